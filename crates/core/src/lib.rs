@@ -1,0 +1,34 @@
+//! Plain data shared by every layer of raddle: ids, operations, dependence, events, points,
+//! schedules, traces and reports.
+//!
+//! Nothing here acts. The engine turns operations into events, choosers answer points, explorers
+//! read traces; they meet in these types and nowhere else. The crate is `no_std` because the native
+//! front end runs it inside somebody else's process.
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+pub mod dependence;
+mod event;
+pub mod fingerprint;
+mod id;
+mod op;
+mod point;
+mod report;
+mod schedule;
+pub mod token;
+mod trace;
+
+pub use dependence::Access;
+pub use event::{Effect, Event, Pending};
+pub use id::{EventId, ObjectId, Site, ThreadId};
+pub use op::{
+    Action, AtomicOp, BarrierOp, CellOp, ChannelOp, CondvarOp, MutexOp, OnceOp, Op, Order, ParkOp,
+    PauseOp, Rmw, RwLockOp, Scalar, ThreadOp,
+};
+pub use point::{Chooser, Pick, Plan, Point, Threads};
+pub use report::{Failure, Finding, Report, Verdict, Wait};
+pub use schedule::{Choice, Schedule};
+pub use token::{Token, TokenError};
+pub use trace::{Divergence, Ending, ObjectInfo, ObjectKind, Panic, ThreadInfo, Trace};

@@ -1,0 +1,94 @@
+//! The one question the engine asks, and who answers it.
+
+use crate::{Choice, Event, EventId, Pending, Schedule, ThreadId};
+
+/// A place where a run can go on in several ways.
+#[derive(Copy, Clone, Debug)]
+pub enum Point<'a> {
+    /// Which thread performs its pending operation?
+    Thread(Threads<'a>),
+    /// Which store does this load read? Oldest first; the initial value goes by the name of its
+    /// object, see [`ObjectInfo::name`](crate::ObjectInfo::name).
+    Source {
+        /// The load.
+        by: &'a Pending,
+        /// The stores it may read.
+        options: &'a [EventId],
+    },
+    /// Which number below `bound`?
+    Value {
+        /// Who asks.
+        by: &'a Pending,
+        /// How many there are.
+        bound: u32,
+    },
+}
+
+/// The threads at a thread point.
+#[derive(Copy, Clone, Debug)]
+pub struct Threads<'a> {
+    /// The last announced operation of every thread, by [`ThreadId`]; disabled ones too. Entries
+    /// of threads that have not started or have ended are not enabled.
+    pub pending: &'a [Pending],
+    /// The threads that can go on, in no particular order.
+    pub enabled: &'a [ThreadId],
+    /// The threads whose pending operation or enabledness changed since the last thread point;
+    /// may name a thread more than once.
+    pub changed: &'a [ThreadId],
+}
+
+impl Point<'_> {
+    /// How many options there are; at least one.
+    #[inline]
+    pub fn options(&self) -> usize {
+        match self {
+            Point::Thread(threads) => threads.enabled.len(),
+            Point::Source { options, .. } => options.len(),
+            Point::Value { bound, .. } => *bound as usize,
+        }
+    }
+
+    /// The option at `index` as it stands in a schedule.
+    #[inline]
+    pub fn choice(&self, index: usize) -> Choice {
+        match self {
+            Point::Thread(threads) => Choice::Thread(threads.enabled[index]),
+            Point::Source { options, .. } => Choice::Source(options[index]),
+            Point::Value { .. } => Choice::Value(index as u32),
+        }
+    }
+}
+
+/// An answer to a point.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Pick {
+    /// This option.
+    Take(usize),
+    /// This thread, and again for up to `steps` steps in all without asking. The engine asks
+    /// earlier if the thread cannot go on or another thread becomes enabled.
+    Run {
+        /// The option.
+        option: usize,
+        /// How many steps, at least one.
+        steps: u32,
+    },
+    /// None: this run is not worth going on with.
+    Abandon,
+}
+
+/// An algorithm that acts inside one run.
+pub trait Chooser {
+    /// Answers the point `at`; `past` is everything that has happened in this run.
+    ///
+    /// Called at every point after the plan's prefix, even those with one option.
+    fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick;
+}
+
+/// How a run goes: first as `prefix` says, then as `then` chooses.
+#[derive(Clone, Debug, Default)]
+pub struct Plan<C> {
+    /// Choices already made.
+    pub prefix: Schedule,
+    /// Who makes the others.
+    pub then: C,
+}

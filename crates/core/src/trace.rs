@@ -1,0 +1,153 @@
+//! Everything one execution tells the layers above.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::{Action, Choice, Effect, Event, EventId, Pending, Scalar, Schedule, Site, ThreadId};
+
+/// The record of one run. Who was pending or enabled at a position is derived, never stored.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Trace {
+    /// What happened, in order.
+    pub events: Vec<Event>,
+    /// What was announced but never performed.
+    pub pending: Vec<Pending>,
+    /// The threads of this run, in the order of their spawns; main first.
+    pub threads: Vec<ThreadInfo>,
+    /// The objects of this run, by [`ObjectId`](crate::ObjectId).
+    pub objects: Vec<ObjectInfo>,
+    /// Identifies the run's equivalence class.
+    pub fingerprint: u64,
+    /// Which store a load read where it had a choice, with the load's position in `events`.
+    pub sources: Vec<(usize, EventId)>,
+    /// How many points had more than one option.
+    pub choices: u64,
+    /// How the run ended.
+    pub ending: Ending,
+}
+
+/// A thread of a run.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct ThreadInfo {
+    /// Its id.
+    pub id: ThreadId,
+    /// Who spawned it; main's parent is main.
+    pub parent: ThreadId,
+    /// Its position among its parent's children.
+    pub position: u32,
+}
+
+/// An object of a run.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct ObjectInfo {
+    /// What it is.
+    pub kind: ObjectKind,
+    /// The event that first announced it; its name across runs.
+    pub name: EventId,
+    /// The line of that announcement.
+    pub site: Site,
+}
+
+/// Kinds of objects.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum ObjectKind {
+    /// The life of a thread.
+    Thread(ThreadId),
+    /// An atomic variable.
+    Atomic(Scalar),
+    /// A plain variable.
+    Cell,
+    /// A mutex.
+    Mutex,
+    /// A reader-writer lock.
+    RwLock,
+    /// A condition variable.
+    Condvar,
+    /// A barrier.
+    Barrier,
+    /// A one-time initialisation.
+    Once,
+    /// The park token of a thread.
+    Parker(ThreadId),
+    /// A channel.
+    Channel,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub enum Ending {
+    /// Every thread ended, or main did and the others wait for ever.
+    #[default]
+    Finished,
+    /// No thread can go on, and main has not ended.
+    Deadlock,
+    /// A thread panicked.
+    Panicked(Panic),
+    /// The step limit was reached.
+    StepLimit,
+    /// The chooser gave up on it.
+    Abandoned,
+    /// The program did not follow the prescribed choices.
+    Diverged(Divergence),
+}
+
+/// A panic that escaped a thread.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Panic {
+    /// The thread.
+    pub thread: ThreadId,
+    /// The panic message.
+    pub message: String,
+    /// Where it panicked.
+    pub site: Site,
+}
+
+/// Where a run left the choices prescribed for it.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Divergence {
+    /// How many choices had been followed.
+    pub at: usize,
+    /// The choice that could not be made.
+    pub expected: Choice,
+}
+
+impl Trace {
+    /// The choices that lead to this run.
+    pub fn schedule(&self) -> Schedule {
+        let mut schedule = Vec::with_capacity(self.events.len());
+        let mut sources = self.sources.iter().peekable();
+        for (position, event) in self.events.iter().enumerate() {
+            schedule.push(Choice::Thread(event.id.thread));
+            if let Some((_, source)) = sources.next_if(|(at, _)| *at == position) {
+                schedule.push(Choice::Source(*source));
+            }
+            if let (Action::Choose { .. }, Effect::Value(value)) = (event.op.action, event.effect) {
+                schedule.push(Choice::Value(value as u32));
+            }
+        }
+        schedule
+    }
+
+    /// The first position at which this run and `other`, made by the same choices, differ in what
+    /// the program did.
+    pub fn first_difference(&self, other: &Trace) -> Option<usize> {
+        let shared = self.events.len().min(other.events.len());
+        (0..shared)
+            .find(|&i| self.comparable(&self.events[i]) != other.comparable(&other.events[i]))
+            .or_else(|| (self.events.len() != other.events.len()).then_some(shared))
+    }
+
+    /// The part of an event that must be the same in every run with the same choices. Addresses
+    /// are not.
+    fn comparable(
+        &self,
+        event: &Event,
+    ) -> (EventId, Site, crate::ObjectId, Option<(Action, Effect)>) {
+        let address = self
+            .objects
+            .get(event.op.object.index())
+            .is_some_and(|object| object.kind == ObjectKind::Atomic(Scalar::Pointer));
+        let detail = (!address).then_some((event.op.action, event.effect));
+        (event.id, event.site, event.op.object, detail)
+    }
+}
