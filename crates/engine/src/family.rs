@@ -1,0 +1,99 @@
+//! Thread ids by spawn path.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use raddle_core::{ThreadId, ThreadInfo, fingerprint};
+
+/// Which thread is whose how-many-eth child.
+///
+/// Kept for a whole session, so that a thread has the same id in every run even where two threads
+/// spawn concurrently.
+#[derive(Clone, Debug)]
+pub struct Family {
+    members: Vec<Member>,
+}
+
+#[derive(Clone, Debug)]
+struct Member {
+    info: ThreadInfo,
+    /// Hash of the spawn path.
+    path: u64,
+    /// Ids of the children known so far, by position.
+    children: Vec<Option<ThreadId>>,
+}
+
+impl Default for Family {
+    fn default() -> Family {
+        let info = ThreadInfo { id: ThreadId::MAIN, parent: ThreadId::MAIN, position: 0 };
+        Family { members: vec![Member { info, path: 1, children: Vec::new() }] }
+    }
+}
+
+impl Family {
+    /// A family in which the given threads, of a recorded run, have the ids they had there.
+    ///
+    /// `None` if the list contradicts itself or leaves ids out.
+    pub fn with(threads: &[ThreadInfo]) -> Option<Family> {
+        let mut family = Family::default();
+        let mut sorted: Vec<_> = threads.to_vec();
+        sorted.sort_by_key(|thread| thread.id);
+        for thread in sorted {
+            // Ids a recorded run did not use still need a place.
+            while family.members.len() < thread.id.index() {
+                family.add(ThreadInfo {
+                    id: ThreadId(family.members.len() as u32),
+                    parent: ThreadId::MAIN,
+                    position: u32::MAX,
+                });
+            }
+            let known = family.members.len();
+            if thread.id.index() != known
+                || thread.parent.index() >= known
+                || thread.position > 1 << 20
+            {
+                return None;
+            }
+            family.add(thread);
+        }
+        Some(family)
+    }
+
+    /// The child at `position` of `parent`.
+    #[inline]
+    pub fn child(&mut self, parent: ThreadId, position: u32) -> ThreadId {
+        match self.members[parent.index()].children.get(position as usize) {
+            Some(&Some(child)) => child,
+            Some(None) | None => {
+                let id = ThreadId(self.members.len() as u32);
+                self.add(ThreadInfo { id, parent, position })
+            }
+        }
+    }
+
+    /// What is known of `thread`.
+    #[inline]
+    pub fn info(&self, thread: ThreadId) -> ThreadInfo {
+        self.members[thread.index()].info
+    }
+
+    /// The hash of `thread`'s spawn path.
+    #[inline]
+    pub fn path(&self, thread: ThreadId) -> u64 {
+        self.members[thread.index()].path
+    }
+
+    fn add(&mut self, info: ThreadInfo) -> ThreadId {
+        let parent = &mut self.members[info.parent.index()];
+        if info.position != u32::MAX {
+            let position = info.position as usize;
+            if parent.children.len() <= position {
+                parent.children.resize(position + 1, None);
+            }
+            parent.children[position] = Some(info.id);
+        }
+        let path = fingerprint::child_path(parent.path, info.position);
+        self.members.push(Member { info, path, children: Vec::new() });
+        info.id
+    }
+}

@@ -1,0 +1,92 @@
+//! Memory models: what a load may return.
+
+use alloc::vec::Vec;
+
+use raddle_core::{AtomicOp, Effect, EventId, ObjectId, Order, Pending, ThreadId};
+
+/// The state of all atomic variables, and what each thread may see of it.
+pub trait Memory {
+    /// Forgets everything; a new run begins.
+    fn reset(&mut self);
+
+    /// A variable comes into being. `name` is the store that initialised it.
+    fn declare(&mut self, object: ObjectId, name: EventId, initial: u64);
+
+    /// Adds the stores the pending access may read to `options`, oldest first. Adding none means
+    /// that there is no choice: it reads the newest.
+    fn sources(&self, by: &Pending, options: &mut Vec<EventId>);
+
+    /// Performs an access that reads `source`, or the newest store.
+    fn access(
+        &mut self,
+        by: EventId,
+        object: ObjectId,
+        op: AtomicOp,
+        source: Option<EventId>,
+    ) -> Effect;
+
+    /// A fence by `thread`.
+    fn fence(&mut self, thread: ThreadId, order: Order);
+
+    /// The newest value of a variable.
+    fn newest(&self, object: ObjectId) -> u64;
+}
+
+/// Sequential consistency: one store order, loads return the newest.
+#[derive(Clone, Debug, Default)]
+pub struct Sc {
+    /// By [`ObjectId`]; zero for objects that are no variables.
+    values: Vec<u64>,
+}
+
+impl Memory for Sc {
+    #[inline]
+    fn reset(&mut self) {
+        self.values.clear();
+    }
+
+    #[inline]
+    fn declare(&mut self, object: ObjectId, _name: EventId, initial: u64) {
+        self.values.resize(object.index(), 0);
+        self.values.push(initial);
+    }
+
+    #[inline]
+    fn sources(&self, _by: &Pending, _options: &mut Vec<EventId>) {}
+
+    #[inline]
+    fn access(
+        &mut self,
+        _by: EventId,
+        object: ObjectId,
+        op: AtomicOp,
+        _source: Option<EventId>,
+    ) -> Effect {
+        let value = &mut self.values[object.index()];
+        let old = *value;
+        match op {
+            AtomicOp::Load { .. } => Effect::Value(old),
+            AtomicOp::Store { value: new, .. } => {
+                *value = new;
+                Effect::None
+            }
+            AtomicOp::Update { scalar, function, operand, .. } => {
+                *value = function.apply(scalar, old, operand);
+                Effect::Value(old)
+            }
+            AtomicOp::CompareExchange { expected, new, .. } if old == expected => {
+                *value = new;
+                Effect::Exchanged(old)
+            }
+            AtomicOp::CompareExchange { .. } => Effect::Kept(old),
+        }
+    }
+
+    #[inline]
+    fn fence(&mut self, _thread: ThreadId, _order: Order) {}
+
+    #[inline]
+    fn newest(&self, object: ObjectId) -> u64 {
+        self.values[object.index()]
+    }
+}

@@ -1,0 +1,38 @@
+//! A mutex: held or not.
+
+use raddle_core::{Effect, MutexOp, ThreadId};
+
+use super::Shape;
+
+/// The state of a mutex.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Mutex {
+    held: bool,
+}
+
+impl Shape for Mutex {
+    type Op = MutexOp;
+
+    #[inline]
+    fn enabled(&self, op: MutexOp, _by: ThreadId) -> bool {
+        match op {
+            MutexOp::Lock => !self.held,
+            MutexOp::TryLock | MutexOp::Unlock => true,
+        }
+    }
+
+    #[inline]
+    fn apply(&mut self, op: MutexOp, _by: ThreadId) -> Effect {
+        match op {
+            MutexOp::Lock => {
+                self.held = true;
+                Effect::None
+            }
+            MutexOp::TryLock => Effect::Flag(!core::mem::replace(&mut self.held, true)),
+            MutexOp::Unlock => {
+                self.held = false;
+                Effect::None
+            }
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! A thread's park token: there or not.
+
+use raddle_core::{Effect, ParkOp, ThreadId};
+
+use super::Shape;
+
+/// The state of a park token.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Parker {
+    token: bool,
+}
+
+impl Shape for Parker {
+    type Op = ParkOp;
+
+    #[inline]
+    fn enabled(&self, op: ParkOp, _by: ThreadId) -> bool {
+        match op {
+            ParkOp::Park { timed } => timed || self.token,
+            ParkOp::Unpark => true,
+        }
+    }
+
+    #[inline]
+    fn apply(&mut self, op: ParkOp, _by: ThreadId) -> Effect {
+        match op {
+            ParkOp::Park { .. } => Effect::Flag(core::mem::replace(&mut self.token, false)),
+            ParkOp::Unpark => Effect::Flag(!core::mem::replace(&mut self.token, true)),
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! Random walk: every option alike, at every point.
+//!
+//! Promise: every execution has a chance; a long one a small chance.
+
+use raddle_core::{Chooser, Event, Pick, Point, Trace};
+
+use crate::{Rng, Sampler};
+
+/// The uniform chooser.
+#[derive(Clone, Debug)]
+pub struct Random {
+    rng: Rng,
+}
+
+impl Default for Random {
+    fn default() -> Random {
+        Random { rng: Rng::new(0) }
+    }
+}
+
+impl Chooser for Random {
+    #[inline]
+    fn choose(&mut self, at: &Point<'_>, _past: &[Event]) -> Pick {
+        Pick::Take(self.rng.below(at.options()))
+    }
+}
+
+impl Sampler for Random {
+    #[inline]
+    fn begin(&mut self, seed: u64) {
+        self.rng = Rng::new(seed);
+    }
+
+    #[inline]
+    fn learn(&mut self, _trace: &Trace) {}
+}

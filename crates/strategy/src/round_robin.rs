@@ -1,0 +1,30 @@
+//! Round-robin: the threads take turns, one step each.
+//!
+//! Promise: none but fairness. Every run is the same, so one is enough.
+
+use raddle_core::{Chooser, Event, Pick, Point, Trace};
+
+use crate::Sampler;
+
+/// The chooser that takes the next thread by id.
+#[derive(Clone, Debug, Default)]
+pub struct RoundRobin;
+
+impl Chooser for RoundRobin {
+    fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick {
+        let Point::Thread(threads) = at else { return Pick::Take(0) };
+        let last = past.last().map_or(0, |event| event.id.thread.0);
+        // Distance from the last thread, going round through the ids.
+        let distance = |thread: u32| thread.wrapping_sub(last).wrapping_sub(1);
+        let nearest = (0..threads.enabled.len())
+            .min_by_key(|&option| distance(threads.enabled[option].0))
+            .expect("raddle invariant broken: a thread point without options");
+        Pick::Take(nearest)
+    }
+}
+
+impl Sampler for RoundRobin {
+    fn begin(&mut self, _seed: u64) {}
+
+    fn learn(&mut self, _trace: &Trace) {}
+}
