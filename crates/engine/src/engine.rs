@@ -4,7 +4,6 @@
 //! choice is made. A new thread therefore runs up to its first announcement before its creator goes
 //! on.
 
-use alloc::string::String;
 use alloc::vec::Vec;
 
 use raddle_core::fingerprint::{self, History};
@@ -275,9 +274,9 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         }
     }
 
-    /// Ends the run because of a panic that escaped `thread`.
-    pub fn fail(&mut self, thread: ThreadId, message: String, site: Site) {
-        self.end(Ending::Panicked(Panic { thread, message, site }));
+    /// Ends the run because of a panic that escaped a thread.
+    pub fn fail(&mut self, panic: Panic) {
+        self.end(Ending::Panicked(panic));
     }
 
     /// Performs an operation of a thread that is being unwound after the end of the run. It is not

@@ -1,1 +1,35 @@
-//! (being written)
+//! Coroutine substrate: runs the threads of a program as stackful coroutines on one OS thread.
+//!
+//! The decision who goes next is made on the stack of the thread that announced an operation,
+//! followed by a direct switch to the chosen one, or none at all if it is the same. Two back ends
+//! do the switching: [`Native`] with inline assembly on x86_64 Unix, [`Portable`] with `corosensei`
+//! everywhere else.
+//!
+//! The `std` mirror reaches the run it is part of through [`port`].
+
+mod backend;
+#[cfg(all(unix, target_arch = "x86_64"))]
+mod native;
+#[cfg(unix)]
+mod overflow;
+mod panics;
+pub mod port;
+mod portable;
+mod run;
+mod runtime;
+#[cfg(all(unix, target_arch = "x86_64"))]
+mod stack;
+
+pub use backend::Backend;
+#[cfg(all(unix, target_arch = "x86_64"))]
+pub use native::Native;
+pub use port::Body;
+pub use portable::Portable;
+pub use runtime::{Options, Runtime};
+
+/// The fastest back end for this target.
+#[cfg(all(unix, target_arch = "x86_64"))]
+pub type Default = Native;
+/// The fastest back end for this target.
+#[cfg(not(all(unix, target_arch = "x86_64")))]
+pub type Default = Portable;

@@ -1,0 +1,115 @@
+//! Symmetric coroutines with an inline-assembly switch, for x86_64 Unix.
+//!
+//! The switch saves what the compiler is not told is clobbered: the frame pointer, `rbx` and the
+//! address to go on at. Floating-point control words are not saved; programs that change rounding
+//! modes see them shared by all threads of a run.
+
+use std::arch::asm;
+use std::io;
+use std::ops::Range;
+
+use crate::Backend;
+use crate::stack::Stack;
+
+/// The inline-assembly back end.
+pub struct Native {
+    stack_size: usize,
+    entry: fn() -> !,
+    /// Stack pointers of the coroutines that are not running.
+    saved: Vec<*mut u8>,
+    /// The host's, while a coroutine runs.
+    host: *mut u8,
+    stacks: Vec<Stack>,
+}
+
+impl Backend for Native {
+    fn new(stack_size: usize, entry: fn() -> !) -> Native {
+        let host = std::ptr::null_mut();
+        Native { stack_size, entry, saved: Vec::new(), host, stacks: Vec::new() }
+    }
+
+    fn len(&self) -> usize {
+        self.saved.len()
+    }
+
+    fn grow(&mut self) -> io::Result<()> {
+        let stack = Stack::new(self.stack_size)?;
+        // Stacks of equal alignment would compete for the same cache lines.
+        let stagger = self.stacks.len() * 320 % 4096 / 64 * 64;
+        self.saved.push(stack.prepare(stagger, self.entry));
+        self.stacks.push(stack);
+        Ok(())
+    }
+
+    fn guard(&self, coroutine: usize) -> Range<usize> {
+        self.stacks[coroutine].guard()
+    }
+
+    #[inline]
+    unsafe fn enter(this: *mut Native, to: usize) {
+        // SAFETY: the caller promises that `this` points to a pool.
+        let save = unsafe { &raw mut (*this).host };
+        // SAFETY: as above, and no reference into it exists; this one ends with the statement.
+        let load = unsafe { &(&(*this).saved)[to] as *const *mut u8 };
+        // SAFETY: `load` is the saved stack pointer of a coroutine that is not running.
+        unsafe { switch(save, load) }
+    }
+
+    #[inline]
+    unsafe fn switch(this: *mut Native, from: usize, to: usize) {
+        // SAFETY: the caller promises that `this` points to a pool nobody has a reference into.
+        let saved = unsafe { &mut (*this).saved };
+        let load = &saved[to] as *const *mut u8;
+        let save = &mut saved[from] as *mut *mut u8;
+        // SAFETY: `to` is not `from` and so is not running; its stack pointer was saved.
+        unsafe { switch(save, load) }
+    }
+
+    #[inline]
+    unsafe fn leave(this: *mut Native, from: usize) {
+        // SAFETY: the caller promises that `this` points to a pool nobody has a reference into.
+        let save = unsafe { &mut (&mut (*this).saved)[from] as *mut *mut u8 };
+        // SAFETY: as above.
+        let load = unsafe { &raw const (*this).host };
+        // SAFETY: the host entered a coroutine, or none would run, and saved its stack pointer.
+        unsafe { switch(save, load) }
+    }
+
+    fn abandon(self) {
+        std::mem::forget(self.stacks);
+    }
+}
+
+/// Saves the running stack in `save` and goes on with the one in `load`.
+///
+/// # Safety
+/// `load` holds a stack pointer that this function saved and that has not been gone on with since,
+/// or one from [`Stack::prepare`].
+#[inline(always)]
+unsafe fn switch(save: *mut *mut u8, load: *const *mut u8) {
+    // SAFETY: the caller's promise makes the loaded stack end in an address to jump to. What comes
+    // back here finds its own stack as it left it: frame pointer, `rbx` and address are popped by
+    // whoever goes on, everything else is declared clobbered.
+    unsafe {
+        asm!(
+            "push rbp",
+            "push rbx",
+            "lea rax, [rip + 2f]",
+            "push rax",
+            "mov [rdi], rsp",
+            "mov rsp, [rsi]",
+            "pop rax",
+            "jmp rax",
+            "2:",
+            "pop rbx",
+            "pop rbp",
+            inlateout("rdi") save => _,
+            inlateout("rsi") load => _,
+            lateout("r12") _,
+            lateout("r13") _,
+            lateout("r14") _,
+            lateout("r15") _,
+            clobber_abi("sysv64"),
+        );
+    }
+}

@@ -1,0 +1,87 @@
+//! The substrate: a pool of coroutines that runs programs, one execution after another.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use raddle_core::Chooser;
+use raddle_engine::{Engine, Memory, Stuck, Substrate};
+
+use crate::run::{Crew, Run};
+use crate::{Backend, panics, port};
+
+/// Settings of a [`Runtime`].
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Bytes of stack for each thread.
+    pub stack_size: usize,
+    /// The name of the check, for tokens and messages.
+    pub name: String,
+}
+
+/// Runs programs on coroutines.
+pub struct Runtime<B: Backend> {
+    /// `None` once a thread got stuck.
+    crew: Option<Box<Crew<B>>>,
+    epochs: Epochs,
+}
+
+impl<B: Backend> Runtime<B> {
+    /// A runtime without any coroutines yet.
+    pub fn new(options: Options) -> Runtime<B> {
+        panics::install_hook();
+        let backend = B::new(options.stack_size, coroutine);
+        let crew = Some(Box::new(Crew::new(backend, options)));
+        Runtime { crew, epochs: Epochs::default() }
+    }
+}
+
+impl<B: Backend> Substrate for Runtime<B> {
+    type Program = dyn Fn();
+
+    fn execute<M: Memory, C: Chooser>(
+        &mut self,
+        engine: &mut Engine<M, C>,
+        program: &dyn Fn(),
+    ) -> Result<(), Stuck> {
+        let crew = self.crew.as_mut().expect("raddle invariant broken: run after a stuck thread");
+        let epoch = self.epochs.next();
+        let result = Run::new(engine, crew, program).execute(epoch);
+        if result.is_err() {
+            // The stuck thread's stack may be referred to from anywhere.
+            if let Some(crew) = self.crew.take() {
+                crew.abandon();
+            }
+        }
+        result
+    }
+}
+
+/// What every coroutine does: one thread's body after another.
+fn coroutine() -> ! {
+    loop {
+        let result = catch_unwind(AssertUnwindSafe(port::work));
+        port::finish(result);
+    }
+}
+
+/// Numbers for runs, different in the whole process and never zero.
+#[derive(Default)]
+struct Epochs {
+    next: u64,
+    end: u64,
+}
+
+impl Epochs {
+    #[inline]
+    fn next(&mut self) -> u64 {
+        if self.next == self.end {
+            /// Taken in blocks, so that OS threads do not meet here at each run.
+            const BLOCK: u64 = 1 << 20;
+            static FREE: AtomicU64 = AtomicU64::new(1);
+            self.next = FREE.fetch_add(BLOCK, Ordering::Relaxed);
+            self.end = self.next + BLOCK;
+        }
+        self.next += 1;
+        self.next - 1
+    }
+}

@@ -1,0 +1,60 @@
+//! Guarded stacks straight from the kernel. Pages cost nothing until they are touched.
+
+use std::io;
+use std::ops::Range;
+
+/// A stack with a page below it that faults.
+pub(crate) struct Stack {
+    base: *mut u8,
+    length: usize,
+}
+
+const GUARD: usize = 4096;
+
+impl Stack {
+    /// A stack of at least `size` bytes.
+    pub(crate) fn new(size: usize) -> io::Result<Stack> {
+        let length = size.next_multiple_of(GUARD) + GUARD;
+        let protection = libc::PROT_READ | libc::PROT_WRITE;
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        // SAFETY: a fresh anonymous mapping touches no memory of ours.
+        let base = unsafe { libc::mmap(std::ptr::null_mut(), length, protection, flags, -1, 0) };
+        if base == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        let stack = Stack { base: base.cast(), length };
+        // SAFETY: the page belongs to the mapping just made, and nothing has been put there.
+        if unsafe { libc::mprotect(base, GUARD, libc::PROT_NONE) } != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(stack)
+    }
+
+    /// The addresses below the stack that fault.
+    pub(crate) fn guard(&self) -> Range<usize> {
+        let start = self.base as usize;
+        start..start + GUARD
+    }
+
+    /// A stack pointer, `stagger` bytes below the top, that the switch can go on with: it begins
+    /// `entry` as if called from nowhere.
+    pub(crate) fn prepare(&self, stagger: usize, entry: fn() -> !) -> *mut u8 {
+        debug_assert!(stagger % 16 == 0 && stagger + 64 < self.length - GUARD);
+        let top = self.base.wrapping_add(self.length - stagger).cast::<usize>();
+        // A return address of zero ends every backtrace. It also aligns the stack as `call` would.
+        let nowhere = top.wrapping_sub(1);
+        // SAFETY: inside the mapping, by the assertion above, and aligned.
+        unsafe { nowhere.write(0) };
+        let resume = top.wrapping_sub(2);
+        // SAFETY: likewise.
+        unsafe { resume.write(entry as usize) };
+        resume.cast()
+    }
+}
+
+impl Drop for Stack {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is ours, and whoever drops a stack has left it.
+        unsafe { libc::munmap(self.base.cast(), self.length) };
+    }
+}
