@@ -1,0 +1,431 @@
+//! Which crate may depend on which.
+//!
+//! [`TABLE`] is the table of layers in ARCHITECTURE.md. Normal and build dependencies must follow
+//! it; what tests and examples need may go anywhere, but nothing at all depends on the suite. The
+//! crates that have to work inside somebody else's process also promise so in their root file.
+
+use std::fs;
+use std::path::Path;
+
+use crate::metadata::{self, Dependency, Kind, Package};
+use crate::violation::Violation;
+
+/// Every crate of the workspace, lowest first; crates that are planned stand here already.
+const TABLE: &[Layer] = &[
+    Layer {
+        name: "raddle-core",
+        may_use: &[],
+        external: External::Optional(&["serde"]),
+        promises: &[Promise::NoStd, Promise::NoUnsafe],
+    },
+    Layer {
+        name: "raddle-engine",
+        may_use: &["raddle-core"],
+        external: External::Any,
+        promises: &[Promise::NoStd, Promise::NoUnsafe],
+    },
+    Layer {
+        name: "raddle-strategy",
+        may_use: &["raddle-core"],
+        external: External::Any,
+        promises: &[Promise::NoStd, Promise::NoUnsafe],
+    },
+    Layer {
+        name: "raddle-explore",
+        may_use: &["raddle-core", "raddle-engine", "raddle-strategy"],
+        external: External::Any,
+        promises: &[Promise::NoUnsafe],
+    },
+    Layer {
+        name: "raddle-runtime",
+        may_use: &["raddle-core", "raddle-engine"],
+        external: External::Any,
+        promises: &[],
+    },
+    Layer {
+        name: "raddle-report",
+        may_use: &["raddle-core"],
+        external: External::Any,
+        promises: &[Promise::NoUnsafe],
+    },
+    Layer { name: "raddle-macros", may_use: &[], external: External::Any, promises: &[] },
+    Layer {
+        name: "raddle",
+        may_use: &[
+            "raddle-core",
+            "raddle-engine",
+            "raddle-strategy",
+            "raddle-explore",
+            "raddle-runtime",
+            "raddle-report",
+            "raddle-macros",
+        ],
+        external: External::Any,
+        promises: &[],
+    },
+    Layer {
+        name: "cargo-raddle",
+        may_use: &["raddle", "raddle-report"],
+        external: External::Any,
+        promises: &[],
+    },
+    Layer {
+        name: SUITE,
+        may_use: &[
+            "raddle-core",
+            "raddle-engine",
+            "raddle-strategy",
+            "raddle-explore",
+            "raddle-runtime",
+            "raddle-report",
+            "raddle-macros",
+            "raddle",
+        ],
+        external: External::Any,
+        promises: &[],
+    },
+    Layer { name: "xtask", may_use: &[], external: External::Any, promises: &[] },
+];
+
+/// Nothing depends on it, not even a test.
+const SUITE: &str = "raddle-suite";
+
+/// One row of the table.
+struct Layer {
+    name: &'static str,
+    /// The crates of the workspace it may depend on.
+    may_use: &'static [&'static str],
+    /// The crates from elsewhere it may depend on.
+    external: External,
+    /// What its root file declares.
+    promises: &'static [Promise],
+}
+
+/// Which crates from outside the workspace a crate may depend on.
+enum External {
+    /// Any.
+    Any,
+    /// These, and only behind a feature.
+    Optional(&'static [&'static str]),
+}
+
+/// Something a crate declares at the top of its root file.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+enum Promise {
+    NoStd,
+    NoUnsafe,
+}
+
+impl Promise {
+    fn attribute(self) -> &'static str {
+        match self {
+            Promise::NoStd => "#![no_std]",
+            Promise::NoUnsafe => "#![forbid(unsafe_code)]",
+        }
+    }
+
+    /// Whether the inside of an attribute, without spaces, makes this promise.
+    fn made_by(self, inside: &str) -> bool {
+        match self {
+            Promise::NoStd => inside == "no_std",
+            Promise::NoUnsafe => inside
+                .strip_prefix("forbid(")
+                .and_then(|rest| rest.strip_suffix(')'))
+                .is_some_and(|lints| lints.split(',').any(|lint| lint == "unsafe_code")),
+        }
+    }
+}
+
+/// Checks the workspace at `root`.
+pub(crate) fn check(root: &Path) -> Result<Vec<Violation>, String> {
+    let mut violations = judge(&metadata::read(root)?, |library| {
+        fs::read_to_string(library)
+            .map_err(|error| format!("cannot read {}: {error}", library.display()))
+    })?;
+    let prefix = format!("{}/", root.display());
+    for violation in &mut violations {
+        violation.file = violation.file.replacen(&prefix, "", 1);
+    }
+    Ok(violations)
+}
+
+/// Checks `packages`, a whole workspace; `read` gives the text of a root file.
+fn judge(
+    packages: &[Package],
+    read: impl Fn(&Path) -> Result<String, String>,
+) -> Result<Vec<Violation>, String> {
+    let names: Vec<&str> = packages.iter().map(|package| package.name.as_str()).collect();
+    let mut violations = Vec::new();
+    for package in packages {
+        let Some(layer) = layer(&package.name) else {
+            violations.push(about(&package.manifest, unlisted(&package.name)));
+            continue;
+        };
+        let edges = package.dependencies.iter();
+        let wrong = edges.filter_map(|dependency| edge(layer, dependency, &names));
+        violations.extend(wrong.map(|message| about(&package.manifest, message)));
+        match &package.library {
+            Some(library) => {
+                let broken = broken_promises(layer, &read(library)?);
+                violations.extend(broken.into_iter().map(|message| about(library, message)));
+            }
+            None if layer.promises.is_empty() => {}
+            None => {
+                let message = format!("{} must be a library", layer.name);
+                violations.push(about(&package.manifest, message));
+            }
+        }
+    }
+    Ok(violations)
+}
+
+fn layer(name: &str) -> Option<&'static Layer> {
+    TABLE.iter().find(|layer| layer.name == name)
+}
+
+fn unlisted(name: &str) -> String {
+    format!(
+        "{name} is not in the table of layers: say what it may depend on, in \
+         crates/xtask/src/layering.rs and in ARCHITECTURE.md"
+    )
+}
+
+/// What is wrong with a dependency of `from`, if anything; `workspace` names all its crates.
+fn edge(from: &Layer, to: &Dependency, workspace: &[&str]) -> Option<String> {
+    let (name, on) = (from.name, to.name.as_str());
+    if on == SUITE {
+        return Some(format!("{name} → {on} is not allowed: nothing may depend on {SUITE}"));
+    }
+    match to.kind {
+        Kind::Normal | Kind::Build => {}
+        Kind::Development => return None,
+    }
+    if layer(on).is_some() || workspace.contains(&on) {
+        let allowed = match from.may_use {
+            [] => "no crate of the workspace".to_string(),
+            some => some.join(", "),
+        };
+        return (!from.may_use.contains(&on))
+            .then(|| format!("{name} → {on} is not allowed: {name} may depend on {allowed}"));
+    }
+    match from.external {
+        External::Any => None,
+        External::Optional(some) if to.optional && some.contains(&on) => None,
+        External::Optional(some) => Some(format!(
+            "{name} → {on} is not allowed: from outside the workspace {name} may depend only on \
+             {}, and only as optional",
+            some.join(", ")
+        )),
+    }
+}
+
+/// The promises of `layer` that the root file of its library does not make.
+fn broken_promises(layer: &Layer, source: &str) -> Vec<String> {
+    let attributes = crate_attributes(source);
+    layer
+        .promises
+        .iter()
+        .filter(|promise| !attributes.iter().any(|inside| promise.made_by(inside)))
+        .map(|promise| {
+            format!("{} must have {} at the top of this file", layer.name, promise.attribute())
+        })
+        .collect()
+}
+
+/// The insides of the attributes of the crate, without spaces: those before its first item.
+fn crate_attributes(source: &str) -> Vec<String> {
+    let mut attributes = Vec::new();
+    let mut open = String::new();
+    for line in source.lines().map(str::trim) {
+        if line.is_empty() || line.starts_with("//") {
+            continue;
+        }
+        if open.is_empty() && !line.starts_with("#![") {
+            break;
+        }
+        open.extend(line.chars().filter(|letter| !letter.is_whitespace()));
+        if let Some(inside) = open.strip_prefix("#![").and_then(|rest| rest.strip_suffix(']')) {
+            attributes.push(inside.replace(",)", ")"));
+            open.clear();
+        }
+    }
+    attributes
+}
+
+fn about(file: &Path, message: String) -> Violation {
+    Violation { file: file.display().to_string(), line: None, message }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WORKSPACE: &[&str] = &["raddle-core", "raddle-engine", "raddle", "raddle-new"];
+
+    fn verdict(from: &str, to: &str, kind: Kind, optional: bool) -> Option<String> {
+        let dependency = Dependency { name: to.to_string(), kind, optional };
+        edge(layer(from).unwrap(), &dependency, WORKSPACE)
+    }
+
+    fn allowed(from: &str, to: &str) -> bool {
+        let normal = verdict(from, to, Kind::Normal, false);
+        assert_eq!(normal, verdict(from, to, Kind::Build, false));
+        normal.is_none()
+    }
+
+    #[test]
+    fn edges_follow_the_table() {
+        assert!(allowed("raddle-engine", "raddle-core"));
+        assert!(allowed("raddle-explore", "raddle-strategy"));
+        assert!(allowed("raddle-runtime", "raddle-engine"));
+        assert!(allowed("raddle", "raddle-runtime"));
+        assert!(allowed("cargo-raddle", "raddle-report"));
+        assert!(allowed("raddle-suite", "raddle"));
+        assert!(allowed("raddle-suite", "raddle-engine"));
+
+        assert!(!allowed("raddle-core", "raddle-engine"));
+        assert!(!allowed("raddle-engine", "raddle-strategy"));
+        assert!(!allowed("raddle-engine", "raddle-explore"));
+        assert!(!allowed("raddle-engine", "raddle-runtime"));
+        assert!(!allowed("raddle-strategy", "raddle-engine"));
+        assert!(!allowed("raddle-runtime", "raddle-explore"));
+        assert!(!allowed("raddle-report", "raddle-engine"));
+        assert!(!allowed("raddle-macros", "raddle-core"));
+        assert!(!allowed("raddle-explore", "raddle"));
+        assert!(!allowed("cargo-raddle", "raddle-explore"));
+        assert!(!allowed("xtask", "raddle-core"));
+    }
+
+    #[test]
+    fn a_forbidden_edge_is_named_with_what_is_allowed() {
+        assert_eq!(
+            verdict("raddle-runtime", "raddle-explore", Kind::Normal, false).unwrap(),
+            "raddle-runtime → raddle-explore is not allowed: raddle-runtime may depend on \
+             raddle-core, raddle-engine"
+        );
+        assert_eq!(
+            verdict("xtask", "raddle", Kind::Normal, false).unwrap(),
+            "xtask → raddle is not allowed: xtask may depend on no crate of the workspace"
+        );
+    }
+
+    #[test]
+    fn an_edge_behind_a_feature_is_an_edge() {
+        assert!(verdict("raddle-report", "raddle-engine", Kind::Normal, true).is_some());
+    }
+
+    #[test]
+    fn an_unlisted_crate_of_the_workspace_is_not_external() {
+        assert!(!allowed("raddle", "raddle-new"));
+    }
+
+    fn package(name: &str, library: Option<&str>, dependencies: &[&str]) -> Package {
+        let depends = |name: &&str| Dependency {
+            name: name.to_string(),
+            kind: Kind::Normal,
+            optional: false,
+        };
+        Package {
+            name: name.to_string(),
+            manifest: format!("{name}/Cargo.toml").into(),
+            library: library.map(Into::into),
+            dependencies: dependencies.iter().map(depends).collect(),
+        }
+    }
+
+    fn judged(packages: &[Package]) -> Vec<String> {
+        let read = |library: &Path| match library.to_str() {
+            Some("good.rs") => Ok("#![no_std]\n#![forbid(unsafe_code)]\n".to_string()),
+            Some("bad.rs") => Ok("#![no_std]\n".to_string()),
+            Some(_) | None => Err("cannot read".to_string()),
+        };
+        judge(packages, read).unwrap().iter().map(Violation::to_string).collect()
+    }
+
+    #[test]
+    fn a_workspace_is_judged_whole() {
+        let clean = [
+            package("raddle-core", Some("good.rs"), &[]),
+            package("raddle-runtime", Some("bad.rs"), &["raddle-core", "libc"]),
+            package("xtask", None, &["serde_json"]),
+        ];
+        assert_eq!(judged(&clean), [""; 0]);
+        let found = judged(&[
+            package("raddle-core", Some("good.rs"), &["libc"]),
+            package("raddle-engine", Some("bad.rs"), &["raddle-core", "raddle-new"]),
+            package("raddle-report", None, &[]),
+            package("raddle-new", None, &["raddle-suite"]),
+        ]);
+        let beginnings = [
+            "raddle-core/Cargo.toml: raddle-core → libc is not allowed",
+            "raddle-engine/Cargo.toml: raddle-engine → raddle-new is not allowed",
+            "bad.rs: raddle-engine must have #![forbid(unsafe_code)]",
+            "raddle-report/Cargo.toml: raddle-report must be a library",
+            "raddle-new/Cargo.toml: raddle-new is not in the table of layers",
+        ];
+        assert_eq!(found.len(), beginnings.len(), "{found:?}");
+        for (line, beginning) in found.iter().zip(beginnings) {
+            assert!(line.starts_with(beginning), "{line}");
+        }
+        assert!(judge(&[package("raddle", Some("gone.rs"), &[])], |_| Err("x".into())).is_err());
+    }
+
+    #[test]
+    fn tests_may_use_anything_but_the_suite() {
+        assert!(verdict("raddle-engine", "raddle", Kind::Development, false).is_none());
+        assert!(verdict("raddle-core", "proptest", Kind::Development, false).is_none());
+        assert!(verdict("raddle-engine", SUITE, Kind::Development, false).is_some());
+        for layer in TABLE {
+            assert!(!allowed(layer.name, SUITE));
+        }
+    }
+
+    #[test]
+    fn core_stands_alone() {
+        assert!(verdict("raddle-core", "serde", Kind::Normal, true).is_none());
+        assert!(verdict("raddle-core", "serde", Kind::Normal, false).is_some());
+        assert!(verdict("raddle-core", "libc", Kind::Normal, true).is_some());
+        assert!(verdict("raddle-core", "cc", Kind::Build, false).is_some());
+        assert!(allowed("raddle-runtime", "libc"));
+    }
+
+    #[test]
+    fn the_table_is_in_order() {
+        for (position, layer) in TABLE.iter().enumerate() {
+            for used in layer.may_use {
+                let below = TABLE[..position].iter().any(|other| other.name == *used);
+                assert!(below, "{} may use {used}, which does not stand above it", layer.name);
+            }
+        }
+    }
+
+    fn broken(name: &str, source: &str) -> usize {
+        broken_promises(layer(name).unwrap(), source).len()
+    }
+
+    #[test]
+    fn promises_stand_at_the_top() {
+        let both =
+            "//! Doc.\n#![no_std]\n\n// Why.\n#![forbid(unsafe_code)]\nextern crate alloc;\n";
+        assert_eq!(broken("raddle-engine", both), 0);
+        assert_eq!(
+            broken(
+                "raddle-engine",
+                "#![forbid(\n    missing_docs,\n    unsafe_code,\n)]\n#![no_std]"
+            ),
+            0
+        );
+        assert_eq!(broken("raddle-explore", "#![forbid(unsafe_code)]"), 0);
+        assert_eq!(broken("raddle-runtime", ""), 0);
+
+        assert_eq!(broken("raddle-engine", ""), 2);
+        assert_eq!(broken("raddle-engine", "#![no_std]"), 1);
+        assert_eq!(broken("raddle-explore", "#![deny(unsafe_code)]"), 1);
+        assert_eq!(broken("raddle-explore", "// #![forbid(unsafe_code)]"), 1);
+        assert_eq!(broken("raddle-explore", "mod a;\n#![forbid(unsafe_code)]"), 1);
+        assert_eq!(
+            broken("raddle-engine", "#![cfg_attr(not(test), no_std)]\n#![forbid(unsafe_code)]"),
+            1
+        );
+    }
+}
