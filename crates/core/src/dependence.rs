@@ -3,11 +3,11 @@
 //! Two operations are dependent if one thread performs both, or if they access one object and at
 //! least one access is an Update. Sampling, reduction, fingerprints and shrinking all ask here.
 
+use crate::op::Traits;
 use crate::{
-    Action, AtomicOp, BarrierOp, CellOp, ChannelOp, Effect, Event, OnceOp, Op, ParkOp, Pending,
-    RwLockOp, ThreadOp,
+    Action, AtomicOp, BarrierOp, CellOp, ChannelOp, CondvarOp, Effect, Event, MutexOp, ObjectId,
+    OnceOp, Op, ParkOp, Pending, RwLockOp, ThreadOp,
 };
-use crate::{CondvarOp, MutexOp, ObjectId};
 
 /// How an operation touches its object.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -18,113 +18,140 @@ pub enum Access {
     Update,
 }
 
-/// The access of an operation that has not happened yet: what it may do in some state.
-#[inline]
-pub fn access(action: &Action) -> Access {
-    match action {
-        Action::Atomic(AtomicOp::Load { .. })
-        | Action::Cell(CellOp::Read)
-        | Action::Thread(ThreadOp::Join | ThreadOp::IsFinished)
-        | Action::Barrier(BarrierOp::Leave { .. })
-        | Action::Channel(ChannelOp::AwaitTaken { .. }) => Access::Read,
-        Action::Atomic(
-            AtomicOp::Store { .. } | AtomicOp::Update { .. } | AtomicOp::CompareExchange { .. },
-        )
-        | Action::Cell(CellOp::Write)
-        | Action::Thread(ThreadOp::Spawn | ThreadOp::Exit)
-        | Action::Barrier(BarrierOp::Arrive)
-        | Action::Mutex(_)
-        | Action::RwLock(_)
-        | Action::Condvar(_)
-        | Action::Once(_)
-        | Action::Park(_)
-        | Action::Channel(_)
-        | Action::Fence(_)
-        | Action::Pause(_)
-        | Action::Choose { .. } => Access::Update,
+impl Action {
+    /// Whether this leaves its object as it is in every state.
+    #[inline(always)]
+    pub(crate) const fn only_reads(&self) -> bool {
+        match self {
+            Action::Atomic(AtomicOp::Load { .. })
+            | Action::Cell(CellOp::Read)
+            | Action::Thread(ThreadOp::Join | ThreadOp::IsFinished)
+            | Action::Barrier(BarrierOp::Leave { .. })
+            | Action::Channel(ChannelOp::AwaitTaken { .. }) => true,
+            Action::Atomic(
+                AtomicOp::Store { .. } | AtomicOp::Update { .. } | AtomicOp::CompareExchange { .. },
+            )
+            | Action::Cell(CellOp::Write)
+            | Action::Thread(ThreadOp::Spawn | ThreadOp::Exit)
+            | Action::Barrier(BarrierOp::Arrive)
+            | Action::Mutex(_)
+            | Action::RwLock(_)
+            | Action::Condvar(_)
+            | Action::Once(_)
+            | Action::Park(_)
+            | Action::Channel(_)
+            | Action::Fence(_)
+            | Action::Pause(_)
+            | Action::Choose { .. } => false,
+        }
+    }
+
+    /// Whether this leaves its object as it is where it fails or finds nothing to do.
+    #[inline(always)]
+    pub(crate) const fn may_only_read(&self) -> bool {
+        match self {
+            Action::Atomic(AtomicOp::CompareExchange { .. })
+            | Action::Mutex(MutexOp::TryLock)
+            | Action::RwLock(RwLockOp::TryRead | RwLockOp::TryWrite)
+            | Action::Condvar(CondvarOp::NotifyOne | CondvarOp::NotifyAll)
+            | Action::Once(OnceOp::Begin)
+            // A park without a token and an unpark with one change nothing.
+            | Action::Park(ParkOp::Park { .. } | ParkOp::Unpark)
+            | Action::Channel(
+                ChannelOp::Send
+                | ChannelOp::TrySend
+                | ChannelOp::Receive { .. }
+                | ChannelOp::TryReceive,
+            ) => true,
+            Action::Thread(_)
+            | Action::Atomic(
+                AtomicOp::Load { .. } | AtomicOp::Store { .. } | AtomicOp::Update { .. },
+            )
+            | Action::Cell(_)
+            | Action::Mutex(MutexOp::Lock | MutexOp::Unlock)
+            | Action::RwLock(
+                RwLockOp::Read | RwLockOp::Write | RwLockOp::UnlockRead | RwLockOp::UnlockWrite,
+            )
+            // A wait that times out still leaves the waiters.
+            | Action::Condvar(CondvarOp::Enqueue | CondvarOp::Consume { .. })
+            | Action::Barrier(_)
+            | Action::Once(OnceOp::Complete | OnceOp::Reset)
+            | Action::Channel(
+                ChannelOp::AwaitTaken { .. } | ChannelOp::CloseSenders | ChannelOp::CloseReceiver,
+            )
+            | Action::Fence(_)
+            | Action::Pause(_)
+            | Action::Choose { .. } => false,
+        }
     }
 }
 
-/// The access of an operation that happened with `effect`: one that failed, or found nothing to
-/// do, only read.
-#[inline]
-pub fn executed_access(action: &Action, effect: Effect) -> Access {
-    let changed_nothing = match action {
-        Action::Atomic(AtomicOp::CompareExchange { .. }) => matches!(effect, Effect::Kept(_)),
-        Action::Mutex(MutexOp::TryLock)
-        | Action::RwLock(RwLockOp::TryRead | RwLockOp::TryWrite)
-        | Action::Condvar(CondvarOp::NotifyOne | CondvarOp::NotifyAll)
-        | Action::Once(OnceOp::Begin)
-        | Action::Park(_)
-        | Action::Channel(
-            ChannelOp::Send
-            | ChannelOp::TrySend
-            | ChannelOp::Receive { .. }
-            | ChannelOp::TryReceive,
-        ) => matches!(effect, Effect::Flag(false) | Effect::Closed),
-        Action::Thread(_)
-        | Action::Atomic(
-            AtomicOp::Load { .. } | AtomicOp::Store { .. } | AtomicOp::Update { .. },
-        )
-        | Action::Cell(_)
-        | Action::Mutex(MutexOp::Lock | MutexOp::Unlock)
-        | Action::RwLock(
-            RwLockOp::Read | RwLockOp::Write | RwLockOp::UnlockRead | RwLockOp::UnlockWrite,
-        )
-        | Action::Condvar(CondvarOp::Enqueue | CondvarOp::Consume { .. })
-        | Action::Barrier(_)
-        | Action::Once(OnceOp::Complete | OnceOp::Reset)
-        | Action::Channel(
-            ChannelOp::AwaitTaken { .. } | ChannelOp::CloseSenders | ChannelOp::CloseReceiver,
-        )
-        | Action::Fence(_)
-        | Action::Pause(_)
-        | Action::Choose { .. } => false,
-    };
-    if changed_nothing { Access::Read } else { access(action) }
+impl Effect {
+    /// Whether an operation that may only read did no more than that.
+    #[inline(always)]
+    const fn is_failure(self) -> bool {
+        match self {
+            Effect::No | Effect::Kept(_) | Effect::Closed => true,
+            Effect::None
+            | Effect::Value(_)
+            | Effect::Exchanged(_)
+            | Effect::Yes
+            | Effect::Ticket(_)
+            | Effect::LastTicket(_) => false,
+        }
+    }
 }
 
 /// Whether two accesses, of different threads, must keep their order.
-#[inline]
+#[inline(always)]
 pub fn conflict(a: (ObjectId, Access), b: (ObjectId, Access)) -> bool {
     a.0 == b.0 && a.0 != ObjectId::NONE && (a.1 == Access::Update || b.1 == Access::Update)
 }
 
 impl Op {
+    /// How this may touch its object: what it does in some state.
+    #[inline(always)]
+    pub fn access(&self) -> Access {
+        if self.has(Traits::READS) { Access::Read } else { Access::Update }
+    }
+
+    /// How this touched its object, having had this effect.
+    #[inline(always)]
+    pub fn access_with(&self, effect: Effect) -> Access {
+        if self.has(Traits::READS | Traits::MAY_ONLY_READ)
+            && (self.has(Traits::READS) || effect.is_failure())
+        {
+            Access::Read
+        } else {
+            Access::Update
+        }
+    }
+
     /// Whether this and `other`, by different threads and neither performed yet, may conflict.
-    #[inline]
+    #[inline(always)]
     pub fn conflicts(&self, other: &Op) -> bool {
-        conflict((self.object, access(&self.action)), (other.object, access(&other.action)))
+        conflict((self.object(), self.access()), (other.object(), other.access()))
     }
 }
 
 impl Event {
     /// How this event touched its object.
-    #[inline]
+    #[inline(always)]
     pub fn access(&self) -> Access {
-        executed_access(&self.op.action, self.effect)
+        self.op.access_with(self.effect)
     }
 
     /// Whether this event and `other` are dependent: same thread, or conflicting as performed.
-    #[inline]
+    #[inline(always)]
     pub fn depends(&self, other: &Event) -> bool {
         self.id.thread == other.id.thread
-            || conflict((self.op.object, self.access()), (other.op.object, other.access()))
+            || conflict((self.op.object(), self.access()), (other.op.object(), other.access()))
     }
 
     /// Whether this event and an operation still pending may be dependent.
-    #[inline]
+    #[inline(always)]
     pub fn depends_pending(&self, other: &Pending) -> bool {
         self.id.thread == other.thread
-            || conflict(
-                (self.op.object, self.access()),
-                (other.op.object, access(&other.op.action)),
-            )
+            || conflict((self.op.object(), self.access()), (other.op.object(), other.op.access()))
     }
 }
-
-// `ParkOp` is matched as a whole above: a park without a token and an unpark with one change
-// nothing. This keeps the build honest if a variant is added.
-const _: fn(ParkOp) = |op| match op {
-    ParkOp::Park { .. } | ParkOp::Unpark => {}
-};

@@ -3,29 +3,36 @@
 use crate::{EventId, Op, Site, ThreadId};
 
 /// What performing an operation told its thread.
+///
+/// Every variant carries a whole word or nothing, so that it travels in registers.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Effect {
     /// Nothing.
     None,
-    /// The value read, or chosen.
+    /// The value read, or chosen; the thread spawned.
     Value(u64),
     /// The value a successful compare-exchange replaced.
     Exchanged(u64),
     /// The value that made a compare-exchange fail.
     Kept(u64),
-    /// Whether it took effect: a try-lock took the lock, a wait ended by notification.
-    Flag(bool),
-    /// A number to come back with, and whether this arrival was the last of its kind.
-    Ticket {
-        /// The barrier's generation, or the message's place in the channel.
-        number: u64,
-        /// Whether the barrier is complete.
-        last: bool,
-    },
+    /// It took effect: a try-lock took the lock, a wait ended by notification.
+    Yes,
+    /// It did not.
+    No,
+    /// The number to come back with: the barrier's generation, the message's place in the channel.
+    Ticket(u64),
+    /// As `Ticket`, and the barrier is complete.
+    LastTicket(u64),
     /// The other side of the channel is gone.
     Closed,
-    /// The thread that was spawned.
-    Spawned(ThreadId),
+}
+
+impl Effect {
+    /// `Yes` or `No`.
+    #[inline(always)]
+    pub fn of(took_effect: bool) -> Effect {
+        if took_effect { Effect::Yes } else { Effect::No }
+    }
 }
 
 /// A performed operation.

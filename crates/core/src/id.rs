@@ -15,7 +15,7 @@ impl ThreadId {
     pub const MAIN: ThreadId = ThreadId(0);
 
     /// Position of this thread in arrays indexed by thread.
-    #[inline]
+    #[inline(always)]
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -42,7 +42,7 @@ impl ObjectId {
     pub const NONE: ObjectId = ObjectId(u32::MAX);
 
     /// Position of this object in arrays indexed by object.
-    #[inline]
+    #[inline(always)]
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -68,7 +68,7 @@ impl Site {
     pub const UNKNOWN: Site = Site(None);
 
     /// The line of the caller.
-    #[inline]
+    #[inline(always)]
     #[track_caller]
     pub fn caller() -> Site {
         Site(Some(Location::caller()))

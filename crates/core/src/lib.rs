@@ -9,6 +9,8 @@
 
 extern crate alloc;
 
+mod blocking;
+mod code;
 pub mod dependence;
 mod event;
 pub mod fingerprint;

@@ -3,16 +3,90 @@
 //! A thread announces an [`Op`] before it happens; the engine decides when it does. Each operation
 //! touches exactly one object, or none. A read-modify-write is data, never a closure, so that a
 //! recorded run can be re-evaluated by an explorer.
+//!
+//! An [`Op`] is three machine words: it is handed from the program to the engine, kept as pending
+//! and copied into the trace at every step, and words travel in registers where an enum of this size
+//! would go through memory. [`Action`] is what it means.
+
+use core::fmt;
 
 use crate::ObjectId;
 
 /// What a thread is about to do, and to which object.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+#[derive(Copy, Clone, PartialEq, Eq)]
 pub struct Op {
+    /// The object in the low half; above it the action's code, its [`Traits`] and small fields, a
+    /// byte each for the former.
+    head: u64,
+    /// First operand.
+    first: u64,
+    /// Second operand.
+    second: u64,
+}
+
+/// What is asked of an operation at every step, worked out when it is made.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Traits(pub(crate) u8);
+
+impl Traits {
+    /// Some state of the object disables it.
+    pub(crate) const BLOCKS: u8 = 1;
+    /// It never changes the object.
+    pub(crate) const READS: u8 = 2;
+    /// It leaves the object as it is if it fails.
+    pub(crate) const MAY_ONLY_READ: u8 = 4;
+    /// It gives way to others.
+    pub(crate) const PAUSES: u8 = 8;
+    /// It gives way to others if it fails: a wait that may time out.
+    pub(crate) const TIMED: u8 = 16;
+}
+
+impl Op {
+    /// `action` on `object`.
+    #[inline(always)]
+    pub const fn new(object: ObjectId, action: Action) -> Op {
+        let (code, small, first, second) = action.encode();
+        let traits = action.traits().0;
+        let head =
+            (object.0 as u64) | (code as u64) << 32 | (traits as u64) << 40 | (small as u64) << 48;
+        Op { head, first, second }
+    }
+
     /// The one object this touches, or [`ObjectId::NONE`].
-    pub object: ObjectId,
+    #[inline(always)]
+    pub const fn object(&self) -> ObjectId {
+        ObjectId(self.head as u32)
+    }
+
     /// What happens to it.
-    pub action: Action,
+    #[inline(always)]
+    pub const fn action(&self) -> Action {
+        Action::decode((self.head >> 32) as u8, (self.head >> 48) as u16, self.first, self.second)
+    }
+
+    /// Whether the action has one of these [`Traits`].
+    #[inline(always)]
+    pub(crate) const fn has(&self, traits: u8) -> bool {
+        (self.head >> 40) as u8 & traits != 0
+    }
+
+    /// The words that make up this operation.
+    #[inline(always)]
+    pub const fn into_words(self) -> [u64; 3] {
+        [self.head, self.first, self.second]
+    }
+
+    /// The operation that [`into_words`](Op::into_words) took apart.
+    #[inline(always)]
+    pub const fn from_words(head: u64, first: u64, second: u64) -> Op {
+        Op { head, first, second }
+    }
+}
+
+impl fmt::Debug for Op {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} on {:?}", self.action(), self.object())
+    }
 }
 
 /// What happens to an object, grouped by the kind of object.
@@ -105,6 +179,7 @@ pub enum AtomicOp {
 
 /// The function of a read-modify-write.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
+#[repr(u8)]
 pub enum Rmw {
     /// Replace.
     Swap,
@@ -128,7 +203,7 @@ pub enum Rmw {
 
 impl Rmw {
     /// The value a variable of type `scalar` holds afterwards.
-    #[inline]
+    #[inline(always)]
     pub fn apply(self, scalar: Scalar, old: u64, operand: u64) -> u64 {
         let new = match self {
             Rmw::Swap => operand,
@@ -178,8 +253,8 @@ pub enum Scalar {
 
 impl Scalar {
     /// How many bits a variable of this type has.
-    #[inline]
-    pub fn bits(self) -> u32 {
+    #[inline(always)]
+    pub const fn bits(self) -> u32 {
         match self {
             Scalar::Bool => 1,
             Scalar::U8 | Scalar::I8 => 8,
@@ -190,20 +265,20 @@ impl Scalar {
     }
 
     /// Whether its values are compared as signed numbers.
-    #[inline]
-    pub fn is_signed(self) -> bool {
+    #[inline(always)]
+    pub const fn is_signed(self) -> bool {
         matches!(self, Scalar::I8 | Scalar::I16 | Scalar::I32 | Scalar::I64)
     }
 
     /// The bits of `value` that a variable of this type keeps.
-    #[inline]
-    pub fn truncate(self, value: u64) -> u64 {
+    #[inline(always)]
+    pub const fn truncate(self, value: u64) -> u64 {
         value & (u64::MAX >> (64 - self.bits()))
     }
 
     /// `value` as the signed number it stands for.
-    #[inline]
-    pub fn sign_extend(self, value: u64) -> i64 {
+    #[inline(always)]
+    pub const fn sign_extend(self, value: u64) -> i64 {
         let unused = 64 - self.bits();
         ((value << unused) as i64) >> unused
     }
@@ -349,84 +424,4 @@ pub enum PauseOp {
         /// By how much.
         nanos: u64,
     },
-}
-
-impl Action {
-    /// Whether some state of the object disables this action.
-    ///
-    /// Only these are looked at again when the object changes.
-    #[inline]
-    pub fn may_block(&self) -> bool {
-        match self {
-            Action::Thread(op) => match op {
-                ThreadOp::Join => true,
-                ThreadOp::Spawn | ThreadOp::Exit | ThreadOp::IsFinished => false,
-            },
-            Action::Mutex(op) => match op {
-                MutexOp::Lock => true,
-                MutexOp::TryLock | MutexOp::Unlock => false,
-            },
-            Action::RwLock(op) => match op {
-                RwLockOp::Read | RwLockOp::Write => true,
-                RwLockOp::TryRead
-                | RwLockOp::TryWrite
-                | RwLockOp::UnlockRead
-                | RwLockOp::UnlockWrite => false,
-            },
-            Action::Condvar(op) => match op {
-                CondvarOp::Consume { timed } => !timed,
-                CondvarOp::Enqueue | CondvarOp::NotifyOne | CondvarOp::NotifyAll => false,
-            },
-            Action::Barrier(op) => match op {
-                BarrierOp::Leave { .. } => true,
-                BarrierOp::Arrive => false,
-            },
-            Action::Once(op) => match op {
-                OnceOp::Begin => true,
-                OnceOp::Complete | OnceOp::Reset => false,
-            },
-            Action::Park(op) => match op {
-                ParkOp::Park { timed } => !timed,
-                ParkOp::Unpark => false,
-            },
-            Action::Channel(op) => match op {
-                ChannelOp::Send | ChannelOp::AwaitTaken { .. } => true,
-                ChannelOp::Receive { timed } => !timed,
-                ChannelOp::TrySend
-                | ChannelOp::TryReceive
-                | ChannelOp::CloseSenders
-                | ChannelOp::CloseReceiver => false,
-            },
-            Action::Atomic(_)
-            | Action::Cell(_)
-            | Action::Fence(_)
-            | Action::Pause(_)
-            | Action::Choose { .. } => false,
-        }
-    }
-
-    /// Whether performing this with `effect` gave way to others: a pause, or a wait that timed out.
-    #[inline]
-    pub fn gives_way(&self, effect: crate::Effect) -> bool {
-        match self {
-            Action::Pause(_) => true,
-            Action::Condvar(CondvarOp::Consume { timed: true })
-            | Action::Park(ParkOp::Park { timed: true })
-            | Action::Channel(ChannelOp::Receive { timed: true }) => {
-                effect == crate::Effect::Flag(false)
-            }
-            Action::Thread(_)
-            | Action::Atomic(_)
-            | Action::Cell(_)
-            | Action::Mutex(_)
-            | Action::RwLock(_)
-            | Action::Condvar(_)
-            | Action::Barrier(_)
-            | Action::Once(_)
-            | Action::Park(_)
-            | Action::Channel(_)
-            | Action::Fence(_)
-            | Action::Choose { .. } => false,
-        }
-    }
 }

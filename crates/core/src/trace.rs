@@ -130,7 +130,8 @@ impl Trace {
             if let Some((_, source)) = sources.next_if(|(at, _)| *at == position) {
                 schedule.push(Choice::Source(*source));
             }
-            if let (Action::Choose { .. }, Effect::Value(value)) = (event.op.action, event.effect) {
+            if let (Action::Choose { .. }, Effect::Value(value)) = (event.op.action(), event.effect)
+            {
                 schedule.push(Choice::Value(value as u32));
             }
         }
@@ -154,9 +155,9 @@ impl Trace {
     ) -> (EventId, Site, crate::ObjectId, Option<(Action, Effect)>) {
         let address = self
             .objects
-            .get(event.op.object.index())
+            .get(event.op.object().index())
             .is_some_and(|object| object.kind == ObjectKind::Atomic(Scalar::Pointer));
-        let detail = (!address).then_some((event.op.action, event.effect));
-        (event.id, event.site, event.op.object, detail)
+        let detail = (!address).then_some((event.op.action(), event.effect));
+        (event.id, event.site, event.op.object(), detail)
     }
 }

@@ -10,7 +10,7 @@ use raddle_core::fingerprint::{self, History};
 use raddle_core::{
     Access, Action, Choice, Chooser, Divergence, Effect, Ending, Event, EventId, ObjectId,
     ObjectInfo, ObjectKind, Op, Panic, PauseOp, Pending, Pick, Plan, Point, Site, ThreadId,
-    ThreadOp, Threads, Trace, dependence,
+    ThreadOp, Threads, Trace,
 };
 
 use crate::object::{Initial, Object};
@@ -43,6 +43,7 @@ pub struct Engine<M, C> {
     /// The threads that run or could perform their pending operation.
     enabled: Vec<ThreadId>,
     changed: Vec<ThreadId>,
+    /// By [`ObjectId`]; those from `trace.objects.len()` on are left over from earlier runs.
     objects: Vec<Slot>,
     trace: Trace,
     running: ThreadId,
@@ -161,7 +162,6 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.trace.ending = Ending::Finished;
         self.enabled.clear();
         self.changed.clear();
-        self.objects.clear();
         self.memory.reset();
         self.followed = 0;
         self.lease = 0;
@@ -174,10 +174,9 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.running = ThreadId::MAIN;
 
         let name = EventId { thread: ThreadId::MAIN, index: 0 };
-        let life = self.add_object(
-            Object::Life(Life::Running),
-            ObjectInfo { kind: ObjectKind::Thread(ThreadId::MAIN), name, site: Site::UNKNOWN },
-        );
+        let kind = ObjectKind::Thread(ThreadId::MAIN);
+        let life = self.add_object(ObjectInfo { kind, name, site: Site::UNKNOWN });
+        self.objects[life.index()].object = Object::Life(Life::Running);
         self.admit(ThreadId::MAIN, life, 0);
     }
 
@@ -185,7 +184,8 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     pub fn declare(&mut self, by: ThreadId, initial: Initial, site: Site) -> ObjectId {
         let name = self.next_event(by);
         let info = ObjectInfo { kind: initial.kind(), name, site };
-        let id = self.add_object(Object::from(initial), info);
+        let id = self.add_object(info);
+        self.objects[id.index()].object.become_new(initial);
         if let Initial::Atomic(scalar, value) = initial {
             self.memory.declare(id, name, scalar.truncate(value));
         }
@@ -206,13 +206,14 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             }
         }
         let info = ObjectInfo { kind: ObjectKind::Thread(child), name, site };
-        let life = self.add_object(Object::Life(Life::Unborn), info);
+        let life = self.add_object(info);
+        self.objects[life.index()].object = Object::Life(Life::Unborn);
         self.threads[child.index()].life = life;
         (child, life)
     }
 
     /// The object that tells whether `thread` has ended.
-    #[inline]
+    #[inline(always)]
     pub fn life(&self, thread: ThreadId) -> ObjectId {
         self.threads[thread.index()].life
     }
@@ -225,7 +226,8 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         }
         let name = self.next_event(by);
         let info = ObjectInfo { kind: ObjectKind::Parker(thread), name, site };
-        let parker = self.add_object(Object::Parker(Parker::default()), info);
+        let parker = self.add_object(info);
+        self.objects[parker.index()].object = Object::Parker(Parker::default());
         self.threads[thread.index()].parker = parker;
         parker
     }
@@ -246,21 +248,34 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     }
 
     /// A thread that has ended and whose stack can be used again; each is returned once.
-    #[inline]
+    #[inline(always)]
     pub fn take_ended(&mut self) -> Option<ThreadId> {
         self.ended.pop()
     }
 
     /// Announces what `by` is about to do. Somebody performs an operation; whose turn is it now?
-    #[inline]
+    #[inline(always)]
     pub fn submit(&mut self, by: ThreadId, op: Op, site: Site) -> Turn {
         self.announce(by, op, site);
         if let Some(creator) = self.creator {
             self.creator = None;
             self.running = creator;
-            return Turn::Run(creator, Effect::Spawned(by));
+            return Turn::Run(creator, Effect::Value(u64::from(by.0)));
         }
-        self.step()
+        // The common case: `by` goes on, or another thread does something that is not its last. The
+        // announced operation is still at hand; reading it back from `pending` would wait for it
+        // to be written.
+        match self.next_thread() {
+            Some(thread) if thread == by => match self.perform(by, op, site) {
+                Some(turn) => turn,
+                None => self.step(),
+            },
+            Some(thread) => match self.perform_pending(thread) {
+                Some(turn) => turn,
+                None => self.step(),
+            },
+            None => Turn::End,
+        }
     }
 
     /// As [`submit`](Engine::submit), but `by` goes first if it can: it is unwinding from a panic,
@@ -278,7 +293,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             }
             self.followed += 1;
         }
-        match self.perform(by) {
+        match self.perform(by, op, site) {
             Some(turn) => turn,
             None => self.step(),
         }
@@ -292,10 +307,10 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     /// Performs an operation of a thread that is being unwound after the end of the run. It is not
     /// recorded. `None` if it cannot be performed now.
     pub fn settle(&mut self, by: ThreadId, op: Op) -> Option<Effect> {
-        match op.action {
+        match op.action() {
             Action::Atomic(atomic) => {
                 let id = self.next_event(by);
-                Some(self.memory.access(id, op.object, atomic, None))
+                Some(self.memory.access(id, op.object(), atomic, None))
             }
             Action::Thread(ThreadOp::Spawn) => None,
             Action::Choose { .. } => Some(Effect::Value(0)),
@@ -308,43 +323,53 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             | Action::Once(_)
             | Action::Park(_)
             | Action::Channel(_) => {
-                let object = &mut self.objects[op.object.index()].object;
-                object.enabled(&op.action, by).then(|| object.apply(&op.action, by))
+                let object = &mut self.objects[op.object().index()].object;
+                object.enabled(&op.action(), by).then(|| object.apply(&op.action(), by))
             }
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn announce(&mut self, by: ThreadId, op: Op, site: Site) {
         self.pending[by.index()] = Pending { thread: by, op, site, enabled: true };
         self.note(by);
-        if op.action.may_block() {
-            self.link(by, op.object);
-            if !self.objects[op.object.index()].object.enabled(&op.action, by) {
+        if op.may_block() {
+            self.link(by, op.object());
+            if !self.objects[op.object().index()].object.enabled(&op.action(), by) {
                 self.disable(by);
             }
         }
     }
 
+    #[inline(never)]
     fn step(&mut self) -> Turn {
-        loop {
-            let thread = if self.lease > 0 && self.pending[self.running.index()].enabled {
-                self.lease -= 1;
-                self.running
-            } else {
-                match self.question() {
-                    Some(thread) => thread,
-                    None => return Turn::End,
-                }
-            };
-            if let Some(turn) = self.perform(thread) {
+        while let Some(thread) = self.next_thread() {
+            if let Some(turn) = self.perform_pending(thread) {
                 return turn;
             }
         }
+        Turn::End
     }
 
-    /// Asks who goes next. `None` if nobody does.
-    #[inline]
+    /// Who goes next. `None` if nobody does.
+    #[inline(always)]
+    fn next_thread(&mut self) -> Option<ThreadId> {
+        if self.lease > 0 && self.pending[self.running.index()].enabled {
+            self.lease -= 1;
+            Some(self.running)
+        } else {
+            self.question()
+        }
+    }
+
+    #[inline(always)]
+    fn perform_pending(&mut self, thread: ThreadId) -> Option<Turn> {
+        let Pending { op, site, .. } = self.pending[thread.index()];
+        self.perform(thread, op, site)
+    }
+
+    /// Asks the plan who goes next. `None` if nobody does.
+    #[inline(always)]
     fn question(&mut self) -> Option<ThreadId> {
         if self.enabled.is_empty() {
             if self.over {
@@ -406,14 +431,24 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     }
 
     /// Performs the pending operation of `thread`. `None` if that was its last, or the run ended.
-    #[inline]
-    fn perform(&mut self, thread: ThreadId) -> Option<Turn> {
-        let Pending { op, site, .. } = self.pending[thread.index()];
+    #[inline(always)]
+    fn perform(&mut self, thread: ThreadId, op: Op, site: Site) -> Option<Turn> {
         let id = self.next_event(thread);
-        let effect = match op.action {
+        self.running = thread;
+        let action = op.action();
+        let effect = match action {
             Action::Atomic(atomic) => {
                 let source = self.choose_source(thread)?;
-                self.memory.access(id, op.object, atomic, source)
+                self.memory.access(id, op.object(), atomic, source)
+            }
+            Action::Thread(ThreadOp::Spawn) => return Some(self.start(thread)),
+            Action::Thread(ThreadOp::Exit) => {
+                self.objects[op.object().index()].object.apply(&action, thread);
+                self.record(id, op, Effect::None, site);
+                self.withdraw(thread);
+                self.alive -= 1;
+                self.ended.push(thread);
+                return None;
             }
             Action::Mutex(_)
             | Action::RwLock(_)
@@ -422,7 +457,9 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             | Action::Once(_)
             | Action::Park(_)
             | Action::Channel(_)
-            | Action::Thread(_) => self.objects[op.object.index()].object.apply(&op.action, thread),
+            | Action::Thread(ThreadOp::Join | ThreadOp::IsFinished) => {
+                self.objects[op.object().index()].object.apply(&action, thread)
+            }
             Action::Cell(_) => Effect::None,
             Action::Fence(order) => {
                 self.memory.fence(thread, order);
@@ -438,64 +475,46 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             }
             Action::Choose { bound } => Effect::Value(u64::from(self.choose_value(thread, bound)?)),
         };
-        if op.action.may_block() {
-            self.unlink(thread, op.object);
+        if op.may_block() {
+            self.unlink(thread, op.object());
         }
-        self.running = thread;
-        match op.action {
-            Action::Thread(ThreadOp::Spawn) => {
-                let ObjectKind::Thread(child) = self.trace.objects[op.object.index()].kind else {
-                    unreachable!("raddle invariant broken: spawn of {:?}", op.object)
-                };
-                self.record(id, op, Effect::Spawned(child), site);
-                self.creator = Some(thread);
-                self.admit(child, op.object, self.threads[thread.index()].time);
-                self.running = child;
-                Some(Turn::Run(child, Effect::None))
-            }
-            Action::Thread(ThreadOp::Exit) => {
-                self.record(id, op, effect, site);
-                self.withdraw(thread);
-                self.alive -= 1;
-                self.ended.push(thread);
-                None
-            }
-            Action::Thread(ThreadOp::Join | ThreadOp::IsFinished)
-            | Action::Atomic(_)
-            | Action::Cell(_)
-            | Action::Mutex(_)
-            | Action::RwLock(_)
-            | Action::Condvar(_)
-            | Action::Barrier(_)
-            | Action::Once(_)
-            | Action::Park(_)
-            | Action::Channel(_)
-            | Action::Fence(_)
-            | Action::Pause(_)
-            | Action::Choose { .. } => {
-                self.record(id, op, effect, site);
-                Some(Turn::Run(thread, effect))
-            }
-        }
+        self.record(id, op, effect, site);
+        Some(Turn::Run(thread, effect))
+    }
+
+    /// Performs a spawn: the new thread runs up to its first announcement.
+    #[inline(never)]
+    fn start(&mut self, creator: ThreadId) -> Turn {
+        let Pending { op, site, .. } = self.pending[creator.index()];
+        let id = self.next_event(creator);
+        let ObjectKind::Thread(child) = self.trace.objects[op.object().index()].kind else {
+            unreachable!("raddle invariant broken: spawn of {:?}", op.object())
+        };
+        self.objects[op.object().index()].object.apply(&op.action(), creator);
+        self.record(id, op, Effect::Value(u64::from(child.0)), site);
+        self.creator = Some(creator);
+        self.admit(child, op.object(), self.threads[creator.index()].time);
+        self.running = child;
+        Turn::Run(child, Effect::None)
     }
 
     /// Writes down an event, and lets its object's other threads know.
-    #[inline]
+    #[inline(always)]
     fn record(&mut self, id: EventId, op: Op, effect: Effect, site: Site) {
         self.trace.events.push(Event { id, op, effect, site });
         let thread = &mut self.threads[id.thread.index()];
         thread.events += 1;
         let name = fingerprint::event_name(thread.path, id.index);
-        if op.action.gives_way(effect) {
+        if op.gave_way(effect) {
             thread.yields += 1;
         }
-        if op.object == ObjectId::NONE {
+        if op.object() == ObjectId::NONE {
             let value = if let Effect::Value(value) = effect { value } else { 0 };
             self.add_to_fingerprint(fingerprint::event_alone(name, value));
             return;
         }
-        let access = dependence::executed_access(&op.action, effect);
-        let slot = &mut self.objects[op.object.index()];
+        let access = op.access_with(effect);
+        let slot = &mut self.objects[op.object().index()];
         let hash = fingerprint::event_on_object(name, access, &mut slot.history);
         if self.time_moved {
             thread.time = thread.time.max(slot.time);
@@ -506,11 +525,11 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         let waiter = slot.first_waiter;
         self.add_to_fingerprint(hash);
         if access == Access::Update && waiter != NOBODY {
-            self.reconsider(waiter, op.object);
+            self.reconsider(waiter, op.object());
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn add_to_fingerprint(&mut self, hash: u64) {
         self.trace.fingerprint = self.trace.fingerprint.wrapping_add(hash);
     }
@@ -521,7 +540,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         while waiter != NOBODY {
             let thread = ThreadId(waiter);
             let pending = &self.pending[thread.index()];
-            let can = self.objects[object.index()].object.enabled(&pending.op.action, thread);
+            let can = self.objects[object.index()].object.enabled(&pending.op.action(), thread);
             if can != pending.enabled {
                 if can {
                     self.enable(thread)
@@ -534,7 +553,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn choose_source(&mut self, thread: ThreadId) -> Option<Option<EventId>> {
         let by = &self.pending[thread.index()];
         self.memory.sources(by, &mut self.sources);
@@ -629,32 +648,40 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.enable(thread);
     }
 
-    #[inline]
+    #[inline(always)]
     fn next_event(&self, thread: ThreadId) -> EventId {
         EventId { thread, index: self.threads[thread.index()].events }
     }
 
-    fn add_object(&mut self, object: Object, info: ObjectInfo) -> ObjectId {
-        let id = ObjectId(self.objects.len() as u32);
-        self.objects.push(Slot {
-            object,
-            first_waiter: NOBODY,
-            history: History::default(),
-            time: 0,
-        });
+    /// A place for an object; whoever asked puts it there.
+    fn add_object(&mut self, info: ObjectInfo) -> ObjectId {
+        let id = ObjectId(self.trace.objects.len() as u32);
         self.trace.objects.push(info);
+        match self.objects.get_mut(id.index()) {
+            Some(slot) => {
+                slot.first_waiter = NOBODY;
+                slot.history = History::default();
+                slot.time = 0;
+            }
+            None => self.objects.push(Slot {
+                object: Object::Variable,
+                first_waiter: NOBODY,
+                history: History::default(),
+                time: 0,
+            }),
+        }
         id
     }
 
     /// Notes that a thread's pending operation or enabledness changed.
-    #[inline]
+    #[inline(always)]
     fn note(&mut self, thread: ThreadId) {
         if self.changed.last() != Some(&thread) {
             self.changed.push(thread);
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn enable(&mut self, thread: ThreadId) {
         self.pending[thread.index()].enabled = true;
         self.threads[thread.index()].place = self.enabled.len() as u32;
@@ -663,14 +690,14 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.lease = 0;
     }
 
-    #[inline]
+    #[inline(always)]
     fn disable(&mut self, thread: ThreadId) {
         self.pending[thread.index()].enabled = false;
         self.withdraw(thread);
     }
 
     /// Takes a thread out of the enabled ones.
-    #[inline]
+    #[inline(always)]
     fn withdraw(&mut self, thread: ThreadId) {
         let place = self.threads[thread.index()].place;
         self.threads[thread.index()].place = NOBODY;
@@ -681,7 +708,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn link(&mut self, thread: ThreadId, object: ObjectId) {
         let slot = &mut self.objects[object.index()];
         let next = core::mem::replace(&mut slot.first_waiter, thread.0);
@@ -693,7 +720,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn unlink(&mut self, thread: ThreadId, object: ObjectId) {
         let Thread { next_waiter, previous_waiter, .. } = self.threads[thread.index()];
         match previous_waiter {
@@ -725,6 +752,6 @@ impl Thread {
 
 /// What stands in `pending` for a thread that has not announced anything yet.
 fn pending_nothing(thread: ThreadId) -> Pending {
-    let op = Op { object: ObjectId::NONE, action: Action::Pause(PauseOp::Yield) };
+    let op = Op::new(ObjectId::NONE, Action::Pause(PauseOp::Yield));
     Pending { thread, op, site: Site::UNKNOWN, enabled: false }
 }

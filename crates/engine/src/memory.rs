@@ -40,21 +40,21 @@ pub struct Sc {
 }
 
 impl Memory for Sc {
-    #[inline]
+    #[inline(always)]
     fn reset(&mut self) {
         self.values.clear();
     }
 
-    #[inline]
+    #[inline(always)]
     fn declare(&mut self, object: ObjectId, _name: EventId, initial: u64) {
         self.values.resize(object.index(), 0);
         self.values.push(initial);
     }
 
-    #[inline]
+    #[inline(always)]
     fn sources(&self, _by: &Pending, _options: &mut Vec<EventId>) {}
 
-    #[inline]
+    #[inline(always)]
     fn access(
         &mut self,
         _by: EventId,
@@ -82,10 +82,10 @@ impl Memory for Sc {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn fence(&mut self, _thread: ThreadId, _order: Order) {}
 
-    #[inline]
+    #[inline(always)]
     fn newest(&self, object: ObjectId) -> u64 {
         self.values[object.index()]
     }

@@ -132,14 +132,22 @@ macro_rules! dispatch {
 }
 
 impl Object {
+    /// Becomes the object that `initial` describes, keeping memory if it was of that kind before.
+    pub(crate) fn become_new(&mut self, initial: Initial) {
+        match (self, initial) {
+            (Object::Condvar(condvar), Initial::Condvar) => condvar.clear(),
+            (object, initial) => *object = Object::from(initial),
+        }
+    }
+
     /// Whether `by` can perform `action` in this state.
-    #[inline]
+    #[inline(always)]
     pub fn enabled(&self, action: &Action, by: ThreadId) -> bool {
         dispatch!(self, action, by, enabled, true)
     }
 
     /// Performs `action`, which must be enabled. Actions on variables do nothing here.
-    #[inline]
+    #[inline(always)]
     pub fn apply(&mut self, action: &Action, by: ThreadId) -> Effect {
         dispatch!(self, action, by, apply, Effect::None)
     }

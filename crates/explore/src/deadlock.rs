@@ -13,7 +13,7 @@ pub fn waits(trace: &Trace) -> Vec<Wait> {
         .filter(|pending| !pending.enabled)
         .map(|pending| Wait {
             thread: pending.thread,
-            object: pending.op.object,
+            object: pending.op.object(),
             site: pending.site,
             holders: holders(trace, pending),
             in_cycle: false,
@@ -48,7 +48,7 @@ fn reaches(waits: &[Wait], from: ThreadId, to: ThreadId) -> bool {
 
 /// Who keeps a pending operation from going on.
 fn holders(trace: &Trace, pending: &Pending) -> Vec<(ThreadId, Site)> {
-    let object = pending.op.object;
+    let object = pending.op.object();
     match trace.objects[object.index()].kind {
         ObjectKind::Mutex | ObjectKind::RwLock => lock_holders(trace, object),
         // The thread that is joined keeps the joiner waiting.
@@ -65,7 +65,7 @@ fn holders(trace: &Trace, pending: &Pending) -> Vec<(ThreadId, Site)> {
 
 fn lock_holders(trace: &Trace, object: ObjectId) -> Vec<(ThreadId, Site)> {
     let mut holders: Vec<(ThreadId, Site)> = Vec::new();
-    for event in trace.events.iter().filter(|event| event.op.object == object) {
+    for event in trace.events.iter().filter(|event| event.op.object() == object) {
         let thread = event.id.thread;
         match lock_change(event) {
             Some(Change::Taken) => holders.push((thread, event.site)),
@@ -86,8 +86,8 @@ enum Change {
 }
 
 fn lock_change(event: &Event) -> Option<Change> {
-    let taken = event.effect != Effect::Flag(false);
-    match event.op.action {
+    let taken = event.effect != Effect::No;
+    match event.op.action() {
         Action::Mutex(op) => match op {
             MutexOp::Lock | MutexOp::TryLock => taken.then_some(Change::Taken),
             MutexOp::Unlock => Some(Change::Released),

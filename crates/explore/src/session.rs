@@ -338,7 +338,10 @@ fn describe(event: Option<&Event>, trace: &Trace) -> String {
     match event {
         Some(event) => format!(
             "{} did {:?} → {:?} at {}",
-            event.id.thread, event.op.action, event.effect, event.site
+            event.id.thread,
+            event.op.action(),
+            event.effect,
+            event.site
         ),
         None => format!("the run had ended ({:?})", trace.ending),
     }

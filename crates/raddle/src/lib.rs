@@ -69,7 +69,7 @@ pub fn choose(bound: u32) -> u32 {
     if !port::active() {
         return 0;
     }
-    let op = Op { object: ObjectId::NONE, action: Action::Choose { bound } };
+    let op = Op::new(ObjectId::NONE, Action::Choose { bound });
     match port::submit(op, Site::caller()) {
         Effect::Value(value) => value as u32,
         other => unexpected(other),

@@ -47,7 +47,7 @@ pub fn yield_now() {
     if !port::active() {
         return std::thread::yield_now();
     }
-    let op = Op { object: ObjectId::NONE, action: Action::Pause(PauseOp::Yield) };
+    let op = Op::new(ObjectId::NONE, Action::Pause(PauseOp::Yield));
     port::submit(op, Site::caller());
 }
 
@@ -79,7 +79,8 @@ impl<T> JoinHandle<T> {
             Handle::Outside(handle) => handle.is_finished(),
             Handle::InRun { thread, run, .. } => {
                 match submit(*thread, *run, ThreadOp::IsFinished, Site::caller()) {
-                    Effect::Flag(finished) => finished,
+                    Effect::Yes => true,
+                    Effect::No => false,
                     other => unexpected(other),
                 }
             }
@@ -99,7 +100,7 @@ fn submit(thread: ThreadId, run: u64, op: ThreadOp, site: Site) -> Effect {
         port::run_number() == run,
         "a JoinHandle was used outside the execution that spawned its thread"
     );
-    port::submit(Op { object: port::life(thread), action: Action::Thread(op) }, site)
+    port::submit(Op::new(port::life(thread), Action::Thread(op)), site)
 }
 
 /// The body of a thread and, later, what it returned.

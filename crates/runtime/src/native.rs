@@ -45,7 +45,7 @@ impl Backend for Native {
         self.stacks[coroutine].guard()
     }
 
-    #[inline]
+    #[inline(always)]
     unsafe fn enter(this: *mut Native, to: usize) {
         // SAFETY: the caller promises that `this` points to a pool.
         let save = unsafe { &raw mut (*this).host };
@@ -55,7 +55,7 @@ impl Backend for Native {
         unsafe { switch(save, load) }
     }
 
-    #[inline]
+    #[inline(always)]
     unsafe fn switch(this: *mut Native, from: usize, to: usize) {
         // SAFETY: the caller promises that `this` points to a pool nobody has a reference into.
         let saved = unsafe { &mut (*this).saved };
@@ -65,7 +65,7 @@ impl Backend for Native {
         unsafe { switch(save, load) }
     }
 
-    #[inline]
+    #[inline(always)]
     unsafe fn leave(this: *mut Native, from: usize) {
         // SAFETY: the caller promises that `this` points to a pool nobody has a reference into.
         let save = unsafe { &mut (&mut (*this).saved)[from] as *mut *mut u8 };

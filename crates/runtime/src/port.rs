@@ -7,7 +7,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use raddle_core::{Effect, ObjectId, Op, Site, ThreadId};
+use raddle_core::{Action, Effect, ObjectId, Op, Site, ThreadId};
 use raddle_engine::Initial;
 
 use crate::epoch;
@@ -21,7 +21,8 @@ pub trait Body: Send + Sync {
 /// What a run offers, without its types.
 #[derive(Copy, Clone)]
 pub(crate) struct Entries {
-    pub(crate) submit: unsafe fn(*const (), Op, Site) -> Effect,
+    /// Takes the words of the operation, which fit in registers.
+    pub(crate) submit: unsafe fn(*const (), u64, u64, u64, Site) -> Effect,
     pub(crate) declare: unsafe fn(*const (), Initial, Site) -> ObjectId,
     pub(crate) newest: unsafe fn(*const (), ObjectId) -> u64,
     pub(crate) life: unsafe fn(*const (), ThreadId) -> ObjectId,
@@ -30,13 +31,13 @@ pub(crate) struct Entries {
     pub(crate) spawn: unsafe fn(*const (), Arc<dyn Body>, Site) -> ThreadId,
     pub(crate) work: unsafe fn(*const ()),
     pub(crate) finish: unsafe fn(*const (), Result<(), Box<dyn Any + Send>>),
+    pub(crate) thread: unsafe fn(*const ()) -> ThreadId,
     pub(crate) token: unsafe fn(*const ()) -> String,
 }
 
 pub(crate) struct Port {
     /// Zero outside a run; unique to the run inside one.
     epoch: Cell<u64>,
-    thread: Cell<ThreadId>,
     /// The run's state, behind the types that `entries` know.
     run: Cell<*const ()>,
     entries: Cell<Option<&'static Entries>>,
@@ -47,7 +48,6 @@ thread_local! {
     static PORT: Port = const {
         Port {
             epoch: Cell::new(0),
-            thread: Cell::new(ThreadId::MAIN),
             run: Cell::new(std::ptr::null()),
             entries: Cell::new(None),
             plain_accesses: Cell::new(false),
@@ -55,110 +55,129 @@ thread_local! {
     };
 }
 
+/// The port of the calling OS thread.
+#[inline(always)]
+fn port() -> &'static Port {
+    let port: *const Port = PORT.with(|port| port as *const Port);
+    // SAFETY: a thread-local that needs no destructor is there as long as its OS thread. The
+    // reference does not leave it: it is used up within the functions of this module.
+    unsafe { &*port }
+}
+
 /// Whether the caller is part of a run.
-#[inline]
+#[inline(always)]
 pub fn active() -> bool {
-    PORT.with(|port| port.epoch.get() != 0)
+    port().epoch.get() != 0
 }
 
 /// The number of the run the caller is part of, or zero.
-#[inline]
+#[inline(always)]
 pub fn run_number() -> u64 {
-    PORT.with(|port| port.epoch.get())
+    port().epoch.get()
 }
 
 /// Whether accesses to plain shared variables are to be announced.
-#[inline]
+#[inline(always)]
 pub fn announces_plain_accesses() -> bool {
-    PORT.with(|port| port.epoch.get() != 0 && port.plain_accesses.get())
+    port().epoch.get() != 0 && port().plain_accesses.get()
 }
 
-/// The calling thread of the program under test.
-#[inline]
-pub fn thread() -> ThreadId {
-    PORT.with(|port| port.thread.get())
+/// Announces `action` on the object called `name`, waits for its turn, and tells what came of it.
+/// `None` outside a run.
+///
+/// An object new to the run is declared as `initial` says, where `None` means that somebody outside
+/// the run has hold of it.
+///
+/// # Panics
+/// If another check, running at the same time, or somebody outside uses the object.
+#[inline(always)]
+pub fn operate(
+    name: &Name,
+    initial: impl FnOnce() -> Option<Initial>,
+    action: Action,
+    site: Site,
+) -> Option<Effect> {
+    let port = port();
+    let epoch = port.epoch.get();
+    if epoch == 0 {
+        return None;
+    }
+    let known = name.0.load(Ordering::Relaxed);
+    let object = if known >> OBJECT_BITS == epoch {
+        number(known)
+    } else {
+        name.declare(port, initial, site)
+    };
+    Some(port.submit(Op::new(object, action), site))
 }
 
 /// Announces an operation, waits for its turn, and tells what came of it.
-#[inline]
+#[inline(always)]
 pub fn submit(op: Op, site: Site) -> Effect {
-    PORT.with(|port| {
-        let (run, entries) = port.get();
-        // SAFETY: both were set together by `connect`, for a run that has not ended.
-        unsafe { (entries.submit)(run, op, site) }
-    })
+    port().submit(op, site)
+}
+
+/// The calling thread of the program under test.
+pub fn thread() -> ThreadId {
+    let (run, entries) = port().get();
+    // SAFETY: both were set together by `connect`, for a run that has not ended.
+    unsafe { (entries.thread)(run) }
 }
 
 /// The newest value of an atomic variable.
 pub fn newest(object: ObjectId) -> u64 {
-    PORT.with(|port| {
-        let (run, entries) = port.get();
-        // SAFETY: both were set together by `connect`, for a run that has not ended.
-        unsafe { (entries.newest)(run, object) }
-    })
+    let (run, entries) = port().get();
+    // SAFETY: both were set together by `connect`, for a run that has not ended.
+    unsafe { (entries.newest)(run, object) }
 }
 
 /// The object that tells whether `thread` has ended.
 pub fn life(thread: ThreadId) -> ObjectId {
-    PORT.with(|port| {
-        let (run, entries) = port.get();
-        // SAFETY: both were set together by `connect`, for a run that has not ended.
-        unsafe { (entries.life)(run, thread) }
-    })
+    let (run, entries) = port().get();
+    // SAFETY: both were set together by `connect`, for a run that has not ended.
+    unsafe { (entries.life)(run, thread) }
 }
 
 /// The park token of `thread`.
 pub fn parker(thread: ThreadId, site: Site) -> ObjectId {
-    PORT.with(|port| {
-        let (run, entries) = port.get();
-        // SAFETY: both were set together by `connect`, for a run that has not ended.
-        unsafe { (entries.parker)(run, thread, site) }
-    })
+    let (run, entries) = port().get();
+    // SAFETY: both were set together by `connect`, for a run that has not ended.
+    unsafe { (entries.parker)(run, thread, site) }
 }
 
 /// The calling thread's virtual time in nanoseconds.
 pub fn time() -> u64 {
-    PORT.with(|port| {
-        let (run, entries) = port.get();
-        // SAFETY: both were set together by `connect`, for a run that has not ended.
-        unsafe { (entries.time)(run) }
-    })
+    let (run, entries) = port().get();
+    // SAFETY: both were set together by `connect`, for a run that has not ended.
+    unsafe { (entries.time)(run) }
 }
 
 /// Starts a thread.
 pub fn spawn(body: Arc<dyn Body>, site: Site) -> ThreadId {
-    PORT.with(|port| {
-        let (run, entries) = port.get();
-        // SAFETY: both were set together by `connect`, for a run that has not ended.
-        unsafe { (entries.spawn)(run, body, site) }
-    })
+    let (run, entries) = port().get();
+    // SAFETY: both were set together by `connect`, for a run that has not ended.
+    unsafe { (entries.spawn)(run, body, site) }
 }
 
 /// The word that replays the run up to here.
 pub(crate) fn token() -> String {
-    PORT.with(|port| {
-        let (run, entries) = port.get();
-        // SAFETY: both were set together by `connect`, for a run that has not ended.
-        unsafe { (entries.token)(run) }
-    })
+    let (run, entries) = port().get();
+    // SAFETY: both were set together by `connect`, for a run that has not ended.
+    unsafe { (entries.token)(run) }
 }
 
 /// Runs the body of the calling thread.
 pub(crate) fn work() {
-    PORT.with(|port| {
-        let (run, entries) = port.get();
-        // SAFETY: both were set together by `connect`, for a run that has not ended.
-        unsafe { (entries.work)(run) }
-    });
+    let (run, entries) = port().get();
+    // SAFETY: both were set together by `connect`, for a run that has not ended.
+    unsafe { (entries.work)(run) }
 }
 
 /// Tells that the body of the calling thread has ended. Returns when there is other work.
 pub(crate) fn finish(result: Result<(), Box<dyn Any + Send>>) {
-    PORT.with(|port| {
-        let (run, entries) = port.get();
-        // SAFETY: both were set together by `connect`, for a run that has not ended.
-        unsafe { (entries.finish)(run, result) }
-    });
+    let (run, entries) = port().get();
+    // SAFETY: both were set together by `connect`, for a run that has not ended.
+    unsafe { (entries.finish)(run, result) }
 }
 
 /// Makes a run reachable for the code it runs.
@@ -171,32 +190,29 @@ pub(crate) unsafe fn connect(
     epoch: u64,
     plain_accesses: bool,
 ) {
-    PORT.with(|port| {
-        assert!(
-            port.epoch.get() == 0,
-            "a raddle check was started inside another; checks do not nest"
-        );
-        port.epoch.set(epoch);
-        port.run.set(run);
-        port.entries.set(Some(entries));
-        port.plain_accesses.set(plain_accesses);
-        port.thread.set(ThreadId::MAIN);
-    });
+    let port = port();
+    assert!(port.epoch.get() == 0, "a raddle check was started inside another; checks do not nest");
+    port.epoch.set(epoch);
+    port.run.set(run);
+    port.entries.set(Some(entries));
+    port.plain_accesses.set(plain_accesses);
 }
 
 /// Ends what [`connect`] began.
 pub(crate) fn disconnect() {
-    PORT.with(|port| port.epoch.set(0));
-}
-
-/// The thread whose turn it is.
-#[inline]
-pub(crate) fn set_thread(thread: ThreadId) {
-    PORT.with(|port| port.thread.set(thread));
+    port().epoch.set(0);
 }
 
 impl Port {
-    #[inline]
+    #[inline(always)]
+    fn submit(&self, op: Op, site: Site) -> Effect {
+        let [head, first, second] = op.into_words();
+        let (run, entries) = self.get();
+        // SAFETY: both were set together by `connect`, for a run that has not ended.
+        unsafe { (entries.submit)(run, head, first, second, site) }
+    }
+
+    #[inline(always)]
     fn get(&self) -> (*const (), &'static Entries) {
         match self.entries.get() {
             Some(entries) if self.epoch.get() != 0 => (self.run.get(), entries),
@@ -226,34 +242,6 @@ impl Name {
         Name(AtomicU64::new(0))
     }
 
-    /// The object in the current run; declared as `initial` says if it is new to it, where `None`
-    /// means that somebody outside the run has hold of it.
-    ///
-    /// # Panics
-    /// If another check, running at the same time, or somebody outside uses the object.
-    #[inline]
-    pub fn get(&self, initial: impl FnOnce() -> Option<Initial>, site: Site) -> ObjectId {
-        let known = self.0.load(Ordering::Relaxed);
-        PORT.with(|port| {
-            if known >> OBJECT_BITS == port.epoch.get() {
-                number(known)
-            } else {
-                self.claim(known, port, site);
-                let (run, entries) = port.get();
-                let Some(initial) = initial() else {
-                    self.forget();
-                    shared(site)
-                };
-                // SAFETY: both were set together by `connect`, for a run that has not ended.
-                let object = unsafe { (entries.declare)(run, initial, site) };
-                assert!(object.0 < 1 << OBJECT_BITS, "more than 16 million objects in one run");
-                let name = port.epoch.get() << OBJECT_BITS | u64::from(object.0);
-                self.0.store(name, Ordering::Relaxed);
-                object
-            }
-        })
-    }
-
     /// The object in the current run, if it was used in it.
     #[inline]
     pub fn known(&self) -> Option<ObjectId> {
@@ -280,9 +268,31 @@ impl Name {
         }
     }
 
-    /// Marks the object as used by the current run, before `get` looks at its state.
+    /// Makes the object known to the current run.
     #[cold]
-    fn claim(&self, known: u64, port: &Port, site: Site) {
+    fn declare(
+        &self,
+        port: &Port,
+        initial: impl FnOnce() -> Option<Initial>,
+        site: Site,
+    ) -> ObjectId {
+        self.claim(port, site);
+        let Some(initial) = initial() else {
+            self.forget();
+            shared(site)
+        };
+        let (run, entries) = port.get();
+        // SAFETY: both were set together by `connect`, for a run that has not ended.
+        let object = unsafe { (entries.declare)(run, initial, site) };
+        assert!(object.0 < 1 << OBJECT_BITS, "more than 16 million objects in one run");
+        let name = port.epoch.get() << OBJECT_BITS | u64::from(object.0);
+        self.0.store(name, Ordering::Relaxed);
+        object
+    }
+
+    /// Marks the object as used by the current run, before anybody looks at its state.
+    fn claim(&self, port: &Port, site: Site) {
+        let known = self.0.load(Ordering::Relaxed);
         let mine = port.epoch.get();
         let foreign = known != 0 && epoch::is_foreign(known >> OBJECT_BITS, mine);
         let claimed = !foreign

@@ -67,6 +67,8 @@ pub(crate) struct Run<'a, B, M, C> {
     crew: &'a Crew<B>,
     program: &'a dyn Fn(),
     phase: Cell<Phase>,
+    /// Whose turn it is.
+    thread: Cell<ThreadId>,
     /// What the operation of the thread that is switched to had for an effect.
     effect: Cell<Effect>,
     /// During teardown: where the thread that left last cannot go on, if so.
@@ -86,6 +88,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         spawn: Self::spawn_entry,
         work: Self::work_entry,
         finish: Self::finish_entry,
+        thread: Self::thread_entry,
         token: Self::token_entry,
     };
 
@@ -99,6 +102,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
             crew,
             program,
             phase: Cell::new(Phase::Running),
+            thread: Cell::new(ThreadId::MAIN),
             effect: Cell::new(Effect::None),
             stuck: Cell::new(None),
             caught: Cell::new(0),
@@ -131,21 +135,21 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         self.tear_down()
     }
 
-    #[inline]
+    #[inline(always)]
     fn with_engine<R>(&self, f: impl FnOnce(&mut Engine<M, C>) -> R) -> R {
         // SAFETY: `new` had the only reference for as long as this run exists, and `f` neither
         // switches nor calls back into the run, so no two of these references overlap.
         f(unsafe { &mut *self.engine })
     }
 
-    #[inline]
+    #[inline(always)]
     fn with_seat<R>(&self, thread: ThreadId, f: impl FnOnce(&mut Seat) -> R) -> R {
         // SAFETY: as for the engine: one stack runs at a time, and `f` does not call back.
         let seats = unsafe { &mut *self.crew.seats.get() };
         f(&mut seats[thread.index()])
     }
 
-    #[inline]
+    #[inline(always)]
     fn coroutine(&self, thread: ThreadId) -> usize {
         self.with_seat(thread, |seat| seat.coroutine)
     }
@@ -182,7 +186,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     /// From the host: lets `thread` go on until the run is over, or it leaves.
     fn enter(&self, thread: ThreadId) {
         let coroutine = self.coroutine(thread);
-        port::set_thread(thread);
+        self.thread.set(thread);
         // SAFETY: the host is on no coroutine, and no reference into the pool exists.
         unsafe { B::enter(self.crew.backend.get(), coroutine) }
     }
@@ -195,13 +199,13 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     }
 
     /// Does as `turn` says, on the coroutine of `me`. Returns when it is the turn of `me` again.
-    #[inline]
+    #[inline(always)]
     fn take(&self, me: ThreadId, turn: Turn) -> Effect {
         match turn {
             Turn::Run(thread, effect) if thread == me => return effect,
             Turn::Run(thread, effect) => {
                 self.effect.set(effect);
-                port::set_thread(thread);
+                self.thread.set(thread);
                 let (from, to) = (self.coroutine(me), self.coroutine(thread));
                 // SAFETY: `me` runs on its coroutine, `thread` is another with its own, and no
                 // reference into the pool exists.
@@ -212,34 +216,49 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         self.effect.get()
     }
 
-    fn submit(&self, op: Op, site: Site) -> Effect {
+    /// Announces the operation made of these words and waits for its turn.
+    ///
+    /// Words and not an [`Op`], so that the common path keeps them in registers whatever the others
+    /// do.
+    #[inline(always)]
+    fn submit(&self, head: u64, first: u64, second: u64, site: Site) -> Effect {
         if self.phase.get() != Phase::Running {
-            return self.settle(op, site);
+            return self.settle(head, first, second, site);
         }
-        let me = port::thread();
+        let me = self.thread.get();
         let turn = if std::thread::panicking() {
-            self.with_engine(|engine| engine.submit_unpreempted(me, op, site))
+            self.submit_unpreempted(head, first, second, site)
         } else {
-            self.with_engine(|engine| engine.submit(me, op, site))
+            // Not by `with_engine`: a closure would take the operation through memory.
+            // SAFETY: as there.
+            let engine = unsafe { &mut *self.engine };
+            engine.submit(me, Op::from_words(head, first, second), site)
         };
         let effect = self.take(me, turn);
         if self.phase.get() != Phase::Running {
-            return self.settle(op, site);
+            return self.settle(head, first, second, site);
         }
         effect
     }
 
+    #[cold]
+    fn submit_unpreempted(&self, head: u64, first: u64, second: u64, site: Site) -> Turn {
+        let op = Op::from_words(head, first, second);
+        self.with_engine(|engine| engine.submit_unpreempted(self.thread.get(), op, site))
+    }
+
     fn spawn(&self, body: Arc<dyn Body>, site: Site) -> ThreadId {
-        let me = port::thread();
+        let me = self.thread.get();
         let (child, life) = self.with_engine(|engine| engine.declare_child(me, site));
         self.seat(child, Some(body));
-        self.submit(Op { object: life, action: Action::Thread(ThreadOp::Spawn) }, site);
+        let [head, first, second] = Op::new(life, Action::Thread(ThreadOp::Spawn)).into_words();
+        self.submit(head, first, second, site);
         child
     }
 
     /// Runs the calling thread's body, on its coroutine.
     fn work(&self) {
-        let me = port::thread();
+        let me = self.thread.get();
         let body = self.with_seat(me, |seat| {
             seat.busy = true;
             seat.body.take()
@@ -252,7 +271,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
 
     /// The calling thread's body has ended.
     fn finish(&self, result: Result<(), Box<dyn Any + Send>>) {
-        let me = port::thread();
+        let me = self.thread.get();
         self.with_seat(me, |seat| seat.busy = false);
         if self.phase.get() != Phase::Running {
             // Destructors of other threads may wait for this one.
@@ -323,8 +342,9 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
 
     /// An operation of a thread that is being unwound: performed without asking anybody.
     #[cold]
-    fn settle(&self, op: Op, site: Site) -> Effect {
-        let me = port::thread();
+    fn settle(&self, head: u64, first: u64, second: u64, site: Site) -> Effect {
+        let op = Op::from_words(head, first, second);
+        let me = self.thread.get();
         if self.phase.get() == Phase::Discarding {
             let effect = self.with_engine(|engine| engine.settle(me, op));
             return effect.expect("a destructor waits for something after the end of its run");
@@ -350,16 +370,22 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         }
     }
 
-    unsafe fn submit_entry(run: *const (), op: Op, site: Site) -> Effect {
+    unsafe fn submit_entry(
+        run: *const (),
+        head: u64,
+        first: u64,
+        second: u64,
+        site: Site,
+    ) -> Effect {
         // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
         let run: &Self = unsafe { &*run.cast() };
-        run.submit(op, site)
+        run.submit(head, first, second, site)
     }
 
     unsafe fn declare_entry(run: *const (), initial: Initial, site: Site) -> ObjectId {
         // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
         let run: &Self = unsafe { &*run.cast() };
-        run.with_engine(|engine| engine.declare(port::thread(), initial, site))
+        run.with_engine(|engine| engine.declare(run.thread.get(), initial, site))
     }
 
     unsafe fn newest_entry(run: *const (), object: ObjectId) -> u64 {
@@ -377,13 +403,13 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     unsafe fn parker_entry(run: *const (), thread: ThreadId, site: Site) -> ObjectId {
         // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
         let run: &Self = unsafe { &*run.cast() };
-        run.with_engine(|engine| engine.parker(thread, port::thread(), site))
+        run.with_engine(|engine| engine.parker(thread, run.thread.get(), site))
     }
 
     unsafe fn time_entry(run: *const ()) -> u64 {
         // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
         let run: &Self = unsafe { &*run.cast() };
-        run.with_engine(|engine| engine.time(port::thread()))
+        run.with_engine(|engine| engine.time(run.thread.get()))
     }
 
     unsafe fn spawn_entry(run: *const (), body: Arc<dyn Body>, site: Site) -> ThreadId {
@@ -404,6 +430,12 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         run.finish(result);
     }
 
+    unsafe fn thread_entry(run: *const ()) -> ThreadId {
+        // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
+        let run: &Self = unsafe { &*run.cast() };
+        run.thread.get()
+    }
+
     unsafe fn token_entry(run: *const ()) -> String {
         // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
         let run: &Self = unsafe { &*run.cast() };
@@ -415,7 +447,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
 }
 
 fn exit(life: ObjectId) -> Op {
-    Op { object: life, action: Action::Thread(ThreadOp::Exit) }
+    Op::new(life, Action::Thread(ThreadOp::Exit))
 }
 
 /// Ends the connection of a run when dropped.

@@ -24,7 +24,7 @@ impl Barrier {
 impl Shape for Barrier {
     type Op = BarrierOp;
 
-    #[inline]
+    #[inline(always)]
     fn enabled(&self, op: BarrierOp, _by: ThreadId) -> bool {
         match op {
             BarrierOp::Arrive => true,
@@ -32,18 +32,19 @@ impl Shape for Barrier {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn apply(&mut self, op: BarrierOp, _by: ThreadId) -> Effect {
         match op {
             BarrierOp::Arrive => {
                 let number = self.generation;
                 self.arrived += 1;
-                let last = self.arrived == self.size;
-                if last {
+                if self.arrived == self.size {
                     self.arrived = 0;
                     self.generation += 1;
+                    Effect::LastTicket(number)
+                } else {
+                    Effect::Ticket(number)
                 }
-                Effect::Ticket { number, last }
             }
             BarrierOp::Leave { .. } => Effect::None,
         }

@@ -38,7 +38,7 @@ impl Channel {
 impl Shape for Channel {
     type Op = ChannelOp;
 
-    #[inline]
+    #[inline(always)]
     fn enabled(&self, op: ChannelOp, _by: ThreadId) -> bool {
         match op {
             ChannelOp::Send => self.receiver_gone || self.capacity == Some(0) || self.has_room(),
@@ -51,24 +51,24 @@ impl Shape for Channel {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn apply(&mut self, op: ChannelOp, _by: ThreadId) -> Effect {
         match op {
             ChannelOp::Send | ChannelOp::TrySend if self.receiver_gone => Effect::Closed,
-            ChannelOp::TrySend if !self.has_room() => Effect::Flag(false),
+            ChannelOp::TrySend if !self.has_room() => Effect::No,
             ChannelOp::Send | ChannelOp::TrySend => {
                 self.sent += 1;
-                Effect::Ticket { number: self.sent - 1, last: false }
+                Effect::Ticket(self.sent - 1)
             }
-            ChannelOp::AwaitTaken { ticket } => Effect::Flag(self.taken > ticket),
+            ChannelOp::AwaitTaken { ticket } => Effect::of(self.taken > ticket),
             ChannelOp::Receive { .. } | ChannelOp::TryReceive if !self.is_empty() => {
                 self.taken += 1;
-                Effect::Flag(true)
+                Effect::Yes
             }
             ChannelOp::Receive { .. } | ChannelOp::TryReceive if self.senders_gone => {
                 Effect::Closed
             }
-            ChannelOp::Receive { .. } | ChannelOp::TryReceive => Effect::Flag(false),
+            ChannelOp::Receive { .. } | ChannelOp::TryReceive => Effect::No,
             ChannelOp::CloseSenders => {
                 self.senders_gone = true;
                 Effect::None

@@ -23,6 +23,13 @@ pub struct Condvar {
 }
 
 impl Condvar {
+    /// Makes it as new, keeping its memory.
+    pub(crate) fn clear(&mut self) {
+        self.clock = 0;
+        self.waiters.clear();
+        self.tokens.clear();
+    }
+
     fn waiting_since(&self, thread: ThreadId) -> Option<u32> {
         self.waiters.iter().find(|waiter| waiter.0 == thread).map(|waiter| waiter.1)
     }
@@ -67,7 +74,7 @@ impl Shape for Condvar {
                     let now = self.tick();
                     self.tokens.push(now);
                 }
-                Effect::Flag(useful)
+                Effect::of(useful)
             }
             CondvarOp::NotifyAll => {
                 let useful = self.tokens.len() < self.waiters.len();
@@ -76,7 +83,7 @@ impl Shape for Condvar {
                     self.tokens.clear();
                     self.tokens.resize(self.waiters.len(), now);
                 }
-                Effect::Flag(useful)
+                Effect::of(useful)
             }
             CondvarOp::Consume { .. } => {
                 let since = self.waiting_since(by);
@@ -87,7 +94,7 @@ impl Shape for Condvar {
                 }
                 let oldest = self.waiters.first().map_or(u32::MAX, |waiter| waiter.1);
                 self.tokens.retain(|&made| made > oldest);
-                Effect::Flag(token.is_some())
+                Effect::of(token.is_some())
             }
         }
     }

@@ -19,7 +19,7 @@ pub enum Life {
 impl Shape for Life {
     type Op = ThreadOp;
 
-    #[inline]
+    #[inline(always)]
     fn enabled(&self, op: ThreadOp, _by: ThreadId) -> bool {
         match op {
             ThreadOp::Join => *self == Life::Ended,
@@ -27,7 +27,7 @@ impl Shape for Life {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn apply(&mut self, op: ThreadOp, _by: ThreadId) -> Effect {
         match op {
             ThreadOp::Spawn => {
@@ -39,7 +39,7 @@ impl Shape for Life {
                 Effect::None
             }
             ThreadOp::Join => Effect::None,
-            ThreadOp::IsFinished => Effect::Flag(*self == Life::Ended),
+            ThreadOp::IsFinished => Effect::of(*self == Life::Ended),
         }
     }
 }

@@ -13,7 +13,7 @@ pub struct Mutex {
 impl Shape for Mutex {
     type Op = MutexOp;
 
-    #[inline]
+    #[inline(always)]
     fn enabled(&self, op: MutexOp, _by: ThreadId) -> bool {
         match op {
             MutexOp::Lock => !self.held,
@@ -21,14 +21,14 @@ impl Shape for Mutex {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn apply(&mut self, op: MutexOp, _by: ThreadId) -> Effect {
         match op {
             MutexOp::Lock => {
                 self.held = true;
                 Effect::None
             }
-            MutexOp::TryLock => Effect::Flag(!core::mem::replace(&mut self.held, true)),
+            MutexOp::TryLock => Effect::of(!core::mem::replace(&mut self.held, true)),
             MutexOp::Unlock => {
                 self.held = false;
                 Effect::None

@@ -19,7 +19,7 @@ pub enum Once {
 impl Shape for Once {
     type Op = OnceOp;
 
-    #[inline]
+    #[inline(always)]
     fn enabled(&self, op: OnceOp, _by: ThreadId) -> bool {
         match op {
             OnceOp::Begin => *self != Once::Running,
@@ -27,7 +27,7 @@ impl Shape for Once {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn apply(&mut self, op: OnceOp, _by: ThreadId) -> Effect {
         match op {
             OnceOp::Begin => {
@@ -35,7 +35,7 @@ impl Shape for Once {
                 if first {
                     *self = Once::Running;
                 }
-                Effect::Flag(first)
+                Effect::of(first)
             }
             OnceOp::Complete => {
                 *self = Once::Complete;

@@ -13,7 +13,7 @@ pub struct Parker {
 impl Shape for Parker {
     type Op = ParkOp;
 
-    #[inline]
+    #[inline(always)]
     fn enabled(&self, op: ParkOp, _by: ThreadId) -> bool {
         match op {
             ParkOp::Park { timed } => timed || self.token,
@@ -21,11 +21,11 @@ impl Shape for Parker {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn apply(&mut self, op: ParkOp, _by: ThreadId) -> Effect {
         match op {
-            ParkOp::Park { .. } => Effect::Flag(core::mem::replace(&mut self.token, false)),
-            ParkOp::Unpark => Effect::Flag(!core::mem::replace(&mut self.token, true)),
+            ParkOp::Park { .. } => Effect::of(core::mem::replace(&mut self.token, false)),
+            ParkOp::Unpark => Effect::of(!core::mem::replace(&mut self.token, true)),
         }
     }
 }

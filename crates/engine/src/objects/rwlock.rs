@@ -15,7 +15,7 @@ pub struct RwLock {
 impl Shape for RwLock {
     type Op = RwLockOp;
 
-    #[inline]
+    #[inline(always)]
     fn enabled(&self, op: RwLockOp, _by: ThreadId) -> bool {
         match op {
             RwLockOp::Read => !self.written,
@@ -27,7 +27,7 @@ impl Shape for RwLock {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn apply(&mut self, op: RwLockOp, by: ThreadId) -> Effect {
         let effect = match op {
             RwLockOp::Read => {
@@ -41,12 +41,12 @@ impl Shape for RwLock {
             RwLockOp::TryRead => {
                 let free = self.enabled(RwLockOp::Read, by);
                 self.readers += u32::from(free);
-                Effect::Flag(free)
+                Effect::of(free)
             }
             RwLockOp::TryWrite => {
                 let free = self.enabled(RwLockOp::Write, by);
                 self.written |= free;
-                Effect::Flag(free)
+                Effect::of(free)
             }
             RwLockOp::UnlockRead => {
                 self.readers -= 1;

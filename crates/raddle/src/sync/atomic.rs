@@ -23,7 +23,7 @@ pub fn fence(order: Ordering) {
     if !port::active() {
         return std::sync::atomic::fence(order);
     }
-    let op = Op { object: ObjectId::NONE, action: Action::Fence(translate(order)) };
+    let op = Op::new(ObjectId::NONE, Action::Fence(translate(order)));
     port::submit(op, Site::caller());
 }
 
@@ -69,17 +69,17 @@ fn failure_order(order: Ordering) -> Order {
     }
 }
 
-/// The part all atomic types share: announcing accesses of a 64-bit value.
-#[inline]
+/// The part all atomic types share: announcing accesses of a 64-bit value. `None` outside a run.
+#[inline(always)]
 fn access(
     name: &Name,
     scalar: Scalar,
     initial: impl FnOnce() -> u64,
     op: AtomicOp,
     site: Site,
-) -> Effect {
-    let object = name.get(|| Some(Initial::Atomic(scalar, initial())), site);
-    port::submit(Op { object, action: Action::Atomic(op) }, site)
+) -> Option<Effect> {
+    let initial = || Some(Initial::Atomic(scalar, initial()));
+    port::operate(name, initial, Action::Atomic(op), site)
 }
 
 #[inline]
@@ -118,32 +118,29 @@ macro_rules! atomic_type {
             #[inline]
             #[track_caller]
             pub fn load(&self, order: Ordering) -> $type {
-                if !port::active() {
-                    return self.inner.load(order);
-                }
                 let op = AtomicOp::Load { order: load_order(order) };
-                ($value)(value(self.access(op, Site::caller())))
+                match self.access(op, Site::caller()) {
+                    Some(effect) => ($value)(value(effect)),
+                    None => self.inner.load(order),
+                }
             }
 
             /// Writes it.
             #[inline]
             #[track_caller]
             pub fn store(&self, value: $type, order: Ordering) {
-                if !port::active() {
-                    return self.inner.store(value, order);
-                }
                 let op = AtomicOp::Store { order: store_order(order), value: ($bits)(value) };
-                self.access(op, Site::caller());
+                if self.access(op, Site::caller()).is_none() {
+                    self.inner.store(value, order);
+                }
             }
 
             /// Replaces the value and returns the old one.
             #[inline]
             #[track_caller]
             pub fn swap(&self, value: $type, order: Ordering) -> $type {
-                if !port::active() {
-                    return self.inner.swap(value, order);
-                }
                 self.update(Rmw::Swap, ($bits)(value), order, Site::caller())
+                    .unwrap_or_else(|| self.inner.swap(value, order))
             }
 
             /// Writes `new` if the value is `current`; returns the old value either way.
@@ -156,10 +153,8 @@ macro_rules! atomic_type {
                 success: Ordering,
                 failure: Ordering,
             ) -> Result<$type, $type> {
-                if !port::active() {
-                    return self.inner.compare_exchange(current, new, success, failure);
-                }
                 self.exchange(false, current, new, (success, failure), Site::caller())
+                    .unwrap_or_else(|| self.inner.compare_exchange(current, new, success, failure))
             }
 
             /// As [`compare_exchange`](Self::compare_exchange), but may fail without reason.
@@ -173,10 +168,8 @@ macro_rules! atomic_type {
                 success: Ordering,
                 failure: Ordering,
             ) -> Result<$type, $type> {
-                if !port::active() {
-                    return self.inner.compare_exchange_weak(current, new, success, failure);
-                }
                 self.exchange(true, current, new, (success, failure), Site::caller())
+                    .unwrap_or_else(|| self.inner.compare_exchange_weak(current, new, success, failure))
             }
 
             /// Replaces the value by what `f` makes of it, until that succeeds or `f` gives up.
@@ -222,16 +215,22 @@ macro_rules! atomic_type {
             }
 
             #[inline]
-            fn access(&self, op: AtomicOp, site: Site) -> Effect {
+            fn access(&self, op: AtomicOp, site: Site) -> Option<Effect> {
                 let initial = || ($bits)(self.inner.load(Ordering::Relaxed));
                 access(&self.name, $scalar, initial, op, site)
             }
 
             #[inline]
-            fn update(&self, function: Rmw, operand: u64, order: Ordering, site: Site) -> $type {
+            fn update(
+                &self,
+                function: Rmw,
+                operand: u64,
+                order: Ordering,
+                site: Site,
+            ) -> Option<$type> {
                 let order = translate(order);
                 let op = AtomicOp::Update { order, scalar: $scalar, function, operand };
-                ($value)(value(self.access(op, site)))
+                self.access(op, site).map(|effect| ($value)(value(effect)))
             }
 
             #[inline]
@@ -243,7 +242,7 @@ macro_rules! atomic_type {
                 new: $type,
                 orders: (Ordering, Ordering),
                 site: Site,
-            ) -> Result<$type, $type> {
+            ) -> Option<Result<$type, $type>> {
                 let op = AtomicOp::CompareExchange {
                     success: translate(orders.0),
                     failure: failure_order(orders.1),
@@ -251,7 +250,8 @@ macro_rules! atomic_type {
                     expected: ($bits)(current),
                     new: ($bits)(new),
                 };
-                exchanged(self.access(op, site)).map($value).map_err($value)
+                let effect = self.access(op, site)?;
+                Some(exchanged(effect).map($value).map_err($value))
             }
         }
 
@@ -280,10 +280,8 @@ macro_rules! computing_methods {
             #[inline]
             #[track_caller]
             pub fn $method(&self, value: $type, order: Ordering) -> $type {
-                if !port::active() {
-                    return self.inner.$method(value, order);
-                }
                 self.update(Rmw::$function, ($bits)(value), order, Site::caller())
+                    .unwrap_or_else(|| self.inner.$method(value, order))
             }
         )*
     };

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::LockResult;
 use std::time::Duration;
 
-use raddle_core::{Action, CondvarOp, Effect, Op, Site};
+use raddle_core::{Action, CondvarOp, Effect, Site};
 use raddle_engine::Initial;
 use raddle_runtime::port::{self, Name};
 
@@ -111,7 +111,7 @@ impl Condvar {
         let mut timed_out = false;
         let outcome = guard.suspend_in_run(site, || {
             let effect = self.submit(CondvarOp::Consume { timed: true }, site);
-            timed_out = effect == Effect::Flag(false);
+            timed_out = effect == Some(Effect::No);
         });
         match outcome {
             Ok(guard) => Ok((guard, WaitTimeoutResult(timed_out))),
@@ -124,9 +124,7 @@ impl Condvar {
     /// Wakes one waiting thread, as [`std::sync::Condvar::notify_one`].
     #[track_caller]
     pub fn notify_one(&self) {
-        if port::active() {
-            self.submit(CondvarOp::NotifyOne, Site::caller());
-        } else {
+        if self.submit(CondvarOp::NotifyOne, Site::caller()).is_none() {
             self.outside.notify_one();
         }
     }
@@ -134,16 +132,15 @@ impl Condvar {
     /// Wakes all waiting threads, as [`std::sync::Condvar::notify_all`].
     #[track_caller]
     pub fn notify_all(&self) {
-        if port::active() {
-            self.submit(CondvarOp::NotifyAll, Site::caller());
-        } else {
+        if self.submit(CondvarOp::NotifyAll, Site::caller()).is_none() {
             self.outside.notify_all();
         }
     }
 
-    fn submit(&self, op: CondvarOp, site: Site) -> Effect {
-        let object = self.name.get(|| Some(Initial::Condvar), site);
-        port::submit(Op { object, action: Action::Condvar(op) }, site)
+    /// `None` outside a run.
+    #[inline]
+    fn submit(&self, op: CondvarOp, site: Site) -> Option<Effect> {
+        port::operate(&self.name, || Some(Initial::Condvar), Action::Condvar(op), site)
     }
 }
 

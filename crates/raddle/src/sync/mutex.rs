@@ -7,9 +7,11 @@ use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 
-use raddle_core::{Action, Effect, MutexOp, ObjectId, Op, Site};
+use raddle_core::{Action, Effect, MutexOp, Op, Site};
 use raddle_engine::Initial;
 use raddle_runtime::port::{self, Name};
+
+use crate::unexpected;
 
 /// A mutex, as [`std::sync::Mutex`].
 ///
@@ -58,21 +60,21 @@ impl<T: ?Sized> Mutex<T> {
     #[track_caller]
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
         let site = Site::caller();
-        if !port::active() {
-            return self.lock_outside(site);
+        match self.submit(MutexOp::Lock, site) {
+            Some(_) => self.guard_in_run(site),
+            None => self.lock_outside(site),
         }
-        self.submit(MutexOp::Lock, site);
-        self.guard_in_run(site)
     }
 
     /// Takes the lock if it is free, as [`std::sync::Mutex::try_lock`].
     #[track_caller]
     pub fn try_lock(&self) -> TryLockResult<MutexGuard<'_, T>> {
         let site = Site::caller();
-        if port::active() {
-            return match self.submit(MutexOp::TryLock, site) {
-                Effect::Flag(true) => self.guard_in_run(site).map_err(TryLockError::Poisoned),
-                _ => Err(TryLockError::WouldBlock),
+        if let Some(effect) = self.submit(MutexOp::TryLock, site) {
+            return match effect {
+                Effect::Yes => self.guard_in_run(site).map_err(TryLockError::Poisoned),
+                Effect::No => Err(TryLockError::WouldBlock),
+                other => unexpected(other),
             };
         }
         match self.outside.try_lock() {
@@ -108,18 +110,14 @@ impl<T: ?Sized> Mutex<T> {
         result(self.data.get_mut(), poisoned)
     }
 
+    /// `None` outside a run.
     #[inline]
-    fn submit(&self, op: MutexOp, site: Site) -> Effect {
-        port::submit(Op { object: self.object(site), action: Action::Mutex(op) }, site)
-    }
-
-    #[inline]
-    fn object(&self, site: Site) -> ObjectId {
+    fn submit(&self, op: MutexOp, site: Site) -> Option<Effect> {
         let initial = || {
             let held_outside = matches!(self.outside.try_lock(), Err(TryLockError::WouldBlock));
             (!held_outside).then_some(Initial::Mutex)
         };
-        self.name.get(initial, site)
+        port::operate(&self.name, initial, Action::Mutex(op), site)
     }
 
     #[inline]
@@ -230,7 +228,7 @@ impl<T: ?Sized> Drop for MutexGuard<'_, T> {
                 if !self.was_panicking && std::thread::panicking() {
                     self.mutex.poisoned_in.store(port::run_number(), Ordering::Relaxed);
                 }
-                let op = Op { object, action: Action::Mutex(MutexOp::Unlock) };
+                let op = Op::new(object, Action::Mutex(MutexOp::Unlock));
                 port::submit(op, self.site);
             }
         }

@@ -1,0 +1,122 @@
+//! Which actions can be disabled, and which give way.
+
+use crate::op::Traits;
+use crate::{
+    Action, BarrierOp, ChannelOp, CondvarOp, Effect, MutexOp, OnceOp, Op, ParkOp, RwLockOp,
+    ThreadOp,
+};
+
+impl Op {
+    /// Whether some state of the object disables this.
+    ///
+    /// Only these are looked at again when the object changes.
+    #[inline(always)]
+    pub const fn may_block(&self) -> bool {
+        self.has(Traits::BLOCKS)
+    }
+
+    /// Whether performing this with `effect` gave way to others: a pause, or a wait that timed out.
+    #[inline(always)]
+    pub const fn gave_way(&self, effect: Effect) -> bool {
+        self.has(Traits::PAUSES | Traits::TIMED)
+            && (self.has(Traits::PAUSES) || matches!(effect, Effect::No))
+    }
+}
+
+impl Action {
+    /// Whether some state of the object disables this action.
+    #[inline(always)]
+    pub(crate) const fn may_block(&self) -> bool {
+        match self {
+            Action::Thread(op) => match op {
+                ThreadOp::Join => true,
+                ThreadOp::Spawn | ThreadOp::Exit | ThreadOp::IsFinished => false,
+            },
+            Action::Mutex(op) => match op {
+                MutexOp::Lock => true,
+                MutexOp::TryLock | MutexOp::Unlock => false,
+            },
+            Action::RwLock(op) => match op {
+                RwLockOp::Read | RwLockOp::Write => true,
+                RwLockOp::TryRead
+                | RwLockOp::TryWrite
+                | RwLockOp::UnlockRead
+                | RwLockOp::UnlockWrite => false,
+            },
+            Action::Condvar(op) => match op {
+                CondvarOp::Consume { timed } => !*timed,
+                CondvarOp::Enqueue | CondvarOp::NotifyOne | CondvarOp::NotifyAll => false,
+            },
+            Action::Barrier(op) => match op {
+                BarrierOp::Leave { .. } => true,
+                BarrierOp::Arrive => false,
+            },
+            Action::Once(op) => match op {
+                OnceOp::Begin => true,
+                OnceOp::Complete | OnceOp::Reset => false,
+            },
+            Action::Park(op) => match op {
+                ParkOp::Park { timed } => !*timed,
+                ParkOp::Unpark => false,
+            },
+            Action::Channel(op) => match op {
+                ChannelOp::Send | ChannelOp::AwaitTaken { .. } => true,
+                ChannelOp::Receive { timed } => !*timed,
+                ChannelOp::TrySend
+                | ChannelOp::TryReceive
+                | ChannelOp::CloseSenders
+                | ChannelOp::CloseReceiver => false,
+            },
+            Action::Atomic(_)
+            | Action::Cell(_)
+            | Action::Fence(_)
+            | Action::Pause(_)
+            | Action::Choose { .. } => false,
+        }
+    }
+
+    /// Whether this is a wait that may time out.
+    #[inline(always)]
+    pub(crate) const fn is_timed(&self) -> bool {
+        match self {
+            Action::Condvar(CondvarOp::Consume { timed })
+            | Action::Park(ParkOp::Park { timed })
+            | Action::Channel(ChannelOp::Receive { timed }) => *timed,
+            Action::Thread(_)
+            | Action::Atomic(_)
+            | Action::Cell(_)
+            | Action::Mutex(_)
+            | Action::RwLock(_)
+            | Action::Condvar(_)
+            | Action::Barrier(_)
+            | Action::Once(_)
+            | Action::Park(_)
+            | Action::Channel(_)
+            | Action::Fence(_)
+            | Action::Pause(_)
+            | Action::Choose { .. } => false,
+        }
+    }
+
+    /// What is asked of this action at every step.
+    #[inline(always)]
+    pub(crate) const fn traits(&self) -> Traits {
+        let mut traits = 0;
+        if self.may_block() {
+            traits |= Traits::BLOCKS;
+        }
+        if self.only_reads() {
+            traits |= Traits::READS;
+        }
+        if self.may_only_read() {
+            traits |= Traits::MAY_ONLY_READ;
+        }
+        if matches!(self, Action::Pause(_)) {
+            traits |= Traits::PAUSES;
+        }
+        if self.is_timed() {
+            traits |= Traits::TIMED;
+        }
+        Traits(traits)
+    }
+}

@@ -1,0 +1,306 @@
+//! Actions as numbers and back, see [`Op`](crate::Op).
+
+use crate::{
+    Action, AtomicOp, BarrierOp, CellOp, ChannelOp, CondvarOp, MutexOp, OnceOp, Order, ParkOp,
+    PauseOp, Rmw, RwLockOp, Scalar, ThreadOp,
+};
+
+/// The kinds of objects an action can be on, in the high half of its code.
+mod group {
+    pub(super) const THREAD: u8 = 0;
+    pub(super) const ATOMIC: u8 = 1;
+    pub(super) const CELL: u8 = 2;
+    pub(super) const MUTEX: u8 = 3;
+    pub(super) const RWLOCK: u8 = 4;
+    pub(super) const CONDVAR: u8 = 5;
+    pub(super) const BARRIER: u8 = 6;
+    pub(super) const ONCE: u8 = 7;
+    pub(super) const PARK: u8 = 8;
+    pub(super) const CHANNEL: u8 = 9;
+    pub(super) const FENCE: u8 = 10;
+    pub(super) const PAUSE: u8 = 11;
+    pub(super) const CHOOSE: u8 = 12;
+}
+
+/// Code, small fields, first and second operand.
+type Coded = (u8, u16, u64, u64);
+
+const fn plain(group: u8, variant: u8) -> Coded {
+    (group << 4 | variant, 0, 0, 0)
+}
+
+impl Action {
+    #[inline(always)]
+    pub(crate) const fn encode(self) -> Coded {
+        match self {
+            Action::Thread(op) => match op {
+                ThreadOp::Spawn => plain(group::THREAD, 0),
+                ThreadOp::Exit => plain(group::THREAD, 1),
+                ThreadOp::Join => plain(group::THREAD, 2),
+                ThreadOp::IsFinished => plain(group::THREAD, 3),
+            },
+            Action::Atomic(op) => match op {
+                AtomicOp::Load { order } => (group::ATOMIC << 4, order as u16, 0, 0),
+                AtomicOp::Store { order, value } => {
+                    (group::ATOMIC << 4 | 1, order as u16, value, 0)
+                }
+                AtomicOp::Update { order, scalar, function, operand } => {
+                    let small = order as u16 | (scalar as u16) << 4 | (function as u16) << 8;
+                    (group::ATOMIC << 4 | 2, small, operand, 0)
+                }
+                AtomicOp::CompareExchange { success, failure, weak, expected, new } => {
+                    let small = success as u16 | (failure as u16) << 4 | (weak as u16) << 8;
+                    (group::ATOMIC << 4 | 3, small, expected, new)
+                }
+            },
+            Action::Cell(op) => match op {
+                CellOp::Read => plain(group::CELL, 0),
+                CellOp::Write => plain(group::CELL, 1),
+            },
+            Action::Mutex(op) => match op {
+                MutexOp::Lock => plain(group::MUTEX, 0),
+                MutexOp::TryLock => plain(group::MUTEX, 1),
+                MutexOp::Unlock => plain(group::MUTEX, 2),
+            },
+            Action::RwLock(op) => match op {
+                RwLockOp::Read => plain(group::RWLOCK, 0),
+                RwLockOp::TryRead => plain(group::RWLOCK, 1),
+                RwLockOp::UnlockRead => plain(group::RWLOCK, 2),
+                RwLockOp::Write => plain(group::RWLOCK, 3),
+                RwLockOp::TryWrite => plain(group::RWLOCK, 4),
+                RwLockOp::UnlockWrite => plain(group::RWLOCK, 5),
+            },
+            Action::Condvar(op) => match op {
+                CondvarOp::Enqueue => plain(group::CONDVAR, 0),
+                CondvarOp::Consume { timed: false } => plain(group::CONDVAR, 1),
+                CondvarOp::Consume { timed: true } => plain(group::CONDVAR, 2),
+                CondvarOp::NotifyOne => plain(group::CONDVAR, 3),
+                CondvarOp::NotifyAll => plain(group::CONDVAR, 4),
+            },
+            Action::Barrier(op) => match op {
+                BarrierOp::Arrive => plain(group::BARRIER, 0),
+                BarrierOp::Leave { generation } => (group::BARRIER << 4 | 1, 0, generation, 0),
+            },
+            Action::Once(op) => match op {
+                OnceOp::Begin => plain(group::ONCE, 0),
+                OnceOp::Complete => plain(group::ONCE, 1),
+                OnceOp::Reset => plain(group::ONCE, 2),
+            },
+            Action::Park(op) => match op {
+                ParkOp::Park { timed: false } => plain(group::PARK, 0),
+                ParkOp::Park { timed: true } => plain(group::PARK, 1),
+                ParkOp::Unpark => plain(group::PARK, 2),
+            },
+            Action::Channel(op) => match op {
+                ChannelOp::Send => plain(group::CHANNEL, 0),
+                ChannelOp::TrySend => plain(group::CHANNEL, 1),
+                ChannelOp::AwaitTaken { ticket } => (group::CHANNEL << 4 | 2, 0, ticket, 0),
+                ChannelOp::Receive { timed: false } => plain(group::CHANNEL, 3),
+                ChannelOp::Receive { timed: true } => plain(group::CHANNEL, 4),
+                ChannelOp::TryReceive => plain(group::CHANNEL, 5),
+                ChannelOp::CloseSenders => plain(group::CHANNEL, 6),
+                ChannelOp::CloseReceiver => plain(group::CHANNEL, 7),
+            },
+            Action::Fence(order) => (group::FENCE << 4, order as u16, 0, 0),
+            Action::Pause(op) => match op {
+                PauseOp::Yield => plain(group::PAUSE, 0),
+                PauseOp::Spin => plain(group::PAUSE, 1),
+                PauseOp::Sleep { nanos } => (group::PAUSE << 4 | 2, 0, nanos, 0),
+            },
+            Action::Choose { bound } => (group::CHOOSE << 4, 0, bound as u64, 0),
+        }
+    }
+
+    /// The action that [`encode`](Action::encode) made a code of. Other codes do not occur, and
+    /// checking for them would cost every step; the last variant of each group stands for them.
+    #[inline(always)]
+    pub(crate) const fn decode(code: u8, small: u16, first: u64, second: u64) -> Action {
+        let variant = code & 0x0f;
+        match code >> 4 {
+            group::THREAD => Action::Thread(match variant {
+                0 => ThreadOp::Spawn,
+                1 => ThreadOp::Exit,
+                2 => ThreadOp::Join,
+                3.. => ThreadOp::IsFinished,
+            }),
+            group::ATOMIC => Action::Atomic(match variant {
+                0 => AtomicOp::Load { order: order(small) },
+                1 => AtomicOp::Store { order: order(small), value: first },
+                2 => AtomicOp::Update {
+                    order: order(small),
+                    scalar: scalar(small >> 4),
+                    function: function(small >> 8),
+                    operand: first,
+                },
+                3.. => AtomicOp::CompareExchange {
+                    success: order(small),
+                    failure: order(small >> 4),
+                    weak: small >> 8 & 1 == 1,
+                    expected: first,
+                    new: second,
+                },
+            }),
+            group::CELL => Action::Cell(match variant {
+                0 => CellOp::Read,
+                1.. => CellOp::Write,
+            }),
+            group::MUTEX => Action::Mutex(match variant {
+                0 => MutexOp::Lock,
+                1 => MutexOp::TryLock,
+                2.. => MutexOp::Unlock,
+            }),
+            group::RWLOCK => Action::RwLock(match variant {
+                0 => RwLockOp::Read,
+                1 => RwLockOp::TryRead,
+                2 => RwLockOp::UnlockRead,
+                3 => RwLockOp::Write,
+                4 => RwLockOp::TryWrite,
+                5.. => RwLockOp::UnlockWrite,
+            }),
+            group::CONDVAR => Action::Condvar(match variant {
+                0 => CondvarOp::Enqueue,
+                1 => CondvarOp::Consume { timed: false },
+                2 => CondvarOp::Consume { timed: true },
+                3 => CondvarOp::NotifyOne,
+                4.. => CondvarOp::NotifyAll,
+            }),
+            group::BARRIER => Action::Barrier(match variant {
+                0 => BarrierOp::Arrive,
+                1.. => BarrierOp::Leave { generation: first },
+            }),
+            group::ONCE => Action::Once(match variant {
+                0 => OnceOp::Begin,
+                1 => OnceOp::Complete,
+                2.. => OnceOp::Reset,
+            }),
+            group::PARK => Action::Park(match variant {
+                0 => ParkOp::Park { timed: false },
+                1 => ParkOp::Park { timed: true },
+                2.. => ParkOp::Unpark,
+            }),
+            group::CHANNEL => Action::Channel(match variant {
+                0 => ChannelOp::Send,
+                1 => ChannelOp::TrySend,
+                2 => ChannelOp::AwaitTaken { ticket: first },
+                3 => ChannelOp::Receive { timed: false },
+                4 => ChannelOp::Receive { timed: true },
+                5 => ChannelOp::TryReceive,
+                6 => ChannelOp::CloseSenders,
+                7.. => ChannelOp::CloseReceiver,
+            }),
+            group::FENCE => Action::Fence(order(small)),
+            group::PAUSE => Action::Pause(match variant {
+                0 => PauseOp::Yield,
+                1 => PauseOp::Spin,
+                2.. => PauseOp::Sleep { nanos: first },
+            }),
+            group::CHOOSE.. => Action::Choose { bound: first as u32 },
+        }
+    }
+}
+
+#[inline(always)]
+const fn order(small: u16) -> Order {
+    match small & 15 {
+        0 => Order::Relaxed,
+        1 => Order::Acquire,
+        2 => Order::Release,
+        3 => Order::AcqRel,
+        4.. => Order::SeqCst,
+    }
+}
+
+#[inline(always)]
+const fn scalar(small: u16) -> Scalar {
+    match small & 15 {
+        0 => Scalar::Bool,
+        1 => Scalar::U8,
+        2 => Scalar::U16,
+        3 => Scalar::U32,
+        4 => Scalar::U64,
+        5 => Scalar::I8,
+        6 => Scalar::I16,
+        7 => Scalar::I32,
+        8 => Scalar::I64,
+        9.. => Scalar::Pointer,
+    }
+}
+
+#[inline(always)]
+const fn function(small: u16) -> Rmw {
+    match small & 15 {
+        0 => Rmw::Swap,
+        1 => Rmw::Add,
+        2 => Rmw::Sub,
+        3 => Rmw::And,
+        4 => Rmw::Nand,
+        5 => Rmw::Or,
+        6 => Rmw::Xor,
+        7 => Rmw::Max,
+        8.. => Rmw::Min,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ObjectId, Op};
+    use alloc::vec::Vec;
+
+    fn all_actions() -> Vec<Action> {
+        let mut all = Vec::new();
+        let orders = [Order::Relaxed, Order::Acquire, Order::Release, Order::AcqRel, Order::SeqCst];
+        let scalars = (0..10).map(scalar);
+        let functions = (0..9).map(function);
+        for order in orders {
+            all.push(Action::Fence(order));
+            all.push(Action::Atomic(AtomicOp::Load { order }));
+            all.push(Action::Atomic(AtomicOp::Store { order, value: u64::MAX }));
+            for failure in orders {
+                for weak in [false, true] {
+                    all.push(Action::Atomic(AtomicOp::CompareExchange {
+                        success: order,
+                        failure,
+                        weak,
+                        expected: 1,
+                        new: u64::MAX - 1,
+                    }));
+                }
+            }
+            for scalar in scalars.clone() {
+                for function in functions.clone() {
+                    let operand = 1 << 63;
+                    let op = AtomicOp::Update { order, scalar, function, operand };
+                    all.push(Action::Atomic(op));
+                }
+            }
+        }
+        all.push(Action::Choose { bound: u32::MAX });
+        all.push(Action::Pause(PauseOp::Sleep { nanos: u64::MAX }));
+        all.push(Action::Barrier(BarrierOp::Leave { generation: 7 }));
+        all.push(Action::Channel(ChannelOp::AwaitTaken { ticket: 9 }));
+        for code in 0..=u8::MAX {
+            let counts = [4, 0, 2, 3, 6, 5, 1, 3, 3, 8, 0, 2, 0, 0, 0, 0];
+            if code & 15 < counts[usize::from(code >> 4)] {
+                all.push(Action::decode(code, 0, 0, 0));
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn every_action_comes_back_as_it_was_and_different_ones_differ() {
+        let all = all_actions();
+        for (index, &action) in all.iter().enumerate() {
+            let op = Op::new(ObjectId(index as u32), action);
+            assert_eq!(op.action(), action);
+            assert_eq!(op.object(), ObjectId(index as u32));
+            let [head, first, second] = op.into_words();
+            assert_eq!(Op::from_words(head, first, second), op);
+            for &other in &all[..index] {
+                let same = Op::new(ObjectId(0), other) == Op::new(ObjectId(0), action);
+                assert_eq!(same, other == action);
+            }
+        }
+    }
+}
