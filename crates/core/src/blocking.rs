@@ -114,6 +114,9 @@ impl Action {
         if matches!(self, Action::Pause(_)) {
             traits |= Traits::PAUSES;
         }
+        if matches!(self, Action::Atomic(_)) {
+            traits |= Traits::ATOMIC;
+        }
         if self.is_timed() {
             traits |= Traits::TIMED;
         }

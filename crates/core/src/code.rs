@@ -6,20 +6,20 @@ use crate::{
 };
 
 /// The kinds of objects an action can be on, in the high half of its code.
-mod group {
-    pub(super) const THREAD: u8 = 0;
-    pub(super) const ATOMIC: u8 = 1;
-    pub(super) const CELL: u8 = 2;
-    pub(super) const MUTEX: u8 = 3;
-    pub(super) const RWLOCK: u8 = 4;
-    pub(super) const CONDVAR: u8 = 5;
-    pub(super) const BARRIER: u8 = 6;
-    pub(super) const ONCE: u8 = 7;
-    pub(super) const PARK: u8 = 8;
-    pub(super) const CHANNEL: u8 = 9;
-    pub(super) const FENCE: u8 = 10;
-    pub(super) const PAUSE: u8 = 11;
-    pub(super) const CHOOSE: u8 = 12;
+pub(crate) mod group {
+    pub(crate) const THREAD: u8 = 0;
+    pub(crate) const ATOMIC: u8 = 1;
+    pub(crate) const CELL: u8 = 2;
+    pub(crate) const MUTEX: u8 = 3;
+    pub(crate) const RWLOCK: u8 = 4;
+    pub(crate) const CONDVAR: u8 = 5;
+    pub(crate) const BARRIER: u8 = 6;
+    pub(crate) const ONCE: u8 = 7;
+    pub(crate) const PARK: u8 = 8;
+    pub(crate) const CHANNEL: u8 = 9;
+    pub(crate) const FENCE: u8 = 10;
+    pub(crate) const PAUSE: u8 = 11;
+    pub(crate) const CHOOSE: u8 = 12;
 }
 
 /// Code, small fields, first and second operand.
@@ -45,12 +45,12 @@ impl Action {
                     (group::ATOMIC << 4 | 1, order as u16, value, 0)
                 }
                 AtomicOp::Update { order, scalar, function, operand } => {
-                    let small = order as u16 | (scalar as u16) << 4 | (function as u16) << 8;
-                    (group::ATOMIC << 4 | 2, small, operand, 0)
+                    let small = order as u16 | (scalar as u16) << 4;
+                    (group::ATOMIC << 4 | (3 + function as u8), small, operand, 0)
                 }
                 AtomicOp::CompareExchange { success, failure, weak, expected, new } => {
                     let small = success as u16 | (failure as u16) << 4 | (weak as u16) << 8;
-                    (group::ATOMIC << 4 | 3, small, expected, new)
+                    (group::ATOMIC << 4 | 2, small, expected, new)
                 }
             },
             Action::Cell(op) => match op {
@@ -123,23 +123,7 @@ impl Action {
                 2 => ThreadOp::Join,
                 3.. => ThreadOp::IsFinished,
             }),
-            group::ATOMIC => Action::Atomic(match variant {
-                0 => AtomicOp::Load { order: order(small) },
-                1 => AtomicOp::Store { order: order(small), value: first },
-                2 => AtomicOp::Update {
-                    order: order(small),
-                    scalar: scalar(small >> 4),
-                    function: function(small >> 8),
-                    operand: first,
-                },
-                3.. => AtomicOp::CompareExchange {
-                    success: order(small),
-                    failure: order(small >> 4),
-                    weak: small >> 8 & 1 == 1,
-                    expected: first,
-                    new: second,
-                },
-            }),
+            group::ATOMIC => Action::Atomic(AtomicOp::decode(variant, small, first, second)),
             group::CELL => Action::Cell(match variant {
                 0 => CellOp::Read,
                 1.. => CellOp::Write,
@@ -199,6 +183,29 @@ impl Action {
     }
 }
 
+impl AtomicOp {
+    #[inline(always)]
+    pub(crate) const fn decode(variant: u8, small: u16, first: u64, second: u64) -> AtomicOp {
+        match variant {
+            0 => AtomicOp::Load { order: order(small) },
+            1 => AtomicOp::Store { order: order(small), value: first },
+            2 => AtomicOp::CompareExchange {
+                success: order(small),
+                failure: order(small >> 4),
+                weak: small >> 8 & 1 == 1,
+                expected: first,
+                new: second,
+            },
+            3.. => AtomicOp::Update {
+                order: order(small),
+                scalar: scalar(small >> 4),
+                function: function(variant - 3),
+                operand: first,
+            },
+        }
+    }
+}
+
 #[inline(always)]
 const fn order(small: u16) -> Order {
     match small & 15 {
@@ -227,8 +234,8 @@ const fn scalar(small: u16) -> Scalar {
 }
 
 #[inline(always)]
-const fn function(small: u16) -> Rmw {
-    match small & 15 {
+const fn function(number: u8) -> Rmw {
+    match number {
         0 => Rmw::Swap,
         1 => Rmw::Add,
         2 => Rmw::Sub,

@@ -14,16 +14,27 @@ pub struct History {
     reads_since: u64,
 }
 
-/// The hash of a thread's spawn path: its parent's, and its position among the parent's children.
-#[inline(always)]
-pub fn child_path(parent: u64, position: u32) -> u64 {
-    fold(parent ^ 0x8bb8_4b93_962e_acc9, u64::from(position) ^ 0x2d35_8dcc_aa6c_78a5)
-}
+/// The name of a thread's next event: a sequence that follows from the thread's spawn path.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct Name(u64);
 
-/// The hash of an event's name.
-#[inline(always)]
-pub fn event_name(path: u64, index: u32) -> u64 {
-    fold(path ^ 0xa076_1d64_78bd_642f, u64::from(index) ^ 0xe703_7ed1_a0b4_28db)
+impl Name {
+    /// The name of main's first event.
+    pub const MAIN: Name = Name(0xa076_1d64_78bd_642f);
+
+    /// The name of the first event of the child at `position` of a thread whose own first event
+    /// has this name.
+    pub const fn child(self, position: u32) -> Name {
+        Name(mix(self.0 ^ 0x8bb8_4b93_962e_acc9).wrapping_add(mix(position as u64 + 1)))
+    }
+
+    /// This name; and goes on to the next event of the thread.
+    #[inline(always)]
+    pub fn advance(&mut self) -> u64 {
+        let name = self.0;
+        self.0 = mix(name);
+        name
+    }
 }
 
 /// What an event on an object adds to the fingerprint; also enters the event into the history.
@@ -48,14 +59,16 @@ pub fn event_alone(name: u64, value: u64) -> u64 {
     follows(name, value.wrapping_add(1))
 }
 
+/// Names are random words already, so that one multiplication is enough.
 #[inline(always)]
 fn follows(name: u64, before: u64) -> u64 {
-    fold(name ^ 0x589a_7b3c_04d1_e62f, before ^ 0x1d8e_4e27_c47d_124f)
+    let product = (name ^ before.rotate_left(29)).wrapping_mul(0xa076_1d64_78bd_642f);
+    product ^ (product >> 32)
 }
 
-/// One multiplication, both halves folded together.
+/// A bijection that spreads every bit.
 #[inline(always)]
-fn fold(a: u64, b: u64) -> u64 {
-    let product = u128::from(a) * u128::from(b);
-    (product as u64) ^ ((product >> 64) as u64)
+const fn mix(word: u64) -> u64 {
+    let product = (word ^ (word >> 32)).wrapping_mul(0xe703_7ed1_a0b4_28db);
+    product ^ (product >> 29)
 }

@@ -39,6 +39,8 @@ impl Traits {
     pub(crate) const PAUSES: u8 = 8;
     /// It gives way to others if it fails: a wait that may time out.
     pub(crate) const TIMED: u8 = 16;
+    /// It is on an atomic variable.
+    pub(crate) const ATOMIC: u8 = 32;
 }
 
 impl Op {
@@ -64,10 +66,48 @@ impl Op {
         Action::decode((self.head >> 32) as u8, (self.head >> 48) as u16, self.first, self.second)
     }
 
+    /// What happens to the atomic variable that this is an operation on.
+    #[inline(always)]
+    pub const fn atomic(&self) -> AtomicOp {
+        let code = (self.head >> 32) as u8;
+        AtomicOp::decode(code & 15, (self.head >> 48) as u16, self.first, self.second)
+    }
+
     /// Whether the action has one of these [`Traits`].
     #[inline(always)]
     pub(crate) const fn has(&self, traits: u8) -> bool {
         (self.head >> 40) as u8 & traits != 0
+    }
+
+    /// This operation, known by the compiler to be on an atomic variable, which it must be.
+    #[inline(always)]
+    pub const fn known_as_atomic(self) -> Op {
+        let never = (Traits::BLOCKS | Traits::PAUSES | Traits::TIMED) as u64;
+        let head = self.head & !(never << 40) | (Traits::ATOMIC as u64) << 40;
+        debug_assert!(head == self.head);
+        Op { head, ..self }
+    }
+
+    /// This operation, known by the compiler to be on a mutex, which it must be.
+    #[inline(always)]
+    pub const fn known_as_mutex(self) -> Op {
+        let never = Traits::READS | Traits::PAUSES | Traits::TIMED | Traits::ATOMIC;
+        let head = self.head & !((never as u64) << 40 | 0xf0 << 32)
+            | (crate::code::group::MUTEX as u64) << 36;
+        debug_assert!(head == self.head);
+        Op { head, ..self }
+    }
+
+    /// Whether this is an operation on a mutex.
+    #[inline(always)]
+    pub const fn is_mutex(&self) -> bool {
+        (self.head >> 36) as u8 & 15 == crate::code::group::MUTEX
+    }
+
+    /// Whether this is an operation on an atomic variable.
+    #[inline(always)]
+    pub const fn is_atomic(&self) -> bool {
+        self.has(Traits::ATOMIC)
     }
 
     /// The words that make up this operation.

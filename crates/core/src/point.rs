@@ -33,7 +33,7 @@ pub struct Threads<'a> {
     /// The threads that can go on, in no particular order.
     pub enabled: &'a [ThreadId],
     /// The threads whose pending operation or enabledness changed since the last thread point;
-    /// may name a thread more than once.
+    /// may name a thread more than once. Empty unless [`Chooser::WATCHES_CHANGES`].
     pub changed: &'a [ThreadId],
 }
 
@@ -78,6 +78,9 @@ pub enum Pick {
 
 /// An algorithm that acts inside one run.
 pub trait Chooser {
+    /// Whether [`Threads::changed`] is looked at. If not, the engine need not keep it.
+    const WATCHES_CHANGES: bool = true;
+
     /// Answers the point `at`; `past` is everything that has happened in this run.
     ///
     /// Called at every point after the plan's prefix, even those with one option.

@@ -6,16 +6,19 @@
 
 use alloc::vec::Vec;
 
-use raddle_core::fingerprint::{self, History};
+use raddle_core::fingerprint::{self, History, Name};
 use raddle_core::{
-    Access, Action, Choice, Chooser, Divergence, Effect, Ending, Event, EventId, ObjectId,
-    ObjectInfo, ObjectKind, Op, Panic, PauseOp, Pending, Pick, Plan, Point, Site, ThreadId,
-    ThreadOp, Threads, Trace,
+    Access, Action, Choice, Chooser, Effect, Ending, Event, EventId, ObjectId, ObjectInfo,
+    ObjectKind, Op, Panic, PauseOp, Pending, Plan, Site, ThreadId, ThreadOp, Trace,
 };
 
-use crate::object::{Initial, Object};
-use crate::objects::{Life, Parker};
+use crate::object::Object;
+use crate::objects::Life;
 use crate::{Family, Memory};
+
+mod decide;
+mod declare;
+mod roster;
 
 /// No thread, in lists of threads linked by index.
 const NOBODY: u32 = u32::MAX;
@@ -23,9 +26,8 @@ const NOBODY: u32 = u32::MAX;
 /// Whose turn it is.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Turn {
-    /// This thread goes on, its announced operation having had this effect. A thread named for the
-    /// first time starts.
-    Run(ThreadId, Effect),
+    /// This thread goes on: it performs what it announced.
+    Run(ThreadId),
     /// The run is over.
     End,
 }
@@ -56,6 +58,9 @@ pub struct Engine<M, C> {
     alive: u32,
     max_alive: u32,
     max_steps: usize,
+    /// The number of events at which a thread point needs more than the chooser: zero while the
+    /// plan's prefix is followed, then the step limit.
+    attention: usize,
     over: bool,
     /// Whether any thread's virtual time has moved.
     time_moved: bool,
@@ -75,7 +80,8 @@ struct Thread {
     events: u32,
     children: u32,
     yields: u32,
-    path: u64,
+    /// The fingerprint's name of its next event.
+    name: Name,
     /// Virtual time in nanoseconds.
     time: u64,
 }
@@ -110,6 +116,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             alive: 0,
             max_alive: 0,
             max_steps,
+            attention: 0,
             over: false,
             time_moved: false,
             sources: Vec::new(),
@@ -170,6 +177,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.alive = 0;
         self.max_alive = 0;
         self.over = false;
+        self.attention = if self.plan.prefix.is_empty() { self.max_steps } else { 0 };
         self.time_moved = false;
         self.running = ThreadId::MAIN;
 
@@ -178,58 +186,6 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         let life = self.add_object(ObjectInfo { kind, name, site: Site::UNKNOWN });
         self.objects[life.index()].object = Object::Life(Life::Running);
         self.admit(ThreadId::MAIN, life, 0);
-    }
-
-    /// Names an object at its first announcement, by `by` at `site`.
-    pub fn declare(&mut self, by: ThreadId, initial: Initial, site: Site) -> ObjectId {
-        let name = self.next_event(by);
-        let info = ObjectInfo { kind: initial.kind(), name, site };
-        let id = self.add_object(info);
-        self.objects[id.index()].object.become_new(initial);
-        if let Initial::Atomic(scalar, value) = initial {
-            self.memory.declare(id, name, scalar.truncate(value));
-        }
-        id
-    }
-
-    /// The thread that `by` is about to spawn, and its object for the announcement.
-    pub fn declare_child(&mut self, by: ThreadId, site: Site) -> (ThreadId, ObjectId) {
-        let name = self.next_event(by);
-        let parent = &mut self.threads[by.index()];
-        let position = parent.children;
-        parent.children += 1;
-        let child = self.family.child(by, position);
-        if self.threads.len() <= child.index() {
-            self.threads.resize(child.index() + 1, Thread::absent());
-            for id in self.pending.len()..self.threads.len() {
-                self.pending.push(pending_nothing(ThreadId(id as u32)));
-            }
-        }
-        let info = ObjectInfo { kind: ObjectKind::Thread(child), name, site };
-        let life = self.add_object(info);
-        self.objects[life.index()].object = Object::Life(Life::Unborn);
-        self.threads[child.index()].life = life;
-        (child, life)
-    }
-
-    /// The object that tells whether `thread` has ended.
-    #[inline(always)]
-    pub fn life(&self, thread: ThreadId) -> ObjectId {
-        self.threads[thread.index()].life
-    }
-
-    /// The park token of `thread`, about to be used by `by`.
-    pub fn parker(&mut self, thread: ThreadId, by: ThreadId, site: Site) -> ObjectId {
-        let known = self.threads[thread.index()].parker;
-        if known != ObjectId::NONE {
-            return known;
-        }
-        let name = self.next_event(by);
-        let info = ObjectInfo { kind: ObjectKind::Parker(thread), name, site };
-        let parker = self.add_object(info);
-        self.objects[parker.index()].object = Object::Parker(Parker::default());
-        self.threads[thread.index()].parker = parker;
-        parker
     }
 
     /// The newest value of an atomic variable.
@@ -253,29 +209,24 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.ended.pop()
     }
 
-    /// Announces what `by` is about to do. Somebody performs an operation; whose turn is it now?
+    /// Announces what `by` is about to do. Whose turn is it to [`perform`](Engine::perform) what it
+    /// announced?
+    ///
+    /// A thread's first announcement gives the turn back to its creator, which has performed the
+    /// spawn already.
     #[inline(always)]
     pub fn submit(&mut self, by: ThreadId, op: Op, site: Site) -> Turn {
+        if self.lease > 0 && !op.may_block() {
+            // Only the running thread has a lease: it goes on, and nobody looks at what is pending.
+            self.lease -= 1;
+            return Turn::Run(by);
+        }
         self.announce(by, op, site);
-        if let Some(creator) = self.creator {
-            self.creator = None;
+        if let Some(creator) = self.creator.take() {
             self.running = creator;
-            return Turn::Run(creator, Effect::Value(u64::from(by.0)));
+            return Turn::Run(creator);
         }
-        // The common case: `by` goes on, or another thread does something that is not its last. The
-        // announced operation is still at hand; reading it back from `pending` would wait for it
-        // to be written.
-        match self.next_thread() {
-            Some(thread) if thread == by => match self.perform(by, op, site) {
-                Some(turn) => turn,
-                None => self.step(),
-            },
-            Some(thread) => match self.perform_pending(thread) {
-                Some(turn) => turn,
-                None => self.step(),
-            },
-            None => Turn::End,
-        }
+        self.next_turn()
     }
 
     /// As [`submit`](Engine::submit), but `by` goes first if it can: it is unwinding from a panic,
@@ -284,7 +235,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     pub fn submit_unpreempted(&mut self, by: ThreadId, op: Op, site: Site) -> Turn {
         self.announce(by, op, site);
         if !self.pending[by.index()].enabled {
-            return self.step();
+            return self.next_turn();
         }
         if self.followed < self.plan.prefix.len() {
             let expected = self.plan.prefix[self.followed];
@@ -293,10 +244,73 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             }
             self.followed += 1;
         }
-        match self.perform(by, op, site) {
-            Some(turn) => turn,
-            None => self.step(),
+        Turn::Run(by)
+    }
+
+    /// Performs what `by`, whose turn it is, announced; spawns are [`start`](Engine::start)ed and
+    /// exits [`exit`](Engine::exit). `None` if the run ended instead.
+    #[inline(always)]
+    pub fn perform(&mut self, by: ThreadId, op: Op, site: Site) -> Option<Effect> {
+        self.running = by;
+        if op.is_atomic() {
+            let source = self.choose_source(by, op, site)?;
+            let effect = self.memory.access(self.next_event(by), op, source);
+            self.record(by, op, effect, site);
+            return Some(effect);
         }
+        let action = op.action();
+        let effect = match action {
+            Action::Mutex(_)
+            | Action::RwLock(_)
+            | Action::Condvar(_)
+            | Action::Barrier(_)
+            | Action::Once(_)
+            | Action::Park(_)
+            | Action::Channel(_)
+            | Action::Thread(_) => self.objects[op.object().index()].object.apply(&action, by),
+            Action::Cell(_) | Action::Atomic(_) => Effect::None,
+            Action::Fence(order) => {
+                self.memory.fence(by, order);
+                Effect::None
+            }
+            Action::Pause(pause) => {
+                self.pause(by, pause);
+                Effect::None
+            }
+            Action::Choose { bound } => self.choose_value(by, bound, site)?,
+        };
+        if op.may_block() {
+            self.unlink(by, op.object());
+        }
+        self.record(by, op, effect, site);
+        Some(effect)
+    }
+
+    /// Performs the spawn that `creator`, whose turn it is, announced. The new thread is to run up
+    /// to its first announcement.
+    pub fn start(&mut self, creator: ThreadId, life: ObjectId, site: Site) -> ThreadId {
+        let ObjectKind::Thread(child) = self.trace.objects[life.index()].kind else {
+            unreachable!("raddle invariant broken: spawn of {life:?}")
+        };
+        self.objects[life.index()].object = Object::Life(Life::Running);
+        let op = Op::new(life, Action::Thread(ThreadOp::Spawn));
+        self.record(creator, op, Effect::Value(u64::from(child.0)), site);
+        self.creator = Some(creator);
+        self.admit(child, life, self.threads[creator.index()].time);
+        self.running = child;
+        child
+    }
+
+    /// Performs the exit that `by`, whose turn it is, announced. Whose turn is it now?
+    pub fn exit(&mut self, by: ThreadId) -> Turn {
+        let life = self.threads[by.index()].life;
+        self.objects[life.index()].object = Object::Life(Life::Ended);
+        let op = Op::new(life, Action::Thread(ThreadOp::Exit));
+        self.record(by, op, Effect::None, Site::UNKNOWN);
+        self.withdraw(by);
+        self.alive -= 1;
+        self.ended.push(by);
+        self.next_turn()
     }
 
     /// Ends the run because of a panic that escaped a thread.
@@ -308,10 +322,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     /// recorded. `None` if it cannot be performed now.
     pub fn settle(&mut self, by: ThreadId, op: Op) -> Option<Effect> {
         match op.action() {
-            Action::Atomic(atomic) => {
-                let id = self.next_event(by);
-                Some(self.memory.access(id, op.object(), atomic, None))
-            }
+            Action::Atomic(_) => Some(self.memory.access(self.next_event(by), op, None)),
             Action::Thread(ThreadOp::Spawn) => None,
             Action::Choose { .. } => Some(Effect::Value(0)),
             Action::Cell(_) | Action::Fence(_) | Action::Pause(_) => Some(Effect::None),
@@ -331,7 +342,10 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
 
     #[inline(always)]
     fn announce(&mut self, by: ThreadId, op: Op, site: Site) {
-        self.pending[by.index()] = Pending { thread: by, op, site, enabled: true };
+        let pending = &mut self.pending[by.index()];
+        pending.op = op;
+        pending.site = site;
+        pending.enabled = true;
         self.note(by);
         if op.may_block() {
             self.link(by, op.object());
@@ -341,170 +355,23 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         }
     }
 
-    #[inline(never)]
-    fn step(&mut self) -> Turn {
-        while let Some(thread) = self.next_thread() {
-            if let Some(turn) = self.perform_pending(thread) {
-                return turn;
-            }
-        }
-        Turn::End
-    }
-
-    /// Who goes next. `None` if nobody does.
-    #[inline(always)]
-    fn next_thread(&mut self) -> Option<ThreadId> {
-        if self.lease > 0 && self.pending[self.running.index()].enabled {
-            self.lease -= 1;
-            Some(self.running)
-        } else {
-            self.question()
-        }
-    }
-
-    #[inline(always)]
-    fn perform_pending(&mut self, thread: ThreadId) -> Option<Turn> {
-        let Pending { op, site, .. } = self.pending[thread.index()];
-        self.perform(thread, op, site)
-    }
-
-    /// Asks the plan who goes next. `None` if nobody does.
-    #[inline(always)]
-    fn question(&mut self) -> Option<ThreadId> {
-        if self.enabled.is_empty() {
-            if self.over {
-                return None;
-            }
-            let main_ended = self.objects[0].object == Object::Life(Life::Ended);
-            self.end(if main_ended { Ending::Finished } else { Ending::Deadlock });
-            return None;
-        }
-        self.trace.choices += u64::from(self.enabled.len() > 1);
-        if self.followed < self.plan.prefix.len() {
-            return self.follow_thread();
-        }
-        let steps_left = self.max_steps.saturating_sub(self.trace.events.len());
-        if steps_left == 0 {
-            self.end(Ending::StepLimit);
-            return None;
-        }
-        let point = Point::Thread(Threads {
-            pending: &self.pending,
-            enabled: &self.enabled,
-            changed: &self.changed,
-        });
-        let pick = self.plan.then.choose(&point, &self.trace.events);
-        self.changed.clear();
-        match pick {
-            Pick::Take(option) => {
-                self.lease = 0;
-                Some(self.enabled[option])
-            }
-            Pick::Run { option, steps } => {
-                let thread = self.enabled[option];
-                self.lease = (steps - 1).min(u32::try_from(steps_left - 1).unwrap_or(u32::MAX));
-                self.running = thread;
-                Some(thread)
-            }
-            Pick::Abandon => {
-                self.end(Ending::Abandoned);
-                None
-            }
-        }
-    }
-
     #[cold]
-    fn follow_thread(&mut self) -> Option<ThreadId> {
-        let expected = self.plan.prefix[self.followed];
-        match expected {
-            Choice::Thread(thread)
-                if self.threads.get(thread.index()).is_some_and(|t| t.place != NOBODY) =>
-            {
-                self.followed += 1;
-                Some(thread)
-            }
-            Choice::Thread(_) | Choice::Source(_) | Choice::Value(_) => {
-                self.diverge(expected);
-                None
-            }
+    fn pause(&mut self, by: ThreadId, pause: PauseOp) {
+        if let PauseOp::Sleep { nanos } = pause {
+            self.time_moved = true;
+            let time = &mut self.threads[by.index()].time;
+            *time = time.saturating_add(nanos);
         }
-    }
-
-    /// Performs the pending operation of `thread`. `None` if that was its last, or the run ended.
-    #[inline(always)]
-    fn perform(&mut self, thread: ThreadId, op: Op, site: Site) -> Option<Turn> {
-        let id = self.next_event(thread);
-        self.running = thread;
-        let action = op.action();
-        let effect = match action {
-            Action::Atomic(atomic) => {
-                let source = self.choose_source(thread)?;
-                self.memory.access(id, op.object(), atomic, source)
-            }
-            Action::Thread(ThreadOp::Spawn) => return Some(self.start(thread)),
-            Action::Thread(ThreadOp::Exit) => {
-                self.objects[op.object().index()].object.apply(&action, thread);
-                self.record(id, op, Effect::None, site);
-                self.withdraw(thread);
-                self.alive -= 1;
-                self.ended.push(thread);
-                return None;
-            }
-            Action::Mutex(_)
-            | Action::RwLock(_)
-            | Action::Condvar(_)
-            | Action::Barrier(_)
-            | Action::Once(_)
-            | Action::Park(_)
-            | Action::Channel(_)
-            | Action::Thread(ThreadOp::Join | ThreadOp::IsFinished) => {
-                self.objects[op.object().index()].object.apply(&action, thread)
-            }
-            Action::Cell(_) => Effect::None,
-            Action::Fence(order) => {
-                self.memory.fence(thread, order);
-                Effect::None
-            }
-            Action::Pause(pause) => {
-                if let PauseOp::Sleep { nanos } = pause {
-                    self.time_moved = true;
-                    let time = &mut self.threads[thread.index()].time;
-                    *time = time.saturating_add(nanos);
-                }
-                Effect::None
-            }
-            Action::Choose { bound } => Effect::Value(u64::from(self.choose_value(thread, bound)?)),
-        };
-        if op.may_block() {
-            self.unlink(thread, op.object());
-        }
-        self.record(id, op, effect, site);
-        Some(Turn::Run(thread, effect))
-    }
-
-    /// Performs a spawn: the new thread runs up to its first announcement.
-    #[inline(never)]
-    fn start(&mut self, creator: ThreadId) -> Turn {
-        let Pending { op, site, .. } = self.pending[creator.index()];
-        let id = self.next_event(creator);
-        let ObjectKind::Thread(child) = self.trace.objects[op.object().index()].kind else {
-            unreachable!("raddle invariant broken: spawn of {:?}", op.object())
-        };
-        self.objects[op.object().index()].object.apply(&op.action(), creator);
-        self.record(id, op, Effect::Value(u64::from(child.0)), site);
-        self.creator = Some(creator);
-        self.admit(child, op.object(), self.threads[creator.index()].time);
-        self.running = child;
-        Turn::Run(child, Effect::None)
     }
 
     /// Writes down an event, and lets its object's other threads know.
     #[inline(always)]
-    fn record(&mut self, id: EventId, op: Op, effect: Effect, site: Site) {
-        self.trace.events.push(Event { id, op, effect, site });
-        let thread = &mut self.threads[id.thread.index()];
+    fn record(&mut self, by: ThreadId, op: Op, effect: Effect, site: Site) {
+        let thread = &mut self.threads[by.index()];
+        let id = EventId { thread: by, index: thread.events };
         thread.events += 1;
-        let name = fingerprint::event_name(thread.path, id.index);
+        self.trace.events.push(Event { id, op, effect, site });
+        let name = thread.name.advance();
         if op.gave_way(effect) {
             thread.yields += 1;
         }
@@ -534,91 +401,23 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.trace.fingerprint = self.trace.fingerprint.wrapping_add(hash);
     }
 
-    /// An object changed: who among its waiters can go on now?
-    fn reconsider(&mut self, first: u32, object: ObjectId) {
-        let mut waiter = first;
-        while waiter != NOBODY {
-            let thread = ThreadId(waiter);
-            let pending = &self.pending[thread.index()];
-            let can = self.objects[object.index()].object.enabled(&pending.op.action(), thread);
-            if can != pending.enabled {
-                if can {
-                    self.enable(thread)
-                } else {
-                    self.disable(thread)
-                }
-                self.note(thread);
-            }
-            waiter = self.threads[thread.index()].next_waiter;
-        }
-    }
-
-    #[inline(always)]
-    fn choose_source(&mut self, thread: ThreadId) -> Option<Option<EventId>> {
-        let by = &self.pending[thread.index()];
-        self.memory.sources(by, &mut self.sources);
-        if self.sources.is_empty() {
-            return Some(None);
-        }
-        self.ask_source(thread)
-    }
-
-    #[cold]
-    fn ask_source(&mut self, thread: ThreadId) -> Option<Option<EventId>> {
-        let options = core::mem::take(&mut self.sources);
-        let point = Point::Source { by: &self.pending[thread.index()].clone(), options: &options };
-        let answer = self.answer(&point);
-        let chosen = answer.map(|option| options[option]);
-        if let Some(source) = chosen {
-            self.trace.sources.push((self.trace.events.len(), source));
-        }
-        self.sources = options;
-        self.sources.clear();
-        chosen.map(Some)
-    }
-
-    #[cold]
-    fn choose_value(&mut self, thread: ThreadId, bound: u32) -> Option<u32> {
-        let by = self.pending[thread.index()];
-        self.answer(&Point::Value { by: &by, bound }).map(|option| option as u32)
-    }
-
-    /// The answer to a point that is not about threads. `None` if the run ended instead.
-    fn answer(&mut self, point: &Point<'_>) -> Option<usize> {
-        self.trace.choices += u64::from(point.options() > 1);
-        if self.followed < self.plan.prefix.len() {
-            let expected = self.plan.prefix[self.followed];
-            let found = (0..point.options()).find(|&option| point.choice(option) == expected);
-            if found.is_none() {
-                self.diverge(expected);
-            } else {
-                self.followed += 1;
-            }
-            return found;
-        }
-        match self.plan.then.choose(point, &self.trace.events) {
-            Pick::Take(option) | Pick::Run { option, .. } => Some(option),
-            Pick::Abandon => {
-                self.end(Ending::Abandoned);
-                None
-            }
-        }
-    }
-
-    #[cold]
-    fn diverge(&mut self, expected: Choice) -> Turn {
-        self.end(Ending::Diverged(Divergence { at: self.followed, expected }));
-        Turn::End
-    }
-
     #[cold]
     fn end(&mut self, ending: Ending) {
         self.trace.ending = ending;
         self.over = true;
         if self.alive > 0 {
-            for info in &self.trace.threads {
+            let panicked = match &self.trace.ending {
+                Ending::Panicked(panic) => Some(panic.thread),
+                Ending::Finished
+                | Ending::Deadlock
+                | Ending::StepLimit
+                | Ending::Abandoned
+                | Ending::Diverged(_) => None,
+            };
+            let others = self.trace.threads.iter().filter(|info| Some(info.id) != panicked);
+            for info in others {
                 let slot = &self.objects[self.threads[info.id.index()].life.index()];
-                if slot.object == Object::Life(Life::Running) {
+                if matches!(slot.object, Object::Life(Life::Running)) {
                     self.trace.pending.push(self.pending[info.id.index()]);
                 }
             }
@@ -628,108 +427,11 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.lease = 0;
     }
 
-    /// A thread comes to life.
-    fn admit(&mut self, thread: ThreadId, life: ObjectId, time: u64) {
-        let path = self.family.path(thread);
-        let state = Thread { life, path, time, ..Thread::absent() };
-        match self.threads.get_mut(thread.index()) {
-            Some(slot) => {
-                *slot = state;
-                self.pending[thread.index()] = pending_nothing(thread);
-            }
-            None => {
-                self.threads.push(state);
-                self.pending.push(pending_nothing(thread));
-            }
-        }
-        self.trace.threads.push(self.family.info(thread));
-        self.alive += 1;
-        self.max_alive = self.max_alive.max(self.alive);
-        self.enable(thread);
-    }
-
     #[inline(always)]
     fn next_event(&self, thread: ThreadId) -> EventId {
-        EventId { thread, index: self.threads[thread.index()].events }
-    }
-
-    /// A place for an object; whoever asked puts it there.
-    fn add_object(&mut self, info: ObjectInfo) -> ObjectId {
-        let id = ObjectId(self.trace.objects.len() as u32);
-        self.trace.objects.push(info);
-        match self.objects.get_mut(id.index()) {
-            Some(slot) => {
-                slot.first_waiter = NOBODY;
-                slot.history = History::default();
-                slot.time = 0;
-            }
-            None => self.objects.push(Slot {
-                object: Object::Variable,
-                first_waiter: NOBODY,
-                history: History::default(),
-                time: 0,
-            }),
-        }
-        id
-    }
-
-    /// Notes that a thread's pending operation or enabledness changed.
-    #[inline(always)]
-    fn note(&mut self, thread: ThreadId) {
-        if self.changed.last() != Some(&thread) {
-            self.changed.push(thread);
-        }
-    }
-
-    #[inline(always)]
-    fn enable(&mut self, thread: ThreadId) {
-        self.pending[thread.index()].enabled = true;
-        self.threads[thread.index()].place = self.enabled.len() as u32;
-        self.enabled.push(thread);
-        // Somebody else could go on now; the chooser must hear of it.
-        self.lease = 0;
-    }
-
-    #[inline(always)]
-    fn disable(&mut self, thread: ThreadId) {
-        self.pending[thread.index()].enabled = false;
-        self.withdraw(thread);
-    }
-
-    /// Takes a thread out of the enabled ones.
-    #[inline(always)]
-    fn withdraw(&mut self, thread: ThreadId) {
-        let place = self.threads[thread.index()].place;
-        self.threads[thread.index()].place = NOBODY;
-        self.pending[thread.index()].enabled = false;
-        self.enabled.swap_remove(place as usize);
-        if let Some(moved) = self.enabled.get(place as usize) {
-            self.threads[moved.index()].place = place;
-        }
-    }
-
-    #[inline(always)]
-    fn link(&mut self, thread: ThreadId, object: ObjectId) {
-        let slot = &mut self.objects[object.index()];
-        let next = core::mem::replace(&mut slot.first_waiter, thread.0);
-        let state = &mut self.threads[thread.index()];
-        state.next_waiter = next;
-        state.previous_waiter = NOBODY;
-        if next != NOBODY {
-            self.threads[next as usize].previous_waiter = thread.0;
-        }
-    }
-
-    #[inline(always)]
-    fn unlink(&mut self, thread: ThreadId, object: ObjectId) {
-        let Thread { next_waiter, previous_waiter, .. } = self.threads[thread.index()];
-        match previous_waiter {
-            NOBODY => self.objects[object.index()].first_waiter = next_waiter,
-            previous => self.threads[previous as usize].next_waiter = next_waiter,
-        }
-        if next_waiter != NOBODY {
-            self.threads[next_waiter as usize].previous_waiter = previous_waiter;
-        }
+        // Without a way to panic, so that it costs nothing where nobody looks at the result.
+        let index = self.threads.get(thread.index()).map_or(0, |thread| thread.events);
+        EventId { thread, index }
     }
 }
 
@@ -744,7 +446,7 @@ impl Thread {
             events: 0,
             children: 0,
             yields: 0,
-            path: 0,
+            name: Name::MAIN,
             time: 0,
         }
     }

@@ -3,7 +3,8 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use raddle_core::{ThreadId, ThreadInfo, fingerprint};
+use raddle_core::fingerprint::Name;
+use raddle_core::{ThreadId, ThreadInfo};
 
 /// Which thread is whose how-many-eth child.
 ///
@@ -17,8 +18,8 @@ pub struct Family {
 #[derive(Clone, Debug)]
 struct Member {
     info: ThreadInfo,
-    /// Hash of the spawn path.
-    path: u64,
+    /// The name of its first event.
+    first_event: Name,
     /// Ids of the children known so far, by position.
     children: Vec<Option<ThreadId>>,
 }
@@ -26,7 +27,7 @@ struct Member {
 impl Default for Family {
     fn default() -> Family {
         let info = ThreadInfo { id: ThreadId::MAIN, parent: ThreadId::MAIN, position: 0 };
-        Family { members: vec![Member { info, path: 1, children: Vec::new() }] }
+        Family { members: vec![Member { info, first_event: Name::MAIN, children: Vec::new() }] }
     }
 }
 
@@ -77,10 +78,10 @@ impl Family {
         self.members[thread.index()].info
     }
 
-    /// The hash of `thread`'s spawn path.
+    /// The name of `thread`'s first event.
     #[inline]
-    pub fn path(&self, thread: ThreadId) -> u64 {
-        self.members[thread.index()].path
+    pub fn first_event(&self, thread: ThreadId) -> Name {
+        self.members[thread.index()].first_event
     }
 
     fn add(&mut self, info: ThreadInfo) -> ThreadId {
@@ -92,8 +93,8 @@ impl Family {
             }
             parent.children[position] = Some(info.id);
         }
-        let path = fingerprint::child_path(parent.path, info.position);
-        self.members.push(Member { info, path, children: Vec::new() });
+        let first_event = parent.first_event.child(info.position);
+        self.members.push(Member { info, first_event, children: Vec::new() });
         info.id
     }
 }

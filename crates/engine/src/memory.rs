@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use raddle_core::{AtomicOp, Effect, EventId, ObjectId, Order, Pending, ThreadId};
+use raddle_core::{AtomicOp, Effect, EventId, ObjectId, Op, Order, ThreadId};
 
 /// The state of all atomic variables, and what each thread may see of it.
 pub trait Memory {
@@ -12,18 +12,12 @@ pub trait Memory {
     /// A variable comes into being. `name` is the store that initialised it.
     fn declare(&mut self, object: ObjectId, name: EventId, initial: u64);
 
-    /// Adds the stores the pending access may read to `options`, oldest first. Adding none means
-    /// that there is no choice: it reads the newest.
-    fn sources(&self, by: &Pending, options: &mut Vec<EventId>);
+    /// Adds the stores that the access `op` by `thread` may read to `options`, oldest first. Adding
+    /// none means that there is no choice: it reads the newest.
+    fn sources(&self, thread: ThreadId, op: Op, options: &mut Vec<EventId>);
 
-    /// Performs an access that reads `source`, or the newest store.
-    fn access(
-        &mut self,
-        by: EventId,
-        object: ObjectId,
-        op: AtomicOp,
-        source: Option<EventId>,
-    ) -> Effect;
+    /// Performs an access to an atomic variable that reads `source`, or the newest store.
+    fn access(&mut self, by: EventId, op: Op, source: Option<EventId>) -> Effect;
 
     /// A fence by `thread`.
     fn fence(&mut self, thread: ThreadId, order: Order);
@@ -52,19 +46,13 @@ impl Memory for Sc {
     }
 
     #[inline(always)]
-    fn sources(&self, _by: &Pending, _options: &mut Vec<EventId>) {}
+    fn sources(&self, _thread: ThreadId, _op: Op, _options: &mut Vec<EventId>) {}
 
     #[inline(always)]
-    fn access(
-        &mut self,
-        _by: EventId,
-        object: ObjectId,
-        op: AtomicOp,
-        _source: Option<EventId>,
-    ) -> Effect {
-        let value = &mut self.values[object.index()];
+    fn access(&mut self, _by: EventId, op: Op, _source: Option<EventId>) -> Effect {
+        let value = &mut self.values[op.object().index()];
         let old = *value;
-        match op {
+        match op.atomic() {
             AtomicOp::Load { .. } => Effect::Value(old),
             AtomicOp::Store { value: new, .. } => {
                 *value = new;

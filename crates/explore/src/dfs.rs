@@ -27,6 +27,8 @@ pub struct DfsChooser {
 }
 
 impl Chooser for DfsChooser {
+    const WATCHES_CHANGES: bool = false;
+
     fn choose(&mut self, at: &Point<'_>, _past: &[Event]) -> Pick {
         let options = (0..at.options()).map(|option| at.choice(option)).collect();
         self.met.push(Node { options, taken: 0 });

@@ -8,6 +8,8 @@ use raddle_engine::{Engine, Family, Sc, Stuck, Substrate};
 pub struct Stop;
 
 impl Chooser for Stop {
+    const WATCHES_CHANGES: bool = false;
+
     fn choose(&mut self, _at: &Point<'_>, _past: &[Event]) -> Pick {
         Pick::Abandon
     }

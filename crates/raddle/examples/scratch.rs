@@ -52,6 +52,34 @@ fn c() {
         h.join().unwrap();
     }
 }
+fn c2() {
+    let x = Arc::new(AtomicU64::new(0));
+    let hs: Vec<_> = (0..8)
+        .map(|_| {
+            let x = x.clone();
+            thread::spawn(move || {
+                for _ in 0..40 {
+                    x.fetch_add(1, SeqCst);
+                }
+            })
+        })
+        .collect();
+    for h in hs {
+        h.join().unwrap();
+    }
+}
+fn c3() {
+    let x = Arc::new(AtomicU64::new(0));
+    for _ in 0..10000 {
+        x.fetch_add(1, SeqCst);
+    }
+}
+fn c4() {
+    let x = Arc::new(AtomicU64::new(0));
+    for _ in 0..300 {
+        x.fetch_add(1, SeqCst);
+    }
+}
 fn f() {
     let x = Arc::new(AtomicU64::new(0));
     let hs: Vec<_> = (0..100)
@@ -121,6 +149,9 @@ fn main() {
         ("d", d, 20_000),
         ("f", f, 20_000),
         ("g", g, 10_000_000),
+        ("c2", c2, 40_000),
+        ("c3", c3, 2000),
+        ("c4", c4, 50000),
     ] {
         if only.as_ref().is_some_and(|o| o != name) {
             continue;

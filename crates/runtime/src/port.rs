@@ -18,11 +18,17 @@ pub trait Body: Send + Sync {
     fn run(&self);
 }
 
+type Submit = unsafe fn(*const (), u64, u64, u64, Site) -> Effect;
+
 /// What a run offers, without its types.
 #[derive(Copy, Clone)]
 pub(crate) struct Entries {
     /// Takes the words of the operation, which fit in registers.
-    pub(crate) submit: unsafe fn(*const (), u64, u64, u64, Site) -> Effect,
+    pub(crate) submit: Submit,
+    /// As `submit`, for operations on atomic variables.
+    pub(crate) submit_atomic: Submit,
+    /// As `submit`, for operations on mutexes.
+    pub(crate) submit_mutex: Submit,
     pub(crate) declare: unsafe fn(*const (), Initial, Site) -> ObjectId,
     pub(crate) newest: unsafe fn(*const (), ObjectId) -> u64,
     pub(crate) life: unsafe fn(*const (), ThreadId) -> ObjectId,
@@ -208,8 +214,15 @@ impl Port {
     fn submit(&self, op: Op, site: Site) -> Effect {
         let [head, first, second] = op.into_words();
         let (run, entries) = self.get();
+        let submit = if op.is_atomic() {
+            entries.submit_atomic
+        } else if op.is_mutex() {
+            entries.submit_mutex
+        } else {
+            entries.submit
+        };
         // SAFETY: both were set together by `connect`, for a run that has not ended.
-        unsafe { (entries.submit)(run, head, first, second, site) }
+        unsafe { submit(run, head, first, second, site) }
     }
 
     #[inline(always)]

@@ -69,8 +69,6 @@ pub(crate) struct Run<'a, B, M, C> {
     phase: Cell<Phase>,
     /// Whose turn it is.
     thread: Cell<ThreadId>,
-    /// What the operation of the thread that is switched to had for an effect.
-    effect: Cell<Effect>,
     /// During teardown: where the thread that left last cannot go on, if so.
     stuck: Cell<Option<Site>>,
     /// During teardown: how often the program caught the unwinding.
@@ -80,6 +78,8 @@ pub(crate) struct Run<'a, B, M, C> {
 impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     const ENTRIES: Entries = Entries {
         submit: Self::submit_entry,
+        submit_atomic: Self::submit_atomic_entry,
+        submit_mutex: Self::submit_mutex_entry,
         declare: Self::declare_entry,
         newest: Self::newest_entry,
         life: Self::life_entry,
@@ -103,7 +103,6 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
             program,
             phase: Cell::new(Phase::Running),
             thread: Cell::new(ThreadId::MAIN),
-            effect: Cell::new(Effect::None),
             stuck: Cell::new(None),
             caught: Cell::new(0),
         }
@@ -200,28 +199,36 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
 
     /// Does as `turn` says, on the coroutine of `me`. Returns when it is the turn of `me` again.
     #[inline(always)]
-    fn take(&self, me: ThreadId, turn: Turn) -> Effect {
+    fn wait(&self, me: ThreadId, turn: Turn) {
         match turn {
-            Turn::Run(thread, effect) if thread == me => return effect,
-            Turn::Run(thread, effect) => {
-                self.effect.set(effect);
-                self.thread.set(thread);
-                let (from, to) = (self.coroutine(me), self.coroutine(thread));
-                // SAFETY: `me` runs on its coroutine, `thread` is another with its own, and no
-                // reference into the pool exists.
-                unsafe { B::switch(self.crew.backend.get(), from, to) }
-            }
+            Turn::Run(thread) if thread == me => {}
+            Turn::Run(thread) => self.switch(me, thread),
             Turn::End => self.leave(me),
         }
-        self.effect.get()
     }
 
-    /// Announces the operation made of these words and waits for its turn.
+    #[inline(always)]
+    fn switch(&self, me: ThreadId, thread: ThreadId) {
+        self.thread.set(thread);
+        let (from, to) = (self.coroutine(me), self.coroutine(thread));
+        // SAFETY: `me` runs on its coroutine, `thread` is another with its own, and no reference
+        // into the pool exists.
+        unsafe { B::switch(self.crew.backend.get(), from, to) }
+    }
+
+    /// Announces the operation made of these words, waits for its turn and performs it.
     ///
     /// Words and not an [`Op`], so that the common path keeps them in registers whatever the others
-    /// do.
+    /// do; `known` tells the compiler what is known of the operation.
     #[inline(always)]
-    fn submit(&self, head: u64, first: u64, second: u64, site: Site) -> Effect {
+    fn submit(
+        &self,
+        head: u64,
+        first: u64,
+        second: u64,
+        site: Site,
+        known: impl Fn(Op) -> Op,
+    ) -> Effect {
         if self.phase.get() != Phase::Running {
             return self.settle(head, first, second, site);
         }
@@ -232,13 +239,23 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
             // Not by `with_engine`: a closure would take the operation through memory.
             // SAFETY: as there.
             let engine = unsafe { &mut *self.engine };
-            engine.submit(me, Op::from_words(head, first, second), site)
+            engine.submit(me, known(Op::from_words(head, first, second)), site)
         };
-        let effect = self.take(me, turn);
-        if self.phase.get() != Phase::Running {
-            return self.settle(head, first, second, site);
+        if turn != Turn::Run(me) {
+            self.wait(me, turn);
+            if self.phase.get() != Phase::Running {
+                return self.settle(head, first, second, site);
+            }
         }
-        effect
+        // SAFETY: as above.
+        let engine = unsafe { &mut *self.engine };
+        match engine.perform(me, known(Op::from_words(head, first, second)), site) {
+            Some(effect) => effect,
+            None => {
+                self.leave(me);
+                self.settle(head, first, second, site)
+            }
+        }
     }
 
     #[cold]
@@ -251,8 +268,25 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         let me = self.thread.get();
         let (child, life) = self.with_engine(|engine| engine.declare_child(me, site));
         self.seat(child, Some(body));
-        let [head, first, second] = Op::new(life, Action::Thread(ThreadOp::Spawn)).into_words();
-        self.submit(head, first, second, site);
+        let op = Op::new(life, Action::Thread(ThreadOp::Spawn));
+        let [head, first, second] = op.into_words();
+        if self.phase.get() != Phase::Running {
+            self.settle(head, first, second, site);
+            return child;
+        }
+        let turn = if std::thread::panicking() {
+            self.submit_unpreempted(head, first, second, site)
+        } else {
+            self.with_engine(|engine| engine.submit(me, op, site))
+        };
+        self.wait(me, turn);
+        if self.phase.get() == Phase::Running {
+            self.with_engine(|engine| engine.start(me, life, site));
+            self.switch(me, child);
+        }
+        if self.phase.get() != Phase::Running {
+            self.settle(head, first, second, site);
+        }
         child
     }
 
@@ -269,26 +303,37 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         }
     }
 
-    /// The calling thread's body has ended.
+    /// The calling thread's body has ended. Returns when the coroutine has other work, in another
+    /// run perhaps: nothing of `self` may be touched after the last `leave` or `wait`.
     fn finish(&self, result: Result<(), Box<dyn Any + Send>>) {
         let me = self.thread.get();
-        self.with_seat(me, |seat| seat.busy = false);
-        if self.phase.get() != Phase::Running {
-            // Destructors of other threads may wait for this one.
-            self.with_engine(|engine| engine.settle(me, exit(engine.life(me))));
-            return self.leave(me);
-        }
-        if let Err(payload) = result {
+        if let (Err(payload), Phase::Running) = (result, self.phase.get()) {
             let panic = panics::describe(me, &*payload);
             self.with_engine(|engine| engine.fail(panic));
             self.discard(payload);
-            return self.leave(me);
+            return self.retire(me);
         }
-        let turn = self.with_engine(|engine| {
-            let exit = exit(engine.life(me));
-            engine.submit(me, exit, Site::UNKNOWN)
-        });
-        self.take(me, turn);
+        if self.phase.get() == Phase::Running {
+            let turn = self.with_engine(|engine| {
+                let exit = exit(engine.life(me));
+                engine.submit(me, exit, Site::UNKNOWN)
+            });
+            self.wait(me, turn);
+        }
+        if self.phase.get() != Phase::Running {
+            // Destructors of other threads may wait for this one.
+            self.with_engine(|engine| engine.settle(me, exit(engine.life(me))));
+            return self.retire(me);
+        }
+        self.with_seat(me, |seat| seat.busy = false);
+        let turn = self.with_engine(|engine| engine.exit(me));
+        self.wait(me, turn);
+    }
+
+    /// The calling thread has nothing more to do in this run, which is over.
+    fn retire(&self, me: ThreadId) {
+        self.with_seat(me, |seat| seat.busy = false);
+        self.leave(me);
     }
 
     /// From the host, after the end: unwinds every thread that is in the middle of something.
@@ -379,7 +424,31 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     ) -> Effect {
         // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
         let run: &Self = unsafe { &*run.cast() };
-        run.submit(head, first, second, site)
+        run.submit(head, first, second, site, |op| op)
+    }
+
+    unsafe fn submit_atomic_entry(
+        run: *const (),
+        head: u64,
+        first: u64,
+        second: u64,
+        site: Site,
+    ) -> Effect {
+        // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
+        let run: &Self = unsafe { &*run.cast() };
+        run.submit(head, first, second, site, Op::known_as_atomic)
+    }
+
+    unsafe fn submit_mutex_entry(
+        run: *const (),
+        head: u64,
+        first: u64,
+        second: u64,
+        site: Site,
+    ) -> Effect {
+        // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
+        let run: &Self = unsafe { &*run.cast() };
+        run.submit(head, first, second, site, Op::known_as_mutex)
     }
 
     unsafe fn declare_entry(run: *const (), initial: Initial, site: Site) -> ObjectId {

@@ -82,6 +82,8 @@ impl Pct {
 }
 
 impl Chooser for Pct {
+    const WATCHES_CHANGES: bool = false;
+
     fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick {
         let Point::Thread(threads) = at else {
             return Pick::Take(self.rng.below(at.options()));

@@ -19,18 +19,20 @@ impl Default for Random {
 }
 
 impl Chooser for Random {
-    #[inline]
+    const WATCHES_CHANGES: bool = false;
+
+    #[inline(always)]
     fn choose(&mut self, at: &Point<'_>, _past: &[Event]) -> Pick {
         Pick::Take(self.rng.below(at.options()))
     }
 }
 
 impl Sampler for Random {
-    #[inline]
+    #[inline(always)]
     fn begin(&mut self, seed: u64) {
         self.rng = Rng::new(seed);
     }
 
-    #[inline]
+    #[inline(always)]
     fn learn(&mut self, _trace: &Trace) {}
 }

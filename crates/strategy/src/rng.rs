@@ -6,13 +6,13 @@ pub struct Rng(u64);
 
 impl Rng {
     /// A generator whose draws follow from `seed` alone.
-    #[inline]
+    #[inline(always)]
     pub fn new(seed: u64) -> Rng {
         Rng(seed)
     }
 
     /// 64 random bits.
-    #[inline]
+    #[inline(always)]
     pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0xa076_1d64_78bd_642f);
         let product = u128::from(self.0) * u128::from(self.0 ^ 0xe703_7ed1_a0b4_28db);
@@ -20,14 +20,14 @@ impl Rng {
     }
 
     /// A number below `bound`, which must not be zero. The bias is below 2⁻³² for each value.
-    #[inline]
+    #[inline(always)]
     pub fn below(&mut self, bound: usize) -> usize {
         ((u128::from(self.bits()) * bound as u128) >> 64) as usize
     }
 }
 
 /// The seed of run `run` of a session with `seed`: neighbours have nothing in common.
-#[inline]
+#[inline(always)]
 pub fn mix(seed: u64, run: u64) -> u64 {
     let mut z = seed ^ run.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

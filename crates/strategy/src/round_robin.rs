@@ -11,6 +11,8 @@ use crate::Sampler;
 pub struct RoundRobin;
 
 impl Chooser for RoundRobin {
+    const WATCHES_CHANGES: bool = false;
+
     fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick {
         let Point::Thread(threads) = at else { return Pick::Take(0) };
         let last = past.last().map_or(0, |event| event.id.thread.0);

@@ -1,0 +1,174 @@
+//! Asking the plan: who goes next, and which value or store it gets.
+
+use raddle_core::{
+    Action, Choice, Chooser, Divergence, Effect, Ending, EventId, ObjectId, Op, Pending, Pick,
+    Point, Site, ThreadId, Threads,
+};
+
+use super::{Engine, NOBODY, Turn};
+use crate::Memory;
+use crate::object::Object;
+use crate::objects::Life;
+
+impl<M: Memory, C: Chooser> Engine<M, C> {
+    #[inline(always)]
+    pub(super) fn next_turn(&mut self) -> Turn {
+        if self.lease > 0 && self.pending[self.running.index()].enabled {
+            self.lease -= 1;
+            return Turn::Run(self.running);
+        }
+        match self.question() {
+            Some(thread) => Turn::Run(thread),
+            None => Turn::End,
+        }
+    }
+
+    /// Asks the plan who goes next. `None` if nobody does.
+    #[inline(always)]
+    fn question(&mut self) -> Option<ThreadId> {
+        let steps = self.trace.events.len();
+        if self.enabled.is_empty() || steps >= self.attention {
+            return self.special_question();
+        }
+        self.trace.choices += u64::from(self.enabled.len() > 1);
+        let point = Point::Thread(Threads {
+            pending: &self.pending,
+            enabled: &self.enabled,
+            changed: &self.changed,
+        });
+        let pick = self.plan.then.choose(&point, &self.trace.events);
+        if C::WATCHES_CHANGES {
+            self.changed.clear();
+        }
+        match pick {
+            Pick::Take(option) => {
+                self.lease = 0;
+                Some(self.enabled[option])
+            }
+            Pick::Run { option, steps: granted } => {
+                let thread = self.enabled[option];
+                let left = u32::try_from(self.attention - steps).unwrap_or(u32::MAX);
+                self.lease = granted.min(left) - 1;
+                self.running = thread;
+                Some(thread)
+            }
+            Pick::Abandon => {
+                self.end(Ending::Abandoned);
+                None
+            }
+        }
+    }
+
+    /// A thread point at which nobody can go on, the prefix answers, or the run is too long.
+    #[cold]
+    #[inline(never)]
+    fn special_question(&mut self) -> Option<ThreadId> {
+        if self.over {
+            return None;
+        }
+        if self.enabled.is_empty() {
+            let main_ended = matches!(self.objects[0].object, Object::Life(Life::Ended));
+            self.end(if main_ended { Ending::Finished } else { Ending::Deadlock });
+            return None;
+        }
+        if self.followed < self.plan.prefix.len() {
+            self.trace.choices += u64::from(self.enabled.len() > 1);
+            return self.follow_thread();
+        }
+        if self.attention == self.max_steps {
+            self.end(Ending::StepLimit);
+            return None;
+        }
+        self.attention = self.max_steps;
+        self.question_after_prefix()
+    }
+
+    #[inline(never)]
+    fn question_after_prefix(&mut self) -> Option<ThreadId> {
+        self.question()
+    }
+
+    fn follow_thread(&mut self) -> Option<ThreadId> {
+        let expected = self.plan.prefix[self.followed];
+        match expected {
+            Choice::Thread(thread)
+                if self.threads.get(thread.index()).is_some_and(|t| t.place != NOBODY) =>
+            {
+                self.followed += 1;
+                Some(thread)
+            }
+            Choice::Thread(_) | Choice::Source(_) | Choice::Value(_) => {
+                self.diverge(expected);
+                None
+            }
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn choose_source(
+        &mut self,
+        thread: ThreadId,
+        op: Op,
+        site: Site,
+    ) -> Option<Option<EventId>> {
+        self.memory.sources(thread, op, &mut self.sources);
+        if self.sources.is_empty() {
+            return Some(None);
+        }
+        self.ask_source(Pending { thread, op, site, enabled: true })
+    }
+
+    #[cold]
+    fn ask_source(&mut self, by: Pending) -> Option<Option<EventId>> {
+        let options = core::mem::take(&mut self.sources);
+        let answer = self.answer(&Point::Source { by: &by, options: &options });
+        let chosen = answer.map(|option| options[option]);
+        if let Some(source) = chosen {
+            self.trace.sources.push((self.trace.events.len(), source));
+        }
+        self.sources = options;
+        self.sources.clear();
+        chosen.map(Some)
+    }
+
+    #[cold]
+    pub(super) fn choose_value(
+        &mut self,
+        thread: ThreadId,
+        bound: u32,
+        site: Site,
+    ) -> Option<Effect> {
+        let op = Op::new(ObjectId::NONE, Action::Choose { bound });
+        let by = Pending { thread, op, site, enabled: true };
+        let answer = self.answer(&Point::Value { by: &by, bound });
+        answer.map(|option| Effect::Value(option as u64))
+    }
+
+    /// The answer to a point that is not about threads. `None` if the run ended instead.
+    fn answer(&mut self, point: &Point<'_>) -> Option<usize> {
+        self.trace.choices += u64::from(point.options() > 1);
+        if self.followed < self.plan.prefix.len() {
+            let expected = self.plan.prefix[self.followed];
+            let found = (0..point.options()).find(|&option| point.choice(option) == expected);
+            if found.is_none() {
+                self.diverge(expected);
+            } else {
+                self.followed += 1;
+            }
+            return found;
+        }
+        match self.plan.then.choose(point, &self.trace.events) {
+            Pick::Take(option) | Pick::Run { option, .. } => Some(option),
+            Pick::Abandon => {
+                self.end(Ending::Abandoned);
+                None
+            }
+        }
+    }
+
+    #[cold]
+    pub(super) fn diverge(&mut self, expected: Choice) -> Turn {
+        self.end(Ending::Diverged(Divergence { at: self.followed, expected }));
+        Turn::End
+    }
+}

@@ -1,0 +1,80 @@
+//! Objects as they become known to a run.
+
+use raddle_core::fingerprint::History;
+use raddle_core::{Chooser, ObjectId, ObjectInfo, ObjectKind, Site, ThreadId};
+
+use super::{Engine, NOBODY, Slot};
+use crate::Memory;
+use crate::object::{Initial, Object};
+use crate::objects::{Life, Parker};
+
+impl<M: Memory, C: Chooser> Engine<M, C> {
+    /// Names an object at its first announcement, by `by` at `site`.
+    pub fn declare(&mut self, by: ThreadId, initial: Initial, site: Site) -> ObjectId {
+        let name = self.next_event(by);
+        let info = ObjectInfo { kind: initial.kind(), name, site };
+        let id = self.add_object(info);
+        self.objects[id.index()].object.become_new(initial);
+        if let Initial::Atomic(scalar, value) = initial {
+            self.memory.declare(id, name, scalar.truncate(value));
+        }
+        id
+    }
+
+    /// The thread that `by` is about to spawn, and its object for the announcement.
+    pub fn declare_child(&mut self, by: ThreadId, site: Site) -> (ThreadId, ObjectId) {
+        let name = self.next_event(by);
+        let parent = &mut self.threads[by.index()];
+        let position = parent.children;
+        parent.children += 1;
+        let child = self.family.child(by, position);
+        if self.threads.len() <= child.index() {
+            self.make_room(child);
+        }
+        let info = ObjectInfo { kind: ObjectKind::Thread(child), name, site };
+        let life = self.add_object(info);
+        self.objects[life.index()].object = Object::Life(Life::Unborn);
+        self.threads[child.index()].life = life;
+        (child, life)
+    }
+
+    /// The object that tells whether `thread` has ended.
+    #[inline(always)]
+    pub fn life(&self, thread: ThreadId) -> ObjectId {
+        self.threads[thread.index()].life
+    }
+
+    /// The park token of `thread`, about to be used by `by`.
+    pub fn parker(&mut self, thread: ThreadId, by: ThreadId, site: Site) -> ObjectId {
+        let known = self.threads[thread.index()].parker;
+        if known != ObjectId::NONE {
+            return known;
+        }
+        let name = self.next_event(by);
+        let info = ObjectInfo { kind: ObjectKind::Parker(thread), name, site };
+        let parker = self.add_object(info);
+        self.objects[parker.index()].object = Object::Parker(Parker::default());
+        self.threads[thread.index()].parker = parker;
+        parker
+    }
+
+    /// A place for an object; whoever asked puts it there.
+    pub(super) fn add_object(&mut self, info: ObjectInfo) -> ObjectId {
+        let id = ObjectId(self.trace.objects.len() as u32);
+        self.trace.objects.push(info);
+        match self.objects.get_mut(id.index()) {
+            Some(slot) => {
+                slot.first_waiter = NOBODY;
+                slot.history = History::default();
+                slot.time = 0;
+            }
+            None => self.objects.push(Slot {
+                object: Object::Variable,
+                first_waiter: NOBODY,
+                history: History::default(),
+                time: 0,
+            }),
+        }
+        id
+    }
+}
