@@ -128,11 +128,7 @@ impl Action {
                 0 => CellOp::Read,
                 1.. => CellOp::Write,
             }),
-            group::MUTEX => Action::Mutex(match variant {
-                0 => MutexOp::Lock,
-                1 => MutexOp::TryLock,
-                2.. => MutexOp::Unlock,
-            }),
+            group::MUTEX => Action::Mutex(MutexOp::decode(variant)),
             group::RWLOCK => Action::RwLock(match variant {
                 0 => RwLockOp::Read,
                 1 => RwLockOp::TryRead,
@@ -179,6 +175,17 @@ impl Action {
                 2.. => PauseOp::Sleep { nanos: first },
             }),
             group::CHOOSE.. => Action::Choose { bound: first as u32 },
+        }
+    }
+}
+
+impl MutexOp {
+    #[inline(always)]
+    pub(crate) const fn decode(variant: u8) -> MutexOp {
+        match variant {
+            0 => MutexOp::Lock,
+            1 => MutexOp::TryLock,
+            2.. => MutexOp::Unlock,
         }
     }
 }

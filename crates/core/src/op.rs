@@ -79,23 +79,10 @@ impl Op {
         (self.head >> 40) as u8 & traits != 0
     }
 
-    /// This operation, known by the compiler to be on an atomic variable, which it must be.
+    /// What happens to the mutex that this is an operation on.
     #[inline(always)]
-    pub const fn known_as_atomic(self) -> Op {
-        let never = (Traits::BLOCKS | Traits::PAUSES | Traits::TIMED) as u64;
-        let head = self.head & !(never << 40) | (Traits::ATOMIC as u64) << 40;
-        debug_assert!(head == self.head);
-        Op { head, ..self }
-    }
-
-    /// This operation, known by the compiler to be on a mutex, which it must be.
-    #[inline(always)]
-    pub const fn known_as_mutex(self) -> Op {
-        let never = Traits::READS | Traits::PAUSES | Traits::TIMED | Traits::ATOMIC;
-        let head = self.head & !((never as u64) << 40 | 0xf0 << 32)
-            | (crate::code::group::MUTEX as u64) << 36;
-        debug_assert!(head == self.head);
-        Op { head, ..self }
+    pub const fn mutex(&self) -> MutexOp {
+        MutexOp::decode((self.head >> 32) as u8 & 15)
     }
 
     /// Whether this is an operation on a mutex.

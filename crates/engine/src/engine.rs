@@ -12,6 +12,7 @@ use raddle_core::{
     ObjectKind, Op, Panic, PauseOp, Pending, Plan, Site, ThreadId, ThreadOp, Trace,
 };
 
+use crate::known::{AnyOp, Known};
 use crate::object::Object;
 use crate::objects::Life;
 use crate::{Family, Memory};
@@ -51,8 +52,8 @@ pub struct Engine<M, C> {
     running: ThreadId,
     /// How many steps the running thread may go on without a question.
     lease: u32,
-    /// Who goes on once the thread that is starting has announced its first operation.
-    creator: Option<ThreadId>,
+    /// Who goes on once the thread that is starting has announced its first operation, or `NOBODY`.
+    creator: u32,
     /// Threads that ended and whose stacks the substrate has not taken back.
     ended: Vec<ThreadId>,
     alive: u32,
@@ -111,7 +112,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             trace: Trace::default(),
             running: ThreadId::MAIN,
             lease: 0,
-            creator: None,
+            creator: NOBODY,
             ended: Vec::new(),
             alive: 0,
             max_alive: 0,
@@ -172,7 +173,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.memory.reset();
         self.followed = 0;
         self.lease = 0;
-        self.creator = None;
+        self.creator = NOBODY;
         self.ended.clear();
         self.alive = 0;
         self.max_alive = 0;
@@ -215,25 +216,30 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     /// A thread's first announcement gives the turn back to its creator, which has performed the
     /// spawn already.
     #[inline(always)]
-    pub fn submit(&mut self, by: ThreadId, op: Op, site: Site) -> Turn {
-        if self.lease > 0 && !op.may_block() {
+    pub fn submit<K: Known>(&mut self, by: ThreadId, op: Op, site: Site) -> Turn {
+        if self.lease > 0 && (K::ATOMIC || !op.may_block()) {
             // Only the running thread has a lease: it goes on, and nobody looks at what is pending.
             self.lease -= 1;
             return Turn::Run(by);
         }
-        self.announce(by, op, site);
-        if let Some(creator) = self.creator.take() {
-            self.running = creator;
-            return Turn::Run(creator);
+        self.announce::<K>(by, op, site);
+        if self.creator != NOBODY {
+            return self.back_to_creator();
         }
         self.next_turn()
+    }
+
+    #[cold]
+    fn back_to_creator(&mut self) -> Turn {
+        self.running = ThreadId(core::mem::replace(&mut self.creator, NOBODY));
+        Turn::Run(self.running)
     }
 
     /// As [`submit`](Engine::submit), but `by` goes first if it can: it is unwinding from a panic,
     /// and the language allows one panic at a time on a stack.
     #[cold]
     pub fn submit_unpreempted(&mut self, by: ThreadId, op: Op, site: Site) -> Turn {
-        self.announce(by, op, site);
+        self.announce::<AnyOp>(by, op, site);
         if !self.pending[by.index()].enabled {
             return self.next_turn();
         }
@@ -250,12 +256,20 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     /// Performs what `by`, whose turn it is, announced; spawns are [`start`](Engine::start)ed and
     /// exits [`exit`](Engine::exit). `None` if the run ended instead.
     #[inline(always)]
-    pub fn perform(&mut self, by: ThreadId, op: Op, site: Site) -> Option<Effect> {
+    pub fn perform<K: Known>(&mut self, by: ThreadId, op: Op, site: Site) -> Option<Effect> {
         self.running = by;
-        if op.is_atomic() {
+        if K::ATOMIC || !K::MUTEX && op.is_atomic() {
             let source = self.choose_source(by, op, site)?;
             let effect = self.memory.access(self.next_event(by), op, source);
-            self.record(by, op, effect, site);
+            self.record::<K>(by, op, effect, site);
+            return Some(effect);
+        }
+        if K::MUTEX {
+            let effect = self.objects[op.object().index()].object.apply_mutex(op.mutex(), by);
+            if op.may_block() {
+                self.unlink(by, op.object());
+            }
+            self.record::<K>(by, op, effect, site);
             return Some(effect);
         }
         let action = op.action();
@@ -282,7 +296,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         if op.may_block() {
             self.unlink(by, op.object());
         }
-        self.record(by, op, effect, site);
+        self.record::<K>(by, op, effect, site);
         Some(effect)
     }
 
@@ -294,8 +308,8 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         };
         self.objects[life.index()].object = Object::Life(Life::Running);
         let op = Op::new(life, Action::Thread(ThreadOp::Spawn));
-        self.record(creator, op, Effect::Value(u64::from(child.0)), site);
-        self.creator = Some(creator);
+        self.record::<AnyOp>(creator, op, Effect::Value(u64::from(child.0)), site);
+        self.creator = creator.0;
         self.admit(child, life, self.threads[creator.index()].time);
         self.running = child;
         child
@@ -306,7 +320,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         let life = self.threads[by.index()].life;
         self.objects[life.index()].object = Object::Life(Life::Ended);
         let op = Op::new(life, Action::Thread(ThreadOp::Exit));
-        self.record(by, op, Effect::None, Site::UNKNOWN);
+        self.record::<AnyOp>(by, op, Effect::None, Site::UNKNOWN);
         self.withdraw(by);
         self.alive -= 1;
         self.ended.push(by);
@@ -341,13 +355,13 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     }
 
     #[inline(always)]
-    fn announce(&mut self, by: ThreadId, op: Op, site: Site) {
+    fn announce<K: Known>(&mut self, by: ThreadId, op: Op, site: Site) {
         let pending = &mut self.pending[by.index()];
         pending.op = op;
         pending.site = site;
         pending.enabled = true;
         self.note(by);
-        if op.may_block() {
+        if !K::ATOMIC && op.may_block() {
             self.link(by, op.object());
             if !self.objects[op.object().index()].object.enabled(&op.action(), by) {
                 self.disable(by);
@@ -366,16 +380,17 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
 
     /// Writes down an event, and lets its object's other threads know.
     #[inline(always)]
-    fn record(&mut self, by: ThreadId, op: Op, effect: Effect, site: Site) {
+    fn record<K: Known>(&mut self, by: ThreadId, op: Op, effect: Effect, site: Site) {
         let thread = &mut self.threads[by.index()];
         let id = EventId { thread: by, index: thread.events };
         thread.events += 1;
         self.trace.events.push(Event { id, op, effect, site });
         let name = thread.name.advance();
-        if op.gave_way(effect) {
+        let known = K::ATOMIC || K::MUTEX;
+        if !known && op.gave_way(effect) {
             thread.yields += 1;
         }
-        if op.object() == ObjectId::NONE {
+        if !known && op.object() == ObjectId::NONE {
             let value = if let Effect::Value(value) = effect { value } else { 0 };
             self.add_to_fingerprint(fingerprint::event_alone(name, value));
             return;

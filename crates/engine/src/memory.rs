@@ -6,6 +6,9 @@ use raddle_core::{AtomicOp, Effect, EventId, ObjectId, Op, Order, ThreadId};
 
 /// The state of all atomic variables, and what each thread may see of it.
 pub trait Memory {
+    /// Whether [`sources`](Memory::sources) ever offers a choice.
+    const WEAK: bool;
+
     /// Forgets everything; a new run begins.
     fn reset(&mut self);
 
@@ -34,6 +37,8 @@ pub struct Sc {
 }
 
 impl Memory for Sc {
+    const WEAK: bool = false;
+
     #[inline(always)]
     fn reset(&mut self) {
         self.values.clear();

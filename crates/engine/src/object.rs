@@ -4,7 +4,7 @@
 //! look at the object alone, never at what other threads could do; explorers rely on that when they
 //! re-evaluate a recorded run.
 
-use raddle_core::{Action, Effect, ObjectKind, Scalar, ThreadId};
+use raddle_core::{Action, Effect, MutexOp, ObjectKind, Scalar, ThreadId};
 
 use crate::objects::{Barrier, Channel, Condvar, Life, Mutex, Once, Parker, RwLock, Shape};
 
@@ -144,6 +144,15 @@ impl Object {
     #[inline(always)]
     pub fn enabled(&self, action: &Action, by: ThreadId) -> bool {
         dispatch!(self, action, by, enabled, true)
+    }
+
+    /// As [`apply`](Object::apply), for an object known to be a mutex.
+    #[inline(always)]
+    pub(crate) fn apply_mutex(&mut self, op: MutexOp, by: ThreadId) -> Effect {
+        match self {
+            Object::Mutex(mutex) => mutex.apply(op, by),
+            other => mismatch(other, &Action::Mutex(op)),
+        }
     }
 
     /// Performs `action`, which must be enabled. Actions on variables do nothing here.

@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use raddle_core::{Action, Chooser, Effect, ObjectId, Op, Site, ThreadId, ThreadOp, Token};
+use raddle_engine::known::{AnyOp, AtomicOp, Known, MutexOp};
 use raddle_engine::{Engine, Initial, Memory, Stuck, Turn};
 
 use crate::port::{self, Body, Entries};
@@ -20,15 +21,12 @@ pub(crate) struct Crew<B> {
     backend: UnsafeCell<B>,
     /// By [`ThreadId`].
     seats: UnsafeCell<Vec<Seat>>,
-    /// Coroutines from here on have not been used in this run.
-    unused: Cell<usize>,
     options: Options,
 }
 
 /// A thread's place in the crew.
 #[derive(Default)]
 struct Seat {
-    coroutine: usize,
     /// What it will run; taken when it starts.
     body: Option<Arc<dyn Body>>,
     /// Whether frames of the program are on its stack.
@@ -37,12 +35,7 @@ struct Seat {
 
 impl<B: Backend> Crew<B> {
     pub(crate) fn new(backend: B, options: Options) -> Crew<B> {
-        Crew {
-            backend: UnsafeCell::new(backend),
-            seats: UnsafeCell::new(Vec::new()),
-            unused: Cell::new(0),
-            options,
-        }
+        Crew { backend: UnsafeCell::new(backend), seats: UnsafeCell::new(Vec::new()), options }
     }
 
     pub(crate) fn abandon(self) {
@@ -111,7 +104,8 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     /// Runs the program from beginning to end.
     pub(crate) fn execute(&self, epoch: u64) -> Result<(), Stuck> {
         self.with_engine(Engine::reset);
-        self.crew.unused.set(0);
+        // SAFETY: no coroutine runs, and the reference ends with the statement.
+        unsafe { &mut *self.crew.backend.get() }.begin();
         self.seat(ThreadId::MAIN, None);
         let this: *const Self = self;
         // SAFETY: the entries take a pointer to this type, and `self` outlives `disconnect` below.
@@ -148,53 +142,37 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         f(&mut seats[thread.index()])
     }
 
-    #[inline(always)]
-    fn coroutine(&self, thread: ThreadId) -> usize {
-        self.with_seat(thread, |seat| seat.coroutine)
-    }
-
     /// Gives `thread` a coroutine.
     fn seat(&self, thread: ThreadId, body: Option<Arc<dyn Body>>) {
-        let coroutine = match self.with_engine(Engine::take_ended) {
-            Some(ended) => self.coroutine(ended),
-            None => {
-                let fresh = self.crew.unused.get();
-                self.crew.unused.set(fresh + 1);
-                fresh
-            }
-        };
+        let ended = self.with_engine(Engine::take_ended).map(ThreadId::index);
         // SAFETY: no coroutine operation is under way while a thread is being seated.
         let backend = unsafe { &mut *self.crew.backend.get() };
-        if coroutine == backend.len() {
-            if let Err(error) = backend.grow() {
-                let size = self.crew.options.stack_size;
-                panic!(
-                    "raddle: no stack of {size} bytes for {thread}: {error}. \
-                     Use fewer threads or a smaller `Config::stack_size`."
-                );
-            }
+        if let Err(error) = backend.seat(thread.index(), ended) {
+            let size = self.crew.options.stack_size;
+            panic!(
+                "raddle: no stack of {size} bytes for {thread}: {error}. \
+                 Use fewer threads or a smaller `Config::stack_size`."
+            );
         }
         // SAFETY: as for `with_seat`.
         let seats = unsafe { &mut *self.crew.seats.get() };
         if seats.len() <= thread.index() {
             seats.resize_with(thread.index() + 1, Seat::default);
         }
-        seats[thread.index()] = Seat { coroutine, body, busy: false };
+        seats[thread.index()].body = body;
     }
 
     /// From the host: lets `thread` go on until the run is over, or it leaves.
     fn enter(&self, thread: ThreadId) {
-        let coroutine = self.coroutine(thread);
         self.thread.set(thread);
         // SAFETY: the host is on no coroutine, and no reference into the pool exists.
-        unsafe { B::enter(self.crew.backend.get(), coroutine) }
+        unsafe { B::enter(self.crew.backend.get(), thread.index()) }
     }
 
     /// From a coroutine: back to the host.
     fn leave(&self, thread: ThreadId) {
-        let coroutine = self.coroutine(thread);
         // SAFETY: `thread` runs on its coroutine, and no reference into the pool exists.
-        unsafe { B::leave(self.crew.backend.get(), coroutine) }
+        unsafe { B::leave(self.crew.backend.get(), thread.index()) }
     }
 
     /// Does as `turn` says, on the coroutine of `me`. Returns when it is the turn of `me` again.
@@ -210,25 +188,17 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     #[inline(always)]
     fn switch(&self, me: ThreadId, thread: ThreadId) {
         self.thread.set(thread);
-        let (from, to) = (self.coroutine(me), self.coroutine(thread));
         // SAFETY: `me` runs on its coroutine, `thread` is another with its own, and no reference
         // into the pool exists.
-        unsafe { B::switch(self.crew.backend.get(), from, to) }
+        unsafe { B::switch(self.crew.backend.get(), me.index(), thread.index()) }
     }
 
     /// Announces the operation made of these words, waits for its turn and performs it.
     ///
     /// Words and not an [`Op`], so that the common path keeps them in registers whatever the others
-    /// do; `known` tells the compiler what is known of the operation.
+    /// do; `K` tells the compiler what is known of the operation.
     #[inline(always)]
-    fn submit(
-        &self,
-        head: u64,
-        first: u64,
-        second: u64,
-        site: Site,
-        known: impl Fn(Op) -> Op,
-    ) -> Effect {
+    fn submit<K: Known>(&self, head: u64, first: u64, second: u64, site: Site) -> Effect {
         if self.phase.get() != Phase::Running {
             return self.settle(head, first, second, site);
         }
@@ -239,7 +209,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
             // Not by `with_engine`: a closure would take the operation through memory.
             // SAFETY: as there.
             let engine = unsafe { &mut *self.engine };
-            engine.submit(me, known(Op::from_words(head, first, second)), site)
+            engine.submit::<K>(me, Op::from_words(head, first, second), site)
         };
         if turn != Turn::Run(me) {
             self.wait(me, turn);
@@ -249,7 +219,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         }
         // SAFETY: as above.
         let engine = unsafe { &mut *self.engine };
-        match engine.perform(me, known(Op::from_words(head, first, second)), site) {
+        match engine.perform::<K>(me, Op::from_words(head, first, second), site) {
             Some(effect) => effect,
             None => {
                 self.leave(me);
@@ -277,7 +247,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         let turn = if std::thread::panicking() {
             self.submit_unpreempted(head, first, second, site)
         } else {
-            self.with_engine(|engine| engine.submit(me, op, site))
+            self.with_engine(|engine| engine.submit::<AnyOp>(me, op, site))
         };
         self.wait(me, turn);
         if self.phase.get() == Phase::Running {
@@ -316,7 +286,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         if self.phase.get() == Phase::Running {
             let turn = self.with_engine(|engine| {
                 let exit = exit(engine.life(me));
-                engine.submit(me, exit, Site::UNKNOWN)
+                engine.submit::<AnyOp>(me, exit, Site::UNKNOWN)
             });
             self.wait(me, turn);
         }
@@ -424,7 +394,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     ) -> Effect {
         // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
         let run: &Self = unsafe { &*run.cast() };
-        run.submit(head, first, second, site, |op| op)
+        run.submit::<AnyOp>(head, first, second, site)
     }
 
     unsafe fn submit_atomic_entry(
@@ -436,7 +406,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     ) -> Effect {
         // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
         let run: &Self = unsafe { &*run.cast() };
-        run.submit(head, first, second, site, Op::known_as_atomic)
+        run.submit::<AtomicOp>(head, first, second, site)
     }
 
     unsafe fn submit_mutex_entry(
@@ -448,7 +418,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     ) -> Effect {
         // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
         let run: &Self = unsafe { &*run.cast() };
-        run.submit(head, first, second, site, Op::known_as_mutex)
+        run.submit::<MutexOp>(head, first, second, site)
     }
 
     unsafe fn declare_entry(run: *const (), initial: Initial, site: Site) -> ObjectId {
