@@ -12,7 +12,7 @@ use raddle_core::{
     ObjectKind, Op, Panic, PauseOp, Pending, Plan, Site, ThreadId, ThreadOp, Trace,
 };
 
-use crate::known::{AnyOp, Known};
+use crate::known::{AnyOp, Known, LifeOp};
 use crate::object::Object;
 use crate::objects::Life;
 use crate::{Family, Memory};
@@ -167,7 +167,9 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.trace.sources.clear();
         self.trace.fingerprint = 0;
         self.trace.choices = 0;
-        self.trace.ending = Ending::Finished;
+        if !matches!(self.trace.ending, Ending::Finished) {
+            self.trace.ending = Ending::Finished;
+        }
         self.enabled.clear();
         self.changed.clear();
         self.memory.reset();
@@ -217,7 +219,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     /// spawn already.
     #[inline(always)]
     pub fn submit<K: Known>(&mut self, by: ThreadId, op: Op, site: Site) -> Turn {
-        if self.lease > 0 && (K::ATOMIC || !op.may_block()) {
+        if self.lease > 0 && !(K::BLOCKS && op.may_block()) {
             // Only the running thread has a lease: it goes on, and nobody looks at what is pending.
             self.lease -= 1;
             return Turn::Run(by);
@@ -264,40 +266,44 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             self.record::<K>(by, op, effect, site);
             return Some(effect);
         }
-        if K::MUTEX {
-            let effect = self.objects[op.object().index()].object.apply_mutex(op.mutex(), by);
-            if op.may_block() {
-                self.unlink(by, op.object());
-            }
-            self.record::<K>(by, op, effect, site);
-            return Some(effect);
+        let effect = if K::MUTEX || op.object() != ObjectId::NONE {
+            self.objects[op.object().index()].object.apply(op, by)
+        } else {
+            self.perform_alone(by, op.action(), site)?
+        };
+        if K::BLOCKS && op.may_block() {
+            self.unlink(by, op.object());
         }
-        let action = op.action();
-        let effect = match action {
-            Action::Mutex(_)
+        self.record::<K>(by, op, effect, site);
+        Some(effect)
+    }
+
+    /// Performs an action that touches no object.
+    #[cold]
+    fn perform_alone(&mut self, by: ThreadId, action: Action, site: Site) -> Option<Effect> {
+        match action {
+            Action::Fence(order) => self.memory.fence(by, order),
+            Action::Pause(PauseOp::Sleep { nanos }) => {
+                self.time_moved = true;
+                let time = &mut self.threads[by.index()].time;
+                *time = time.saturating_add(nanos);
+            }
+            Action::Pause(PauseOp::Yield | PauseOp::Spin) => {}
+            Action::Choose { bound } => return self.choose_value(by, bound, site),
+            Action::Thread(_)
+            | Action::Atomic(_)
+            | Action::Cell(_)
+            | Action::Mutex(_)
             | Action::RwLock(_)
             | Action::Condvar(_)
             | Action::Barrier(_)
             | Action::Once(_)
             | Action::Park(_)
-            | Action::Channel(_)
-            | Action::Thread(_) => self.objects[op.object().index()].object.apply(&action, by),
-            Action::Cell(_) | Action::Atomic(_) => Effect::None,
-            Action::Fence(order) => {
-                self.memory.fence(by, order);
-                Effect::None
+            | Action::Channel(_) => {
+                unreachable!("raddle invariant broken: {action:?} on no object")
             }
-            Action::Pause(pause) => {
-                self.pause(by, pause);
-                Effect::None
-            }
-            Action::Choose { bound } => self.choose_value(by, bound, site)?,
-        };
-        if op.may_block() {
-            self.unlink(by, op.object());
         }
-        self.record::<K>(by, op, effect, site);
-        Some(effect)
+        Some(Effect::None)
     }
 
     /// Performs the spawn that `creator`, whose turn it is, announced. The new thread is to run up
@@ -308,7 +314,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         };
         self.objects[life.index()].object = Object::Life(Life::Running);
         let op = Op::new(life, Action::Thread(ThreadOp::Spawn));
-        self.record::<AnyOp>(creator, op, Effect::Value(u64::from(child.0)), site);
+        self.record::<LifeOp>(creator, op, Effect::Value(u64::from(child.0)), site);
         self.creator = creator.0;
         self.admit(child, life, self.threads[creator.index()].time);
         self.running = child;
@@ -320,7 +326,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         let life = self.threads[by.index()].life;
         self.objects[life.index()].object = Object::Life(Life::Ended);
         let op = Op::new(life, Action::Thread(ThreadOp::Exit));
-        self.record::<AnyOp>(by, op, Effect::None, Site::UNKNOWN);
+        self.record::<LifeOp>(by, op, Effect::None, Site::UNKNOWN);
         self.withdraw(by);
         self.alive -= 1;
         self.ended.push(by);
@@ -349,7 +355,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             | Action::Park(_)
             | Action::Channel(_) => {
                 let object = &mut self.objects[op.object().index()].object;
-                object.enabled(&op.action(), by).then(|| object.apply(&op.action(), by))
+                object.enabled(op, by).then(|| object.apply(op, by))
             }
         }
     }
@@ -361,20 +367,11 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         pending.site = site;
         pending.enabled = true;
         self.note(by);
-        if !K::ATOMIC && op.may_block() {
+        if K::BLOCKS && op.may_block() {
             self.link(by, op.object());
-            if !self.objects[op.object().index()].object.enabled(&op.action(), by) {
+            if !self.objects[op.object().index()].object.enabled(op, by) {
                 self.disable(by);
             }
-        }
-    }
-
-    #[cold]
-    fn pause(&mut self, by: ThreadId, pause: PauseOp) {
-        if let PauseOp::Sleep { nanos } = pause {
-            self.time_moved = true;
-            let time = &mut self.threads[by.index()].time;
-            *time = time.saturating_add(nanos);
         }
     }
 
@@ -386,7 +383,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         thread.events += 1;
         self.trace.events.push(Event { id, op, effect, site });
         let name = thread.name.advance();
-        let known = K::ATOMIC || K::MUTEX;
+        let known = K::ATOMIC || K::MUTEX || !K::BLOCKS;
         if !known && op.gave_way(effect) {
             thread.yields += 1;
         }

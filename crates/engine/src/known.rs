@@ -9,6 +9,8 @@ pub trait Known {
     const ATOMIC: bool;
     /// It is on a mutex.
     const MUTEX: bool;
+    /// It may be disabled by a state of its object.
+    const BLOCKS: bool;
 }
 
 /// Nothing is known.
@@ -23,17 +25,30 @@ pub enum AtomicOp {}
 #[derive(Debug)]
 pub enum MutexOp {}
 
+/// The beginning or the end of a thread.
+#[derive(Debug)]
+pub enum LifeOp {}
+
+impl Known for LifeOp {
+    const ATOMIC: bool = false;
+    const MUTEX: bool = false;
+    const BLOCKS: bool = false;
+}
+
 impl Known for AnyOp {
     const ATOMIC: bool = false;
     const MUTEX: bool = false;
+    const BLOCKS: bool = true;
 }
 
 impl Known for AtomicOp {
     const ATOMIC: bool = true;
     const MUTEX: bool = false;
+    const BLOCKS: bool = false;
 }
 
 impl Known for MutexOp {
     const ATOMIC: bool = false;
     const MUTEX: bool = true;
+    const BLOCKS: bool = true;
 }

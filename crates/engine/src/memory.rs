@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use raddle_core::{AtomicOp, Effect, EventId, ObjectId, Op, Order, ThreadId};
+use raddle_core::{Effect, EventId, ObjectId, Op, Order, ThreadId};
 
 /// The state of all atomic variables, and what each thread may see of it.
 pub trait Memory {
@@ -56,23 +56,11 @@ impl Memory for Sc {
     #[inline(always)]
     fn access(&mut self, _by: EventId, op: Op, _source: Option<EventId>) -> Effect {
         let value = &mut self.values[op.object().index()];
-        let old = *value;
-        match op.atomic() {
-            AtomicOp::Load { .. } => Effect::Value(old),
-            AtomicOp::Store { value: new, .. } => {
-                *value = new;
-                Effect::None
-            }
-            AtomicOp::Update { scalar, function, operand, .. } => {
-                *value = function.apply(scalar, old, operand);
-                Effect::Value(old)
-            }
-            AtomicOp::CompareExchange { expected, new, .. } if old == expected => {
-                *value = new;
-                Effect::Exchanged(old)
-            }
-            AtomicOp::CompareExchange { .. } => Effect::Kept(old),
+        let (new, effect) = op.apply_to_atomic(*value);
+        if let Some(new) = new {
+            *value = new;
         }
+        effect
     }
 
     #[inline(always)]

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use raddle_core::{Action, Chooser, Effect, ObjectId, Op, Site, ThreadId, ThreadOp, Token};
-use raddle_engine::known::{AnyOp, AtomicOp, Known, MutexOp};
+use raddle_engine::known::{AnyOp, AtomicOp, Known, LifeOp, MutexOp};
 use raddle_engine::{Engine, Initial, Memory, Stuck, Turn};
 
 use crate::port::{self, Body, Entries};
@@ -19,23 +19,14 @@ const PATIENCE: u32 = 1000;
 /// The coroutines and who runs on them; kept from run to run.
 pub(crate) struct Crew<B> {
     backend: UnsafeCell<B>,
-    /// By [`ThreadId`].
-    seats: UnsafeCell<Vec<Seat>>,
+    /// By [`ThreadId`]: what a thread that has not started will run.
+    bodies: UnsafeCell<Vec<Option<Arc<dyn Body>>>>,
     options: Options,
-}
-
-/// A thread's place in the crew.
-#[derive(Default)]
-struct Seat {
-    /// What it will run; taken when it starts.
-    body: Option<Arc<dyn Body>>,
-    /// Whether frames of the program are on its stack.
-    busy: bool,
 }
 
 impl<B: Backend> Crew<B> {
     pub(crate) fn new(backend: B, options: Options) -> Crew<B> {
-        Crew { backend: UnsafeCell::new(backend), seats: UnsafeCell::new(Vec::new()), options }
+        Crew { backend: UnsafeCell::new(backend), bodies: UnsafeCell::new(Vec::new()), options }
     }
 
     pub(crate) fn abandon(self) {
@@ -106,7 +97,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         self.with_engine(Engine::reset);
         // SAFETY: no coroutine runs, and the reference ends with the statement.
         unsafe { &mut *self.crew.backend.get() }.begin();
-        self.seat(ThreadId::MAIN, None);
+        self.seat(ThreadId::MAIN);
         let this: *const Self = self;
         // SAFETY: the entries take a pointer to this type, and `self` outlives `disconnect` below.
         unsafe {
@@ -136,14 +127,14 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     }
 
     #[inline(always)]
-    fn with_seat<R>(&self, thread: ThreadId, f: impl FnOnce(&mut Seat) -> R) -> R {
+    fn with_bodies<R>(&self, f: impl FnOnce(&mut Vec<Option<Arc<dyn Body>>>) -> R) -> R {
         // SAFETY: as for the engine: one stack runs at a time, and `f` does not call back.
-        let seats = unsafe { &mut *self.crew.seats.get() };
-        f(&mut seats[thread.index()])
+        f(unsafe { &mut *self.crew.bodies.get() })
     }
 
     /// Gives `thread` a coroutine.
-    fn seat(&self, thread: ThreadId, body: Option<Arc<dyn Body>>) {
+    #[inline]
+    fn seat(&self, thread: ThreadId) {
         let ended = self.with_engine(Engine::take_ended).map(ThreadId::index);
         // SAFETY: no coroutine operation is under way while a thread is being seated.
         let backend = unsafe { &mut *self.crew.backend.get() };
@@ -154,12 +145,6 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
                  Use fewer threads or a smaller `Config::stack_size`."
             );
         }
-        // SAFETY: as for `with_seat`.
-        let seats = unsafe { &mut *self.crew.seats.get() };
-        if seats.len() <= thread.index() {
-            seats.resize_with(thread.index() + 1, Seat::default);
-        }
-        seats[thread.index()].body = body;
     }
 
     /// From the host: lets `thread` go on until the run is over, or it leaves.
@@ -237,7 +222,13 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     fn spawn(&self, body: Arc<dyn Body>, site: Site) -> ThreadId {
         let me = self.thread.get();
         let (child, life) = self.with_engine(|engine| engine.declare_child(me, site));
-        self.seat(child, Some(body));
+        self.seat(child);
+        self.with_bodies(|bodies| {
+            if bodies.len() <= child.index() {
+                bodies.resize(child.index() + 1, None);
+            }
+            bodies[child.index()] = Some(body);
+        });
         let op = Op::new(life, Action::Thread(ThreadOp::Spawn));
         let [head, first, second] = op.into_words();
         if self.phase.get() != Phase::Running {
@@ -247,7 +238,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         let turn = if std::thread::panicking() {
             self.submit_unpreempted(head, first, second, site)
         } else {
-            self.with_engine(|engine| engine.submit::<AnyOp>(me, op, site))
+            self.with_engine(|engine| engine.submit::<LifeOp>(me, op, site))
         };
         self.wait(me, turn);
         if self.phase.get() == Phase::Running {
@@ -263,14 +254,11 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     /// Runs the calling thread's body, on its coroutine.
     fn work(&self) {
         let me = self.thread.get();
-        let body = self.with_seat(me, |seat| {
-            seat.busy = true;
-            seat.body.take()
-        });
-        match body {
-            Some(body) => body.run(),
-            None => (self.program)(),
+        if me == ThreadId::MAIN {
+            return (self.program)();
         }
+        let body = self.with_bodies(|bodies| bodies[me.index()].take());
+        body.expect("raddle invariant broken: a thread without a body").run();
     }
 
     /// The calling thread's body has ended. Returns when the coroutine has other work, in another
@@ -281,45 +269,34 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
             let panic = panics::describe(me, &*payload);
             self.with_engine(|engine| engine.fail(panic));
             self.discard(payload);
-            return self.retire(me);
+            return self.leave(me);
         }
         if self.phase.get() == Phase::Running {
             let turn = self.with_engine(|engine| {
                 let exit = exit(engine.life(me));
-                engine.submit::<AnyOp>(me, exit, Site::UNKNOWN)
+                engine.submit::<LifeOp>(me, exit, Site::UNKNOWN)
             });
             self.wait(me, turn);
         }
         if self.phase.get() != Phase::Running {
             // Destructors of other threads may wait for this one.
             self.with_engine(|engine| engine.settle(me, exit(engine.life(me))));
-            return self.retire(me);
+            return self.leave(me);
         }
-        self.with_seat(me, |seat| seat.busy = false);
         let turn = self.with_engine(|engine| engine.exit(me));
         self.wait(me, turn);
-    }
-
-    /// The calling thread has nothing more to do in this run, which is over.
-    fn retire(&self, me: ThreadId) {
-        self.with_seat(me, |seat| seat.busy = false);
-        self.leave(me);
     }
 
     /// From the host, after the end: unwinds every thread that is in the middle of something.
     #[cold]
     fn tear_down(&self) -> Result<(), Stuck> {
         self.phase.set(Phase::Teardown);
-        let threads: Vec<ThreadId> =
-            self.with_engine(|engine| engine.trace().threads.iter().map(|info| info.id).collect());
-        let mut waiting: Vec<ThreadId> = threads;
+        let mut waiting: Vec<ThreadId> =
+            self.with_engine(|engine| engine.trace().pending.iter().map(|p| p.thread).collect());
         let mut last_stuck = None;
         while !waiting.is_empty() {
             let before = waiting.len();
             waiting.retain(|&thread| {
-                if !self.with_seat(thread, |seat| seat.busy) {
-                    return false;
-                }
                 self.stuck.set(None);
                 self.caught.set(0);
                 self.enter(thread);
@@ -336,9 +313,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
             }
         }
         // Threads that were announced and never started.
-        // SAFETY: as for `with_seat`; the reference ends before anything is dropped.
-        let seats = unsafe { &mut *self.crew.seats.get() };
-        let unborn: Vec<_> = seats.iter_mut().filter_map(|seat| seat.body.take()).collect();
+        let unborn = self.with_bodies(std::mem::take);
         self.discard(unborn);
         match last_stuck {
             Some(stuck) if !waiting.is_empty() => Err(stuck),
