@@ -82,6 +82,14 @@ pub enum Finding {
         /// What happened in the second.
         second: String,
     },
+    /// A thread could not be cleared away after its run: a destructor waits for ever, or the
+    /// program keeps catching raddle's unwinding.
+    Stuck {
+        /// The thread.
+        thread: ThreadId,
+        /// Where it is stuck.
+        site: Site,
+    },
 }
 
 /// A thread that cannot go on.

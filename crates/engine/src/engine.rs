@@ -130,6 +130,16 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         &self.trace
     }
 
+    /// What has happened, and the plan it came from.
+    pub fn trace_and_plan_mut(&mut self) -> (&Trace, &mut Plan<C>) {
+        (&self.trace, &mut self.plan)
+    }
+
+    /// What has happened, without the engine.
+    pub fn into_trace(self) -> Trace {
+        self.trace
+    }
+
     /// The most threads that were alive at once in this run.
     pub fn max_alive(&self) -> u32 {
         self.max_alive

@@ -1,1 +1,24 @@
-//! (being written)
+//! Explorers: the algorithms that decide between runs, and the session that drives them.
+//!
+//! An [`Explorer`] writes the plan of the next run and learns from its trace. [`Session`] runs plans
+//! until something fails, the explorer has nothing left, or the budget is used up, and says in a
+//! [`Report`](raddle_core::Report) what that means.
+#![forbid(unsafe_code)]
+
+mod classes;
+mod deadlock;
+mod dfs;
+mod explorer;
+mod repeat;
+mod replay;
+mod session;
+mod strategy;
+
+pub use classes::Classes;
+pub use deadlock::waits;
+pub use dfs::{Dfs, DfsChooser};
+pub use explorer::Explorer;
+pub use repeat::Repeat;
+pub use replay::{Stop, replay};
+pub use session::{Budget, OnStepLimit, ReplayError, Session, Settings};
+pub use strategy::{Strategy, StrategyError};

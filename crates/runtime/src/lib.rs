@@ -8,6 +8,7 @@
 //! The `std` mirror reaches the run it is part of through [`port`].
 
 mod backend;
+mod epoch;
 #[cfg(all(unix, target_arch = "x86_64"))]
 mod native;
 #[cfg(unix)]

@@ -10,6 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use raddle_core::{Effect, ObjectId, Op, Site, ThreadId};
 use raddle_engine::Initial;
 
+use crate::epoch;
+
 /// The body of a spawned thread.
 pub trait Body: Send + Sync {
     /// Runs it; called once.
@@ -38,6 +40,7 @@ pub(crate) struct Port {
     /// The run's state, behind the types that `entries` know.
     run: Cell<*const ()>,
     entries: Cell<Option<&'static Entries>>,
+    plain_accesses: Cell<bool>,
 }
 
 thread_local! {
@@ -47,6 +50,7 @@ thread_local! {
             thread: Cell::new(ThreadId::MAIN),
             run: Cell::new(std::ptr::null()),
             entries: Cell::new(None),
+            plain_accesses: Cell::new(false),
         }
     };
 }
@@ -55,6 +59,18 @@ thread_local! {
 #[inline]
 pub fn active() -> bool {
     PORT.with(|port| port.epoch.get() != 0)
+}
+
+/// The number of the run the caller is part of, or zero.
+#[inline]
+pub fn run_number() -> u64 {
+    PORT.with(|port| port.epoch.get())
+}
+
+/// Whether accesses to plain shared variables are to be announced.
+#[inline]
+pub fn announces_plain_accesses() -> bool {
+    PORT.with(|port| port.epoch.get() != 0 && port.plain_accesses.get())
 }
 
 /// The calling thread of the program under test.
@@ -149,7 +165,12 @@ pub(crate) fn finish(result: Result<(), Box<dyn Any + Send>>) {
 ///
 /// # Safety
 /// `run` is what `entries` take, until [`disconnect`].
-pub(crate) unsafe fn connect(run: *const (), entries: &'static Entries, epoch: u64) {
+pub(crate) unsafe fn connect(
+    run: *const (),
+    entries: &'static Entries,
+    epoch: u64,
+    plain_accesses: bool,
+) {
     PORT.with(|port| {
         assert!(
             port.epoch.get() == 0,
@@ -158,6 +179,7 @@ pub(crate) unsafe fn connect(run: *const (), entries: &'static Entries, epoch: u
         port.epoch.set(epoch);
         port.run.set(run);
         port.entries.set(Some(entries));
+        port.plain_accesses.set(plain_accesses);
         port.thread.set(ThreadId::MAIN);
     });
 }
@@ -204,25 +226,40 @@ impl Name {
         Name(AtomicU64::new(0))
     }
 
-    /// The object in the current run; declared as `initial` if it is new to it.
+    /// The object in the current run; declared as `initial` says if it is new to it, where `None`
+    /// means that somebody outside the run has hold of it.
+    ///
+    /// # Panics
+    /// If another check, running at the same time, or somebody outside uses the object.
     #[inline]
-    pub fn get(&self, initial: impl FnOnce() -> Initial, site: Site) -> ObjectId {
+    pub fn get(&self, initial: impl FnOnce() -> Option<Initial>, site: Site) -> ObjectId {
         let known = self.0.load(Ordering::Relaxed);
         PORT.with(|port| {
             if known >> OBJECT_BITS == port.epoch.get() {
-                ObjectId(known as u32 & ((1 << OBJECT_BITS) - 1))
+                number(known)
             } else {
-                self.declare(port, initial(), site)
+                self.claim(known, port, site);
+                let (run, entries) = port.get();
+                let Some(initial) = initial() else {
+                    self.forget();
+                    shared(site)
+                };
+                // SAFETY: both were set together by `connect`, for a run that has not ended.
+                let object = unsafe { (entries.declare)(run, initial, site) };
+                assert!(object.0 < 1 << OBJECT_BITS, "more than 16 million objects in one run");
+                let name = port.epoch.get() << OBJECT_BITS | u64::from(object.0);
+                self.0.store(name, Ordering::Relaxed);
+                object
             }
         })
     }
 
     /// The object in the current run, if it was used in it.
+    #[inline]
     pub fn known(&self) -> Option<ObjectId> {
         let known = self.0.load(Ordering::Relaxed);
-        let here = PORT.with(|port| port.epoch.get());
-        (here != 0 && known >> OBJECT_BITS == here)
-            .then_some(ObjectId(known as u32 & ((1 << OBJECT_BITS) - 1)))
+        let here = run_number();
+        (here != 0 && known >> OBJECT_BITS == here).then_some(number(known))
     }
 
     /// Makes the object new to the current run again.
@@ -230,13 +267,44 @@ impl Name {
         self.0.store(0, Ordering::Relaxed);
     }
 
-    #[cold]
-    fn declare(&self, port: &Port, initial: Initial, site: Site) -> ObjectId {
-        let (run, entries) = port.get();
-        // SAFETY: both were set together by `connect`, for a run that has not ended.
-        let object = unsafe { (entries.declare)(run, initial, site) };
-        assert!(object.0 < 1 << OBJECT_BITS, "more than 16 million objects in one run");
-        self.0.store(port.epoch.get() << OBJECT_BITS | u64::from(object.0), Ordering::Relaxed);
-        object
+    /// To be called outside a run, by whoever has just taken hold of the object there.
+    ///
+    /// # Panics
+    /// If a check on another OS thread uses the object.
+    #[inline]
+    pub fn assert_outside(&self, site: Site) {
+        // Pairs with `claim`: of a run and an outsider that meet, at least one sees the other.
+        let known = self.0.load(Ordering::SeqCst);
+        if known != 0 && epoch::is_foreign(known >> OBJECT_BITS, 0) {
+            shared(site)
+        }
     }
+
+    /// Marks the object as used by the current run, before `get` looks at its state.
+    #[cold]
+    fn claim(&self, known: u64, port: &Port, site: Site) {
+        let mine = port.epoch.get();
+        let foreign = known != 0 && epoch::is_foreign(known >> OBJECT_BITS, mine);
+        let claimed = !foreign
+            && self
+                .0
+                .compare_exchange(known, mine << OBJECT_BITS, Ordering::SeqCst, Ordering::SeqCst)
+                .is_ok();
+        if !claimed {
+            shared(site)
+        }
+    }
+}
+
+fn number(name: u64) -> ObjectId {
+    ObjectId(name as u32 & ((1 << OBJECT_BITS) - 1))
+}
+
+#[cold]
+fn shared(site: Site) -> ! {
+    panic!(
+        "raddle: the object used at {site} is in use on another OS thread at the same time, by \
+         another check or outside of any. A static can be used by one check at a time: run these tests one after \
+         the other (`cargo test -- --test-threads=1`), or give each its own object."
+    )
 }

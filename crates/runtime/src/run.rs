@@ -112,7 +112,14 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         self.seat(ThreadId::MAIN, None);
         let this: *const Self = self;
         // SAFETY: the entries take a pointer to this type, and `self` outlives `disconnect` below.
-        unsafe { port::connect(this.cast(), const { &Self::ENTRIES }, epoch) };
+        unsafe {
+            port::connect(
+                this.cast(),
+                const { &Self::ENTRIES },
+                epoch,
+                self.crew.options.plain_accesses,
+            );
+        }
         #[cfg(unix)]
         crate::overflow::watch(self.crew.backend.get());
         // Ends the connection also if raddle itself panics.
@@ -248,6 +255,8 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         let me = port::thread();
         self.with_seat(me, |seat| seat.busy = false);
         if self.phase.get() != Phase::Running {
+            // Destructors of other threads may wait for this one.
+            self.with_engine(|engine| engine.settle(me, exit(engine.life(me))));
             return self.leave(me);
         }
         if let Err(payload) = result {
@@ -257,7 +266,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
             return self.leave(me);
         }
         let turn = self.with_engine(|engine| {
-            let exit = Op { object: engine.life(me), action: Action::Thread(ThreadOp::Exit) };
+            let exit = exit(engine.life(me));
             engine.submit(me, exit, Site::UNKNOWN)
         });
         self.take(me, turn);
@@ -403,6 +412,10 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
             Token::new(&run.crew.options.name, &trace.threads, trace.schedule()).to_string()
         })
     }
+}
+
+fn exit(life: ObjectId) -> Op {
+    Op { object: life, action: Action::Thread(ThreadOp::Exit) }
 }
 
 /// Ends the connection of a run when dropped.

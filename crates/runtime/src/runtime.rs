@@ -1,11 +1,11 @@
 //! The substrate: a pool of coroutines that runs programs, one execution after another.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use raddle_core::Chooser;
 use raddle_engine::{Engine, Memory, Stuck, Substrate};
 
+use crate::epoch::Epochs;
 use crate::run::{Crew, Run};
 use crate::{Backend, panics, port};
 
@@ -16,6 +16,8 @@ pub struct Options {
     pub stack_size: usize,
     /// The name of the check, for tokens and messages.
     pub name: String,
+    /// Whether accesses to plain shared variables are operations too.
+    pub plain_accesses: bool,
 }
 
 /// Runs programs on coroutines.
@@ -61,27 +63,5 @@ fn coroutine() -> ! {
     loop {
         let result = catch_unwind(AssertUnwindSafe(port::work));
         port::finish(result);
-    }
-}
-
-/// Numbers for runs, different in the whole process and never zero.
-#[derive(Default)]
-struct Epochs {
-    next: u64,
-    end: u64,
-}
-
-impl Epochs {
-    #[inline]
-    fn next(&mut self) -> u64 {
-        if self.next == self.end {
-            /// Taken in blocks, so that OS threads do not meet here at each run.
-            const BLOCK: u64 = 1 << 20;
-            static FREE: AtomicU64 = AtomicU64::new(1);
-            self.next = FREE.fetch_add(BLOCK, Ordering::Relaxed);
-            self.end = self.next + BLOCK;
-        }
-        self.next += 1;
-        self.next - 1
     }
 }

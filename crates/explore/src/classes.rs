@@ -1,0 +1,103 @@
+//! Counting different executions in bounded memory.
+//!
+//! Exact up to a limit; beyond it only fingerprints ending in so many zero bits are kept, and their
+//! number stands for the others (Wegman's adaptive sampling; relative error about 1/√limit).
+
+use std::collections::HashSet;
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// A set of fingerprints that never outgrows its limit.
+#[derive(Clone, Debug)]
+pub struct Classes {
+    kept: HashSet<u64, BuildHasherDefault<AsItIs>>,
+    limit: usize,
+    /// Fingerprints are kept if this many of their low bits are zero.
+    zeros: u32,
+    last: Option<u64>,
+}
+
+impl Classes {
+    /// A set that keeps up to `limit` fingerprints.
+    pub fn new(limit: usize) -> Classes {
+        Classes { kept: HashSet::default(), limit, zeros: 0, last: None }
+    }
+
+    /// Adds a fingerprint.
+    #[inline]
+    pub fn insert(&mut self, fingerprint: u64) {
+        // Programs with few executions repeat themselves.
+        if self.last != Some(fingerprint) {
+            self.last = Some(fingerprint);
+            if self.keeps(fingerprint) {
+                self.keep(fingerprint);
+            }
+        }
+    }
+
+    /// How many different fingerprints were added.
+    pub fn count(&self) -> u64 {
+        (self.kept.len() as u64) << self.zeros
+    }
+
+    /// Whether [`count`](Classes::count) is exact.
+    pub fn is_exact(&self) -> bool {
+        self.zeros == 0
+    }
+
+    #[inline]
+    fn keeps(&self, fingerprint: u64) -> bool {
+        fingerprint & ((1 << self.zeros) - 1) == 0
+    }
+
+    fn keep(&mut self, fingerprint: u64) {
+        self.kept.insert(fingerprint);
+        while self.kept.len() > self.limit {
+            self.zeros += 1;
+            let mask = (1 << self.zeros) - 1;
+            self.kept.retain(|fingerprint| fingerprint & mask == 0);
+        }
+    }
+}
+
+/// Fingerprints are hashes already; the table looks at their high bits, sampling at the low ones.
+#[derive(Clone, Default)]
+struct AsItIs(u64);
+
+impl Hasher for AsItIs {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, _bytes: &[u8]) {
+        unreachable!("raddle invariant broken: only whole fingerprints are hashed")
+    }
+
+    fn write_u64(&mut self, fingerprint: u64) {
+        self.0 = fingerprint.rotate_left(32);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use raddle_strategy::mix;
+
+    #[test]
+    fn counts_exactly_up_to_the_limit() {
+        let mut classes = Classes::new(1000);
+        for round in 0..3000 {
+            classes.insert(mix(1, round % 1000));
+        }
+        assert_eq!((classes.count(), classes.is_exact()), (1000, true));
+    }
+
+    #[test]
+    fn estimates_beyond_it_in_bounded_memory() {
+        let mut classes = Classes::new(4096);
+        for round in 0..1_000_000 {
+            classes.insert(mix(1, round));
+        }
+        assert!(!classes.is_exact() && classes.kept.len() <= 4096);
+        assert!((900_000..1_100_000).contains(&classes.count()), "{}", classes.count());
+    }
+}

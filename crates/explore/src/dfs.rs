@@ -1,0 +1,64 @@
+//! Depth-first search: every execution, one after the other, without reduction.
+//!
+//! Promise: when it ends, every interleaving has been run. The number of interleavings is the only
+//! limit; this is the baseline that reductions are checked against.
+
+use raddle_core::{Choice, Chooser, Event, Pick, Plan, Point, Trace};
+
+use crate::Explorer;
+
+/// The search: a stack of points, each with the options not tried yet.
+#[derive(Clone, Debug, Default)]
+pub struct Dfs {
+    stack: Vec<Node>,
+    started: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Node {
+    options: Vec<Choice>,
+    taken: usize,
+}
+
+/// Takes the first option everywhere and remembers the others.
+#[derive(Clone, Debug, Default)]
+pub struct DfsChooser {
+    met: Vec<Node>,
+}
+
+impl Chooser for DfsChooser {
+    fn choose(&mut self, at: &Point<'_>, _past: &[Event]) -> Pick {
+        let options = (0..at.options()).map(|option| at.choice(option)).collect();
+        self.met.push(Node { options, taken: 0 });
+        Pick::Take(0)
+    }
+}
+
+impl Explorer for Dfs {
+    type Then = DfsChooser;
+
+    fn chooser(&self) -> DfsChooser {
+        DfsChooser::default()
+    }
+
+    fn next(&mut self, plan: &mut Plan<DfsChooser>) -> bool {
+        if self.started {
+            loop {
+                let Some(node) = self.stack.last_mut() else { return false };
+                node.taken += 1;
+                if node.taken < node.options.len() {
+                    break;
+                }
+                self.stack.pop();
+            }
+        }
+        self.started = true;
+        plan.prefix.clear();
+        plan.prefix.extend(self.stack.iter().map(|node| node.options[node.taken]));
+        true
+    }
+
+    fn learn(&mut self, _run: u64, _trace: &Trace, plan: &mut Plan<DfsChooser>) {
+        self.stack.append(&mut plan.then.met);
+    }
+}

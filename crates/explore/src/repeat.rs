@@ -1,0 +1,43 @@
+//! Sampling: the same chooser again and again, with a new seed each time.
+
+use raddle_core::{Plan, Trace};
+use raddle_strategy::{Sampler, mix};
+
+use crate::Explorer;
+
+/// Repeats a sampler for ever. Run r depends on the session's seed and r alone, and on what the
+/// sampler learnt before.
+#[derive(Clone, Debug)]
+pub struct Repeat<S> {
+    sampler: S,
+    seed: u64,
+    run: u64,
+}
+
+impl<S: Sampler + Clone> Repeat<S> {
+    /// Repeats `sampler`, seeded from `seed`.
+    pub fn new(sampler: S, seed: u64) -> Repeat<S> {
+        Repeat { sampler, seed, run: 0 }
+    }
+}
+
+impl<S: Sampler + Clone> Explorer for Repeat<S> {
+    type Then = S;
+
+    fn chooser(&self) -> S {
+        self.sampler.clone()
+    }
+
+    #[inline]
+    fn next(&mut self, plan: &mut Plan<S>) -> bool {
+        plan.prefix.clear();
+        plan.then.begin(mix(self.seed, self.run));
+        self.run += 1;
+        true
+    }
+
+    #[inline]
+    fn learn(&mut self, _run: u64, trace: &Trace, plan: &mut Plan<S>) {
+        plan.then.learn(trace);
+    }
+}

@@ -1,0 +1,31 @@
+//! Exact replay: a schedule, and nothing after it.
+
+use raddle_core::{Chooser, Event, Pick, Point, Schedule, Trace};
+use raddle_engine::{Engine, Family, Sc, Stuck, Substrate};
+
+/// Gives up: the program asks more questions than the schedule answers.
+#[derive(Clone, Debug, Default)]
+pub struct Stop;
+
+impl Chooser for Stop {
+    fn choose(&mut self, _at: &Point<'_>, _past: &[Event]) -> Pick {
+        Pick::Abandon
+    }
+}
+
+/// Runs `program` as `schedule` says and returns what happened.
+///
+/// A run that leaves the schedule ends as [`Diverged`](raddle_core::Ending::Diverged), one that goes
+/// on after it as [`Abandoned`](raddle_core::Ending::Abandoned).
+pub fn replay<S: Substrate>(
+    substrate: &mut S,
+    program: &S::Program,
+    family: Family,
+    schedule: Schedule,
+    max_steps: usize,
+) -> Result<Trace, Stuck> {
+    let mut engine = Engine::new(Sc::default(), family, Stop, max_steps);
+    engine.plan_mut().prefix = schedule;
+    substrate.execute(&mut engine, program)?;
+    Ok(engine.into_trace())
+}

@@ -1,0 +1,345 @@
+//! One check: runs plans until something is found or there is no reason to go on.
+
+use std::time::Duration;
+
+use raddle_core::{
+    Ending, Event, Failure, Finding, Report, ThreadInfo, Token, TokenError, Trace, Verdict, token,
+};
+use raddle_engine::{Engine, Family, Sc, Stuck, Substrate};
+use raddle_strategy::{Pct, Random, RoundRobin};
+
+use crate::{Classes, Dfs, Explorer, Repeat, Strategy, replay, waits};
+
+/// What a check is to do.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The name of the check.
+    pub name: String,
+    /// How executions are chosen.
+    pub strategy: Strategy,
+    /// Where all randomness comes from.
+    pub seed: u64,
+    /// How many runs to make at most.
+    pub runs: u64,
+    /// How many events a run may have.
+    pub max_steps: usize,
+    /// What to do with a run that has more.
+    pub on_step_limit: OnStepLimit,
+    /// Whether to make all runs although the first shows that there is only one execution.
+    pub explore_trivial: bool,
+}
+
+/// What a run that reaches the step limit is.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum OnStepLimit {
+    /// A failure.
+    Fail,
+    /// Set aside and counted.
+    Discard,
+}
+
+/// How much time a check may take, by a clock that the caller keeps.
+pub trait Budget {
+    /// Time since the check began.
+    fn elapsed(&self) -> Duration;
+
+    /// How long it may take.
+    fn limit(&self) -> Option<Duration>;
+}
+
+/// Fingerprints kept before the number of classes is estimated.
+const CLASS_LIMIT: usize = 1 << 16;
+
+/// The clock is asked after about this many steps, so that short runs do not pay for it.
+const STEPS_PER_LOOK: u64 = 4096;
+/// What a run costs besides its steps, in steps.
+const STEPS_PER_RUN: u64 = 8;
+
+/// A check under way.
+pub struct Session<'a, S: Substrate> {
+    substrate: &'a mut S,
+    program: &'a S::Program,
+    settings: &'a Settings,
+    budget: &'a dyn Budget,
+}
+
+/// What a session has seen so far.
+struct Tally {
+    executions: u64,
+    steps: u64,
+    choices: u64,
+    classes: Classes,
+    discarded: u64,
+    threads: u32,
+}
+
+impl<'a, S: Substrate> Session<'a, S> {
+    /// A check of `program` on `substrate`.
+    pub fn new(
+        substrate: &'a mut S,
+        program: &'a S::Program,
+        settings: &'a Settings,
+        budget: &'a dyn Budget,
+    ) -> Session<'a, S> {
+        Session { substrate, program, settings, budget }
+    }
+
+    /// Explores with the strategy of the settings.
+    pub fn run(self) -> Report {
+        let seed = self.settings.seed;
+        match self.settings.strategy {
+            Strategy::Random => self.explore(Repeat::new(Random::default(), seed)),
+            Strategy::RoundRobin => self.explore(Repeat::new(RoundRobin, seed)),
+            Strategy::Pct { depth } => self.explore(Repeat::new(Pct::new(depth), seed)),
+            Strategy::Dfs => self.explore(Dfs::default()),
+        }
+    }
+
+    /// Replays one execution.
+    pub fn replay(self, word: &str) -> Result<Report, ReplayError> {
+        let token = Token::parse(word).map_err(ReplayError::Token)?;
+        if token.check != token::name_hash(&self.settings.name) {
+            return Err(ReplayError::Foreign { name: self.settings.name.clone() });
+        }
+        let family = Family::with(&token.threads).ok_or(ReplayError::Token(TokenError::Damaged))?;
+        let max_steps = self.settings.max_steps.max(token.schedule.len());
+        let trace = replay(self.substrate, self.program, family, token.schedule, max_steps)
+            .map_err(ReplayError::Stuck)?;
+        if let Ending::Diverged(_) | Ending::Abandoned = trace.ending {
+            return Err(ReplayError::Diverged { trace: Box::new(trace) });
+        }
+        let mut tally = Tally::new();
+        tally.add(&trace, 0);
+        let verdict = match self.finding(&trace) {
+            None => Verdict::Sampled,
+            Some(finding) => Verdict::Failed(Box::new(Failure {
+                finding,
+                execution: 1,
+                token: word.to_owned(),
+                trace,
+                reproduced: true,
+            })),
+        };
+        Ok(self.report(tally, verdict))
+    }
+
+    /// Explores with any explorer.
+    pub fn explore<E: Explorer>(mut self, mut explorer: E) -> Report {
+        let chooser = explorer.chooser();
+        let max_steps = self.settings.max_steps;
+        let mut engine = Engine::new(Sc::default(), Family::default(), chooser, max_steps);
+        let mut tally = Tally::new();
+        let mut until_look: u64 = 0;
+        let verdict = loop {
+            if !explorer.next(engine.plan_mut()) {
+                break if tally.choices == 0 {
+                    Verdict::NothingToExplore
+                } else {
+                    Verdict::Exhausted
+                };
+            }
+            let cleared = self.substrate.execute(&mut engine, self.program);
+            let run = tally.executions;
+            let threads = engine.max_alive();
+            let (trace, plan) = engine.trace_and_plan_mut();
+            tally.add(trace, threads);
+            explorer.learn(run, trace, plan);
+            if trace.ending == Ending::StepLimit
+                && self.settings.on_step_limit == OnStepLimit::Discard
+            {
+                tally.discarded += 1;
+            } else if trace.ending != Ending::Finished {
+                if let Some(finding) = self.finding(trace) {
+                    let trace = trace.clone();
+                    let reproduced = cleared.is_ok() && self.confirm(&trace);
+                    break self.failed(finding, run, trace, reproduced);
+                }
+            }
+            if let Err(stuck) = cleared {
+                let trace = trace.clone();
+                break self.failed(stuck_finding(stuck), run, trace, false);
+            }
+            if run == 0 {
+                let trace = trace.clone();
+                if let Some(finding) = self.differs_from_itself(&trace) {
+                    break self.failed(finding, run, trace, false);
+                }
+                if trace.choices == 0 && !self.settings.explore_trivial {
+                    break Verdict::NothingToExplore;
+                }
+            }
+            if tally.executions == self.settings.runs {
+                break Verdict::Sampled;
+            }
+            let cost = engine.trace().events.len() as u64 + STEPS_PER_RUN;
+            match until_look.checked_sub(cost) {
+                Some(left) => until_look = left,
+                None if self.out_of_time() => break Verdict::Sampled,
+                None => until_look = STEPS_PER_LOOK,
+            }
+        };
+        self.report(tally, verdict)
+    }
+
+    fn out_of_time(&self) -> bool {
+        self.budget.limit().is_some_and(|limit| self.budget.elapsed() >= limit)
+    }
+
+    /// What is wrong with a run, if anything.
+    fn finding(&self, trace: &Trace) -> Option<Finding> {
+        match &trace.ending {
+            Ending::Finished | Ending::Abandoned | Ending::Diverged(_) => None,
+            Ending::Panicked(panic) => Some(Finding::Panic(panic.clone())),
+            Ending::Deadlock => Some(Finding::Deadlock(waits(trace))),
+            Ending::StepLimit => Some(Finding::StepLimit { steps: self.settings.max_steps as u64 }),
+        }
+    }
+
+    fn failed(&self, finding: Finding, run: u64, trace: Trace, reproduced: bool) -> Verdict {
+        let token = Token::new(&self.settings.name, &trace.threads, trace.schedule()).to_string();
+        Verdict::Failed(Box::new(Failure { finding, execution: run + 1, trace, token, reproduced }))
+    }
+
+    /// Whether the choices of a failing run lead to the same failure again.
+    fn confirm(&mut self, trace: &Trace) -> bool {
+        self.again(trace).is_ok_and(|second| {
+            second.ending == trace.ending && trace.first_difference(&second).is_none()
+        })
+    }
+
+    /// Runs a second time what was just run, and tells if something else came of it.
+    fn differs_from_itself(&mut self, trace: &Trace) -> Option<Finding> {
+        let second = match self.again(trace) {
+            Ok(second) => second,
+            Err(stuck) => return Some(stuck_finding(stuck)),
+        };
+        let at = trace.first_difference(&second)?;
+        Some(Finding::Nondeterminism {
+            at,
+            first: describe(trace.events.get(at), trace),
+            second: describe(second.events.get(at), &second),
+        })
+    }
+
+    fn again(&mut self, trace: &Trace) -> Result<Trace, Stuck> {
+        let family = family_of(&trace.threads);
+        replay(self.substrate, self.program, family, trace.schedule(), self.settings.max_steps)
+    }
+
+    fn report(&self, tally: Tally, verdict: Verdict) -> Report {
+        Report {
+            name: self.settings.name.clone(),
+            strategy: self.settings.strategy.to_string(),
+            seed: self.settings.seed,
+            verdict,
+            executions: tally.executions,
+            steps: tally.steps,
+            classes: tally.classes.count(),
+            classes_exact: tally.classes.is_exact(),
+            discarded: tally.discarded,
+            elapsed: self.budget.elapsed(),
+            threads: tally.threads,
+        }
+    }
+}
+
+/// Why a replay did not take place.
+#[derive(Debug)]
+pub enum ReplayError {
+    /// The word is no token.
+    Token(TokenError),
+    /// The token belongs to another check.
+    Foreign {
+        /// The name of this check.
+        name: String,
+    },
+    /// The program does not do what it did when the token was made.
+    Diverged {
+        /// How far it got.
+        trace: Box<Trace>,
+    },
+    /// A thread could not be cleared away.
+    Stuck(Stuck),
+}
+
+impl std::fmt::Display for ReplayError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            ReplayError::Token(error) => error.fmt(f),
+            ReplayError::Foreign { name } => write!(
+                f,
+                "this replay token was not made by the check `{name}`; set RADDLE_REPLAY only for \
+                 the check that printed it"
+            ),
+            ReplayError::Diverged { trace } => {
+                let step = trace.events.len() + 1;
+                match &trace.ending {
+                    Ending::Diverged(divergence) => write!(
+                        f,
+                        "the program left the recorded schedule at step {step}: {:?} was to be \
+                         chosen and cannot be; it has changed since the token was made, or is not \
+                         deterministic",
+                        divergence.expected
+                    ),
+                    Ending::Finished
+                    | Ending::Deadlock
+                    | Ending::Panicked(_)
+                    | Ending::StepLimit
+                    | Ending::Abandoned => write!(
+                        f,
+                        "the program went on after the recorded schedule, at step {step}; it has \
+                         changed since the token was made, or is not deterministic"
+                    ),
+                }
+            }
+            ReplayError::Stuck(stuck) => write!(
+                f,
+                "{} could not be cleared away after its run: it waits in a destructor at {}",
+                stuck.thread, stuck.site
+            ),
+        }
+    }
+}
+
+impl std::error::Error for ReplayError {}
+
+impl Tally {
+    fn new() -> Tally {
+        Tally {
+            executions: 0,
+            steps: 0,
+            choices: 0,
+            classes: Classes::new(CLASS_LIMIT),
+            discarded: 0,
+            threads: 0,
+        }
+    }
+
+    #[inline]
+    fn add(&mut self, trace: &Trace, threads: u32) {
+        self.executions += 1;
+        self.steps += trace.events.len() as u64;
+        self.choices += trace.choices;
+        self.classes.insert(trace.fingerprint);
+        self.threads = self.threads.max(threads);
+    }
+}
+
+/// The ids the threads of a recorded run had.
+fn family_of(threads: &[ThreadInfo]) -> Family {
+    Family::with(&threads[1..]).expect("raddle invariant broken: a trace's threads contradict")
+}
+
+fn stuck_finding(stuck: Stuck) -> Finding {
+    Finding::Stuck { thread: stuck.thread, site: stuck.site }
+}
+
+fn describe(event: Option<&Event>, trace: &Trace) -> String {
+    match event {
+        Some(event) => format!(
+            "{} did {:?} → {:?} at {}",
+            event.id.thread, event.op.action, event.effect, event.site
+        ),
+        None => format!("the run had ended ({:?})", trace.ending),
+    }
+}

@@ -1,0 +1,282 @@
+//! The settings of a check.
+
+use std::panic::Location;
+use std::time::{Duration, Instant};
+
+use raddle_core::Report;
+use raddle_explore::{Budget, OnStepLimit, Session, Settings, Strategy};
+use raddle_runtime::{Options, Runtime};
+
+use crate::environment::{Environment, SettingError};
+
+/// Which operations are scheduling points.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+pub enum Granularity {
+    /// Synchronisation and atomics.
+    #[default]
+    Sync,
+    /// Accesses to [`cell::Shared`](crate::cell::Shared) too.
+    All,
+}
+
+/// The settings of a check, and what runs it.
+///
+/// | setting | default | environment |
+/// | --- | --- | --- |
+/// | [`strategy`](Config::strategy) | `random` | `RADDLE_STRATEGY` |
+/// | [`runs`](Config::runs) | 10,000 | `RADDLE_RUNS` |
+/// | [`time`](Config::time) | 10 s | `RADDLE_TIME` (such as `500ms`, `10s`, `2m`) |
+/// | [`seed`](Config::seed) | 0 | `RADDLE_SEED` |
+/// | [`max_steps`](Config::max_steps) | 1,000,000 | |
+/// | [`on_step_limit`](Config::on_step_limit) | fail | |
+/// | [`granularity`](Config::granularity) | synchronisation | |
+/// | [`stack_size`](Config::stack_size) | 256 KiB | |
+///
+/// The environment goes before the program. `RADDLE_REPLAY` holds a token from a report and replays
+/// that one execution.
+///
+/// ```
+/// use raddle::sync::{Arc, Mutex};
+///
+/// let report = raddle::Config::new().strategy("dfs").run(|| {
+///     let total = Arc::new(Mutex::new(0));
+///     let other = {
+///         let total = total.clone();
+///         raddle::thread::spawn(move || *total.lock().unwrap() += 1)
+///     };
+///     *total.lock().unwrap() += 1;
+///     other.join().unwrap();
+///     assert_eq!(*total.lock().unwrap(), 2);
+/// });
+/// assert!(report.failure().is_none());
+/// ```
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct Config {
+    name: Option<String>,
+    strategy: Result<Strategy, SettingError>,
+    runs: u64,
+    time: Option<Duration>,
+    seed: u64,
+    max_steps: usize,
+    on_step_limit: OnStepLimit,
+    granularity: Granularity,
+    stack_size: usize,
+    explore_trivial: bool,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config::new()
+    }
+}
+
+impl Config {
+    /// The default settings.
+    pub fn new() -> Config {
+        Config {
+            name: None,
+            strategy: Ok(Strategy::default()),
+            runs: 10_000,
+            time: Some(Duration::from_secs(10)),
+            seed: 0,
+            max_steps: 1_000_000,
+            on_step_limit: OnStepLimit::Fail,
+            granularity: Granularity::Sync,
+            stack_size: 256 * 1024,
+            explore_trivial: false,
+        }
+    }
+
+    /// The name of the check, by which a replay token recognises it. By default the name of the
+    /// test, or else the source file of the call.
+    pub fn name(mut self, name: impl Into<String>) -> Config {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// How executions are chosen: a [`Strategy`] or its word, such as `"pct:3"`. A word that names
+    /// none is an error when the check starts.
+    pub fn strategy<S>(mut self, strategy: S) -> Config
+    where
+        S: TryInto<StrategyArgument>,
+        S::Error: Into<SettingError>,
+    {
+        self.strategy = strategy.try_into().map(|argument| argument.0).map_err(Into::into);
+        self
+    }
+
+    /// How many executions to try at most.
+    pub fn runs(mut self, runs: u64) -> Config {
+        self.runs = runs;
+        self
+    }
+
+    /// How long to go on at most.
+    pub fn time(mut self, time: Duration) -> Config {
+        self.time = Some(time);
+        self
+    }
+
+    /// Go on until the runs are made, however long that takes.
+    pub fn unlimited_time(mut self) -> Config {
+        self.time = None;
+        self
+    }
+
+    /// Where all randomness comes from: the same seed gives the same executions.
+    pub fn seed(mut self, seed: u64) -> Config {
+        self.seed = seed;
+        self
+    }
+
+    /// How many operations one execution may have.
+    pub fn max_steps(mut self, max_steps: usize) -> Config {
+        self.max_steps = max_steps;
+        self
+    }
+
+    /// What an execution with more operations is: a failure, or set aside.
+    pub fn on_step_limit(mut self, on_step_limit: OnStepLimit) -> Config {
+        self.on_step_limit = on_step_limit;
+        self
+    }
+
+    /// Which operations are scheduling points.
+    pub fn granularity(mut self, granularity: Granularity) -> Config {
+        self.granularity = granularity;
+        self
+    }
+
+    /// Bytes of stack for each thread.
+    pub fn stack_size(mut self, stack_size: usize) -> Config {
+        self.stack_size = stack_size;
+        self
+    }
+
+    /// Make all runs although the first shows that there is only one execution. For measuring.
+    pub fn explore_trivial(mut self, explore_trivial: bool) -> Config {
+        self.explore_trivial = explore_trivial;
+        self
+    }
+
+    /// Runs the check and prints the result; panics if an execution fails.
+    ///
+    /// # Panics
+    /// With the report if an execution fails, and with an explanation if a setting makes no sense.
+    #[track_caller]
+    pub fn check<F>(self, program: F)
+    where
+        F: Fn() + Send + Sync + 'static,
+    {
+        let report = self.run(program);
+        let text = raddle_report::text(&report);
+        if report.failure().is_some() {
+            panic!("{text}");
+        }
+        println!("{text}");
+    }
+
+    /// Runs the check and returns the result, whatever it is.
+    ///
+    /// # Panics
+    /// If a setting makes no sense; see [`try_run`](Config::try_run).
+    #[track_caller]
+    pub fn run<F>(self, program: F) -> Report
+    where
+        F: Fn() + Send + Sync + 'static,
+    {
+        match self.try_run(program) {
+            Ok(report) => report,
+            Err(error) => panic!("raddle: {error}"),
+        }
+    }
+
+    /// Runs the check and returns the result, or what is wrong with the settings.
+    #[track_caller]
+    pub fn try_run<F>(self, program: F) -> Result<Report, SettingError>
+    where
+        F: Fn() + Send + Sync + 'static,
+    {
+        let name = self.name.clone().unwrap_or_else(|| default_name(Location::caller()));
+        let environment = Environment::read()?;
+        let settings = Settings {
+            name: name.clone(),
+            strategy: environment.strategy.map_or(self.strategy, Ok)?,
+            seed: environment.seed.unwrap_or(self.seed),
+            runs: environment.runs.unwrap_or(self.runs),
+            max_steps: self.max_steps,
+            on_step_limit: self.on_step_limit,
+            explore_trivial: self.explore_trivial,
+        };
+        if settings.runs == 0 {
+            return Err(SettingError::new(
+                "zero runs check nothing; ask for at least one (`Config::runs`, RADDLE_RUNS)",
+            ));
+        }
+        if settings.max_steps == 0 {
+            return Err(SettingError::new(
+                "a limit of zero steps allows no execution; see `Config::max_steps`",
+            ));
+        }
+        if self.stack_size < 16 * 1024 {
+            return Err(SettingError::new(
+                "a stack below 16 KiB cannot hold a thread; see `Config::stack_size`",
+            ));
+        }
+        let plain_accesses = match self.granularity {
+            Granularity::Sync => false,
+            Granularity::All => true,
+        };
+        let options = Options { stack_size: self.stack_size, name, plain_accesses };
+        let mut runtime = Runtime::<raddle_runtime::Default>::new(options);
+        let clock =
+            Clock { start: Instant::now(), limit: environment.time.map_or(self.time, Some) };
+        let session = Session::new(&mut runtime, &program, &settings, &clock);
+        match environment.replay {
+            Some(token) => session.replay(&token).map_err(SettingError::from),
+            None => Ok(session.run()),
+        }
+    }
+}
+
+/// What [`Config::strategy`] takes; made from a [`Strategy`] or its word.
+#[derive(Copy, Clone, Debug)]
+pub struct StrategyArgument(Strategy);
+
+impl From<Strategy> for StrategyArgument {
+    fn from(strategy: Strategy) -> StrategyArgument {
+        StrategyArgument(strategy)
+    }
+}
+
+impl TryFrom<&str> for StrategyArgument {
+    type Error = SettingError;
+
+    fn try_from(word: &str) -> Result<StrategyArgument, SettingError> {
+        Ok(StrategyArgument(word.parse::<Strategy>()?))
+    }
+}
+
+/// Test harnesses name the OS thread after the test.
+fn default_name(caller: &Location<'_>) -> String {
+    match std::thread::current().name() {
+        Some(name) if name != "main" => name.to_owned(),
+        Some(_) | None => caller.file().to_owned(),
+    }
+}
+
+struct Clock {
+    start: Instant,
+    limit: Option<Duration>,
+}
+
+impl Budget for Clock {
+    fn elapsed(&self) -> Duration {
+        self.start.elapsed()
+    }
+
+    fn limit(&self) -> Option<Duration> {
+        self.limit
+    }
+}

@@ -1,0 +1,157 @@
+//! Settings from the environment, and what can be wrong with a setting.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::time::Duration;
+
+use raddle_explore::{ReplayError, Strategy, StrategyError};
+
+/// A setting that makes no sense, with what would.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SettingError {
+    message: String,
+}
+
+impl SettingError {
+    pub(crate) fn new(message: impl Into<String>) -> SettingError {
+        SettingError { message: message.into() }
+    }
+}
+
+impl fmt::Display for SettingError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for SettingError {}
+
+impl From<StrategyError> for SettingError {
+    fn from(error: StrategyError) -> SettingError {
+        SettingError::new(error.to_string())
+    }
+}
+
+impl From<ReplayError> for SettingError {
+    fn from(error: ReplayError) -> SettingError {
+        SettingError::new(error.to_string())
+    }
+}
+
+impl From<Infallible> for SettingError {
+    fn from(never: Infallible) -> SettingError {
+        match never {}
+    }
+}
+
+/// What the environment says; `None` where it says nothing.
+#[derive(Default, Debug, PartialEq)]
+pub(crate) struct Environment {
+    pub(crate) strategy: Option<Strategy>,
+    pub(crate) runs: Option<u64>,
+    pub(crate) time: Option<Duration>,
+    pub(crate) seed: Option<u64>,
+    pub(crate) replay: Option<String>,
+}
+
+impl Environment {
+    pub(crate) fn read() -> Result<Environment, SettingError> {
+        Environment::from(|name| std::env::var_os(name))
+    }
+
+    fn from(
+        lookup: impl Fn(&str) -> Option<std::ffi::OsString>,
+    ) -> Result<Environment, SettingError> {
+        let text = |name: &str| match lookup(name) {
+            None => Ok(None),
+            Some(value) => match value.into_string() {
+                Ok(value) => Ok(Some(value).filter(|value| !value.is_empty())),
+                Err(_) => Err(SettingError::new(format!("{name} is not valid UTF-8"))),
+            },
+        };
+        let number = |name: &str, value: String| {
+            value.replace('_', "").parse::<u64>().map_err(|_| {
+                SettingError::new(format!(
+                    "{name}=`{value}` is not a whole number; say for example {name}=10_000"
+                ))
+            })
+        };
+        let mut environment = Environment { replay: text("RADDLE_REPLAY")?, ..Self::default() };
+        if let Some(word) = text("RADDLE_STRATEGY")? {
+            let strategy = word.parse::<Strategy>();
+            let explain = |error| SettingError::new(format!("RADDLE_STRATEGY: {error}"));
+            environment.strategy = Some(strategy.map_err(explain)?);
+        }
+        if let Some(value) = text("RADDLE_RUNS")? {
+            environment.runs = Some(number("RADDLE_RUNS", value)?);
+        }
+        if let Some(value) = text("RADDLE_SEED")? {
+            environment.seed = Some(number("RADDLE_SEED", value)?);
+        }
+        if let Some(value) = text("RADDLE_TIME")? {
+            environment.time = Some(duration(&value).ok_or_else(|| {
+                SettingError::new(format!(
+                    "RADDLE_TIME=`{value}` is not a time; say for example 500ms, 10s or 2m"
+                ))
+            })?);
+        }
+        Ok(environment)
+    }
+}
+
+fn duration(text: &str) -> Option<Duration> {
+    let text = text.trim();
+    let digits = text.find(|c: char| !c.is_ascii_digit())?;
+    let number: u64 = text[..digits].parse().ok()?;
+    match &text[digits..] {
+        "ms" => Some(Duration::from_millis(number)),
+        "s" => Some(Duration::from_secs(number)),
+        "m" => number.checked_mul(60).map(Duration::from_secs),
+        "h" => number.checked_mul(3600).map(Duration::from_secs),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(pairs: &[(&str, &str)]) -> Result<Environment, String> {
+        let lookup = |name: &str| pairs.iter().find(|pair| pair.0 == name).map(|p| p.1.into());
+        Environment::from(lookup).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn settings_are_read() {
+        let environment = read(&[
+            ("RADDLE_STRATEGY", "pct:2"),
+            ("RADDLE_RUNS", "1_000"),
+            ("RADDLE_SEED", "7"),
+            ("RADDLE_TIME", "2m"),
+            ("RADDLE_REPLAY", ""),
+        ]);
+        let expected = Environment {
+            strategy: Some(Strategy::Pct { depth: 2 }),
+            runs: Some(1000),
+            seed: Some(7),
+            time: Some(Duration::from_secs(120)),
+            replay: None,
+        };
+        assert_eq!(environment, Ok(expected));
+    }
+
+    #[test]
+    fn what_does_not_parse_says_what_would() {
+        for (name, value, hint) in [
+            ("RADDLE_RUNS", "many", "10_000"),
+            ("RADDLE_SEED", "-1", "10_000"),
+            ("RADDLE_TIME", "10", "10s"),
+            ("RADDLE_TIME", "s", "10s"),
+            ("RADDLE_TIME", "10 parsecs", "10s"),
+            ("RADDLE_STRATEGY", "lucky", "pct:D"),
+        ] {
+            let error = read(&[(name, value)]).unwrap_err();
+            assert!(error.contains(name) && error.contains(hint), "{error}");
+        }
+    }
+}

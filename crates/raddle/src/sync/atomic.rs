@@ -1,0 +1,391 @@
+//! Atomic types, as in [`std::sync::atomic`].
+//!
+//! Inside a run the value lives in the engine. The variable itself keeps the value it was made with,
+//! which is what it starts from in the next run: statics begin every execution anew.
+
+use std::fmt;
+
+use raddle_core::{Action, AtomicOp, Effect, ObjectId, Op, Order, Rmw, Scalar, Site};
+use raddle_engine::Initial;
+use raddle_runtime::port::{self, Name};
+
+pub use std::sync::atomic::{Ordering, compiler_fence};
+
+use crate::unexpected;
+
+/// A memory fence, as [`std::sync::atomic::fence`].
+///
+/// # Panics
+/// If the ordering is `Relaxed`.
+#[track_caller]
+pub fn fence(order: Ordering) {
+    assert!(order != Ordering::Relaxed, "there is no such thing as a relaxed fence");
+    if !port::active() {
+        return std::sync::atomic::fence(order);
+    }
+    let op = Op { object: ObjectId::NONE, action: Action::Fence(translate(order)) };
+    port::submit(op, Site::caller());
+}
+
+#[inline]
+fn translate(order: Ordering) -> Order {
+    match order {
+        Ordering::Relaxed => Order::Relaxed,
+        Ordering::Acquire => Order::Acquire,
+        Ordering::Release => Order::Release,
+        Ordering::AcqRel => Order::AcqRel,
+        Ordering::SeqCst => Order::SeqCst,
+        other => panic!("raddle does not know the memory ordering {other:?}"),
+    }
+}
+
+#[inline]
+#[track_caller]
+fn load_order(order: Ordering) -> Order {
+    match order {
+        Ordering::Release => panic!("there is no such thing as a release load"),
+        Ordering::AcqRel => panic!("there is no such thing as an acquire-release load"),
+        other => translate(other),
+    }
+}
+
+#[inline]
+#[track_caller]
+fn store_order(order: Ordering) -> Order {
+    match order {
+        Ordering::Acquire => panic!("there is no such thing as an acquire store"),
+        Ordering::AcqRel => panic!("there is no such thing as an acquire-release store"),
+        other => translate(other),
+    }
+}
+
+#[inline]
+#[track_caller]
+fn failure_order(order: Ordering) -> Order {
+    match order {
+        Ordering::Release => panic!("there is no such thing as a release failure ordering"),
+        Ordering::AcqRel => panic!("there is no such thing as an acquire-release failure ordering"),
+        other => translate(other),
+    }
+}
+
+/// The part all atomic types share: announcing accesses of a 64-bit value.
+#[inline]
+fn access(
+    name: &Name,
+    scalar: Scalar,
+    initial: impl FnOnce() -> u64,
+    op: AtomicOp,
+    site: Site,
+) -> Effect {
+    let object = name.get(|| Some(Initial::Atomic(scalar, initial())), site);
+    port::submit(Op { object, action: Action::Atomic(op) }, site)
+}
+
+#[inline]
+fn value(effect: Effect) -> u64 {
+    match effect {
+        Effect::Value(value) => value,
+        other => unexpected(other),
+    }
+}
+
+#[inline]
+fn exchanged(effect: Effect) -> Result<u64, u64> {
+    match effect {
+        Effect::Exchanged(old) => Ok(old),
+        Effect::Kept(old) => Err(old),
+        other => unexpected(other),
+    }
+}
+
+/// What every atomic type has. `$bits` and `$value` turn values into 64 bits and back.
+macro_rules! atomic_type {
+    ($(#[$doc:meta])* $name:ident [$($generic:ident)?], $std:ty, $type:ty, $scalar:expr, $bits:expr, $value:expr) => {
+        $(#[$doc])*
+        pub struct $name $(<$generic>)? {
+            name: Name,
+            inner: $std,
+        }
+
+        impl $(<$generic>)? $name $(<$generic>)? {
+            /// A variable with this value.
+            pub const fn new(value: $type) -> Self {
+                Self { name: Name::new(), inner: <$std>::new(value) }
+            }
+
+            /// Reads it.
+            #[inline]
+            #[track_caller]
+            pub fn load(&self, order: Ordering) -> $type {
+                if !port::active() {
+                    return self.inner.load(order);
+                }
+                let op = AtomicOp::Load { order: load_order(order) };
+                ($value)(value(self.access(op, Site::caller())))
+            }
+
+            /// Writes it.
+            #[inline]
+            #[track_caller]
+            pub fn store(&self, value: $type, order: Ordering) {
+                if !port::active() {
+                    return self.inner.store(value, order);
+                }
+                let op = AtomicOp::Store { order: store_order(order), value: ($bits)(value) };
+                self.access(op, Site::caller());
+            }
+
+            /// Replaces the value and returns the old one.
+            #[inline]
+            #[track_caller]
+            pub fn swap(&self, value: $type, order: Ordering) -> $type {
+                if !port::active() {
+                    return self.inner.swap(value, order);
+                }
+                self.update(Rmw::Swap, ($bits)(value), order, Site::caller())
+            }
+
+            /// Writes `new` if the value is `current`; returns the old value either way.
+            #[inline]
+            #[track_caller]
+            pub fn compare_exchange(
+                &self,
+                current: $type,
+                new: $type,
+                success: Ordering,
+                failure: Ordering,
+            ) -> Result<$type, $type> {
+                if !port::active() {
+                    return self.inner.compare_exchange(current, new, success, failure);
+                }
+                self.exchange(false, current, new, (success, failure), Site::caller())
+            }
+
+            /// As [`compare_exchange`](Self::compare_exchange), but may fail without reason.
+            /// Inside a check it does not.
+            #[inline]
+            #[track_caller]
+            pub fn compare_exchange_weak(
+                &self,
+                current: $type,
+                new: $type,
+                success: Ordering,
+                failure: Ordering,
+            ) -> Result<$type, $type> {
+                if !port::active() {
+                    return self.inner.compare_exchange_weak(current, new, success, failure);
+                }
+                self.exchange(true, current, new, (success, failure), Site::caller())
+            }
+
+            /// Replaces the value by what `f` makes of it, until that succeeds or `f` gives up.
+            #[track_caller]
+            pub fn fetch_update<F>(
+                &self,
+                set_order: Ordering,
+                fetch_order: Ordering,
+                mut f: F,
+            ) -> Result<$type, $type>
+            where
+                F: FnMut($type) -> Option<$type>,
+            {
+                let mut old = self.load(fetch_order);
+                while let Some(new) = f(old) {
+                    match self.compare_exchange_weak(old, new, set_order, fetch_order) {
+                        Ok(old) => return Ok(old),
+                        Err(newer) => old = newer,
+                    }
+                }
+                Err(old)
+            }
+
+            /// The value, without synchronisation: nobody else can have a reference.
+            pub fn get_mut(&mut self) -> &mut $type {
+                self.settle();
+                self.inner.get_mut()
+            }
+
+            /// The value.
+            pub fn into_inner(mut self) -> $type {
+                self.settle();
+                self.inner.into_inner()
+            }
+
+            /// Takes the value back from the engine, which learns of the variable anew when it is
+            /// next used.
+            fn settle(&mut self) {
+                if let Some(object) = self.name.known() {
+                    *self.inner.get_mut() = ($value)(port::newest(object));
+                    self.name.forget();
+                }
+            }
+
+            #[inline]
+            fn access(&self, op: AtomicOp, site: Site) -> Effect {
+                let initial = || ($bits)(self.inner.load(Ordering::Relaxed));
+                access(&self.name, $scalar, initial, op, site)
+            }
+
+            #[inline]
+            fn update(&self, function: Rmw, operand: u64, order: Ordering, site: Site) -> $type {
+                let order = translate(order);
+                let op = AtomicOp::Update { order, scalar: $scalar, function, operand };
+                ($value)(value(self.access(op, site)))
+            }
+
+            #[inline]
+            #[track_caller]
+            fn exchange(
+                &self,
+                weak: bool,
+                current: $type,
+                new: $type,
+                orders: (Ordering, Ordering),
+                site: Site,
+            ) -> Result<$type, $type> {
+                let op = AtomicOp::CompareExchange {
+                    success: translate(orders.0),
+                    failure: failure_order(orders.1),
+                    weak,
+                    expected: ($bits)(current),
+                    new: ($bits)(new),
+                };
+                exchanged(self.access(op, site)).map($value).map_err($value)
+            }
+        }
+
+        impl $(<$generic>)? From<$type> for $name $(<$generic>)? {
+            fn from(value: $type) -> Self {
+                Self::new(value)
+            }
+        }
+
+        impl $(<$generic>)? fmt::Debug for $name $(<$generic>)? {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                // Looking is no operation of the program.
+                let newest = self.name.known().map(|object| ($value)(port::newest(object)));
+                let value = newest.unwrap_or_else(|| self.inner.load(Ordering::Relaxed));
+                fmt::Debug::fmt(&value, f)
+            }
+        }
+    };
+}
+
+/// Methods that compute, each from its function.
+macro_rules! computing_methods {
+    ($type:ty, $bits:expr; $($(#[$doc:meta])* $method:ident $function:ident),* $(,)?) => {
+        $(
+            $(#[$doc])*
+            #[inline]
+            #[track_caller]
+            pub fn $method(&self, value: $type, order: Ordering) -> $type {
+                if !port::active() {
+                    return self.inner.$method(value, order);
+                }
+                self.update(Rmw::$function, ($bits)(value), order, Site::caller())
+            }
+        )*
+    };
+}
+
+macro_rules! atomic_integer {
+    ($name:ident $type:ident $bits:ident $scalar:expr) => {
+        atomic_type! {
+            #[doc = concat!("An atomic integer, as [`std::sync::atomic::", stringify!($name), "`].")]
+            $name [], std::sync::atomic::$name, $type, $scalar,
+            |value: $type| value as $bits as u64,
+            |bits: u64| bits as $type
+        }
+
+        impl $name {
+            computing_methods! { $type, |value: $type| value as $bits as u64;
+                /// Adds, wrapping around; returns the old value.
+                fetch_add Add,
+                /// Subtracts, wrapping around; returns the old value.
+                fetch_sub Sub,
+                /// Bitwise and; returns the old value.
+                fetch_and And,
+                /// Bitwise and, negated; returns the old value.
+                fetch_nand Nand,
+                /// Bitwise or; returns the old value.
+                fetch_or Or,
+                /// Bitwise exclusive or; returns the old value.
+                fetch_xor Xor,
+                /// Keeps the larger; returns the old value.
+                fetch_max Max,
+                /// Keeps the smaller; returns the old value.
+                fetch_min Min,
+            }
+        }
+
+        impl Default for $name {
+            fn default() -> Self {
+                Self::new(0)
+            }
+        }
+    };
+}
+
+atomic_integer!(AtomicU8 u8 u8 Scalar::U8);
+atomic_integer!(AtomicU16 u16 u16 Scalar::U16);
+atomic_integer!(AtomicU32 u32 u32 Scalar::U32);
+atomic_integer!(AtomicU64 u64 u64 Scalar::U64);
+atomic_integer!(AtomicI8 i8 u8 Scalar::I8);
+atomic_integer!(AtomicI16 i16 u16 Scalar::I16);
+atomic_integer!(AtomicI32 i32 u32 Scalar::I32);
+atomic_integer!(AtomicI64 i64 u64 Scalar::I64);
+#[cfg(target_pointer_width = "64")]
+atomic_integer!(AtomicUsize usize usize Scalar::U64);
+#[cfg(target_pointer_width = "64")]
+atomic_integer!(AtomicIsize isize usize Scalar::I64);
+#[cfg(target_pointer_width = "32")]
+atomic_integer!(AtomicUsize usize usize Scalar::U32);
+#[cfg(target_pointer_width = "32")]
+atomic_integer!(AtomicIsize isize usize Scalar::I32);
+
+atomic_type! {
+    /// An atomic boolean, as [`std::sync::atomic::AtomicBool`].
+    AtomicBool [], std::sync::atomic::AtomicBool, bool, Scalar::Bool,
+    |value: bool| value as u64,
+    |bits: u64| bits != 0
+}
+
+impl AtomicBool {
+    computing_methods! { bool, |value: bool| value as u64;
+        /// Logical and; returns the old value.
+        fetch_and And,
+        /// Logical and, negated; returns the old value.
+        fetch_nand Nand,
+        /// Logical or; returns the old value.
+        fetch_or Or,
+        /// Logical exclusive or; returns the old value.
+        fetch_xor Xor,
+    }
+
+    /// Logical not; returns the old value.
+    #[inline]
+    #[track_caller]
+    pub fn fetch_not(&self, order: Ordering) -> bool {
+        self.fetch_xor(true, order)
+    }
+}
+
+impl Default for AtomicBool {
+    fn default() -> Self {
+        Self::new(false)
+    }
+}
+
+atomic_type! {
+    /// An atomic pointer, as [`std::sync::atomic::AtomicPtr`].
+    AtomicPtr [T], std::sync::atomic::AtomicPtr<T>, *mut T, Scalar::Pointer,
+    |value: *mut T| value.expose_provenance() as u64,
+    |bits: u64| std::ptr::with_exposed_provenance_mut(bits as usize)
+}
+
+impl<T> Default for AtomicPtr<T> {
+    fn default() -> Self {
+        Self::new(std::ptr::null_mut())
+    }
+}

@@ -1,0 +1,154 @@
+//! Condition variables, as [`std::sync::Condvar`].
+
+use std::fmt;
+use std::sync::LockResult;
+use std::time::Duration;
+
+use raddle_core::{Action, CondvarOp, Effect, Op, Site};
+use raddle_engine::Initial;
+use raddle_runtime::port::{self, Name};
+
+use super::MutexGuard;
+
+/// A condition variable, as [`std::sync::Condvar`]. There are no spurious wake-ups.
+///
+/// ```
+/// use raddle::sync::{Arc, Condvar, Mutex};
+///
+/// let pair = Arc::new((Mutex::new(false), Condvar::new()));
+/// let setter = {
+///     let pair = pair.clone();
+///     raddle::thread::spawn(move || {
+///         *pair.0.lock().unwrap() = true;
+///         pair.1.notify_one();
+///     })
+/// };
+/// let ready = pair.1.wait_while(pair.0.lock().unwrap(), |ready| !*ready).unwrap();
+/// assert!(*ready);
+/// # drop(ready);
+/// # setter.join().unwrap();
+/// ```
+#[derive(Default)]
+pub struct Condvar {
+    name: Name,
+    outside: std::sync::Condvar,
+}
+
+/// Whether a timed wait ended by its time, as [`std::sync::WaitTimeoutResult`].
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct WaitTimeoutResult(bool);
+
+impl WaitTimeoutResult {
+    /// Whether the time was up.
+    pub fn timed_out(&self) -> bool {
+        self.0
+    }
+}
+
+impl Condvar {
+    /// A condition variable nobody waits on.
+    pub const fn new() -> Condvar {
+        Condvar { name: Name::new(), outside: std::sync::Condvar::new() }
+    }
+
+    /// Waits for a notification, as [`std::sync::Condvar::wait`].
+    #[track_caller]
+    pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> LockResult<MutexGuard<'a, T>> {
+        let site = Site::caller();
+        if !port::active() {
+            let outcome = guard.suspend_outside(|held| match self.outside.wait(held) {
+                Ok(held) => Ok((held, ())),
+                Err(held) => Err(std::sync::PoisonError::new((held.into_inner(), ()))),
+            });
+            return match outcome {
+                Ok((guard, ())) => Ok(guard),
+                Err(back) => Err(std::sync::PoisonError::new(back.into_inner().0)),
+            };
+        }
+        self.submit(CondvarOp::Enqueue, site);
+        guard.suspend_in_run(site, || {
+            self.submit(CondvarOp::Consume { timed: false }, site);
+        })
+    }
+
+    /// Waits while `condition` holds, as [`std::sync::Condvar::wait_while`].
+    #[track_caller]
+    pub fn wait_while<'a, T, F>(
+        &self,
+        mut guard: MutexGuard<'a, T>,
+        mut condition: F,
+    ) -> LockResult<MutexGuard<'a, T>>
+    where
+        F: FnMut(&mut T) -> bool,
+    {
+        while condition(&mut *guard) {
+            guard = self.wait(guard)?;
+        }
+        Ok(guard)
+    }
+
+    /// Waits for a notification or until the time is up, as [`std::sync::Condvar::wait_timeout`].
+    ///
+    /// Inside a check the time may be up at any moment.
+    #[track_caller]
+    pub fn wait_timeout<'a, T>(
+        &self,
+        guard: MutexGuard<'a, T>,
+        time: Duration,
+    ) -> LockResult<(MutexGuard<'a, T>, WaitTimeoutResult)> {
+        let site = Site::caller();
+        if !port::active() {
+            return guard.suspend_outside(|held| match self.outside.wait_timeout(held, time) {
+                Ok((held, result)) => Ok((held, WaitTimeoutResult(result.timed_out()))),
+                Err(back) => {
+                    let (held, result) = back.into_inner();
+                    let result = WaitTimeoutResult(result.timed_out());
+                    Err(std::sync::PoisonError::new((held, result)))
+                }
+            });
+        }
+        self.submit(CondvarOp::Enqueue, site);
+        let mut timed_out = false;
+        let outcome = guard.suspend_in_run(site, || {
+            let effect = self.submit(CondvarOp::Consume { timed: true }, site);
+            timed_out = effect == Effect::Flag(false);
+        });
+        match outcome {
+            Ok(guard) => Ok((guard, WaitTimeoutResult(timed_out))),
+            Err(back) => {
+                Err(std::sync::PoisonError::new((back.into_inner(), WaitTimeoutResult(timed_out))))
+            }
+        }
+    }
+
+    /// Wakes one waiting thread, as [`std::sync::Condvar::notify_one`].
+    #[track_caller]
+    pub fn notify_one(&self) {
+        if port::active() {
+            self.submit(CondvarOp::NotifyOne, Site::caller());
+        } else {
+            self.outside.notify_one();
+        }
+    }
+
+    /// Wakes all waiting threads, as [`std::sync::Condvar::notify_all`].
+    #[track_caller]
+    pub fn notify_all(&self) {
+        if port::active() {
+            self.submit(CondvarOp::NotifyAll, Site::caller());
+        } else {
+            self.outside.notify_all();
+        }
+    }
+
+    fn submit(&self, op: CondvarOp, site: Site) -> Effect {
+        let object = self.name.get(|| Some(Initial::Condvar), site);
+        port::submit(Op { object, action: Action::Condvar(op) }, site)
+    }
+}
+
+impl fmt::Debug for Condvar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Condvar").finish_non_exhaustive()
+    }
+}

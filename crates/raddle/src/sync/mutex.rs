@@ -1,0 +1,268 @@
+//! Mutual exclusion, as [`std::sync::Mutex`].
+
+use std::cell::UnsafeCell;
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
+
+use raddle_core::{Action, Effect, MutexOp, ObjectId, Op, Site};
+use raddle_engine::Initial;
+use raddle_runtime::port::{self, Name};
+
+/// A mutex, as [`std::sync::Mutex`].
+///
+/// ```
+/// let total = raddle::sync::Mutex::new(1);
+/// *total.lock().unwrap() += 1;
+/// assert_eq!(*total.lock().unwrap(), 2);
+/// ```
+pub struct Mutex<T: ?Sized> {
+    name: Name,
+    /// The lock outside runs. Inside one the engine decides.
+    outside: std::sync::Mutex<()>,
+    /// The run in which a thread panicked while it held the lock.
+    poisoned_in: AtomicU64,
+    data: UnsafeCell<T>,
+}
+
+// SAFETY: the data goes with the mutex; as for `std::sync::Mutex`.
+unsafe impl<T: ?Sized + Send> Send for Mutex<T> {}
+// SAFETY: a reference to the data is handed out only by a guard, and there is one guard at a time:
+// outside runs by `outside`, inside a run by the engine, and between the two by `Name`, which refuses
+// an object that is in use elsewhere.
+unsafe impl<T: ?Sized + Send> Sync for Mutex<T> {}
+
+impl<T> Mutex<T> {
+    /// A free mutex around `value`.
+    pub const fn new(value: T) -> Mutex<T> {
+        Mutex {
+            name: Name::new(),
+            outside: std::sync::Mutex::new(()),
+            poisoned_in: AtomicU64::new(0),
+            data: UnsafeCell::new(value),
+        }
+    }
+
+    /// The data, as [`std::sync::Mutex::into_inner`].
+    pub fn into_inner(self) -> LockResult<T> {
+        let poisoned = self.is_poisoned();
+        result(self.data.into_inner(), poisoned)
+    }
+}
+
+impl<T: ?Sized> Mutex<T> {
+    /// Waits for the lock and takes it, as [`std::sync::Mutex::lock`].
+    #[inline]
+    #[track_caller]
+    pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
+        let site = Site::caller();
+        if !port::active() {
+            return self.lock_outside(site);
+        }
+        self.submit(MutexOp::Lock, site);
+        self.guard_in_run(site)
+    }
+
+    /// Takes the lock if it is free, as [`std::sync::Mutex::try_lock`].
+    #[track_caller]
+    pub fn try_lock(&self) -> TryLockResult<MutexGuard<'_, T>> {
+        let site = Site::caller();
+        if port::active() {
+            return match self.submit(MutexOp::TryLock, site) {
+                Effect::Flag(true) => self.guard_in_run(site).map_err(TryLockError::Poisoned),
+                _ => Err(TryLockError::WouldBlock),
+            };
+        }
+        match self.outside.try_lock() {
+            Ok(held) => Ok(self.guard_outside(held, site)),
+            Err(TryLockError::Poisoned(held)) => {
+                let guard = self.guard_outside(held.into_inner(), site);
+                Err(TryLockError::Poisoned(PoisonError::new(guard)))
+            }
+            Err(TryLockError::WouldBlock) => Err(TryLockError::WouldBlock),
+        }
+    }
+
+    /// Whether a thread panicked while it held the lock.
+    pub fn is_poisoned(&self) -> bool {
+        match port::run_number() {
+            0 => self.outside.is_poisoned(),
+            run => self.poisoned_in.load(Ordering::Relaxed) == run,
+        }
+    }
+
+    /// Forgets that a thread panicked while it held the lock.
+    pub fn clear_poison(&self) {
+        if port::active() {
+            self.poisoned_in.store(0, Ordering::Relaxed);
+        } else {
+            self.outside.clear_poison();
+        }
+    }
+
+    /// The data, without locking: nobody else can have a reference.
+    pub fn get_mut(&mut self) -> LockResult<&mut T> {
+        let poisoned = self.is_poisoned();
+        result(self.data.get_mut(), poisoned)
+    }
+
+    #[inline]
+    fn submit(&self, op: MutexOp, site: Site) -> Effect {
+        port::submit(Op { object: self.object(site), action: Action::Mutex(op) }, site)
+    }
+
+    #[inline]
+    fn object(&self, site: Site) -> ObjectId {
+        let initial = || {
+            let held_outside = matches!(self.outside.try_lock(), Err(TryLockError::WouldBlock));
+            (!held_outside).then_some(Initial::Mutex)
+        };
+        self.name.get(initial, site)
+    }
+
+    #[inline]
+    fn guard_in_run(&self, site: Site) -> LockResult<MutexGuard<'_, T>> {
+        let guard = MutexGuard::new(self, None, site);
+        result(guard, self.poisoned_in.load(Ordering::Relaxed) == port::run_number())
+    }
+
+    fn lock_outside(&self, site: Site) -> LockResult<MutexGuard<'_, T>> {
+        match self.outside.lock() {
+            Ok(held) => Ok(self.guard_outside(held, site)),
+            Err(held) => Err(PoisonError::new(self.guard_outside(held.into_inner(), site))),
+        }
+    }
+
+    fn guard_outside<'a>(
+        &'a self,
+        held: std::sync::MutexGuard<'a, ()>,
+        site: Site,
+    ) -> MutexGuard<'a, T> {
+        self.name.assert_outside(site);
+        MutexGuard::new(self, Some(held), site)
+    }
+}
+
+#[inline]
+fn result<G>(value: G, poisoned: bool) -> LockResult<G> {
+    if poisoned { Err(PoisonError::new(value)) } else { Ok(value) }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The data may be locked, and looking is no operation of the program.
+        f.debug_struct("Mutex").field("poisoned", &self.is_poisoned()).finish_non_exhaustive()
+    }
+}
+
+impl<T: Default> Default for Mutex<T> {
+    fn default() -> Mutex<T> {
+        Mutex::new(T::default())
+    }
+}
+
+impl<T> From<T> for Mutex<T> {
+    fn from(value: T) -> Mutex<T> {
+        Mutex::new(value)
+    }
+}
+
+/// A held [`Mutex`], as [`std::sync::MutexGuard`].
+#[must_use = "if unused the Mutex will immediately unlock"]
+pub struct MutexGuard<'a, T: ?Sized> {
+    mutex: &'a Mutex<T>,
+    /// The real lock, outside runs.
+    outside: Option<std::sync::MutexGuard<'a, ()>>,
+    /// Where the lock was taken; the report shows it for the unlock, which has no line of its own.
+    site: Site,
+    was_panicking: bool,
+    /// A guard stays on its thread.
+    _not_send: PhantomData<*const ()>,
+}
+
+// SAFETY: a shared guard gives shared access to the data, nothing more.
+unsafe impl<T: ?Sized + Sync> Sync for MutexGuard<'_, T> {}
+
+impl<'a, T: ?Sized> MutexGuard<'a, T> {
+    #[inline]
+    fn new(
+        mutex: &'a Mutex<T>,
+        outside: Option<std::sync::MutexGuard<'a, ()>>,
+        site: Site,
+    ) -> MutexGuard<'a, T> {
+        let was_panicking = std::thread::panicking();
+        MutexGuard { mutex, outside, site, was_panicking, _not_send: PhantomData }
+    }
+
+    /// Inside a run: gives the lock up without a guard's end, waits as `wait` does, takes it again.
+    pub(super) fn suspend_in_run(self, site: Site, wait: impl FnOnce()) -> LockResult<Self> {
+        let mutex = self.mutex;
+        drop(self);
+        wait();
+        mutex.submit(MutexOp::Lock, site);
+        mutex.guard_in_run(site)
+    }
+
+    /// Outside runs: passes the real lock through `wait`.
+    pub(super) fn suspend_outside<R>(
+        mut self,
+        wait: impl FnOnce(
+            std::sync::MutexGuard<'a, ()>,
+        ) -> LockResult<(std::sync::MutexGuard<'a, ()>, R)>,
+    ) -> LockResult<(Self, R)> {
+        let held = self.outside.take().expect("a MutexGuard left the execution it belongs to");
+        let (poisoned, (held, outcome)) = match wait(held) {
+            Ok(back) => (false, back),
+            Err(back) => (true, back.into_inner()),
+        };
+        self.outside = Some(held);
+        result((self, outcome), poisoned)
+    }
+}
+
+impl<T: ?Sized> Drop for MutexGuard<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        if self.outside.is_none() {
+            if let Some(object) = self.mutex.name.known() {
+                if !self.was_panicking && std::thread::panicking() {
+                    self.mutex.poisoned_in.store(port::run_number(), Ordering::Relaxed);
+                }
+                let op = Op { object, action: Action::Mutex(MutexOp::Unlock) };
+                port::submit(op, self.site);
+            }
+        }
+    }
+}
+
+impl<T: ?Sized> Deref for MutexGuard<'_, T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        // SAFETY: while this guard exists, no other reference to the data is handed out.
+        unsafe { &*self.mutex.data.get() }
+    }
+}
+
+impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: likewise, and the guard is borrowed mutably.
+        unsafe { &mut *self.mutex.data.get() }
+    }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for MutexGuard<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl<T: ?Sized + fmt::Display> fmt::Display for MutexGuard<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}

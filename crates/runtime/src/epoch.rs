@@ -1,0 +1,82 @@
+//! Numbers for runs, and which of them may still be under way.
+//!
+//! An object carries the number of the run that used it last. If that run belongs to another runtime
+//! that still exists, two OS threads are about to share the object behind each other's back.
+
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+
+/// Numbers are taken in blocks, so that OS threads meet here only now and then.
+const BLOCK: u64 = 1 << 12;
+
+struct Blocks {
+    next: u64,
+    in_use: BTreeSet<u64>,
+}
+
+static BLOCKS: Mutex<Blocks> = Mutex::new(Blocks { next: 1, in_use: BTreeSet::new() });
+
+/// The numbers of one runtime: never zero, different in the whole process.
+#[derive(Default)]
+pub(crate) struct Epochs {
+    last: u64,
+}
+
+impl Epochs {
+    /// A new number.
+    #[inline]
+    pub(crate) fn next(&mut self) -> u64 {
+        self.last += 1;
+        if self.last % BLOCK <= 1 {
+            self.next_block();
+        }
+        self.last
+    }
+
+    #[cold]
+    fn next_block(&mut self) {
+        let mut blocks = BLOCKS.lock().unwrap_or_else(PoisonError::into_inner);
+        blocks.in_use.remove(&((self.last - 1) / BLOCK));
+        let block = blocks.next;
+        blocks.next += 1;
+        blocks.in_use.insert(block);
+        self.last = block * BLOCK + 1;
+        // The first number of a block is never handed out: `next` recognises a block's end by it.
+        self.last += 1;
+    }
+}
+
+impl Drop for Epochs {
+    fn drop(&mut self) {
+        let mut blocks = BLOCKS.lock().unwrap_or_else(PoisonError::into_inner);
+        blocks.in_use.remove(&(self.last / BLOCK));
+    }
+}
+
+/// Whether the run `other` may be under way on another OS thread than the run `mine`; `mine` is zero
+/// outside a run.
+#[cold]
+pub(crate) fn is_foreign(other: u64, mine: u64) -> bool {
+    other / BLOCK != mine / BLOCK
+        && BLOCKS.lock().unwrap_or_else(PoisonError::into_inner).in_use.contains(&(other / BLOCK))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_unique_and_blocks_are_given_back() {
+        let (mut a, mut b) = (Epochs::default(), Epochs::default());
+        let mut seen = BTreeSet::new();
+        for _ in 0..3 * BLOCK {
+            assert!(seen.insert(a.next()) && seen.insert(b.next()));
+        }
+        let (last_a, last_b) = (a.next(), b.next());
+        assert!(is_foreign(last_a, last_b) && !is_foreign(last_a, last_a));
+        assert!(is_foreign(last_a, 0));
+        drop(a);
+        assert!(!is_foreign(last_a, last_b));
+        assert!(!seen.contains(&0));
+    }
+}
