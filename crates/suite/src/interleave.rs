@@ -78,11 +78,19 @@ pub(crate) fn median(values: &[f64]) -> f64 {
     if sorted.len() % 2 == 1 { sorted[middle] } else { (sorted[middle - 1] + sorted[middle]) / 2.0 }
 }
 
-/// How many times longer the other takes: the median over the rounds.
-pub(crate) fn paired_ratio(base: &[f64], other: &[f64]) -> f64 {
+/// How many times longer the other takes, in each round.
+pub(crate) fn paired_ratios(base: &[f64], other: &[f64]) -> Vec<f64> {
     assert_eq!(base.len(), other.len(), "a ratio pairs slices of the same round");
-    let ratios: Vec<_> = base.iter().zip(other).map(|(base, other)| other / base).collect();
-    median(&ratios)
+    base.iter().zip(other).map(|(base, other)| other / base).collect()
+}
+
+/// The bounds of the middle half of the values. Far apart, they tell that the machine was busy.
+pub(crate) fn middle_half(values: &[f64]) -> [f64; 2] {
+    assert!(!values.is_empty(), "no middle of nothing");
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let quarter = sorted.len() / 4;
+    [sorted[quarter], sorted[sorted.len() - 1 - quarter]]
 }
 
 #[cfg(test)]
@@ -102,6 +110,12 @@ mod tests {
         let base = [1.0, 10.0, 1.0, 10.0, 2.0];
         let other = [2.0, 20.0, 6.0, 20.0, 4.0];
         assert_eq!(median(&other) / median(&base), 3.0);
-        assert_eq!(paired_ratio(&base, &other), 2.0);
+        assert_eq!(median(&paired_ratios(&base, &other)), 2.0);
+    }
+
+    #[test]
+    fn middle_half_leaves_a_quarter_out_at_each_end() {
+        assert_eq!(middle_half(&[7.0, 1.0, 90.0, 4.0, 5.0, 6.0, 3.0]), [3.0, 7.0]);
+        assert_eq!(middle_half(&[2.0]), [2.0, 2.0]);
     }
 }

@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::child::{Child, Started, Subject};
-use crate::interleave::{Effort, interleave, median, paired_ratio, stay_on_one_processor};
+use crate::interleave::{
+    Effort, interleave, median, middle_half, paired_ratios, stay_on_one_processor,
+};
 use crate::table::{Cell, Row, Size, Table, Target};
 use crate::text::grouped;
 use crate::{dev_profile, engines};
@@ -160,13 +162,13 @@ impl Bench {
         let mut cells = vec![("raddle", per_execution(median(raddle)))];
         if let Some(shuttle) = of("shuttle") {
             cells.push(("shuttle", per_execution(median(shuttle))));
-            let ratio = Cell::value(paired_ratio(raddle, shuttle), "×");
-            let asked = target.map(Target::AtLeast);
-            cells.push(("ratio", asked.into_iter().fold(ratio, Cell::target)));
+            let ratio = ratio(raddle, shuttle);
+            cells
+                .push(("ratio", target.into_iter().map(Target::AtLeast).fold(ratio, Cell::target)));
         }
         if let Some(loom) = of("loom") {
             cells.push(("loom", per_execution(median(loom))));
-            cells.push(("loom_ratio", Cell::value(paired_ratio(raddle, loom), "×")));
+            cells.push(("loom_ratio", ratio(raddle, loom)));
         } else if let Some(reason) = loom_refuses {
             cells.push(("loom", Cell::note(reason)));
             cells.push(("loom_ratio", Cell::default()));
@@ -232,7 +234,7 @@ impl Bench {
             lines.push("ratio: Shuttle 0.9's time (same strategy) over raddle's".to_owned());
             lines.push("loom: Loom 0.7's exhaustive search, per execution".to_owned());
         }
-        lines.push("CPU time, medians over interleaved slices; ratios paired by round".to_owned());
+        lines.push("CPU time, medians over interleaved slices; ratios paired by round, and their middle half".to_owned());
         lines
     }
 }
@@ -248,6 +250,11 @@ fn start(
 
 fn per_execution(nanoseconds: f64) -> Cell {
     Cell { per_second: Some(1e9 / nanoseconds), ..Cell::value(nanoseconds, "ns/execution") }
+}
+
+fn ratio(raddle: &[f64], rival: &[f64]) -> Cell {
+    let ratios = paired_ratios(raddle, rival);
+    Cell { middle_half: Some(middle_half(&ratios)), ..Cell::value(median(&ratios), "×") }
 }
 
 /// Says on a terminal what is under way, in one line that the next one overwrites.

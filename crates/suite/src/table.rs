@@ -43,6 +43,8 @@ pub(crate) struct Cell {
     pub(crate) unit: Option<&'static str>,
     /// The same figure as executions per second.
     pub(crate) per_second: Option<f64>,
+    /// The bounds of the middle half of what was measured.
+    pub(crate) middle_half: Option<[f64; 2]>,
     pub(crate) target: Option<Target>,
     /// Whether what is asked of this cell holds.
     pub(crate) ok: Option<bool>,
@@ -103,6 +105,7 @@ impl Cell {
         put("value", self.value.map(rounded));
         put("unit", self.unit.map(Value::from));
         put("per_second", self.per_second.map(rounded));
+        put("middle_half", self.middle_half.map(|bounds| bounds.map(rounded).to_vec().into()));
         put("target", self.target.map(|target| rounded(target.bound())));
         put("ok", self.ok.map(Value::from));
         put("note", self.note.as_deref().map(Value::from));
@@ -161,7 +164,10 @@ pub(crate) mod tests {
             per_second: Some(1e9 / value),
             ..Cell::value(value, "ns/execution")
         };
-        let ratio = |value| Cell::value(value, "×").target(Target::AtLeast(10.0));
+        let ratio = |value| Cell {
+            middle_half: Some([value - 1.0, value + 1.0]),
+            ..Cell::value(value, "×").target(Target::AtLeast(10.0))
+        };
         let row = |name: &str, cells| Row { name: name.to_owned(), cells };
         Table {
             name: "made-up",
@@ -204,13 +210,13 @@ pub(crate) mod tests {
             "rows": [
                 { "name": "random a", "cells": {
                     "raddle": { "value": 312.5, "unit": "ns/execution", "per_second": 3_200_000 },
-                    "ratio": { "value": 12.34, "unit": "×", "target": 10, "ok": true },
+                    "ratio": { "value": 12.34, "unit": "×", "middle_half": [11.34, 13.34], "target": 10, "ok": true },
                     "loom": { "value": 36000.25, "unit": "ns/execution", "per_second": 27777.585 },
                     "loom_ratio": { "value": 115.2, "unit": "×" },
                 }},
                 { "name": "random c", "cells": {
                     "raddle": { "value": 31.25, "unit": "ns/execution", "per_second": 32_000_000 },
-                    "ratio": { "value": 9.99, "unit": "×", "target": 10, "ok": false },
+                    "ratio": { "value": 9.99, "unit": "×", "middle_half": [8.99, 10.99], "target": 10, "ok": false },
                     "loom": { "note": "max 5 threads" },
                 }},
                 { "name": "rss b", "cells": {

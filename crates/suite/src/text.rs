@@ -40,6 +40,9 @@ fn block(rows: &[Row]) -> String {
             }
         };
         optional("per second", |cell| cell.per_second.map(number));
+        optional("middle half", |cell| {
+            cell.middle_half.map(|[low, high]| format!("{}–{}", number(low), number(high)))
+        });
         optional("target", |cell| cell.target.map(asked));
         optional("met", |cell| cell.ok.map(|ok| if ok { "yes" } else { "NO" }.to_owned()));
     }
@@ -116,10 +119,10 @@ mod tests {
         let expected = "\
 made-up (quick)
 
-                raddle              ratio                        loom              loom_ratio
-          ns/execution  per second      ×  target  met   ns/execution  per second           ×
-random a           312   3,200,000   12.3    ≥ 10  yes         36,000      27,778         115
-random c          31.2  32,000,000   9.99    ≥ 10   NO  max 5 threads
+                raddle              ratio                                     loom              loom_ratio
+          ns/execution  per second      ×  middle half  target  met   ns/execution  per second           ×
+random a           312   3,200,000   12.3    11.3–13.3    ≥ 10  yes         36,000      27,778         115
+random c          31.2  32,000,000   9.99    8.99–11.0    ≥ 10   NO  max 5 threads
 
        growth
           KiB   target  met
