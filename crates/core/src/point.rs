@@ -65,7 +65,8 @@ pub enum Pick {
     /// This option.
     Take(usize),
     /// This thread, and again for up to `steps` steps in all without asking. The engine asks
-    /// earlier if the thread cannot go on or another thread becomes enabled.
+    /// earlier if the thread cannot go on, a thread is spawned, or one that
+    /// [`interrupts`](Chooser::interrupts) can go on.
     Run {
         /// The option.
         option: usize,
@@ -85,6 +86,13 @@ pub trait Chooser {
     ///
     /// Called at every point after the plan's prefix, even those with one option.
     fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick;
+
+    /// Whether `thread`, which can go on now, ends what [`Pick::Run`] granted to another.
+    #[inline(always)]
+    fn interrupts(&mut self, thread: ThreadId) -> bool {
+        let _ = thread;
+        true
+    }
 }
 
 /// How a run goes: first as `prefix` says, then as `then` chooses.

@@ -14,7 +14,7 @@ use raddle_core::{
 
 use crate::known::{AnyOp, Known, LifeOp};
 use crate::object::Object;
-use crate::objects::Life;
+use crate::objects::{Life, Shape};
 use crate::{Family, Memory};
 
 mod decide;
@@ -48,6 +48,8 @@ pub struct Engine<M, C> {
     changed: Vec<ThreadId>,
     /// By [`ObjectId`]; those from `trace.objects.len()` on are left over from earlier runs.
     objects: Vec<Slot>,
+    /// Objects that changed while a thread had a lease, and whose waiters were not looked at.
+    stale: Vec<ObjectId>,
     trace: Trace,
     running: ThreadId,
     /// How many steps the running thread may go on without a question.
@@ -94,6 +96,8 @@ struct Slot {
     first_waiter: u32,
     history: History,
     time: u64,
+    /// Whether it is among `stale`.
+    is_stale: bool,
 }
 
 impl<M: Memory, C: Chooser> Engine<M, C> {
@@ -109,6 +113,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             enabled: Vec::new(),
             changed: Vec::new(),
             objects: Vec::new(),
+            stale: Vec::new(),
             trace: Trace::default(),
             running: ThreadId::MAIN,
             lease: 0,
@@ -172,6 +177,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         }
         self.enabled.clear();
         self.changed.clear();
+        self.stale.clear();
         self.memory.reset();
         self.followed = 0;
         self.lease = 0;
@@ -219,16 +225,31 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     /// spawn already.
     #[inline(always)]
     pub fn submit<K: Known>(&mut self, by: ThreadId, op: Op, site: Site) -> Turn {
-        if self.lease > 0 && !(K::BLOCKS && op.may_block()) {
-            // Only the running thread has a lease: it goes on, and nobody looks at what is pending.
-            self.lease -= 1;
-            return Turn::Run(by);
-        }
         self.announce::<K>(by, op, site);
         if self.creator != NOBODY {
             return self.back_to_creator();
         }
         self.next_turn()
+    }
+
+    /// Announces and performs in one go what `by` is about to do, if the chooser has allowed it to
+    /// run on and it can. `None` if not, and nothing has happened.
+    #[inline(always)]
+    pub fn perform_on_lease<K: Known>(
+        &mut self,
+        by: ThreadId,
+        op: Op,
+        site: Site,
+    ) -> Option<Effect> {
+        if self.lease == 0 || M::WEAK || !K::IS_ON_OBJECT {
+            return None;
+        }
+        if K::BLOCKS && op.may_block() && !self.objects[op.object().index()].object.enabled(op, by)
+        {
+            return None;
+        }
+        self.lease -= 1;
+        Some(self.perform_on_object::<K, false>(by, op, site, None))
     }
 
     #[cold]
@@ -260,27 +281,47 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     #[inline(always)]
     pub fn perform<K: Known>(&mut self, by: ThreadId, op: Op, site: Site) -> Option<Effect> {
         self.running = by;
-        if K::ATOMIC || !K::MUTEX && op.is_atomic() {
-            let source = self.choose_source(by, op, site)?;
-            let effect = self.memory.access(self.next_event(by), op, source);
-            self.record::<K>(by, op, effect, site);
-            return Some(effect);
+        if !K::IS_ON_OBJECT && op.object() == ObjectId::NONE {
+            return self.perform_alone(by, op.action(), site);
         }
-        let effect = if K::MUTEX || op.object() != ObjectId::NONE {
-            self.objects[op.object().index()].object.apply(op, by)
+        let mut source = None;
+        if M::WEAK && op.is_atomic() {
+            source = self.choose_source(by, op, site)?;
+        }
+        Some(self.perform_on_object::<K, true>(by, op, site, source))
+    }
+
+    /// Performs an operation on an object and writes it down. `LINKED` if it was announced and may
+    /// stand among the object's waiters.
+    #[inline(always)]
+    fn perform_on_object<K: Known, const LINKED: bool>(
+        &mut self,
+        by: ThreadId,
+        op: Op,
+        site: Site,
+        source: Option<EventId>,
+    ) -> Effect {
+        let slot = &mut self.objects[op.object().index()];
+        let effect = if K::ATOMIC || !K::MUTEX && op.is_atomic() {
+            let index = self.threads.get(by.index()).map_or(0, |thread| thread.events);
+            self.memory.access(EventId { thread: by, index }, op, source)
         } else {
-            self.perform_alone(by, op.action(), site)?
+            match &mut slot.object {
+                Object::Mutex(mutex) if K::MUTEX => mutex.apply(op.mutex(), by),
+                object => object.apply(op, by),
+            }
         };
-        if K::BLOCKS && op.may_block() {
+        if LINKED && K::BLOCKS && op.may_block() {
             self.unlink(by, op.object());
         }
         self.record::<K>(by, op, effect, site);
-        Some(effect)
+        effect
     }
 
     /// Performs an action that touches no object.
     #[cold]
     fn perform_alone(&mut self, by: ThreadId, action: Action, site: Site) -> Option<Effect> {
+        let mut effect = Effect::None;
         match action {
             Action::Fence(order) => self.memory.fence(by, order),
             Action::Pause(PauseOp::Sleep { nanos }) => {
@@ -289,7 +330,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
                 *time = time.saturating_add(nanos);
             }
             Action::Pause(PauseOp::Yield | PauseOp::Spin) => {}
-            Action::Choose { bound } => return self.choose_value(by, bound, site),
+            Action::Choose { bound } => effect = self.choose_value(by, bound, site)?,
             Action::Thread(_)
             | Action::Atomic(_)
             | Action::Cell(_)
@@ -303,7 +344,12 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
                 unreachable!("raddle invariant broken: {action:?} on no object")
             }
         }
-        Some(Effect::None)
+        let op = Op::new(ObjectId::NONE, action);
+        let (name, yields) = self.write_down(by, op, effect, site);
+        *yields += u32::from(op.gave_way(effect));
+        let value = if let Effect::Value(value) = effect { value } else { 0 };
+        self.add_to_fingerprint(fingerprint::event_alone(name, value));
+        Some(effect)
     }
 
     /// Performs the spawn that `creator`, whose turn it is, announced. The new thread is to run up
@@ -327,7 +373,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.objects[life.index()].object = Object::Life(Life::Ended);
         let op = Op::new(life, Action::Thread(ThreadOp::Exit));
         self.record::<LifeOp>(by, op, Effect::None, Site::UNKNOWN);
-        self.withdraw(by);
+        self.disable(by);
         self.alive -= 1;
         self.ended.push(by);
         self.next_turn()
@@ -375,36 +421,44 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         }
     }
 
-    /// Writes down an event, and lets its object's other threads know.
+    /// Writes down an event on an object, and lets the object's other threads know.
     #[inline(always)]
     fn record<K: Known>(&mut self, by: ThreadId, op: Op, effect: Effect, site: Site) {
-        let thread = &mut self.threads[by.index()];
-        let id = EventId { thread: by, index: thread.events };
-        thread.events += 1;
-        self.trace.events.push(Event { id, op, effect, site });
-        let name = thread.name.advance();
-        let known = K::ATOMIC || K::MUTEX || !K::BLOCKS;
-        if !known && op.gave_way(effect) {
-            thread.yields += 1;
-        }
-        if !known && op.object() == ObjectId::NONE {
-            let value = if let Effect::Value(value) = effect { value } else { 0 };
-            self.add_to_fingerprint(fingerprint::event_alone(name, value));
-            return;
+        let (name, yields) = self.write_down(by, op, effect, site);
+        if !K::ATOMIC && !K::MUTEX && op.gave_way(effect) {
+            *yields += 1;
         }
         let access = op.access_with(effect);
         let slot = &mut self.objects[op.object().index()];
         let hash = fingerprint::event_on_object(name, access, &mut slot.history);
-        if self.time_moved {
-            thread.time = thread.time.max(slot.time);
-            if access == Access::Update {
-                slot.time = thread.time;
-            }
-        }
         let waiter = slot.first_waiter;
         self.add_to_fingerprint(hash);
+        if self.time_moved {
+            self.join_times(by, op.object(), access);
+        }
         if access == Access::Update && waiter != NOBODY {
-            self.reconsider(waiter, op.object());
+            self.reconsider::<K>(waiter, op.object());
+        }
+    }
+
+    /// Writes down an event; returns its name and the thread's number of yields.
+    #[inline(always)]
+    fn write_down(&mut self, by: ThreadId, op: Op, effect: Effect, site: Site) -> (u64, &mut u32) {
+        let thread = &mut self.threads[by.index()];
+        let id = EventId { thread: by, index: thread.events };
+        thread.events += 1;
+        self.trace.events.push(Event { id, op, effect, site });
+        (thread.name.advance(), &mut thread.yields)
+    }
+
+    /// Time goes from an object's last Update to whoever touches it next.
+    #[cold]
+    fn join_times(&mut self, by: ThreadId, object: ObjectId, access: Access) {
+        let thread = &mut self.threads[by.index()];
+        let slot = &mut self.objects[object.index()];
+        thread.time = thread.time.max(slot.time);
+        if access == Access::Update {
+            slot.time = thread.time;
         }
     }
 
@@ -415,6 +469,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
 
     #[cold]
     fn end(&mut self, ending: Ending) {
+        self.look_at_stale_objects();
         self.trace.ending = ending;
         self.over = true;
         if self.alive > 0 {

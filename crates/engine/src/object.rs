@@ -95,6 +95,12 @@ impl Object {
         }
     }
 
+    /// Whether this is a mutex that nobody holds.
+    #[inline(always)]
+    pub(crate) fn is_free_mutex(&self) -> bool {
+        matches!(self, Object::Mutex(mutex) if mutex.is_free())
+    }
+
     /// Whether `by` can perform `op`, an operation on this object, in this state.
     #[inline(always)]
     pub fn enabled(&self, op: Op, by: ThreadId) -> bool {

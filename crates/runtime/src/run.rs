@@ -194,7 +194,11 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
             // Not by `with_engine`: a closure would take the operation through memory.
             // SAFETY: as there.
             let engine = unsafe { &mut *self.engine };
-            engine.submit::<K>(me, Op::from_words(head, first, second), site)
+            let op = Op::from_words(head, first, second);
+            if let Some(effect) = engine.perform_on_lease::<K>(me, op, site) {
+                return effect;
+            }
+            engine.submit::<K>(me, op, site)
         };
         if turn != Turn::Run(me) {
             self.wait(me, turn);

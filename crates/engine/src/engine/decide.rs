@@ -26,6 +26,9 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     /// Asks the plan who goes next. `None` if nobody does.
     #[inline(always)]
     fn question(&mut self) -> Option<ThreadId> {
+        if !self.stale.is_empty() {
+            self.look_at_stale_objects();
+        }
         let steps = self.trace.events.len();
         if steps >= self.attention || self.enabled.is_empty() {
             return self.special_question();

@@ -67,12 +67,14 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
                 slot.first_waiter = NOBODY;
                 slot.history = History::default();
                 slot.time = 0;
+                slot.is_stale = false;
             }
             None => self.objects.push(Slot {
                 object: Object::Variable,
                 first_waiter: NOBODY,
                 history: History::default(),
                 time: 0,
+                is_stale: false,
             }),
         }
         id
