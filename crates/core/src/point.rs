@@ -82,6 +82,9 @@ pub trait Chooser {
     /// Whether [`Threads::changed`] is looked at. If not, the engine need not keep it.
     const WATCHES_CHANGES: bool = true;
 
+    /// Whether [`Pick::Run`] is ever answered.
+    const GRANTS_LEASES: bool = false;
+
     /// Answers the point `at`; `past` is everything that has happened in this run.
     ///
     /// Called at every point after the plan's prefix, even those with one option.

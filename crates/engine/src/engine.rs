@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use raddle_core::fingerprint::{self, History, Name};
 use raddle_core::{
     Access, Action, Choice, Chooser, Effect, Ending, Event, EventId, ObjectId, ObjectInfo,
-    ObjectKind, Op, Panic, PauseOp, Pending, Plan, Site, ThreadId, ThreadOp, Trace,
+    ObjectKind, Op, Panic, PauseOp, Pending, Plan, Site, ThreadId, ThreadInfo, ThreadOp, Trace,
 };
 
 use crate::known::{AnyOp, Known, LifeOp};
@@ -24,13 +24,27 @@ mod roster;
 /// No thread, in lists of threads linked by index.
 const NOBODY: u32 = u32::MAX;
 
-/// Whose turn it is.
+/// Whose turn it is, if the run is not over.
+///
+/// One word, so that nothing needs to be taken apart on the way to the next thread.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub enum Turn {
-    /// This thread goes on: it performs what it announced.
-    Run(ThreadId),
+pub struct Turn(u32);
+
+impl Turn {
     /// The run is over.
-    End,
+    pub const END: Turn = Turn(NOBODY);
+
+    /// This thread goes on: it performs what it announced.
+    #[inline(always)]
+    pub fn of(thread: ThreadId) -> Turn {
+        Turn(thread.0)
+    }
+
+    /// Whose turn it is, or `None` if the run is over.
+    #[inline(always)]
+    pub fn thread(self) -> Option<ThreadId> {
+        (self != Turn::END).then_some(ThreadId(self.0))
+    }
 }
 
 /// The state of one execution, re-used for the next.
@@ -85,6 +99,10 @@ struct Thread {
     yields: u32,
     /// The fingerprint's name of its next event.
     name: Name,
+    /// That of its first; the same in every run.
+    first_name: Name,
+    /// Likewise.
+    info: ThreadInfo,
     /// Virtual time in nanoseconds.
     time: u64,
 }
@@ -161,14 +179,10 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
 
     /// Begins a run; main is about to start.
     pub fn reset(&mut self) {
-        for info in &self.trace.threads {
-            self.pending[info.id.index()].enabled = false;
-            self.threads[info.id.index()].place = NOBODY;
-        }
         self.trace.events.clear();
         self.trace.pending.clear();
         self.trace.threads.clear();
-        self.trace.objects.clear();
+        self.trace.objects.truncate(1);
         self.trace.sources.clear();
         self.trace.fingerprint = 0;
         self.trace.choices = 0;
@@ -190,10 +204,17 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.time_moved = false;
         self.running = ThreadId::MAIN;
 
-        let name = EventId { thread: ThreadId::MAIN, index: 0 };
-        let kind = ObjectKind::Thread(ThreadId::MAIN);
-        let life = self.add_object(ObjectInfo { kind, name, site: Site::UNKNOWN });
-        self.objects[life.index()].object = Object::Life(Life::Running);
+        // Main's life is the first object of every run.
+        let life = ObjectId(0);
+        match self.objects.first_mut() {
+            Some(slot) => slot.renew(),
+            None => {
+                let name = EventId { thread: ThreadId::MAIN, index: 0 };
+                let kind = ObjectKind::Thread(ThreadId::MAIN);
+                self.add_object(ObjectInfo { kind, name, site: Site::UNKNOWN });
+            }
+        }
+        self.objects[life.index()].object.become_life(Life::Running);
         self.admit(ThreadId::MAIN, life, 0);
     }
 
@@ -232,6 +253,13 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.next_turn()
     }
 
+    /// Announces that `by` is about to end. Whose turn is it? When it is that of `by`, it
+    /// [`exit`](Engine::exit)s.
+    pub fn submit_exit(&mut self, by: ThreadId) -> Turn {
+        let life = self.threads[by.index()].life;
+        self.submit::<LifeOp>(by, Op::new(life, Action::Thread(ThreadOp::Exit)), Site::UNKNOWN)
+    }
+
     /// Announces and performs in one go what `by` is about to do, if the chooser has allowed it to
     /// run on and it can. `None` if not, and nothing has happened.
     #[inline(always)]
@@ -241,7 +269,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         op: Op,
         site: Site,
     ) -> Option<Effect> {
-        if self.lease == 0 || M::WEAK || !K::IS_ON_OBJECT {
+        if !C::GRANTS_LEASES || self.lease == 0 || M::WEAK || !K::IS_ON_OBJECT {
             return None;
         }
         if K::BLOCKS && op.may_block() && !self.objects[op.object().index()].object.enabled(op, by)
@@ -255,7 +283,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     #[cold]
     fn back_to_creator(&mut self) -> Turn {
         self.running = ThreadId(core::mem::replace(&mut self.creator, NOBODY));
-        Turn::Run(self.running)
+        Turn::of(self.running)
     }
 
     /// As [`submit`](Engine::submit), but `by` goes first if it can: it is unwinding from a panic,
@@ -273,14 +301,16 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             }
             self.followed += 1;
         }
-        Turn::Run(by)
+        Turn::of(by)
     }
 
     /// Performs what `by`, whose turn it is, announced; spawns are [`start`](Engine::start)ed and
     /// exits [`exit`](Engine::exit). `None` if the run ended instead.
     #[inline(always)]
     pub fn perform<K: Known>(&mut self, by: ThreadId, op: Op, site: Site) -> Option<Effect> {
-        self.running = by;
+        if C::GRANTS_LEASES {
+            self.running = by;
+        }
         if !K::IS_ON_OBJECT && op.object() == ObjectId::NONE {
             return self.perform_alone(by, op.action(), site);
         }
@@ -358,7 +388,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         let ObjectKind::Thread(child) = self.trace.objects[life.index()].kind else {
             unreachable!("raddle invariant broken: spawn of {life:?}")
         };
-        self.objects[life.index()].object = Object::Life(Life::Running);
+        self.objects[life.index()].object.become_life(Life::Running);
         let op = Op::new(life, Action::Thread(ThreadOp::Spawn));
         self.record::<LifeOp>(creator, op, Effect::Value(u64::from(child.0)), site);
         self.creator = creator.0;
@@ -370,7 +400,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     /// Performs the exit that `by`, whose turn it is, announced. Whose turn is it now?
     pub fn exit(&mut self, by: ThreadId) -> Turn {
         let life = self.threads[by.index()].life;
-        self.objects[life.index()].object = Object::Life(Life::Ended);
+        self.objects[life.index()].object.become_life(Life::Ended);
         let op = Op::new(life, Action::Thread(ThreadOp::Exit));
         self.record::<LifeOp>(by, op, Effect::None, Site::UNKNOWN);
         self.disable(by);
@@ -381,7 +411,14 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
 
     /// Ends the run because of a panic that escaped a thread.
     pub fn fail(&mut self, panic: Panic) {
-        self.end(Ending::Panicked(panic));
+        self.trace.ending = Ending::Panicked(panic);
+        self.end();
+    }
+
+    /// Counts a thread that was unwound after the end of the run as ended.
+    pub fn settle_exit(&mut self, by: ThreadId) {
+        let life = self.threads[by.index()].life;
+        self.objects[life.index()].object.become_life(Life::Ended);
     }
 
     /// Performs an operation of a thread that is being unwound after the end of the run. It is not
@@ -467,12 +504,11 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.trace.fingerprint = self.trace.fingerprint.wrapping_add(hash);
     }
 
-    #[cold]
-    fn end(&mut self, ending: Ending) {
-        self.look_at_stale_objects();
-        self.trace.ending = ending;
+    /// Ends the run; its ending has been written down, unless it is the ordinary one.
+    fn end(&mut self) {
         self.over = true;
         if self.alive > 0 {
+            self.look_at_stale_objects();
             let panicked = match &self.trace.ending {
                 Ending::Panicked(panic) => Some(panic.thread),
                 Ending::Finished
@@ -490,7 +526,10 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             }
         }
         // A run that ended in the middle has nobody left to run.
-        self.enabled.clear();
+        for thread in self.enabled.drain(..) {
+            self.threads[thread.index()].place = NOBODY;
+            self.pending[thread.index()].enabled = false;
+        }
         self.lease = 0;
     }
 
@@ -502,8 +541,19 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     }
 }
 
+impl Slot {
+    /// Makes the place ready for another object.
+    #[inline(always)]
+    fn renew(&mut self) {
+        self.first_waiter = NOBODY;
+        self.history = History::default();
+        self.time = 0;
+        self.is_stale = false;
+    }
+}
+
 impl Thread {
-    fn absent() -> Thread {
+    fn absent(info: ThreadInfo, first_name: Name) -> Thread {
         Thread {
             life: ObjectId::NONE,
             parker: ObjectId::NONE,
@@ -513,7 +563,9 @@ impl Thread {
             events: 0,
             children: 0,
             yields: 0,
-            name: Name::MAIN,
+            name: first_name,
+            first_name,
+            info,
             time: 0,
         }
     }

@@ -86,6 +86,7 @@ impl Pct {
 
 impl Chooser for Pct {
     const WATCHES_CHANGES: bool = false;
+    const GRANTS_LEASES: bool = true;
 
     fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick {
         let Point::Thread(threads) = at else {

@@ -13,7 +13,6 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         if self.threads.len() <= thread.index() {
             self.make_room(thread);
         }
-        let name = self.family.first_event(thread);
         let state = &mut self.threads[thread.index()];
         // Field by field: a whole structure would be put together elsewhere first and copied.
         state.life = life;
@@ -21,9 +20,9 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         state.events = 0;
         state.children = 0;
         state.yields = 0;
-        state.name = name;
+        state.name = state.first_name;
         state.time = time;
-        self.trace.threads.push(self.family.info(thread));
+        self.trace.threads.push(state.info);
         self.alive += 1;
         self.max_alive = self.max_alive.max(self.alive);
         self.enable(thread);
@@ -32,8 +31,9 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     #[cold]
     pub(super) fn make_room(&mut self, thread: ThreadId) {
         for id in self.threads.len()..=thread.index() {
-            self.threads.push(Thread::absent());
-            self.pending.push(pending_nothing(ThreadId(id as u32)));
+            let id = ThreadId(id as u32);
+            self.threads.push(Thread::absent(self.family.info(id), self.family.first_event(id)));
+            self.pending.push(pending_nothing(id));
         }
     }
 
