@@ -36,10 +36,20 @@ pub(crate) struct Entries {
     pub(crate) time: unsafe fn(*const ()) -> u64,
     pub(crate) spawn: unsafe fn(*const (), Arc<dyn Body>, Site) -> ThreadId,
     pub(crate) work: unsafe fn(*const ()),
-    pub(crate) finish: unsafe fn(*const (), Result<(), Box<dyn Any + Send>>),
+    pub(crate) finish: unsafe fn(*const (), Result<(), Box<dyn Any + Send>>) -> Parting,
     pub(crate) panicked: unsafe fn(*const ()),
     pub(crate) thread: unsafe fn(*const ()) -> ThreadId,
     pub(crate) token: unsafe fn(*const ()) -> String,
+}
+
+/// Where a coroutine goes whose thread has ended.
+pub(crate) struct Parting {
+    /// The pool it belongs to.
+    pub(crate) pool: *mut (),
+    /// The thread that has ended.
+    pub(crate) from: ThreadId,
+    /// The thread that goes on, or `None` for the host.
+    pub(crate) to: Option<ThreadId>,
 }
 
 pub(crate) struct Port {
@@ -138,6 +148,7 @@ pub fn newest(object: ObjectId) -> u64 {
 }
 
 /// The object that tells whether `thread` has ended.
+#[inline]
 pub fn life(thread: ThreadId) -> ObjectId {
     let (run, entries) = port().get();
     // SAFETY: both were set together by `connect`, for a run that has not ended.
@@ -159,6 +170,7 @@ pub fn time() -> u64 {
 }
 
 /// Starts a thread.
+#[inline(always)]
 pub fn spawn(body: Arc<dyn Body>, site: Site) -> ThreadId {
     let (run, entries) = port().get();
     // SAFETY: both were set together by `connect`, for a run that has not ended.
@@ -186,8 +198,8 @@ pub(crate) fn work() {
     unsafe { (entries.work)(run) }
 }
 
-/// Tells that the body of the calling thread has ended. Returns when there is other work.
-pub(crate) fn finish(result: Result<(), Box<dyn Any + Send>>) {
+/// Tells that the body of the calling thread has ended.
+pub(crate) fn finish(result: Result<(), Box<dyn Any + Send>>) -> Parting {
     let (run, entries) = port().get();
     // SAFETY: both were set together by `connect`, for a run that has not ended.
     unsafe { (entries.finish)(run, result) }

@@ -9,7 +9,7 @@ use raddle_core::{Action, Chooser, Effect, ObjectId, Op, Site, ThreadId, ThreadO
 use raddle_engine::known::{AnyOp, AtomicOp, Known, LifeOp, MutexOp};
 use raddle_engine::{Engine, Initial, Memory, Stuck, Turn};
 
-use crate::port::{self, Body, Entries};
+use crate::port::{self, Body, Entries, Parting};
 use crate::runtime::Options;
 use crate::{Backend, panics};
 
@@ -107,6 +107,10 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     }
 
     /// Runs the program from beginning to end.
+    ///
+    /// Inlined into its caller, as is everything around a switch: each return after one goes
+    /// somewhere else than the processor expects.
+    #[inline(always)]
     pub(crate) fn execute(&self, epoch: u64) -> Result<(), Stuck> {
         self.with_engine(Engine::reset);
         // SAFETY: no coroutine runs, and the reference ends with the statement.
@@ -162,6 +166,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     }
 
     /// From the host: lets `thread` go on until the run is over, or it leaves.
+    #[inline(always)]
     fn enter(&self, thread: ThreadId) {
         self.thread.set(thread);
         // SAFETY: the host is on no coroutine, and no reference into the pool exists.
@@ -315,15 +320,15 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         body.expect("raddle invariant broken: a thread without a body").run();
     }
 
-    /// The calling thread's body has ended. Returns when the coroutine has other work, in another
-    /// run perhaps: nothing of `self` may be touched after the last `leave` or `wait`.
-    fn finish(&self, result: Result<(), Box<dyn Any + Send>>) {
+    /// The calling thread's body has ended: ends the thread, and tells where its coroutine goes from
+    /// here.
+    fn finish(&self, result: Result<(), Box<dyn Any + Send>>) -> Parting {
         let me = self.thread.get();
         if let (Err(payload), false) = (result, self.phase.get().is_over()) {
             let panic = panics::describe(me, &*payload);
             self.with_engine(|engine| engine.fail(panic));
             self.discard(payload);
-            return self.leave(me);
+            return self.part(me, Turn::END);
         }
         if !self.phase.get().is_over() {
             self.phase.set(Phase::Running);
@@ -333,10 +338,17 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         if self.phase.get().is_over() {
             // Destructors of other threads may wait for this one.
             self.with_engine(|engine| engine.settle_exit(me));
-            return self.leave(me);
+            return self.part(me, Turn::END);
         }
         let turn = self.with_engine(|engine| engine.exit(me));
-        self.wait(me, turn);
+        self.part(me, turn)
+    }
+
+    fn part(&self, me: ThreadId, turn: Turn) -> Parting {
+        if let Some(thread) = turn.thread() {
+            self.thread.set(thread);
+        }
+        Parting { pool: self.crew.backend.get().cast(), from: me, to: turn.thread() }
     }
 
     /// From the host, after the end: unwinds every thread that is in the middle of something.
@@ -490,10 +502,10 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         run.work();
     }
 
-    unsafe fn finish_entry(run: *const (), result: Result<(), Box<dyn Any + Send>>) {
+    unsafe fn finish_entry(run: *const (), result: Result<(), Box<dyn Any + Send>>) -> Parting {
         // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
         let run: &Self = unsafe { &*run.cast() };
-        run.finish(result);
+        run.finish(result)
     }
 
     unsafe fn panicked_entry(run: *const ()) {
