@@ -47,6 +47,9 @@ pub trait Budget {
     fn limit(&self) -> Option<Duration>;
 }
 
+/// What stands for the strategy in the report on a replay.
+const REPLAY: &str = "replay";
+
 /// Fingerprints kept before the number of classes is estimated.
 const CLASS_LIMIT: usize = 1 << 16;
 
@@ -120,7 +123,7 @@ impl<'a, S: Substrate> Session<'a, S> {
                 reproduced: true,
             })),
         };
-        Ok(self.report(tally, verdict))
+        Ok(Report { strategy: REPLAY.to_owned(), ..self.report(tally, verdict) })
     }
 
     /// Explores with any explorer.
