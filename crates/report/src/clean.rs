@@ -11,8 +11,9 @@ const MEMORY: &str = "SC";
 pub(crate) const REPLAY: &str = "replay";
 
 pub(crate) fn exhaustive(report: &Report) -> String {
+    let how_far = if report.discarded > 0 { " up to the step limit" } else { "" };
     let mut text = format!(
-        "{} exhaustive: {}, {}, {}, {MEMORY}",
+        "{} exhaustive{how_far}: {}, {}, {}, {MEMORY}",
         ok(report),
         classes(report),
         executions(report),
@@ -20,8 +21,8 @@ pub(crate) fn exhaustive(report: &Report) -> String {
     );
     if report.discarded > 0 {
         text += &format!(
-            "\n        not counting {} the step limit and {} set aside: nothing is known of {}",
-            count(report.discarded, "execution that reached", "executions that reached"),
+            "\n        {} it and {} set aside: nothing is known of {}",
+            count(report.discarded, "execution reached", "executions reached"),
             if report.discarded == 1 { "was" } else { "were" },
             if report.discarded == 1 { "it" } else { "them" },
         );

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use raddle_core::{
-    Action, AtomicOp, BarrierOp, CellOp, ChannelOp, CondvarOp, Effect, Event, MutexOp, OnceOp, Op,
-    Order, ParkOp, PauseOp, Rmw, RwLockOp, Scalar, ThreadOp,
+    Action, AtomicOp, BarrierOp, CellOp, ChannelOp, CondvarOp, Effect, Event, MutexOp, ObjectKind,
+    OnceOp, Op, Order, ParkOp, PauseOp, Rmw, RwLockOp, Scalar, ThreadOp,
 };
 
 use crate::names::Names;
@@ -63,10 +63,10 @@ pub(crate) fn announced(op: Op, names: &Names<'_>) -> String {
             OnceOp::Complete => format!("{name} is complete"),
             OnceOp::Reset => format!("{name} failed"),
         },
-        Action::Park(op) => match op {
+        Action::Park(park) => match park {
             ParkOp::Park { timed: false } => "park".into(),
             ParkOp::Park { timed: true } => "park_timeout".into(),
-            ParkOp::Unpark => format!("unpark ({name})"),
+            ParkOp::Unpark => format!("unpark {}", parked(op, names)),
         },
         Action::Channel(op) => match op {
             ChannelOp::Send => format!("{name}.send"),
@@ -195,7 +195,7 @@ fn atomic(op: AtomicOp, scalar: Scalar) -> String {
         }
         AtomicOp::CompareExchange { weak, expected, new, .. } => {
             let method = if weak { "compare_exchange_weak" } else { "compare_exchange" };
-            format!("{method} {} by {}", value(scalar, expected), value(scalar, new))
+            format!("{method} {}, {}", value(scalar, expected), value(scalar, new))
         }
     }
 }
@@ -232,6 +232,25 @@ fn value(scalar: Scalar, bits: u64) -> String {
             scalar.sign_extend(bits).to_string()
         }
         Scalar::Pointer => format!("{bits:#x}"),
+    }
+}
+
+/// Whose park token the operation is on.
+fn parked(op: Op, names: &Names<'_>) -> String {
+    match names.kind(op.object()) {
+        Some(ObjectKind::Parker(thread)) => thread.to_string(),
+        Some(
+            ObjectKind::Thread(_)
+            | ObjectKind::Atomic(_)
+            | ObjectKind::Cell
+            | ObjectKind::Mutex
+            | ObjectKind::RwLock
+            | ObjectKind::Condvar
+            | ObjectKind::Barrier
+            | ObjectKind::Once
+            | ObjectKind::Channel,
+        )
+        | None => names.name(op.object()).into(),
     }
 }
 
