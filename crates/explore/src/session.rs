@@ -106,14 +106,19 @@ impl<'a, S: Substrate> Session<'a, S> {
         }
         let family = Family::with(&token.threads).ok_or(ReplayError::Token(TokenError::Damaged))?;
         let max_steps = self.settings.max_steps.max(token.schedule.len());
+        let recorded = token.schedule.len();
         let trace = replay(self.substrate, self.program, family, token.schedule, max_steps)
             .map_err(ReplayError::Stuck)?;
         if let Ending::Diverged(_) | Ending::Abandoned = trace.ending {
             return Err(ReplayError::Diverged { trace: Box::new(trace) });
         }
+        let finding = self.finding(&trace);
+        if finding.is_none() && trace.schedule().len() < recorded {
+            return Err(ReplayError::Diverged { trace: Box::new(trace) });
+        }
         let mut tally = Tally::new();
         tally.add(&trace, 0);
-        let verdict = match self.finding(&trace) {
+        let verdict = match finding {
             None => Verdict::Sampled,
             Some(finding) => Verdict::Failed(Box::new(Failure {
                 finding,
@@ -284,8 +289,13 @@ impl std::fmt::Display for ReplayError {
                          deterministic",
                         divergence.expected
                     ),
-                    Ending::Finished
-                    | Ending::Deadlock
+                    Ending::Finished => write!(
+                        f,
+                        "the program ended after {} steps, before the end of the recorded \
+                         schedule; it has changed since the token was made, or is not deterministic",
+                        trace.events.len()
+                    ),
+                    Ending::Deadlock
                     | Ending::Panicked(_)
                     | Ending::StepLimit
                     | Ending::Abandoned => write!(
