@@ -155,6 +155,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     }
 
     /// From a coroutine: back to the host.
+    #[cold]
     fn leave(&self, thread: ThreadId) {
         // SAFETY: `thread` runs on its coroutine, and no reference into the pool exists.
         unsafe { B::leave(self.crew.backend.get(), thread.index()) }
@@ -163,10 +164,17 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     /// Does as `turn` says, on the coroutine of `me`. Returns when it is the turn of `me` again.
     #[inline(always)]
     fn wait(&self, me: ThreadId, turn: Turn) {
-        match turn {
-            Turn::Run(thread) if thread == me => {}
-            Turn::Run(thread) => self.switch(me, thread),
-            Turn::End => self.leave(me),
+        if turn != Turn::of(me) {
+            self.give_way(me, turn);
+        }
+    }
+
+    /// As [`wait`](Run::wait), when it is not the turn of `me`.
+    #[inline(always)]
+    fn give_way(&self, me: ThreadId, turn: Turn) {
+        match turn.thread() {
+            Some(thread) => self.switch(me, thread),
+            None => self.leave(me),
         }
     }
 
@@ -194,10 +202,14 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
             // Not by `with_engine`: a closure would take the operation through memory.
             // SAFETY: as there.
             let engine = unsafe { &mut *self.engine };
-            engine.submit::<K>(me, Op::from_words(head, first, second), site)
+            let op = Op::from_words(head, first, second);
+            if let Some(effect) = engine.perform_on_lease::<K>(me, op, site) {
+                return effect;
+            }
+            engine.submit::<K>(me, op, site)
         };
-        if turn != Turn::Run(me) {
-            self.wait(me, turn);
+        if turn != Turn::of(me) {
+            self.give_way(me, turn);
             if self.phase.get() != Phase::Running {
                 return self.settle(head, first, second, site);
             }
@@ -272,15 +284,12 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
             return self.leave(me);
         }
         if self.phase.get() == Phase::Running {
-            let turn = self.with_engine(|engine| {
-                let exit = exit(engine.life(me));
-                engine.submit::<LifeOp>(me, exit, Site::UNKNOWN)
-            });
+            let turn = self.with_engine(|engine| engine.submit_exit(me));
             self.wait(me, turn);
         }
         if self.phase.get() != Phase::Running {
             // Destructors of other threads may wait for this one.
-            self.with_engine(|engine| engine.settle(me, exit(engine.life(me))));
+            self.with_engine(|engine| engine.settle_exit(me));
             return self.leave(me);
         }
         let turn = self.with_engine(|engine| engine.exit(me));
@@ -458,10 +467,6 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
             Token::new(&run.crew.options.name, &trace.threads, trace.schedule()).to_string()
         })
     }
-}
-
-fn exit(life: ObjectId) -> Op {
-    Op::new(life, Action::Thread(ThreadOp::Exit))
 }
 
 /// Ends the connection of a run when dropped.
