@@ -66,7 +66,8 @@ fn origin(report: &Report, failure: &Failure) -> String {
         count(failure.execution, "execution", "executions"),
         time(report.elapsed)
     );
-    if failure.reproduced {
+    let differs = matches!(failure.finding, Finding::Nondeterminism { .. });
+    if failure.reproduced && !differs {
         format!("{found} · replayed once: it fails in the same way")
     } else {
         found
@@ -117,12 +118,14 @@ fn explanation(finding: &Finding, trace: &Trace, names: &Names<'_>) -> String {
             busiest(trace, names)
         ),
         Finding::Nondeterminism { at, first, second } => format!(
-            "  The first execution, made again with the same choices, differs at step {}:\n    \
-             first:  {first}\n    then:   {second}\n\n  \
+            "  After the same choices, step {} was not the same in two executions:\n    \
+             first:  {}\n    then:   {}\n\n  \
              Something outside raddle's control decides: look for clocks, randomness, addresses, \
              hash maps,\n  `std` threads or locks, and state that outlives an execution. Until \
              then no result would mean\n  anything, and no failure could be replayed.\n",
-            thousands(*at as u64 + 1)
+            thousands(*at as u64 + 1),
+            one_line(first),
+            one_line(second)
         ),
         Finding::Stuck { thread, site } => format!(
             "  {thread} is at {site}. After an execution raddle unwinds the threads that are left; \

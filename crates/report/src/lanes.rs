@@ -39,7 +39,7 @@ pub(crate) enum Step {
 }
 
 /// Lanes wider than this in all are not drawn.
-const WIDEST: usize = 110;
+const WIDEST: usize = 120;
 const MARGIN: &str = "  ";
 const GAP: &str = "   ";
 

@@ -431,16 +431,16 @@ fn a_program_that_is_not_deterministic() {
     check(
         &failed(finding, Build::with_threads(1).finish()),
         expect![[r#"
-        raddle: test `tests::queue` FAILED — the program is not deterministic
-          found by random after 1,204 executions (0.4 s) · 1 step · replayed once: it fails in the same way
+            raddle: test `tests::queue` FAILED — the program is not deterministic
+              found by random after 1,204 executions (0.4 s) · 1 step
 
-          The first execution, made again with the same choices, differs at step 5:
-            first:  main did this at src/lib.rs:1
-            then:   main did that at src/lib.rs:2
+              After the same choices, step 5 was not the same in two executions:
+                first:  main did this at src/lib.rs:1
+                then:   main did that at src/lib.rs:2
 
-          Something outside raddle's control decides: look for clocks, randomness, addresses, hash maps,
-          `std` threads or locks, and state that outlives an execution. Until then no result would mean
-          anything, and no failure could be replayed."#]],
+              Something outside raddle's control decides: look for clocks, randomness, addresses, hash maps,
+              `std` threads or locks, and state that outlives an execution. Until then no result would mean
+              anything, and no failure could be replayed."#]],
     );
 }
 
