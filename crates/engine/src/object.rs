@@ -9,7 +9,9 @@ use raddle_core::{Effect, ObjectKind, Op, Scalar, ThreadId};
 use crate::objects::{Barrier, Channel, Condvar, Life, Mutex, Once, Parker, RwLock, Shape};
 
 /// The state of an object.
+// With a tag of its own: one hidden in a field takes longer to read than the state behind it.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[repr(u8)]
 pub enum Object {
     /// The life of a thread.
     Life(Life),

@@ -40,11 +40,19 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     /// An object changed: who among its waiters can go on now?
     #[inline(always)]
     pub(super) fn reconsider<K: Known>(&mut self, first: u32, object: ObjectId) {
-        if self.lease > 0 {
-            self.reconsider_later(first, object);
+        let slot = &mut self.objects[object.index()];
+        if C::GRANTS_LEASES && self.lease > 0 {
+            if !slot.is_stale {
+                slot.is_stale = true;
+                self.stale.push(object);
+            }
+            // Nobody can go on because a mutex was taken.
+            if !K::MUTEX || slot.object.is_free_mutex() {
+                self.interrupt_lease(first, object);
+            }
         } else if K::MUTEX {
             // All of a mutex's waiters want the same.
-            let can = self.objects[object.index()].object.is_free_mutex();
+            let can = slot.object.is_free_mutex();
             self.toggle_all(first, can);
         } else {
             self.reconsider_each(first, object);
@@ -52,12 +60,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     }
 
     /// While a thread has a lease, it only matters whether somebody ends it.
-    fn reconsider_later(&mut self, first: u32, object: ObjectId) {
-        let slot = &mut self.objects[object.index()];
-        if !slot.is_stale {
-            slot.is_stale = true;
-            self.stale.push(object);
-        }
+    fn interrupt_lease(&mut self, first: u32, object: ObjectId) {
         let mut waiter = first;
         while waiter != NOBODY {
             let thread = ThreadId(waiter);
