@@ -80,7 +80,7 @@ fn warning(failure: &Failure) -> &'static [&'static str] {
             if !failure.reproduced =>
         {
             &[
-                "NOT reproduced: the same choices, made again, did not fail in the same way.",
+                "NOT reproduced: making the same choices again did not bring it back, or was not possible.",
                 "The program may be nondeterministic: look for clocks, randomness, addresses, hash maps,",
                 "`std` threads or locks, and state that outlives an execution.",
             ]

@@ -309,18 +309,18 @@ fn a_failure_that_does_not_come_back_says_so() {
     check(
         &report,
         expect![[r#"
-        raddle: test `tests::queue` FAILED — now and then
-          found by random after 1,204 executions (0.4 s) · 0 steps
-          NOT reproduced: the same choices, made again, did not fail in the same way.
-          The program may be nondeterministic: look for clocks, randomness, addresses, hash maps,
-          `std` threads or locks, and state that outlives an execution.
+            raddle: test `tests::queue` FAILED — now and then
+              found by random after 1,204 executions (0.4 s) · 0 steps
+              NOT reproduced: making the same choices again did not bring it back, or was not possible.
+              The program may be nondeterministic: look for clocks, randomness, addresses, hash maps,
+              `std` threads or locks, and state that outlives an execution.
 
-               main
-            ✗  panics   src/lib.rs:20
+                   main
+                ✗  panics   src/lib.rs:20
 
-          main panicked at src/lib.rs:20:9
+              main panicked at src/lib.rs:20:9
 
-          replay: RADDLE_REPLAY=r1-TOKEN cargo test tests::queue"#]],
+              replay: RADDLE_REPLAY=r1-TOKEN cargo test tests::queue"#]],
     );
 }
 
