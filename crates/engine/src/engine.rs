@@ -280,6 +280,15 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         Some(self.perform_on_object::<K, false>(by, op, site, None))
     }
 
+    /// As [`submit`](Engine::submit), for substrates that know that the thread has announced
+    /// something before.
+    #[inline(always)]
+    pub fn submit_again<K: Known>(&mut self, by: ThreadId, op: Op, site: Site) -> Turn {
+        debug_assert!(self.creator == NOBODY);
+        self.announce::<K>(by, op, site);
+        self.next_turn()
+    }
+
     #[cold]
     fn back_to_creator(&mut self) -> Turn {
         self.running = ThreadId(core::mem::replace(&mut self.creator, NOBODY));

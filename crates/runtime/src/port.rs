@@ -37,6 +37,7 @@ pub(crate) struct Entries {
     pub(crate) spawn: unsafe fn(*const (), Arc<dyn Body>, Site) -> ThreadId,
     pub(crate) work: unsafe fn(*const ()),
     pub(crate) finish: unsafe fn(*const (), Result<(), Box<dyn Any + Send>>),
+    pub(crate) panicked: unsafe fn(*const ()),
     pub(crate) thread: unsafe fn(*const ()) -> ThreadId,
     pub(crate) token: unsafe fn(*const ()) -> String,
 }
@@ -171,6 +172,13 @@ pub(crate) fn token() -> String {
     unsafe { (entries.token)(run) }
 }
 
+/// Tells that the calling thread has begun to panic.
+pub(crate) fn panicked() {
+    let (run, entries) = port().get();
+    // SAFETY: both were set together by `connect`, for a run that has not ended.
+    unsafe { (entries.panicked)(run) }
+}
+
 /// Runs the body of the calling thread.
 pub(crate) fn work() {
     let (run, entries) = port().get();
@@ -245,6 +253,7 @@ static OUTSIDE: Entries = Entries {
     spawn: |_, _, _| outside(),
     work: |_| outside(),
     finish: |_, _| outside(),
+    panicked: |_| outside(),
     thread: |_| outside(),
     token: |_| outside(),
 };
