@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use raddle_core::{
-    Ending, Event, Failure, Finding, Report, ThreadInfo, Token, TokenError, Trace, Verdict, token,
+    Choice, Effect, Ending, Event, Failure, Finding, Report, ThreadInfo, Token, TokenError, Trace,
+    Verdict, token,
 };
 use raddle_engine::{Engine, Family, Sc, Stuck, Substrate};
 use raddle_strategy::{Pct, Random, RoundRobin};
@@ -46,6 +47,9 @@ pub trait Budget {
     /// How long it may take.
     fn limit(&self) -> Option<Duration>;
 }
+
+/// What stands for the strategy in the report on a replay.
+const REPLAY: &str = "replay";
 
 /// Fingerprints kept before the number of classes is estimated.
 const CLASS_LIMIT: usize = 1 << 16;
@@ -103,14 +107,19 @@ impl<'a, S: Substrate> Session<'a, S> {
         }
         let family = Family::with(&token.threads).ok_or(ReplayError::Token(TokenError::Damaged))?;
         let max_steps = self.settings.max_steps.max(token.schedule.len());
+        let recorded = token.schedule.len();
         let trace = replay(self.substrate, self.program, family, token.schedule, max_steps)
             .map_err(ReplayError::Stuck)?;
         if let Ending::Diverged(_) | Ending::Abandoned = trace.ending {
             return Err(ReplayError::Diverged { trace: Box::new(trace) });
         }
+        let finding = self.finding(&trace);
+        if finding.is_none() && trace.schedule().len() < recorded {
+            return Err(ReplayError::Diverged { trace: Box::new(trace) });
+        }
         let mut tally = Tally::new();
         tally.add(&trace, 0);
-        let verdict = match self.finding(&trace) {
+        let verdict = match finding {
             None => Verdict::Sampled,
             Some(finding) => Verdict::Failed(Box::new(Failure {
                 finding,
@@ -120,7 +129,7 @@ impl<'a, S: Substrate> Session<'a, S> {
                 reproduced: true,
             })),
         };
-        Ok(self.report(tally, verdict))
+        Ok(Report { strategy: REPLAY.to_owned(), ..self.report(tally, verdict) })
     }
 
     /// Explores with any explorer.
@@ -188,7 +197,12 @@ impl<'a, S: Substrate> Session<'a, S> {
     /// What is wrong with a run, if anything.
     fn finding(&self, trace: &Trace) -> Option<Finding> {
         match &trace.ending {
-            Ending::Finished | Ending::Abandoned | Ending::Diverged(_) => None,
+            Ending::Finished | Ending::Abandoned => None,
+            Ending::Diverged(divergence) => Some(Finding::Nondeterminism {
+                at: trace.events.len(),
+                first: format!("{} was possible", choice(divergence.expected)),
+                second: "it was not".into(),
+            }),
             Ending::Panicked(panic) => Some(Finding::Panic(panic.clone())),
             Ending::Deadlock => Some(Finding::Deadlock(waits(trace))),
             Ending::StepLimit => Some(Finding::StepLimit { steps: self.settings.max_steps as u64 }),
@@ -276,13 +290,18 @@ impl std::fmt::Display for ReplayError {
                 match &trace.ending {
                     Ending::Diverged(divergence) => write!(
                         f,
-                        "the program left the recorded schedule at step {step}: {:?} was to be \
-                         chosen and cannot be; it has changed since the token was made, or is not \
-                         deterministic",
-                        divergence.expected
+                        "the program left the recorded schedule at step {step}, where {} was \
+                         chosen and cannot be any more; it has changed since the token was made, \
+                         or is not deterministic",
+                        choice(divergence.expected)
                     ),
-                    Ending::Finished
-                    | Ending::Deadlock
+                    Ending::Finished => write!(
+                        f,
+                        "the program ended after {} steps, before the end of the recorded \
+                         schedule; it has changed since the token was made, or is not deterministic",
+                        trace.events.len()
+                    ),
+                    Ending::Deadlock
                     | Ending::Panicked(_)
                     | Ending::StepLimit
                     | Ending::Abandoned => write!(
@@ -340,14 +359,36 @@ fn stuck_finding(stuck: Stuck) -> Finding {
 }
 
 fn describe(event: Option<&Event>, trace: &Trace) -> String {
-    match event {
-        Some(event) => format!(
-            "{} did {:?} → {:?} at {}",
-            event.id.thread,
-            event.op.action(),
-            event.effect,
-            event.site
-        ),
-        None => format!("the run had ended ({:?})", trace.ending),
+    let Some(event) = event else { return ended(&trace.ending) };
+    let (thread, site, action) = (event.id.thread, event.site, event.op.action());
+    match event.effect {
+        Effect::None => format!("{thread} at {site}: {action:?}"),
+        effect => format!("{thread} at {site}: {action:?}, which gave {effect:?}"),
+    }
+}
+
+fn ended(ending: &Ending) -> String {
+    match ending {
+        Ending::Finished => "the execution had ended".into(),
+        Ending::Deadlock => "no thread could go on".into(),
+        Ending::Panicked(panic) => {
+            let place = panic.place.as_deref().unwrap_or("an unknown place");
+            format!("{} had panicked at {place}: {}", panic.thread, panic.message)
+        }
+        Ending::StepLimit => "the execution had reached the step limit".into(),
+        Ending::Abandoned => "the execution went on".into(),
+        Ending::Diverged(divergence) => {
+            format!("the same choice, {}, was not possible", choice(divergence.expected))
+        }
+    }
+}
+
+fn choice(choice: Choice) -> String {
+    match choice {
+        Choice::Thread(thread) => format!("a step of {thread}"),
+        Choice::Source(source) => {
+            format!("reading event {} of {}", source.index + 1, source.thread)
+        }
+        Choice::Value(value) => format!("the value {value}"),
     }
 }
