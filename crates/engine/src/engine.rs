@@ -8,8 +8,8 @@ use alloc::vec::Vec;
 
 use raddle_core::fingerprint::{self, History, Name};
 use raddle_core::{
-    Access, Action, Choice, Chooser, Effect, Ending, Event, EventId, ObjectId, ObjectInfo,
-    ObjectKind, Op, Panic, PauseOp, Pending, Plan, Site, ThreadId, ThreadInfo, ThreadOp, Trace,
+    Access, Action, Chooser, Effect, Ending, Event, EventId, ObjectId, ObjectInfo, ObjectKind, Op,
+    Panic, PauseOp, Pending, Plan, Site, ThreadId, ThreadInfo, ThreadOp, Trace,
 };
 
 use crate::known::{AnyOp, Known, LifeOp};
@@ -295,22 +295,12 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         Turn::of(self.running)
     }
 
-    /// As [`submit`](Engine::submit), but `by` goes first if it can: it is unwinding from a panic,
-    /// and the language allows one panic at a time on a stack.
+    /// As [`submit`](Engine::submit), but `by` is the only option if it can go on: it is unwinding
+    /// from a panic, and the language allows one panic at a time on an OS thread.
     #[cold]
     pub fn submit_unpreempted(&mut self, by: ThreadId, op: Op, site: Site) -> Turn {
         self.announce::<AnyOp>(by, op, site);
-        if !self.pending[by.index()].enabled {
-            return self.next_turn();
-        }
-        if self.followed < self.plan.prefix.len() {
-            let expected = self.plan.prefix[self.followed];
-            if expected != Choice::Thread(by) {
-                return self.diverge(expected);
-            }
-            self.followed += 1;
-        }
-        Turn::of(by)
+        if self.pending[by.index()].enabled { self.only_turn(by) } else { self.next_turn() }
     }
 
     /// Performs what `by`, whose turn it is, announced; spawns are [`start`](Engine::start)ed and

@@ -3,7 +3,7 @@
 //! Promise: when it ends, every interleaving has been run. The number of interleavings is the only
 //! limit; this is the baseline that reductions are checked against.
 
-use raddle_core::{Choice, Chooser, Event, Pick, Plan, Point, ThreadId, Trace};
+use raddle_core::{Choice, Chooser, Event, Pick, Plan, Point, Trace};
 
 use crate::Explorer;
 
@@ -24,36 +24,12 @@ struct Node {
 #[derive(Clone, Debug, Default)]
 pub struct DfsChooser {
     met: Vec<Node>,
-    /// How many steps of this run are in the prefix and in `met`.
-    steps: usize,
-}
-
-impl DfsChooser {
-    /// Nobody is asked while a thread unwinds from a panic, but its steps are part of the way here.
-    fn catch_up(&mut self, past: &[Event]) {
-        for event in &past[self.steps.min(past.len())..] {
-            self.step(event.id.thread);
-        }
-    }
-
-    fn step(&mut self, thread: ThreadId) {
-        self.met.push(Node { options: vec![Choice::Thread(thread)], taken: 0 });
-        self.steps += 1;
-    }
 }
 
 impl Chooser for DfsChooser {
     const WATCHES_CHANGES: bool = false;
 
-    fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick {
-        self.catch_up(past);
-        match at {
-            Point::Thread(_) => self.steps += 1,
-            Point::Source { by, .. } | Point::Value { by, .. } if self.steps == past.len() => {
-                self.step(by.thread);
-            }
-            Point::Source { .. } | Point::Value { .. } => {}
-        }
+    fn choose(&mut self, at: &Point<'_>, _past: &[Event]) -> Pick {
         let options = (0..at.options()).map(|option| at.choice(option)).collect();
         self.met.push(Node { options, taken: 0 });
         Pick::Take(0)
@@ -81,8 +57,6 @@ impl Explorer for Dfs {
         self.started = true;
         plan.prefix.clear();
         plan.prefix.extend(self.stack.iter().map(|node| node.options[node.taken]));
-        let is_step = |choice: &&Choice| matches!(choice, Choice::Thread(_));
-        plan.then.steps = plan.prefix.iter().filter(is_step).count();
         true
     }
 

@@ -177,7 +177,7 @@ impl<'a, S: Substrate> Session<'a, S> {
                     break Verdict::NothingToExplore;
                 }
             }
-            if tally.executions == self.settings.runs {
+            if tally.executions == self.runs() {
                 break Verdict::Sampled;
             }
             let cost = engine.trace().events.len() as u64 + STEPS_PER_RUN;
@@ -188,6 +188,11 @@ impl<'a, S: Substrate> Session<'a, S> {
             }
         };
         self.report(tally, verdict)
+    }
+
+    /// How many runs to make at most; round-robin has only one to offer.
+    fn runs(&self) -> u64 {
+        if self.settings.strategy == Strategy::RoundRobin { 1 } else { self.settings.runs }
     }
 
     fn out_of_time(&self) -> bool {

@@ -74,3 +74,51 @@ fn a_search_that_cannot_go_where_it_was_is_not_exhaustive() {
     let failure = report.failure().expect("the program changes from run to run");
     assert!(matches!(failure.finding, Finding::Nondeterminism { .. }), "{:?}", failure.finding);
 }
+
+#[test]
+fn a_guard_dropped_while_another_thread_unwinds_does_not_poison() {
+    let report = Config::new().strategy("dfs").run(|| {
+        let gate = Arc::new(Mutex::new(()));
+        let holder = thread::spawn({
+            let gate = gate.clone();
+            move || {
+                let _guard = gate.lock();
+                thread::yield_now();
+            }
+        });
+        let unwinds = thread::spawn({
+            let gate = gate.clone();
+            move || {
+                thread::yield_now();
+                let _ = catch_unwind(AssertUnwindSafe(|| {
+                    let _locks = LocksOnDrop(gate);
+                    panic!("caught");
+                }));
+            }
+        });
+        unwinds.join().unwrap();
+        holder.join().unwrap();
+        assert!(!gate.is_poisoned(), "nobody panicked while holding it");
+    });
+    assert!(report.failure().is_none(), "{}", raddle::text(&report));
+}
+
+#[test]
+fn a_deadlock_of_an_unwinding_thread_is_reproduced() {
+    let report = Config::new().run(|| {
+        let gate = Arc::new(Mutex::new(()));
+        let _guard = gate.lock();
+        let other = thread::spawn({
+            let gate = gate.clone();
+            move || {
+                thread::yield_now();
+                let _locks = LocksOnDrop(gate);
+                panic!("escapes");
+            }
+        });
+        other.join().unwrap();
+    });
+    let failure = report.failure().unwrap();
+    assert!(matches!(failure.finding, Finding::Deadlock(_)));
+    assert!(failure.reproduced, "{}", raddle::text(&report));
+}

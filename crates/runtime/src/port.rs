@@ -18,6 +18,9 @@ pub trait Body: Send + Sync {
     fn run(&self);
 }
 
+/// How the body of a thread ended.
+pub(crate) type Caught = Result<(), Box<dyn Any + Send>>;
+
 type Submit = unsafe fn(*const (), u64, u64, u64, Site) -> Effect;
 
 /// What a run offers, without its types.
@@ -36,8 +39,9 @@ pub(crate) struct Entries {
     pub(crate) time: unsafe fn(*const ()) -> u64,
     pub(crate) spawn: unsafe fn(*const (), Arc<dyn Body>, Site) -> ThreadId,
     pub(crate) work: unsafe fn(*const ()),
-    pub(crate) finish: unsafe fn(*const (), Result<(), Box<dyn Any + Send>>) -> Parting,
+    pub(crate) finish: unsafe fn(*const (), Caught) -> Parting,
     pub(crate) panicked: unsafe fn(*const ()),
+    pub(crate) unwinding: unsafe fn(*const ()) -> bool,
     pub(crate) thread: unsafe fn(*const ()) -> ThreadId,
     pub(crate) token: unsafe fn(*const ()) -> String,
 }
@@ -184,6 +188,21 @@ pub(crate) fn token() -> String {
     unsafe { (entries.token)(run) }
 }
 
+/// Whether the calling thread is unwinding from a panic, as [`std::thread::panicking`] says outside
+/// runs.
+#[inline]
+pub fn unwinding() -> bool {
+    if !std::thread::panicking() {
+        return false;
+    }
+    if !active() {
+        return true;
+    }
+    let (run, entries) = port().get();
+    // SAFETY: both were set together by `connect`, for a run that has not ended.
+    unsafe { (entries.unwinding)(run) }
+}
+
 /// Tells that the calling thread has begun to panic.
 pub(crate) fn panicked() {
     let (run, entries) = port().get();
@@ -199,7 +218,7 @@ pub(crate) fn work() {
 }
 
 /// Tells that the body of the calling thread has ended.
-pub(crate) fn finish(result: Result<(), Box<dyn Any + Send>>) -> Parting {
+pub(crate) fn finish(result: Caught) -> Parting {
     let (run, entries) = port().get();
     // SAFETY: both were set together by `connect`, for a run that has not ended.
     unsafe { (entries.finish)(run, result) }
@@ -266,6 +285,7 @@ static OUTSIDE: Entries = Entries {
     work: |_| outside(),
     finish: |_, _| outside(),
     panicked: |_| outside(),
+    unwinding: |_| outside(),
     thread: |_| outside(),
     token: |_| outside(),
 };

@@ -1,7 +1,6 @@
 //! One execution on coroutines: announcements in, switches out, and clearing up at the end.
 
-use std::any::Any;
-use std::cell::{Cell, UnsafeCell};
+use std::cell::{Cell, RefCell, UnsafeCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -9,7 +8,7 @@ use raddle_core::{Action, Chooser, Effect, ObjectId, Op, Site, ThreadId, ThreadO
 use raddle_engine::known::{AnyOp, AtomicOp, Known, LifeOp, MutexOp};
 use raddle_engine::{Engine, Initial, Memory, Stuck, Turn};
 
-use crate::port::{self, Body, Entries, Parting};
+use crate::port::{self, Body, Caught, Entries, Parting};
 use crate::runtime::Options;
 use crate::{Backend, panics};
 
@@ -66,6 +65,9 @@ pub(crate) struct Run<'a, B, M, C> {
     phase: Cell<Phase>,
     /// Whose turn it is.
     thread: Cell<ThreadId>,
+    /// Threads that are unwinding from a panic. The standard library knows only that some thread on
+    /// this OS thread is.
+    unwinding: RefCell<Vec<ThreadId>>,
     /// During teardown: where the thread that left last cannot go on, if so.
     stuck: Cell<Option<Site>>,
     /// During teardown: how often the program caught the unwinding.
@@ -86,6 +88,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         work: Self::work_entry,
         finish: Self::finish_entry,
         panicked: Self::panicked_entry,
+        unwinding: Self::unwinding_entry,
         thread: Self::thread_entry,
         token: Self::token_entry,
     };
@@ -101,6 +104,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
             program,
             phase: Cell::new(Phase::Running),
             thread: Cell::new(ThreadId::MAIN),
+            unwinding: RefCell::new(Vec::new()),
             stuck: Cell::new(None),
             caught: Cell::new(0),
         }
@@ -268,11 +272,13 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     /// Announces an operation of the calling thread in any phase of a run that is not over.
     fn announce(&self, op: Op, site: Site) -> Turn {
         let me = self.thread.get();
-        if std::thread::panicking() {
+        if self.is_unwinding(me) {
             return self.with_engine(|engine| engine.submit_unpreempted(me, op, site));
         }
-        // A first announcement, or a panic that the program has caught.
-        self.phase.set(Phase::Running);
+        // A first announcement, a panic that the program has caught, or one of another thread, which
+        // waits in a destructor.
+        let others_unwind = !self.unwinding.borrow().is_empty();
+        self.phase.set(if others_unwind { Phase::Unwinding } else { Phase::Running });
         self.with_engine(|engine| engine.submit::<AnyOp>(me, op, site))
     }
 
@@ -322,8 +328,11 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
 
     /// The calling thread's body has ended: ends the thread, and tells where its coroutine goes from
     /// here.
-    fn finish(&self, result: Result<(), Box<dyn Any + Send>>) -> Parting {
+    fn finish(&self, result: Caught) -> Parting {
         let me = self.thread.get();
+        if result.is_err() {
+            self.unwinding.borrow_mut().retain(|&thread| thread != me);
+        }
         if let (Err(payload), false) = (result, self.phase.get().is_over()) {
             let panic = panics::describe(me, &*payload);
             self.with_engine(|engine| engine.fail(panic));
@@ -385,6 +394,15 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         }
     }
 
+    /// Whether a panic of this thread is under way.
+    fn is_unwinding(&self, thread: ThreadId) -> bool {
+        let mut unwinding = self.unwinding.borrow_mut();
+        if !std::thread::panicking() {
+            unwinding.clear();
+        }
+        unwinding.contains(&thread)
+    }
+
     /// Drops something of the program's after the end of the run.
     #[cold]
     fn discard<T>(&self, value: T) {
@@ -403,11 +421,12 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
             let effect = self.with_engine(|engine| engine.settle(me, op));
             return effect.expect("a destructor waits for something after the end of its run");
         }
-        if !std::thread::panicking() {
+        if !self.is_unwinding(me) {
             // The program caught the unwinding, or has not begun to unwind.
             let caught = self.caught.get() + 1;
             self.caught.set(caught);
             if caught <= PATIENCE {
+                self.unwinding.borrow_mut().push(me);
                 panics::tear_down();
             }
             loop {
@@ -502,7 +521,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         run.work();
     }
 
-    unsafe fn finish_entry(run: *const (), result: Result<(), Box<dyn Any + Send>>) -> Parting {
+    unsafe fn finish_entry(run: *const (), result: Caught) -> Parting {
         // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
         let run: &Self = unsafe { &*run.cast() };
         run.finish(result)
@@ -511,9 +530,16 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     unsafe fn panicked_entry(run: *const ()) {
         // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
         let run: &Self = unsafe { &*run.cast() };
+        run.unwinding.borrow_mut().push(run.thread.get());
         if run.phase.get() == Phase::Running {
             run.phase.set(Phase::Unwinding);
         }
+    }
+
+    unsafe fn unwinding_entry(run: *const ()) -> bool {
+        // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
+        let run: &Self = unsafe { &*run.cast() };
+        run.is_unwinding(run.thread.get())
     }
 
     unsafe fn thread_entry(run: *const ()) -> ThreadId {

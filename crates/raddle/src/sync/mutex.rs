@@ -190,7 +190,7 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
         outside: Option<std::sync::MutexGuard<'a, ()>>,
         site: Site,
     ) -> MutexGuard<'a, T> {
-        let was_panicking = std::thread::panicking();
+        let was_panicking = port::unwinding();
         MutexGuard { mutex, outside, site, was_panicking, _not_send: PhantomData }
     }
 
@@ -225,7 +225,7 @@ impl<T: ?Sized> Drop for MutexGuard<'_, T> {
     fn drop(&mut self) {
         if self.outside.is_none() {
             if let Some(object) = self.mutex.name.known() {
-                if !self.was_panicking && std::thread::panicking() {
+                if !self.was_panicking && port::unwinding() {
                     self.mutex.poisoned_in.store(port::run_number(), Ordering::Relaxed);
                 }
                 let op = Op::new(object, Action::Mutex(MutexOp::Unlock));
