@@ -163,6 +163,12 @@ impl Op {
         (self.head >> 36) as u8 & 15 == crate::code::group::MUTEX
     }
 
+    /// Whether this is an operation on a thread.
+    #[inline(always)]
+    pub const fn is_thread(&self) -> bool {
+        (self.head >> 36) as u8 & 15 == crate::code::group::THREAD
+    }
+
     /// Whether this is an operation on an atomic variable.
     #[inline(always)]
     pub const fn is_atomic(&self) -> bool {

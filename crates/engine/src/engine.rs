@@ -255,6 +255,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
 
     /// Announces that `by` is about to end. Whose turn is it? When it is that of `by`, it
     /// [`exit`](Engine::exit)s.
+    #[inline(always)]
     pub fn submit_exit(&mut self, by: ThreadId) -> Turn {
         let life = self.threads[by.index()].life;
         self.submit::<LifeOp>(by, Op::new(life, Action::Thread(ThreadOp::Exit)), Site::UNKNOWN)
@@ -331,12 +332,13 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         source: Option<EventId>,
     ) -> Effect {
         let slot = &mut self.objects[op.object().index()];
-        let effect = if K::ATOMIC || !K::MUTEX && op.is_atomic() {
+        let effect = if K::ATOMIC || !K::MUTEX && !K::LIFE && op.is_atomic() {
             let index = self.threads.get(by.index()).map_or(0, |thread| thread.events);
             self.memory.access(EventId { thread: by, index }, op, source)
         } else {
             match &mut slot.object {
                 Object::Mutex(mutex) if K::MUTEX => mutex.apply(op.mutex(), by),
+                Object::Life(life) if K::LIFE => life.apply(op.thread(), by),
                 object => object.apply(op, by),
             }
         };
@@ -383,6 +385,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
 
     /// Performs the spawn that `creator`, whose turn it is, announced. The new thread is to run up
     /// to its first announcement.
+    #[inline(always)]
     pub fn start(&mut self, creator: ThreadId, life: ObjectId, site: Site) -> ThreadId {
         let ObjectKind::Thread(child) = self.trace.objects[life.index()].kind else {
             unreachable!("raddle invariant broken: spawn of {life:?}")
@@ -397,6 +400,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     }
 
     /// Performs the exit that `by`, whose turn it is, announced. Whose turn is it now?
+    #[inline(always)]
     pub fn exit(&mut self, by: ThreadId) -> Turn {
         let life = self.threads[by.index()].life;
         self.objects[life.index()].object.become_life(Life::Ended);
@@ -461,7 +465,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     #[inline(always)]
     fn record<K: Known>(&mut self, by: ThreadId, op: Op, effect: Effect, site: Site) {
         let (name, yields) = self.write_down(by, op, effect, site);
-        if !K::ATOMIC && !K::MUTEX && op.gave_way(effect) {
+        if !K::ATOMIC && !K::MUTEX && !K::LIFE && op.gave_way(effect) {
             *yields += 1;
         }
         let access = op.access_with(effect);

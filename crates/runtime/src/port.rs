@@ -32,6 +32,8 @@ pub(crate) struct Entries {
     pub(crate) submit_atomic: Submit,
     /// As `submit`, for operations on mutexes.
     pub(crate) submit_mutex: Submit,
+    /// As `submit`, for joins.
+    pub(crate) submit_join: Submit,
     pub(crate) declare: unsafe fn(*const (), Initial, Site) -> ObjectId,
     pub(crate) newest: unsafe fn(*const (), ObjectId) -> u64,
     pub(crate) life: unsafe fn(*const (), ThreadId) -> ObjectId,
@@ -258,6 +260,8 @@ impl Port {
             entries.submit_atomic
         } else if op.is_mutex() {
             entries.submit_mutex
+        } else if op.is_thread() {
+            entries.submit_join
         } else {
             entries.submit
         };
@@ -276,6 +280,7 @@ static OUTSIDE: Entries = Entries {
     submit: |_, _, _, _, _| outside(),
     submit_atomic: |_, _, _, _, _| outside(),
     submit_mutex: |_, _, _, _, _| outside(),
+    submit_join: |_, _, _, _, _| outside(),
     declare: |_, _, _| outside(),
     newest: |_, _| outside(),
     life: |_, _| outside(),

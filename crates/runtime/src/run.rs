@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use raddle_core::{Action, Chooser, Effect, ObjectId, Op, Site, ThreadId, ThreadOp, Token};
-use raddle_engine::known::{AnyOp, AtomicOp, Known, LifeOp, MutexOp};
+use raddle_engine::known::{AnyOp, AtomicOp, JoinOp, Known, LifeOp, MutexOp};
 use raddle_engine::{Engine, Initial, Memory, Stuck, Turn};
 
 use crate::port::{self, Body, Caught, Entries, Parting};
@@ -79,6 +79,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         submit: Self::submit_entry,
         submit_atomic: Self::submit_atomic_entry,
         submit_mutex: Self::submit_mutex_entry,
+        submit_join: Self::submit_join_entry,
         declare: Self::declare_entry,
         newest: Self::newest_entry,
         life: Self::life_entry,
@@ -477,6 +478,18 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
         let run: &Self = unsafe { &*run.cast() };
         run.submit::<MutexOp>(head, first, second, site)
+    }
+
+    unsafe fn submit_join_entry(
+        run: *const (),
+        head: u64,
+        first: u64,
+        second: u64,
+        site: Site,
+    ) -> Effect {
+        // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
+        let run: &Self = unsafe { &*run.cast() };
+        run.submit::<JoinOp>(head, first, second, site)
     }
 
     unsafe fn declare_entry(run: *const (), initial: Initial, site: Site) -> ObjectId {

@@ -8,7 +8,7 @@ use crate::known::Known;
 
 impl<M: Memory, C: Chooser> Engine<M, C> {
     /// A thread comes to life.
-    #[inline]
+    #[inline(always)]
     pub(super) fn admit(&mut self, thread: ThreadId, life: ObjectId, time: u64) {
         if self.threads.len() <= thread.index() {
             self.make_room(thread);
