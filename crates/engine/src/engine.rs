@@ -40,6 +40,12 @@ impl Turn {
         Turn(thread.0)
     }
 
+    /// Whether it is the turn of `thread`.
+    #[inline(always)]
+    pub fn is_of(self, thread: ThreadId) -> bool {
+        self.0 == thread.0
+    }
+
     /// Whose turn it is, or `None` if the run is over.
     #[inline(always)]
     pub fn thread(self) -> Option<ThreadId> {
@@ -476,7 +482,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         if self.time_moved {
             self.join_times(by, op.object(), access);
         }
-        if access == Access::Update && waiter != NOBODY {
+        if waiter != NOBODY && matches!(access, Access::Update) {
             self.reconsider::<K>(waiter, op.object());
         }
     }

@@ -7,7 +7,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use raddle_core::{Action, Effect, ObjectId, Op, Site, ThreadId};
+use raddle_core::{Effect, ObjectId, Op, Site, ThreadId};
 use raddle_engine::Initial;
 
 use crate::epoch;
@@ -106,7 +106,7 @@ pub fn announces_plain_accesses() -> bool {
     port().epoch.get() != 0 && port().plain_accesses.get()
 }
 
-/// Announces `action` on the object called `name`, waits for its turn, and tells what came of it.
+/// Announces the operation that `make` makes on the object called `name`, waits for its turn, and tells what came of it.
 /// `None` outside a run.
 ///
 /// An object new to the run is declared as `initial` says, where `None` means that somebody outside
@@ -118,7 +118,7 @@ pub fn announces_plain_accesses() -> bool {
 pub fn operate(
     name: &Name,
     initial: impl FnOnce() -> Option<Initial>,
-    action: Action,
+    make: impl FnOnce(ObjectId) -> Op,
     site: Site,
 ) -> Option<Effect> {
     let port = port();
@@ -130,7 +130,7 @@ pub fn operate(
     if known >> OBJECT_BITS != epoch {
         known = name.declare(port, initial, site);
     }
-    Some(port.submit(Op::new(number(known), action), site))
+    Some(port.submit(make(number(known)), site))
 }
 
 /// Announces an operation, waits for its turn, and tells what came of it.

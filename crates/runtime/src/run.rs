@@ -188,7 +188,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     /// Does as `turn` says, on the coroutine of `me`. Returns when it is the turn of `me` again.
     #[inline(always)]
     fn wait(&self, me: ThreadId, turn: Turn) {
-        if turn != Turn::of(me) {
+        if !turn.is_of(me) {
             self.give_way(me, turn);
         }
     }
@@ -216,57 +216,60 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     /// do; `K` tells the compiler what is known of the operation.
     #[inline(always)]
     fn submit<K: Known>(&self, head: u64, first: u64, second: u64, site: Site) -> Effect {
-        if self.phase.get() != Phase::Running {
-            return self.submit_specially(head, first, second, site);
-        }
         let me = self.thread.get();
         let op = Op::from_words(head, first, second);
-        // Not by `with_engine`: a closure would take the operation through memory.
-        // SAFETY: as there.
-        let engine = unsafe { &mut *self.engine };
-        if let Some(effect) = engine.perform_on_lease::<K>(me, op, site) {
-            return effect;
-        }
-        let turn = engine.submit_again::<K>(me, op, site);
-        if turn != Turn::of(me) {
-            self.give_way(me, turn);
-            if self.phase.get() != Phase::Running {
-                return self.resume_specially(head, first, second, site);
+        let turn = if matches!(self.phase.get(), Phase::Running) {
+            // Not by `with_engine`: a closure would take the operation through memory.
+            // SAFETY: as there.
+            let engine = unsafe { &mut *self.engine };
+            if let Some(effect) = engine.perform_on_lease::<K>(me, op, site) {
+                return effect;
             }
+            engine.submit_again::<K>(me, op, site)
+        } else {
+            self.submit_specially(head, first, second, site)
+        };
+        if !turn.is_of(me) {
+            self.give_way(me, turn);
+        }
+        if !matches!(self.phase.get(), Phase::Running) {
+            return self.resume_specially(head, first, second, site);
         }
         // SAFETY: as above.
         let engine = unsafe { &mut *self.engine };
         match engine.perform::<K>(me, op, site) {
             Some(effect) => effect,
-            None => self.resume_specially(head, first, second, site),
+            None => self.end_within(head, first, second, site),
         }
     }
 
-    /// As [`submit`](Run::submit), in any phase.
+    /// Announces an operation in any phase. Whose turn is it?
     #[cold]
-    fn submit_specially(&self, head: u64, first: u64, second: u64, site: Site) -> Effect {
+    fn submit_specially(&self, head: u64, first: u64, second: u64, site: Site) -> Turn {
         if self.phase.get().is_over() {
-            return self.settle(head, first, second, site);
+            return Turn::of(self.thread.get());
         }
-        let me = self.thread.get();
-        let turn = self.announce(Op::from_words(head, first, second), site);
-        self.wait(me, turn);
-        self.resume_specially(head, first, second, site)
+        self.announce(Op::from_words(head, first, second), site)
     }
 
     /// It is the calling thread's turn, or the run is over.
     #[cold]
     fn resume_specially(&self, head: u64, first: u64, second: u64, site: Site) -> Effect {
-        let me = self.thread.get();
-        let op = Op::from_words(head, first, second);
-        if !self.phase.get().is_over() {
-            let effect = self.with_engine(|engine| engine.perform::<AnyOp>(me, op, site));
-            if let Some(effect) = effect {
-                return effect;
-            }
-            // Performing it ended the run.
-            self.leave(me);
+        if self.phase.get().is_over() {
+            return self.settle(head, first, second, site);
         }
+        let op = Op::from_words(head, first, second);
+        let me = self.thread.get();
+        match self.with_engine(|engine| engine.perform::<AnyOp>(me, op, site)) {
+            Some(effect) => effect,
+            None => self.end_within(head, first, second, site),
+        }
+    }
+
+    /// Performing an operation ended the run.
+    #[cold]
+    fn end_within(&self, head: u64, first: u64, second: u64, site: Site) -> Effect {
+        self.leave(self.thread.get());
         self.settle(head, first, second, site)
     }
 
