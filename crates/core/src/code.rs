@@ -45,7 +45,8 @@ impl Action {
                     (group::ATOMIC << 4 | 1, order as u16, value, 0)
                 }
                 AtomicOp::Update { order, scalar, function, operand } => {
-                    let small = order as u16 | (scalar as u16) << 4;
+                    let small =
+                        order as u16 | (scalar as u16) << 4 | (64 - scalar.bits() as u16) << 8;
                     (group::ATOMIC << 4 | (3 + function as u8), small, operand, 0)
                 }
                 AtomicOp::CompareExchange { success, failure, weak, expected, new } => {
@@ -117,68 +118,138 @@ impl Action {
     pub(crate) const fn decode(code: u8, small: u16, first: u64, second: u64) -> Action {
         let variant = code & 0x0f;
         match code >> 4 {
-            group::THREAD => Action::Thread(match variant {
-                0 => ThreadOp::Spawn,
-                1 => ThreadOp::Exit,
-                2 => ThreadOp::Join,
-                3.. => ThreadOp::IsFinished,
-            }),
+            group::THREAD => Action::Thread(ThreadOp::decode(variant)),
             group::ATOMIC => Action::Atomic(AtomicOp::decode(variant, small, first, second)),
-            group::CELL => Action::Cell(match variant {
-                0 => CellOp::Read,
-                1.. => CellOp::Write,
-            }),
-            group::MUTEX => Action::Mutex(match variant {
-                0 => MutexOp::Lock,
-                1 => MutexOp::TryLock,
-                2.. => MutexOp::Unlock,
-            }),
-            group::RWLOCK => Action::RwLock(match variant {
-                0 => RwLockOp::Read,
-                1 => RwLockOp::TryRead,
-                2 => RwLockOp::UnlockRead,
-                3 => RwLockOp::Write,
-                4 => RwLockOp::TryWrite,
-                5.. => RwLockOp::UnlockWrite,
-            }),
-            group::CONDVAR => Action::Condvar(match variant {
-                0 => CondvarOp::Enqueue,
-                1 => CondvarOp::Consume { timed: false },
-                2 => CondvarOp::Consume { timed: true },
-                3 => CondvarOp::NotifyOne,
-                4.. => CondvarOp::NotifyAll,
-            }),
-            group::BARRIER => Action::Barrier(match variant {
-                0 => BarrierOp::Arrive,
-                1.. => BarrierOp::Leave { generation: first },
-            }),
-            group::ONCE => Action::Once(match variant {
-                0 => OnceOp::Begin,
-                1 => OnceOp::Complete,
-                2.. => OnceOp::Reset,
-            }),
-            group::PARK => Action::Park(match variant {
-                0 => ParkOp::Park { timed: false },
-                1 => ParkOp::Park { timed: true },
-                2.. => ParkOp::Unpark,
-            }),
-            group::CHANNEL => Action::Channel(match variant {
-                0 => ChannelOp::Send,
-                1 => ChannelOp::TrySend,
-                2 => ChannelOp::AwaitTaken { ticket: first },
-                3 => ChannelOp::Receive { timed: false },
-                4 => ChannelOp::Receive { timed: true },
-                5 => ChannelOp::TryReceive,
-                6 => ChannelOp::CloseSenders,
-                7.. => ChannelOp::CloseReceiver,
-            }),
+            group::CELL => Action::Cell(CellOp::decode(variant)),
+            group::MUTEX => Action::Mutex(MutexOp::decode(variant)),
+            group::RWLOCK => Action::RwLock(RwLockOp::decode(variant)),
+            group::CONDVAR => Action::Condvar(CondvarOp::decode(variant)),
+            group::BARRIER => Action::Barrier(BarrierOp::decode(variant, first)),
+            group::ONCE => Action::Once(OnceOp::decode(variant)),
+            group::PARK => Action::Park(ParkOp::decode(variant)),
+            group::CHANNEL => Action::Channel(ChannelOp::decode(variant, first)),
             group::FENCE => Action::Fence(order(small)),
-            group::PAUSE => Action::Pause(match variant {
-                0 => PauseOp::Yield,
-                1 => PauseOp::Spin,
-                2.. => PauseOp::Sleep { nanos: first },
-            }),
+            group::PAUSE => Action::Pause(PauseOp::decode(variant, first)),
             group::CHOOSE.. => Action::Choose { bound: first as u32 },
+        }
+    }
+}
+
+impl ThreadOp {
+    #[inline(always)]
+    pub(crate) const fn decode(variant: u8) -> ThreadOp {
+        match variant {
+            0 => ThreadOp::Spawn,
+            1 => ThreadOp::Exit,
+            2 => ThreadOp::Join,
+            3.. => ThreadOp::IsFinished,
+        }
+    }
+}
+
+impl CellOp {
+    #[inline(always)]
+    pub(crate) const fn decode(variant: u8) -> CellOp {
+        match variant {
+            0 => CellOp::Read,
+            1.. => CellOp::Write,
+        }
+    }
+}
+
+impl RwLockOp {
+    #[inline(always)]
+    pub(crate) const fn decode(variant: u8) -> RwLockOp {
+        match variant {
+            0 => RwLockOp::Read,
+            1 => RwLockOp::TryRead,
+            2 => RwLockOp::UnlockRead,
+            3 => RwLockOp::Write,
+            4 => RwLockOp::TryWrite,
+            5.. => RwLockOp::UnlockWrite,
+        }
+    }
+}
+
+impl CondvarOp {
+    #[inline(always)]
+    pub(crate) const fn decode(variant: u8) -> CondvarOp {
+        match variant {
+            0 => CondvarOp::Enqueue,
+            1 => CondvarOp::Consume { timed: false },
+            2 => CondvarOp::Consume { timed: true },
+            3 => CondvarOp::NotifyOne,
+            4.. => CondvarOp::NotifyAll,
+        }
+    }
+}
+
+impl BarrierOp {
+    #[inline(always)]
+    pub(crate) const fn decode(variant: u8, first: u64) -> BarrierOp {
+        match variant {
+            0 => BarrierOp::Arrive,
+            1.. => BarrierOp::Leave { generation: first },
+        }
+    }
+}
+
+impl OnceOp {
+    #[inline(always)]
+    pub(crate) const fn decode(variant: u8) -> OnceOp {
+        match variant {
+            0 => OnceOp::Begin,
+            1 => OnceOp::Complete,
+            2.. => OnceOp::Reset,
+        }
+    }
+}
+
+impl ParkOp {
+    #[inline(always)]
+    pub(crate) const fn decode(variant: u8) -> ParkOp {
+        match variant {
+            0 => ParkOp::Park { timed: false },
+            1 => ParkOp::Park { timed: true },
+            2.. => ParkOp::Unpark,
+        }
+    }
+}
+
+impl ChannelOp {
+    #[inline(always)]
+    pub(crate) const fn decode(variant: u8, first: u64) -> ChannelOp {
+        match variant {
+            0 => ChannelOp::Send,
+            1 => ChannelOp::TrySend,
+            2 => ChannelOp::AwaitTaken { ticket: first },
+            3 => ChannelOp::Receive { timed: false },
+            4 => ChannelOp::Receive { timed: true },
+            5 => ChannelOp::TryReceive,
+            6 => ChannelOp::CloseSenders,
+            7.. => ChannelOp::CloseReceiver,
+        }
+    }
+}
+
+impl PauseOp {
+    #[inline(always)]
+    pub(crate) const fn decode(variant: u8, first: u64) -> PauseOp {
+        match variant {
+            0 => PauseOp::Yield,
+            1 => PauseOp::Spin,
+            2.. => PauseOp::Sleep { nanos: first },
+        }
+    }
+}
+
+impl MutexOp {
+    #[inline(always)]
+    pub(crate) const fn decode(variant: u8) -> MutexOp {
+        match variant {
+            0 => MutexOp::Lock,
+            1 => MutexOp::TryLock,
+            2.. => MutexOp::Unlock,
         }
     }
 }
@@ -251,7 +322,7 @@ const fn function(number: u8) -> Rmw {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ObjectId, Op};
+    use crate::{Effect, ObjectId, Op};
     use alloc::vec::Vec;
 
     fn all_actions() -> Vec<Action> {
@@ -293,6 +364,27 @@ mod tests {
             }
         }
         all
+    }
+
+    #[test]
+    fn atomics_are_applied_as_their_action_says() {
+        for action in all_actions() {
+            let Action::Atomic(op) = action else { continue };
+            for old in [0, 1, 0x7f, 0x80, 0xff, 1 << 63, u64::MAX] {
+                let expected = match op {
+                    AtomicOp::Load { .. } => (None, Effect::Value(old)),
+                    AtomicOp::Store { value, .. } => (Some(value), Effect::None),
+                    AtomicOp::Update { scalar, function, operand, .. } => {
+                        (Some(function.apply(scalar, old, operand)), Effect::Value(old))
+                    }
+                    AtomicOp::CompareExchange { expected, new, .. } if expected == old => {
+                        (Some(new), Effect::Exchanged(old))
+                    }
+                    AtomicOp::CompareExchange { .. } => (None, Effect::Kept(old)),
+                };
+                assert_eq!(Op::new(ObjectId(1), action).apply_to_atomic(old), expected, "{op:?}");
+            }
+        }
     }
 
     #[test]

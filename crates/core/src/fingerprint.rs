@@ -25,14 +25,18 @@ impl Name {
     /// The name of the first event of the child at `position` of a thread whose own first event
     /// has this name.
     pub const fn child(self, position: u32) -> Name {
-        Name(mix(self.0 ^ 0x8bb8_4b93_962e_acc9).wrapping_add(mix(position as u64 + 1)))
+        // Odd, so that the generator keeps its full period.
+        Name(mix(self.0 ^ 0x8bb8_4b93_962e_acc9).wrapping_add(mix(position as u64 + 1)) | 1)
     }
 
     /// This name; and goes on to the next event of the thread.
+    ///
+    /// A multiplicative generator: names of one thread are far from one another, and sums of names
+    /// tell which were added.
     #[inline(always)]
     pub fn advance(&mut self) -> u64 {
         let name = self.0;
-        self.0 = mix(name);
+        self.0 = name.wrapping_mul(0xd134_2543_de82_ef95);
         name
     }
 }

@@ -10,7 +10,7 @@
 
 use core::fmt;
 
-use crate::ObjectId;
+use crate::{Effect, ObjectId};
 
 /// What a thread is about to do, and to which object.
 #[derive(Copy, Clone, PartialEq, Eq)]
@@ -66,11 +66,79 @@ impl Op {
         Action::decode((self.head >> 32) as u8, (self.head >> 48) as u16, self.first, self.second)
     }
 
-    /// What happens to the atomic variable that this is an operation on.
+    /// The new value of an atomic variable that holds `old`, if this operation on it writes one, and
+    /// the effect.
+    ///
+    /// The same as asking [`action`](Op::action), without taking everything apart.
     #[inline(always)]
-    pub const fn atomic(&self) -> AtomicOp {
-        let code = (self.head >> 32) as u8;
-        AtomicOp::decode(code & 15, (self.head >> 48) as u16, self.first, self.second)
+    pub fn apply_to_atomic(&self, old: u64) -> (Option<u64>, Effect) {
+        const SWAP: u8 = 3;
+        let (operand, replaced) = (self.first, Effect::Value(old));
+        let new = match self.variant() {
+            0 => return (None, replaced),
+            1 => return (Some(operand), Effect::None),
+            2 if old == operand => return (Some(self.second), Effect::Exchanged(old)),
+            2 => return (None, Effect::Kept(old)),
+            SWAP => operand,
+            4 => old.wrapping_add(operand),
+            5 => old.wrapping_sub(operand),
+            6.. => match self.action() {
+                Action::Atomic(AtomicOp::Update { scalar, function, .. }) => {
+                    function.apply(scalar, old, operand)
+                }
+                other => unreachable!("raddle invariant broken: {other:?} on an atomic variable"),
+            },
+        };
+        // Where the scalar's width was put: bits it does not have.
+        let missing = (self.head >> 56) as u32 & 63;
+        (Some(new << missing >> missing), replaced)
+    }
+
+    /// What happens to the thread that this is an operation on.
+    #[inline(always)]
+    pub const fn thread(&self) -> ThreadOp {
+        ThreadOp::decode(self.variant())
+    }
+
+    /// What happens to the reader-writer lock that this is an operation on.
+    #[inline(always)]
+    pub const fn rwlock(&self) -> RwLockOp {
+        RwLockOp::decode(self.variant())
+    }
+
+    /// What happens to the condition variable that this is an operation on.
+    #[inline(always)]
+    pub const fn condvar(&self) -> CondvarOp {
+        CondvarOp::decode(self.variant())
+    }
+
+    /// What happens to the barrier that this is an operation on.
+    #[inline(always)]
+    pub const fn barrier(&self) -> BarrierOp {
+        BarrierOp::decode(self.variant(), self.first)
+    }
+
+    /// What happens to the initialisation that this is an operation on.
+    #[inline(always)]
+    pub const fn once(&self) -> OnceOp {
+        OnceOp::decode(self.variant())
+    }
+
+    /// What happens to the park token that this is an operation on.
+    #[inline(always)]
+    pub const fn park(&self) -> ParkOp {
+        ParkOp::decode(self.variant())
+    }
+
+    /// What happens to the channel that this is an operation on.
+    #[inline(always)]
+    pub const fn channel(&self) -> ChannelOp {
+        ChannelOp::decode(self.variant(), self.first)
+    }
+
+    #[inline(always)]
+    const fn variant(&self) -> u8 {
+        (self.head >> 32) as u8 & 15
     }
 
     /// Whether the action has one of these [`Traits`].
@@ -79,23 +147,10 @@ impl Op {
         (self.head >> 40) as u8 & traits != 0
     }
 
-    /// This operation, known by the compiler to be on an atomic variable, which it must be.
+    /// What happens to the mutex that this is an operation on.
     #[inline(always)]
-    pub const fn known_as_atomic(self) -> Op {
-        let never = (Traits::BLOCKS | Traits::PAUSES | Traits::TIMED) as u64;
-        let head = self.head & !(never << 40) | (Traits::ATOMIC as u64) << 40;
-        debug_assert!(head == self.head);
-        Op { head, ..self }
-    }
-
-    /// This operation, known by the compiler to be on a mutex, which it must be.
-    #[inline(always)]
-    pub const fn known_as_mutex(self) -> Op {
-        let never = Traits::READS | Traits::PAUSES | Traits::TIMED | Traits::ATOMIC;
-        let head = self.head & !((never as u64) << 40 | 0xf0 << 32)
-            | (crate::code::group::MUTEX as u64) << 36;
-        debug_assert!(head == self.head);
-        Op { head, ..self }
+    pub const fn mutex(&self) -> MutexOp {
+        MutexOp::decode(self.variant())
     }
 
     /// Whether this is an operation on a mutex.

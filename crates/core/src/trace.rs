@@ -20,7 +20,7 @@ pub struct Trace {
     pub fingerprint: u64,
     /// Which store a load read where it had a choice, with the load's position in `events`.
     pub sources: Vec<(usize, EventId)>,
-    /// How many points had more than one option.
+    /// How many points that are not about threads had more than one option.
     pub choices: u64,
     /// How the run ended.
     pub ending: Ending,

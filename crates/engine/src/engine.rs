@@ -12,6 +12,7 @@ use raddle_core::{
     ObjectKind, Op, Panic, PauseOp, Pending, Plan, Site, ThreadId, ThreadOp, Trace,
 };
 
+use crate::known::{AnyOp, Known, LifeOp};
 use crate::object::Object;
 use crate::objects::Life;
 use crate::{Family, Memory};
@@ -51,8 +52,8 @@ pub struct Engine<M, C> {
     running: ThreadId,
     /// How many steps the running thread may go on without a question.
     lease: u32,
-    /// Who goes on once the thread that is starting has announced its first operation.
-    creator: Option<ThreadId>,
+    /// Who goes on once the thread that is starting has announced its first operation, or `NOBODY`.
+    creator: u32,
     /// Threads that ended and whose stacks the substrate has not taken back.
     ended: Vec<ThreadId>,
     alive: u32,
@@ -111,7 +112,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             trace: Trace::default(),
             running: ThreadId::MAIN,
             lease: 0,
-            creator: None,
+            creator: NOBODY,
             ended: Vec::new(),
             alive: 0,
             max_alive: 0,
@@ -166,13 +167,15 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.trace.sources.clear();
         self.trace.fingerprint = 0;
         self.trace.choices = 0;
-        self.trace.ending = Ending::Finished;
+        if !matches!(self.trace.ending, Ending::Finished) {
+            self.trace.ending = Ending::Finished;
+        }
         self.enabled.clear();
         self.changed.clear();
         self.memory.reset();
         self.followed = 0;
         self.lease = 0;
-        self.creator = None;
+        self.creator = NOBODY;
         self.ended.clear();
         self.alive = 0;
         self.max_alive = 0;
@@ -215,25 +218,30 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     /// A thread's first announcement gives the turn back to its creator, which has performed the
     /// spawn already.
     #[inline(always)]
-    pub fn submit(&mut self, by: ThreadId, op: Op, site: Site) -> Turn {
-        if self.lease > 0 && !op.may_block() {
+    pub fn submit<K: Known>(&mut self, by: ThreadId, op: Op, site: Site) -> Turn {
+        if self.lease > 0 && !(K::BLOCKS && op.may_block()) {
             // Only the running thread has a lease: it goes on, and nobody looks at what is pending.
             self.lease -= 1;
             return Turn::Run(by);
         }
-        self.announce(by, op, site);
-        if let Some(creator) = self.creator.take() {
-            self.running = creator;
-            return Turn::Run(creator);
+        self.announce::<K>(by, op, site);
+        if self.creator != NOBODY {
+            return self.back_to_creator();
         }
         self.next_turn()
+    }
+
+    #[cold]
+    fn back_to_creator(&mut self) -> Turn {
+        self.running = ThreadId(core::mem::replace(&mut self.creator, NOBODY));
+        Turn::Run(self.running)
     }
 
     /// As [`submit`](Engine::submit), but `by` goes first if it can: it is unwinding from a panic,
     /// and the language allows one panic at a time on a stack.
     #[cold]
     pub fn submit_unpreempted(&mut self, by: ThreadId, op: Op, site: Site) -> Turn {
-        self.announce(by, op, site);
+        self.announce::<AnyOp>(by, op, site);
         if !self.pending[by.index()].enabled {
             return self.next_turn();
         }
@@ -250,40 +258,52 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     /// Performs what `by`, whose turn it is, announced; spawns are [`start`](Engine::start)ed and
     /// exits [`exit`](Engine::exit). `None` if the run ended instead.
     #[inline(always)]
-    pub fn perform(&mut self, by: ThreadId, op: Op, site: Site) -> Option<Effect> {
+    pub fn perform<K: Known>(&mut self, by: ThreadId, op: Op, site: Site) -> Option<Effect> {
         self.running = by;
-        if op.is_atomic() {
+        if K::ATOMIC || !K::MUTEX && op.is_atomic() {
             let source = self.choose_source(by, op, site)?;
             let effect = self.memory.access(self.next_event(by), op, source);
-            self.record(by, op, effect, site);
+            self.record::<K>(by, op, effect, site);
             return Some(effect);
         }
-        let action = op.action();
-        let effect = match action {
-            Action::Mutex(_)
+        let effect = if K::MUTEX || op.object() != ObjectId::NONE {
+            self.objects[op.object().index()].object.apply(op, by)
+        } else {
+            self.perform_alone(by, op.action(), site)?
+        };
+        if K::BLOCKS && op.may_block() {
+            self.unlink(by, op.object());
+        }
+        self.record::<K>(by, op, effect, site);
+        Some(effect)
+    }
+
+    /// Performs an action that touches no object.
+    #[cold]
+    fn perform_alone(&mut self, by: ThreadId, action: Action, site: Site) -> Option<Effect> {
+        match action {
+            Action::Fence(order) => self.memory.fence(by, order),
+            Action::Pause(PauseOp::Sleep { nanos }) => {
+                self.time_moved = true;
+                let time = &mut self.threads[by.index()].time;
+                *time = time.saturating_add(nanos);
+            }
+            Action::Pause(PauseOp::Yield | PauseOp::Spin) => {}
+            Action::Choose { bound } => return self.choose_value(by, bound, site),
+            Action::Thread(_)
+            | Action::Atomic(_)
+            | Action::Cell(_)
+            | Action::Mutex(_)
             | Action::RwLock(_)
             | Action::Condvar(_)
             | Action::Barrier(_)
             | Action::Once(_)
             | Action::Park(_)
-            | Action::Channel(_)
-            | Action::Thread(_) => self.objects[op.object().index()].object.apply(&action, by),
-            Action::Cell(_) | Action::Atomic(_) => Effect::None,
-            Action::Fence(order) => {
-                self.memory.fence(by, order);
-                Effect::None
+            | Action::Channel(_) => {
+                unreachable!("raddle invariant broken: {action:?} on no object")
             }
-            Action::Pause(pause) => {
-                self.pause(by, pause);
-                Effect::None
-            }
-            Action::Choose { bound } => self.choose_value(by, bound, site)?,
-        };
-        if op.may_block() {
-            self.unlink(by, op.object());
         }
-        self.record(by, op, effect, site);
-        Some(effect)
+        Some(Effect::None)
     }
 
     /// Performs the spawn that `creator`, whose turn it is, announced. The new thread is to run up
@@ -294,8 +314,8 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         };
         self.objects[life.index()].object = Object::Life(Life::Running);
         let op = Op::new(life, Action::Thread(ThreadOp::Spawn));
-        self.record(creator, op, Effect::Value(u64::from(child.0)), site);
-        self.creator = Some(creator);
+        self.record::<LifeOp>(creator, op, Effect::Value(u64::from(child.0)), site);
+        self.creator = creator.0;
         self.admit(child, life, self.threads[creator.index()].time);
         self.running = child;
         child
@@ -306,7 +326,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         let life = self.threads[by.index()].life;
         self.objects[life.index()].object = Object::Life(Life::Ended);
         let op = Op::new(life, Action::Thread(ThreadOp::Exit));
-        self.record(by, op, Effect::None, Site::UNKNOWN);
+        self.record::<LifeOp>(by, op, Effect::None, Site::UNKNOWN);
         self.withdraw(by);
         self.alive -= 1;
         self.ended.push(by);
@@ -335,47 +355,39 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             | Action::Park(_)
             | Action::Channel(_) => {
                 let object = &mut self.objects[op.object().index()].object;
-                object.enabled(&op.action(), by).then(|| object.apply(&op.action(), by))
+                object.enabled(op, by).then(|| object.apply(op, by))
             }
         }
     }
 
     #[inline(always)]
-    fn announce(&mut self, by: ThreadId, op: Op, site: Site) {
+    fn announce<K: Known>(&mut self, by: ThreadId, op: Op, site: Site) {
         let pending = &mut self.pending[by.index()];
         pending.op = op;
         pending.site = site;
         pending.enabled = true;
         self.note(by);
-        if op.may_block() {
+        if K::BLOCKS && op.may_block() {
             self.link(by, op.object());
-            if !self.objects[op.object().index()].object.enabled(&op.action(), by) {
+            if !self.objects[op.object().index()].object.enabled(op, by) {
                 self.disable(by);
             }
         }
     }
 
-    #[cold]
-    fn pause(&mut self, by: ThreadId, pause: PauseOp) {
-        if let PauseOp::Sleep { nanos } = pause {
-            self.time_moved = true;
-            let time = &mut self.threads[by.index()].time;
-            *time = time.saturating_add(nanos);
-        }
-    }
-
     /// Writes down an event, and lets its object's other threads know.
     #[inline(always)]
-    fn record(&mut self, by: ThreadId, op: Op, effect: Effect, site: Site) {
+    fn record<K: Known>(&mut self, by: ThreadId, op: Op, effect: Effect, site: Site) {
         let thread = &mut self.threads[by.index()];
         let id = EventId { thread: by, index: thread.events };
         thread.events += 1;
         self.trace.events.push(Event { id, op, effect, site });
         let name = thread.name.advance();
-        if op.gave_way(effect) {
+        let known = K::ATOMIC || K::MUTEX || !K::BLOCKS;
+        if !known && op.gave_way(effect) {
             thread.yields += 1;
         }
-        if op.object() == ObjectId::NONE {
+        if !known && op.object() == ObjectId::NONE {
             let value = if let Effect::Value(value) = effect { value } else { 0 };
             self.add_to_fingerprint(fingerprint::event_alone(name, value));
             return;

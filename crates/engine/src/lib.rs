@@ -11,6 +11,7 @@ extern crate alloc;
 
 mod engine;
 mod family;
+pub mod known;
 mod memory;
 mod object;
 pub mod objects;

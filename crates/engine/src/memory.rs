@@ -2,10 +2,13 @@
 
 use alloc::vec::Vec;
 
-use raddle_core::{AtomicOp, Effect, EventId, ObjectId, Op, Order, ThreadId};
+use raddle_core::{Effect, EventId, ObjectId, Op, Order, ThreadId};
 
 /// The state of all atomic variables, and what each thread may see of it.
 pub trait Memory {
+    /// Whether [`sources`](Memory::sources) ever offers a choice.
+    const WEAK: bool;
+
     /// Forgets everything; a new run begins.
     fn reset(&mut self);
 
@@ -34,6 +37,8 @@ pub struct Sc {
 }
 
 impl Memory for Sc {
+    const WEAK: bool = false;
+
     #[inline(always)]
     fn reset(&mut self) {
         self.values.clear();
@@ -51,23 +56,11 @@ impl Memory for Sc {
     #[inline(always)]
     fn access(&mut self, _by: EventId, op: Op, _source: Option<EventId>) -> Effect {
         let value = &mut self.values[op.object().index()];
-        let old = *value;
-        match op.atomic() {
-            AtomicOp::Load { .. } => Effect::Value(old),
-            AtomicOp::Store { value: new, .. } => {
-                *value = new;
-                Effect::None
-            }
-            AtomicOp::Update { scalar, function, operand, .. } => {
-                *value = function.apply(scalar, old, operand);
-                Effect::Value(old)
-            }
-            AtomicOp::CompareExchange { expected, new, .. } if old == expected => {
-                *value = new;
-                Effect::Exchanged(old)
-            }
-            AtomicOp::CompareExchange { .. } => Effect::Kept(old),
+        let (new, effect) = op.apply_to_atomic(*value);
+        if let Some(new) = new {
+            *value = new;
         }
+        effect
     }
 
     #[inline(always)]

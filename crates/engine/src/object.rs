@@ -4,7 +4,7 @@
 //! look at the object alone, never at what other threads could do; explorers rely on that when they
 //! re-evaluate a recorded run.
 
-use raddle_core::{Action, Effect, ObjectKind, Scalar, ThreadId};
+use raddle_core::{Effect, ObjectKind, Op, Scalar, ThreadId};
 
 use crate::objects::{Barrier, Channel, Condvar, Life, Mutex, Once, Parker, RwLock, Shape};
 
@@ -86,51 +86,6 @@ impl From<Initial> for Object {
     }
 }
 
-/// Calls a function of the object that an action is meant for.
-macro_rules! dispatch {
-    ($object:expr, $action:expr, $by:expr, $call:ident, $variable:expr) => {
-        match *$action {
-            Action::Thread(op) => match $object {
-                Object::Life(object) => object.$call(op, $by),
-                other => mismatch(other, $action),
-            },
-            Action::Mutex(op) => match $object {
-                Object::Mutex(object) => object.$call(op, $by),
-                other => mismatch(other, $action),
-            },
-            Action::RwLock(op) => match $object {
-                Object::RwLock(object) => object.$call(op, $by),
-                other => mismatch(other, $action),
-            },
-            Action::Condvar(op) => match $object {
-                Object::Condvar(object) => object.$call(op, $by),
-                other => mismatch(other, $action),
-            },
-            Action::Barrier(op) => match $object {
-                Object::Barrier(object) => object.$call(op, $by),
-                other => mismatch(other, $action),
-            },
-            Action::Once(op) => match $object {
-                Object::Once(object) => object.$call(op, $by),
-                other => mismatch(other, $action),
-            },
-            Action::Park(op) => match $object {
-                Object::Parker(object) => object.$call(op, $by),
-                other => mismatch(other, $action),
-            },
-            Action::Channel(op) => match $object {
-                Object::Channel(object) => object.$call(op, $by),
-                other => mismatch(other, $action),
-            },
-            Action::Atomic(_)
-            | Action::Cell(_)
-            | Action::Fence(_)
-            | Action::Pause(_)
-            | Action::Choose { .. } => $variable,
-        }
-    };
-}
-
 impl Object {
     /// Becomes the object that `initial` describes, keeping memory if it was of that kind before.
     pub(crate) fn become_new(&mut self, initial: Initial) {
@@ -140,20 +95,35 @@ impl Object {
         }
     }
 
-    /// Whether `by` can perform `action` in this state.
+    /// Whether `by` can perform `op`, an operation on this object, in this state.
     #[inline(always)]
-    pub fn enabled(&self, action: &Action, by: ThreadId) -> bool {
-        dispatch!(self, action, by, enabled, true)
+    pub fn enabled(&self, op: Op, by: ThreadId) -> bool {
+        match self {
+            Object::Life(object) => object.enabled(op.thread(), by),
+            Object::Variable => true,
+            Object::Mutex(object) => object.enabled(op.mutex(), by),
+            Object::RwLock(object) => object.enabled(op.rwlock(), by),
+            Object::Condvar(object) => object.enabled(op.condvar(), by),
+            Object::Barrier(object) => object.enabled(op.barrier(), by),
+            Object::Once(object) => object.enabled(op.once(), by),
+            Object::Parker(object) => object.enabled(op.park(), by),
+            Object::Channel(object) => object.enabled(op.channel(), by),
+        }
     }
 
-    /// Performs `action`, which must be enabled. Actions on variables do nothing here.
+    /// Performs `op`, an enabled operation on this object. Operations on variables do nothing here.
     #[inline(always)]
-    pub fn apply(&mut self, action: &Action, by: ThreadId) -> Effect {
-        dispatch!(self, action, by, apply, Effect::None)
+    pub fn apply(&mut self, op: Op, by: ThreadId) -> Effect {
+        match self {
+            Object::Life(object) => object.apply(op.thread(), by),
+            Object::Variable => Effect::None,
+            Object::Mutex(object) => object.apply(op.mutex(), by),
+            Object::RwLock(object) => object.apply(op.rwlock(), by),
+            Object::Condvar(object) => object.apply(op.condvar(), by),
+            Object::Barrier(object) => object.apply(op.barrier(), by),
+            Object::Once(object) => object.apply(op.once(), by),
+            Object::Parker(object) => object.apply(op.park(), by),
+            Object::Channel(object) => object.apply(op.channel(), by),
+        }
     }
-}
-
-#[cold]
-fn mismatch(object: &Object, action: &Action) -> ! {
-    panic!("raddle invariant broken: {action:?} on {object:?}")
 }

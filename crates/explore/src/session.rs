@@ -132,7 +132,7 @@ impl<'a, S: Substrate> Session<'a, S> {
         let mut until_look: u64 = 0;
         let verdict = loop {
             if !explorer.next(engine.plan_mut()) {
-                break if tally.choices == 0 {
+                break if tally.is_trivial() {
                     Verdict::NothingToExplore
                 } else {
                     Verdict::Exhausted
@@ -164,7 +164,7 @@ impl<'a, S: Substrate> Session<'a, S> {
                 if let Some(finding) = self.differs_from_itself(&trace) {
                     break self.failed(finding, run, trace, false);
                 }
-                if trace.choices == 0 && !self.settings.explore_trivial {
+                if tally.is_trivial() && !self.settings.explore_trivial {
                     break Verdict::NothingToExplore;
                 }
             }
@@ -313,6 +313,11 @@ impl Tally {
             discarded: 0,
             threads: 0,
         }
+    }
+
+    /// Whether there was never anything to choose.
+    fn is_trivial(&self) -> bool {
+        self.choices == 0 && self.threads <= 1
     }
 
     #[inline]

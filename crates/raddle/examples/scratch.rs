@@ -142,6 +142,7 @@ fn d() {
 fn main() {
     let only = std::env::args().nth(1);
     let strat = std::env::args().nth(2);
+    let count: Option<u64> = std::env::args().nth(3).and_then(|n| n.parse().ok());
     for (name, f, n) in [
         ("a", a as fn(), 500_000u64),
         ("b", b, 20_000),
@@ -153,6 +154,7 @@ fn main() {
         ("c3", c3, 2000),
         ("c4", c4, 50000),
     ] {
+        let n = count.unwrap_or(n);
         if only.as_ref().is_some_and(|o| o != name) {
             continue;
         }

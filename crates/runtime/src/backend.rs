@@ -1,48 +1,47 @@
 //! What a run needs from an implementation of coroutines.
 
 use std::io;
-use std::ops::Range;
 
-/// A pool of coroutines, numbered from zero, and the host that enters them.
+/// More threads than this in one run share the stacks of those that have ended.
+pub(crate) const OWN_STACKS: usize = 1024;
+
+/// A pool of coroutines, one for each thread of the program, and the host that enters them.
 ///
 /// Each coroutine runs the `entry` the pool was made with, which never returns: it leaves and is
-/// entered again for its next piece of work.
+/// entered again for its next piece of work. Threads are numbers from zero.
 pub trait Backend: Sized {
-    /// An empty pool whose coroutines will have stacks of at least this size.
+    /// A pool without coroutines, which will have stacks of at least this size.
     fn new(stack_size: usize, entry: fn() -> !) -> Self;
 
-    /// How many coroutines there are.
-    fn len(&self) -> usize;
+    /// A run begins: no thread has work.
+    fn begin(&mut self);
 
-    /// Whether there is none.
-    fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
+    /// Gives `thread`, which is about to start, a coroutine: the one it had in an earlier run, a new
+    /// one, or, once there are many, that of the thread `ended`.
+    fn seat(&mut self, thread: usize, ended: Option<usize>) -> io::Result<()>;
 
-    /// Adds a coroutine that has not started.
-    fn grow(&mut self) -> io::Result<()>;
-
-    /// The addresses that a coroutine touches when its stack overflows.
-    fn guard(&self, coroutine: usize) -> Range<usize>;
+    /// Whether a coroutine touches this address when its stack overflows.
+    fn guards(&self, address: usize) -> bool;
 
     /// From the host: continues `to`, and returns when some coroutine leaves.
     ///
     /// # Safety
-    /// `this` points to a pool, nobody holds a reference into it, and the caller is not itself
-    /// running on a coroutine of it.
+    /// `this` points to a pool, nobody holds a reference into it, `to` has a coroutine, and the
+    /// caller is not itself running on one.
     unsafe fn enter(this: *mut Self, to: usize);
 
-    /// From coroutine `from`: continues `to`, and returns when somebody continues `from`.
+    /// From the coroutine of `from`: continues `to`, and returns when somebody continues `from`.
     ///
     /// # Safety
-    /// `this` points to a pool, nobody holds a reference into it, the caller runs on `from`, and
-    /// `to` is another coroutine of the pool.
+    /// `this` points to a pool, nobody holds a reference into it, the caller runs on the coroutine
+    /// of `from`, and `to` has another one.
     unsafe fn switch(this: *mut Self, from: usize, to: usize);
 
-    /// From coroutine `from`: continues the host, and returns when somebody continues `from`.
+    /// From the coroutine of `from`: continues the host, and returns when somebody continues `from`.
     ///
     /// # Safety
-    /// `this` points to a pool, nobody holds a reference into it, and the caller runs on `from`.
+    /// `this` points to a pool, nobody holds a reference into it, and the caller runs on the
+    /// coroutine of `from`.
     unsafe fn leave(this: *mut Self, from: usize);
 
     /// Gives the pool up without touching its stacks, because something on them cannot be dropped.

@@ -6,43 +6,56 @@
 
 use std::arch::asm;
 use std::io;
-use std::ops::Range;
 
 use crate::Backend;
+use crate::backend::OWN_STACKS;
 use crate::stack::Stack;
 
 /// The inline-assembly back end.
 pub struct Native {
     stack_size: usize,
     entry: fn() -> !,
-    /// Stack pointers of the coroutines that are not running.
+    /// By thread: the stack pointer of its coroutine while that is not running, or null if it has
+    /// none.
     saved: Vec<*mut u8>,
     /// The host's, while a coroutine runs.
     host: *mut u8,
     stacks: Vec<Stack>,
+    /// Whether a coroutine went from one thread to another in this run.
+    handed_on: bool,
 }
 
 impl Backend for Native {
     fn new(stack_size: usize, entry: fn() -> !) -> Native {
-        let host = std::ptr::null_mut();
-        Native { stack_size, entry, saved: Vec::new(), host, stacks: Vec::new() }
+        Native {
+            stack_size,
+            entry,
+            saved: Vec::new(),
+            host: std::ptr::null_mut(),
+            stacks: Vec::new(),
+            handed_on: false,
+        }
     }
 
-    fn len(&self) -> usize {
-        self.saved.len()
+    #[inline(always)]
+    fn begin(&mut self) {
+        if self.handed_on {
+            // The first threads to start get what coroutines there are.
+            self.handed_on = false;
+            self.saved.retain(|saved| !saved.is_null());
+        }
     }
 
-    fn grow(&mut self) -> io::Result<()> {
-        let stack = Stack::new(self.stack_size)?;
-        // Stacks of equal alignment would compete for the same cache lines.
-        let stagger = self.stacks.len() * 320 % 4096 / 64 * 64;
-        self.saved.push(stack.prepare(stagger, self.entry));
-        self.stacks.push(stack);
-        Ok(())
+    #[inline(always)]
+    fn seat(&mut self, thread: usize, ended: Option<usize>) -> io::Result<()> {
+        match self.saved.get(thread) {
+            Some(saved) if !saved.is_null() => Ok(()),
+            Some(_) | None => self.seat_first_time(thread, ended),
+        }
     }
 
-    fn guard(&self, coroutine: usize) -> Range<usize> {
-        self.stacks[coroutine].guard()
+    fn guards(&self, address: usize) -> bool {
+        self.stacks.iter().any(|stack| stack.guard().contains(&address))
     }
 
     #[inline(always)]
@@ -77,6 +90,26 @@ impl Backend for Native {
 
     fn abandon(self) {
         std::mem::forget(self.stacks);
+    }
+}
+
+impl Native {
+    #[cold]
+    fn seat_first_time(&mut self, thread: usize, ended: Option<usize>) -> io::Result<()> {
+        if self.saved.len() <= thread {
+            self.saved.resize(thread + 1, std::ptr::null_mut());
+        }
+        if let Some(ended) = ended.filter(|_| self.stacks.len() >= OWN_STACKS) {
+            self.saved.swap(thread, ended);
+            self.handed_on = true;
+            return Ok(());
+        }
+        let stack = Stack::new(self.stack_size)?;
+        // Stacks of equal alignment would compete for the same cache lines.
+        let stagger = self.stacks.len() * 320 % 4096 / 64 * 64;
+        self.saved[thread] = stack.prepare(stagger, self.entry);
+        self.stacks.push(stack);
+        Ok(())
     }
 }
 

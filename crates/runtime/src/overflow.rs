@@ -85,7 +85,7 @@ unsafe fn hits<B: Backend>(pool: *const (), address: usize) -> bool {
     // SAFETY: `watch` was given a pool of this type. It was not changing when the fault happened:
     // the program under test was running.
     let pool: &B = unsafe { &*pool.cast() };
-    (0..pool.len()).any(|coroutine| pool.guard(coroutine).contains(&address))
+    pool.guards(address)
 }
 
 extern "C" fn on_fault(

@@ -9,12 +9,17 @@ use corosensei::stack::{DefaultStack, Stack as _};
 use corosensei::{Coroutine, Yielder};
 
 use crate::Backend;
+use crate::backend::OWN_STACKS;
 
 /// The `corosensei` back end.
 pub struct Portable {
     stack_size: usize,
     entry: fn() -> !,
     coroutines: Vec<One>,
+    /// By thread: the number of its coroutine.
+    seats: Vec<Option<usize>>,
+    /// Whether a coroutine went from one thread to another in this run.
+    handed_on: bool,
     /// Whom the host resumes next; `None` while nobody should be.
     next: Option<usize>,
 }
@@ -29,33 +34,41 @@ struct One {
 
 impl Backend for Portable {
     fn new(stack_size: usize, entry: fn() -> !) -> Portable {
-        Portable { stack_size, entry, coroutines: Vec::new(), next: None }
+        Portable {
+            stack_size,
+            entry,
+            coroutines: Vec::new(),
+            seats: Vec::new(),
+            handed_on: false,
+            next: None,
+        }
     }
 
-    fn len(&self) -> usize {
-        self.coroutines.len()
+    fn begin(&mut self) {
+        if self.handed_on {
+            self.handed_on = false;
+            self.seats.retain(Option::is_some);
+        }
     }
 
-    fn grow(&mut self) -> io::Result<()> {
-        let stack = DefaultStack::new(self.stack_size)?;
-        let limit = stack.limit().get();
-        let entry = self.entry;
-        let mut yielder = Box::new(std::ptr::null());
-        let slot: *mut *const Yielder<(), ()> = &mut *yielder;
-        let coroutine = Coroutine::with_stack(stack, move |yielder: &Yielder<(), ()>, ()| {
-            // SAFETY: the slot is boxed and lives as long as this coroutine; only the coroutine
-            // itself reads it later.
-            unsafe { slot.write(yielder) };
-            entry()
-        });
-        // `corosensei` maps its guard page directly below the stack.
-        let guard = limit.saturating_sub(4096)..limit;
-        self.coroutines.push(One { coroutine: Box::new(coroutine), yielder, guard });
+    fn seat(&mut self, thread: usize, ended: Option<usize>) -> io::Result<()> {
+        if self.seats.len() <= thread {
+            self.seats.resize(thread + 1, None);
+        }
+        if self.seats[thread].is_some() {
+            return Ok(());
+        }
+        if let Some(ended) = ended.filter(|_| self.coroutines.len() >= OWN_STACKS) {
+            self.seats.swap(thread, ended);
+            self.handed_on = true;
+            return Ok(());
+        }
+        self.seats[thread] = Some(self.grow()?);
         Ok(())
     }
 
-    fn guard(&self, coroutine: usize) -> Range<usize> {
-        self.coroutines[coroutine].guard.clone()
+    fn guards(&self, address: usize) -> bool {
+        self.coroutines.iter().any(|one| one.guard.contains(&address))
     }
 
     unsafe fn enter(this: *mut Portable, to: usize) {
@@ -63,9 +76,11 @@ impl Backend for Portable {
         unsafe { (*this).next = Some(to) };
         // SAFETY: as above; coroutines touch it only through `this` too, and one at a time.
         while let Some(next) = unsafe { (*this).next.take() } {
-            // SAFETY: as above. The box keeps its address when the pool grows meanwhile.
-            let coroutine: *mut Coroutine<_, _, _> =
-                unsafe { &mut *(&mut (*this).coroutines)[next].coroutine };
+            // SAFETY: as above; the reference ends with the block.
+            let pool = unsafe { &mut *this };
+            let number = pool.coroutine(next);
+            // The box keeps its address when the pool grows meanwhile.
+            let coroutine: *mut Coroutine<_, _, _> = &mut *pool.coroutines[number].coroutine;
             // SAFETY: the pool outlives the call; the coroutine is suspended, or it would be the
             // caller.
             unsafe { (*coroutine).resume(()) };
@@ -89,11 +104,37 @@ impl Backend for Portable {
     }
 }
 
+impl Portable {
+    /// A new coroutine's number.
+    fn grow(&mut self) -> io::Result<usize> {
+        let stack = DefaultStack::new(self.stack_size)?;
+        let limit = stack.limit().get();
+        let entry = self.entry;
+        let mut yielder = Box::new(std::ptr::null());
+        let slot: *mut *const Yielder<(), ()> = &mut *yielder;
+        let coroutine = Coroutine::with_stack(stack, move |yielder: &Yielder<(), ()>, ()| {
+            // SAFETY: the slot is boxed and lives as long as this coroutine; only the coroutine
+            // itself reads it later.
+            unsafe { slot.write(yielder) };
+            entry()
+        });
+        // `corosensei` maps its guard page directly below the stack.
+        let guard = limit.saturating_sub(4096)..limit;
+        self.coroutines.push(One { coroutine: Box::new(coroutine), yielder, guard });
+        Ok(self.coroutines.len() - 1)
+    }
+
+    fn coroutine(&self, thread: usize) -> usize {
+        self.seats[thread].expect("raddle invariant broken: a thread without a coroutine")
+    }
+}
+
 /// # Safety
 /// `this` points to a pool nobody has a reference into, and the caller runs on `from`.
 unsafe fn suspend(this: *mut Portable, from: usize) {
     // SAFETY: the caller promises it.
-    let yielder = unsafe { *(&(*this).coroutines)[from].yielder };
+    let pool = unsafe { &*this };
+    let yielder = *pool.coroutines[pool.coroutine(from)].yielder;
     // SAFETY: set when the coroutine began to run, and valid while it does.
     unsafe { (*yielder).suspend(()) };
 }

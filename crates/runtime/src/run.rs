@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use raddle_core::{Action, Chooser, Effect, ObjectId, Op, Site, ThreadId, ThreadOp, Token};
+use raddle_engine::known::{AnyOp, AtomicOp, Known, LifeOp, MutexOp};
 use raddle_engine::{Engine, Initial, Memory, Stuck, Turn};
 
 use crate::port::{self, Body, Entries};
@@ -18,31 +19,14 @@ const PATIENCE: u32 = 1000;
 /// The coroutines and who runs on them; kept from run to run.
 pub(crate) struct Crew<B> {
     backend: UnsafeCell<B>,
-    /// By [`ThreadId`].
-    seats: UnsafeCell<Vec<Seat>>,
-    /// Coroutines from here on have not been used in this run.
-    unused: Cell<usize>,
+    /// By [`ThreadId`]: what a thread that has not started will run.
+    bodies: UnsafeCell<Vec<Option<Arc<dyn Body>>>>,
     options: Options,
-}
-
-/// A thread's place in the crew.
-#[derive(Default)]
-struct Seat {
-    coroutine: usize,
-    /// What it will run; taken when it starts.
-    body: Option<Arc<dyn Body>>,
-    /// Whether frames of the program are on its stack.
-    busy: bool,
 }
 
 impl<B: Backend> Crew<B> {
     pub(crate) fn new(backend: B, options: Options) -> Crew<B> {
-        Crew {
-            backend: UnsafeCell::new(backend),
-            seats: UnsafeCell::new(Vec::new()),
-            unused: Cell::new(0),
-            options,
-        }
+        Crew { backend: UnsafeCell::new(backend), bodies: UnsafeCell::new(Vec::new()), options }
     }
 
     pub(crate) fn abandon(self) {
@@ -111,8 +95,9 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     /// Runs the program from beginning to end.
     pub(crate) fn execute(&self, epoch: u64) -> Result<(), Stuck> {
         self.with_engine(Engine::reset);
-        self.crew.unused.set(0);
-        self.seat(ThreadId::MAIN, None);
+        // SAFETY: no coroutine runs, and the reference ends with the statement.
+        unsafe { &mut *self.crew.backend.get() }.begin();
+        self.seat(ThreadId::MAIN);
         let this: *const Self = self;
         // SAFETY: the entries take a pointer to this type, and `self` outlives `disconnect` below.
         unsafe {
@@ -142,59 +127,37 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     }
 
     #[inline(always)]
-    fn with_seat<R>(&self, thread: ThreadId, f: impl FnOnce(&mut Seat) -> R) -> R {
+    fn with_bodies<R>(&self, f: impl FnOnce(&mut Vec<Option<Arc<dyn Body>>>) -> R) -> R {
         // SAFETY: as for the engine: one stack runs at a time, and `f` does not call back.
-        let seats = unsafe { &mut *self.crew.seats.get() };
-        f(&mut seats[thread.index()])
-    }
-
-    #[inline(always)]
-    fn coroutine(&self, thread: ThreadId) -> usize {
-        self.with_seat(thread, |seat| seat.coroutine)
+        f(unsafe { &mut *self.crew.bodies.get() })
     }
 
     /// Gives `thread` a coroutine.
-    fn seat(&self, thread: ThreadId, body: Option<Arc<dyn Body>>) {
-        let coroutine = match self.with_engine(Engine::take_ended) {
-            Some(ended) => self.coroutine(ended),
-            None => {
-                let fresh = self.crew.unused.get();
-                self.crew.unused.set(fresh + 1);
-                fresh
-            }
-        };
+    #[inline]
+    fn seat(&self, thread: ThreadId) {
+        let ended = self.with_engine(Engine::take_ended).map(ThreadId::index);
         // SAFETY: no coroutine operation is under way while a thread is being seated.
         let backend = unsafe { &mut *self.crew.backend.get() };
-        if coroutine == backend.len() {
-            if let Err(error) = backend.grow() {
-                let size = self.crew.options.stack_size;
-                panic!(
-                    "raddle: no stack of {size} bytes for {thread}: {error}. \
-                     Use fewer threads or a smaller `Config::stack_size`."
-                );
-            }
+        if let Err(error) = backend.seat(thread.index(), ended) {
+            let size = self.crew.options.stack_size;
+            panic!(
+                "raddle: no stack of {size} bytes for {thread}: {error}. \
+                 Use fewer threads or a smaller `Config::stack_size`."
+            );
         }
-        // SAFETY: as for `with_seat`.
-        let seats = unsafe { &mut *self.crew.seats.get() };
-        if seats.len() <= thread.index() {
-            seats.resize_with(thread.index() + 1, Seat::default);
-        }
-        seats[thread.index()] = Seat { coroutine, body, busy: false };
     }
 
     /// From the host: lets `thread` go on until the run is over, or it leaves.
     fn enter(&self, thread: ThreadId) {
-        let coroutine = self.coroutine(thread);
         self.thread.set(thread);
         // SAFETY: the host is on no coroutine, and no reference into the pool exists.
-        unsafe { B::enter(self.crew.backend.get(), coroutine) }
+        unsafe { B::enter(self.crew.backend.get(), thread.index()) }
     }
 
     /// From a coroutine: back to the host.
     fn leave(&self, thread: ThreadId) {
-        let coroutine = self.coroutine(thread);
         // SAFETY: `thread` runs on its coroutine, and no reference into the pool exists.
-        unsafe { B::leave(self.crew.backend.get(), coroutine) }
+        unsafe { B::leave(self.crew.backend.get(), thread.index()) }
     }
 
     /// Does as `turn` says, on the coroutine of `me`. Returns when it is the turn of `me` again.
@@ -210,25 +173,17 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     #[inline(always)]
     fn switch(&self, me: ThreadId, thread: ThreadId) {
         self.thread.set(thread);
-        let (from, to) = (self.coroutine(me), self.coroutine(thread));
         // SAFETY: `me` runs on its coroutine, `thread` is another with its own, and no reference
         // into the pool exists.
-        unsafe { B::switch(self.crew.backend.get(), from, to) }
+        unsafe { B::switch(self.crew.backend.get(), me.index(), thread.index()) }
     }
 
     /// Announces the operation made of these words, waits for its turn and performs it.
     ///
     /// Words and not an [`Op`], so that the common path keeps them in registers whatever the others
-    /// do; `known` tells the compiler what is known of the operation.
+    /// do; `K` tells the compiler what is known of the operation.
     #[inline(always)]
-    fn submit(
-        &self,
-        head: u64,
-        first: u64,
-        second: u64,
-        site: Site,
-        known: impl Fn(Op) -> Op,
-    ) -> Effect {
+    fn submit<K: Known>(&self, head: u64, first: u64, second: u64, site: Site) -> Effect {
         if self.phase.get() != Phase::Running {
             return self.settle(head, first, second, site);
         }
@@ -239,7 +194,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
             // Not by `with_engine`: a closure would take the operation through memory.
             // SAFETY: as there.
             let engine = unsafe { &mut *self.engine };
-            engine.submit(me, known(Op::from_words(head, first, second)), site)
+            engine.submit::<K>(me, Op::from_words(head, first, second), site)
         };
         if turn != Turn::Run(me) {
             self.wait(me, turn);
@@ -249,7 +204,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         }
         // SAFETY: as above.
         let engine = unsafe { &mut *self.engine };
-        match engine.perform(me, known(Op::from_words(head, first, second)), site) {
+        match engine.perform::<K>(me, Op::from_words(head, first, second), site) {
             Some(effect) => effect,
             None => {
                 self.leave(me);
@@ -267,7 +222,13 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     fn spawn(&self, body: Arc<dyn Body>, site: Site) -> ThreadId {
         let me = self.thread.get();
         let (child, life) = self.with_engine(|engine| engine.declare_child(me, site));
-        self.seat(child, Some(body));
+        self.seat(child);
+        self.with_bodies(|bodies| {
+            if bodies.len() <= child.index() {
+                bodies.resize(child.index() + 1, None);
+            }
+            bodies[child.index()] = Some(body);
+        });
         let op = Op::new(life, Action::Thread(ThreadOp::Spawn));
         let [head, first, second] = op.into_words();
         if self.phase.get() != Phase::Running {
@@ -277,7 +238,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         let turn = if std::thread::panicking() {
             self.submit_unpreempted(head, first, second, site)
         } else {
-            self.with_engine(|engine| engine.submit(me, op, site))
+            self.with_engine(|engine| engine.submit::<LifeOp>(me, op, site))
         };
         self.wait(me, turn);
         if self.phase.get() == Phase::Running {
@@ -293,14 +254,11 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     /// Runs the calling thread's body, on its coroutine.
     fn work(&self) {
         let me = self.thread.get();
-        let body = self.with_seat(me, |seat| {
-            seat.busy = true;
-            seat.body.take()
-        });
-        match body {
-            Some(body) => body.run(),
-            None => (self.program)(),
+        if me == ThreadId::MAIN {
+            return (self.program)();
         }
+        let body = self.with_bodies(|bodies| bodies[me.index()].take());
+        body.expect("raddle invariant broken: a thread without a body").run();
     }
 
     /// The calling thread's body has ended. Returns when the coroutine has other work, in another
@@ -311,45 +269,34 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
             let panic = panics::describe(me, &*payload);
             self.with_engine(|engine| engine.fail(panic));
             self.discard(payload);
-            return self.retire(me);
+            return self.leave(me);
         }
         if self.phase.get() == Phase::Running {
             let turn = self.with_engine(|engine| {
                 let exit = exit(engine.life(me));
-                engine.submit(me, exit, Site::UNKNOWN)
+                engine.submit::<LifeOp>(me, exit, Site::UNKNOWN)
             });
             self.wait(me, turn);
         }
         if self.phase.get() != Phase::Running {
             // Destructors of other threads may wait for this one.
             self.with_engine(|engine| engine.settle(me, exit(engine.life(me))));
-            return self.retire(me);
+            return self.leave(me);
         }
-        self.with_seat(me, |seat| seat.busy = false);
         let turn = self.with_engine(|engine| engine.exit(me));
         self.wait(me, turn);
-    }
-
-    /// The calling thread has nothing more to do in this run, which is over.
-    fn retire(&self, me: ThreadId) {
-        self.with_seat(me, |seat| seat.busy = false);
-        self.leave(me);
     }
 
     /// From the host, after the end: unwinds every thread that is in the middle of something.
     #[cold]
     fn tear_down(&self) -> Result<(), Stuck> {
         self.phase.set(Phase::Teardown);
-        let threads: Vec<ThreadId> =
-            self.with_engine(|engine| engine.trace().threads.iter().map(|info| info.id).collect());
-        let mut waiting: Vec<ThreadId> = threads;
+        let mut waiting: Vec<ThreadId> =
+            self.with_engine(|engine| engine.trace().pending.iter().map(|p| p.thread).collect());
         let mut last_stuck = None;
         while !waiting.is_empty() {
             let before = waiting.len();
             waiting.retain(|&thread| {
-                if !self.with_seat(thread, |seat| seat.busy) {
-                    return false;
-                }
                 self.stuck.set(None);
                 self.caught.set(0);
                 self.enter(thread);
@@ -366,9 +313,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
             }
         }
         // Threads that were announced and never started.
-        // SAFETY: as for `with_seat`; the reference ends before anything is dropped.
-        let seats = unsafe { &mut *self.crew.seats.get() };
-        let unborn: Vec<_> = seats.iter_mut().filter_map(|seat| seat.body.take()).collect();
+        let unborn = self.with_bodies(std::mem::take);
         self.discard(unborn);
         match last_stuck {
             Some(stuck) if !waiting.is_empty() => Err(stuck),
@@ -424,7 +369,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     ) -> Effect {
         // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
         let run: &Self = unsafe { &*run.cast() };
-        run.submit(head, first, second, site, |op| op)
+        run.submit::<AnyOp>(head, first, second, site)
     }
 
     unsafe fn submit_atomic_entry(
@@ -436,7 +381,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     ) -> Effect {
         // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
         let run: &Self = unsafe { &*run.cast() };
-        run.submit(head, first, second, site, Op::known_as_atomic)
+        run.submit::<AtomicOp>(head, first, second, site)
     }
 
     unsafe fn submit_mutex_entry(
@@ -448,7 +393,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     ) -> Effect {
         // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
         let run: &Self = unsafe { &*run.cast() };
-        run.submit(head, first, second, site, Op::known_as_mutex)
+        run.submit::<MutexOp>(head, first, second, site)
     }
 
     unsafe fn declare_entry(run: *const (), initial: Initial, site: Site) -> ObjectId {

@@ -27,10 +27,9 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     #[inline(always)]
     fn question(&mut self) -> Option<ThreadId> {
         let steps = self.trace.events.len();
-        if self.enabled.is_empty() || steps >= self.attention {
+        if steps >= self.attention || self.enabled.is_empty() {
             return self.special_question();
         }
-        self.trace.choices += u64::from(self.enabled.len() > 1);
         let point = Point::Thread(Threads {
             pending: &self.pending,
             enabled: &self.enabled,
@@ -72,7 +71,6 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             return None;
         }
         if self.followed < self.plan.prefix.len() {
-            self.trace.choices += u64::from(self.enabled.len() > 1);
             return self.follow_thread();
         }
         if self.attention == self.max_steps {
@@ -111,8 +109,10 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         op: Op,
         site: Site,
     ) -> Option<Option<EventId>> {
-        self.memory.sources(thread, op, &mut self.sources);
-        if self.sources.is_empty() {
+        if M::WEAK {
+            self.memory.sources(thread, op, &mut self.sources);
+        }
+        if !M::WEAK || self.sources.is_empty() {
             return Some(None);
         }
         self.ask_source(Pending { thread, op, site, enabled: true })

@@ -7,6 +7,7 @@ use crate::Memory;
 
 impl<M: Memory, C: Chooser> Engine<M, C> {
     /// A thread comes to life.
+    #[inline]
     pub(super) fn admit(&mut self, thread: ThreadId, life: ObjectId, time: u64) {
         if self.threads.len() <= thread.index() {
             self.make_room(thread);
@@ -41,7 +42,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         while waiter != NOBODY {
             let thread = ThreadId(waiter);
             let pending = &self.pending[thread.index()];
-            let can = self.objects[object.index()].object.enabled(&pending.op.action(), thread);
+            let can = self.objects[object.index()].object.enabled(pending.op, thread);
             if can != pending.enabled {
                 if can {
                     self.enable(thread)

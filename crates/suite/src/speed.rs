@@ -1,0 +1,268 @@
+//! The speed table: raddle's time per execution beside Shuttle's and Loom's.
+//!
+//! All engines run the same workloads, each in its own process, in slices that take turns. Shuttle
+//! runs the strategy that raddle runs; Loom has only its exhaustive search. The rows of the dev
+//! profile come from a crate outside the workspace, built as a user's would be.
+
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::child::{Child, Started, Subject};
+use crate::interleave::{
+    Effort, interleave, median, middle_half, paired_ratios, stay_on_one_processor,
+};
+use crate::table::{Cell, Row, Size, Table, Target};
+use crate::text::grouped;
+use crate::{dev_profile, engines};
+
+/// Measures the whole table.
+pub(crate) fn table(size: Size, command: String) -> Result<Table, String> {
+    if cfg!(debug_assertions) {
+        return Err("the speed table measures a release build: use `cargo run --release`".into());
+    }
+    let release =
+        std::env::current_exe().map_err(|error| format!("cannot find the executable: {error}"))?;
+    progress("building the dev profile");
+    let dev = dev_profile::build(&release)?;
+    stay_on_one_processor();
+    let bench = Bench { release, dev, size };
+    let mut rows = Vec::new();
+    for comparison in COMPARISONS {
+        rows.push(bench.compare(comparison)?);
+    }
+    rows.push(bench.resident_memory()?);
+    rows.push(bench.thousand_threads());
+    progress("");
+    Ok(Table { name: "speed", size, command, rows, legend: bench.legend() })
+}
+
+/// A row that compares engines on one workload.
+struct Comparison {
+    profile: Profile,
+    strategy: &'static str,
+    workload: &'static str,
+    /// How many times faster than Shuttle raddle has to be.
+    target: Option<f64>,
+    loom: bool,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Profile {
+    Release,
+    Dev,
+}
+
+/// Against Shuttle's random scheduler and Loom's search.
+const fn random(workload: &'static str, target: f64) -> Comparison {
+    let target = Some(target);
+    Comparison { profile: Profile::Release, strategy: "random", workload, target, loom: true }
+}
+
+/// Against Shuttle's PCT scheduler of the same depth.
+const fn pct(workload: &'static str, target: Option<f64>) -> Comparison {
+    Comparison { profile: Profile::Release, strategy: "pct:3", workload, target, loom: false }
+}
+
+/// Against Shuttle's random scheduler, nothing optimised.
+const fn dev(workload: &'static str) -> Comparison {
+    let target = Some(20.0);
+    Comparison { profile: Profile::Dev, strategy: "random", workload, target, loom: false }
+}
+
+const COMPARISONS: &[Comparison] = &[
+    random("a", 10.0),
+    random("b", 10.0),
+    random("c", 10.0),
+    random("d", 10.0),
+    random("f", 10.0),
+    random("g", 50.0),
+    pct("a", None),
+    pct("b", Some(15.0)),
+    pct("c", Some(15.0)),
+    pct("d", None),
+    pct("f", None),
+    dev("a"),
+    dev("b"),
+    dev("c"),
+];
+
+impl Comparison {
+    fn name(&self) -> String {
+        match (self.profile, self.workload) {
+            (Profile::Release, "g") => "empty g".to_owned(),
+            (Profile::Release, workload) => format!("{} {workload}", self.strategy),
+            (Profile::Dev, workload) => format!("dev {} {workload}", self.strategy),
+        }
+    }
+}
+
+/// What the measurements of one table share.
+struct Bench {
+    release: PathBuf,
+    dev: PathBuf,
+    size: Size,
+}
+
+impl Bench {
+    fn effort(&self, profile: Profile) -> Effort {
+        let (slice, rounds) = match self.size {
+            Size::Full => (Duration::from_millis(40), 21),
+            Size::Quick => (Duration::from_millis(15), 7),
+        };
+        // In the dev profile, executions are so slow that the start of a check weighs little.
+        let executions = match profile {
+            Profile::Release => 100,
+            Profile::Dev => 10,
+        };
+        Effort { slice, executions, rounds }
+    }
+
+    /// Executions before the two looks at the memory.
+    fn memory_executions(&self) -> [u64; 2] {
+        match self.size {
+            Size::Full => [100_000, 1_000_000],
+            Size::Quick => [10_000, 100_000],
+        }
+    }
+
+    fn compare(&self, comparison: &Comparison) -> Result<Row, String> {
+        let &Comparison { profile, strategy, workload, target, loom } = comparison;
+        progress(&comparison.name());
+        let mut engines = vec![("raddle", strategy)];
+        if cfg!(feature = "rivals") {
+            engines.push(("shuttle", strategy));
+            if loom {
+                engines.push(("loom", "exhaustive"));
+            }
+        }
+        let executable = match profile {
+            Profile::Release => &self.release,
+            Profile::Dev => &self.dev,
+        };
+        let mut children = Vec::new();
+        let mut measured = Vec::new();
+        let mut loom_refuses = None;
+        for (engine, strategy) in engines {
+            match start(executable, engine, strategy, workload)? {
+                Started::Ready(child) => {
+                    measured.push(engine);
+                    children.push(child);
+                }
+                Started::Cannot(reason) if engine == "loom" => loom_refuses = Some(reason),
+                Started::Cannot(reason) => {
+                    return Err(format!("{engine} cannot run {workload}: {reason}"));
+                }
+            }
+        }
+        let samples = interleave(&mut children, self.effort(profile))?;
+
+        let of = |engine| measured.iter().position(|name| *name == engine).map(|at| &samples[at]);
+        let raddle = of("raddle").expect("raddle is measured in every row");
+        let mut cells = vec![("raddle", per_execution(median(raddle)))];
+        if let Some(shuttle) = of("shuttle") {
+            cells.push(("shuttle", per_execution(median(shuttle))));
+            let ratio = ratio(raddle, shuttle);
+            cells
+                .push(("ratio", target.into_iter().map(Target::AtLeast).fold(ratio, Cell::target)));
+        }
+        if let Some(loom) = of("loom") {
+            cells.push(("loom", per_execution(median(loom))));
+            cells.push(("loom_ratio", ratio(raddle, loom)));
+        } else if let Some(reason) = loom_refuses {
+            cells.push(("loom", Cell::note(reason)));
+            cells.push(("loom_ratio", Cell::default()));
+        }
+        Ok(Row { name: comparison.name(), cells })
+    }
+
+    /// Whether a long check keeps to the memory of a short one.
+    fn resident_memory(&self) -> Result<Row, String> {
+        progress("rss b");
+        let mut child = match start(&self.release, "raddle", "random", "b")? {
+            Started::Ready(child) => child,
+            Started::Cannot(reason) => return Err(format!("raddle cannot run b: {reason}")),
+        };
+        let [few, many] = self.memory_executions();
+        child.run(few)?;
+        let early = child.resident_kib()? as f64;
+        child.run(many - few)?;
+        let late = child.resident_kib()? as f64;
+        let after = |executions| Some(format!("after {executions} executions"));
+        let kib = |value, executions| Cell { note: after(executions), ..Cell::value(value, "KiB") };
+        Ok(Row {
+            name: "rss b".to_owned(),
+            cells: vec![
+                ("early", kib(early, few)),
+                ("raddle", kib(late, many).target(Target::AtMost(64.0 * 1024.0))),
+                ("growth", Cell::value(late - early, "KiB").target(Target::AtMost(1024.0))),
+            ],
+        })
+    }
+
+    /// Whether raddle runs a thousand threads, and how fast. It does not end the table if not.
+    fn thousand_threads(&self) -> Row {
+        progress("1000 threads");
+        let effort = self.effort(Profile::Release);
+        let measure = || -> Result<f64, String> {
+            match start(&self.release, "raddle", "random", "thousand")? {
+                Started::Ready(child) => Ok(median(&interleave(&mut [child], effort)?[0])),
+                Started::Cannot(reason) => Err(reason),
+            }
+        };
+        let cell = match measure() {
+            Ok(nanoseconds) => Cell {
+                per_second: Some(1e9 / nanoseconds),
+                ok: Some(true),
+                ..Cell::value(nanoseconds / 1e6, "ms/execution")
+            },
+            Err(error) => Cell { ok: Some(false), ..Cell::note(error) },
+        };
+        Row { name: "1000 threads".to_owned(), cells: vec![("raddle", cell)] }
+    }
+
+    fn legend(&self) -> Vec<String> {
+        let compared = |name| COMPARISONS.iter().any(|comparison| comparison.workload == name);
+        let mut lines: Vec<_> = engines::raddle::WORKLOADS
+            .iter()
+            .filter(|workload| compared(workload.name))
+            .map(|workload| format!("{}: {}", workload.name, workload.about))
+            .collect();
+        let [few, many] = self.memory_executions().map(|count| grouped(count as f64));
+        lines.push(format!("rss: resident memory after {few} executions (early) and after {many}"));
+        if cfg!(feature = "rivals") {
+            lines.push("ratio: Shuttle 0.9's time (same strategy) over raddle's".to_owned());
+            lines.push("loom: Loom 0.7's exhaustive search, per execution".to_owned());
+        }
+        lines.push("CPU time, medians over interleaved slices; ratios paired by round, and their middle half".to_owned());
+        lines
+    }
+}
+
+fn start(
+    executable: &Path,
+    engine: &'static str,
+    strategy: &'static str,
+    workload: &'static str,
+) -> Result<Started, String> {
+    Child::start(Subject { executable: executable.to_owned(), engine, strategy, workload })
+}
+
+fn per_execution(nanoseconds: f64) -> Cell {
+    Cell { per_second: Some(1e9 / nanoseconds), ..Cell::value(nanoseconds, "ns/execution") }
+}
+
+fn ratio(raddle: &[f64], rival: &[f64]) -> Cell {
+    let ratios = paired_ratios(raddle, rival);
+    Cell { middle_half: Some(middle_half(&ratios)), ..Cell::value(median(&ratios), "×") }
+}
+
+/// Says on a terminal what is under way, in one line that the next one overwrites.
+fn progress(what: &str) {
+    let mut terminal = std::io::stderr();
+    if terminal.is_terminal() {
+        // Nothing is lost with a line of progress.
+        let _ = write!(terminal, "\r\x1b[K{what}");
+        let _ = terminal.flush();
+    }
+}

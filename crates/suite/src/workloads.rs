@@ -1,0 +1,166 @@
+//! The programs of the speed table, one source text for every engine.
+//!
+//! `workloads!(shuttle)` expands to the programs over `::shuttle::{sync, thread}` and a `WORKLOADS`
+//! list of them. The programs share through `std::sync::Arc`, which no engine controls, so that all
+//! engines see the same operations.
+//!
+//! The letters are those of the published baselines; `e` (channels) is not part of this table.
+
+/// One program, instantiated for one engine.
+pub(crate) struct Workload {
+    /// The word that names it on the command line and in a row.
+    pub(crate) name: &'static str,
+    /// What it does, for people.
+    #[allow(dead_code, reason = "only the side that prints a table reads it")]
+    pub(crate) about: &'static str,
+    /// Threads alive at once at most, the main thread included.
+    #[allow(dead_code, reason = "only engines with a limit on threads read it")]
+    pub(crate) threads: usize,
+    /// One execution.
+    pub(crate) body: fn(),
+}
+
+/// Finds a program by its name.
+pub(crate) fn find(
+    workloads: &'static [Workload],
+    name: &str,
+) -> Result<&'static Workload, String> {
+    workloads.iter().find(|workload| workload.name == name).ok_or_else(|| {
+        let known: Vec<_> = workloads.iter().map(|workload| workload.name).collect();
+        format!("no workload `{name}`; there are {}", known.join(", "))
+    })
+}
+
+/// Expands to the programs over one engine's `sync` and `thread`, and to their list `WORKLOADS`.
+macro_rules! workloads {
+    ($engine:ident) => {
+        use std::collections::VecDeque;
+        use std::sync::Arc;
+
+        use ::$engine::sync::atomic::{AtomicU64, Ordering};
+        use ::$engine::sync::{Condvar, Mutex};
+        use ::$engine::thread;
+
+        use crate::workloads::Workload;
+
+        pub(crate) const WORKLOADS: &[Workload] = &[
+            Workload { name: "a", about: "2 threads × 5 fetch_add", threads: 3, body: a },
+            Workload { name: "b", about: "3 threads × 100 lock and unlock", threads: 4, body: b },
+            Workload { name: "c", about: "8 threads × 1,000 fetch_add", threads: 9, body: c },
+            Workload {
+                name: "d",
+                about: "bounded buffer of 4 with condition variables, 2 + 2 threads × 20 items",
+                threads: 5,
+                body: d,
+            },
+            Workload { name: "f", about: "100 threads × 1 fetch_add", threads: 101, body: f },
+            Workload { name: "g", about: "the empty program", threads: 1, body: g },
+            Workload {
+                name: "thousand",
+                about: "1,000 threads × 1 fetch_add",
+                threads: 1001,
+                body: thousand,
+            },
+        ];
+
+        fn a() {
+            increments(2, 5);
+        }
+
+        fn b() {
+            let counter = Arc::new(Mutex::new(0u64));
+            let handles: Vec<_> = (0..3)
+                .map(|_| {
+                    let counter = counter.clone();
+                    thread::spawn(move || {
+                        for _ in 0..100 {
+                            *counter.lock().unwrap() += 1;
+                        }
+                    })
+                })
+                .collect();
+            for handle in handles {
+                handle.join().unwrap();
+            }
+        }
+
+        fn c() {
+            increments(8, 1000);
+        }
+
+        fn d() {
+            const CAPACITY: usize = 4;
+            struct Buffer {
+                items: Mutex<VecDeque<u64>>,
+                not_empty: Condvar,
+                not_full: Condvar,
+            }
+            let buffer = Arc::new(Buffer {
+                items: Mutex::new(VecDeque::with_capacity(CAPACITY)),
+                not_empty: Condvar::new(),
+                not_full: Condvar::new(),
+            });
+            let mut handles = Vec::new();
+            for producer in 0..2u64 {
+                let buffer = buffer.clone();
+                handles.push(thread::spawn(move || {
+                    for item in 0..20 {
+                        let mut items = buffer.items.lock().unwrap();
+                        while items.len() == CAPACITY {
+                            items = buffer.not_full.wait(items).unwrap();
+                        }
+                        items.push_back(producer * 20 + item);
+                        drop(items);
+                        buffer.not_empty.notify_one();
+                    }
+                }));
+            }
+            for _ in 0..2 {
+                let buffer = buffer.clone();
+                handles.push(thread::spawn(move || {
+                    for _ in 0..20 {
+                        let mut items = buffer.items.lock().unwrap();
+                        while items.is_empty() {
+                            items = buffer.not_empty.wait(items).unwrap();
+                        }
+                        items.pop_front();
+                        drop(items);
+                        buffer.not_full.notify_one();
+                    }
+                }));
+            }
+            for handle in handles {
+                handle.join().unwrap();
+            }
+        }
+
+        fn f() {
+            increments(100, 1);
+        }
+
+        fn g() {}
+
+        fn thousand() {
+            increments(1000, 1);
+        }
+
+        fn increments(threads: usize, each: usize) {
+            let counter = Arc::new(AtomicU64::new(0));
+            let handles: Vec<_> = (0..threads)
+                .map(|_| {
+                    let counter = counter.clone();
+                    thread::spawn(move || {
+                        for _ in 0..each {
+                            counter.fetch_add(1, Ordering::SeqCst);
+                        }
+                    })
+                })
+                .collect();
+            for handle in handles {
+                handle.join().unwrap();
+            }
+        }
+    };
+}
+
+pub(crate) use workloads;
