@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use raddle_core::{
-    Ending, Event, Failure, Finding, Report, ThreadInfo, Token, TokenError, Trace, Verdict, token,
+    Choice, Ending, Event, Failure, Finding, Report, ThreadInfo, Token, TokenError, Trace, Verdict,
+    token,
 };
 use raddle_engine::{Engine, Family, Sc, Stuck, Substrate};
 use raddle_strategy::{Pct, Random, RoundRobin};
@@ -102,7 +103,8 @@ impl<'a, S: Substrate> Session<'a, S> {
             return Err(ReplayError::Foreign { name: self.settings.name.clone() });
         }
         let family = Family::with(&token.threads).ok_or(ReplayError::Token(TokenError::Damaged))?;
-        let max_steps = self.settings.max_steps.max(token.schedule.len());
+        let threads = token.schedule.iter().filter(|choice| matches!(choice, Choice::Thread(_)));
+        let max_steps = self.settings.max_steps.max(threads.count());
         let trace = replay(self.substrate, self.program, family, token.schedule, max_steps)
             .map_err(ReplayError::Stuck)?;
         if let Ending::Diverged(_) | Ending::Abandoned = trace.ending {
@@ -188,7 +190,19 @@ impl<'a, S: Substrate> Session<'a, S> {
     /// What is wrong with a run, if anything.
     fn finding(&self, trace: &Trace) -> Option<Finding> {
         match &trace.ending {
-            Ending::Finished | Ending::Abandoned | Ending::Diverged(_) => None,
+            Ending::Finished | Ending::Abandoned => None,
+            // Choices are prescribed because an earlier run made them.
+            Ending::Diverged(divergence) => Some(Finding::Nondeterminism {
+                at: trace.events.len(),
+                first: match divergence.expected {
+                    Choice::Thread(thread) => format!("{thread} went on"),
+                    Choice::Source(source) => {
+                        format!("a load read from {}, event {}", source.thread, source.index)
+                    }
+                    Choice::Value(value) => format!("{value} was chosen"),
+                },
+                second: "that could not happen".to_owned(),
+            }),
             Ending::Panicked(panic) => Some(Finding::Panic(panic.clone())),
             Ending::Deadlock => Some(Finding::Deadlock(waits(trace))),
             Ending::StepLimit => Some(Finding::StepLimit { steps: self.settings.max_steps as u64 }),

@@ -1,6 +1,7 @@
 //! Programs run directly on the engine: no stacks, no switches, nothing to unwind.
 
 use raddle_core::{Action, Chooser, ObjectId, Op, Panic, Site, ThreadId, ThreadOp};
+use raddle_engine::known::AnyOp;
 use raddle_engine::{Engine, Memory, Stuck, Substrate, Turn};
 
 use crate::{Actor, Program, Request, Target};
@@ -87,7 +88,7 @@ impl<M: Memory, C: Chooser> Run<'_, M, C> {
             }
         };
         self.thread(thread).1 = announced;
-        Some(self.engine.submit(thread, op, Site::UNKNOWN))
+        Some(self.engine.submit::<AnyOp>(thread, op, Site::UNKNOWN))
     }
 
     /// `thread` performs what it announced. Whose turn is it then? `None` if the run ended.
@@ -95,7 +96,7 @@ impl<M: Memory, C: Chooser> Run<'_, M, C> {
         let program = self.program;
         match self.thread(thread).1 {
             Announced::Operation(op) => {
-                let effect = self.engine.perform(thread, op, Site::UNKNOWN)?;
+                let effect = self.engine.perform::<AnyOp>(thread, op, Site::UNKNOWN)?;
                 self.thread(thread).0.told(program, effect);
                 self.announce(thread)
             }

@@ -14,17 +14,27 @@ pub use world::{Outcome, World};
 
 use crate::Program;
 
-/// An event by spawn path of its thread and position in it.
-pub type EventName = (Vec<u32>, u32);
+/// A thread by its spawn path, in digits of base 16: main is 0, its first child 1, the second child
+/// of that 0x12.
+pub type Path = u32;
+
+/// The path of the child at `position` of `parent`.
+pub fn child(parent: Path, position: u32) -> Path {
+    assert!(position < 15 && parent < 1 << 28, "programs are smaller than that");
+    parent << 4 | (position + 1)
+}
+
+/// An event by its thread and position in it.
+pub type EventName = (Path, u32);
 
 /// What makes two executions equivalent: the events, with the values chosen for them, and the
 /// ordered pairs of those that conflict.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Key {
-    /// Every event with the number it chose, if it chose one.
-    pub events: BTreeSet<(EventName, Option<u64>)>,
-    /// Pairs of conflicting events of different threads, the earlier first.
-    pub order: BTreeSet<(EventName, EventName)>,
+    /// Every event with the number it chose, if it chose one; sorted.
+    pub events: Vec<(EventName, Option<u64>)>,
+    /// Pairs of conflicting events of different threads, the earlier first; sorted.
+    pub order: Vec<(EventName, EventName)>,
 }
 
 /// Every execution of a program.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use raddle_core::{Action, Effect, ThreadId, ThreadOp};
 
 use super::model::{Model, only_read};
-use super::{EventName, Key};
+use super::{EventName, Key, Path, child};
 use crate::{Actor, Program, Request, Target};
 
 /// A program in the middle of an execution.
@@ -22,7 +22,7 @@ pub struct World<'a> {
 #[derive(Clone, Debug)]
 struct Thread {
     actor: Actor,
-    path: Vec<u32>,
+    path: Path,
     children: u32,
     events: u32,
     wants: Request,
@@ -59,7 +59,7 @@ impl<'a> World<'a> {
             .collect();
         let history = Vec::new();
         let mut world = World { program, objects, threads: Vec::new(), history, panicked: false };
-        world.begin(Vec::new(), ThreadId::MAIN, 0);
+        world.begin(0, ThreadId::MAIN, 0);
         world
     }
 
@@ -109,14 +109,13 @@ impl<'a> World<'a> {
                 effect
             }
             Request::Spawn(script) => {
-                let child = handle(self.threads.len());
-                self.record(place, Target::Life(child), Effect::None, false);
+                let spawned = handle(self.threads.len());
+                self.record(place, Target::Life(spawned), Effect::None, false);
                 let parent = &mut self.threads[place];
-                let mut path = parent.path.clone();
-                path.push(parent.children);
+                let path = child(parent.path, parent.children);
                 parent.children += 1;
                 self.begin(path, handle(place), script);
-                self.threads[place].actor.has_child(child);
+                self.threads[place].actor.has_child(spawned);
                 if !self.panicked {
                     self.want(place);
                 }
@@ -142,7 +141,7 @@ impl<'a> World<'a> {
     }
 
     /// Which thread has this spawn path.
-    pub fn place_of(&self, path: &[u32]) -> Option<usize> {
+    pub fn place_of(&self, path: Path) -> Option<usize> {
         self.threads.iter().position(|thread| thread.path == path)
     }
 
@@ -153,16 +152,18 @@ impl<'a> World<'a> {
             _ => None,
         };
         let history = &self.history;
-        let events = history.iter().map(|event| (event.name.clone(), chosen(event))).collect();
-        let order = (0..history.len())
-            .flat_map(|later| (0..later).map(move |earlier| (earlier, later)))
-            .filter(|&(earlier, later)| conflict(&history[earlier], &history[later]))
-            .map(|(earlier, later)| (history[earlier].name.clone(), history[later].name.clone()))
-            .collect();
+        let mut events: Vec<_> = history.iter().map(|event| (event.name, chosen(event))).collect();
+        let mut order = Vec::new();
+        for (position, later) in history.iter().enumerate() {
+            let earlier = history[..position].iter().filter(|earlier| conflict(earlier, later));
+            order.extend(earlier.map(|earlier| (earlier.name, later.name)));
+        }
+        events.sort_unstable();
+        order.sort_unstable();
         Key { events, order }
     }
 
-    fn begin(&mut self, path: Vec<u32>, parent: ThreadId, script: usize) {
+    fn begin(&mut self, path: Path, parent: ThreadId, script: usize) {
         let me = handle(self.threads.len());
         let actor = Actor::new(me, parent, script);
         let wants = Request::Exit;
@@ -196,7 +197,7 @@ impl<'a> World<'a> {
 
     fn record(&mut self, place: usize, target: Target, effect: Effect, reads: bool) {
         let thread = &mut self.threads[place];
-        let name = (thread.path.clone(), thread.events);
+        let name = (thread.path, thread.events);
         thread.events += 1;
         self.history.push(Happening { name, target, effect, reads });
     }
