@@ -47,7 +47,16 @@ impl Action {
                 AtomicOp::Update { order, scalar, function, operand } => {
                     let small =
                         order as u16 | (scalar as u16) << 4 | (64 - scalar.bits() as u16) << 8;
-                    (group::ATOMIC << 4 | (3 + function as u8), small, operand, 0)
+                    // What `Op::apply_to_atomic` computes most often needs no look at the function.
+                    let (first, second) = match function {
+                        Rmw::Swap => (operand, 0),
+                        Rmw::Add => (operand, u64::MAX),
+                        Rmw::Sub => (operand.wrapping_neg(), u64::MAX),
+                        Rmw::And | Rmw::Nand | Rmw::Or | Rmw::Xor | Rmw::Max | Rmw::Min => {
+                            (operand, 0)
+                        }
+                    };
+                    (group::ATOMIC << 4 | (3 + function as u8), small, first, second)
                 }
                 AtomicOp::CompareExchange { success, failure, weak, expected, new } => {
                     let small = success as u16 | (failure as u16) << 4 | (weak as u16) << 8;
@@ -271,7 +280,7 @@ impl AtomicOp {
                 order: order(small),
                 scalar: scalar(small >> 4),
                 function: function(variant - 3),
-                operand: first,
+                operand: if variant - 3 == Rmw::Sub as u8 { first.wrapping_neg() } else { first },
             },
         }
     }

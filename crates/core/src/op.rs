@@ -72,26 +72,30 @@ impl Op {
     /// The same as asking [`action`](Op::action), without taking everything apart.
     #[inline(always)]
     pub fn apply_to_atomic(&self, old: u64) -> (Option<u64>, Effect) {
-        const SWAP: u8 = 3;
-        let (operand, replaced) = (self.first, Effect::Value(old));
-        let new = match self.variant() {
-            0 => return (None, replaced),
-            1 => return (Some(operand), Effect::None),
-            2 if old == operand => return (Some(self.second), Effect::Exchanged(old)),
-            2 => return (None, Effect::Kept(old)),
-            SWAP => operand,
-            4 => old.wrapping_add(operand),
-            5 => old.wrapping_sub(operand),
-            6.. => match self.action() {
-                Action::Atomic(AtomicOp::Update { scalar, function, .. }) => {
-                    function.apply(scalar, old, operand)
-                }
-                other => unreachable!("raddle invariant broken: {other:?} on an atomic variable"),
-            },
-        };
-        // Where the scalar's width was put: bits it does not have.
-        let missing = (self.head >> 56) as u32 & 63;
-        (Some(new << missing >> missing), replaced)
+        let variant = self.variant();
+        if (3..=5).contains(&variant) {
+            // Swap, add and subtract are all "keep these bits, then add".
+            let new = (old & self.second).wrapping_add(self.first);
+            let missing = (self.head >> 56) as u32 & 63;
+            return (Some(new << missing >> missing), Effect::Value(old));
+        }
+        match variant {
+            0 => (None, Effect::Value(old)),
+            1 => (Some(self.first), Effect::None),
+            2 if old == self.first => (Some(self.second), Effect::Exchanged(old)),
+            2 => (None, Effect::Kept(old)),
+            3.. => self.apply_other_update(old),
+        }
+    }
+
+    #[cold]
+    fn apply_other_update(&self, old: u64) -> (Option<u64>, Effect) {
+        match self.action() {
+            Action::Atomic(AtomicOp::Update { scalar, function, operand, .. }) => {
+                (Some(function.apply(scalar, old, operand)), Effect::Value(old))
+            }
+            other => unreachable!("raddle invariant broken: {other:?} on an atomic variable"),
+        }
     }
 
     /// What happens to the thread that this is an operation on.

@@ -65,7 +65,8 @@ pub enum Pick {
     /// This option.
     Take(usize),
     /// This thread, and again for up to `steps` steps in all without asking. The engine asks
-    /// earlier if the thread cannot go on or another thread becomes enabled.
+    /// earlier if the thread cannot go on, a thread is spawned, or one that
+    /// [`interrupts`](Chooser::interrupts) can go on.
     Run {
         /// The option.
         option: usize,
@@ -81,10 +82,20 @@ pub trait Chooser {
     /// Whether [`Threads::changed`] is looked at. If not, the engine need not keep it.
     const WATCHES_CHANGES: bool = true;
 
+    /// Whether [`Pick::Run`] is ever answered.
+    const GRANTS_LEASES: bool = false;
+
     /// Answers the point `at`; `past` is everything that has happened in this run.
     ///
     /// Called at every point after the plan's prefix, even those with one option.
     fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick;
+
+    /// Whether `thread`, which can go on now, ends what [`Pick::Run`] granted to another.
+    #[inline(always)]
+    fn interrupts(&mut self, thread: ThreadId) -> bool {
+        let _ = thread;
+        true
+    }
 }
 
 /// How a run goes: first as `prefix` says, then as `then` chooses.

@@ -9,12 +9,12 @@ use alloc::vec::Vec;
 use raddle_core::fingerprint::{self, History, Name};
 use raddle_core::{
     Access, Action, Choice, Chooser, Effect, Ending, Event, EventId, ObjectId, ObjectInfo,
-    ObjectKind, Op, Panic, PauseOp, Pending, Plan, Site, ThreadId, ThreadOp, Trace,
+    ObjectKind, Op, Panic, PauseOp, Pending, Plan, Site, ThreadId, ThreadInfo, ThreadOp, Trace,
 };
 
 use crate::known::{AnyOp, Known, LifeOp};
 use crate::object::Object;
-use crate::objects::Life;
+use crate::objects::{Life, Shape};
 use crate::{Family, Memory};
 
 mod decide;
@@ -24,13 +24,27 @@ mod roster;
 /// No thread, in lists of threads linked by index.
 const NOBODY: u32 = u32::MAX;
 
-/// Whose turn it is.
+/// Whose turn it is, if the run is not over.
+///
+/// One word, so that nothing needs to be taken apart on the way to the next thread.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub enum Turn {
-    /// This thread goes on: it performs what it announced.
-    Run(ThreadId),
+pub struct Turn(u32);
+
+impl Turn {
     /// The run is over.
-    End,
+    pub const END: Turn = Turn(NOBODY);
+
+    /// This thread goes on: it performs what it announced.
+    #[inline(always)]
+    pub fn of(thread: ThreadId) -> Turn {
+        Turn(thread.0)
+    }
+
+    /// Whose turn it is, or `None` if the run is over.
+    #[inline(always)]
+    pub fn thread(self) -> Option<ThreadId> {
+        (self != Turn::END).then_some(ThreadId(self.0))
+    }
 }
 
 /// The state of one execution, re-used for the next.
@@ -48,6 +62,8 @@ pub struct Engine<M, C> {
     changed: Vec<ThreadId>,
     /// By [`ObjectId`]; those from `trace.objects.len()` on are left over from earlier runs.
     objects: Vec<Slot>,
+    /// Objects that changed while a thread had a lease, and whose waiters were not looked at.
+    stale: Vec<ObjectId>,
     trace: Trace,
     running: ThreadId,
     /// How many steps the running thread may go on without a question.
@@ -83,6 +99,10 @@ struct Thread {
     yields: u32,
     /// The fingerprint's name of its next event.
     name: Name,
+    /// That of its first; the same in every run.
+    first_name: Name,
+    /// Likewise.
+    info: ThreadInfo,
     /// Virtual time in nanoseconds.
     time: u64,
 }
@@ -94,6 +114,8 @@ struct Slot {
     first_waiter: u32,
     history: History,
     time: u64,
+    /// Whether it is among `stale`.
+    is_stale: bool,
 }
 
 impl<M: Memory, C: Chooser> Engine<M, C> {
@@ -109,6 +131,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             enabled: Vec::new(),
             changed: Vec::new(),
             objects: Vec::new(),
+            stale: Vec::new(),
             trace: Trace::default(),
             running: ThreadId::MAIN,
             lease: 0,
@@ -156,14 +179,10 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
 
     /// Begins a run; main is about to start.
     pub fn reset(&mut self) {
-        for info in &self.trace.threads {
-            self.pending[info.id.index()].enabled = false;
-            self.threads[info.id.index()].place = NOBODY;
-        }
         self.trace.events.clear();
         self.trace.pending.clear();
         self.trace.threads.clear();
-        self.trace.objects.clear();
+        self.trace.objects.truncate(1);
         self.trace.sources.clear();
         self.trace.fingerprint = 0;
         self.trace.choices = 0;
@@ -172,6 +191,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         }
         self.enabled.clear();
         self.changed.clear();
+        self.stale.clear();
         self.memory.reset();
         self.followed = 0;
         self.lease = 0;
@@ -184,10 +204,17 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.time_moved = false;
         self.running = ThreadId::MAIN;
 
-        let name = EventId { thread: ThreadId::MAIN, index: 0 };
-        let kind = ObjectKind::Thread(ThreadId::MAIN);
-        let life = self.add_object(ObjectInfo { kind, name, site: Site::UNKNOWN });
-        self.objects[life.index()].object = Object::Life(Life::Running);
+        // Main's life is the first object of every run.
+        let life = ObjectId(0);
+        match self.objects.first_mut() {
+            Some(slot) => slot.renew(),
+            None => {
+                let name = EventId { thread: ThreadId::MAIN, index: 0 };
+                let kind = ObjectKind::Thread(ThreadId::MAIN);
+                self.add_object(ObjectInfo { kind, name, site: Site::UNKNOWN });
+            }
+        }
+        self.objects[life.index()].object.become_life(Life::Running);
         self.admit(ThreadId::MAIN, life, 0);
     }
 
@@ -219,11 +246,6 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     /// spawn already.
     #[inline(always)]
     pub fn submit<K: Known>(&mut self, by: ThreadId, op: Op, site: Site) -> Turn {
-        if self.lease > 0 && !(K::BLOCKS && op.may_block()) {
-            // Only the running thread has a lease: it goes on, and nobody looks at what is pending.
-            self.lease -= 1;
-            return Turn::Run(by);
-        }
         self.announce::<K>(by, op, site);
         if self.creator != NOBODY {
             return self.back_to_creator();
@@ -231,10 +253,46 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.next_turn()
     }
 
+    /// Announces that `by` is about to end. Whose turn is it? When it is that of `by`, it
+    /// [`exit`](Engine::exit)s.
+    pub fn submit_exit(&mut self, by: ThreadId) -> Turn {
+        let life = self.threads[by.index()].life;
+        self.submit::<LifeOp>(by, Op::new(life, Action::Thread(ThreadOp::Exit)), Site::UNKNOWN)
+    }
+
+    /// Announces and performs in one go what `by` is about to do, if the chooser has allowed it to
+    /// run on and it can. `None` if not, and nothing has happened.
+    #[inline(always)]
+    pub fn perform_on_lease<K: Known>(
+        &mut self,
+        by: ThreadId,
+        op: Op,
+        site: Site,
+    ) -> Option<Effect> {
+        if !C::GRANTS_LEASES || self.lease == 0 || M::WEAK || !K::IS_ON_OBJECT {
+            return None;
+        }
+        if K::BLOCKS && op.may_block() && !self.objects[op.object().index()].object.enabled(op, by)
+        {
+            return None;
+        }
+        self.lease -= 1;
+        Some(self.perform_on_object::<K, false>(by, op, site, None))
+    }
+
+    /// As [`submit`](Engine::submit), for substrates that know that the thread has announced
+    /// something before.
+    #[inline(always)]
+    pub fn submit_again<K: Known>(&mut self, by: ThreadId, op: Op, site: Site) -> Turn {
+        debug_assert!(self.creator == NOBODY);
+        self.announce::<K>(by, op, site);
+        self.next_turn()
+    }
+
     #[cold]
     fn back_to_creator(&mut self) -> Turn {
         self.running = ThreadId(core::mem::replace(&mut self.creator, NOBODY));
-        Turn::Run(self.running)
+        Turn::of(self.running)
     }
 
     /// As [`submit`](Engine::submit), but `by` goes first if it can: it is unwinding from a panic,
@@ -252,35 +310,57 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             }
             self.followed += 1;
         }
-        Turn::Run(by)
+        Turn::of(by)
     }
 
     /// Performs what `by`, whose turn it is, announced; spawns are [`start`](Engine::start)ed and
     /// exits [`exit`](Engine::exit). `None` if the run ended instead.
     #[inline(always)]
     pub fn perform<K: Known>(&mut self, by: ThreadId, op: Op, site: Site) -> Option<Effect> {
-        self.running = by;
-        if K::ATOMIC || !K::MUTEX && op.is_atomic() {
-            let source = self.choose_source(by, op, site)?;
-            let effect = self.memory.access(self.next_event(by), op, source);
-            self.record::<K>(by, op, effect, site);
-            return Some(effect);
+        if C::GRANTS_LEASES {
+            self.running = by;
         }
-        let effect = if K::MUTEX || op.object() != ObjectId::NONE {
-            self.objects[op.object().index()].object.apply(op, by)
+        if !K::IS_ON_OBJECT && op.object() == ObjectId::NONE {
+            return self.perform_alone(by, op.action(), site);
+        }
+        let mut source = None;
+        if M::WEAK && op.is_atomic() {
+            source = self.choose_source(by, op, site)?;
+        }
+        Some(self.perform_on_object::<K, true>(by, op, site, source))
+    }
+
+    /// Performs an operation on an object and writes it down. `LINKED` if it was announced and may
+    /// stand among the object's waiters.
+    #[inline(always)]
+    fn perform_on_object<K: Known, const LINKED: bool>(
+        &mut self,
+        by: ThreadId,
+        op: Op,
+        site: Site,
+        source: Option<EventId>,
+    ) -> Effect {
+        let slot = &mut self.objects[op.object().index()];
+        let effect = if K::ATOMIC || !K::MUTEX && op.is_atomic() {
+            let index = self.threads.get(by.index()).map_or(0, |thread| thread.events);
+            self.memory.access(EventId { thread: by, index }, op, source)
         } else {
-            self.perform_alone(by, op.action(), site)?
+            match &mut slot.object {
+                Object::Mutex(mutex) if K::MUTEX => mutex.apply(op.mutex(), by),
+                object => object.apply(op, by),
+            }
         };
-        if K::BLOCKS && op.may_block() {
+        if LINKED && K::BLOCKS && op.may_block() {
             self.unlink(by, op.object());
         }
         self.record::<K>(by, op, effect, site);
-        Some(effect)
+        effect
     }
 
     /// Performs an action that touches no object.
     #[cold]
     fn perform_alone(&mut self, by: ThreadId, action: Action, site: Site) -> Option<Effect> {
+        let mut effect = Effect::None;
         match action {
             Action::Fence(order) => self.memory.fence(by, order),
             Action::Pause(PauseOp::Sleep { nanos }) => {
@@ -289,7 +369,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
                 *time = time.saturating_add(nanos);
             }
             Action::Pause(PauseOp::Yield | PauseOp::Spin) => {}
-            Action::Choose { bound } => return self.choose_value(by, bound, site),
+            Action::Choose { bound } => effect = self.choose_value(by, bound, site)?,
             Action::Thread(_)
             | Action::Atomic(_)
             | Action::Cell(_)
@@ -303,7 +383,12 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
                 unreachable!("raddle invariant broken: {action:?} on no object")
             }
         }
-        Some(Effect::None)
+        let op = Op::new(ObjectId::NONE, action);
+        let (name, yields) = self.write_down(by, op, effect, site);
+        *yields += u32::from(op.gave_way(effect));
+        let value = if let Effect::Value(value) = effect { value } else { 0 };
+        self.add_to_fingerprint(fingerprint::event_alone(name, value));
+        Some(effect)
     }
 
     /// Performs the spawn that `creator`, whose turn it is, announced. The new thread is to run up
@@ -312,7 +397,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         let ObjectKind::Thread(child) = self.trace.objects[life.index()].kind else {
             unreachable!("raddle invariant broken: spawn of {life:?}")
         };
-        self.objects[life.index()].object = Object::Life(Life::Running);
+        self.objects[life.index()].object.become_life(Life::Running);
         let op = Op::new(life, Action::Thread(ThreadOp::Spawn));
         self.record::<LifeOp>(creator, op, Effect::Value(u64::from(child.0)), site);
         self.creator = creator.0;
@@ -324,10 +409,10 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     /// Performs the exit that `by`, whose turn it is, announced. Whose turn is it now?
     pub fn exit(&mut self, by: ThreadId) -> Turn {
         let life = self.threads[by.index()].life;
-        self.objects[life.index()].object = Object::Life(Life::Ended);
+        self.objects[life.index()].object.become_life(Life::Ended);
         let op = Op::new(life, Action::Thread(ThreadOp::Exit));
         self.record::<LifeOp>(by, op, Effect::None, Site::UNKNOWN);
-        self.withdraw(by);
+        self.disable(by);
         self.alive -= 1;
         self.ended.push(by);
         self.next_turn()
@@ -335,7 +420,14 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
 
     /// Ends the run because of a panic that escaped a thread.
     pub fn fail(&mut self, panic: Panic) {
-        self.end(Ending::Panicked(panic));
+        self.trace.ending = Ending::Panicked(panic);
+        self.end();
+    }
+
+    /// Counts a thread that was unwound after the end of the run as ended.
+    pub fn settle_exit(&mut self, by: ThreadId) {
+        let life = self.threads[by.index()].life;
+        self.objects[life.index()].object.become_life(Life::Ended);
     }
 
     /// Performs an operation of a thread that is being unwound after the end of the run. It is not
@@ -375,36 +467,44 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         }
     }
 
-    /// Writes down an event, and lets its object's other threads know.
+    /// Writes down an event on an object, and lets the object's other threads know.
     #[inline(always)]
     fn record<K: Known>(&mut self, by: ThreadId, op: Op, effect: Effect, site: Site) {
-        let thread = &mut self.threads[by.index()];
-        let id = EventId { thread: by, index: thread.events };
-        thread.events += 1;
-        self.trace.events.push(Event { id, op, effect, site });
-        let name = thread.name.advance();
-        let known = K::ATOMIC || K::MUTEX || !K::BLOCKS;
-        if !known && op.gave_way(effect) {
-            thread.yields += 1;
-        }
-        if !known && op.object() == ObjectId::NONE {
-            let value = if let Effect::Value(value) = effect { value } else { 0 };
-            self.add_to_fingerprint(fingerprint::event_alone(name, value));
-            return;
+        let (name, yields) = self.write_down(by, op, effect, site);
+        if !K::ATOMIC && !K::MUTEX && op.gave_way(effect) {
+            *yields += 1;
         }
         let access = op.access_with(effect);
         let slot = &mut self.objects[op.object().index()];
         let hash = fingerprint::event_on_object(name, access, &mut slot.history);
-        if self.time_moved {
-            thread.time = thread.time.max(slot.time);
-            if access == Access::Update {
-                slot.time = thread.time;
-            }
-        }
         let waiter = slot.first_waiter;
         self.add_to_fingerprint(hash);
+        if self.time_moved {
+            self.join_times(by, op.object(), access);
+        }
         if access == Access::Update && waiter != NOBODY {
-            self.reconsider(waiter, op.object());
+            self.reconsider::<K>(waiter, op.object());
+        }
+    }
+
+    /// Writes down an event; returns its name and the thread's number of yields.
+    #[inline(always)]
+    fn write_down(&mut self, by: ThreadId, op: Op, effect: Effect, site: Site) -> (u64, &mut u32) {
+        let thread = &mut self.threads[by.index()];
+        let id = EventId { thread: by, index: thread.events };
+        thread.events += 1;
+        self.trace.events.push(Event { id, op, effect, site });
+        (thread.name.advance(), &mut thread.yields)
+    }
+
+    /// Time goes from an object's last Update to whoever touches it next.
+    #[cold]
+    fn join_times(&mut self, by: ThreadId, object: ObjectId, access: Access) {
+        let thread = &mut self.threads[by.index()];
+        let slot = &mut self.objects[object.index()];
+        thread.time = thread.time.max(slot.time);
+        if access == Access::Update {
+            slot.time = thread.time;
         }
     }
 
@@ -413,11 +513,11 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.trace.fingerprint = self.trace.fingerprint.wrapping_add(hash);
     }
 
-    #[cold]
-    fn end(&mut self, ending: Ending) {
-        self.trace.ending = ending;
+    /// Ends the run; its ending has been written down, unless it is the ordinary one.
+    fn end(&mut self) {
         self.over = true;
         if self.alive > 0 {
+            self.look_at_stale_objects();
             let panicked = match &self.trace.ending {
                 Ending::Panicked(panic) => Some(panic.thread),
                 Ending::Finished
@@ -435,7 +535,10 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             }
         }
         // A run that ended in the middle has nobody left to run.
-        self.enabled.clear();
+        for thread in self.enabled.drain(..) {
+            self.threads[thread.index()].place = NOBODY;
+            self.pending[thread.index()].enabled = false;
+        }
         self.lease = 0;
     }
 
@@ -447,8 +550,19 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     }
 }
 
+impl Slot {
+    /// Makes the place ready for another object.
+    #[inline(always)]
+    fn renew(&mut self) {
+        self.first_waiter = NOBODY;
+        self.history = History::default();
+        self.time = 0;
+        self.is_stale = false;
+    }
+}
+
 impl Thread {
-    fn absent() -> Thread {
+    fn absent(info: ThreadInfo, first_name: Name) -> Thread {
         Thread {
             life: ObjectId::NONE,
             parker: ObjectId::NONE,
@@ -458,7 +572,9 @@ impl Thread {
             events: 0,
             children: 0,
             yields: 0,
-            name: Name::MAIN,
+            name: first_name,
+            first_name,
+            info,
             time: 0,
         }
     }

@@ -11,6 +11,8 @@ pub trait Known {
     const MUTEX: bool;
     /// It may be disabled by a state of its object.
     const BLOCKS: bool;
+    /// It is on an object.
+    const IS_ON_OBJECT: bool = true;
 }
 
 /// Nothing is known.
@@ -39,6 +41,7 @@ impl Known for AnyOp {
     const ATOMIC: bool = false;
     const MUTEX: bool = false;
     const BLOCKS: bool = true;
+    const IS_ON_OBJECT: bool = false;
 }
 
 impl Known for AtomicOp {

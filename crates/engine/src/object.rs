@@ -9,7 +9,9 @@ use raddle_core::{Effect, ObjectKind, Op, Scalar, ThreadId};
 use crate::objects::{Barrier, Channel, Condvar, Life, Mutex, Once, Parker, RwLock, Shape};
 
 /// The state of an object.
+// With a tag of its own: one hidden in a field takes longer to read than the state behind it.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[repr(u8)]
 pub enum Object {
     /// The life of a thread.
     Life(Life),
@@ -87,12 +89,36 @@ impl From<Initial> for Object {
 }
 
 impl Object {
-    /// Becomes the object that `initial` describes, keeping memory if it was of that kind before.
+    /// Becomes the object that `initial` describes. In place if it was of that kind before: that
+    /// keeps memory, and does not put a whole object together only to copy it.
+    #[inline]
     pub(crate) fn become_new(&mut self, initial: Initial) {
         match (self, initial) {
+            (Object::Variable, Initial::Atomic(..) | Initial::Cell) => {}
+            (Object::Mutex(mutex), Initial::Mutex) => *mutex = Mutex::default(),
             (Object::Condvar(condvar), Initial::Condvar) => condvar.clear(),
             (object, initial) => *object = Object::from(initial),
         }
+    }
+
+    /// Becomes the life of a thread, likewise.
+    #[inline(always)]
+    pub(crate) fn become_life(&mut self, new: Life) {
+        match self {
+            Object::Life(life) => *life = new,
+            object => object.replace_by_life(new),
+        }
+    }
+
+    #[cold]
+    fn replace_by_life(&mut self, new: Life) {
+        *self = Object::Life(new);
+    }
+
+    /// Whether this is a mutex that nobody holds.
+    #[inline(always)]
+    pub(crate) fn is_free_mutex(&self) -> bool {
+        matches!(self, Object::Mutex(mutex) if mutex.is_free())
     }
 
     /// Whether `by` can perform `op`, an operation on this object, in this state.

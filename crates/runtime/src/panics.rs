@@ -86,6 +86,7 @@ fn in_run(info: &PanicHookInfo<'_>, before: &dyn Fn(&PanicHookInfo<'_>)) {
         before(info);
         return;
     }
+    port::panicked();
     let place = info.location().map(|location| location.to_string());
     let seen = Seen { message: text.to_owned(), place, backtrace: Backtrace::capture() };
     LAST.with(|last| *last.borrow_mut() = Some(seen));

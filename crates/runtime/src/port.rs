@@ -37,6 +37,7 @@ pub(crate) struct Entries {
     pub(crate) spawn: unsafe fn(*const (), Arc<dyn Body>, Site) -> ThreadId,
     pub(crate) work: unsafe fn(*const ()),
     pub(crate) finish: unsafe fn(*const (), Result<(), Box<dyn Any + Send>>),
+    pub(crate) panicked: unsafe fn(*const ()),
     pub(crate) thread: unsafe fn(*const ()) -> ThreadId,
     pub(crate) token: unsafe fn(*const ()) -> String,
 }
@@ -46,7 +47,8 @@ pub(crate) struct Port {
     epoch: Cell<u64>,
     /// The run's state, behind the types that `entries` know.
     run: Cell<*const ()>,
-    entries: Cell<Option<&'static Entries>>,
+    /// What may be called with `run`; outside a run, what says that there is none.
+    entries: Cell<&'static Entries>,
     plain_accesses: Cell<bool>,
 }
 
@@ -55,7 +57,7 @@ thread_local! {
         Port {
             epoch: Cell::new(0),
             run: Cell::new(std::ptr::null()),
-            entries: Cell::new(None),
+            entries: Cell::new(&OUTSIDE),
             plain_accesses: Cell::new(false),
         }
     };
@@ -108,13 +110,11 @@ pub fn operate(
     if epoch == 0 {
         return None;
     }
-    let known = name.0.load(Ordering::Relaxed);
-    let object = if known >> OBJECT_BITS == epoch {
-        number(known)
-    } else {
-        name.declare(port, initial, site)
-    };
-    Some(port.submit(Op::new(object, action), site))
+    let mut known = name.0.load(Ordering::Relaxed);
+    if known >> OBJECT_BITS != epoch {
+        known = name.declare(port, initial, site);
+    }
+    Some(port.submit(Op::new(number(known), action), site))
 }
 
 /// Announces an operation, waits for its turn, and tells what came of it.
@@ -172,6 +172,13 @@ pub(crate) fn token() -> String {
     unsafe { (entries.token)(run) }
 }
 
+/// Tells that the calling thread has begun to panic.
+pub(crate) fn panicked() {
+    let (run, entries) = port().get();
+    // SAFETY: both were set together by `connect`, for a run that has not ended.
+    unsafe { (entries.panicked)(run) }
+}
+
 /// Runs the body of the calling thread.
 pub(crate) fn work() {
     let (run, entries) = port().get();
@@ -200,13 +207,15 @@ pub(crate) unsafe fn connect(
     assert!(port.epoch.get() == 0, "a raddle check was started inside another; checks do not nest");
     port.epoch.set(epoch);
     port.run.set(run);
-    port.entries.set(Some(entries));
+    port.entries.set(entries);
     port.plain_accesses.set(plain_accesses);
 }
 
 /// Ends what [`connect`] began.
 pub(crate) fn disconnect() {
-    port().epoch.set(0);
+    let port = port();
+    port.epoch.set(0);
+    port.entries.set(&OUTSIDE);
 }
 
 impl Port {
@@ -227,12 +236,27 @@ impl Port {
 
     #[inline(always)]
     fn get(&self) -> (*const (), &'static Entries) {
-        match self.entries.get() {
-            Some(entries) if self.epoch.get() != 0 => (self.run.get(), entries),
-            Some(_) | None => outside(),
-        }
+        (self.run.get(), self.entries.get())
     }
 }
+
+/// The entries outside a run: whoever calls them forgot to look.
+static OUTSIDE: Entries = Entries {
+    submit: |_, _, _, _, _| outside(),
+    submit_atomic: |_, _, _, _, _| outside(),
+    submit_mutex: |_, _, _, _, _| outside(),
+    declare: |_, _, _| outside(),
+    newest: |_, _| outside(),
+    life: |_, _| outside(),
+    parker: |_, _, _| outside(),
+    time: |_| outside(),
+    spawn: |_, _, _| outside(),
+    work: |_| outside(),
+    finish: |_, _| outside(),
+    panicked: |_| outside(),
+    thread: |_| outside(),
+    token: |_| outside(),
+};
 
 #[cold]
 fn outside() -> ! {
@@ -283,12 +307,7 @@ impl Name {
 
     /// Makes the object known to the current run.
     #[cold]
-    fn declare(
-        &self,
-        port: &Port,
-        initial: impl FnOnce() -> Option<Initial>,
-        site: Site,
-    ) -> ObjectId {
+    fn declare(&self, port: &Port, initial: impl FnOnce() -> Option<Initial>, site: Site) -> u64 {
         self.claim(port, site);
         let Some(initial) = initial() else {
             self.forget();
@@ -300,7 +319,7 @@ impl Name {
         assert!(object.0 < 1 << OBJECT_BITS, "more than 16 million objects in one run");
         let name = port.epoch.get() << OBJECT_BITS | u64::from(object.0);
         self.0.store(name, Ordering::Relaxed);
-        object
+        name
     }
 
     /// Marks the object as used by the current run, before anybody looks at its state.

@@ -34,14 +34,27 @@ impl<B: Backend> Crew<B> {
     }
 }
 
-/// Which part of an execution it is.
+/// Which part of an execution it is. Everything but `Running` takes the longer way.
 #[derive(Copy, Clone, PartialEq, Eq)]
 enum Phase {
     Running,
+    /// A new thread has not announced anything yet.
+    Starting,
+    /// A thread is unwinding from a panic of its own.
+    Unwinding,
     /// The run is over; threads are unwound.
     Teardown,
     /// The run is over; the host drops what was never started.
     Discarding,
+}
+
+impl Phase {
+    fn is_over(self) -> bool {
+        match self {
+            Phase::Running | Phase::Starting | Phase::Unwinding => false,
+            Phase::Teardown | Phase::Discarding => true,
+        }
+    }
 }
 
 /// One execution. Everything is reached through shared references, because several stacks are in
@@ -72,6 +85,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         spawn: Self::spawn_entry,
         work: Self::work_entry,
         finish: Self::finish_entry,
+        panicked: Self::panicked_entry,
         thread: Self::thread_entry,
         token: Self::token_entry,
     };
@@ -155,6 +169,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     }
 
     /// From a coroutine: back to the host.
+    #[cold]
     fn leave(&self, thread: ThreadId) {
         // SAFETY: `thread` runs on its coroutine, and no reference into the pool exists.
         unsafe { B::leave(self.crew.backend.get(), thread.index()) }
@@ -163,10 +178,17 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     /// Does as `turn` says, on the coroutine of `me`. Returns when it is the turn of `me` again.
     #[inline(always)]
     fn wait(&self, me: ThreadId, turn: Turn) {
-        match turn {
-            Turn::Run(thread) if thread == me => {}
-            Turn::Run(thread) => self.switch(me, thread),
-            Turn::End => self.leave(me),
+        if turn != Turn::of(me) {
+            self.give_way(me, turn);
+        }
+    }
+
+    /// As [`wait`](Run::wait), when it is not the turn of `me`.
+    #[inline(always)]
+    fn give_way(&self, me: ThreadId, turn: Turn) {
+        match turn.thread() {
+            Some(thread) => self.switch(me, thread),
+            None => self.leave(me),
         }
     }
 
@@ -185,38 +207,68 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     #[inline(always)]
     fn submit<K: Known>(&self, head: u64, first: u64, second: u64, site: Site) -> Effect {
         if self.phase.get() != Phase::Running {
-            return self.settle(head, first, second, site);
+            return self.submit_specially(head, first, second, site);
         }
         let me = self.thread.get();
-        let turn = if std::thread::panicking() {
-            self.submit_unpreempted(head, first, second, site)
-        } else {
-            // Not by `with_engine`: a closure would take the operation through memory.
-            // SAFETY: as there.
-            let engine = unsafe { &mut *self.engine };
-            engine.submit::<K>(me, Op::from_words(head, first, second), site)
-        };
-        if turn != Turn::Run(me) {
-            self.wait(me, turn);
+        let op = Op::from_words(head, first, second);
+        // Not by `with_engine`: a closure would take the operation through memory.
+        // SAFETY: as there.
+        let engine = unsafe { &mut *self.engine };
+        if let Some(effect) = engine.perform_on_lease::<K>(me, op, site) {
+            return effect;
+        }
+        let turn = engine.submit_again::<K>(me, op, site);
+        if turn != Turn::of(me) {
+            self.give_way(me, turn);
             if self.phase.get() != Phase::Running {
-                return self.settle(head, first, second, site);
+                return self.resume_specially(head, first, second, site);
             }
         }
         // SAFETY: as above.
         let engine = unsafe { &mut *self.engine };
-        match engine.perform::<K>(me, Op::from_words(head, first, second), site) {
+        match engine.perform::<K>(me, op, site) {
             Some(effect) => effect,
-            None => {
-                self.leave(me);
-                self.settle(head, first, second, site)
-            }
+            None => self.resume_specially(head, first, second, site),
         }
     }
 
+    /// As [`submit`](Run::submit), in any phase.
     #[cold]
-    fn submit_unpreempted(&self, head: u64, first: u64, second: u64, site: Site) -> Turn {
+    fn submit_specially(&self, head: u64, first: u64, second: u64, site: Site) -> Effect {
+        if self.phase.get().is_over() {
+            return self.settle(head, first, second, site);
+        }
+        let me = self.thread.get();
+        let turn = self.announce(Op::from_words(head, first, second), site);
+        self.wait(me, turn);
+        self.resume_specially(head, first, second, site)
+    }
+
+    /// It is the calling thread's turn, or the run is over.
+    #[cold]
+    fn resume_specially(&self, head: u64, first: u64, second: u64, site: Site) -> Effect {
+        let me = self.thread.get();
         let op = Op::from_words(head, first, second);
-        self.with_engine(|engine| engine.submit_unpreempted(self.thread.get(), op, site))
+        if !self.phase.get().is_over() {
+            let effect = self.with_engine(|engine| engine.perform::<AnyOp>(me, op, site));
+            if let Some(effect) = effect {
+                return effect;
+            }
+            // Performing it ended the run.
+            self.leave(me);
+        }
+        self.settle(head, first, second, site)
+    }
+
+    /// Announces an operation of the calling thread in any phase of a run that is not over.
+    fn announce(&self, op: Op, site: Site) -> Turn {
+        let me = self.thread.get();
+        if std::thread::panicking() {
+            return self.with_engine(|engine| engine.submit_unpreempted(me, op, site));
+        }
+        // A first announcement, or a panic that the program has caught.
+        self.phase.set(Phase::Running);
+        self.with_engine(|engine| engine.submit::<AnyOp>(me, op, site))
     }
 
     fn spawn(&self, body: Arc<dyn Body>, site: Site) -> ThreadId {
@@ -230,22 +282,24 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
             bodies[child.index()] = Some(body);
         });
         let op = Op::new(life, Action::Thread(ThreadOp::Spawn));
-        let [head, first, second] = op.into_words();
-        if self.phase.get() != Phase::Running {
-            self.settle(head, first, second, site);
-            return child;
+        if !self.phase.get().is_over() {
+            let turn = match self.phase.get() {
+                Phase::Running => {
+                    self.with_engine(|engine| engine.submit_again::<LifeOp>(me, op, site))
+                }
+                Phase::Starting | Phase::Unwinding | Phase::Teardown | Phase::Discarding => {
+                    self.announce(op, site)
+                }
+            };
+            self.wait(me, turn);
         }
-        let turn = if std::thread::panicking() {
-            self.submit_unpreempted(head, first, second, site)
-        } else {
-            self.with_engine(|engine| engine.submit::<LifeOp>(me, op, site))
-        };
-        self.wait(me, turn);
-        if self.phase.get() == Phase::Running {
+        if !self.phase.get().is_over() {
             self.with_engine(|engine| engine.start(me, life, site));
+            self.phase.set(Phase::Starting);
             self.switch(me, child);
         }
-        if self.phase.get() != Phase::Running {
+        if self.phase.get().is_over() {
+            let [head, first, second] = op.into_words();
             self.settle(head, first, second, site);
         }
         child
@@ -265,22 +319,20 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     /// run perhaps: nothing of `self` may be touched after the last `leave` or `wait`.
     fn finish(&self, result: Result<(), Box<dyn Any + Send>>) {
         let me = self.thread.get();
-        if let (Err(payload), Phase::Running) = (result, self.phase.get()) {
+        if let (Err(payload), false) = (result, self.phase.get().is_over()) {
             let panic = panics::describe(me, &*payload);
             self.with_engine(|engine| engine.fail(panic));
             self.discard(payload);
             return self.leave(me);
         }
-        if self.phase.get() == Phase::Running {
-            let turn = self.with_engine(|engine| {
-                let exit = exit(engine.life(me));
-                engine.submit::<LifeOp>(me, exit, Site::UNKNOWN)
-            });
+        if !self.phase.get().is_over() {
+            self.phase.set(Phase::Running);
+            let turn = self.with_engine(|engine| engine.submit_exit(me));
             self.wait(me, turn);
         }
-        if self.phase.get() != Phase::Running {
+        if self.phase.get().is_over() {
             // Destructors of other threads may wait for this one.
-            self.with_engine(|engine| engine.settle(me, exit(engine.life(me))));
+            self.with_engine(|engine| engine.settle_exit(me));
             return self.leave(me);
         }
         let turn = self.with_engine(|engine| engine.exit(me));
@@ -444,6 +496,14 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         run.finish(result);
     }
 
+    unsafe fn panicked_entry(run: *const ()) {
+        // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
+        let run: &Self = unsafe { &*run.cast() };
+        if run.phase.get() == Phase::Running {
+            run.phase.set(Phase::Unwinding);
+        }
+    }
+
     unsafe fn thread_entry(run: *const ()) -> ThreadId {
         // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
         let run: &Self = unsafe { &*run.cast() };
@@ -458,10 +518,6 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
             Token::new(&run.crew.options.name, &trace.threads, trace.schedule()).to_string()
         })
     }
-}
-
-fn exit(life: ObjectId) -> Op {
-    Op::new(life, Action::Thread(ThreadOp::Exit))
 }
 
 /// Ends the connection of a run when dropped.

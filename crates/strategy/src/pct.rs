@@ -30,6 +30,8 @@ pub struct Pct {
     changes: Vec<(usize, u64)>,
     /// Change points up to this step have been acted on.
     seen: usize,
+    /// The priority of the thread chosen last.
+    running: u64,
 }
 
 impl Pct {
@@ -43,6 +45,7 @@ impl Pct {
             priority: Vec::new(),
             changes: Vec::new(),
             seen: 0,
+            running: 0,
         }
     }
 
@@ -83,6 +86,7 @@ impl Pct {
 
 impl Chooser for Pct {
     const WATCHES_CHANGES: bool = false;
+    const GRANTS_LEASES: bool = true;
 
     fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick {
         let Point::Thread(threads) = at else {
@@ -98,7 +102,12 @@ impl Chooser for Pct {
                 best = (option, priority);
             }
         }
+        self.running = best.1;
         Pick::Run { option: best.0, steps: self.steps_to_next_change() }
+    }
+
+    fn interrupts(&mut self, thread: ThreadId) -> bool {
+        self.priority(thread) > self.running
     }
 }
 

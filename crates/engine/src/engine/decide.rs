@@ -13,19 +13,19 @@ use crate::objects::Life;
 impl<M: Memory, C: Chooser> Engine<M, C> {
     #[inline(always)]
     pub(super) fn next_turn(&mut self) -> Turn {
-        if self.lease > 0 && self.pending[self.running.index()].enabled {
+        if C::GRANTS_LEASES && self.lease > 0 && self.pending[self.running.index()].enabled {
             self.lease -= 1;
-            return Turn::Run(self.running);
+            return Turn::of(self.running);
         }
-        match self.question() {
-            Some(thread) => Turn::Run(thread),
-            None => Turn::End,
-        }
+        self.question()
     }
 
-    /// Asks the plan who goes next. `None` if nobody does.
+    /// Asks the plan who goes next.
     #[inline(always)]
-    fn question(&mut self) -> Option<ThreadId> {
+    fn question(&mut self) -> Turn {
+        if C::GRANTS_LEASES && !self.stale.is_empty() {
+            self.look_at_stale_objects();
+        }
         let steps = self.trace.events.len();
         if steps >= self.attention || self.enabled.is_empty() {
             return self.special_question();
@@ -41,19 +41,23 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         }
         match pick {
             Pick::Take(option) => {
-                self.lease = 0;
-                Some(self.enabled[option])
+                if C::GRANTS_LEASES {
+                    self.lease = 0;
+                }
+                Turn::of(self.enabled[option])
             }
             Pick::Run { option, steps: granted } => {
                 let thread = self.enabled[option];
+                debug_assert!(C::GRANTS_LEASES);
                 let left = u32::try_from(self.attention - steps).unwrap_or(u32::MAX);
                 self.lease = granted.min(left) - 1;
                 self.running = thread;
-                Some(thread)
+                Turn::of(thread)
             }
             Pick::Abandon => {
-                self.end(Ending::Abandoned);
-                None
+                self.trace.ending = Ending::Abandoned;
+                self.end();
+                Turn::END
             }
         }
     }
@@ -61,44 +65,45 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     /// A thread point at which nobody can go on, the prefix answers, or the run is too long.
     #[cold]
     #[inline(never)]
-    fn special_question(&mut self) -> Option<ThreadId> {
+    fn special_question(&mut self) -> Turn {
         if self.over {
-            return None;
+            return Turn::END;
         }
         if self.enabled.is_empty() {
             let main_ended = matches!(self.objects[0].object, Object::Life(Life::Ended));
-            self.end(if main_ended { Ending::Finished } else { Ending::Deadlock });
-            return None;
+            if !main_ended {
+                self.trace.ending = Ending::Deadlock;
+            }
+            self.end();
+            return Turn::END;
         }
         if self.followed < self.plan.prefix.len() {
             return self.follow_thread();
         }
         if self.attention == self.max_steps {
-            self.end(Ending::StepLimit);
-            return None;
+            self.trace.ending = Ending::StepLimit;
+            self.end();
+            return Turn::END;
         }
         self.attention = self.max_steps;
         self.question_after_prefix()
     }
 
     #[inline(never)]
-    fn question_after_prefix(&mut self) -> Option<ThreadId> {
+    fn question_after_prefix(&mut self) -> Turn {
         self.question()
     }
 
-    fn follow_thread(&mut self) -> Option<ThreadId> {
+    fn follow_thread(&mut self) -> Turn {
         let expected = self.plan.prefix[self.followed];
         match expected {
             Choice::Thread(thread)
                 if self.threads.get(thread.index()).is_some_and(|t| t.place != NOBODY) =>
             {
                 self.followed += 1;
-                Some(thread)
+                Turn::of(thread)
             }
-            Choice::Thread(_) | Choice::Source(_) | Choice::Value(_) => {
-                self.diverge(expected);
-                None
-            }
+            Choice::Thread(_) | Choice::Source(_) | Choice::Value(_) => self.diverge(expected),
         }
     }
 
@@ -160,7 +165,8 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         match self.plan.then.choose(point, &self.trace.events) {
             Pick::Take(option) | Pick::Run { option, .. } => Some(option),
             Pick::Abandon => {
-                self.end(Ending::Abandoned);
+                self.trace.ending = Ending::Abandoned;
+                self.end();
                 None
             }
         }
@@ -168,7 +174,8 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
 
     #[cold]
     pub(super) fn diverge(&mut self, expected: Choice) -> Turn {
-        self.end(Ending::Diverged(Divergence { at: self.followed, expected }));
-        Turn::End
+        self.trace.ending = Ending::Diverged(Divergence { at: self.followed, expected });
+        self.end();
+        Turn::END
     }
 }

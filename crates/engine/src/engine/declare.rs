@@ -33,7 +33,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         }
         let info = ObjectInfo { kind: ObjectKind::Thread(child), name, site };
         let life = self.add_object(info);
-        self.objects[life.index()].object = Object::Life(Life::Unborn);
+        self.objects[life.index()].object.become_life(Life::Unborn);
         self.threads[child.index()].life = life;
         (child, life)
     }
@@ -59,20 +59,18 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     }
 
     /// A place for an object; whoever asked puts it there.
+    #[inline]
     pub(super) fn add_object(&mut self, info: ObjectInfo) -> ObjectId {
         let id = ObjectId(self.trace.objects.len() as u32);
         self.trace.objects.push(info);
         match self.objects.get_mut(id.index()) {
-            Some(slot) => {
-                slot.first_waiter = NOBODY;
-                slot.history = History::default();
-                slot.time = 0;
-            }
+            Some(slot) => slot.renew(),
             None => self.objects.push(Slot {
                 object: Object::Variable,
                 first_waiter: NOBODY,
                 history: History::default(),
                 time: 0,
+                is_stale: false,
             }),
         }
         id

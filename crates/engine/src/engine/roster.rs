@@ -4,6 +4,7 @@ use raddle_core::{Chooser, ObjectId, ThreadId};
 
 use super::{Engine, NOBODY, Thread, pending_nothing};
 use crate::Memory;
+use crate::known::Known;
 
 impl<M: Memory, C: Chooser> Engine<M, C> {
     /// A thread comes to life.
@@ -12,7 +13,6 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         if self.threads.len() <= thread.index() {
             self.make_room(thread);
         }
-        let name = self.family.first_event(thread);
         let state = &mut self.threads[thread.index()];
         // Field by field: a whole structure would be put together elsewhere first and copied.
         state.life = life;
@@ -20,9 +20,9 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         state.events = 0;
         state.children = 0;
         state.yields = 0;
-        state.name = name;
+        state.name = state.first_name;
         state.time = time;
-        self.trace.threads.push(self.family.info(thread));
+        self.trace.threads.push(state.info);
         self.alive += 1;
         self.max_alive = self.max_alive.max(self.alive);
         self.enable(thread);
@@ -31,27 +31,91 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     #[cold]
     pub(super) fn make_room(&mut self, thread: ThreadId) {
         for id in self.threads.len()..=thread.index() {
-            self.threads.push(Thread::absent());
-            self.pending.push(pending_nothing(ThreadId(id as u32)));
+            let id = ThreadId(id as u32);
+            self.threads.push(Thread::absent(self.family.info(id), self.family.first_event(id)));
+            self.pending.push(pending_nothing(id));
         }
     }
 
     /// An object changed: who among its waiters can go on now?
-    pub(super) fn reconsider(&mut self, first: u32, object: ObjectId) {
+    #[inline(always)]
+    pub(super) fn reconsider<K: Known>(&mut self, first: u32, object: ObjectId) {
+        let slot = &mut self.objects[object.index()];
+        if C::GRANTS_LEASES && self.lease > 0 {
+            if !slot.is_stale {
+                slot.is_stale = true;
+                self.stale.push(object);
+            }
+            // Nobody can go on because a mutex was taken.
+            if !K::MUTEX || slot.object.is_free_mutex() {
+                self.interrupt_lease(first, object);
+            }
+        } else if K::MUTEX {
+            // All of a mutex's waiters want the same.
+            let can = slot.object.is_free_mutex();
+            self.toggle_all(first, can);
+        } else {
+            self.reconsider_each(first, object);
+        }
+    }
+
+    /// While a thread has a lease, it only matters whether somebody ends it.
+    fn interrupt_lease(&mut self, first: u32, object: ObjectId) {
         let mut waiter = first;
         while waiter != NOBODY {
             let thread = ThreadId(waiter);
-            let pending = &self.pending[thread.index()];
-            let can = self.objects[object.index()].object.enabled(pending.op, thread);
-            if can != pending.enabled {
-                if can {
-                    self.enable(thread)
-                } else {
-                    self.disable(thread)
-                }
-                self.note(thread);
+            let op = self.pending[thread.index()].op;
+            let can = self.objects[object.index()].object.enabled(op, thread);
+            if can && self.plan.then.interrupts(thread) {
+                self.lease = 0;
+                return;
             }
             waiter = self.threads[thread.index()].next_waiter;
+        }
+    }
+
+    #[cold]
+    pub(super) fn look_at_stale_objects(&mut self) {
+        while let Some(object) = self.stale.pop() {
+            let slot = &mut self.objects[object.index()];
+            slot.is_stale = false;
+            let first = slot.first_waiter;
+            self.reconsider_each(first, object);
+        }
+    }
+
+    fn toggle_all(&mut self, first: u32, can: bool) {
+        let mut waiter = first;
+        while waiter != NOBODY {
+            let thread = ThreadId(waiter);
+            waiter = self.threads[thread.index()].next_waiter;
+            self.set_enabled(thread, can);
+        }
+    }
+
+    #[inline(never)]
+    fn reconsider_each(&mut self, first: u32, object: ObjectId) {
+        let mut waiter = first;
+        while waiter != NOBODY {
+            let thread = ThreadId(waiter);
+            let op = self.pending[thread.index()].op;
+            let can = self.objects[object.index()].object.enabled(op, thread);
+            waiter = self.threads[thread.index()].next_waiter;
+            self.set_enabled(thread, can);
+        }
+    }
+
+    #[inline(always)]
+    fn set_enabled(&mut self, thread: ThreadId, can: bool) {
+        let pending = &mut self.pending[thread.index()];
+        if can != pending.enabled {
+            pending.enabled = can;
+            if can {
+                self.enter_enabled(thread);
+            } else {
+                self.leave_enabled(thread);
+            }
+            self.note(thread);
         }
     }
 
@@ -63,30 +127,34 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         }
     }
 
+    /// A new thread can go on. The chooser must hear of it.
     #[inline(always)]
     fn enable(&mut self, thread: ThreadId) {
         self.pending[thread.index()].enabled = true;
-        self.threads[thread.index()].place = self.enabled.len() as u32;
-        self.enabled.push(thread);
-        // Somebody else could go on now; the chooser must hear of it.
+        self.enter_enabled(thread);
         self.lease = 0;
     }
 
+    /// A thread cannot go on.
     #[inline(always)]
     pub(super) fn disable(&mut self, thread: ThreadId) {
         self.pending[thread.index()].enabled = false;
-        self.withdraw(thread);
+        self.leave_enabled(thread);
     }
 
-    /// Takes a thread out of the enabled ones.
     #[inline(always)]
-    pub(super) fn withdraw(&mut self, thread: ThreadId) {
-        let place = self.threads[thread.index()].place;
-        self.threads[thread.index()].place = NOBODY;
-        self.pending[thread.index()].enabled = false;
-        self.enabled.swap_remove(place as usize);
-        if let Some(moved) = self.enabled.get(place as usize) {
-            self.threads[moved.index()].place = place;
+    fn enter_enabled(&mut self, thread: ThreadId) {
+        self.threads[thread.index()].place = self.enabled.len() as u32;
+        self.enabled.push(thread);
+    }
+
+    #[inline(always)]
+    fn leave_enabled(&mut self, thread: ThreadId) {
+        let place = core::mem::replace(&mut self.threads[thread.index()].place, NOBODY);
+        let Some(last) = self.enabled.pop() else { return };
+        if last != thread {
+            self.enabled[place as usize] = last;
+            self.threads[last.index()].place = place;
         }
     }
 
