@@ -26,7 +26,7 @@ impl Substrate for Interpreter {
         let mut run = Run { engine, program, objects, threads: Vec::new() };
         run.admit(ThreadId::MAIN, ThreadId::MAIN, 0);
         let mut next = run.announce(ThreadId::MAIN);
-        while let Some(Turn::Run(thread)) = next {
+        while let Some(thread) = next.and_then(Turn::thread) {
             next = run.turn(thread);
         }
         Ok(())
@@ -104,7 +104,7 @@ impl<M: Memory, C: Chooser> Run<'_, M, C> {
                 let child = self.engine.start(thread, life, Site::UNKNOWN);
                 self.admit(child, thread, script);
                 let back = self.announce(child)?;
-                assert_eq!(back, Turn::Run(thread), "the turn goes back to the creator");
+                assert_eq!(back, Turn::of(thread), "the turn goes back to the creator");
                 self.thread(thread).0.has_child(child);
                 self.announce(thread)
             }
