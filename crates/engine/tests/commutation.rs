@@ -221,7 +221,9 @@ fn check_pairs(scene: &Scene, kind: Kind, rng: &mut Rng, seen: &mut Seen) {
         let (first, second) = (scene.wishes(kind, s, rng), scene.wishes(kind, t, rng));
         for &a in &first {
             for &b in &second {
-                seen.pairs.insert((name(a), name(b)));
+                if !cfg!(miri) {
+                    seen.pairs.insert((name(a), name(b)));
+                }
                 check_pair(&scene.subject, (a, ThreadId(s)), (b, ThreadId(t)), seen);
             }
         }

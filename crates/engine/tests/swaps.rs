@@ -123,8 +123,12 @@ fn independent_neighbours_can_be_swapped() {
     // Programs of two kinds only, until every pair has been met.
     for (number, a) in Kind::ALL.into_iter().enumerate() {
         for (more, b) in Kind::ALL.into_iter().enumerate().skip(number) {
-            let kinds = vec![a, b];
-            let shape = Shape { kinds, kinds_at_once: 2, scripts: 4, pieces: 4, panics: 0 };
+            // Miri is slow, and the pairs are not what it is for.
+            if cfg!(miri) && a != b {
+                continue;
+            }
+            let (kinds, pieces) = (vec![a, b], if cfg!(miri) { 1 } else { 4 });
+            let shape = Shape { kinds, kinds_at_once: 2, scripts: 4, pieces, panics: 0 };
             let seed = (100 + number * Kind::ALL.len() + more) as u64;
             for_all(seed, scaled(60), &shape, |program, rng| check(program, rng, &mut tally));
         }

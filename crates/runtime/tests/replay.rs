@@ -2,7 +2,7 @@
 //! again from the recorded schedule or its token.
 #![cfg(all(unix, target_arch = "x86_64"))]
 
-use raddle_core::{ObjectKind, ThreadId, Token, Trace};
+use raddle_core::{Chooser, Event, ObjectKind, Pick, Point, ThreadId, Token, Trace};
 use raddle_engine::{Family, Substrate};
 use raddle_explore::replay;
 use raddle_runtime::{Native, Portable};
@@ -104,13 +104,33 @@ fn random_schedules_are_the_same_everywhere_and_again() {
     println!("{schedules} schedules");
 }
 
+/// PCT that is asked at every step.
+#[derive(Clone)]
+struct Asked(Pct);
+
+impl Chooser for Asked {
+    const WATCHES_CHANGES: bool = false;
+
+    fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick {
+        match self.0.choose(at, past) {
+            Pick::Run { option, .. } => Pick::Take(option),
+            other => other,
+        }
+    }
+}
+
 #[test]
 fn leased_turns_are_the_same_everywhere_and_again() {
     let mut substrates = Substrates::default();
-    for_all(2, scaled(1_000) / SCHEDULES, &Shape::large(), |program, rng| {
-        for depth in 1..=SCHEDULES as u32 / 4 {
-            let pct = Pct::with_steps(depth, 30);
-            let trace = substrates.sample(program, pct, rng.bits())?;
+    for_all(2, scaled(5_000) / SCHEDULES, &Shape::large(), |program, rng| {
+        for depth in 1..=SCHEDULES as u32 {
+            let mut pct = Pct::with_steps(depth % 5 + 1, 30);
+            let seed = rng.bits();
+            let trace = substrates.sample(program, pct.clone(), seed)?;
+            pct.begin(seed);
+            let asked = run_once(&mut substrates.interpreter, program, vec![], Asked(pct));
+            let asked = Trace { choices: trace.choices, ..asked };
+            same("leased and asked at every step", &trace, &asked)?;
             // A replay asks at every step, a lease does not: the questions counted differ.
             let mut asked = trace.clone();
             let replayed = follow(&mut substrates.interpreter, program, Family::default(), &trace);

@@ -203,6 +203,13 @@ fn run(chooser: &mut Pct, lens: &[usize], asking: Asking, past: &mut Vec<Event>)
 #[test]
 fn schedules_are_as_likely_as_in_the_figure() {
     let runs = scaled(100_000);
+    // The enumeration says nothing about the chooser's memory, and takes Miri minutes.
+    if cfg!(miri) {
+        let mut chooser = Pct::with_steps(DEPTH as u32, 6);
+        chooser.begin(1);
+        assert_eq!(run(&mut chooser, &[2, 2, 2], Asking::Leased, &mut Vec::new()).len(), 6);
+        return;
+    }
     for lens in [&[3, 3][..], &[2, 2, 2]] {
         let (counts, draws) = enumerate(lens, Reading::Figure);
         let orders = interleavings(lens);
@@ -219,9 +226,6 @@ fn schedules_are_as_likely_as_in_the_figure() {
             let seen: Vec<u64> =
                 orders.iter().map(|order| seen.get(order).copied().unwrap_or(0)).collect();
             assert_eq!(seen.iter().sum::<u64>(), runs);
-            if cfg!(miri) {
-                continue;
-            }
             if let Err(error) = plausible(&seen, &probabilities) {
                 panic!("{lens:?}, asked {asking:?}: {error}");
             }
@@ -232,6 +236,9 @@ fn schedules_are_as_likely_as_in_the_figure() {
 /// The test above can fail: schedules drawn by the misreading are not plausible.
 #[test]
 fn the_misreading_is_told_from_the_figure() {
+    if cfg!(miri) {
+        return;
+    }
     let lens = [3, 3];
     let orders = interleavings(&lens);
     let (figure, draws) = enumerate(&lens, Reading::Figure);
