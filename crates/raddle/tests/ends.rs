@@ -187,16 +187,19 @@ fn destructors_that_join_run_after_a_deadlock() {
     check("destructors that join", program, assert_deadlock);
 }
 
+/// Jobs and whether it is time to go home, and how to hear of either.
+type Jobs = (Mutex<(Vec<u32>, bool)>, Condvar);
+
 /// Workers that wait for jobs; dropping the pool sends them home and waits for them.
 struct Pool {
-    shared: Arc<(Mutex<(Vec<u32>, bool)>, Condvar)>,
+    shared: Arc<Jobs>,
     workers: Vec<thread::JoinHandle<()>>,
 }
 
 impl Pool {
     fn new(size: usize) -> Pool {
         let shared = Arc::new((Mutex::new((Vec::new(), false)), Condvar::new()));
-        let work = |shared: Arc<(Mutex<(Vec<u32>, bool)>, Condvar)>| {
+        let work = |shared: Arc<Jobs>| {
             let (lock, ready) = &*shared;
             let mut state = lock.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
             while !(state.0.is_empty() && state.1) {
