@@ -24,8 +24,8 @@ fn fingerprints(threads: &[&[Access]]) -> BTreeSet<u64> {
     let mut open = vec![start];
     while let Some(state) = open.pop() {
         let mut ended = true;
-        for thread in 0..threads.len() {
-            let Some(&access) = threads[thread].get(state.made[thread]) else { continue };
+        for (thread, accesses) in threads.iter().enumerate() {
+            let Some(&access) = accesses.get(state.made[thread]) else { continue };
             ended = false;
             let mut next = state.clone();
             let name = next.names[thread].advance();
