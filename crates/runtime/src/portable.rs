@@ -108,7 +108,7 @@ impl Portable {
     /// A new coroutine's number.
     fn grow(&mut self) -> io::Result<usize> {
         let stack = DefaultStack::new(self.stack_size)?;
-        let limit = stack.limit().get();
+        let (base, limit) = (stack.base().get(), stack.limit().get());
         let entry = self.entry;
         let mut yielder = Box::new(std::ptr::null());
         let slot: *mut *const Yielder<(), ()> = &mut *yielder;
@@ -118,8 +118,8 @@ impl Portable {
             unsafe { slot.write(yielder) };
             entry()
         });
-        // `corosensei` maps its guard page directly below the stack.
-        let guard = limit.saturating_sub(4096)..limit;
+        // The limit counts the guard page in: it is what the stack has beyond the size asked for.
+        let guard = limit..base.saturating_sub(self.stack_size);
         self.coroutines.push(One { coroutine: Box::new(coroutine), yielder, guard });
         Ok(self.coroutines.len() - 1)
     }

@@ -84,6 +84,19 @@ const TABLE: &[Layer] = &[
         external: External::Any,
         promises: &[],
     },
+    // For tests: no row allows it, so that only development dependencies may name it.
+    Layer {
+        name: "raddle-testkit",
+        may_use: &[
+            "raddle-core",
+            "raddle-engine",
+            "raddle-strategy",
+            "raddle-explore",
+            "raddle-runtime",
+        ],
+        external: External::Any,
+        promises: &[Promise::NoUnsafe],
+    },
     Layer { name: "xtask", may_use: &[], external: External::Any, promises: &[] },
 ];
 

@@ -1,0 +1,161 @@
+//! Depth-first search against an oracle that shares no code with the engine: it visits every
+//! interleaving once, and fingerprints tell equivalence classes apart exactly.
+#![cfg(all(unix, target_arch = "x86_64"))]
+
+use std::collections::{BTreeSet, HashMap};
+
+use raddle_core::{
+    Action, AtomicOp, Effect, Ending, Order, Rmw, Scalar, ThreadId, ThreadOp, Trace,
+};
+use raddle_engine::Initial;
+use raddle_explore::Dfs;
+use raddle_runtime::{Native, Portable};
+use raddle_testkit::oracle::{self, Key, Outcome, Path, World, child};
+use raddle_testkit::{
+    Coroutines, Interpreter, Kind, Program, Shape, Step, explore, for_all, scaled,
+};
+
+/// Programs with more interleavings are passed over.
+const LIMIT: u64 = 1500;
+
+/// The class of `trace`, worked out by the oracle, which must agree with everything in it.
+fn judge(program: &Program, trace: &Trace) -> Result<Key, String> {
+    let mut world = World::new(program);
+    for (position, event) in trace.events.iter().enumerate() {
+        let wrong = |what: &str| Err(format!("event {position}: {what} in {trace:#?}"));
+        let Some(place) = world.place_of(path(trace, event.id.thread)) else {
+            return wrong("no such thread");
+        };
+        if !world.can_go_on(place) {
+            return wrong("it was not enabled");
+        }
+        let value = if let Effect::Value(value) = event.effect { value } else { 0 };
+        let effect = world.step(place, value);
+        let is_spawn = event.op.action() == Action::Thread(ThreadOp::Spawn);
+        if effect != event.effect && !is_spawn {
+            return wrong(&format!("the oracle says {effect:?}"));
+        }
+    }
+    if !world.options().is_empty() {
+        return Err(format!("it could go on after {trace:#?}"));
+    }
+    let outcome = match &trace.ending {
+        Ending::Finished => Outcome::Finished,
+        Ending::Deadlock => Outcome::Deadlock,
+        Ending::Panicked(_) => Outcome::Panicked,
+        other => return Err(format!("{other:?}")),
+    };
+    if outcome != world.outcome() {
+        return Err(format!("{outcome:?}, but the oracle says {:?}", world.outcome()));
+    }
+    Ok(world.key())
+}
+
+fn path(trace: &Trace, thread: ThreadId) -> Path {
+    let info = trace.threads.iter().find(|info| info.id == thread).expect("it is in the trace");
+    if thread == ThreadId::MAIN { 0 } else { child(path(trace, info.parent), info.position) }
+}
+
+/// Checks a program completely; how many classes it has, or `None` if it is too large.
+fn check(program: &Program) -> Result<Option<usize>, String> {
+    let Some(expected) = oracle::classes(program, LIMIT) else { return Ok(None) };
+    let mut key_of = HashMap::new();
+    let mut fingerprint_of = HashMap::new();
+    let mut fingerprints = Vec::new();
+    let mut verdict = Ok(());
+    let runs = explore(&mut Interpreter, program, Dfs::default(), 2 * LIMIT, |trace| {
+        fingerprints.push(trace.fingerprint);
+        let judged = judge(program, trace).and_then(|key| {
+            let known = key_of.entry(trace.fingerprint).or_insert_with(|| key.clone());
+            if *known != key {
+                return Err(format!("one fingerprint, two classes: {known:?} and {key:?}"));
+            }
+            let known = *fingerprint_of.entry(key).or_insert(trace.fingerprint);
+            if known != trace.fingerprint {
+                return Err(format!("one class, two fingerprints: {trace:#?}"));
+            }
+            Ok(())
+        });
+        if verdict.is_ok() {
+            verdict = judged;
+        }
+    });
+    verdict?;
+    if runs != Some(expected.interleavings) {
+        return Err(format!("{runs:?} runs, but {} interleavings", expected.interleavings));
+    }
+    let found: BTreeSet<Key> = key_of.into_values().collect();
+    if found != expected.classes {
+        return Err("not the classes of the oracle".into());
+    }
+    Ok(Some(found.len()))
+}
+
+#[test]
+fn dfs_visits_every_interleaving_and_fingerprints_are_classes() {
+    let (mut programs, mut with_several, mut most) = (0u64, 0u64, 0);
+    for_all(3, scaled(800), &Shape::small(), |program, _| {
+        if let Some(classes) = check(program)? {
+            programs += 1;
+            with_several += u64::from(classes > 1);
+            most = most.max(classes);
+        }
+        Ok(())
+    });
+    println!("{programs} programs, {with_several} with several classes, up to {most}");
+    assert!(with_several * 4 >= scaled(800), "the programs are too large, or trivial");
+}
+
+#[test]
+fn panics_and_nested_spawns_are_classes_too() {
+    let kinds = vec![Kind::Atomic, Kind::Thread, Kind::Park];
+    let shape = Shape { kinds, kinds_at_once: 3, scripts: 4, pieces: 1, panics: 3 };
+    for_all(4, scaled(300), &shape, |program, _| check(program).map(drop));
+}
+
+#[test]
+fn dfs_is_the_same_on_every_substrate() {
+    let mut native = Coroutines::<Native>::default();
+    let mut portable = Coroutines::<Portable>::default();
+    let mut runs = 0;
+    for_all(5, scaled(400), &Shape::small(), |program, _| {
+        let mut interpreted = Vec::new();
+        let keep = |trace: &Trace| interpreted.push(trace.clone());
+        let expected = explore(&mut Interpreter, program, Dfs::default(), 200, keep);
+        runs += interpreted.len();
+        let mut different = None;
+        let mut left = interpreted.iter();
+        let on_native = explore(&mut native, program, Dfs::default(), 200, |trace| {
+            different = different.take().or((left.next() != Some(trace)).then(|| trace.clone()));
+        });
+        let mut left = interpreted.iter();
+        let on_portable = explore(&mut portable, program, Dfs::default(), 200, |trace| {
+            different = different.take().or((left.next() != Some(trace)).then(|| trace.clone()));
+        });
+        if (on_native, on_portable) != (expected, expected) {
+            return Err(format!("{expected:?}, {on_native:?} and {on_portable:?} runs"));
+        }
+        different.map_or(Ok(()), |trace| Err(format!("not as interpreted: {trace:#?}")))
+    });
+    println!("{runs} runs on each substrate");
+}
+
+#[test]
+fn classes_are_those_known_by_counting() {
+    let order = Order::SeqCst;
+    let add = AtomicOp::Update { order, scalar: Scalar::U8, function: Rmw::Add, operand: 1 };
+    let load = AtomicOp::Load { order };
+    let count = |threads: usize, ops: usize, op: AtomicOp| {
+        let body = vec![Step::On(0, Action::Atomic(op)); ops];
+        let mut scripts = vec![(1..=threads).map(Step::Spawn).collect::<Vec<_>>()];
+        scripts.extend(vec![body; threads]);
+        let program = Program { objects: vec![Initial::Atomic(Scalar::U8, 0)], scripts };
+        let mut seen = BTreeSet::new();
+        explore(&mut Interpreter, &program, Dfs::default(), u64::MAX, |trace| {
+            seen.insert(trace.fingerprint);
+        });
+        seen.len()
+    };
+    assert_eq!((count(2, 1, add), count(2, 2, add), count(2, 3, add)), (2, 6, 20));
+    assert_eq!((count(3, 1, add), count(2, 2, load)), (6, 1));
+}

@@ -1,0 +1,104 @@
+//! A failure's token, as text, leads a new session to the same failure; also where threads spawn
+//! threads concurrently, so that their numbers depend on the runs before.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use raddle_core::{Action, Finding, PauseOp, Report, Trace};
+use raddle_explore::{Budget, OnStepLimit, Session, Settings, Strategy};
+use raddle_testkit::{Interpreter, Kind, Program, Shape, Step, for_all, scaled};
+
+/// A clock that stands still.
+struct NoTime;
+
+impl Budget for NoTime {
+    fn elapsed(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    fn limit(&self) -> Option<Duration> {
+        None
+    }
+}
+
+fn settings(strategy: Strategy, seed: u64) -> Settings {
+    Settings {
+        name: "a program".to_owned(),
+        strategy,
+        seed,
+        runs: 100,
+        max_steps: 1000,
+        on_step_limit: OnStepLimit::Fail,
+        explore_trivial: false,
+    }
+}
+
+fn run(program: &Program, settings: &Settings) -> Report {
+    Session::new(&mut Interpreter, program, settings, &NoTime).run()
+}
+
+/// Replays the failure of `report`; the failure found must be the same.
+fn replay(program: &Program, settings: &Settings, report: &Report) -> Result<(), String> {
+    let failure = report.failure().expect("only failures are replayed");
+    if !failure.reproduced {
+        return Err(format!("not reproduced: {:#?}", failure.finding));
+    }
+    let mut interpreter = Interpreter;
+    let session = Session::new(&mut interpreter, program, settings, &NoTime);
+    let again = session.replay(&failure.token).map_err(|error| error.to_string())?;
+    let again = again.failure().ok_or("the replay does not fail")?;
+    let same = again.finding == failure.finding
+        && again.trace.fingerprint == failure.trace.fingerprint
+        && again.trace.events == failure.trace.events
+        && again.trace.ending == failure.trace.ending;
+    if same { Ok(()) } else { Err(format!("{:#?}\n{:#?}", failure.trace, again.trace)) }
+}
+
+#[test]
+fn tokens_lead_to_the_same_failure() {
+    let mut kinds = Kind::ALL.to_vec();
+    kinds.retain(|&kind| kind != Kind::Cell);
+    let shape = Shape { kinds, kinds_at_once: 3, scripts: 6, pieces: 3, panics: 12 };
+    let mut nested = 0;
+    let mut found: BTreeMap<&str, u64> = BTreeMap::new();
+    for_all(6, scaled(600), &shape, |program, rng| {
+        for strategy in [Strategy::Random, Strategy::Pct { depth: 3 }, Strategy::Dfs] {
+            let settings = settings(strategy, rng.bits());
+            let report = run(program, &settings);
+            let Some(failure) = report.failure() else { continue };
+            let what = match failure.finding {
+                Finding::Panic(_) => "panic",
+                Finding::Deadlock(_) => "deadlock",
+                Finding::StepLimit { .. }
+                | Finding::Nondeterminism { .. }
+                | Finding::Stuck { .. } => return Err(format!("{:?}", failure.finding)),
+            };
+            *found.entry(what).or_default() += 1;
+            nested += u64::from(numbers_are_out_of_order(&failure.trace));
+            replay(program, &settings, &report)?;
+        }
+        Ok(())
+    });
+    println!("{found:?}, {nested} with numbers out of order");
+    assert!(found.len() == 2 && nested > 0, "{found:?}, {nested}");
+}
+
+/// Whether the threads of a run have other numbers than a run on its own would give them.
+fn numbers_are_out_of_order(trace: &Trace) -> bool {
+    trace.threads.iter().enumerate().any(|(position, thread)| thread.id.index() != position)
+}
+
+#[test]
+fn a_run_that_is_too_long_is_replayed_up_to_its_limit() {
+    for op in [Action::Pause(PauseOp::Yield), Action::Choose { bound: 2 }] {
+        let long = vec![Step::Alone(op); 2000];
+        let program = Program { objects: vec![], scripts: vec![vec![Step::Spawn(1)], long] };
+        let settings = settings(Strategy::Random, 1);
+        let report = run(&program, &settings);
+        let finding = report.failure().map(|failure| &failure.finding);
+        assert_eq!(finding, Some(&Finding::StepLimit { steps: 1000 }));
+        if let Err(error) = replay(&program, &settings, &report) {
+            panic!("{op:?}: {error}");
+        }
+    }
+}

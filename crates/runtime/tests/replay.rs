@@ -1,0 +1,143 @@
+//! The same choices give the same run, byte for byte: on the interpreter, on either back end, and
+//! again from the recorded schedule or its token.
+#![cfg(all(unix, target_arch = "x86_64"))]
+
+use raddle_core::{Chooser, Event, ObjectKind, Pick, Point, ThreadId, Token, Trace};
+use raddle_engine::{Family, Substrate};
+use raddle_explore::replay;
+use raddle_runtime::{Native, Portable};
+use raddle_strategy::{Pct, Random, RoundRobin, Sampler};
+use raddle_testkit::{Coroutines, Interpreter, Program, Shape, for_all, run_once, scaled};
+
+/// Schedules tried on each program.
+const SCHEDULES: u64 = 20;
+
+/// One of each.
+#[derive(Default)]
+struct Substrates {
+    interpreter: Interpreter,
+    native: Coroutines<Native>,
+    portable: Coroutines<Portable>,
+}
+
+impl Substrates {
+    /// Runs `program` three times as a sampler with this seed says; the results must be the same.
+    fn sample<C: Sampler + Clone>(
+        &mut self,
+        program: &Program,
+        mut sampler: C,
+        seed: u64,
+    ) -> Result<Trace, String> {
+        sampler.begin(seed);
+        let trace = run_once(&mut self.interpreter, program, vec![], sampler.clone());
+        let native = run_once(&mut self.native, program, vec![], sampler.clone());
+        same("interpreter and native", &trace, &native)?;
+        let portable = run_once(&mut self.portable, program, vec![], sampler);
+        same("interpreter and portable", &trace, &portable)?;
+        Ok(trace)
+    }
+
+    /// Follows what `trace` did, on each, by schedule and by token; the results must be `trace`.
+    fn follow(&mut self, program: &Program, trace: &Trace) -> Result<(), String> {
+        let token = Token::new("a program", &trace.threads, trace.schedule());
+        let read = Token::parse(&token.to_string()).map_err(|error| error.to_string())?;
+        if read != token {
+            return Err(format!("{token:?} came back as {read:?}"));
+        }
+        let trace = &without_unborn(trace.clone());
+        let family = || Family::with(&read.threads).expect("the threads of a run are consistent");
+        let interpreted = follow(&mut self.interpreter, program, family(), trace);
+        same("a run and its replay", trace, &interpreted)?;
+        let native = follow(&mut self.native, program, family(), trace);
+        same("a run and its replay on native", trace, &native)?;
+        let portable = follow(&mut self.portable, program, family(), trace);
+        same("a run and its replay on portable", trace, &portable)
+    }
+}
+
+fn follow<S: Substrate>(
+    substrate: &mut S,
+    program: &S::Program,
+    family: Family,
+    trace: &Trace,
+) -> Trace {
+    let trace = replay(substrate, program, family, trace.schedule(), 10_000);
+    without_unborn(trace.expect("scripted threads do not get stuck"))
+}
+
+fn same(what: &str, first: &Trace, second: &Trace) -> Result<(), String> {
+    if first == second {
+        return Ok(());
+    }
+    let (first, second) = (format!("{first:#?}"), format!("{second:#?}"));
+    let lines = first.lines().zip(second.lines()).enumerate();
+    let different: Vec<_> = lines.filter(|(_, (a, b))| a != b).collect();
+    Err(format!("{what} differ, in lines {different:?} of\n{first}"))
+}
+
+/// `trace` without the numbers of threads whose spawn was announced and not performed: nothing that
+/// happened depends on them, and a schedule does not speak of them.
+fn without_unborn(mut trace: Trace) -> Trace {
+    for object in &mut trace.objects {
+        if let ObjectKind::Thread(thread) = &mut object.kind {
+            if !trace.threads.iter().any(|born| born.id == *thread) {
+                *thread = ThreadId(u32::MAX);
+            }
+        }
+    }
+    trace
+}
+
+#[test]
+fn random_schedules_are_the_same_everywhere_and_again() {
+    let mut substrates = Substrates::default();
+    let mut schedules = 0;
+    for_all(1, scaled(10_000) / SCHEDULES, &Shape::large(), |program, rng| {
+        for _ in 0..SCHEDULES {
+            let seed = rng.bits();
+            let trace = substrates.sample(program, Random::default(), seed)?;
+            substrates.follow(program, &trace)?;
+            schedules += 1;
+        }
+        Ok(())
+    });
+    println!("{schedules} schedules");
+}
+
+/// PCT that is asked at every step.
+#[derive(Clone)]
+struct Asked(Pct);
+
+impl Chooser for Asked {
+    const WATCHES_CHANGES: bool = false;
+
+    fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick {
+        match self.0.choose(at, past) {
+            Pick::Run { option, .. } => Pick::Take(option),
+            other => other,
+        }
+    }
+}
+
+#[test]
+fn leased_turns_are_the_same_everywhere_and_again() {
+    let mut substrates = Substrates::default();
+    for_all(2, scaled(5_000) / SCHEDULES, &Shape::large(), |program, rng| {
+        for depth in 1..=SCHEDULES as u32 {
+            let mut pct = Pct::with_steps(depth % 5 + 1, 30);
+            let seed = rng.bits();
+            let trace = substrates.sample(program, pct.clone(), seed)?;
+            pct.begin(seed);
+            let asked = run_once(&mut substrates.interpreter, program, vec![], Asked(pct));
+            let asked = Trace { choices: trace.choices, ..asked };
+            same("leased and asked at every step", &trace, &asked)?;
+            // A replay asks at every step, a lease does not: the questions counted differ.
+            let mut asked = trace.clone();
+            let replayed = follow(&mut substrates.interpreter, program, Family::default(), &trace);
+            asked.choices = replayed.choices;
+            substrates.follow(program, &asked)?;
+        }
+        let trace = substrates.sample(program, RoundRobin, 0)?;
+        substrates.follow(program, &trace)
+    });
+}

@@ -1,0 +1,266 @@
+//! PCT's probabilities are exactly those of Fig. 7 (Burckhardt et al., ASPLOS 2010).
+//!
+//! The reference below is the figure, written down naively, run for every permutation of priorities
+//! and every tuple of change points. The chooser's schedules are counted and held against it. It
+//! sees just the threads and steps in question, without the spawns and exits of a real program, so
+//! that n and k are exact.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use raddle_core::{
+    Action, Chooser, Effect, Event, EventId, ObjectId, Op, PauseOp, Pending, Pick, Point, Site,
+    ThreadId, Threads,
+};
+use raddle_strategy::{Pct, Sampler, mix};
+use raddle_testkit::{scaled, statistics::plausible};
+
+const DEPTH: usize = 3;
+
+/// Which thread runs at each step.
+type Order = Vec<usize>;
+
+/// How a change point's thread is lowered.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+enum Reading {
+    /// The i-th change point drawn has the value d−i, whatever its rank in time.
+    Figure,
+    /// A misreading: the i-th change point in time has the value i.
+    Rank,
+}
+
+/// The schedule that follows from priorities and change points.
+fn schedule(lens: &[usize], priorities: &[usize], points: &[usize], reading: Reading) -> Order {
+    let mut priorities = priorities.to_vec();
+    let mut done = vec![0; lens.len()];
+    let mut order = Vec::new();
+    loop {
+        let enabled = (0..lens.len()).filter(|&thread| done[thread] < lens[thread]);
+        let Some(thread) = enabled.max_by_key(|&thread| priorities[thread]) else { return order };
+        done[thread] += 1;
+        order.push(thread);
+        for (index, &point) in points.iter().enumerate() {
+            if order.len() == point {
+                priorities[thread] = match reading {
+                    Reading::Figure => DEPTH - 1 - index,
+                    Reading::Rank => 1 + points.iter().filter(|&&other| other < point).count(),
+                };
+            }
+        }
+    }
+}
+
+/// How many of all draws lead to each schedule, and how many draws there are.
+fn enumerate(lens: &[usize], reading: Reading) -> (BTreeMap<Order, u64>, u64) {
+    let steps: usize = lens.iter().sum();
+    let mut counts = BTreeMap::new();
+    let mut draws = 0;
+    for permutation in permutations(lens.len()) {
+        let priorities: Vec<usize> = permutation.iter().map(|place| DEPTH + place).collect();
+        for points in tuples(steps, DEPTH - 1) {
+            let points: Vec<usize> = points.iter().map(|point| point + 1).collect();
+            *counts.entry(schedule(lens, &priorities, &points, reading)).or_insert(0) += 1;
+            draws += 1;
+        }
+    }
+    (counts, draws)
+}
+
+fn permutations(count: usize) -> Vec<Vec<usize>> {
+    let all = tuples(count, count).into_iter();
+    all.filter(|tuple| tuple.iter().collect::<BTreeSet<_>>().len() == count).collect()
+}
+
+/// All tuples of `length` numbers below `bound`.
+fn tuples(bound: usize, length: usize) -> Vec<Vec<usize>> {
+    let mut all = vec![Vec::new()];
+    for _ in 0..length {
+        let longer = |tuple: &Vec<usize>, last| [&tuple[..], &[last]].concat();
+        all =
+            all.iter().flat_map(|tuple| (0..bound).map(move |last| longer(tuple, last))).collect();
+    }
+    all
+}
+
+/// All orders in which threads of these lengths can run.
+fn interleavings(lens: &[usize]) -> Vec<Order> {
+    let all = tuples(lens.len(), lens.iter().sum()).into_iter();
+    all.filter(|order| {
+        (0..lens.len()).all(|t| order.iter().filter(|&&step| step == t).count() == lens[t])
+    })
+    .collect()
+}
+
+/// A step: a thread and its how-many-eth.
+type Place = (usize, usize);
+
+/// Counts the directives b₁ < b₂ < b₃ with aᵢ < bᵢ, each a bug of depth at most 3, that can happen
+/// at all: those hit with less than the promised probability, and those never hit.
+fn broken_promises(lens: &[usize], reading: Reading) -> (u64, u64) {
+    let steps: usize = lens.iter().sum();
+    let (counts, draws) = enumerate(lens, reading);
+    let places: Vec<Place> =
+        (0..lens.len()).flat_map(|t| (0..lens[t]).map(move |index| (t, index))).collect();
+    let positions: Vec<(u64, BTreeMap<Place, usize>)> = interleavings(lens)
+        .into_iter()
+        .map(|order| {
+            let mut done = vec![0; lens.len()];
+            let mut position = BTreeMap::new();
+            for (at, &thread) in order.iter().enumerate() {
+                position.insert((thread, done[thread]), at);
+                done[thread] += 1;
+            }
+            (counts.get(&order).copied().unwrap_or(0), position)
+        })
+        .collect();
+    let (mut below, mut never) = (0, 0);
+    let later: Vec<Place> = places.iter().copied().filter(|place| place.1 > 0).collect();
+    for targets in tuples(later.len(), 3) {
+        let b: Vec<Place> = targets.iter().map(|&target| later[target]).collect();
+        if b[0] == b[1] || b[0] == b[2] || b[1] == b[2] {
+            continue;
+        }
+        let ordered = positions
+            .iter()
+            .filter(|(_, at)| at[&b[0]] < at[&b[1]] && at[&b[1]] < at[&b[2]])
+            .collect::<Vec<_>>();
+        for sources in tuples(places.len(), 3) {
+            let a: Vec<Place> = sources.iter().map(|&source| places[source]).collect();
+            let hit = |at: &BTreeMap<Place, usize>| (0..3).all(|i| at[&a[i]] < at[&b[i]]);
+            let (mut possible, mut count) = (false, 0);
+            for (weight, at) in &ordered {
+                if hit(at) {
+                    possible = true;
+                    count += weight;
+                }
+            }
+            if possible {
+                // count/draws against 1/(n·k^(d−1)), in whole numbers.
+                let promise = (lens.len() * steps.pow(DEPTH as u32 - 1)) as u64;
+                below += u64::from(count * promise < draws);
+                never += u64::from(count == 0);
+            }
+        }
+    }
+    (below, never)
+}
+
+/// How a run of the chooser is asked for its next step.
+#[derive(Copy, Clone, Debug)]
+enum Asking {
+    /// At every step.
+    Always,
+    /// As rarely as it allows.
+    Leased,
+}
+
+/// One run of the chooser over threads of these lengths.
+fn run(chooser: &mut Pct, lens: &[usize], asking: Asking, past: &mut Vec<Event>) -> Order {
+    let op = Op::new(ObjectId::NONE, Action::Pause(PauseOp::Yield));
+    let event = |thread: ThreadId, index: usize| Event {
+        id: EventId { thread, index: index as u32 },
+        op,
+        effect: Effect::None,
+        site: Site::UNKNOWN,
+    };
+    let ids: Vec<ThreadId> = (0..lens.len() as u32).map(ThreadId).collect();
+    let mut done = vec![0; lens.len()];
+    let mut order = Vec::new();
+    past.clear();
+    loop {
+        let enabled: Vec<ThreadId> =
+            ids.iter().copied().filter(|id| done[id.index()] < lens[id.index()]).collect();
+        if enabled.is_empty() {
+            return order;
+        }
+        let pending: Vec<Pending> = ids
+            .iter()
+            .map(|&thread| Pending {
+                thread,
+                op,
+                site: Site::UNKNOWN,
+                enabled: enabled.contains(&thread),
+            })
+            .collect();
+        let threads = Threads { pending: &pending, enabled: &enabled, changed: &[] };
+        let (option, granted) = match chooser.choose(&Point::Thread(threads), past) {
+            Pick::Take(option) => (option, 1),
+            Pick::Run { option, steps } => (option, steps),
+            Pick::Abandon => panic!("PCT gives up"),
+        };
+        let thread = enabled[option];
+        let granted = match asking {
+            Asking::Always => 1,
+            Asking::Leased => granted as usize,
+        };
+        for _ in 0..granted.min(lens[thread.index()] - done[thread.index()]) {
+            past.push(event(thread, done[thread.index()]));
+            done[thread.index()] += 1;
+            order.push(thread.index());
+        }
+    }
+}
+
+#[test]
+fn schedules_are_as_likely_as_in_the_figure() {
+    let runs = scaled(100_000);
+    // The enumeration says nothing about the chooser's memory, and takes Miri minutes.
+    if cfg!(miri) {
+        let mut chooser = Pct::with_steps(DEPTH as u32, 6);
+        chooser.begin(1);
+        assert_eq!(run(&mut chooser, &[2, 2, 2], Asking::Leased, &mut Vec::new()).len(), 6);
+        return;
+    }
+    for lens in [&[3, 3][..], &[2, 2, 2]] {
+        let (counts, draws) = enumerate(lens, Reading::Figure);
+        let orders = interleavings(lens);
+        let likely = |order: &Order| counts.get(order).copied().unwrap_or(0) as f64 / draws as f64;
+        let probabilities: Vec<f64> = orders.iter().map(likely).collect();
+        for asking in [Asking::Always, Asking::Leased] {
+            let mut chooser = Pct::with_steps(DEPTH as u32, lens.iter().sum());
+            let mut seen: BTreeMap<Order, u64> = BTreeMap::new();
+            let mut past = Vec::new();
+            for number in 0..runs {
+                chooser.begin(mix(11, number));
+                *seen.entry(run(&mut chooser, lens, asking, &mut past)).or_default() += 1;
+            }
+            let seen: Vec<u64> =
+                orders.iter().map(|order| seen.get(order).copied().unwrap_or(0)).collect();
+            assert_eq!(seen.iter().sum::<u64>(), runs);
+            if let Err(error) = plausible(&seen, &probabilities) {
+                panic!("{lens:?}, asked {asking:?}: {error}");
+            }
+        }
+    }
+}
+
+/// The test above can fail: schedules drawn by the misreading are not plausible.
+#[test]
+fn the_misreading_is_told_from_the_figure() {
+    if cfg!(miri) {
+        return;
+    }
+    let lens = [3, 3];
+    let orders = interleavings(&lens);
+    let (figure, draws) = enumerate(&lens, Reading::Figure);
+    let (rank, _) = enumerate(&lens, Reading::Rank);
+    let of = |counts: &BTreeMap<Order, u64>, order| counts.get(order).copied().unwrap_or(0);
+    let probabilities: Vec<f64> =
+        orders.iter().map(|order| of(&figure, order) as f64 / draws as f64).collect();
+    let wrong: Vec<u64> = orders.iter().map(|order| 1000 * of(&rank, order)).collect();
+    let right: Vec<u64> = orders.iter().map(|order| 1000 * of(&figure, order)).collect();
+    assert!(plausible(&wrong, &probabilities).is_err());
+    assert_eq!(plausible(&right, &probabilities), Ok(()));
+}
+
+#[test]
+fn every_bug_of_depth_three_is_hit_as_promised() {
+    if cfg!(miri) {
+        return;
+    }
+    assert_eq!(broken_promises(&[3, 3], Reading::Figure), (0, 0));
+    assert_eq!(broken_promises(&[2, 2, 2], Reading::Figure), (0, 0));
+    // What goes wrong if change points are taken in the order of time.
+    let (below, never) = broken_promises(&[3, 3], Reading::Rank);
+    assert!(never > 0, "{below} below the bound, {never} never hit");
+    assert_eq!(below, 110);
+}

@@ -1,0 +1,81 @@
+//! The random walk takes every option alike, and one draw tells nothing of the next.
+
+use raddle_core::{Action, Chooser, ObjectId, Op, Pending, Pick, Point, Site, ThreadId, Threads};
+use raddle_strategy::{Random, Sampler, mix};
+use raddle_testkit::{scaled, statistics::plausible};
+
+fn pending(thread: u32) -> Pending {
+    let op = Op::new(ObjectId::NONE, Action::Choose { bound: 1 });
+    Pending { thread: ThreadId(thread), op, site: Site::UNKNOWN, enabled: true }
+}
+
+fn draw(random: &mut Random, point: &Point<'_>) -> usize {
+    match random.choose(point, &[]) {
+        Pick::Take(option) => option,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn judge(what: &str, counts: &[u64]) {
+    let even = vec![1.0 / counts.len() as f64; counts.len()];
+    if !cfg!(miri) {
+        if let Err(error) = plausible(counts, &even) {
+            panic!("{what}: {error}");
+        }
+    }
+}
+
+#[test]
+fn options_are_taken_alike_within_a_run() {
+    for options in 2..=9 {
+        let pending: Vec<Pending> = (0..options).map(pending).collect();
+        let enabled: Vec<ThreadId> = (0..options).map(ThreadId).collect();
+        let threads = Threads { pending: &pending, enabled: &enabled, changed: &[] };
+        let point = Point::Thread(threads);
+        let options = options as usize;
+        let mut random = Random::default();
+        random.begin(u64::from(enabled[1].0));
+        let mut single = vec![0; options];
+        let mut pairs = vec![0; options * options];
+        for _ in 0..scaled(20_000) {
+            let (first, second) = (draw(&mut random, &point), draw(&mut random, &point));
+            single[first] += 1;
+            pairs[first * options + second] += 1;
+        }
+        judge("options", &single);
+        judge("pairs of neighbouring draws", &pairs);
+    }
+}
+
+#[test]
+fn options_are_taken_alike_from_run_to_run() {
+    let by = pending(0);
+    let mut random = Random::default();
+    for bound in 2..=9 {
+        let point = Point::Value { by: &by, bound };
+        let mut first = vec![0; bound as usize];
+        let mut third = vec![0; bound as usize];
+        for run in 0..scaled(20_000) {
+            random.begin(mix(5, run));
+            first[draw(&mut random, &point)] += 1;
+            draw(&mut random, &point);
+            third[draw(&mut random, &point)] += 1;
+        }
+        judge("first draws", &first);
+        judge("third draws", &third);
+    }
+}
+
+/// The same seed, the same draws.
+#[test]
+fn draws_follow_from_the_seed() {
+    let by = pending(0);
+    let point = Point::Value { by: &by, bound: 1000 };
+    let draws = |seed| {
+        let mut random = Random::default();
+        random.begin(seed);
+        (0..20).map(|_| draw(&mut random, &point)).collect::<Vec<_>>()
+    };
+    assert_eq!(draws(1), draws(1));
+    assert_ne!(draws(1), draws(2));
+}

@@ -1,0 +1,91 @@
+//! Programs on the coroutine runtime, through the same door as the `std` mirror.
+
+use std::panic::resume_unwind;
+use std::sync::Arc;
+
+use raddle_core::{Chooser, ObjectId, Op, Site, ThreadId};
+use raddle_engine::{Engine, Memory, Stuck, Substrate};
+use raddle_runtime::port::{self, Name};
+use raddle_runtime::{Backend, Body, Options, Runtime};
+
+use crate::interpreter::SCRIPTED_PANIC;
+use crate::{Actor, Program, Request, Target};
+
+/// Runs programs on coroutines of the back end `B`.
+pub struct Coroutines<B: Backend>(Runtime<B>);
+
+impl<B: Backend> Default for Coroutines<B> {
+    fn default() -> Coroutines<B> {
+        Coroutines(Runtime::new(Options {
+            stack_size: 128 * 1024,
+            name: "testkit".to_owned(),
+            plain_accesses: true,
+        }))
+    }
+}
+
+impl<B: Backend> Substrate for Coroutines<B> {
+    type Program = Program;
+
+    fn execute<M: Memory, C: Chooser>(
+        &mut self,
+        engine: &mut Engine<M, C>,
+        program: &Program,
+    ) -> Result<(), Stuck> {
+        let program = Arc::new(program.clone());
+        self.0.execute(engine, &move || {
+            let names = program.objects.iter().map(|_| Name::new()).collect();
+            let world = Arc::new(World { program: program.clone(), names });
+            Thread { world, script: 0, parent: ThreadId::MAIN }.run();
+        })
+    }
+}
+
+/// What the threads of one run share.
+struct World {
+    program: Arc<Program>,
+    names: Vec<Name>,
+}
+
+struct Thread {
+    world: Arc<World>,
+    script: usize,
+    parent: ThreadId,
+}
+
+impl Body for Thread {
+    fn run(&self) {
+        let World { program, names } = &*self.world;
+        let mut actor = Actor::new(port::thread(), self.parent, self.script);
+        loop {
+            let (op, site) = match actor.next(program) {
+                Request::Perform(Target::Object(position), action) => {
+                    let initial = || Some(program.objects[position]);
+                    let make = |object| Op::new(object, action);
+                    let effect = port::operate(&names[position], initial, make, Site::UNKNOWN);
+                    actor.told(program, effect.expect("inside a run"));
+                    continue;
+                }
+                Request::Perform(Target::Life(thread), action) => {
+                    (Op::new(port::life(thread), action), Site::UNKNOWN)
+                }
+                Request::Perform(Target::Parker(thread), action) => {
+                    (Op::new(port::parker(thread, Site::UNKNOWN), action), Site::UNKNOWN)
+                }
+                Request::Perform(Target::Nothing, action) => {
+                    (Op::new(ObjectId::NONE, action), Site::UNKNOWN)
+                }
+                Request::Spawn(script) => {
+                    let parent = port::thread();
+                    let body = Thread { world: self.world.clone(), script, parent };
+                    actor.has_child(port::spawn(Arc::new(body), Site::UNKNOWN));
+                    continue;
+                }
+                // Past the panic hook, which would note a line that the interpreter has not.
+                Request::Panic => resume_unwind(Box::new(SCRIPTED_PANIC)),
+                Request::Exit => return,
+            };
+            actor.told(program, port::submit(op, site));
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Short ways to run programs.
+
+use raddle_core::{Chooser, Schedule, Trace};
+use raddle_engine::{Engine, Family, Sc, Substrate};
+use raddle_explore::Explorer;
+
+/// Far more steps than any generated program has.
+const MAX_STEPS: usize = 10_000;
+
+/// An engine that has not seen any program.
+pub fn engine<C: Chooser>(chooser: C) -> Engine<Sc, C> {
+    Engine::new(Sc::default(), Family::default(), chooser, MAX_STEPS)
+}
+
+/// Runs `program` once: as `prefix` says, then as `chooser` does.
+pub fn run_once<S, C>(
+    substrate: &mut S,
+    program: &S::Program,
+    prefix: Schedule,
+    chooser: C,
+) -> Trace
+where
+    S: Substrate,
+    C: Chooser,
+{
+    let mut engine = engine(chooser);
+    engine.plan_mut().prefix = prefix;
+    substrate.execute(&mut engine, program).expect("scripted threads do not get stuck");
+    engine.into_trace()
+}
+
+/// Runs `program` as `explorer` says until it is done, and shows every trace to `each`. `None` if
+/// that takes more than `limit` runs.
+pub fn explore<S, E>(
+    substrate: &mut S,
+    program: &S::Program,
+    mut explorer: E,
+    limit: u64,
+    mut each: impl FnMut(&Trace),
+) -> Option<u64>
+where
+    S: Substrate,
+    E: Explorer,
+{
+    let mut engine = engine(explorer.chooser());
+    let mut run = 0;
+    while explorer.next(engine.plan_mut()) {
+        if run == limit {
+            return None;
+        }
+        substrate.execute(&mut engine, program).expect("scripted threads do not get stuck");
+        let (trace, plan) = engine.trace_and_plan_mut();
+        explorer.learn(run, trace, plan);
+        each(trace);
+        run += 1;
+    }
+    Some(run)
+}

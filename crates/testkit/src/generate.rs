@@ -1,0 +1,297 @@
+//! Random programs.
+
+use raddle_core::{
+    Action, AtomicOp, CellOp, ChannelOp, CondvarOp, MutexOp, OnceOp, Order, PauseOp, Rmw, RwLockOp,
+    Scalar,
+};
+use raddle_engine::Initial;
+use raddle_strategy::Rng;
+
+use crate::{Program, Relative, Step};
+
+/// What programs are made of.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Kind {
+    /// Loads, stores, read-modify-writes, compare-exchanges.
+    Atomic,
+    /// Plain reads and writes.
+    Cell,
+    /// Mutexes.
+    Mutex,
+    /// Reader-writer locks.
+    RwLock,
+    /// Condition variables, with a mutex each.
+    Condvar,
+    /// Barriers.
+    Barrier,
+    /// One-time initialisations.
+    Once,
+    /// Park tokens.
+    Park,
+    /// Channels.
+    Channel,
+    /// Joins and questions for children.
+    Thread,
+    /// Pauses, fences and choices.
+    Alone,
+}
+
+impl Kind {
+    /// Every kind.
+    pub const ALL: [Kind; 11] = [
+        Kind::Atomic,
+        Kind::Cell,
+        Kind::Mutex,
+        Kind::RwLock,
+        Kind::Condvar,
+        Kind::Barrier,
+        Kind::Once,
+        Kind::Park,
+        Kind::Channel,
+        Kind::Thread,
+        Kind::Alone,
+    ];
+
+    /// The kind that an action belongs to.
+    pub fn of(action: Action) -> Kind {
+        match action {
+            Action::Thread(_) => Kind::Thread,
+            Action::Atomic(_) => Kind::Atomic,
+            Action::Cell(_) => Kind::Cell,
+            Action::Mutex(_) => Kind::Mutex,
+            Action::RwLock(_) => Kind::RwLock,
+            Action::Condvar(_) => Kind::Condvar,
+            Action::Barrier(_) => Kind::Barrier,
+            Action::Once(_) => Kind::Once,
+            Action::Park(_) => Kind::Park,
+            Action::Channel(_) => Kind::Channel,
+            Action::Fence(_) | Action::Pause(_) | Action::Choose { .. } => Kind::Alone,
+        }
+    }
+}
+
+/// How large random programs are, and of what.
+#[derive(Clone, Debug)]
+pub struct Shape {
+    /// What they may contain.
+    pub kinds: Vec<Kind>,
+    /// How many of the kinds one program has at most.
+    pub kinds_at_once: usize,
+    /// How many scripts there are at most, main's included; at least two.
+    pub scripts: usize,
+    /// How many pieces a script has at most; a piece is one to four steps.
+    pub pieces: usize,
+    /// One script in so many has a panic in it; never if zero.
+    pub panics: usize,
+}
+
+impl Shape {
+    /// Programs of some size with everything in them.
+    pub fn large() -> Shape {
+        let kinds = Kind::ALL.to_vec();
+        Shape { kinds, kinds_at_once: 4, scripts: 5, pieces: 6, panics: 24 }
+    }
+
+    /// Programs whose executions can be counted.
+    pub fn small() -> Shape {
+        let kinds = Kind::ALL.to_vec();
+        Shape { kinds, kinds_at_once: 2, scripts: 3, pieces: 2, panics: 0 }
+    }
+
+    /// A program of this shape.
+    pub fn generate(&self, rng: &mut Rng) -> Program {
+        let mut kinds = self.kinds.clone();
+        while kinds.len() > 1.max(self.kinds_at_once) {
+            kinds.swap_remove(rng.below(kinds.len()));
+        }
+        let mut program = Program { objects: Vec::new(), scripts: Vec::new() };
+        let parts = make_objects(&kinds, &mut program, rng);
+        let scripts = 2 + rng.below(self.scripts - 1);
+        for _ in 0..scripts {
+            let mut steps = Vec::new();
+            for _ in 0..1 + rng.below(self.pieces) {
+                add_piece(&parts[rng.below(parts.len())], &mut steps, rng);
+            }
+            if self.panics > 0 && rng.below(self.panics) == 0 {
+                steps.insert(rng.below(steps.len() + 1), Step::Panic);
+            }
+            program.scripts.push(steps);
+        }
+        for script in 1..scripts {
+            add_spawn(script, &kinds, &mut program, rng);
+        }
+        program
+    }
+}
+
+/// A kind with the objects a piece of it may use.
+enum Part {
+    One(Kind, Vec<usize>),
+    Condvar { condvar: usize, mutex: usize },
+}
+
+fn make_objects(kinds: &[Kind], program: &mut Program, rng: &mut Rng) -> Vec<Part> {
+    let mut parts = Vec::new();
+    for &kind in kinds {
+        let mut add = |initial: Initial| {
+            program.objects.push(initial);
+            program.objects.len() - 1
+        };
+        let count = 1 + rng.below(2);
+        let mut several = |initial: &mut dyn FnMut(&mut Rng) -> Initial, rng: &mut Rng| {
+            Part::One(kind, (0..count).map(|_| add(initial(rng))).collect())
+        };
+        parts.push(match kind {
+            Kind::Atomic => several(&mut |_| Initial::Atomic(Scalar::U8, 0), rng),
+            Kind::Cell => several(&mut |_| Initial::Cell, rng),
+            Kind::Mutex => several(&mut |_| Initial::Mutex, rng),
+            Kind::RwLock => several(&mut |_| Initial::RwLock, rng),
+            Kind::Barrier => several(&mut |rng| Initial::Barrier(1 + rng.below(3) as u64), rng),
+            Kind::Once => several(&mut |_| Initial::Once, rng),
+            Kind::Channel => several(
+                &mut |rng| Initial::Channel { capacity: [Some(0), Some(1), None][rng.below(3)] },
+                rng,
+            ),
+            Kind::Condvar => {
+                Part::Condvar { condvar: add(Initial::Condvar), mutex: add(Initial::Mutex) }
+            }
+            Kind::Park | Kind::Thread | Kind::Alone => Part::One(kind, Vec::new()),
+        });
+    }
+    parts
+}
+
+fn add_piece(part: &Part, steps: &mut Vec<Step>, rng: &mut Rng) {
+    match part {
+        Part::Condvar { condvar, mutex } => add_condvar(*condvar, *mutex, steps, rng),
+        Part::One(kind, objects) => {
+            let object = if objects.is_empty() { 0 } else { objects[rng.below(objects.len())] };
+            add_one(*kind, object, steps, rng);
+        }
+    }
+}
+
+fn add_one(kind: Kind, object: usize, steps: &mut Vec<Step>, rng: &mut Rng) {
+    match kind {
+        Kind::Atomic => {
+            steps.push(Step::On(object, Action::Atomic(atomic(rng))));
+            if rng.below(4) == 0 {
+                steps.push(Step::SkipIfOdd(1 + rng.below(2)));
+            }
+        }
+        Kind::Cell => {
+            let op = [CellOp::Read, CellOp::Write][rng.below(2)];
+            steps.push(Step::On(object, Action::Cell(op)));
+        }
+        Kind::Mutex => {
+            let op = [MutexOp::Lock, MutexOp::Lock, MutexOp::TryLock][rng.below(3)];
+            steps.push(Step::On(object, Action::Mutex(op)));
+            if rng.below(8) > 0 {
+                steps.push(Step::On(object, Action::Mutex(MutexOp::Unlock)));
+            }
+        }
+        Kind::RwLock => add_rwlock(object, steps, rng),
+        Kind::Barrier => steps.push(Step::Meet(object)),
+        Kind::Once => {
+            steps.push(Step::On(object, Action::Once(OnceOp::Begin)));
+            let end = [OnceOp::Complete, OnceOp::Complete, OnceOp::Reset][rng.below(3)];
+            if rng.below(8) > 0 {
+                steps.push(Step::On(object, Action::Once(end)));
+            }
+        }
+        Kind::Park => {
+            steps.push(match rng.below(6) {
+                0 | 1 => Step::Park { timed: rng.below(2) == 0 },
+                2 => Step::Unpark(Relative::Myself),
+                3 => Step::Unpark(Relative::Parent),
+                child => Step::Unpark(Relative::Child(child - 4)),
+            });
+        }
+        Kind::Channel => {
+            let op = match rng.below(9) {
+                0..3 => ChannelOp::Send,
+                3 => ChannelOp::TrySend,
+                4 | 5 => ChannelOp::Receive { timed: rng.below(3) == 0 },
+                6 => ChannelOp::TryReceive,
+                7 => ChannelOp::CloseSenders,
+                _ => ChannelOp::CloseReceiver,
+            };
+            steps.push(Step::On(object, Action::Channel(op)));
+        }
+        Kind::Thread => steps.push(match rng.below(3) {
+            0 => Step::Join(rng.below(2)),
+            _ => Step::IsFinished(rng.below(2)),
+        }),
+        Kind::Alone => steps.push(Step::Alone(match rng.below(5) {
+            0 => Action::Fence(Order::SeqCst),
+            1 => Action::Pause(PauseOp::Yield),
+            2 => Action::Pause(PauseOp::Spin),
+            3 => Action::Pause(PauseOp::Sleep { nanos: 1 + rng.below(5) as u64 }),
+            _ => Action::Choose { bound: 1 + rng.below(3) as u32 },
+        })),
+        Kind::Condvar => unreachable!("condition variables come with a mutex"),
+    }
+}
+
+fn atomic(rng: &mut Rng) -> AtomicOp {
+    let order = Order::SeqCst;
+    let value = rng.below(3) as u64;
+    match rng.below(4) {
+        0 => AtomicOp::Load { order },
+        1 => AtomicOp::Store { order, value },
+        2 => {
+            let functions = [Rmw::Add, Rmw::Swap, Rmw::Xor, Rmw::Max];
+            let function = functions[rng.below(functions.len())];
+            AtomicOp::Update { order, scalar: Scalar::U8, function, operand: value }
+        }
+        _ => AtomicOp::CompareExchange {
+            success: order,
+            failure: order,
+            weak: false,
+            expected: rng.below(2) as u64,
+            new: value,
+        },
+    }
+}
+
+fn add_rwlock(object: usize, steps: &mut Vec<Step>, rng: &mut Rng) {
+    let (take, give) = match rng.below(4) {
+        0 => (RwLockOp::Read, RwLockOp::UnlockRead),
+        1 => (RwLockOp::TryRead, RwLockOp::UnlockRead),
+        2 => (RwLockOp::Write, RwLockOp::UnlockWrite),
+        _ => (RwLockOp::TryWrite, RwLockOp::UnlockWrite),
+    };
+    steps.push(Step::On(object, Action::RwLock(take)));
+    if rng.below(8) > 0 {
+        steps.push(Step::On(object, Action::RwLock(give)));
+    }
+}
+
+fn add_condvar(condvar: usize, mutex: usize, steps: &mut Vec<Step>, rng: &mut Rng) {
+    let notify = [CondvarOp::NotifyOne, CondvarOp::NotifyAll][rng.below(2)];
+    let notify = Step::On(condvar, Action::Condvar(notify));
+    match rng.below(5) {
+        0 | 1 => steps.extend([
+            Step::On(mutex, Action::Mutex(MutexOp::Lock)),
+            Step::Wait { condvar, mutex, timed: rng.below(2) == 0 },
+            Step::On(mutex, Action::Mutex(MutexOp::Unlock)),
+        ]),
+        2 => steps.extend([
+            Step::On(mutex, Action::Mutex(MutexOp::Lock)),
+            notify,
+            Step::On(mutex, Action::Mutex(MutexOp::Unlock)),
+        ]),
+        _ => steps.push(notify),
+    }
+}
+
+/// Lets an earlier script spawn `script`, early more often than late, and perhaps join it.
+fn add_spawn(script: usize, kinds: &[Kind], program: &mut Program, rng: &mut Rng) {
+    let by = if rng.below(3) > 0 { 0 } else { rng.below(script) };
+    let steps = &mut program.scripts[by];
+    let at = rng.below(steps.len() + 1) * rng.below(2);
+    steps.insert(at, Step::Spawn(script));
+    if kinds.contains(&Kind::Thread) || rng.below(3) == 0 {
+        steps.push(Step::Join(rng.below(2)));
+    }
+}

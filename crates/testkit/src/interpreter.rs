@@ -1,0 +1,126 @@
+//! Programs run directly on the engine: no stacks, no switches, nothing to unwind.
+
+use raddle_core::{Action, Chooser, ObjectId, Op, Panic, Site, ThreadId, ThreadOp};
+use raddle_engine::known::AnyOp;
+use raddle_engine::{Engine, Memory, Stuck, Substrate, Turn};
+
+use crate::{Actor, Program, Request, Target};
+
+/// The message of a panic that a script asks for.
+pub(crate) const SCRIPTED_PANIC: &str = "scripted panic";
+
+/// Runs programs as the protocol of the engine says, and no other way.
+#[derive(Debug, Default)]
+pub struct Interpreter;
+
+impl Substrate for Interpreter {
+    type Program = Program;
+
+    fn execute<M: Memory, C: Chooser>(
+        &mut self,
+        engine: &mut Engine<M, C>,
+        program: &Program,
+    ) -> Result<(), Stuck> {
+        engine.reset();
+        let objects = vec![None; program.objects.len()];
+        let mut run = Run { engine, program, objects, threads: Vec::new() };
+        run.admit(ThreadId::MAIN, ThreadId::MAIN, 0);
+        let mut next = run.announce(ThreadId::MAIN);
+        while let Some(thread) = next.and_then(Turn::thread) {
+            next = run.turn(thread);
+        }
+        Ok(())
+    }
+}
+
+struct Run<'a, M, C> {
+    engine: &'a mut Engine<M, C>,
+    program: &'a Program,
+    /// What the program's objects are called in this run, once announced.
+    objects: Vec<Option<ObjectId>>,
+    /// By [`ThreadId`], with what each announced last.
+    threads: Vec<Option<(Actor, Announced)>>,
+}
+
+#[derive(Copy, Clone)]
+enum Announced {
+    Nothing,
+    Operation(Op),
+    Spawn { script: usize, life: ObjectId },
+    Exit,
+}
+
+impl<M: Memory, C: Chooser> Run<'_, M, C> {
+    fn admit(&mut self, thread: ThreadId, parent: ThreadId, script: usize) {
+        if self.threads.len() <= thread.index() {
+            self.threads.resize(thread.index() + 1, None);
+        }
+        self.threads[thread.index()] =
+            Some((Actor::new(thread, parent, script), Announced::Nothing));
+    }
+
+    fn thread(&mut self, thread: ThreadId) -> &mut (Actor, Announced) {
+        self.threads[thread.index()].as_mut().expect("it was admitted")
+    }
+
+    /// Lets `thread` announce what it wants next. Whose turn is it now? `None` if it panicked.
+    fn announce(&mut self, thread: ThreadId) -> Option<Turn> {
+        let program = self.program;
+        let request = self.thread(thread).0.next(program);
+        let (op, announced) = match request {
+            Request::Perform(target, action) => {
+                let op = Op::new(self.object(thread, target), action);
+                (op, Announced::Operation(op))
+            }
+            Request::Spawn(script) => {
+                let (_, life) = self.engine.declare_child(thread, Site::UNKNOWN);
+                let op = Op::new(life, Action::Thread(ThreadOp::Spawn));
+                (op, Announced::Spawn { script, life })
+            }
+            Request::Exit => {
+                let life = self.engine.life(thread);
+                (Op::new(life, Action::Thread(ThreadOp::Exit)), Announced::Exit)
+            }
+            Request::Panic => {
+                let message = SCRIPTED_PANIC.to_owned();
+                self.engine.fail(Panic { thread, message, place: None, backtrace: None });
+                return None;
+            }
+        };
+        self.thread(thread).1 = announced;
+        Some(self.engine.submit::<AnyOp>(thread, op, Site::UNKNOWN))
+    }
+
+    /// `thread` performs what it announced. Whose turn is it then? `None` if the run ended.
+    fn turn(&mut self, thread: ThreadId) -> Option<Turn> {
+        let program = self.program;
+        match self.thread(thread).1 {
+            Announced::Operation(op) => {
+                let effect = self.engine.perform::<AnyOp>(thread, op, Site::UNKNOWN)?;
+                self.thread(thread).0.told(program, effect);
+                self.announce(thread)
+            }
+            Announced::Spawn { script, life } => {
+                let child = self.engine.start(thread, life, Site::UNKNOWN);
+                self.admit(child, thread, script);
+                let back = self.announce(child)?;
+                assert_eq!(back, Turn::of(thread), "the turn goes back to the creator");
+                self.thread(thread).0.has_child(child);
+                self.announce(thread)
+            }
+            Announced::Exit => Some(self.engine.exit(thread)),
+            Announced::Nothing => panic!("the turn of {thread}, which announced nothing"),
+        }
+    }
+
+    fn object(&mut self, by: ThreadId, target: Target) -> ObjectId {
+        match target {
+            Target::Object(position) => *self.objects[position].get_or_insert_with(|| {
+                self.engine.declare(by, self.program.objects[position], Site::UNKNOWN)
+            }),
+            Target::Life(thread) => self.engine.life(thread),
+            Target::Parker(thread) => self.engine.parker(thread, by, Site::UNKNOWN),
+            Target::Nothing => ObjectId::NONE,
+        }
+    }
+}
