@@ -135,13 +135,13 @@ impl Op {
             1 => (Some(self.first), Effect::None),
             2 if old == self.first => (Some(self.second), Effect::Exchanged(old)),
             2 => (None, Effect::Kept(old)),
-            3.. => self.apply_other_update(old),
+            3.. => Op::apply_other_update(self.head, self.first, old),
         }
     }
 
     #[cold]
-    fn apply_other_update(&self, old: u64) -> (Option<u64>, Effect) {
-        match self.action() {
+    fn apply_other_update(head: u64, first: u64, old: u64) -> (Option<u64>, Effect) {
+        match Op::from_words(head, first, 0).action() {
             Action::Atomic(AtomicOp::Update { scalar, function, operand, .. }) => {
                 (Some(function.apply(scalar, old, operand)), Effect::Value(old))
             }

@@ -55,7 +55,7 @@ impl Turn {
 
 /// The state of one execution, re-used for the next.
 #[derive(Debug)]
-pub struct Engine<M, C> {
+pub struct Engine<M: Memory, C> {
     plan: Plan<C>,
     /// How much of the plan's prefix has been followed.
     followed: usize,
@@ -67,7 +67,7 @@ pub struct Engine<M, C> {
     enabled: Vec<ThreadId>,
     changed: Vec<ThreadId>,
     /// By [`ObjectId`]; those from `trace.objects.len()` on are left over from earlier runs.
-    objects: Vec<Slot>,
+    objects: Vec<Slot<M::Location>>,
     /// Objects that changed while a thread had a lease, and whose waiters were not looked at.
     stale: Vec<ObjectId>,
     trace: Trace,
@@ -114,7 +114,7 @@ struct Thread {
 }
 
 #[derive(Clone, Debug)]
-struct Slot {
+struct Slot<L> {
     object: Object,
     /// The first thread whose pending operation this object may disable.
     first_waiter: u32,
@@ -122,6 +122,8 @@ struct Slot {
     time: u64,
     /// Whether it is among `stale`.
     is_stale: bool,
+    /// What the memory model keeps of it, if it is a variable.
+    location: L,
 }
 
 impl<M: Memory, C: Chooser> Engine<M, C> {
@@ -226,7 +228,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
 
     /// The newest value of an atomic variable.
     pub fn newest(&self, object: ObjectId) -> u64 {
-        self.memory.newest(object)
+        self.memory.newest(&self.objects[object.index()].location)
     }
 
     /// `thread`'s virtual time in nanoseconds.
@@ -337,10 +339,12 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         site: Site,
         source: Option<EventId>,
     ) -> Effect {
-        let slot = &mut self.objects[op.object().index()];
+        let object = op.object();
+        let slot = &mut self.objects[object.index()];
+        let thread = &mut self.threads[by.index()];
+        let id = EventId { thread: by, index: thread.events };
         let effect = if K::ATOMIC || !K::MUTEX && !K::LIFE && op.is_atomic() {
-            let index = self.threads.get(by.index()).map_or(0, |thread| thread.events);
-            self.memory.access(EventId { thread: by, index }, op, source)
+            self.memory.access(&mut slot.location, id, op, source)
         } else {
             match &mut slot.object {
                 Object::Mutex(mutex) if K::MUTEX => mutex.apply(op.mutex(), by),
@@ -348,10 +352,32 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
                 object => object.apply(op, by),
             }
         };
-        if LINKED && K::BLOCKS && op.may_block() {
-            self.unlink(by, op.object());
+        thread.events += 1;
+        if !K::ATOMIC && !K::MUTEX && !K::LIFE && op.gave_way(effect) {
+            thread.yields += 1;
         }
-        self.record::<K>(by, op, effect, site);
+        self.trace.events.push(Event { id, op, effect, site });
+        let name = thread.name.advance();
+        if LINKED && K::BLOCKS && op.may_block() {
+            let (next, previous) = (thread.next_waiter, thread.previous_waiter);
+            match previous {
+                NOBODY => slot.first_waiter = next,
+                previous => self.threads[previous as usize].next_waiter = next,
+            }
+            if next != NOBODY {
+                self.threads[next as usize].previous_waiter = previous;
+            }
+        }
+        let waiter = slot.first_waiter;
+        let access = op.access_with(effect);
+        let hash = fingerprint::event_on_object(name, access, &mut slot.history);
+        self.add_to_fingerprint(hash);
+        if self.time_moved {
+            self.join_times(by, object, access);
+        }
+        if waiter != NOBODY && matches!(access, Access::Update) {
+            self.reconsider::<K>(waiter, object);
+        }
         effect
     }
 
@@ -382,8 +408,12 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             }
         }
         let op = Op::new(ObjectId::NONE, action);
-        let (name, yields) = self.write_down(by, op, effect, site);
-        *yields += u32::from(op.gave_way(effect));
+        let thread = &mut self.threads[by.index()];
+        let id = EventId { thread: by, index: thread.events };
+        thread.events += 1;
+        thread.yields += u32::from(op.gave_way(effect));
+        self.trace.events.push(Event { id, op, effect, site });
+        let name = thread.name.advance();
         let value = if let Effect::Value(value) = effect { value } else { 0 };
         self.add_to_fingerprint(fingerprint::event_alone(name, value));
         Some(effect)
@@ -396,9 +426,12 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         let ObjectKind::Thread(child) = self.trace.objects[life.index()].kind else {
             unreachable!("raddle invariant broken: spawn of {life:?}")
         };
-        self.objects[life.index()].object.become_life(Life::Running);
         let op = Op::new(life, Action::Thread(ThreadOp::Spawn));
-        self.record::<LifeOp>(creator, op, Effect::Value(u64::from(child.0)), site);
+        self.perform_on_object::<LifeOp, true>(creator, op, site, None);
+        // The life of a thread does not know whose it is; the trace should tell.
+        if let Some(spawn) = self.trace.events.last_mut() {
+            spawn.effect = Effect::Value(u64::from(child.0));
+        }
         self.creator = creator.0;
         self.admit(child, life, self.threads[creator.index()].time);
         self.running = child;
@@ -409,9 +442,8 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     #[inline(always)]
     pub fn exit(&mut self, by: ThreadId) -> Turn {
         let life = self.threads[by.index()].life;
-        self.objects[life.index()].object.become_life(Life::Ended);
         let op = Op::new(life, Action::Thread(ThreadOp::Exit));
-        self.record::<LifeOp>(by, op, Effect::None, Site::UNKNOWN);
+        self.perform_on_object::<LifeOp, true>(by, op, Site::UNKNOWN, None);
         self.disable(by);
         self.alive -= 1;
         self.ended.push(by);
@@ -434,7 +466,11 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     /// recorded. `None` if it cannot be performed now.
     pub fn settle(&mut self, by: ThreadId, op: Op) -> Option<Effect> {
         match op.action() {
-            Action::Atomic(_) => Some(self.memory.access(self.next_event(by), op, None)),
+            Action::Atomic(_) => {
+                let id = self.next_event(by);
+                let location = &mut self.objects[op.object().index()].location;
+                Some(self.memory.access(location, id, op, None))
+            }
             Action::Thread(ThreadOp::Spawn) => None,
             Action::Choose { .. } => Some(Effect::Value(0)),
             Action::Cell(_) | Action::Fence(_) | Action::Pause(_) => Some(Effect::None),
@@ -460,41 +496,8 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         pending.enabled = true;
         self.note(by);
         if K::BLOCKS && op.may_block() {
-            self.link(by, op.object());
-            if !self.objects[op.object().index()].object.enabled(op, by) {
-                self.disable(by);
-            }
+            self.line_up::<K>(by, op);
         }
-    }
-
-    /// Writes down an event on an object, and lets the object's other threads know.
-    #[inline(always)]
-    fn record<K: Known>(&mut self, by: ThreadId, op: Op, effect: Effect, site: Site) {
-        let (name, yields) = self.write_down(by, op, effect, site);
-        if !K::ATOMIC && !K::MUTEX && !K::LIFE && op.gave_way(effect) {
-            *yields += 1;
-        }
-        let access = op.access_with(effect);
-        let slot = &mut self.objects[op.object().index()];
-        let hash = fingerprint::event_on_object(name, access, &mut slot.history);
-        let waiter = slot.first_waiter;
-        self.add_to_fingerprint(hash);
-        if self.time_moved {
-            self.join_times(by, op.object(), access);
-        }
-        if waiter != NOBODY && matches!(access, Access::Update) {
-            self.reconsider::<K>(waiter, op.object());
-        }
-    }
-
-    /// Writes down an event; returns its name and the thread's number of yields.
-    #[inline(always)]
-    fn write_down(&mut self, by: ThreadId, op: Op, effect: Effect, site: Site) -> (u64, &mut u32) {
-        let thread = &mut self.threads[by.index()];
-        let id = EventId { thread: by, index: thread.events };
-        thread.events += 1;
-        self.trace.events.push(Event { id, op, effect, site });
-        (thread.name.advance(), &mut thread.yields)
     }
 
     /// Time goes from an object's last Update to whoever touches it next.
@@ -550,7 +553,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     }
 }
 
-impl Slot {
+impl<L> Slot<L> {
     /// Makes the place ready for another object.
     #[inline(always)]
     fn renew(&mut self) {

@@ -19,7 +19,7 @@ const THREADS: u32 = 3;
 #[derive(Clone, Debug)]
 enum Subject {
     Object(Object),
-    Variable(Sc),
+    Variable(u64),
     /// The last writer stands for the value: the front end keeps it.
     Cell(Option<ThreadId>),
 }
@@ -43,7 +43,9 @@ impl Subject {
     fn apply(&mut self, op: Op, by: ThreadId) -> Effect {
         match self {
             Subject::Object(object) => object.apply(op, by),
-            Subject::Variable(memory) => memory.access(EventId { thread: by, index: 0 }, op, None),
+            Subject::Variable(value) => {
+                Sc.access(value, EventId { thread: by, index: 0 }, op, None)
+            }
             Subject::Cell(writer) => match op.action() {
                 Action::Cell(CellOp::Write) => {
                     *writer = Some(by);
@@ -57,7 +59,7 @@ impl Subject {
     fn is(&self, other: &Subject) -> bool {
         match (self, other) {
             (Subject::Object(a), Subject::Object(b)) => a == b,
-            (Subject::Variable(a), Subject::Variable(b)) => a.newest(OBJECT) == b.newest(OBJECT),
+            (Subject::Variable(a), Subject::Variable(b)) => a == b,
             (Subject::Cell(a), Subject::Cell(b)) => a == b,
             _ => false,
         }
@@ -68,11 +70,7 @@ impl Scene {
     fn new(kind: Kind, rng: &mut Rng) -> Option<Scene> {
         let made = |initial| Subject::Object(Object::from(initial));
         let subject = match kind {
-            Kind::Atomic => {
-                let mut memory = Sc::default();
-                memory.declare(OBJECT, EventId { thread: ThreadId::MAIN, index: 0 }, 0);
-                Subject::Variable(memory)
-            }
+            Kind::Atomic => Subject::Variable(0),
             Kind::Cell => Subject::Cell(None),
             Kind::Mutex => made(Initial::Mutex),
             Kind::RwLock => made(Initial::RwLock),

@@ -26,7 +26,7 @@ pub fn replay<S: Substrate>(
     schedule: Schedule,
     max_steps: usize,
 ) -> Result<Trace, Stuck> {
-    let mut engine = Engine::new(Sc::default(), family, Stop, max_steps);
+    let mut engine = Engine::new(Sc, family, Stop, max_steps);
     engine.plan_mut().prefix = schedule;
     substrate.execute(&mut engine, program)?;
     Ok(engine.into_trace())

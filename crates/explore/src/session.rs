@@ -137,7 +137,7 @@ impl<'a, S: Substrate> Session<'a, S> {
     pub fn explore<E: Explorer>(mut self, mut explorer: E) -> Report {
         let chooser = explorer.chooser();
         let max_steps = self.settings.max_steps;
-        let mut engine = Engine::new(Sc::default(), Family::default(), chooser, max_steps);
+        let mut engine = Engine::new(Sc, Family::default(), chooser, max_steps);
         let mut tally = Tally::new();
         let mut until_look: u64 = 0;
         let verdict = loop {

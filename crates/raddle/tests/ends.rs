@@ -449,8 +449,7 @@ fn overflow_on_portable() {
 
     let options =
         Options { stack_size: 256 * 1024, name: "overflow".to_owned(), plain_accesses: false };
-    let mut engine =
-        Engine::new(Sc::default(), Family::default(), raddle_strategy::RoundRobin, 1000);
+    let mut engine = Engine::new(Sc, Family::default(), raddle_strategy::RoundRobin, 1000);
     let _ = Runtime::<Portable>::new(options).execute(&mut engine, &|| {
         std::hint::black_box(recurse(0));
     });

@@ -58,7 +58,7 @@ impl Phase {
 
 /// One execution. Everything is reached through shared references, because several stacks are in
 /// the middle of a call to it at once; only one of them runs.
-pub(crate) struct Run<'a, B, M, C> {
+pub(crate) struct Run<'a, B, M: Memory, C> {
     engine: *mut Engine<M, C>,
     crew: &'a Crew<B>,
     program: &'a dyn Fn(),

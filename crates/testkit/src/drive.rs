@@ -9,7 +9,7 @@ const MAX_STEPS: usize = 10_000;
 
 /// An engine that has not seen any program.
 pub fn engine<C: Chooser>(chooser: C) -> Engine<Sc, C> {
-    Engine::new(Sc::default(), Family::default(), chooser, MAX_STEPS)
+    Engine::new(Sc, Family::default(), chooser, MAX_STEPS)
 }
 
 /// Runs `program` once: as `prefix` says, then as `chooser` does.

@@ -33,7 +33,7 @@ impl Substrate for Interpreter {
     }
 }
 
-struct Run<'a, M, C> {
+struct Run<'a, M: Memory, C> {
     engine: &'a mut Engine<M, C>,
     program: &'a Program,
     /// What the program's objects are called in this run, once announced.

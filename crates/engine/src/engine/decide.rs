@@ -144,7 +144,8 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         site: Site,
     ) -> Option<Option<EventId>> {
         if M::WEAK {
-            self.memory.sources(thread, op, &mut self.sources);
+            let location = &self.objects[op.object().index()].location;
+            self.memory.sources(location, thread, op, &mut self.sources);
         }
         if !M::WEAK || self.sources.is_empty() {
             return Some(None);

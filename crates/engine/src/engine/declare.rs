@@ -16,7 +16,8 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         let id = self.add_object(info);
         self.objects[id.index()].object.become_new(initial);
         if let Initial::Atomic(scalar, value) = initial {
-            self.memory.declare(id, name, scalar.truncate(value));
+            let location = &mut self.objects[id.index()].location;
+            self.memory.declare(location, name, scalar.truncate(value));
         }
         id
     }
@@ -72,6 +73,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
                 history: History::default(),
                 time: 0,
                 is_stale: false,
+                location: M::Location::default(),
             }),
         }
         id

@@ -1,10 +1,11 @@
 //! Who is alive, who could go on, and who waits for which object.
 
-use raddle_core::{Chooser, ObjectId, ThreadId};
+use raddle_core::{Chooser, ObjectId, Op, ThreadId};
 
 use super::{Engine, NOBODY, Thread, pending_nothing};
 use crate::Memory;
 use crate::known::Known;
+use crate::object::Object;
 
 impl<M: Memory, C: Chooser> Engine<M, C> {
     /// A thread comes to life.
@@ -169,27 +170,23 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         }
     }
 
+    /// Puts `thread` among those that wait for the object of `op`, and finds out whether it has to.
     #[inline(always)]
-    pub(super) fn link(&mut self, thread: ThreadId, object: ObjectId) {
-        let slot = &mut self.objects[object.index()];
+    pub(super) fn line_up<K: Known>(&mut self, thread: ThreadId, op: Op) {
+        let slot = &mut self.objects[op.object().index()];
         let next = core::mem::replace(&mut slot.first_waiter, thread.0);
         let state = &mut self.threads[thread.index()];
         state.next_waiter = next;
         state.previous_waiter = NOBODY;
+        let can = match &slot.object {
+            Object::Mutex(mutex) if K::MUTEX => mutex.is_free(),
+            object => object.enabled(op, thread),
+        };
         if next != NOBODY {
             self.threads[next as usize].previous_waiter = thread.0;
         }
-    }
-
-    #[inline(always)]
-    pub(super) fn unlink(&mut self, thread: ThreadId, object: ObjectId) {
-        let Thread { next_waiter, previous_waiter, .. } = self.threads[thread.index()];
-        match previous_waiter {
-            NOBODY => self.objects[object.index()].first_waiter = next_waiter,
-            previous => self.threads[previous as usize].next_waiter = next_waiter,
-        }
-        if next_waiter != NOBODY {
-            self.threads[next_waiter as usize].previous_waiter = previous_waiter;
+        if !can {
+            self.disable(thread);
         }
     }
 }
