@@ -15,6 +15,12 @@ impl Op {
         self.has(Traits::BLOCKS)
     }
 
+    /// Whether this is a voluntary pause.
+    #[inline(always)]
+    pub const fn is_pause(&self) -> bool {
+        self.has(Traits::PAUSES)
+    }
+
     /// Whether performing this with `effect` gave way to others: a pause, or a wait that timed out.
     #[inline(always)]
     pub const fn gave_way(&self, effect: Effect) -> bool {

@@ -2,17 +2,14 @@
 //!
 //! Two runs have the same fingerprint exactly when they order dependent operations alike
 //! (Mazurkiewicz equivalence), up to hash collisions. It is a sum over the events, each hashed with
-//! what it follows on its object: the last Update and, for an Update, the Reads since. Events are
-//! named by thread path and index, never by object numbers.
+//! the last Update of its object before it. That is enough: a Read that came after an Update would
+//! follow that one instead. Events are named by thread path and index, never by object numbers.
 
 use crate::Access;
 
-/// What a run has done to one object so far.
+/// What a run has done to one object so far: the name of its last Update.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
-pub struct History {
-    last_update: u64,
-    reads_since: u64,
-}
+pub struct History(u64);
 
 /// The name of a thread's next event: a sequence that follows from the thread's spawn path.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -31,8 +28,7 @@ impl Name {
 
     /// This name; and goes on to the next event of the thread.
     ///
-    /// A multiplicative generator: names of one thread are far from one another, and sums of names
-    /// tell which were added.
+    /// A multiplicative generator: names of one thread are far from one another.
     #[inline(always)]
     pub fn advance(&mut self) -> u64 {
         let name = self.0;
@@ -44,17 +40,11 @@ impl Name {
 /// What an event on an object adds to the fingerprint; also enters the event into the history.
 #[inline(always)]
 pub fn event_on_object(name: u64, access: Access, history: &mut History) -> u64 {
-    match access {
-        Access::Read => {
-            history.reads_since = history.reads_since.wrapping_add(name);
-            follows(name, history.last_update)
-        }
-        Access::Update => {
-            let before = history.last_update ^ history.reads_since.rotate_left(32);
-            *history = History { last_update: name, reads_since: 0 };
-            follows(name, before)
-        }
+    let before = history.0;
+    if matches!(access, Access::Update) {
+        history.0 = name;
     }
+    follows(name, before)
 }
 
 /// What an event that touches no object adds; `value` is what was chosen for it, if anything.

@@ -12,7 +12,7 @@ pub struct Trace {
     pub events: Vec<Event>,
     /// What was announced but never performed.
     pub pending: Vec<Pending>,
-    /// The threads of this run, in the order of their spawns; main first.
+    /// The threads of this run, in the order in which their spawns were announced; main first.
     pub threads: Vec<ThreadInfo>,
     /// The objects of this run, by [`ObjectId`](crate::ObjectId).
     pub objects: Vec<ObjectInfo>,

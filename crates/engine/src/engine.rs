@@ -224,6 +224,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         }
         self.objects[life.index()].object.become_life(Life::Running);
         self.admit(ThreadId::MAIN, life, 0);
+        self.trace.threads.push(self.threads[0].info);
     }
 
     /// The newest value of an atomic variable.
@@ -493,7 +494,8 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         let pending = &mut self.pending[by.index()];
         pending.op = op;
         pending.site = site;
-        pending.enabled = true;
+        // The running thread counts as enabled until it announces something that it must wait for.
+        debug_assert!(pending.enabled);
         self.note(by);
         if K::BLOCKS && op.may_block() {
             self.line_up::<K>(by, op);

@@ -34,11 +34,16 @@ impl Default for Family {
 impl Family {
     /// A family in which the given threads, of a recorded run, have the ids they had there.
     ///
-    /// `None` if the list contradicts itself or leaves ids out.
+    /// `None` if the list contradicts itself, or speaks of more threads than anybody can run.
     pub fn with(threads: &[ThreadInfo]) -> Option<Family> {
         let mut family = Family::default();
         let mut sorted: Vec<_> = threads.to_vec();
         sorted.sort_by_key(|thread| thread.id);
+        // A forged list must not exhaust memory.
+        const MOST: u32 = 1 << 22;
+        if sorted.iter().any(|thread| thread.id.0 > MOST || thread.position > MOST) {
+            return None;
+        }
         for thread in sorted {
             // Ids a recorded run did not use still need a place.
             while family.members.len() < thread.id.index() {
@@ -51,7 +56,6 @@ impl Family {
             let known = family.members.len();
             if thread.id.index() != known
                 || thread.parent.index() >= known
-                || thread.position > 1 << 20
             {
                 return None;
             }

@@ -15,6 +15,9 @@ use crate::{Backend, panics};
 /// How often a program may catch raddle's unwinding before its thread counts as stuck.
 const PATIENCE: u32 = 1000;
 
+/// How many operations the destructors of a thread may perform in one go after the end of a run.
+const DESTRUCTORS: u32 = 100_000;
+
 /// The coroutines and who runs on them; kept from run to run.
 pub(crate) struct Crew<B> {
     backend: UnsafeCell<B>,
@@ -72,6 +75,8 @@ pub(crate) struct Run<'a, B, M: Memory, C> {
     stuck: Cell<Option<Site>>,
     /// During teardown: how often the program caught the unwinding.
     caught: Cell<u32>,
+    /// During teardown: how many operations the thread entered last has performed.
+    settled: Cell<u32>,
 }
 
 impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
@@ -108,6 +113,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
             unwinding: RefCell::new(Vec::new()),
             stuck: Cell::new(None),
             caught: Cell::new(0),
+            settled: Cell::new(0),
         }
     }
 
@@ -276,7 +282,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     /// Announces an operation of the calling thread in any phase of a run that is not over.
     fn announce(&self, op: Op, site: Site) -> Turn {
         let me = self.thread.get();
-        if self.is_unwinding(me) {
+        if self.is_unwinding(me) && !op.is_pause() {
             return self.with_engine(|engine| engine.submit_unpreempted(me, op, site));
         }
         // A first announcement, a panic that the program has caught, or one of another thread, which
@@ -376,6 +382,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
             waiting.retain(|&thread| {
                 self.stuck.set(None);
                 self.caught.set(0);
+                self.settled.set(0);
                 self.enter(thread);
                 match self.stuck.get() {
                     None => false,
@@ -437,6 +444,12 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
                 self.stuck.set(Some(site));
                 self.leave(me);
             }
+        }
+        self.settled.set(self.settled.get() + 1);
+        if op.is_pause() || self.settled.get() > DESTRUCTORS {
+            // It waits for something that only others can do.
+            self.stuck.set(Some(site));
+            self.leave(me);
         }
         loop {
             if let Some(effect) = self.with_engine(|engine| engine.settle(me, op)) {

@@ -70,6 +70,9 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             return Turn::END;
         }
         if self.enabled.is_empty() {
+            if let Some(&expected) = self.plan.prefix.get(self.followed) {
+                return self.diverge(expected);
+            }
             let main_ended = matches!(self.objects[0].object, Object::Life(Life::Ended));
             if !main_ended {
                 self.trace.ending = Ending::Deadlock;

@@ -37,6 +37,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         let life = self.add_object(info);
         self.objects[life.index()].object.become_life(Life::Unborn);
         self.threads[child.index()].life = life;
+        self.trace.threads.push(self.threads[child.index()].info);
         (child, life)
     }
 

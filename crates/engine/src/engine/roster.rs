@@ -23,7 +23,6 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         state.yields = 0;
         state.name = state.first_name;
         state.time = time;
-        self.trace.threads.push(state.info);
         self.alive += 1;
         self.max_alive = self.max_alive.max(self.alive);
         self.enable(thread);
