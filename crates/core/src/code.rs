@@ -377,6 +377,33 @@ mod tests {
     }
 
     #[test]
+    fn shortcuts_make_the_same_operations() {
+        let object = ObjectId(77);
+        for action in all_actions() {
+            let op = Op::new(object, action);
+            let same = match action {
+                Action::Atomic(AtomicOp::Load { order }) => Op::load(object, order),
+                Action::Atomic(AtomicOp::Store { order, value }) => Op::store(object, order, value),
+                Action::Atomic(AtomicOp::Update { order, scalar, function, operand }) => {
+                    let plain =
+                        AtomicOp::Update { order: Order::Relaxed, scalar, function, operand: 0 };
+                    let kind = Op::new(ObjectId(0), Action::Atomic(plain));
+                    Op::update(kind, object, order, operand)
+                }
+                Action::Atomic(AtomicOp::CompareExchange {
+                    success,
+                    failure,
+                    weak,
+                    expected,
+                    new,
+                }) => Op::compare_exchange(object, (success, failure), weak, expected, new),
+                other => Op::new(ObjectId(5), other).on(object),
+            };
+            assert_eq!(op, same, "{action:?}");
+        }
+    }
+
+    #[test]
     fn atomics_are_applied_as_their_action_says() {
         for action in all_actions() {
             let Action::Atomic(op) = action else { continue };

@@ -105,7 +105,9 @@ impl Effect {
 /// Whether two accesses, of different threads, must keep their order.
 #[inline(always)]
 pub fn conflict(a: (ObjectId, Access), b: (ObjectId, Access)) -> bool {
-    a.0 == b.0 && a.0 != ObjectId::NONE && (a.1 == Access::Update || b.1 == Access::Update)
+    a.0 == b.0
+        && a.0 != ObjectId::NONE
+        && (matches!(a.1, Access::Update) || matches!(b.1, Access::Update))
 }
 
 impl Op {

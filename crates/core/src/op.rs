@@ -54,6 +54,57 @@ impl Op {
         Op { head, first, second }
     }
 
+    /// `Op::new(object, Action::Atomic(..Load..))`, without taking an action apart: what depends on
+    /// the kind alone is worked out at compile time in every profile.
+    #[inline(always)]
+    pub const fn load(object: ObjectId, order: Order) -> Op {
+        const KIND: u64 = kind(Action::Atomic(AtomicOp::Load { order: Order::Relaxed }));
+        Op { head: object.0 as u64 | KIND | (order as u64) << 48, first: 0, second: 0 }
+    }
+
+    /// `Op::new(object, Action::Atomic(..Store..))`, likewise.
+    #[inline(always)]
+    pub const fn store(object: ObjectId, order: Order, value: u64) -> Op {
+        const KIND: u64 = kind(Action::Atomic(AtomicOp::Store { order: Order::Relaxed, value: 0 }));
+        Op { head: object.0 as u64 | KIND | (order as u64) << 48, first: value, second: 0 }
+    }
+
+    /// `Op::new(object, Action::Atomic(..CompareExchange..))`, likewise.
+    #[inline(always)]
+    pub const fn compare_exchange(
+        object: ObjectId,
+        orders: (Order, Order),
+        weak: bool,
+        expected: u64,
+        new: u64,
+    ) -> Op {
+        const KIND: u64 = kind(Action::Atomic(AtomicOp::CompareExchange {
+            success: Order::Relaxed,
+            failure: Order::Relaxed,
+            weak: false,
+            expected: 0,
+            new: 0,
+        }));
+        let small = orders.0 as u64 | (orders.1 as u64) << 4 | (weak as u64) << 8;
+        Op { head: object.0 as u64 | KIND | small << 48, first: expected, second: new }
+    }
+
+    /// An operation of this kind on `object`, with this ordering and operand. The kind is an
+    /// operation made with [`Update`](AtomicOp::Update), [`Order::Relaxed`] and operand 0, a constant.
+    #[inline(always)]
+    pub const fn update(kind: Op, object: ObjectId, order: Order, operand: u64) -> Op {
+        let subtracts = kind.variant() == 3 + Rmw::Sub as u8;
+        let first = if subtracts { operand.wrapping_neg() } else { operand };
+        let head = kind.head & !0xffff_ffff | object.0 as u64 | (order as u64) << 48;
+        Op { head, first, second: kind.second }
+    }
+
+    /// The same operation on `object`.
+    #[inline(always)]
+    pub const fn on(self, object: ObjectId) -> Op {
+        Op { head: self.head & !0xffff_ffff | object.0 as u64, ..self }
+    }
+
     /// The one object this touches, or [`ObjectId::NONE`].
     #[inline(always)]
     pub const fn object(&self) -> ObjectId {
@@ -73,7 +124,7 @@ impl Op {
     #[inline(always)]
     pub fn apply_to_atomic(&self, old: u64) -> (Option<u64>, Effect) {
         let variant = self.variant();
-        if (3..=5).contains(&variant) {
+        if matches!(variant, 3..=5) {
             // Swap, add and subtract are all "keep these bits, then add".
             let new = (old & self.second).wrapping_add(self.first);
             let missing = (self.head >> 56) as u32 & 63;
@@ -163,6 +214,12 @@ impl Op {
         (self.head >> 36) as u8 & 15 == crate::code::group::MUTEX
     }
 
+    /// Whether this is an operation on a thread.
+    #[inline(always)]
+    pub const fn is_thread(&self) -> bool {
+        (self.head >> 36) as u8 & 15 == crate::code::group::THREAD
+    }
+
     /// Whether this is an operation on an atomic variable.
     #[inline(always)]
     pub const fn is_atomic(&self) -> bool {
@@ -180,6 +237,11 @@ impl Op {
     pub const fn from_words(head: u64, first: u64, second: u64) -> Op {
         Op { head, first, second }
     }
+}
+
+/// The head of an operation on object 0.
+const fn kind(action: Action) -> u64 {
+    Op::new(ObjectId(0), action).head
 }
 
 impl fmt::Debug for Op {

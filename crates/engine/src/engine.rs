@@ -8,8 +8,8 @@ use alloc::vec::Vec;
 
 use raddle_core::fingerprint::{self, History, Name};
 use raddle_core::{
-    Access, Action, Choice, Chooser, Effect, Ending, Event, EventId, ObjectId, ObjectInfo,
-    ObjectKind, Op, Panic, PauseOp, Pending, Plan, Site, ThreadId, ThreadInfo, ThreadOp, Trace,
+    Access, Action, Chooser, Effect, Ending, Event, EventId, ObjectId, ObjectInfo, ObjectKind, Op,
+    Panic, PauseOp, Pending, Plan, Site, ThreadId, ThreadInfo, ThreadOp, Trace,
 };
 
 use crate::known::{AnyOp, Known, LifeOp};
@@ -38,6 +38,12 @@ impl Turn {
     #[inline(always)]
     pub fn of(thread: ThreadId) -> Turn {
         Turn(thread.0)
+    }
+
+    /// Whether it is the turn of `thread`.
+    #[inline(always)]
+    pub fn is_of(self, thread: ThreadId) -> bool {
+        self.0 == thread.0
     }
 
     /// Whose turn it is, or `None` if the run is over.
@@ -255,6 +261,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
 
     /// Announces that `by` is about to end. Whose turn is it? When it is that of `by`, it
     /// [`exit`](Engine::exit)s.
+    #[inline(always)]
     pub fn submit_exit(&mut self, by: ThreadId) -> Turn {
         let life = self.threads[by.index()].life;
         self.submit::<LifeOp>(by, Op::new(life, Action::Thread(ThreadOp::Exit)), Site::UNKNOWN)
@@ -295,22 +302,12 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         Turn::of(self.running)
     }
 
-    /// As [`submit`](Engine::submit), but `by` goes first if it can: it is unwinding from a panic,
-    /// and the language allows one panic at a time on a stack.
+    /// As [`submit`](Engine::submit), but `by` is the only option if it can go on: it is unwinding
+    /// from a panic, and the language allows one panic at a time on an OS thread.
     #[cold]
     pub fn submit_unpreempted(&mut self, by: ThreadId, op: Op, site: Site) -> Turn {
         self.announce::<AnyOp>(by, op, site);
-        if !self.pending[by.index()].enabled {
-            return self.next_turn();
-        }
-        if self.followed < self.plan.prefix.len() {
-            let expected = self.plan.prefix[self.followed];
-            if expected != Choice::Thread(by) {
-                return self.diverge(expected);
-            }
-            self.followed += 1;
-        }
-        Turn::of(by)
+        if self.pending[by.index()].enabled { self.only_turn(by) } else { self.next_turn() }
     }
 
     /// Performs what `by`, whose turn it is, announced; spawns are [`start`](Engine::start)ed and
@@ -341,12 +338,13 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         source: Option<EventId>,
     ) -> Effect {
         let slot = &mut self.objects[op.object().index()];
-        let effect = if K::ATOMIC || !K::MUTEX && op.is_atomic() {
+        let effect = if K::ATOMIC || !K::MUTEX && !K::LIFE && op.is_atomic() {
             let index = self.threads.get(by.index()).map_or(0, |thread| thread.events);
             self.memory.access(EventId { thread: by, index }, op, source)
         } else {
             match &mut slot.object {
                 Object::Mutex(mutex) if K::MUTEX => mutex.apply(op.mutex(), by),
+                Object::Life(life) if K::LIFE => life.apply(op.thread(), by),
                 object => object.apply(op, by),
             }
         };
@@ -393,6 +391,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
 
     /// Performs the spawn that `creator`, whose turn it is, announced. The new thread is to run up
     /// to its first announcement.
+    #[inline(always)]
     pub fn start(&mut self, creator: ThreadId, life: ObjectId, site: Site) -> ThreadId {
         let ObjectKind::Thread(child) = self.trace.objects[life.index()].kind else {
             unreachable!("raddle invariant broken: spawn of {life:?}")
@@ -407,6 +406,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     }
 
     /// Performs the exit that `by`, whose turn it is, announced. Whose turn is it now?
+    #[inline(always)]
     pub fn exit(&mut self, by: ThreadId) -> Turn {
         let life = self.threads[by.index()].life;
         self.objects[life.index()].object.become_life(Life::Ended);
@@ -471,7 +471,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     #[inline(always)]
     fn record<K: Known>(&mut self, by: ThreadId, op: Op, effect: Effect, site: Site) {
         let (name, yields) = self.write_down(by, op, effect, site);
-        if !K::ATOMIC && !K::MUTEX && op.gave_way(effect) {
+        if !K::ATOMIC && !K::MUTEX && !K::LIFE && op.gave_way(effect) {
             *yields += 1;
         }
         let access = op.access_with(effect);
@@ -482,7 +482,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         if self.time_moved {
             self.join_times(by, op.object(), access);
         }
-        if access == Access::Update && waiter != NOBODY {
+        if waiter != NOBODY && matches!(access, Access::Update) {
             self.reconsider::<K>(waiter, op.object());
         }
     }

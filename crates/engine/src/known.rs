@@ -13,6 +13,8 @@ pub trait Known {
     const BLOCKS: bool;
     /// It is on an object.
     const IS_ON_OBJECT: bool = true;
+    /// It is on the life of a thread.
+    const LIFE: bool = false;
 }
 
 /// Nothing is known.
@@ -35,6 +37,18 @@ impl Known for LifeOp {
     const ATOMIC: bool = false;
     const MUTEX: bool = false;
     const BLOCKS: bool = false;
+    const LIFE: bool = true;
+}
+
+/// A look at the life of a thread: whether it has ended, or waiting until it has.
+#[derive(Debug)]
+pub enum JoinOp {}
+
+impl Known for JoinOp {
+    const ATOMIC: bool = false;
+    const MUTEX: bool = false;
+    const BLOCKS: bool = true;
+    const LIFE: bool = true;
 }
 
 impl Known for AnyOp {

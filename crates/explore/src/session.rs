@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use raddle_core::{
-    Choice, Ending, Event, Failure, Finding, Report, ThreadInfo, Token, TokenError, Trace, Verdict,
-    token,
+    Choice, Effect, Ending, Event, Failure, Finding, Report, ThreadInfo, Token, TokenError, Trace,
+    Verdict, token,
 };
 use raddle_engine::{Engine, Family, Sc, Stuck, Substrate};
 use raddle_strategy::{Pct, Random, RoundRobin};
@@ -47,6 +47,9 @@ pub trait Budget {
     /// How long it may take.
     fn limit(&self) -> Option<Duration>;
 }
+
+/// What stands for the strategy in the report on a replay.
+const REPLAY: &str = "replay";
 
 /// Fingerprints kept before the number of classes is estimated.
 const CLASS_LIMIT: usize = 1 << 16;
@@ -103,16 +106,21 @@ impl<'a, S: Substrate> Session<'a, S> {
             return Err(ReplayError::Foreign { name: self.settings.name.clone() });
         }
         let family = Family::with(&token.threads).ok_or(ReplayError::Token(TokenError::Damaged))?;
-        let threads = token.schedule.iter().filter(|choice| matches!(choice, Choice::Thread(_)));
-        let max_steps = self.settings.max_steps.max(threads.count());
+        let steps = token.schedule.iter().filter(|choice| matches!(choice, Choice::Thread(_)));
+        let max_steps = self.settings.max_steps.max(steps.count());
+        let recorded = token.schedule.len();
         let trace = replay(self.substrate, self.program, family, token.schedule, max_steps)
             .map_err(ReplayError::Stuck)?;
         if let Ending::Diverged(_) | Ending::Abandoned = trace.ending {
             return Err(ReplayError::Diverged { trace: Box::new(trace) });
         }
+        let finding = self.finding(&trace);
+        if finding.is_none() && trace.schedule().len() < recorded {
+            return Err(ReplayError::Diverged { trace: Box::new(trace) });
+        }
         let mut tally = Tally::new();
         tally.add(&trace, 0);
-        let verdict = match self.finding(&trace) {
+        let verdict = match finding {
             None => Verdict::Sampled,
             Some(finding) => Verdict::Failed(Box::new(Failure {
                 finding,
@@ -122,7 +130,7 @@ impl<'a, S: Substrate> Session<'a, S> {
                 reproduced: true,
             })),
         };
-        Ok(self.report(tally, verdict))
+        Ok(Report { strategy: REPLAY.to_owned(), ..self.report(tally, verdict) })
     }
 
     /// Explores with any explorer.
@@ -170,7 +178,7 @@ impl<'a, S: Substrate> Session<'a, S> {
                     break Verdict::NothingToExplore;
                 }
             }
-            if tally.executions == self.settings.runs {
+            if tally.executions == self.runs() {
                 break Verdict::Sampled;
             }
             let cost = engine.trace().events.len() as u64 + STEPS_PER_RUN;
@@ -183,6 +191,11 @@ impl<'a, S: Substrate> Session<'a, S> {
         self.report(tally, verdict)
     }
 
+    /// How many runs to make at most; round-robin has only one to offer.
+    fn runs(&self) -> u64 {
+        if self.settings.strategy == Strategy::RoundRobin { 1 } else { self.settings.runs }
+    }
+
     fn out_of_time(&self) -> bool {
         self.budget.limit().is_some_and(|limit| self.budget.elapsed() >= limit)
     }
@@ -191,17 +204,10 @@ impl<'a, S: Substrate> Session<'a, S> {
     fn finding(&self, trace: &Trace) -> Option<Finding> {
         match &trace.ending {
             Ending::Finished | Ending::Abandoned => None,
-            // Choices are prescribed because an earlier run made them.
             Ending::Diverged(divergence) => Some(Finding::Nondeterminism {
                 at: trace.events.len(),
-                first: match divergence.expected {
-                    Choice::Thread(thread) => format!("{thread} went on"),
-                    Choice::Source(source) => {
-                        format!("a load read from {}, event {}", source.thread, source.index)
-                    }
-                    Choice::Value(value) => format!("{value} was chosen"),
-                },
-                second: "that could not happen".to_owned(),
+                first: format!("{} was possible", choice(divergence.expected)),
+                second: "it was not".into(),
             }),
             Ending::Panicked(panic) => Some(Finding::Panic(panic.clone())),
             Ending::Deadlock => Some(Finding::Deadlock(waits(trace))),
@@ -290,13 +296,18 @@ impl std::fmt::Display for ReplayError {
                 match &trace.ending {
                     Ending::Diverged(divergence) => write!(
                         f,
-                        "the program left the recorded schedule at step {step}: {:?} was to be \
-                         chosen and cannot be; it has changed since the token was made, or is not \
-                         deterministic",
-                        divergence.expected
+                        "the program left the recorded schedule at step {step}, where {} was \
+                         chosen and cannot be any more; it has changed since the token was made, \
+                         or is not deterministic",
+                        choice(divergence.expected)
                     ),
-                    Ending::Finished
-                    | Ending::Deadlock
+                    Ending::Finished => write!(
+                        f,
+                        "the program ended after {} steps, before the end of the recorded \
+                         schedule; it has changed since the token was made, or is not deterministic",
+                        trace.events.len()
+                    ),
+                    Ending::Deadlock
                     | Ending::Panicked(_)
                     | Ending::StepLimit
                     | Ending::Abandoned => write!(
@@ -354,14 +365,36 @@ fn stuck_finding(stuck: Stuck) -> Finding {
 }
 
 fn describe(event: Option<&Event>, trace: &Trace) -> String {
-    match event {
-        Some(event) => format!(
-            "{} did {:?} → {:?} at {}",
-            event.id.thread,
-            event.op.action(),
-            event.effect,
-            event.site
-        ),
-        None => format!("the run had ended ({:?})", trace.ending),
+    let Some(event) = event else { return ended(&trace.ending) };
+    let (thread, site, action) = (event.id.thread, event.site, event.op.action());
+    match event.effect {
+        Effect::None => format!("{thread} at {site}: {action:?}"),
+        effect => format!("{thread} at {site}: {action:?}, which gave {effect:?}"),
+    }
+}
+
+fn ended(ending: &Ending) -> String {
+    match ending {
+        Ending::Finished => "the execution had ended".into(),
+        Ending::Deadlock => "no thread could go on".into(),
+        Ending::Panicked(panic) => {
+            let place = panic.place.as_deref().unwrap_or("an unknown place");
+            format!("{} had panicked at {place}: {}", panic.thread, panic.message)
+        }
+        Ending::StepLimit => "the execution had reached the step limit".into(),
+        Ending::Abandoned => "the execution went on".into(),
+        Ending::Diverged(divergence) => {
+            format!("the same choice, {}, was not possible", choice(divergence.expected))
+        }
+    }
+}
+
+fn choice(choice: Choice) -> String {
+    match choice {
+        Choice::Thread(thread) => format!("a step of {thread}"),
+        Choice::Source(source) => {
+            format!("reading event {} of {}", source.index + 1, source.thread)
+        }
+        Choice::Value(value) => format!("the value {value}"),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use raddle_core::{Action, CellOp, Site};
+use raddle_core::{Action, CellOp, Op, Site};
 use raddle_engine::Initial;
 use raddle_runtime::port::{self, Name};
 
@@ -44,7 +44,8 @@ impl<T: Copy> Shared<T> {
 
     fn announce(&self, op: CellOp, site: Site) {
         if port::announces_plain_accesses() {
-            port::operate(&self.name, || Some(Initial::Cell), Action::Cell(op), site);
+            let make = |object| Op::new(object, Action::Cell(op));
+            port::operate(&self.name, || Some(Initial::Cell), make, site);
         }
     }
 }

@@ -63,6 +63,7 @@ pub struct Config {
     granularity: Granularity,
     stack_size: usize,
     explore_trivial: bool,
+    replay: Option<String>,
 }
 
 impl Default for Config {
@@ -85,6 +86,7 @@ impl Config {
             granularity: Granularity::Sync,
             stack_size: 256 * 1024,
             explore_trivial: false,
+            replay: None,
         }
     }
 
@@ -157,6 +159,23 @@ impl Config {
     /// Make all runs although the first shows that there is only one execution. For measuring.
     pub fn explore_trivial(mut self, explore_trivial: bool) -> Config {
         self.explore_trivial = explore_trivial;
+        self
+    }
+
+    /// Replays one execution instead of exploring: the one whose token this is. The token comes from
+    /// a report on the same check, see [`Failure::token`](crate::Failure::token); `RADDLE_REPLAY` does
+    /// the same from outside.
+    ///
+    /// ```
+    /// let program = || assert!(raddle::choose(10) != 7, "seven");
+    /// let found = raddle::Config::new().run(program);
+    /// let token = &found.failure().expect("one of ten").token;
+    ///
+    /// let again = raddle::Config::new().replay(token).run(program);
+    /// assert_eq!(again.failure().unwrap().finding, found.failure().unwrap().finding);
+    /// ```
+    pub fn replay(mut self, token: impl Into<String>) -> Config {
+        self.replay = Some(token.into());
         self
     }
 
@@ -233,7 +252,7 @@ impl Config {
         let clock =
             Clock { start: Instant::now(), limit: environment.time.map_or(self.time, Some) };
         let session = Session::new(&mut runtime, &program, &settings, &clock);
-        match environment.replay {
+        match environment.replay.or(self.replay) {
             Some(token) => session.replay(&token).map_err(SettingError::from),
             None => Ok(session.run()),
         }

@@ -37,6 +37,7 @@ pub use config::{Config, Granularity};
 pub use environment::SettingError;
 pub use raddle_core::{Chooser, Failure, Finding, Report, Verdict};
 pub use raddle_explore::{Explorer, OnStepLimit, ReplayError, Strategy, StrategyError};
+pub use raddle_report::text;
 
 use raddle_core::{Action, Effect, ObjectId, Op, Site};
 use raddle_runtime::port;

@@ -27,6 +27,7 @@ enum Handle<T> {
 /// let thread = raddle::thread::spawn(|| 6 * 7);
 /// assert_eq!(thread.join().unwrap(), 42);
 /// ```
+#[inline]
 #[track_caller]
 pub fn spawn<F, T>(f: F) -> JoinHandle<T>
 where
@@ -56,6 +57,7 @@ impl<T> JoinHandle<T> {
     ///
     /// Inside a check a panic that leaves a thread ends the execution as a failure, so that this
     /// does not return `Err`.
+    #[inline]
     #[track_caller]
     pub fn join(self) -> Result<T> {
         match self.0 {
@@ -95,6 +97,7 @@ impl<T> fmt::Debug for JoinHandle<T> {
 }
 
 /// An operation on `thread`, spawned in `run`.
+#[inline(always)]
 fn submit(thread: ThreadId, run: u64, op: ThreadOp, site: Site) -> Effect {
     assert!(
         port::run_number() == run,

@@ -9,7 +9,7 @@ use std::io;
 
 use crate::Backend;
 use crate::backend::OWN_STACKS;
-use crate::stack::Stack;
+use crate::stack::{Stack, give_back};
 
 /// The inline-assembly back end.
 pub struct Native {
@@ -88,8 +88,14 @@ impl Backend for Native {
         unsafe { switch(save, load) }
     }
 
-    fn abandon(self) {
-        std::mem::forget(self.stacks);
+    fn abandon(mut self) {
+        std::mem::forget(std::mem::take(&mut self.stacks));
+    }
+}
+
+impl Drop for Native {
+    fn drop(&mut self) {
+        give_back(self.stacks.drain(..));
     }
 }
 

@@ -7,7 +7,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use raddle_core::{Action, Effect, ObjectId, Op, Site, ThreadId};
+use raddle_core::{Effect, ObjectId, Op, Site, ThreadId};
 use raddle_engine::Initial;
 
 use crate::epoch;
@@ -17,6 +17,9 @@ pub trait Body: Send + Sync {
     /// Runs it; called once.
     fn run(&self);
 }
+
+/// How the body of a thread ended.
+pub(crate) type Caught = Result<(), Box<dyn Any + Send>>;
 
 type Submit = unsafe fn(*const (), u64, u64, u64, Site) -> Effect;
 
@@ -29,6 +32,8 @@ pub(crate) struct Entries {
     pub(crate) submit_atomic: Submit,
     /// As `submit`, for operations on mutexes.
     pub(crate) submit_mutex: Submit,
+    /// As `submit`, for joins.
+    pub(crate) submit_join: Submit,
     pub(crate) declare: unsafe fn(*const (), Initial, Site) -> ObjectId,
     pub(crate) newest: unsafe fn(*const (), ObjectId) -> u64,
     pub(crate) life: unsafe fn(*const (), ThreadId) -> ObjectId,
@@ -36,10 +41,21 @@ pub(crate) struct Entries {
     pub(crate) time: unsafe fn(*const ()) -> u64,
     pub(crate) spawn: unsafe fn(*const (), Arc<dyn Body>, Site) -> ThreadId,
     pub(crate) work: unsafe fn(*const ()),
-    pub(crate) finish: unsafe fn(*const (), Result<(), Box<dyn Any + Send>>),
+    pub(crate) finish: unsafe fn(*const (), Caught) -> Parting,
     pub(crate) panicked: unsafe fn(*const ()),
+    pub(crate) unwinding: unsafe fn(*const ()) -> bool,
     pub(crate) thread: unsafe fn(*const ()) -> ThreadId,
     pub(crate) token: unsafe fn(*const ()) -> String,
+}
+
+/// Where a coroutine goes whose thread has ended.
+pub(crate) struct Parting {
+    /// The pool it belongs to.
+    pub(crate) pool: *mut (),
+    /// The thread that has ended.
+    pub(crate) from: ThreadId,
+    /// The thread that goes on, or `None` for the host.
+    pub(crate) to: Option<ThreadId>,
 }
 
 pub(crate) struct Port {
@@ -90,7 +106,7 @@ pub fn announces_plain_accesses() -> bool {
     port().epoch.get() != 0 && port().plain_accesses.get()
 }
 
-/// Announces `action` on the object called `name`, waits for its turn, and tells what came of it.
+/// Announces the operation that `make` makes on the object called `name`, waits for its turn, and tells what came of it.
 /// `None` outside a run.
 ///
 /// An object new to the run is declared as `initial` says, where `None` means that somebody outside
@@ -102,7 +118,7 @@ pub fn announces_plain_accesses() -> bool {
 pub fn operate(
     name: &Name,
     initial: impl FnOnce() -> Option<Initial>,
-    action: Action,
+    make: impl FnOnce(ObjectId) -> Op,
     site: Site,
 ) -> Option<Effect> {
     let port = port();
@@ -114,7 +130,7 @@ pub fn operate(
     if known >> OBJECT_BITS != epoch {
         known = name.declare(port, initial, site);
     }
-    Some(port.submit(Op::new(number(known), action), site))
+    Some(port.submit(make(number(known)), site))
 }
 
 /// Announces an operation, waits for its turn, and tells what came of it.
@@ -138,6 +154,7 @@ pub fn newest(object: ObjectId) -> u64 {
 }
 
 /// The object that tells whether `thread` has ended.
+#[inline]
 pub fn life(thread: ThreadId) -> ObjectId {
     let (run, entries) = port().get();
     // SAFETY: both were set together by `connect`, for a run that has not ended.
@@ -159,6 +176,7 @@ pub fn time() -> u64 {
 }
 
 /// Starts a thread.
+#[inline(always)]
 pub fn spawn(body: Arc<dyn Body>, site: Site) -> ThreadId {
     let (run, entries) = port().get();
     // SAFETY: both were set together by `connect`, for a run that has not ended.
@@ -170,6 +188,21 @@ pub(crate) fn token() -> String {
     let (run, entries) = port().get();
     // SAFETY: both were set together by `connect`, for a run that has not ended.
     unsafe { (entries.token)(run) }
+}
+
+/// Whether the calling thread is unwinding from a panic, as [`std::thread::panicking`] says outside
+/// runs.
+#[inline]
+pub fn unwinding() -> bool {
+    if !std::thread::panicking() {
+        return false;
+    }
+    if !active() {
+        return true;
+    }
+    let (run, entries) = port().get();
+    // SAFETY: both were set together by `connect`, for a run that has not ended.
+    unsafe { (entries.unwinding)(run) }
 }
 
 /// Tells that the calling thread has begun to panic.
@@ -186,8 +219,8 @@ pub(crate) fn work() {
     unsafe { (entries.work)(run) }
 }
 
-/// Tells that the body of the calling thread has ended. Returns when there is other work.
-pub(crate) fn finish(result: Result<(), Box<dyn Any + Send>>) {
+/// Tells that the body of the calling thread has ended.
+pub(crate) fn finish(result: Caught) -> Parting {
     let (run, entries) = port().get();
     // SAFETY: both were set together by `connect`, for a run that has not ended.
     unsafe { (entries.finish)(run, result) }
@@ -227,6 +260,8 @@ impl Port {
             entries.submit_atomic
         } else if op.is_mutex() {
             entries.submit_mutex
+        } else if op.is_thread() {
+            entries.submit_join
         } else {
             entries.submit
         };
@@ -245,6 +280,7 @@ static OUTSIDE: Entries = Entries {
     submit: |_, _, _, _, _| outside(),
     submit_atomic: |_, _, _, _, _| outside(),
     submit_mutex: |_, _, _, _, _| outside(),
+    submit_join: |_, _, _, _, _| outside(),
     declare: |_, _, _| outside(),
     newest: |_, _| outside(),
     life: |_, _| outside(),
@@ -254,6 +290,7 @@ static OUTSIDE: Entries = Entries {
     work: |_| outside(),
     finish: |_, _| outside(),
     panicked: |_| outside(),
+    unwinding: |_| outside(),
     thread: |_| outside(),
     token: |_| outside(),
 };

@@ -1,15 +1,14 @@
 //! One execution on coroutines: announcements in, switches out, and clearing up at the end.
 
-use std::any::Any;
-use std::cell::{Cell, UnsafeCell};
+use std::cell::{Cell, RefCell, UnsafeCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use raddle_core::{Action, Chooser, Effect, ObjectId, Op, Site, ThreadId, ThreadOp, Token};
-use raddle_engine::known::{AnyOp, AtomicOp, Known, LifeOp, MutexOp};
+use raddle_engine::known::{AnyOp, AtomicOp, JoinOp, Known, LifeOp, MutexOp};
 use raddle_engine::{Engine, Initial, Memory, Stuck, Turn};
 
-use crate::port::{self, Body, Entries};
+use crate::port::{self, Body, Caught, Entries, Parting};
 use crate::runtime::Options;
 use crate::{Backend, panics};
 
@@ -66,6 +65,9 @@ pub(crate) struct Run<'a, B, M, C> {
     phase: Cell<Phase>,
     /// Whose turn it is.
     thread: Cell<ThreadId>,
+    /// Threads that are unwinding from a panic. The standard library knows only that some thread on
+    /// this OS thread is.
+    unwinding: RefCell<Vec<ThreadId>>,
     /// During teardown: where the thread that left last cannot go on, if so.
     stuck: Cell<Option<Site>>,
     /// During teardown: how often the program caught the unwinding.
@@ -77,6 +79,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         submit: Self::submit_entry,
         submit_atomic: Self::submit_atomic_entry,
         submit_mutex: Self::submit_mutex_entry,
+        submit_join: Self::submit_join_entry,
         declare: Self::declare_entry,
         newest: Self::newest_entry,
         life: Self::life_entry,
@@ -86,6 +89,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         work: Self::work_entry,
         finish: Self::finish_entry,
         panicked: Self::panicked_entry,
+        unwinding: Self::unwinding_entry,
         thread: Self::thread_entry,
         token: Self::token_entry,
     };
@@ -101,12 +105,17 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
             program,
             phase: Cell::new(Phase::Running),
             thread: Cell::new(ThreadId::MAIN),
+            unwinding: RefCell::new(Vec::new()),
             stuck: Cell::new(None),
             caught: Cell::new(0),
         }
     }
 
     /// Runs the program from beginning to end.
+    ///
+    /// Inlined into its caller, as is everything around a switch: each return after one goes
+    /// somewhere else than the processor expects.
+    #[inline(always)]
     pub(crate) fn execute(&self, epoch: u64) -> Result<(), Stuck> {
         self.with_engine(Engine::reset);
         // SAFETY: no coroutine runs, and the reference ends with the statement.
@@ -162,6 +171,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     }
 
     /// From the host: lets `thread` go on until the run is over, or it leaves.
+    #[inline(always)]
     fn enter(&self, thread: ThreadId) {
         self.thread.set(thread);
         // SAFETY: the host is on no coroutine, and no reference into the pool exists.
@@ -178,7 +188,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     /// Does as `turn` says, on the coroutine of `me`. Returns when it is the turn of `me` again.
     #[inline(always)]
     fn wait(&self, me: ThreadId, turn: Turn) {
-        if turn != Turn::of(me) {
+        if !turn.is_of(me) {
             self.give_way(me, turn);
         }
     }
@@ -206,68 +216,73 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     /// do; `K` tells the compiler what is known of the operation.
     #[inline(always)]
     fn submit<K: Known>(&self, head: u64, first: u64, second: u64, site: Site) -> Effect {
-        if self.phase.get() != Phase::Running {
-            return self.submit_specially(head, first, second, site);
-        }
         let me = self.thread.get();
         let op = Op::from_words(head, first, second);
-        // Not by `with_engine`: a closure would take the operation through memory.
-        // SAFETY: as there.
-        let engine = unsafe { &mut *self.engine };
-        if let Some(effect) = engine.perform_on_lease::<K>(me, op, site) {
-            return effect;
-        }
-        let turn = engine.submit_again::<K>(me, op, site);
-        if turn != Turn::of(me) {
-            self.give_way(me, turn);
-            if self.phase.get() != Phase::Running {
-                return self.resume_specially(head, first, second, site);
+        let turn = if matches!(self.phase.get(), Phase::Running) {
+            // Not by `with_engine`: a closure would take the operation through memory.
+            // SAFETY: as there.
+            let engine = unsafe { &mut *self.engine };
+            if let Some(effect) = engine.perform_on_lease::<K>(me, op, site) {
+                return effect;
             }
+            engine.submit_again::<K>(me, op, site)
+        } else {
+            self.submit_specially(head, first, second, site)
+        };
+        if !turn.is_of(me) {
+            self.give_way(me, turn);
+        }
+        if !matches!(self.phase.get(), Phase::Running) {
+            return self.resume_specially(head, first, second, site);
         }
         // SAFETY: as above.
         let engine = unsafe { &mut *self.engine };
         match engine.perform::<K>(me, op, site) {
             Some(effect) => effect,
-            None => self.resume_specially(head, first, second, site),
+            None => self.end_within(head, first, second, site),
         }
     }
 
-    /// As [`submit`](Run::submit), in any phase.
+    /// Announces an operation in any phase. Whose turn is it?
     #[cold]
-    fn submit_specially(&self, head: u64, first: u64, second: u64, site: Site) -> Effect {
+    fn submit_specially(&self, head: u64, first: u64, second: u64, site: Site) -> Turn {
         if self.phase.get().is_over() {
-            return self.settle(head, first, second, site);
+            return Turn::of(self.thread.get());
         }
-        let me = self.thread.get();
-        let turn = self.announce(Op::from_words(head, first, second), site);
-        self.wait(me, turn);
-        self.resume_specially(head, first, second, site)
+        self.announce(Op::from_words(head, first, second), site)
     }
 
     /// It is the calling thread's turn, or the run is over.
     #[cold]
     fn resume_specially(&self, head: u64, first: u64, second: u64, site: Site) -> Effect {
-        let me = self.thread.get();
-        let op = Op::from_words(head, first, second);
-        if !self.phase.get().is_over() {
-            let effect = self.with_engine(|engine| engine.perform::<AnyOp>(me, op, site));
-            if let Some(effect) = effect {
-                return effect;
-            }
-            // Performing it ended the run.
-            self.leave(me);
+        if self.phase.get().is_over() {
+            return self.settle(head, first, second, site);
         }
+        let op = Op::from_words(head, first, second);
+        let me = self.thread.get();
+        match self.with_engine(|engine| engine.perform::<AnyOp>(me, op, site)) {
+            Some(effect) => effect,
+            None => self.end_within(head, first, second, site),
+        }
+    }
+
+    /// Performing an operation ended the run.
+    #[cold]
+    fn end_within(&self, head: u64, first: u64, second: u64, site: Site) -> Effect {
+        self.leave(self.thread.get());
         self.settle(head, first, second, site)
     }
 
     /// Announces an operation of the calling thread in any phase of a run that is not over.
     fn announce(&self, op: Op, site: Site) -> Turn {
         let me = self.thread.get();
-        if std::thread::panicking() {
+        if self.is_unwinding(me) {
             return self.with_engine(|engine| engine.submit_unpreempted(me, op, site));
         }
-        // A first announcement, or a panic that the program has caught.
-        self.phase.set(Phase::Running);
+        // A first announcement, a panic that the program has caught, or one of another thread, which
+        // waits in a destructor.
+        let others_unwind = !self.unwinding.borrow().is_empty();
+        self.phase.set(if others_unwind { Phase::Unwinding } else { Phase::Running });
         self.with_engine(|engine| engine.submit::<AnyOp>(me, op, site))
     }
 
@@ -315,15 +330,18 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         body.expect("raddle invariant broken: a thread without a body").run();
     }
 
-    /// The calling thread's body has ended. Returns when the coroutine has other work, in another
-    /// run perhaps: nothing of `self` may be touched after the last `leave` or `wait`.
-    fn finish(&self, result: Result<(), Box<dyn Any + Send>>) {
+    /// The calling thread's body has ended: ends the thread, and tells where its coroutine goes from
+    /// here.
+    fn finish(&self, result: Caught) -> Parting {
         let me = self.thread.get();
+        if result.is_err() {
+            self.unwinding.borrow_mut().retain(|&thread| thread != me);
+        }
         if let (Err(payload), false) = (result, self.phase.get().is_over()) {
             let panic = panics::describe(me, &*payload);
             self.with_engine(|engine| engine.fail(panic));
             self.discard(payload);
-            return self.leave(me);
+            return self.part(me, Turn::END);
         }
         if !self.phase.get().is_over() {
             self.phase.set(Phase::Running);
@@ -333,10 +351,17 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         if self.phase.get().is_over() {
             // Destructors of other threads may wait for this one.
             self.with_engine(|engine| engine.settle_exit(me));
-            return self.leave(me);
+            return self.part(me, Turn::END);
         }
         let turn = self.with_engine(|engine| engine.exit(me));
-        self.wait(me, turn);
+        self.part(me, turn)
+    }
+
+    fn part(&self, me: ThreadId, turn: Turn) -> Parting {
+        if let Some(thread) = turn.thread() {
+            self.thread.set(thread);
+        }
+        Parting { pool: self.crew.backend.get().cast(), from: me, to: turn.thread() }
     }
 
     /// From the host, after the end: unwinds every thread that is in the middle of something.
@@ -373,6 +398,15 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         }
     }
 
+    /// Whether a panic of this thread is under way.
+    fn is_unwinding(&self, thread: ThreadId) -> bool {
+        let mut unwinding = self.unwinding.borrow_mut();
+        if !std::thread::panicking() {
+            unwinding.clear();
+        }
+        unwinding.contains(&thread)
+    }
+
     /// Drops something of the program's after the end of the run.
     #[cold]
     fn discard<T>(&self, value: T) {
@@ -391,11 +425,12 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
             let effect = self.with_engine(|engine| engine.settle(me, op));
             return effect.expect("a destructor waits for something after the end of its run");
         }
-        if !std::thread::panicking() {
+        if !self.is_unwinding(me) {
             // The program caught the unwinding, or has not begun to unwind.
             let caught = self.caught.get() + 1;
             self.caught.set(caught);
             if caught <= PATIENCE {
+                self.unwinding.borrow_mut().push(me);
                 panics::tear_down();
             }
             loop {
@@ -448,6 +483,18 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         run.submit::<MutexOp>(head, first, second, site)
     }
 
+    unsafe fn submit_join_entry(
+        run: *const (),
+        head: u64,
+        first: u64,
+        second: u64,
+        site: Site,
+    ) -> Effect {
+        // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
+        let run: &Self = unsafe { &*run.cast() };
+        run.submit::<JoinOp>(head, first, second, site)
+    }
+
     unsafe fn declare_entry(run: *const (), initial: Initial, site: Site) -> ObjectId {
         // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
         let run: &Self = unsafe { &*run.cast() };
@@ -490,18 +537,25 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         run.work();
     }
 
-    unsafe fn finish_entry(run: *const (), result: Result<(), Box<dyn Any + Send>>) {
+    unsafe fn finish_entry(run: *const (), result: Caught) -> Parting {
         // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
         let run: &Self = unsafe { &*run.cast() };
-        run.finish(result);
+        run.finish(result)
     }
 
     unsafe fn panicked_entry(run: *const ()) {
         // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
         let run: &Self = unsafe { &*run.cast() };
+        run.unwinding.borrow_mut().push(run.thread.get());
         if run.phase.get() == Phase::Running {
             run.phase.set(Phase::Unwinding);
         }
+    }
+
+    unsafe fn unwinding_entry(run: *const ()) -> bool {
+        // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
+        let run: &Self = unsafe { &*run.cast() };
+        run.is_unwinding(run.thread.get())
     }
 
     unsafe fn thread_entry(run: *const ()) -> ThreadId {

@@ -6,6 +6,7 @@ use raddle_core::Chooser;
 use raddle_engine::{Engine, Memory, Stuck, Substrate};
 
 use crate::epoch::Epochs;
+use crate::port::Parting;
 use crate::run::{Crew, Run};
 use crate::{Backend, panics, port};
 
@@ -31,15 +32,26 @@ impl<B: Backend> Runtime<B> {
     /// A runtime without any coroutines yet.
     pub fn new(options: Options) -> Runtime<B> {
         panics::install_hook();
-        let backend = B::new(options.stack_size, coroutine);
+        let backend = B::new(options.stack_size, coroutine::<B>);
         let crew = Some(Box::new(Crew::new(backend, options)));
         Runtime { crew, epochs: Epochs::default() }
+    }
+}
+
+impl<B: Backend> Runtime<B> {
+    /// The stuck thread's stack may be referred to from anywhere.
+    #[cold]
+    fn abandon(&mut self) {
+        if let Some(crew) = self.crew.take() {
+            crew.abandon();
+        }
     }
 }
 
 impl<B: Backend> Substrate for Runtime<B> {
     type Program = dyn Fn();
 
+    #[inline(always)]
     fn execute<M: Memory, C: Chooser>(
         &mut self,
         engine: &mut Engine<M, C>,
@@ -49,19 +61,25 @@ impl<B: Backend> Substrate for Runtime<B> {
         let epoch = self.epochs.next();
         let result = Run::new(engine, crew, program).execute(epoch);
         if result.is_err() {
-            // The stuck thread's stack may be referred to from anywhere.
-            if let Some(crew) = self.crew.take() {
-                crew.abandon();
-            }
+            self.abandon();
         }
         result
     }
 }
 
 /// What every coroutine does: one thread's body after another.
-fn coroutine() -> ! {
+fn coroutine<B: Backend>() -> ! {
     loop {
         let result = catch_unwind(AssertUnwindSafe(port::work));
-        port::finish(result);
+        let Parting { pool, from, to } = port::finish(result);
+        let pool: *mut B = pool.cast();
+        // Here and not further down, so that no stale return lies between this and other work.
+        match to {
+            // SAFETY: the run told its own pool, which outlives its coroutines; the caller runs on
+            // the coroutine of the thread that has ended.
+            Some(to) => unsafe { B::switch(pool, from.index(), to.index()) },
+            // SAFETY: likewise.
+            None => unsafe { B::leave(pool, from.index()) },
+        }
     }
 }

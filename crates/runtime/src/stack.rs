@@ -1,5 +1,6 @@
 //! Guarded stacks straight from the kernel. Pages cost nothing until they are touched.
 
+use std::cell::RefCell;
 use std::io;
 use std::ops::Range;
 
@@ -11,10 +12,36 @@ pub(crate) struct Stack {
 
 const GUARD: usize = 4096;
 
+thread_local! {
+    /// Stacks of runtimes that are gone, for those to come.
+    static SPARE: RefCell<Vec<Stack>> = const { RefCell::new(Vec::new()) };
+}
+
+/// No more stacks than this are kept for later, by each OS thread.
+const MOST_SPARE: usize = 256;
+
+/// Keeps stacks that have been left for later.
+pub(crate) fn give_back(stacks: impl Iterator<Item = Stack>) {
+    // Not at the end of the OS thread, when there is no later.
+    let _ = SPARE.try_with(|spare| {
+        let mut spare = spare.borrow_mut();
+        let room = MOST_SPARE.saturating_sub(spare.len());
+        spare.extend(stacks.take(room));
+    });
+}
+
 impl Stack {
     /// A stack of at least `size` bytes.
     pub(crate) fn new(size: usize) -> io::Result<Stack> {
         let length = size.next_multiple_of(GUARD) + GUARD;
+        let spare = SPARE.try_with(|spare| {
+            let mut spare = spare.borrow_mut();
+            let fits = spare.iter().rposition(|stack| stack.length == length)?;
+            Some(spare.swap_remove(fits))
+        });
+        if let Ok(Some(stack)) = spare {
+            return Ok(stack);
+        }
         let protection = libc::PROT_READ | libc::PROT_WRITE;
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
         // SAFETY: a fresh anonymous mapping touches no memory of ours.

@@ -2,21 +2,29 @@
 
 /// The wyrand generator: one multiplication a draw.
 #[derive(Clone, Debug)]
-pub struct Rng(u64);
+pub struct Rng {
+    state: u64,
+    /// The next draw, made in advance: whoever draws does not wait for the multiplication.
+    ready: u64,
+}
 
 impl Rng {
     /// A generator whose draws follow from `seed` alone.
     #[inline(always)]
     pub fn new(seed: u64) -> Rng {
-        Rng(seed)
+        let mut rng = Rng { state: seed, ready: 0 };
+        rng.bits();
+        rng
     }
 
     /// 64 random bits.
     #[inline(always)]
     pub fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0xa076_1d64_78bd_642f);
-        let product = u128::from(self.0) * u128::from(self.0 ^ 0xe703_7ed1_a0b4_28db);
-        (product >> 64) as u64 ^ product as u64
+        let bits = self.ready;
+        self.state = self.state.wrapping_add(0xa076_1d64_78bd_642f);
+        let product = u128::from(self.state) * u128::from(self.state ^ 0xe703_7ed1_a0b4_28db);
+        self.ready = (product >> 64) as u64 ^ product as u64;
+        bits
     }
 
     /// A number below `bound`, which must not be zero. The bias is below 2⁻³² for each value.

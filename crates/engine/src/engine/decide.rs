@@ -89,6 +89,35 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.question_after_prefix()
     }
 
+    /// A thread point at which only `by` may be chosen.
+    pub(super) fn only_turn(&mut self, by: ThreadId) -> Turn {
+        if let Some(&expected) = self.plan.prefix.get(self.followed) {
+            if expected != Choice::Thread(by) {
+                return self.diverge(expected);
+            }
+            self.followed += 1;
+            return Turn::of(by);
+        }
+        if self.trace.events.len() >= self.max_steps {
+            self.trace.ending = Ending::StepLimit;
+            self.end();
+            return Turn::END;
+        }
+        let point = Point::Thread(Threads {
+            pending: &self.pending,
+            enabled: &[by],
+            changed: &self.changed,
+        });
+        match self.plan.then.choose(&point, &self.trace.events) {
+            Pick::Take(_) | Pick::Run { .. } => Turn::of(by),
+            Pick::Abandon => {
+                self.trace.ending = Ending::Abandoned;
+                self.end();
+                Turn::END
+            }
+        }
+    }
+
     #[inline(never)]
     fn question_after_prefix(&mut self) -> Turn {
         self.question()

@@ -22,6 +22,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     }
 
     /// The thread that `by` is about to spawn, and its object for the announcement.
+    #[inline(always)]
     pub fn declare_child(&mut self, by: ThreadId, site: Site) -> (ThreadId, ObjectId) {
         let name = self.next_event(by);
         let parent = &mut self.threads[by.index()];

@@ -8,7 +8,7 @@ use crate::known::Known;
 
 impl<M: Memory, C: Chooser> Engine<M, C> {
     /// A thread comes to life.
-    #[inline]
+    #[inline(always)]
     pub(super) fn admit(&mut self, thread: ThreadId, life: ObjectId, time: u64) {
         if self.threads.len() <= thread.index() {
             self.make_room(thread);
@@ -41,7 +41,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     #[inline(always)]
     pub(super) fn reconsider<K: Known>(&mut self, first: u32, object: ObjectId) {
         let slot = &mut self.objects[object.index()];
-        if C::GRANTS_LEASES && self.lease > 0 {
+        if C::GRANTS_LEASES && (self.lease > 0 || slot.is_stale) {
             if !slot.is_stale {
                 slot.is_stale = true;
                 self.stale.push(object);
@@ -51,7 +51,6 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
                 self.interrupt_lease(first, object);
             }
         } else if K::MUTEX {
-            // All of a mutex's waiters want the same.
             let can = slot.object.is_free_mutex();
             self.toggle_all(first, can);
         } else {
@@ -84,12 +83,24 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         }
     }
 
+    /// A mutex was taken or given back. All its waiters want the same, so all could go on before, or
+    /// none could.
     fn toggle_all(&mut self, first: u32, can: bool) {
         let mut waiter = first;
         while waiter != NOBODY {
             let thread = ThreadId(waiter);
-            waiter = self.threads[thread.index()].next_waiter;
-            self.set_enabled(thread, can);
+            let pending = &mut self.pending[thread.index()];
+            debug_assert!(pending.enabled != can);
+            pending.enabled = can;
+            let state = &mut self.threads[thread.index()];
+            waiter = state.next_waiter;
+            if can {
+                state.place = self.enabled.len() as u32;
+                self.enabled.push(thread);
+            } else {
+                self.leave_enabled(thread);
+            }
+            self.note(thread);
         }
     }
 

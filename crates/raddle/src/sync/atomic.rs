@@ -69,17 +69,10 @@ fn failure_order(order: Ordering) -> Order {
     }
 }
 
-/// The part all atomic types share: announcing accesses of a 64-bit value. `None` outside a run.
-#[inline(always)]
-fn access(
-    name: &Name,
-    scalar: Scalar,
-    initial: impl FnOnce() -> u64,
-    op: AtomicOp,
-    site: Site,
-) -> Option<Effect> {
-    let initial = || Some(Initial::Atomic(scalar, initial()));
-    port::operate(name, initial, Action::Atomic(op), site)
+/// An update of this kind, see [`Op::update`].
+const fn update_kind(function: Rmw, scalar: Scalar) -> Op {
+    let op = AtomicOp::Update { order: Order::Relaxed, scalar, function, operand: 0 };
+    Op::new(ObjectId::NONE, Action::Atomic(op))
 }
 
 #[inline]
@@ -118,8 +111,8 @@ macro_rules! atomic_type {
             #[inline]
             #[track_caller]
             pub fn load(&self, order: Ordering) -> $type {
-                let op = AtomicOp::Load { order: load_order(order) };
-                match self.access(op, Site::caller()) {
+                let order_of_load = load_order(order);
+                match self.access(|object| Op::load(object, order_of_load), Site::caller()) {
                     Some(effect) => ($value)(value(effect)),
                     None => self.inner.load(order),
                 }
@@ -129,8 +122,9 @@ macro_rules! atomic_type {
             #[inline]
             #[track_caller]
             pub fn store(&self, value: $type, order: Ordering) {
-                let op = AtomicOp::Store { order: store_order(order), value: ($bits)(value) };
-                if self.access(op, Site::caller()).is_none() {
+                let (order_of_store, bits) = (store_order(order), ($bits)(value));
+                let make = |object| Op::store(object, order_of_store, bits);
+                if self.access(make, Site::caller()).is_none() {
                     self.inner.store(value, order);
                 }
             }
@@ -139,8 +133,11 @@ macro_rules! atomic_type {
             #[inline]
             #[track_caller]
             pub fn swap(&self, value: $type, order: Ordering) -> $type {
-                self.update(Rmw::Swap, ($bits)(value), order, Site::caller())
-                    .unwrap_or_else(|| self.inner.swap(value, order))
+                const KIND: Op = update_kind(Rmw::Swap, $scalar);
+                match self.update(KIND, ($bits)(value), order, Site::caller()) {
+                    Some(old) => old,
+                    None => self.inner.swap(value, order),
+                }
             }
 
             /// Writes `new` if the value is `current`; returns the old value either way.
@@ -214,23 +211,26 @@ macro_rules! atomic_type {
                 }
             }
 
-            #[inline]
-            fn access(&self, op: AtomicOp, site: Site) -> Option<Effect> {
-                let initial = || ($bits)(self.inner.load(Ordering::Relaxed));
-                access(&self.name, $scalar, initial, op, site)
+            #[inline(always)]
+            fn access(&self, make: impl FnOnce(ObjectId) -> Op, site: Site) -> Option<Effect> {
+                let initial =
+                    || Some(Initial::Atomic($scalar, ($bits)(self.inner.load(Ordering::Relaxed))));
+                port::operate(&self.name, initial, make, site)
             }
 
-            #[inline]
+            #[inline(always)]
             fn update(
                 &self,
-                function: Rmw,
+                kind: Op,
                 operand: u64,
                 order: Ordering,
                 site: Site,
             ) -> Option<$type> {
                 let order = translate(order);
-                let op = AtomicOp::Update { order, scalar: $scalar, function, operand };
-                self.access(op, site).map(|effect| ($value)(value(effect)))
+                match self.access(|object| Op::update(kind, object, order, operand), site) {
+                    Some(effect) => Some(($value)(value(effect))),
+                    None => None,
+                }
             }
 
             #[inline]
@@ -243,14 +243,10 @@ macro_rules! atomic_type {
                 orders: (Ordering, Ordering),
                 site: Site,
             ) -> Option<Result<$type, $type>> {
-                let op = AtomicOp::CompareExchange {
-                    success: translate(orders.0),
-                    failure: failure_order(orders.1),
-                    weak,
-                    expected: ($bits)(current),
-                    new: ($bits)(new),
-                };
-                let effect = self.access(op, site)?;
+                let orders = (translate(orders.0), failure_order(orders.1));
+                let (expected, new) = (($bits)(current), ($bits)(new));
+                let make = |object| Op::compare_exchange(object, orders, weak, expected, new);
+                let effect = self.access(make, site)?;
                 Some(exchanged(effect).map($value).map_err($value))
             }
         }
@@ -274,14 +270,17 @@ macro_rules! atomic_type {
 
 /// Methods that compute, each from its function.
 macro_rules! computing_methods {
-    ($type:ty, $bits:expr; $($(#[$doc:meta])* $method:ident $function:ident),* $(,)?) => {
+    ($type:ty, $scalar:expr, $bits:expr; $($(#[$doc:meta])* $method:ident $function:ident),* $(,)?) => {
         $(
             $(#[$doc])*
             #[inline]
             #[track_caller]
             pub fn $method(&self, value: $type, order: Ordering) -> $type {
-                self.update(Rmw::$function, ($bits)(value), order, Site::caller())
-                    .unwrap_or_else(|| self.inner.$method(value, order))
+                const KIND: Op = update_kind(Rmw::$function, $scalar);
+                match self.update(KIND, ($bits)(value), order, Site::caller()) {
+                    Some(old) => old,
+                    None => self.inner.$method(value, order),
+                }
             }
         )*
     };
@@ -297,7 +296,7 @@ macro_rules! atomic_integer {
         }
 
         impl $name {
-            computing_methods! { $type, |value: $type| value as $bits as u64;
+            computing_methods! { $type, $scalar, |value: $type| value as $bits as u64;
                 /// Adds, wrapping around; returns the old value.
                 fetch_add Add,
                 /// Subtracts, wrapping around; returns the old value.
@@ -350,7 +349,7 @@ atomic_type! {
 }
 
 impl AtomicBool {
-    computing_methods! { bool, |value: bool| value as u64;
+    computing_methods! { bool, Scalar::Bool, |value: bool| value as u64;
         /// Logical and; returns the old value.
         fetch_and And,
         /// Logical and, negated; returns the old value.

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::LockResult;
 use std::time::Duration;
 
-use raddle_core::{Action, CondvarOp, Effect, Site};
+use raddle_core::{Action, CondvarOp, Effect, Op, Site};
 use raddle_engine::Initial;
 use raddle_runtime::port::{self, Name};
 
@@ -140,7 +140,8 @@ impl Condvar {
     /// `None` outside a run.
     #[inline]
     fn submit(&self, op: CondvarOp, site: Site) -> Option<Effect> {
-        port::operate(&self.name, || Some(Initial::Condvar), Action::Condvar(op), site)
+        let make = |object| Op::new(object, Action::Condvar(op));
+        port::operate(&self.name, || Some(Initial::Condvar), make, site)
     }
 }
 

@@ -7,11 +7,16 @@ use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 
-use raddle_core::{Action, Effect, MutexOp, Op, Site};
+use raddle_core::{Action, Effect, MutexOp, ObjectId, Op, Site};
 use raddle_engine::Initial;
 use raddle_runtime::port::{self, Name};
 
 use crate::unexpected;
+
+// Made once, by the compiler; only the object is to be filled in.
+const LOCK: Op = Op::new(ObjectId::NONE, Action::Mutex(MutexOp::Lock));
+const TRY_LOCK: Op = Op::new(ObjectId::NONE, Action::Mutex(MutexOp::TryLock));
+const UNLOCK: Op = Op::new(ObjectId::NONE, Action::Mutex(MutexOp::Unlock));
 
 /// A mutex, as [`std::sync::Mutex`].
 ///
@@ -60,7 +65,7 @@ impl<T: ?Sized> Mutex<T> {
     #[track_caller]
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
         let site = Site::caller();
-        match self.submit(MutexOp::Lock, site) {
+        match self.submit(LOCK, site) {
             Some(_) => self.guard_in_run(site),
             None => self.lock_outside(site),
         }
@@ -70,7 +75,7 @@ impl<T: ?Sized> Mutex<T> {
     #[track_caller]
     pub fn try_lock(&self) -> TryLockResult<MutexGuard<'_, T>> {
         let site = Site::caller();
-        if let Some(effect) = self.submit(MutexOp::TryLock, site) {
+        if let Some(effect) = self.submit(TRY_LOCK, site) {
             return match effect {
                 Effect::Yes => self.guard_in_run(site).map_err(TryLockError::Poisoned),
                 Effect::No => Err(TryLockError::WouldBlock),
@@ -112,12 +117,12 @@ impl<T: ?Sized> Mutex<T> {
 
     /// `None` outside a run.
     #[inline]
-    fn submit(&self, op: MutexOp, site: Site) -> Option<Effect> {
+    fn submit(&self, op: Op, site: Site) -> Option<Effect> {
         let initial = || {
             let held_outside = matches!(self.outside.try_lock(), Err(TryLockError::WouldBlock));
             (!held_outside).then_some(Initial::Mutex)
         };
-        port::operate(&self.name, initial, Action::Mutex(op), site)
+        port::operate(&self.name, initial, |object| op.on(object), site)
     }
 
     #[inline]
@@ -190,7 +195,7 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
         outside: Option<std::sync::MutexGuard<'a, ()>>,
         site: Site,
     ) -> MutexGuard<'a, T> {
-        let was_panicking = std::thread::panicking();
+        let was_panicking = port::unwinding();
         MutexGuard { mutex, outside, site, was_panicking, _not_send: PhantomData }
     }
 
@@ -199,7 +204,7 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
         let mutex = self.mutex;
         drop(self);
         wait();
-        mutex.submit(MutexOp::Lock, site);
+        mutex.submit(LOCK, site);
         mutex.guard_in_run(site)
     }
 
@@ -225,11 +230,10 @@ impl<T: ?Sized> Drop for MutexGuard<'_, T> {
     fn drop(&mut self) {
         if self.outside.is_none() {
             if let Some(object) = self.mutex.name.known() {
-                if !self.was_panicking && std::thread::panicking() {
+                if !self.was_panicking && port::unwinding() {
                     self.mutex.poisoned_in.store(port::run_number(), Ordering::Relaxed);
                 }
-                let op = Op::new(object, Action::Mutex(MutexOp::Unlock));
-                port::submit(op, self.site);
+                port::submit(UNLOCK.on(object), self.site);
             }
         }
     }

@@ -1,0 +1,84 @@
+//! Two seeded bugs, each found, printed and replayed: an update that gets lost, and two locks taken
+//! in opposite orders.
+//!
+//! ```sh
+//! cargo run --release -p raddle --example lost_update
+//! ```
+
+use raddle::sync::atomic::{AtomicUsize, Ordering};
+use raddle::sync::{Arc, Mutex};
+use raddle::{Config, thread};
+
+fn main() {
+    demonstrate(
+        "lost update",
+        "Two threads add one to a counter, but with a load and a store.",
+        lost_update,
+    );
+    println!();
+    demonstrate(
+        "opposite locks",
+        "Two threads take the same two locks, each beginning with the other one.",
+        opposite_locks,
+    );
+}
+
+/// Bug: between a load and its store, the other thread's store gets lost.
+fn lost_update() {
+    let counter = Arc::new(AtomicUsize::new(0));
+    let other = thread::spawn({
+        let counter = counter.clone();
+        move || increment(&counter)
+    });
+    increment(&counter);
+    other.join().unwrap();
+    assert_eq!(counter.load(Ordering::SeqCst), 2);
+}
+
+fn increment(counter: &AtomicUsize) {
+    let seen = counter.load(Ordering::SeqCst);
+    counter.store(seen + 1, Ordering::SeqCst);
+}
+
+/// Bug: each thread holds what the other one waits for.
+fn opposite_locks() {
+    let checking = Arc::new(Mutex::new(100));
+    let savings = Arc::new(Mutex::new(100));
+    let other = thread::spawn({
+        let (checking, savings) = (checking.clone(), savings.clone());
+        move || {
+            let mut from = savings.lock().unwrap();
+            let mut to = checking.lock().unwrap();
+            *from -= 10;
+            *to += 10;
+        }
+    });
+    {
+        let mut from = checking.lock().unwrap();
+        let mut to = savings.lock().unwrap();
+        *from -= 30;
+        *to += 30;
+    }
+    other.join().unwrap();
+}
+
+/// Looks for a failing execution of `program`, prints it, and replays it from its token.
+fn demonstrate(name: &str, what: &str, program: fn()) {
+    println!("{what}\n");
+    let found = match Config::new().name(name).try_run(program) {
+        Ok(report) => report,
+        // A token in RADDLE_REPLAY belongs to one of the two.
+        Err(error) => return println!("raddle: {error}"),
+    };
+    println!("{}\n", raddle::text(&found));
+
+    let failure = found.failure().expect("the bug is there to be found");
+    let again = Config::new().name(name).replay(&failure.token).run(program);
+    let second = again.failure().expect("a replay does what the execution did");
+    assert_eq!(second.finding, failure.finding);
+    assert_eq!(second.trace, failure.trace);
+    println!(
+        "The replay of that token failed in the same way, all {} steps alike.",
+        second.trace.events.len()
+    );
+}

@@ -1,0 +1,124 @@
+//! Panics that the program catches, and what their destructors do meanwhile.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+use raddle::sync::{Arc, Mutex};
+use raddle::{Config, Finding, Verdict, thread};
+
+/// Every execution of `program` is tried and none fails; how many there are, and how many classes.
+fn exhausted(program: fn()) -> (u64, u64) {
+    let report = Config::new().strategy("dfs").run(program);
+    assert!(matches!(report.verdict, Verdict::Exhausted), "{}", raddle::text(&report));
+    (report.executions, report.classes)
+}
+
+struct LocksOnDrop(Arc<Mutex<()>>);
+
+impl Drop for LocksOnDrop {
+    fn drop(&mut self) {
+        drop(self.0.lock());
+    }
+}
+
+#[test]
+fn a_search_goes_through_steps_it_was_not_asked_about() {
+    let counts = exhausted(|| {
+        let mutex = Arc::new(Mutex::new(()));
+        let other = thread::spawn({
+            let mutex = mutex.clone();
+            move || {
+                let caught = catch_unwind(AssertUnwindSafe(|| {
+                    let _guard = mutex.lock();
+                    panic!("while it is held")
+                }));
+                assert!(caught.is_err());
+            }
+        });
+        drop(mutex.lock());
+        other.join().unwrap();
+    });
+    // Main's lock and unlock come first, or after the other's unlock, before or after its exit.
+    assert_eq!(counts, (4, 2));
+}
+
+#[test]
+fn a_thread_may_begin_by_unwinding() {
+    exhausted(|| {
+        let mutex = Arc::new(Mutex::new(()));
+        let other = thread::spawn({
+            let mutex = mutex.clone();
+            move || {
+                let caught = catch_unwind(AssertUnwindSafe(|| {
+                    let _locks = LocksOnDrop(mutex);
+                    panic!("before anything else")
+                }));
+                assert!(caught.is_err());
+            }
+        });
+        drop(mutex.lock());
+        other.join().unwrap();
+    });
+}
+
+#[test]
+fn a_search_that_cannot_go_where_it_was_is_not_exhaustive() {
+    static RUNS: AtomicU32 = AtomicU32::new(0);
+    let report = Config::new().strategy("dfs").run(|| {
+        let threads = if RUNS.fetch_add(1, Relaxed) < 4 { 2 } else { 1 };
+        let threads: Vec<_> = (0..threads).map(|_| thread::spawn(thread::yield_now)).collect();
+        for thread in threads {
+            thread.join().unwrap();
+        }
+    });
+    let failure = report.failure().expect("the program changes from run to run");
+    assert!(matches!(failure.finding, Finding::Nondeterminism { .. }), "{:?}", failure.finding);
+}
+
+#[test]
+fn a_guard_dropped_while_another_thread_unwinds_does_not_poison() {
+    let report = Config::new().strategy("dfs").run(|| {
+        let gate = Arc::new(Mutex::new(()));
+        let holder = thread::spawn({
+            let gate = gate.clone();
+            move || {
+                let _guard = gate.lock();
+                thread::yield_now();
+            }
+        });
+        let unwinds = thread::spawn({
+            let gate = gate.clone();
+            move || {
+                thread::yield_now();
+                let _ = catch_unwind(AssertUnwindSafe(|| {
+                    let _locks = LocksOnDrop(gate);
+                    panic!("caught");
+                }));
+            }
+        });
+        unwinds.join().unwrap();
+        holder.join().unwrap();
+        assert!(!gate.is_poisoned(), "nobody panicked while holding it");
+    });
+    assert!(report.failure().is_none(), "{}", raddle::text(&report));
+}
+
+#[test]
+fn a_deadlock_of_an_unwinding_thread_is_reproduced() {
+    let report = Config::new().run(|| {
+        let gate = Arc::new(Mutex::new(()));
+        let _guard = gate.lock();
+        let other = thread::spawn({
+            let gate = gate.clone();
+            move || {
+                thread::yield_now();
+                let _locks = LocksOnDrop(gate);
+                panic!("escapes");
+            }
+        });
+        other.join().unwrap();
+    });
+    let failure = report.failure().unwrap();
+    assert!(matches!(failure.finding, Finding::Deadlock(_)));
+    assert!(failure.reproduced, "{}", raddle::text(&report));
+}

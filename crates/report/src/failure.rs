@@ -1,0 +1,231 @@
+//! A failing execution: headline, how it was found, the run, what explains it, how to replay it.
+
+use raddle_core::{Event, Failure, Finding, Panic, Report, ThreadId, Trace};
+
+use crate::backtrace::program_part;
+use crate::clean::REPLAY;
+use crate::names::Names;
+use crate::number::{count, thousands, time};
+use crate::{deadlock, operation, steps};
+
+/// Messages longer than this are shortened in the headline and shown whole below it.
+const HEADLINE: usize = 160;
+
+pub(crate) fn text(report: &Report, failure: &Failure) -> String {
+    let names = Names::new(&failure.trace.objects);
+    let (finding, trace) = (&failure.finding, &failure.trace);
+    let mut text = format!("raddle: test `{}` FAILED — {}\n", report.name, headline(finding));
+    text += &format!("  {}\n", origin(report, failure));
+    for line in warning(failure) {
+        text += &format!("  {line}\n");
+    }
+    let sections = [
+        message(finding),
+        match finding {
+            // The run itself is not what is wrong.
+            Finding::Nondeterminism { .. } => String::new(),
+            Finding::Panic(_)
+            | Finding::Deadlock(_)
+            | Finding::StepLimit { .. }
+            | Finding::Stuck { .. } => steps::picture(trace, finding, &names),
+        },
+        explanation(finding, trace, &names),
+        replay(report, failure),
+    ];
+    for section in sections.iter().filter(|section| !section.is_empty()) {
+        text.push('\n');
+        text += section;
+    }
+    text.truncate(text.trim_end().len());
+    text
+}
+
+fn headline(finding: &Finding) -> String {
+    match finding {
+        Finding::Panic(panic) => shortened(&one_line(&panic.message)),
+        Finding::Deadlock(waits) => deadlock::headline(waits),
+        Finding::StepLimit { steps } => {
+            format!("an execution did not end within {}", count(*steps, "step", "steps"))
+        }
+        Finding::Nondeterminism { .. } => "the program is not deterministic".into(),
+        Finding::Stuck { thread, .. } => {
+            format!("{thread} could not be cleared away after its execution")
+        }
+    }
+}
+
+/// How the failure came about, and whether it can be had again.
+fn origin(report: &Report, failure: &Failure) -> String {
+    let steps = count(failure.trace.events.len() as u64, "step", "steps");
+    if report.strategy == REPLAY {
+        return format!("replayed from its token · {steps}");
+    }
+    let found = format!(
+        "found by {} after {} ({}) · {steps}",
+        report.strategy,
+        count(failure.execution, "execution", "executions"),
+        time(report.elapsed)
+    );
+    let differs = matches!(failure.finding, Finding::Nondeterminism { .. });
+    if failure.reproduced && !differs {
+        format!("{found} · replayed once: it fails in the same way")
+    } else {
+        found
+    }
+}
+
+fn warning(failure: &Failure) -> &'static [&'static str] {
+    match failure.finding {
+        Finding::Panic(_) | Finding::Deadlock(_) | Finding::StepLimit { .. }
+            if !failure.reproduced =>
+        {
+            &[
+                "NOT reproduced: making the same choices again did not bring it back, or was not possible.",
+                "The program may be nondeterministic: look for clocks, randomness, addresses, hash maps,",
+                "`std` threads or locks, and state that outlives an execution.",
+            ]
+        }
+        Finding::Panic(_)
+        | Finding::Deadlock(_)
+        | Finding::StepLimit { .. }
+        | Finding::Nondeterminism { .. }
+        | Finding::Stuck { .. } => &[],
+    }
+}
+
+/// The whole message of a panic, if the headline does not have it.
+fn message(finding: &Finding) -> String {
+    match finding {
+        Finding::Panic(panic) if width(&one_line(&panic.message)) > HEADLINE => {
+            indented(&panic.message, "  ")
+        }
+        Finding::Panic(_)
+        | Finding::Deadlock(_)
+        | Finding::StepLimit { .. }
+        | Finding::Nondeterminism { .. }
+        | Finding::Stuck { .. } => String::new(),
+    }
+}
+
+fn explanation(finding: &Finding, trace: &Trace, names: &Names<'_>) -> String {
+    match finding {
+        Finding::Panic(panic) => place(panic),
+        Finding::Deadlock(waits) => deadlock::explanation(waits, trace, names),
+        Finding::StepLimit { .. } => format!(
+            "{}  Does a loop wait for another thread without blocking? If the executions are just \
+             long, raise\n  the limit with `Config::max_steps`; to set such executions aside, use \
+             `Config::on_step_limit`.\n",
+            busiest(trace, names)
+        ),
+        Finding::Nondeterminism { at, first, second } => format!(
+            "  After the same choices, step {} was not the same in two executions:\n    \
+             first:  {}\n    then:   {}\n\n  \
+             Something outside raddle's control decides: look for clocks, randomness, addresses, \
+             hash maps,\n  `std` threads or locks, and state that outlives an execution. Until \
+             then no result would mean\n  anything, and no failure could be replayed.\n",
+            thousands(*at as u64 + 1),
+            one_line(first),
+            one_line(second)
+        ),
+        Finding::Stuck { thread, site } => format!(
+            "  {thread} is at {site}. After an execution raddle unwinds the threads that are left; \
+             this one\n  waits in a destructor for something that will not happen, or keeps \
+             catching the unwinding\n  (a loop around `catch_unwind`).\n"
+        ),
+    }
+}
+
+fn place(panic: &Panic) -> String {
+    let mut text = format!("  {} panicked", panic.thread);
+    if let Some(place) = &panic.place {
+        text += &format!(" at {place}");
+    }
+    text.push('\n');
+    if let Some(backtrace) = &panic.backtrace {
+        text += &format!("  backtrace:\n{}", indented(&program_part(backtrace), "  "));
+    }
+    text
+}
+
+/// So many of the last steps are looked at to tell who runs in circles.
+const RECENT: usize = 1000;
+/// So many of the lines that are run most are shown.
+const BUSIEST: usize = 5;
+
+/// Which threads did what in the last steps.
+fn busiest(trace: &Trace, names: &Names<'_>) -> String {
+    let recent = &trace.events[trace.events.len().saturating_sub(RECENT)..];
+    let mut lines: Vec<(u64, ThreadId, &Event)> = Vec::new();
+    for event in recent {
+        let thread = event.id.thread;
+        let same = |line: &&mut (u64, ThreadId, &Event)| {
+            line.1 == thread && line.2.site == event.site && line.2.op == event.op
+        };
+        match lines.iter_mut().find(same) {
+            Some(line) => line.0 += 1,
+            None => lines.push((1, thread, event)),
+        }
+    }
+    // Stable: lines as busy as each other stay in the order of the run.
+    lines.sort_by_key(|line| std::cmp::Reverse(line.0));
+    let mut text = format!("  the last {}:\n", count(recent.len() as u64, "step", "steps"));
+    for (times, thread, event) in lines.iter().take(BUSIEST) {
+        let what = operation::announced(event.op, names);
+        text += &format!("    {:>5} × {thread}: {what} at {}\n", thousands(*times), event.site);
+    }
+    if lines.len() > BUSIEST {
+        text +=
+            &format!("    and {} other operations\n", thousands((lines.len() - BUSIEST) as u64));
+    }
+    text.push('\n');
+    text
+}
+
+fn replay(report: &Report, failure: &Failure) -> String {
+    let token = &failure.token;
+    match failure.finding {
+        // It would only show the first of the executions that differ.
+        Finding::Nondeterminism { .. } => String::new(),
+        Finding::Panic(_)
+        | Finding::Deadlock(_)
+        | Finding::StepLimit { .. }
+        | Finding::Stuck { .. } => {
+            if is_test_name(&report.name) {
+                format!("  replay: RADDLE_REPLAY={token} cargo test {}\n", report.name)
+            } else {
+                format!("  replay: set RADDLE_REPLAY={token} and run the check again\n")
+            }
+        }
+    }
+}
+
+/// Whether `name` can be a test's path, which is what it is unless the program gave another.
+fn is_test_name(name: &str) -> bool {
+    name.split("::").all(|part| {
+        !part.is_empty() && part.chars().all(|letter| letter.is_alphanumeric() || letter == '_')
+    })
+}
+
+/// A message on one line: `assertion failed: left: 1, right: 2`.
+fn one_line(message: &str) -> String {
+    let mut lines = message.lines().map(str::trim).filter(|line| !line.is_empty());
+    let first = lines.next().unwrap_or("a panic without a message");
+    let rest: Vec<&str> = lines.collect();
+    if rest.is_empty() { first.into() } else { format!("{first}: {}", rest.join(", ")) }
+}
+
+fn shortened(line: &str) -> String {
+    if width(line) <= HEADLINE {
+        return line.into();
+    }
+    let kept: String = line.chars().take(HEADLINE - 1).collect();
+    format!("{}…", kept.trim_end())
+}
+
+fn width(text: &str) -> usize {
+    text.chars().count()
+}
+
+fn indented(text: &str, margin: &str) -> String {
+    text.lines().map(|line| format!("{margin}{line}").trim_end().to_owned() + "\n").collect()
+}

@@ -1,0 +1,177 @@
+//! Steps drawn in lanes, one for each thread, from top to bottom.
+//!
+//! A lane holds a line while its thread is alive and does nothing. Where the lanes of many threads
+//! would become too wide to read, a column says who acts instead.
+
+use raddle_core::ThreadId;
+
+use crate::number::{count, thousands};
+
+/// One line of the picture.
+pub(crate) enum Line {
+    /// A thread does something.
+    Act(Act),
+    /// So many steps, left out.
+    Omitted(usize),
+}
+
+/// What a thread does.
+pub(crate) struct Act {
+    /// Its number, counted from one; or a mark for what is no step.
+    pub(crate) step: Step,
+    /// Who does it.
+    pub(crate) thread: ThreadId,
+    /// What it does.
+    pub(crate) text: String,
+    /// Where in the source.
+    pub(crate) source: String,
+    /// What else is to be said.
+    pub(crate) note: String,
+    /// The threads that are alive.
+    pub(crate) alive: Vec<ThreadId>,
+}
+
+/// What stands where steps have their number.
+#[derive(Copy, Clone)]
+pub(crate) enum Step {
+    Number(usize),
+    Mark(&'static str),
+}
+
+/// Lanes wider than this in all are not drawn.
+const WIDEST: usize = 120;
+const MARGIN: &str = "  ";
+const GAP: &str = "   ";
+
+/// Draws `lines`; each line of the picture ends with a line break.
+pub(crate) fn draw(lines: &[Line]) -> String {
+    let lanes = Lanes::new(lines);
+    let headings = lanes.threads.iter().map(|thread| (*thread, thread.to_string())).collect();
+    if lanes.width() <= WIDEST { lanes.draw(headings, lines) } else { list(lines) }
+}
+
+struct Lanes {
+    /// Who has a lane, and how wide each is.
+    threads: Vec<ThreadId>,
+    widths: Vec<usize>,
+    steps: usize,
+    sources: usize,
+}
+
+impl Lanes {
+    fn new(lines: &[Line]) -> Lanes {
+        let mut threads: Vec<ThreadId> = acts(lines).map(|act| act.thread).collect();
+        threads.sort();
+        threads.dedup();
+        let widths = threads
+            .iter()
+            .map(|thread| {
+                let own = acts(lines).filter(|act| act.thread == *thread);
+                let widest = own.map(|act| width(&act.text)).max().unwrap_or(0);
+                widest.max(width(&thread.to_string()))
+            })
+            .collect();
+        Lanes { threads, widths, steps: step_width(lines), sources: source_width(lines) }
+    }
+
+    fn width(&self) -> usize {
+        self.widths.iter().map(|width| width + GAP.len()).sum()
+    }
+
+    fn draw(&self, headings: Vec<(ThreadId, String)>, lines: &[Line]) -> String {
+        let heading = |thread| headings.iter().find(|heading| heading.0 == thread);
+        let cells = |cell: &dyn Fn(ThreadId) -> String| -> String {
+            let padded = self.threads.iter().zip(&self.widths);
+            padded.map(|(thread, width)| pad(&cell(*thread), *width) + GAP).collect()
+        };
+        let titles = cells(&|thread| heading(thread).map(|h| h.1.clone()).unwrap_or_default());
+        let mut text = finished(&format!("{MARGIN}{}  {titles}", pad("", self.steps)));
+        for line in lines {
+            text += &match line {
+                Line::Act(act) => {
+                    let lanes = cells(&|thread| match thread {
+                        acting if acting == act.thread => act.text.clone(),
+                        idle if act.alive.contains(&idle) => "│".into(),
+                        _absent => String::new(),
+                    });
+                    finished(&format!(
+                        "{}{lanes}{}",
+                        start(act, self.steps),
+                        end(act, self.sources)
+                    ))
+                }
+                Line::Omitted(number) => omitted(*number, self.steps),
+            };
+        }
+        text
+    }
+}
+
+/// The steps without lanes: who, what, where.
+fn list(lines: &[Line]) -> String {
+    let (steps, sources) = (step_width(lines), source_width(lines));
+    let names = acts(lines).map(|act| width(&act.thread.to_string())).max().unwrap_or(0);
+    let texts = acts(lines).map(|act| width(&act.text)).max().unwrap_or(0);
+    lines
+        .iter()
+        .map(|line| match line {
+            Line::Act(act) => finished(&format!(
+                "{}{}{GAP}{}{GAP}{}",
+                start(act, steps),
+                pad(&act.thread.to_string(), names),
+                pad(&act.text, texts),
+                end(act, sources)
+            )),
+            Line::Omitted(number) => omitted(*number, steps),
+        })
+        .collect()
+}
+
+fn acts(lines: &[Line]) -> impl Iterator<Item = &Act> {
+    lines.iter().filter_map(|line| match line {
+        Line::Act(act) => Some(act),
+        Line::Omitted(_) => None,
+    })
+}
+
+fn start(act: &Act, steps: usize) -> String {
+    let step = step_text(act.step);
+    format!("{MARGIN}{}{step}  ", " ".repeat(steps - width(&step)))
+}
+
+fn end(act: &Act, sources: usize) -> String {
+    format!("{}{GAP}{}", pad(&act.source, sources), act.note)
+}
+
+fn omitted(number: usize, steps: usize) -> String {
+    let number = count(number as u64, "step", "steps");
+    finished(&format!("{MARGIN}{}  … {number} …", pad("", steps)))
+}
+
+fn step_text(step: Step) -> String {
+    match step {
+        Step::Number(number) => thousands(number as u64),
+        Step::Mark(mark) => mark.into(),
+    }
+}
+
+/// Steps stand a little apart from the margin, however few there are.
+fn step_width(lines: &[Line]) -> usize {
+    acts(lines).map(|act| width(&step_text(act.step))).max().unwrap_or(0).max(3)
+}
+
+fn source_width(lines: &[Line]) -> usize {
+    acts(lines).map(|act| width(&act.source)).max().unwrap_or(0)
+}
+
+fn width(text: &str) -> usize {
+    text.chars().count()
+}
+
+fn pad(text: &str, to: usize) -> String {
+    format!("{text}{}", " ".repeat(to.saturating_sub(width(text))))
+}
+
+fn finished(line: &str) -> String {
+    format!("{}\n", line.trim_end())
+}

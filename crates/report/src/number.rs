@@ -1,0 +1,86 @@
+//! Numbers and times as people write them.
+
+use std::time::Duration;
+
+/// A whole number with its thousands set apart: `10,000`.
+pub(crate) fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (position, digit) in digits.chars().enumerate() {
+        if position > 0 && (digits.len() - position) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A number of things: `1 step`, `2 steps`.
+pub(crate) fn count(number: u64, one: &str, many: &str) -> String {
+    format!("{} {}", thousands(number), if number == 1 { one } else { many })
+}
+
+/// A time with the digits that matter: `0.4 ms`, `0.02 s`, `2 min 5 s`.
+pub(crate) fn time(time: Duration) -> String {
+    let seconds = time.as_secs_f64();
+    let milliseconds = seconds * 1e3;
+    if milliseconds < 0.01 {
+        format!("{:.1} µs", seconds * 1e6)
+    } else if milliseconds < 0.1 {
+        format!("{milliseconds:.2} ms")
+    } else if milliseconds < 10.0 {
+        format!("{milliseconds:.1} ms")
+    } else if seconds < 0.1 {
+        format!("{seconds:.2} s")
+    } else if seconds < 10.0 {
+        format!("{seconds:.1} s")
+    } else if seconds < 120.0 {
+        format!("{seconds:.0} s")
+    } else {
+        format!("{} min {} s", thousands(time.as_secs() / 60), time.as_secs() % 60)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands_are_set_apart() {
+        for (number, text) in [
+            (0, "0"),
+            (999, "999"),
+            (1_000, "1,000"),
+            (12_345, "12,345"),
+            (123_456, "123,456"),
+            (1_000_000, "1,000,000"),
+            (u64::MAX, "18,446,744,073,709,551,615"),
+        ] {
+            assert_eq!(thousands(number), text);
+        }
+    }
+
+    #[test]
+    fn one_is_not_many() {
+        assert_eq!(count(0, "class", "classes"), "0 classes");
+        assert_eq!(count(1, "class", "classes"), "1 class");
+        assert_eq!(count(1_204, "class", "classes"), "1,204 classes");
+    }
+
+    #[test]
+    fn times_have_the_digits_that_matter() {
+        for (microseconds, text) in [
+            (3, "3.0 µs"),
+            (42, "0.04 ms"),
+            (412, "0.4 ms"),
+            (9_949, "9.9 ms"),
+            (20_000, "0.02 s"),
+            (400_000, "0.4 s"),
+            (10_040_000, "10 s"),
+            (119_000_000, "119 s"),
+            (125_000_000, "2 min 5 s"),
+        ] {
+            assert_eq!(time(Duration::from_micros(microseconds)), text);
+        }
+    }
+}

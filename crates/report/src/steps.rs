@@ -1,0 +1,149 @@
+//! The picture of a run: its steps, and what stopped it.
+
+use raddle_core::{Action, Finding, ObjectId, ObjectKind, Site, ThreadId, ThreadOp, Trace};
+
+use crate::fold::{Part, fold};
+use crate::lanes::{Act, Line, Step, draw};
+use crate::links::{Link, link};
+use crate::names::Names;
+use crate::operation;
+
+/// The most objects explained below a picture.
+const LEGEND: usize = 20;
+
+/// The steps of a run that ended in `finding`, and below them what the objects are.
+pub(crate) fn picture(trace: &Trace, finding: &Finding, names: &Names<'_>) -> String {
+    let lives = Lives::new(trace);
+    let mut lines = Vec::new();
+    let mut used = Vec::new();
+    for part in fold(trace.events.len()) {
+        match part {
+            Part::Omitted(number) => lines.push(Line::Omitted(number)),
+            Part::Steps(range) => {
+                for position in range {
+                    used.push(trace.events[position].op.object());
+                    lines.push(Line::Act(step(trace, position, names, &lives)));
+                }
+            }
+        }
+    }
+    for act in stopped(trace, finding, names, &lives, &mut used) {
+        lines.push(Line::Act(act));
+    }
+    let mut text = draw(&lines);
+    let legend = names.legend(&used);
+    if !legend.is_empty() {
+        text.push('\n');
+    }
+    for line in legend.iter().take(LEGEND) {
+        text += &format!("  {line}\n");
+    }
+    if legend.len() > LEGEND {
+        text += &format!("  … and {} more\n", legend.len() - LEGEND);
+    }
+    text
+}
+
+fn step(trace: &Trace, position: usize, names: &Names<'_>, lives: &Lives) -> Act {
+    let event = &trace.events[position];
+    Act {
+        step: Step::Number(position + 1),
+        thread: event.id.thread,
+        text: operation::performed(event, names),
+        source: source(event.site),
+        note: match link(trace, position) {
+            Some(Link::Reads(step)) => format!("reads {}", step + 1),
+            Some(Link::ReadsInitial) => "reads the initial value".into(),
+            Some(Link::Overwrites(step)) => format!("overwrites {}", step + 1),
+            Some(Link::TakenIn(step)) => format!("taken in {}", step + 1),
+            None => String::new(),
+        },
+        alive: lives.at(position),
+    }
+}
+
+/// What stopped the run, in the lanes of the threads it stopped.
+fn stopped(
+    trace: &Trace,
+    finding: &Finding,
+    names: &Names<'_>,
+    lives: &Lives,
+    used: &mut Vec<ObjectId>,
+) -> Vec<Act> {
+    let end = trace.events.len();
+    match finding {
+        Finding::Panic(panic) => vec![Act {
+            step: Step::Mark("✗"),
+            thread: panic.thread,
+            text: "panics".into(),
+            source: panic.place.as_deref().map(without_column).unwrap_or_default().into(),
+            note: String::new(),
+            alive: lives.at(end),
+        }],
+        Finding::Deadlock(waits) => trace
+            .pending
+            .iter()
+            .filter(|pending| waits.iter().any(|wait| wait.thread == pending.thread))
+            .map(|pending| {
+                used.push(pending.op.object());
+                Act {
+                    step: Step::Mark("✗"),
+                    thread: pending.thread,
+                    text: operation::announced(pending.op, names),
+                    source: source(pending.site),
+                    note: "waits for ever".into(),
+                    alive: lives.at(end),
+                }
+            })
+            .collect(),
+        Finding::StepLimit { .. } | Finding::Nondeterminism { .. } | Finding::Stuck { .. } => {
+            Vec::new()
+        }
+    }
+}
+
+fn source(site: Site) -> String {
+    if site == Site::UNKNOWN { String::new() } else { site.to_string() }
+}
+
+/// `file:line` of `file:line:column`.
+fn without_column(place: &str) -> &str {
+    match place.rsplit_once(':') {
+        Some((line, column)) if column.bytes().all(|byte| byte.is_ascii_digit()) => line,
+        Some(_) | None => place,
+    }
+}
+
+/// When each thread was there.
+struct Lives(Vec<(ThreadId, std::ops::Range<usize>)>);
+
+impl Lives {
+    fn new(trace: &Trace) -> Lives {
+        let end = trace.events.len() + 1;
+        let mut lives: Vec<_> = trace
+            .threads
+            .iter()
+            .map(|thread| (thread.id, if thread.id == ThreadId::MAIN { 0 } else { end }..end))
+            .collect();
+        for (position, event) in trace.events.iter().enumerate() {
+            if let Action::Thread(op) = event.op.action() {
+                let object = trace.objects.get(event.op.object().index());
+                let Some(ObjectKind::Thread(thread)) = object.map(|object| object.kind) else {
+                    continue;
+                };
+                let Some(life) = lives.iter_mut().find(|life| life.0 == thread) else { continue };
+                match op {
+                    ThreadOp::Spawn => life.1.start = position,
+                    ThreadOp::Exit => life.1.end = position,
+                    ThreadOp::Join | ThreadOp::IsFinished => {}
+                }
+            }
+        }
+        Lives(lives)
+    }
+
+    /// The threads there at a step.
+    fn at(&self, position: usize) -> Vec<ThreadId> {
+        self.0.iter().filter(|life| life.1.contains(&position)).map(|life| life.0).collect()
+    }
+}

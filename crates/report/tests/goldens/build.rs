@@ -1,0 +1,107 @@
+//! Traces and reports made by hand.
+
+use std::time::Duration;
+
+use expect_test::Expect;
+use raddle_core::{
+    Action, Effect, Event, EventId, Failure, Finding, ObjectId, ObjectInfo, ObjectKind, Op, Panic,
+    Pending, Report, Site, ThreadId, ThreadInfo, ThreadOp, Trace, Verdict,
+};
+
+use crate::site;
+
+pub(crate) const MAIN: ThreadId = ThreadId::MAIN;
+
+/// A trace that grows step by step.
+#[derive(Default)]
+pub(crate) struct Build {
+    trace: Trace,
+}
+
+impl Build {
+    /// A run in which main has spawned so many threads; their lives are the first objects.
+    pub(crate) fn with_threads(spawned: u32) -> Build {
+        let mut build = Build::default();
+        for number in 0..=spawned {
+            let id = ThreadId(number);
+            let position = number.saturating_sub(1);
+            build.trace.threads.push(ThreadInfo { id, parent: MAIN, position });
+            build.object(ObjectKind::Thread(id));
+        }
+        for number in 1..=spawned {
+            let spawn = Action::Thread(ThreadOp::Spawn);
+            build.step(0, ObjectId(number), spawn, Effect::Value(u64::from(number)), site::one());
+        }
+        build
+    }
+
+    pub(crate) fn object(&mut self, kind: ObjectKind) -> ObjectId {
+        let name = EventId { thread: MAIN, index: 0 };
+        self.trace.objects.push(ObjectInfo { kind, name, site: site::two() });
+        ObjectId(self.trace.objects.len() as u32 - 1)
+    }
+
+    pub(crate) fn step(
+        &mut self,
+        thread: u32,
+        object: ObjectId,
+        action: Action,
+        effect: Effect,
+        site: Site,
+    ) {
+        let thread = ThreadId(thread);
+        let index = self.trace.events.iter().filter(|e| e.id.thread == thread).count() as u32;
+        let id = EventId { thread, index };
+        self.trace.events.push(Event { id, op: Op::new(object, action), effect, site });
+    }
+
+    pub(crate) fn ends(&mut self, thread: u32) {
+        let exit = Action::Thread(ThreadOp::Exit);
+        self.step(thread, ObjectId(thread), exit, Effect::None, Site::UNKNOWN);
+    }
+
+    pub(crate) fn waits(&mut self, thread: u32, object: ObjectId, action: Action, site: Site) {
+        let op = Op::new(object, action);
+        self.trace.pending.push(Pending { thread: ThreadId(thread), op, site, enabled: false });
+    }
+
+    pub(crate) fn finish(self) -> Trace {
+        self.trace
+    }
+}
+
+/// Checks what `report` looks like.
+pub(crate) fn check(report: &Report, expected: Expect) {
+    expected.assert_eq(&raddle_report::text(report));
+}
+
+pub(crate) fn panic(thread: u32, message: &str) -> Finding {
+    Finding::Panic(Panic {
+        thread: ThreadId(thread),
+        message: message.into(),
+        place: Some("src/lib.rs:20:9".into()),
+        backtrace: None,
+    })
+}
+
+pub(crate) fn failed(finding: Finding, trace: Trace) -> Report {
+    let failure =
+        Failure { finding, execution: 1204, trace, token: "r1-TOKEN".into(), reproduced: true };
+    report(Verdict::Failed(Box::new(failure)))
+}
+
+pub(crate) fn report(verdict: Verdict) -> Report {
+    Report {
+        name: "tests::queue".into(),
+        strategy: "random".into(),
+        seed: 0,
+        verdict,
+        executions: 10_000,
+        steps: 123_456,
+        classes: 3_911,
+        classes_exact: true,
+        discarded: 0,
+        elapsed: Duration::from_millis(400),
+        threads: 3,
+    }
+}

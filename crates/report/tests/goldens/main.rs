@@ -1,0 +1,9 @@
+//! What reports look like. `UPDATE_EXPECT=1 cargo test -p raddle-report` rewrites the goldens.
+
+mod build;
+mod clean;
+mod deadlocks;
+mod findings;
+mod programs;
+mod real;
+mod site;
