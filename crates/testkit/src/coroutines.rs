@@ -61,7 +61,8 @@ impl Body for Thread {
             let (op, site) = match actor.next(program) {
                 Request::Perform(Target::Object(position), action) => {
                     let initial = || Some(program.objects[position]);
-                    let effect = port::operate(&names[position], initial, action, Site::UNKNOWN);
+                    let make = |object| Op::new(object, action);
+                    let effect = port::operate(&names[position], initial, make, Site::UNKNOWN);
                     actor.told(program, effect.expect("inside a run"));
                     continue;
                 }
