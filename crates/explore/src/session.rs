@@ -106,9 +106,9 @@ impl<'a, S: Substrate> Session<'a, S> {
             return Err(ReplayError::Foreign { name: self.settings.name.clone() });
         }
         let family = Family::with(&token.threads).ok_or(ReplayError::Token(TokenError::Damaged))?;
-        let steps = token.schedule.iter().filter(|choice| matches!(choice, Choice::Thread(_)));
-        let max_steps = self.settings.max_steps.max(steps.count());
         let recorded = token.schedule.len();
+        let threads = token.schedule.iter().filter(|choice| matches!(choice, Choice::Thread(_)));
+        let max_steps = self.settings.max_steps.max(threads.count());
         let trace = replay(self.substrate, self.program, family, token.schedule, max_steps)
             .map_err(ReplayError::Stuck)?;
         if let Ending::Diverged(_) | Ending::Abandoned = trace.ending {
@@ -204,6 +204,7 @@ impl<'a, S: Substrate> Session<'a, S> {
     fn finding(&self, trace: &Trace) -> Option<Finding> {
         match &trace.ending {
             Ending::Finished | Ending::Abandoned => None,
+            // Choices are prescribed because an earlier run made them.
             Ending::Diverged(divergence) => Some(Finding::Nondeterminism {
                 at: trace.events.len(),
                 first: format!("{} was possible", choice(divergence.expected)),
