@@ -10,9 +10,10 @@ use raddle_core::{
 use raddle_engine::Initial;
 use raddle_explore::Dfs;
 use raddle_runtime::{Native, Portable};
+use raddle_strategy::{Random, Sampler};
 use raddle_testkit::oracle::{self, Key, Outcome, Path, World, child};
 use raddle_testkit::{
-    Coroutines, Interpreter, Kind, Program, Shape, Step, explore, for_all, scaled,
+    Coroutines, Interpreter, Kind, Program, Shape, Step, explore, for_all, run_once, scaled,
 };
 
 /// Programs with more interleavings are passed over.
@@ -104,6 +105,27 @@ fn dfs_visits_every_interleaving_and_fingerprints_are_classes() {
     });
     println!("{programs} programs, {with_several} with several classes, up to {most}");
     assert!(with_several * 4 >= scaled(800), "the programs are too large, or trivial");
+}
+
+/// Programs too large to be searched: single runs of them.
+#[test]
+fn random_runs_are_what_the_oracle_says() {
+    let condvars = vec![Kind::Condvar, Kind::Atomic];
+    let condvars = Shape { kinds: condvars, kinds_at_once: 2, scripts: 6, pieces: 3, panics: 0 };
+    let mut runs = 0;
+    for shape in [Shape::large(), condvars] {
+        for_all(9, scaled(400), &shape, |program, rng| {
+            for _ in 0..10 {
+                let mut random = Random::default();
+                random.begin(rng.bits());
+                let trace = run_once(&mut Interpreter, program, vec![], random);
+                judge(program, &trace)?;
+                runs += 1;
+            }
+            Ok(())
+        });
+    }
+    println!("{runs} runs");
 }
 
 #[test]

@@ -340,6 +340,38 @@ fn a_panic_during_the_unwinding_of_another_thread() {
     });
 }
 
+/// A destructor starts a thread while its own thread panics.
+#[test]
+fn threads_can_be_spawned_while_panicking() {
+    watched("spawned while panicking", || {
+        for seed in 0..50 {
+            let report = Config::new().seed(seed).runs(20).run(|| {
+                let lock = Arc::new(Mutex::new(()));
+                let holder = {
+                    let lock = lock.clone();
+                    thread::spawn(move || {
+                        let _held = lock.lock();
+                        thread::yield_now();
+                        thread::yield_now();
+                    })
+                };
+                thread::yield_now();
+                let _last = OnDrop(|| {
+                    let lock = lock.clone();
+                    let cleaner = thread::spawn(move || drop(lock.lock()));
+                    thread::yield_now();
+                    thread::yield_now();
+                    let _ = cleaner.join();
+                });
+                let _ = holder;
+                panic!("main fails");
+            });
+            let failure = report.failure().expect("main always fails");
+            assert!(failure.reproduced, "seed {seed}: {:#?}", failure.trace);
+        }
+    });
+}
+
 #[test]
 fn a_nondeterministic_program_is_named_so() {
     static RUNS: StdAtomicUsize = StdAtomicUsize::new(0);
