@@ -2,7 +2,7 @@
 //! again from the recorded schedule or its token.
 #![cfg(all(unix, target_arch = "x86_64"))]
 
-use raddle_core::{Chooser, Event, ObjectKind, Pick, Point, ThreadId, Token, Trace};
+use raddle_core::{Chooser, Event, Pick, Point, Token, Trace};
 use raddle_engine::{Family, Substrate};
 use raddle_explore::replay;
 use raddle_runtime::{Native, Portable};
@@ -44,7 +44,6 @@ impl Substrates {
         if read != token {
             return Err(format!("{token:?} came back as {read:?}"));
         }
-        let trace = &without_unborn(trace.clone());
         let family = || Family::with(&read.threads).expect("the threads of a run are consistent");
         let interpreted = follow(&mut self.interpreter, program, family(), trace);
         same("a run and its replay", trace, &interpreted)?;
@@ -62,7 +61,7 @@ fn follow<S: Substrate>(
     trace: &Trace,
 ) -> Trace {
     let trace = replay(substrate, program, family, trace.schedule(), 10_000);
-    without_unborn(trace.expect("scripted threads do not get stuck"))
+    trace.expect("scripted threads do not get stuck")
 }
 
 fn same(what: &str, first: &Trace, second: &Trace) -> Result<(), String> {
@@ -73,19 +72,6 @@ fn same(what: &str, first: &Trace, second: &Trace) -> Result<(), String> {
     let lines = first.lines().zip(second.lines()).enumerate();
     let different: Vec<_> = lines.filter(|(_, (a, b))| a != b).collect();
     Err(format!("{what} differ, in lines {different:?} of\n{first}"))
-}
-
-/// `trace` without the numbers of threads whose spawn was announced and not performed: nothing that
-/// happened depends on them, and a schedule does not speak of them.
-fn without_unborn(mut trace: Trace) -> Trace {
-    for object in &mut trace.objects {
-        if let ObjectKind::Thread(thread) = &mut object.kind {
-            if !trace.threads.iter().any(|born| born.id == *thread) {
-                *thread = ThreadId(u32::MAX);
-            }
-        }
-    }
-    trace
 }
 
 #[test]
