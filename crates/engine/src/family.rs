@@ -54,9 +54,7 @@ impl Family {
                 });
             }
             let known = family.members.len();
-            if thread.id.index() != known
-                || thread.parent.index() >= known
-            {
+            if thread.id.index() != known || thread.parent.index() >= known {
                 return None;
             }
             family.add(thread);

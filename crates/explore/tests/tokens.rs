@@ -61,7 +61,7 @@ fn tokens_lead_to_the_same_failure() {
     let shape = Shape { kinds, kinds_at_once: 3, scripts: 6, pieces: 3, panics: 12 };
     let mut nested = 0;
     let mut found: BTreeMap<&str, u64> = BTreeMap::new();
-    for_all(6, scaled(600), &shape, |program, rng| {
+    for_all(6, scaled(1500), &shape, |program, rng| {
         for strategy in [Strategy::Random, Strategy::Pct { depth: 3 }, Strategy::Dfs] {
             let settings = settings(strategy, rng.bits());
             let report = run(program, &settings);
