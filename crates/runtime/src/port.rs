@@ -100,6 +100,12 @@ pub fn run_number() -> u64 {
     port().epoch.get()
 }
 
+/// What the run under way connected.
+#[inline(always)]
+pub(crate) fn run() -> *const () {
+    port().run.get()
+}
+
 /// Whether accesses to plain shared variables are to be announced.
 #[inline(always)]
 pub fn announces_plain_accesses() -> bool {

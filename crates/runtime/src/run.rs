@@ -238,14 +238,19 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         if !turn.is_of(me) {
             self.give_way(me, turn);
         }
-        if !matches!(self.phase.get(), Phase::Running) {
-            return self.resume_specially(head, first, second, site);
+        // The same as `self` and `me`, but not read back from a stack that was just switched to:
+        // the next step does not have to wait for that.
+        // SAFETY: the run that is under way is this one; `execute` connected a pointer to it.
+        let this: &Self = unsafe { &*port::run().cast() };
+        let me = this.thread.get();
+        if !matches!(this.phase.get(), Phase::Running) {
+            return this.resume_specially(head, first, second, site);
         }
         // SAFETY: as above.
-        let engine = unsafe { &mut *self.engine };
+        let engine = unsafe { &mut *this.engine };
         match engine.perform::<K>(me, op, site) {
             Some(effect) => effect,
-            None => self.end_within(head, first, second, site),
+            None => this.end_within(head, first, second, site),
         }
     }
 
