@@ -216,6 +216,14 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         unsafe { B::switch(self.crew.backend.get(), me.index(), thread.index()) }
     }
 
+    /// The same as `self`, but not read back from a stack that was just switched to: what comes next
+    /// does not have to wait for that.
+    #[inline(always)]
+    fn again(&self) -> &Self {
+        // SAFETY: the run that is under way is this one; `execute` connected a pointer to it.
+        unsafe { &*port::run().cast() }
+    }
+
     /// Announces the operation made of these words, waits for its turn and performs it.
     ///
     /// Words and not an [`Op`], so that the common path keeps them in registers whatever the others
@@ -238,10 +246,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         if !turn.is_of(me) {
             self.give_way(me, turn);
         }
-        // The same as `self` and `me`, but not read back from a stack that was just switched to:
-        // the next step does not have to wait for that.
-        // SAFETY: the run that is under way is this one; `execute` connected a pointer to it.
-        let this: &Self = unsafe { &*port::run().cast() };
+        let this = self.again();
         let me = this.thread.get();
         if !matches!(this.phase.get(), Phase::Running) {
             return this.resume_specially(head, first, second, site);
@@ -319,14 +324,16 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
             };
             self.wait(me, turn);
         }
-        if !self.phase.get().is_over() {
-            self.with_engine(|engine| engine.start(me, life, site));
-            self.phase.set(Phase::Starting);
-            self.switch(me, child);
+        let this = self.again();
+        if !this.phase.get().is_over() {
+            this.with_engine(|engine| engine.start(me, life, site));
+            this.phase.set(Phase::Starting);
+            this.switch(me, child);
         }
-        if self.phase.get().is_over() {
+        let this = self.again();
+        if this.phase.get().is_over() {
             let [head, first, second] = op.into_words();
-            self.settle(head, first, second, site);
+            this.settle(head, first, second, site);
         }
         child
     }
@@ -359,13 +366,14 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
             let turn = self.with_engine(|engine| engine.submit_exit(me));
             self.wait(me, turn);
         }
-        if self.phase.get().is_over() {
+        let this = self.again();
+        if this.phase.get().is_over() {
             // Destructors of other threads may wait for this one.
-            self.with_engine(|engine| engine.settle_exit(me));
-            return self.part(me, Turn::END);
+            this.with_engine(|engine| engine.settle_exit(me));
+            return this.part(me, Turn::END);
         }
-        let turn = self.with_engine(|engine| engine.exit(me));
-        self.part(me, turn)
+        let turn = this.with_engine(|engine| engine.exit(me));
+        this.part(me, turn)
     }
 
     fn part(&self, me: ThreadId, turn: Turn) -> Parting {
