@@ -230,15 +230,46 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     /// do; `K` tells the compiler what is known of the operation.
     #[inline(always)]
     fn submit<K: Known>(&self, head: u64, first: u64, second: u64, site: Site) -> Effect {
-        let me = self.thread.get();
-        let op = Op::from_words(head, first, second);
-        let turn = if matches!(self.phase.get(), Phase::Running) {
+        if !C::GRANTS_LEASES {
+            return self.submit_and_wait::<K>(head, first, second, site);
+        }
+        if matches!(self.phase.get(), Phase::Running) {
+            let op = Op::from_words(head, first, second);
             // Not by `with_engine`: a closure would take the operation through memory.
             // SAFETY: as there.
             let engine = unsafe { &mut *self.engine };
-            if let Some(effect) = engine.perform_on_lease::<K>(me, op, site) {
+            if let Some(effect) = engine.perform_on_lease::<K>(self.thread.get(), op, site) {
                 return effect;
             }
+        }
+        self.submit_without_lease::<K>(head, first, second, site)
+    }
+
+    /// Apart from the path with a lease, which then needs few registers and saves none.
+    #[inline(never)]
+    fn submit_without_lease<K: Known>(
+        &self,
+        head: u64,
+        first: u64,
+        second: u64,
+        site: Site,
+    ) -> Effect {
+        self.submit_and_wait::<K>(head, first, second, site)
+    }
+
+    #[inline(always)]
+    fn submit_and_wait<K: Known>(
+        &self,
+        head: u64,
+        first: u64,
+        second: u64,
+        site: Site,
+    ) -> Effect {
+        let me = self.thread.get();
+        let op = Op::from_words(head, first, second);
+        let turn = if matches!(self.phase.get(), Phase::Running) {
+            // SAFETY: as for `with_engine`.
+            let engine = unsafe { &mut *self.engine };
             engine.submit_again::<K>(me, op, site)
         } else {
             self.submit_specially(head, first, second, site)
