@@ -258,13 +258,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     }
 
     #[inline(always)]
-    fn submit_and_wait<K: Known>(
-        &self,
-        head: u64,
-        first: u64,
-        second: u64,
-        site: Site,
-    ) -> Effect {
+    fn submit_and_wait<K: Known>(&self, head: u64, first: u64, second: u64, site: Site) -> Effect {
         let me = self.thread.get();
         let op = Op::from_words(head, first, second);
         let turn = if matches!(self.phase.get(), Phase::Running) {

@@ -27,11 +27,24 @@ const UNLOCK: Op = Op::new(ObjectId::NONE, Action::Mutex(MutexOp::Unlock));
 /// ```
 pub struct Mutex<T: ?Sized> {
     name: Name,
+    /// Belongs to whoever holds the lock. Before `outside`, so that it is dropped first.
+    hold: UnsafeCell<Hold>,
     /// The lock outside runs. Inside one the engine decides.
     outside: std::sync::Mutex<()>,
     /// The run in which a thread panicked while it held the lock.
     poisoned_in: AtomicU64,
     data: UnsafeCell<T>,
+}
+
+/// What is remembered while the lock is held. Kept here and not in the guard, which is one word
+/// then and stays in a register.
+struct Hold {
+    /// The real lock, outside runs. It borrows from the mutex that it is kept in.
+    outside: Option<std::sync::MutexGuard<'static, ()>>,
+    /// Where the lock was taken; the report shows it for the unlock, which has no line of its own.
+    site: Site,
+    /// Whether the thread was unwinding when it took the lock.
+    was_panicking: bool,
 }
 
 // SAFETY: the data goes with the mutex; as for `std::sync::Mutex`.
@@ -46,6 +59,11 @@ impl<T> Mutex<T> {
     pub const fn new(value: T) -> Mutex<T> {
         Mutex {
             name: Name::new(),
+            hold: UnsafeCell::new(Hold {
+                outside: None,
+                site: Site::UNKNOWN,
+                was_panicking: false,
+            }),
             outside: std::sync::Mutex::new(()),
             poisoned_in: AtomicU64::new(0),
             data: UnsafeCell::new(value),
@@ -125,10 +143,20 @@ impl<T: ?Sized> Mutex<T> {
         port::operate(&self.name, initial, |object| op.on(object), site)
     }
 
-    #[inline]
+    #[inline(always)]
     fn guard_in_run(&self, site: Site) -> LockResult<MutexGuard<'_, T>> {
-        let guard = MutexGuard::new(self, None, site);
+        let guard = self.guard(site);
         result(guard, self.poisoned_in.load(Ordering::Relaxed) == port::run_number())
+    }
+
+    /// The guard of whoever has just taken the lock.
+    #[inline(always)]
+    fn guard(&self, site: Site) -> MutexGuard<'_, T> {
+        // SAFETY: the caller holds the lock, and with it the hold.
+        let hold = unsafe { &mut *self.hold.get() };
+        hold.site = site;
+        hold.was_panicking = port::unwinding();
+        MutexGuard { mutex: self, _not_send: PhantomData }
     }
 
     fn lock_outside(&self, site: Site) -> LockResult<MutexGuard<'_, T>> {
@@ -144,7 +172,22 @@ impl<T: ?Sized> Mutex<T> {
         site: Site,
     ) -> MutexGuard<'a, T> {
         self.name.assert_outside(site);
-        MutexGuard::new(self, Some(held), site)
+        self.keep(held);
+        self.guard(site)
+    }
+
+    /// Keeps the real lock in the hold.
+    fn keep<'a>(&'a self, held: std::sync::MutexGuard<'a, ()>) {
+        // SAFETY: it is dropped with the guard, or with this mutex, of which the lock it borrows from
+        // is a part that is dropped later.
+        let held = unsafe {
+            std::mem::transmute::<std::sync::MutexGuard<'a, ()>, std::sync::MutexGuard<'static, ()>>(
+                held,
+            )
+        };
+        // SAFETY: whoever has the real lock has the hold.
+        let hold = unsafe { &mut *self.hold.get() };
+        hold.outside = Some(held);
     }
 }
 
@@ -176,11 +219,6 @@ impl<T> From<T> for Mutex<T> {
 #[must_use = "if unused the Mutex will immediately unlock"]
 pub struct MutexGuard<'a, T: ?Sized> {
     mutex: &'a Mutex<T>,
-    /// The real lock, outside runs.
-    outside: Option<std::sync::MutexGuard<'a, ()>>,
-    /// Where the lock was taken; the report shows it for the unlock, which has no line of its own.
-    site: Site,
-    was_panicking: bool,
     /// A guard stays on its thread.
     _not_send: PhantomData<*const ()>,
 }
@@ -189,16 +227,6 @@ pub struct MutexGuard<'a, T: ?Sized> {
 unsafe impl<T: ?Sized + Sync> Sync for MutexGuard<'_, T> {}
 
 impl<'a, T: ?Sized> MutexGuard<'a, T> {
-    #[inline]
-    fn new(
-        mutex: &'a Mutex<T>,
-        outside: Option<std::sync::MutexGuard<'a, ()>>,
-        site: Site,
-    ) -> MutexGuard<'a, T> {
-        let was_panicking = port::unwinding();
-        MutexGuard { mutex, outside, site, was_panicking, _not_send: PhantomData }
-    }
-
     /// Inside a run: gives the lock up without a guard's end, waits as `wait` does, takes it again.
     pub(super) fn suspend_in_run(self, site: Site, wait: impl FnOnce()) -> LockResult<Self> {
         let mutex = self.mutex;
@@ -210,32 +238,58 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
 
     /// Outside runs: passes the real lock through `wait`.
     pub(super) fn suspend_outside<R>(
-        mut self,
-        wait: impl FnOnce(
-            std::sync::MutexGuard<'a, ()>,
-        ) -> LockResult<(std::sync::MutexGuard<'a, ()>, R)>,
+        self,
+        wait: impl FnOnce(std::sync::MutexGuard<'a, ()>) -> Waited<'a, R>,
     ) -> LockResult<(Self, R)> {
-        let held = self.outside.take().expect("a MutexGuard left the execution it belongs to");
+        // SAFETY: this guard has the hold.
+        let hold = unsafe { &mut *self.mutex.hold.get() };
+        let held = hold.outside.take().expect("a MutexGuard left the execution it belongs to");
         let (poisoned, (held, outcome)) = match wait(held) {
             Ok(back) => (false, back),
             Err(back) => (true, back.into_inner()),
         };
-        self.outside = Some(held);
+        self.mutex.keep(held);
         result((self, outcome), poisoned)
     }
 }
 
+/// The real lock after a wait, and how that went.
+pub(super) type Waited<'a, R> = LockResult<(std::sync::MutexGuard<'a, ()>, R)>;
+
 impl<T: ?Sized> Drop for MutexGuard<'_, T> {
-    #[inline]
+    #[inline(always)]
     fn drop(&mut self) {
-        if self.outside.is_none() {
-            if let Some(object) = self.mutex.name.known() {
-                if !self.was_panicking && port::unwinding() {
-                    self.mutex.poisoned_in.store(port::run_number(), Ordering::Relaxed);
+        match self.mutex.name.known() {
+            Some(object) => {
+                if std::thread::panicking() {
+                    self.mutex.poison_in_run();
                 }
-                port::submit(UNLOCK.on(object), self.site);
+                // SAFETY: this guard has the hold.
+                let site = unsafe { (*self.mutex.hold.get()).site };
+                port::submit(UNLOCK.on(object), site);
             }
+            None => self.mutex.unlock_outside(),
         }
+    }
+}
+
+impl<T: ?Sized> Mutex<T> {
+    /// A guard ends while some thread of the run is unwinding.
+    #[cold]
+    fn poison_in_run(&self) {
+        // SAFETY: called by the guard, which has the hold.
+        let was_panicking = unsafe { (*self.hold.get()).was_panicking };
+        if !was_panicking && port::unwinding() {
+            self.poisoned_in.store(port::run_number(), Ordering::Relaxed);
+        }
+    }
+
+    /// A guard ends outside runs.
+    fn unlock_outside(&self) {
+        // SAFETY: called by the guard, which has the hold. It may outlive the run it was made in; then
+        // there is no real lock, and nothing to do.
+        let held = unsafe { (*self.hold.get()).outside.take() };
+        drop(held);
     }
 }
 
