@@ -9,6 +9,7 @@
 
 extern crate alloc;
 
+mod action;
 mod blocking;
 mod code;
 pub mod dependence;
@@ -22,13 +23,14 @@ mod schedule;
 pub mod token;
 mod trace;
 
+pub use action::{
+    Action, AtomicOp, BarrierOp, CellOp, ChannelOp, CondvarOp, MutexOp, OnceOp, Order, ParkOp,
+    PauseOp, Rmw, RwLockOp, Scalar, ThreadOp,
+};
 pub use dependence::Access;
 pub use event::{Effect, Event, Pending};
 pub use id::{EventId, ObjectId, Site, ThreadId};
-pub use op::{
-    Action, AtomicOp, BarrierOp, CellOp, ChannelOp, CondvarOp, MutexOp, OnceOp, Op, Order, ParkOp,
-    PauseOp, Rmw, RwLockOp, Scalar, ThreadOp,
-};
+pub use op::Op;
 pub use point::{Chooser, Pick, Plan, Point, Threads};
 pub use report::{Failure, Finding, Report, Verdict, Wait};
 pub use schedule::{Choice, Schedule};

@@ -1,22 +1,18 @@
 //! One execution on coroutines: announcements in, switches out, and clearing up at the end.
 
 use std::cell::{Cell, RefCell, UnsafeCell};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use raddle_core::{Action, Chooser, Effect, ObjectId, Op, Site, ThreadId, ThreadOp, Token};
-use raddle_engine::known::{AnyOp, AtomicOp, JoinOp, Known, LifeOp, MutexOp};
-use raddle_engine::{Engine, Initial, Memory, Stuck, Turn};
+use raddle_core::{Action, Chooser, Effect, Op, Site, ThreadId, ThreadOp};
+use raddle_engine::known::{AnyOp, Known, LifeOp};
+use raddle_engine::{Engine, Memory, Stuck, Turn};
 
-use crate::port::{self, Body, Caught, Entries, Parting};
+use crate::port::{self, Body, Caught, Parting};
 use crate::runtime::Options;
 use crate::{Backend, panics};
 
-/// How often a program may catch raddle's unwinding before its thread counts as stuck.
-const PATIENCE: u32 = 1000;
-
-/// How many operations the destructors of a thread may perform in one go after the end of a run.
-const DESTRUCTORS: u32 = 100_000;
+mod entries;
+mod teardown;
 
 /// The coroutines and who runs on them; kept from run to run.
 pub(crate) struct Crew<B> {
@@ -80,25 +76,6 @@ pub(crate) struct Run<'a, B, M: Memory, C> {
 }
 
 impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
-    const ENTRIES: Entries = Entries {
-        submit: Self::submit_entry,
-        submit_atomic: Self::submit_atomic_entry,
-        submit_mutex: Self::submit_mutex_entry,
-        submit_join: Self::submit_join_entry,
-        declare: Self::declare_entry,
-        newest: Self::newest_entry,
-        life: Self::life_entry,
-        parker: Self::parker_entry,
-        time: Self::time_entry,
-        spawn: Self::spawn_entry,
-        work: Self::work_entry,
-        finish: Self::finish_entry,
-        panicked: Self::panicked_entry,
-        unwinding: Self::unwinding_entry,
-        thread: Self::thread_entry,
-        token: Self::token_entry,
-    };
-
     pub(crate) fn new(
         engine: &'a mut Engine<M, C>,
         crew: &'a mut Crew<B>,
@@ -406,222 +383,6 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
             self.thread.set(thread);
         }
         Parting { pool: self.crew.backend.get().cast(), from: me, to: turn.thread() }
-    }
-
-    /// From the host, after the end: unwinds every thread that is in the middle of something.
-    #[cold]
-    fn tear_down(&self) -> Result<(), Stuck> {
-        self.phase.set(Phase::Teardown);
-        let mut waiting: Vec<ThreadId> =
-            self.with_engine(|engine| engine.trace().pending.iter().map(|p| p.thread).collect());
-        let mut last_stuck = None;
-        while !waiting.is_empty() {
-            let before = waiting.len();
-            waiting.retain(|&thread| {
-                self.stuck.set(None);
-                self.caught.set(0);
-                self.settled.set(0);
-                self.enter(thread);
-                match self.stuck.get() {
-                    None => false,
-                    Some(site) => {
-                        last_stuck = Some(Stuck { thread, site });
-                        true
-                    }
-                }
-            });
-            if waiting.len() == before {
-                break;
-            }
-        }
-        // Threads that were announced and never started.
-        let unborn = self.with_bodies(std::mem::take);
-        self.discard(unborn);
-        match last_stuck {
-            Some(stuck) if !waiting.is_empty() => Err(stuck),
-            Some(_) | None => Ok(()),
-        }
-    }
-
-    /// Whether a panic of this thread is under way.
-    fn is_unwinding(&self, thread: ThreadId) -> bool {
-        let mut unwinding = self.unwinding.borrow_mut();
-        if !std::thread::panicking() {
-            unwinding.clear();
-        }
-        unwinding.contains(&thread)
-    }
-
-    /// Drops something of the program's after the end of the run.
-    #[cold]
-    fn discard<T>(&self, value: T) {
-        let phase = self.phase.replace(Phase::Discarding);
-        // A destructor that panics has nobody left to tell.
-        let _ = catch_unwind(AssertUnwindSafe(|| drop(value)));
-        self.phase.set(phase);
-    }
-
-    /// An operation of a thread that is being unwound: performed without asking anybody.
-    #[cold]
-    fn settle(&self, head: u64, first: u64, second: u64, site: Site) -> Effect {
-        let op = Op::from_words(head, first, second);
-        let me = self.thread.get();
-        if self.phase.get() == Phase::Discarding {
-            let effect = self.with_engine(|engine| engine.settle(me, op));
-            return effect.expect("a destructor waits for something after the end of its run");
-        }
-        if !self.is_unwinding(me) {
-            // The program caught the unwinding, or has not begun to unwind.
-            let caught = self.caught.get() + 1;
-            self.caught.set(caught);
-            if caught <= PATIENCE {
-                self.unwinding.borrow_mut().push(me);
-                panics::tear_down();
-            }
-            loop {
-                self.stuck.set(Some(site));
-                self.leave(me);
-            }
-        }
-        self.settled.set(self.settled.get() + 1);
-        if op.is_pause() || self.settled.get() > DESTRUCTORS {
-            // It waits for something that only others can do.
-            self.stuck.set(Some(site));
-            self.leave(me);
-        }
-        loop {
-            if let Some(effect) = self.with_engine(|engine| engine.settle(me, op)) {
-                return effect;
-            }
-            self.stuck.set(Some(site));
-            self.leave(me);
-        }
-    }
-
-    unsafe fn submit_entry(
-        run: *const (),
-        head: u64,
-        first: u64,
-        second: u64,
-        site: Site,
-    ) -> Effect {
-        // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
-        let run: &Self = unsafe { &*run.cast() };
-        run.submit::<AnyOp>(head, first, second, site)
-    }
-
-    unsafe fn submit_atomic_entry(
-        run: *const (),
-        head: u64,
-        first: u64,
-        second: u64,
-        site: Site,
-    ) -> Effect {
-        // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
-        let run: &Self = unsafe { &*run.cast() };
-        run.submit::<AtomicOp>(head, first, second, site)
-    }
-
-    unsafe fn submit_mutex_entry(
-        run: *const (),
-        head: u64,
-        first: u64,
-        second: u64,
-        site: Site,
-    ) -> Effect {
-        // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
-        let run: &Self = unsafe { &*run.cast() };
-        run.submit::<MutexOp>(head, first, second, site)
-    }
-
-    unsafe fn submit_join_entry(
-        run: *const (),
-        head: u64,
-        first: u64,
-        second: u64,
-        site: Site,
-    ) -> Effect {
-        // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
-        let run: &Self = unsafe { &*run.cast() };
-        run.submit::<JoinOp>(head, first, second, site)
-    }
-
-    unsafe fn declare_entry(run: *const (), initial: Initial, site: Site) -> ObjectId {
-        // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
-        let run: &Self = unsafe { &*run.cast() };
-        run.with_engine(|engine| engine.declare(run.thread.get(), initial, site))
-    }
-
-    unsafe fn newest_entry(run: *const (), object: ObjectId) -> u64 {
-        // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
-        let run: &Self = unsafe { &*run.cast() };
-        run.with_engine(|engine| engine.newest(object))
-    }
-
-    unsafe fn life_entry(run: *const (), thread: ThreadId) -> ObjectId {
-        // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
-        let run: &Self = unsafe { &*run.cast() };
-        run.with_engine(|engine| engine.life(thread))
-    }
-
-    unsafe fn parker_entry(run: *const (), thread: ThreadId, site: Site) -> ObjectId {
-        // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
-        let run: &Self = unsafe { &*run.cast() };
-        run.with_engine(|engine| engine.parker(thread, run.thread.get(), site))
-    }
-
-    unsafe fn time_entry(run: *const ()) -> u64 {
-        // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
-        let run: &Self = unsafe { &*run.cast() };
-        run.with_engine(|engine| engine.time(run.thread.get()))
-    }
-
-    unsafe fn spawn_entry(run: *const (), body: Arc<dyn Body>, site: Site) -> ThreadId {
-        // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
-        let run: &Self = unsafe { &*run.cast() };
-        run.spawn(body, site)
-    }
-
-    unsafe fn work_entry(run: *const ()) {
-        // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
-        let run: &Self = unsafe { &*run.cast() };
-        run.work();
-    }
-
-    unsafe fn finish_entry(run: *const (), result: Caught) -> Parting {
-        // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
-        let run: &Self = unsafe { &*run.cast() };
-        run.finish(result)
-    }
-
-    unsafe fn panicked_entry(run: *const ()) {
-        // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
-        let run: &Self = unsafe { &*run.cast() };
-        run.unwinding.borrow_mut().push(run.thread.get());
-        if run.phase.get() == Phase::Running {
-            run.phase.set(Phase::Unwinding);
-        }
-    }
-
-    unsafe fn unwinding_entry(run: *const ()) -> bool {
-        // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
-        let run: &Self = unsafe { &*run.cast() };
-        run.is_unwinding(run.thread.get())
-    }
-
-    unsafe fn thread_entry(run: *const ()) -> ThreadId {
-        // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
-        let run: &Self = unsafe { &*run.cast() };
-        run.thread.get()
-    }
-
-    unsafe fn token_entry(run: *const ()) -> String {
-        // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
-        let run: &Self = unsafe { &*run.cast() };
-        run.with_engine(|engine| {
-            let trace = engine.trace();
-            Token::new(&run.crew.options.name, &trace.threads, trace.schedule()).to_string()
-        })
     }
 }
 

@@ -1,0 +1,108 @@
+//! After the end of a run: threads in the middle of something are unwound, and what was never
+//! started is dropped.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use raddle_core::{Chooser, Effect, Op, Site, ThreadId};
+use raddle_engine::{Memory, Stuck};
+
+use super::{Phase, Run};
+use crate::{Backend, panics};
+
+/// How often a program may catch raddle's unwinding before its thread counts as stuck.
+const PATIENCE: u32 = 1000;
+
+/// How many operations the destructors of a thread may perform in one go after the end of a run.
+const DESTRUCTORS: u32 = 100_000;
+
+impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
+    /// From the host, after the end: unwinds every thread that is in the middle of something.
+    #[cold]
+    pub(super) fn tear_down(&self) -> Result<(), Stuck> {
+        self.phase.set(Phase::Teardown);
+        let mut waiting: Vec<ThreadId> =
+            self.with_engine(|engine| engine.trace().pending.iter().map(|p| p.thread).collect());
+        let mut last_stuck = None;
+        while !waiting.is_empty() {
+            let before = waiting.len();
+            waiting.retain(|&thread| {
+                self.stuck.set(None);
+                self.caught.set(0);
+                self.settled.set(0);
+                self.enter(thread);
+                match self.stuck.get() {
+                    None => false,
+                    Some(site) => {
+                        last_stuck = Some(Stuck { thread, site });
+                        true
+                    }
+                }
+            });
+            if waiting.len() == before {
+                break;
+            }
+        }
+        // Threads that were announced and never started.
+        let unborn = self.with_bodies(std::mem::take);
+        self.discard(unborn);
+        match last_stuck {
+            Some(stuck) if !waiting.is_empty() => Err(stuck),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Whether a panic of this thread is under way.
+    pub(super) fn is_unwinding(&self, thread: ThreadId) -> bool {
+        let mut unwinding = self.unwinding.borrow_mut();
+        if !std::thread::panicking() {
+            unwinding.clear();
+        }
+        unwinding.contains(&thread)
+    }
+
+    /// Drops something of the program's after the end of the run.
+    #[cold]
+    pub(super) fn discard<T>(&self, value: T) {
+        let phase = self.phase.replace(Phase::Discarding);
+        // A destructor that panics has nobody left to tell.
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(value)));
+        self.phase.set(phase);
+    }
+
+    /// An operation of a thread that is being unwound: performed without asking anybody.
+    #[cold]
+    pub(super) fn settle(&self, head: u64, first: u64, second: u64, site: Site) -> Effect {
+        let op = Op::from_words(head, first, second);
+        let me = self.thread.get();
+        if self.phase.get() == Phase::Discarding {
+            let effect = self.with_engine(|engine| engine.settle(me, op));
+            return effect.expect("a destructor waits for something after the end of its run");
+        }
+        if !self.is_unwinding(me) {
+            // The program caught the unwinding, or has not begun to unwind.
+            let caught = self.caught.get() + 1;
+            self.caught.set(caught);
+            if caught <= PATIENCE {
+                self.unwinding.borrow_mut().push(me);
+                panics::tear_down();
+            }
+            loop {
+                self.stuck.set(Some(site));
+                self.leave(me);
+            }
+        }
+        self.settled.set(self.settled.get() + 1);
+        if op.is_pause() || self.settled.get() > DESTRUCTORS {
+            // It waits for something that only others can do.
+            self.stuck.set(Some(site));
+            self.leave(me);
+        }
+        loop {
+            if let Some(effect) = self.with_engine(|engine| engine.settle(me, op)) {
+                return effect;
+            }
+            self.stuck.set(Some(site));
+            self.leave(me);
+        }
+    }
+}
