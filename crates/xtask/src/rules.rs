@@ -160,6 +160,9 @@ fn is_crate_source(path: &str) -> bool {
 /// Whether a new operation has to break the build in this file.
 fn matches_on_operations(path: &str) -> bool {
     path == "crates/core/src/op.rs"
+        || path == "crates/core/src/action.rs"
+        || path == "crates/core/src/code.rs"
+        || path == "crates/core/src/blocking.rs"
         || path == "crates/core/src/dependence.rs"
         || (path.starts_with("crates/engine/src/object") && is_rust(path))
 }

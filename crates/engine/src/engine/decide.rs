@@ -106,9 +106,10 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             self.end();
             return Turn::END;
         }
+        let only = [by];
         let point = Point::Thread(Threads {
             pending: &self.pending,
-            enabled: &[by],
+            enabled: &only,
             changed: &self.changed,
         });
         match self.plan.then.choose(&point, &self.trace.events) {
