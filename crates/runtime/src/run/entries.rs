@@ -11,6 +11,19 @@ use super::{Phase, Run};
 use crate::Backend;
 use crate::port::{Body, Caught, Entries, Parting};
 
+/// Functions of a run behind a pointer without a type.
+macro_rules! erased {
+    ($(fn $name:ident($run:ident $(, $argument:ident: $type:ty)*) $(-> $result:ty)? $body:block)*) => {
+        $(
+            unsafe fn $name($run: *const () $(, $argument: $type)*) $(-> $result)? {
+                // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
+                let $run: &Self = unsafe { &*$run.cast() };
+                $body
+            }
+        )*
+    };
+}
+
 impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
     pub(super) const ENTRIES: Entries = Entries {
         submit: Self::submit_entry,
@@ -31,129 +44,60 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         token: Self::token_entry,
     };
 
-    unsafe fn submit_entry(
-        run: *const (),
-        head: u64,
-        first: u64,
-        second: u64,
-        site: Site,
-    ) -> Effect {
-        // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
-        let run: &Self = unsafe { &*run.cast() };
-        run.submit::<AnyOp>(head, first, second, site)
-    }
-
-    unsafe fn submit_atomic_entry(
-        run: *const (),
-        head: u64,
-        first: u64,
-        second: u64,
-        site: Site,
-    ) -> Effect {
-        // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
-        let run: &Self = unsafe { &*run.cast() };
-        run.submit::<AtomicOp>(head, first, second, site)
-    }
-
-    unsafe fn submit_mutex_entry(
-        run: *const (),
-        head: u64,
-        first: u64,
-        second: u64,
-        site: Site,
-    ) -> Effect {
-        // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
-        let run: &Self = unsafe { &*run.cast() };
-        run.submit::<MutexOp>(head, first, second, site)
-    }
-
-    unsafe fn submit_join_entry(
-        run: *const (),
-        head: u64,
-        first: u64,
-        second: u64,
-        site: Site,
-    ) -> Effect {
-        // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
-        let run: &Self = unsafe { &*run.cast() };
-        run.submit::<JoinOp>(head, first, second, site)
-    }
-
-    unsafe fn declare_entry(run: *const (), initial: Initial, site: Site) -> ObjectId {
-        // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
-        let run: &Self = unsafe { &*run.cast() };
-        run.with_engine(|engine| engine.declare(run.thread.get(), initial, site))
-    }
-
-    unsafe fn newest_entry(run: *const (), object: ObjectId) -> u64 {
-        // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
-        let run: &Self = unsafe { &*run.cast() };
-        run.with_engine(|engine| engine.newest(object))
-    }
-
-    unsafe fn life_entry(run: *const (), thread: ThreadId) -> ObjectId {
-        // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
-        let run: &Self = unsafe { &*run.cast() };
-        run.with_engine(|engine| engine.life(thread))
-    }
-
-    unsafe fn parker_entry(run: *const (), thread: ThreadId, site: Site) -> ObjectId {
-        // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
-        let run: &Self = unsafe { &*run.cast() };
-        run.with_engine(|engine| engine.parker(thread, run.thread.get(), site))
-    }
-
-    unsafe fn time_entry(run: *const ()) -> u64 {
-        // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
-        let run: &Self = unsafe { &*run.cast() };
-        run.with_engine(|engine| engine.time(run.thread.get()))
-    }
-
-    unsafe fn spawn_entry(run: *const (), body: Arc<dyn Body>, site: Site) -> ThreadId {
-        // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
-        let run: &Self = unsafe { &*run.cast() };
-        run.spawn(body, site)
-    }
-
-    unsafe fn work_entry(run: *const ()) {
-        // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
-        let run: &Self = unsafe { &*run.cast() };
-        run.work();
-    }
-
-    unsafe fn finish_entry(run: *const (), result: Caught) -> Parting {
-        // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
-        let run: &Self = unsafe { &*run.cast() };
-        run.finish(result)
-    }
-
-    unsafe fn panicked_entry(run: *const ()) {
-        // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
-        let run: &Self = unsafe { &*run.cast() };
-        run.unwinding.borrow_mut().push(run.thread.get());
-        if run.phase.get() == Phase::Running {
-            run.phase.set(Phase::Unwinding);
+    erased! {
+        fn submit_entry(run, head: u64, first: u64, second: u64, site: Site) -> Effect {
+            run.submit::<AnyOp>(head, first, second, site)
         }
-    }
-
-    unsafe fn unwinding_entry(run: *const ()) -> bool {
-        // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
-        let run: &Self = unsafe { &*run.cast() };
-        run.is_unwinding(run.thread.get())
-    }
-
-    unsafe fn thread_entry(run: *const ()) -> ThreadId {
-        // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
-        let run: &Self = unsafe { &*run.cast() };
-        run.thread.get()
-    }
-
-    unsafe fn token_entry(run: *const ()) -> String {
-        // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
-        let run: &Self = unsafe { &*run.cast() };
-        run.with_engine(|engine| {
-            let trace = engine.trace();
-            Token::new(&run.crew.options.name, &trace.threads, trace.schedule()).to_string()
-        })
+        fn submit_atomic_entry(run, head: u64, first: u64, second: u64, site: Site) -> Effect {
+            run.submit::<AtomicOp>(head, first, second, site)
+        }
+        fn submit_mutex_entry(run, head: u64, first: u64, second: u64, site: Site) -> Effect {
+            run.submit::<MutexOp>(head, first, second, site)
+        }
+        fn submit_join_entry(run, head: u64, first: u64, second: u64, site: Site) -> Effect {
+            run.submit::<JoinOp>(head, first, second, site)
+        }
+        fn declare_entry(run, initial: Initial, site: Site) -> ObjectId {
+            run.with_engine(|engine| engine.declare(run.thread.get(), initial, site))
+        }
+        fn newest_entry(run, object: ObjectId) -> u64 {
+            run.with_engine(|engine| engine.newest(object))
+        }
+        fn life_entry(run, thread: ThreadId) -> ObjectId {
+            run.with_engine(|engine| engine.life(thread))
+        }
+        fn parker_entry(run, thread: ThreadId, site: Site) -> ObjectId {
+            run.with_engine(|engine| engine.parker(thread, run.thread.get(), site))
+        }
+        fn time_entry(run) -> u64 {
+            run.with_engine(|engine| engine.time(run.thread.get()))
+        }
+        fn spawn_entry(run, body: Arc<dyn Body>, site: Site) -> ThreadId {
+            run.spawn(body, site)
+        }
+        fn work_entry(run) {
+            run.work();
+        }
+        fn finish_entry(run, result: Caught) -> Parting {
+            run.finish(result)
+        }
+        fn panicked_entry(run) {
+            run.unwinding.borrow_mut().push(run.thread.get());
+            if run.phase.get() == Phase::Running {
+                run.phase.set(Phase::Unwinding);
+            }
+        }
+        fn unwinding_entry(run) -> bool {
+            run.is_unwinding(run.thread.get())
+        }
+        fn thread_entry(run) -> ThreadId {
+            run.thread.get()
+        }
+        fn token_entry(run) -> String {
+            run.with_engine(|engine| {
+                let trace = engine.trace();
+                Token::new(&run.crew.options.name, &trace.threads, trace.schedule()).to_string()
+            })
+        }
     }
 }
