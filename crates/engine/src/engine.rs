@@ -299,7 +299,16 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.next_turn()
     }
 
-    #[cold]
+    /// As [`submit`](Engine::submit), for substrates that know that the thread has not announced
+    /// anything before.
+    #[inline(always)]
+    pub fn submit_first<K: Known>(&mut self, by: ThreadId, op: Op, site: Site) -> Turn {
+        debug_assert!(self.creator != NOBODY);
+        self.announce::<K>(by, op, site);
+        self.back_to_creator()
+    }
+
+    #[inline(always)]
     fn back_to_creator(&mut self) -> Turn {
         self.running = ThreadId(core::mem::replace(&mut self.creator, NOBODY));
         Turn::of(self.running)

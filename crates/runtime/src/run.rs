@@ -47,7 +47,7 @@ enum Phase {
 }
 
 impl Phase {
-    fn is_over(self) -> bool {
+    pub(super) fn is_over(self) -> bool {
         match self {
             Phase::Running | Phase::Starting | Phase::Unwinding => false,
             Phase::Teardown | Phase::Discarding => true,
@@ -238,12 +238,21 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     fn submit_and_wait<K: Known>(&self, head: u64, first: u64, second: u64, site: Site) -> Effect {
         let me = self.thread.get();
         let op = Op::from_words(head, first, second);
-        let turn = if matches!(self.phase.get(), Phase::Running) {
-            // SAFETY: as for `with_engine`.
-            let engine = unsafe { &mut *self.engine };
-            engine.submit_again::<K>(me, op, site)
-        } else {
-            self.submit_specially(head, first, second, site)
+        let turn = match self.phase.get() {
+            Phase::Running => {
+                // SAFETY: as for `with_engine`.
+                let engine = unsafe { &mut *self.engine };
+                engine.submit_again::<K>(me, op, site)
+            }
+            Phase::Starting => {
+                self.phase.set(Phase::Running);
+                // SAFETY: as above.
+                let engine = unsafe { &mut *self.engine };
+                engine.submit_first::<K>(me, op, site)
+            }
+            Phase::Unwinding | Phase::Teardown | Phase::Discarding => {
+                self.submit_specially(head, first, second, site)
+            }
         };
         if !turn.is_of(me) {
             self.give_way(me, turn);

@@ -83,7 +83,7 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         }
         fn panicked_entry(run) {
             run.unwinding.borrow_mut().push(run.thread.get());
-            if run.phase.get() == Phase::Running {
+            if !run.phase.get().is_over() {
                 run.phase.set(Phase::Unwinding);
             }
         }
