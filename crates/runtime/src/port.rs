@@ -42,19 +42,20 @@ pub(crate) struct Entries {
     pub(crate) spawn: unsafe fn(*const (), Arc<dyn Body>, Site) -> ThreadId,
     pub(crate) work: unsafe fn(*const ()),
     pub(crate) finish: unsafe fn(*const (), Caught) -> Parting,
+    pub(crate) exit: unsafe fn(*const ()) -> Parting,
     pub(crate) panicked: unsafe fn(*const ()),
     pub(crate) unwinding: unsafe fn(*const ()) -> bool,
     pub(crate) thread: unsafe fn(*const ()) -> ThreadId,
     pub(crate) token: unsafe fn(*const ()) -> String,
 }
 
-/// Where a coroutine goes whose thread has ended.
+/// Where a coroutine goes whose thread is ending.
 pub(crate) struct Parting {
     /// The pool it belongs to.
     pub(crate) pool: *mut (),
-    /// The thread that has ended.
+    /// The thread that is ending.
     pub(crate) from: ThreadId,
-    /// The thread that goes on, or `None` for the host.
+    /// The thread that goes on, perhaps the same; `None` for the host.
     pub(crate) to: Option<ThreadId>,
 }
 
@@ -219,13 +220,23 @@ pub(crate) fn panicked() {
 }
 
 /// Runs the body of the calling thread.
+#[inline(always)]
 pub(crate) fn work() {
     let (run, entries) = port().get();
     // SAFETY: both were set together by `connect`, for a run that has not ended.
     unsafe { (entries.work)(run) }
 }
 
+/// It is the turn of the calling thread, whose exit is announced, or the run is over.
+#[inline(always)]
+pub(crate) fn exit() -> Parting {
+    let (run, entries) = port().get();
+    // SAFETY: both were set together by `connect`, for a run that has not ended.
+    unsafe { (entries.exit)(run) }
+}
+
 /// Tells that the body of the calling thread has ended.
+#[inline(always)]
 pub(crate) fn finish(result: Caught) -> Parting {
     let (run, entries) = port().get();
     // SAFETY: both were set together by `connect`, for a run that has not ended.
@@ -295,6 +306,7 @@ static OUTSIDE: Entries = Entries {
     spawn: |_, _, _| outside(),
     work: |_| outside(),
     finish: |_, _| outside(),
+    exit: |_| outside(),
     panicked: |_| outside(),
     unwinding: |_| outside(),
     thread: |_| outside(),

@@ -359,34 +359,44 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         body.expect("raddle invariant broken: a thread without a body").run();
     }
 
-    /// The calling thread's body has ended: ends the thread, and tells where its coroutine goes from
-    /// here.
+    /// The calling thread's body has ended: announces its exit. The coroutine goes where it is told,
+    /// and then [`exit`](Run::exit)s.
+    ///
+    /// The switches around the end of a thread are the coroutine's own, so that no stale return lies
+    /// between them and other work.
     fn finish(&self, result: Caught) -> Parting {
         let me = self.thread.get();
         if result.is_err() {
             self.unwinding.borrow_mut().retain(|&thread| thread != me);
         }
-        if let (Err(payload), false) = (result, self.phase.get().is_over()) {
+        if self.phase.get().is_over() {
+            return self.part(me, Turn::of(me));
+        }
+        if let Err(payload) = result {
             let panic = panics::describe(me, &*payload);
             self.with_engine(|engine| engine.fail(panic));
             self.discard(payload);
-            return self.part(me, Turn::END);
+            self.phase.set(Phase::Teardown);
+            return self.part(me, Turn::of(me));
         }
-        if !self.phase.get().is_over() {
-            self.phase.set(Phase::Running);
-            let turn = self.with_engine(|engine| engine.submit_exit(me));
-            self.wait(me, turn);
-        }
-        let this = self.again();
-        if this.phase.get().is_over() {
-            // Destructors of other threads may wait for this one.
-            this.with_engine(|engine| engine.settle_exit(me));
-            return this.part(me, Turn::END);
-        }
-        let turn = this.with_engine(|engine| engine.exit(me));
-        this.part(me, turn)
+        self.phase.set(Phase::Running);
+        let turn = self.with_engine(|engine| engine.submit_exit(me));
+        self.part(me, turn)
     }
 
+    /// It is the turn of a thread that announced its exit, or the run is over.
+    fn exit(&self) -> Parting {
+        let me = self.thread.get();
+        if self.phase.get().is_over() {
+            // Destructors of other threads may wait for this one.
+            self.with_engine(|engine| engine.settle_exit(me));
+            return self.part(me, Turn::END);
+        }
+        let turn = self.with_engine(|engine| engine.exit(me));
+        self.part(me, turn)
+    }
+
+    #[inline(always)]
     fn part(&self, me: ThreadId, turn: Turn) -> Parting {
         if let Some(thread) = turn.thread() {
             self.thread.set(thread);

@@ -71,15 +71,21 @@ impl<B: Backend> Substrate for Runtime<B> {
 fn coroutine<B: Backend>() -> ! {
     loop {
         let result = catch_unwind(AssertUnwindSafe(port::work));
-        let Parting { pool, from, to } = port::finish(result);
-        let pool: *mut B = pool.cast();
-        // Here and not further down, so that no stale return lies between this and other work.
-        match to {
-            // SAFETY: the run told its own pool, which outlives its coroutines; the caller runs on
-            // the coroutine of the thread that has ended.
-            Some(to) => unsafe { B::switch(pool, from.index(), to.index()) },
-            // SAFETY: likewise.
-            None => unsafe { B::leave(pool, from.index()) },
-        }
+        part::<B>(port::finish(result));
+        part::<B>(port::exit());
+    }
+}
+
+/// Goes where a run says. Returns when somebody comes back, in another run perhaps.
+#[inline(always)]
+fn part<B: Backend>(Parting { pool, from, to }: Parting) {
+    let pool: *mut B = pool.cast();
+    match to {
+        Some(to) if to == from => {}
+        // SAFETY: the run told its own pool, which outlives its coroutines; the caller runs on the
+        // coroutine of the thread that is ending, and `to` has another.
+        Some(to) => unsafe { B::switch(pool, from.index(), to.index()) },
+        // SAFETY: likewise.
+        None => unsafe { B::leave(pool, from.index()) },
     }
 }

@@ -38,6 +38,7 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         spawn: Self::spawn_entry,
         work: Self::work_entry,
         finish: Self::finish_entry,
+        exit: Self::exit_entry,
         panicked: Self::panicked_entry,
         unwinding: Self::unwinding_entry,
         thread: Self::thread_entry,
@@ -80,6 +81,9 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         }
         fn finish_entry(run, result: Caught) -> Parting {
             run.finish(result)
+        }
+        fn exit_entry(run) -> Parting {
+            run.exit()
         }
         fn panicked_entry(run) {
             run.unwinding.borrow_mut().push(run.thread.get());
