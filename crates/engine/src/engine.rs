@@ -282,9 +282,12 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         if !C::GRANTS_LEASES || self.lease == 0 || M::WEAK || !K::IS_ON_OBJECT {
             return None;
         }
-        if K::BLOCKS && op.may_block() && !self.objects[op.object().index()].object.enabled(op, by)
-        {
-            return None;
+        if K::BLOCKS && op.may_block() {
+            let object = &self.objects[op.object().index()].object;
+            let can = if K::MUTEX { object.is_free_mutex() } else { object.enabled(op, by) };
+            if !can {
+                return None;
+            }
         }
         self.lease -= 1;
         Some(self.perform_on_object::<K, false>(by, op, site, None))

@@ -165,6 +165,17 @@ fn condvar_with_a_time() {
         (*guard, result.timed_out(), pair.0.try_lock().is_err())
     });
     assert_eq!(timed_out, (7, true, true));
+    let conditions = alike(|| {
+        let pair = (Mutex::new(7), Condvar::new());
+        let time = Duration::from_millis(1);
+        let holds = |wanted: i32| {
+            let guard = pair.0.lock().unwrap();
+            let waited = pair.1.wait_timeout_while(guard, time, |value| *value == wanted);
+            waited.unwrap().1.timed_out()
+        };
+        (holds(7), holds(8))
+    });
+    assert_eq!(conditions, (true, false));
 }
 
 #[test]

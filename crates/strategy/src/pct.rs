@@ -56,6 +56,14 @@ impl Pct {
 
     #[inline]
     fn priority(&mut self, thread: ThreadId) -> u64 {
+        match self.priority.get(thread.index()) {
+            Some(&priority) => priority,
+            None => self.draw_priority(thread),
+        }
+    }
+
+    #[cold]
+    fn draw_priority(&mut self, thread: ThreadId) -> u64 {
         while self.priority.len() <= thread.index() {
             // Above every change point's value, and distinct by the thread's number.
             let random = (1 << 63) | (self.rng.bits() >> 1 & !0xffff_ffff);
@@ -106,6 +114,7 @@ impl Chooser for Pct {
         Pick::Run { option: best.0, steps: self.steps_to_next_change() }
     }
 
+    #[inline]
     fn interrupts(&mut self, thread: ThreadId) -> bool {
         self.priority(thread) > self.running
     }

@@ -46,9 +46,18 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
                 slot.is_stale = true;
                 self.stale.push(object);
             }
-            // Nobody can go on because a mutex was taken.
-            if !K::MUTEX || slot.object.is_free_mutex() {
+            if !K::MUTEX {
                 self.interrupt_lease(first, object);
+            } else if slot.object.is_free_mutex() {
+                // All its waiters can go on; none could because it was taken.
+                let mut waiter = first;
+                while waiter != NOBODY {
+                    if self.plan.then.interrupts(ThreadId(waiter)) {
+                        self.lease = 0;
+                        break;
+                    }
+                    waiter = self.threads[waiter as usize].next_waiter;
+                }
             }
         } else if K::MUTEX {
             let can = slot.object.is_free_mutex();

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::LockResult;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use raddle_core::{Action, CondvarOp, Effect, Op, Site};
 use raddle_engine::Initial;
@@ -118,6 +118,37 @@ impl Condvar {
             Err(back) => {
                 Err(std::sync::PoisonError::new((back.into_inner(), WaitTimeoutResult(timed_out))))
             }
+        }
+    }
+
+    /// Waits while `condition` holds or until the time is up, as
+    /// [`std::sync::Condvar::wait_timeout_while`].
+    ///
+    /// Inside a check the time may be up at any moment.
+    #[track_caller]
+    pub fn wait_timeout_while<'a, T, F>(
+        &self,
+        mut guard: MutexGuard<'a, T>,
+        time: Duration,
+        mut condition: F,
+    ) -> LockResult<(MutexGuard<'a, T>, WaitTimeoutResult)>
+    where
+        F: FnMut(&mut T) -> bool,
+    {
+        let begin = Instant::now();
+        let mut time_is_up = false;
+        loop {
+            if !condition(&mut *guard) {
+                return Ok((guard, WaitTimeoutResult(false)));
+            }
+            if time_is_up {
+                return Ok((guard, WaitTimeoutResult(true)));
+            }
+            // The real clock does not run inside a check; there the wait says when it is over.
+            let left = if port::active() { time } else { time.saturating_sub(begin.elapsed()) };
+            let result;
+            (guard, result) = self.wait_timeout(guard, left)?;
+            time_is_up = result.timed_out();
         }
     }
 
