@@ -1,0 +1,191 @@
+//! Performing operations: what changes, what is written down, who hears of it.
+
+use raddle_core::{
+    Access, Action, Chooser, Effect, Event, EventId, ObjectId, ObjectKind, Op, PauseOp, Site,
+    ThreadId, ThreadOp, fingerprint,
+};
+
+use super::{Engine, NOBODY, Turn};
+use crate::Memory;
+use crate::known::{Known, LifeOp};
+use crate::object::Object;
+use crate::objects::Shape;
+
+impl<M: Memory, C: Chooser> Engine<M, C> {
+    /// Performs what `by`, whose turn it is, announced; spawns are [`start`](Engine::start)ed and
+    /// exits [`exit`](Engine::exit). `None` if the run ended instead.
+    #[inline(always)]
+    pub fn perform<K: Known>(&mut self, by: ThreadId, op: Op, site: Site) -> Option<Effect> {
+        if C::GRANTS_LEASES {
+            self.running = by;
+        }
+        if !K::IS_ON_OBJECT && op.object() == ObjectId::NONE {
+            return self.perform_alone(by, op.action(), site);
+        }
+        let mut source = None;
+        if M::WEAK && op.is_atomic() {
+            source = self.choose_source(by, op, site)?;
+        }
+        Some(self.perform_on_object::<K, true>(by, op, site, source))
+    }
+
+    /// Performs an operation on an object and writes it down. `LINKED` if it was announced and may
+    /// stand among the object's waiters.
+    #[inline(always)]
+    fn perform_on_object<K: Known, const LINKED: bool>(
+        &mut self,
+        by: ThreadId,
+        op: Op,
+        site: Site,
+        source: Option<EventId>,
+    ) -> Effect {
+        let object = op.object();
+        let slot = &mut self.objects[object.index()];
+        let thread = &mut self.threads[by.index()];
+        let id = EventId { thread: by, index: thread.events };
+        let effect = if K::ATOMIC || !K::MUTEX && !K::LIFE && op.is_atomic() {
+            self.memory.access(&mut slot.location, id, op, source)
+        } else {
+            match &mut slot.object {
+                Object::Mutex(mutex) if K::MUTEX => mutex.apply(op.mutex(), by),
+                Object::Life(life) if K::LIFE => life.apply(op.thread(), by),
+                object => object.apply(op, by),
+            }
+        };
+        thread.events += 1;
+        if !K::ATOMIC && !K::MUTEX && !K::LIFE && op.gave_way(effect) {
+            thread.yields += 1;
+        }
+        self.trace.events.push(Event { id, op, effect, site });
+        let name = thread.name.advance();
+        if LINKED && K::BLOCKS && op.may_block() {
+            let (next, previous) = (thread.next_waiter, thread.previous_waiter);
+            match previous {
+                NOBODY => slot.first_waiter = next,
+                previous => self.threads[previous as usize].next_waiter = next,
+            }
+            if next != NOBODY {
+                self.threads[next as usize].previous_waiter = previous;
+            }
+        }
+        let waiter = slot.first_waiter;
+        let access = op.access_with(effect);
+        let hash = fingerprint::event_on_object(name, access, &mut slot.history);
+        self.add_to_fingerprint(hash);
+        if self.time_moved {
+            self.join_times(by, object, access);
+        }
+        if waiter != NOBODY && matches!(access, Access::Update) {
+            self.reconsider::<K>(waiter, object);
+        }
+        effect
+    }
+
+    /// Performs an action that touches no object.
+    #[cold]
+    fn perform_alone(&mut self, by: ThreadId, action: Action, site: Site) -> Option<Effect> {
+        let mut effect = Effect::None;
+        match action {
+            Action::Fence(order) => self.memory.fence(by, order),
+            Action::Pause(PauseOp::Sleep { nanos }) => {
+                self.time_moved = true;
+                let time = &mut self.threads[by.index()].time;
+                *time = time.saturating_add(nanos);
+            }
+            Action::Pause(PauseOp::Yield | PauseOp::Spin) => {}
+            Action::Choose { bound } => effect = self.choose_value(by, bound, site)?,
+            Action::Thread(_)
+            | Action::Atomic(_)
+            | Action::Cell(_)
+            | Action::Mutex(_)
+            | Action::RwLock(_)
+            | Action::Condvar(_)
+            | Action::Barrier(_)
+            | Action::Once(_)
+            | Action::Park(_)
+            | Action::Channel(_) => {
+                unreachable!("raddle invariant broken: {action:?} on no object")
+            }
+        }
+        let op = Op::new(ObjectId::NONE, action);
+        let thread = &mut self.threads[by.index()];
+        let id = EventId { thread: by, index: thread.events };
+        thread.events += 1;
+        thread.yields += u32::from(op.gave_way(effect));
+        self.trace.events.push(Event { id, op, effect, site });
+        let name = thread.name.advance();
+        let value = if let Effect::Value(value) = effect { value } else { 0 };
+        self.add_to_fingerprint(fingerprint::event_alone(name, value));
+        Some(effect)
+    }
+
+    /// Performs the spawn that `creator`, whose turn it is, announced. The new thread is to run up
+    /// to its first announcement.
+    #[inline(always)]
+    pub fn start(&mut self, creator: ThreadId, life: ObjectId, site: Site) -> ThreadId {
+        let ObjectKind::Thread(child) = self.trace.objects[life.index()].kind else {
+            unreachable!("raddle invariant broken: spawn of {life:?}")
+        };
+        let op = Op::new(life, Action::Thread(ThreadOp::Spawn));
+        self.perform_on_object::<LifeOp, true>(creator, op, site, None);
+        // The life of a thread does not know whose it is; the trace should tell.
+        if let Some(spawn) = self.trace.events.last_mut() {
+            spawn.effect = Effect::Value(u64::from(child.0));
+        }
+        self.creator = creator.0;
+        self.admit(child, life, self.threads[creator.index()].time);
+        self.running = child;
+        child
+    }
+
+    /// Performs the exit that `by`, whose turn it is, announced. Whose turn is it now?
+    #[inline(always)]
+    pub fn exit(&mut self, by: ThreadId) -> Turn {
+        let life = self.threads[by.index()].life;
+        let op = Op::new(life, Action::Thread(ThreadOp::Exit));
+        self.perform_on_object::<LifeOp, true>(by, op, Site::UNKNOWN, None);
+        self.disable(by);
+        self.alive -= 1;
+        self.ended.push(by);
+        self.next_turn()
+    }
+
+    /// Announces and performs in one go what `by` is about to do, if the chooser has allowed it to
+    /// run on and it can. `None` if not, and nothing has happened.
+    #[inline(always)]
+    pub fn perform_on_lease<K: Known>(
+        &mut self,
+        by: ThreadId,
+        op: Op,
+        site: Site,
+    ) -> Option<Effect> {
+        if !C::GRANTS_LEASES || self.lease == 0 || M::WEAK || !K::IS_ON_OBJECT {
+            return None;
+        }
+        if K::BLOCKS && op.may_block() {
+            let object = &self.objects[op.object().index()].object;
+            let can = if K::MUTEX { object.is_free_mutex() } else { object.enabled(op, by) };
+            if !can {
+                return None;
+            }
+        }
+        self.lease -= 1;
+        Some(self.perform_on_object::<K, false>(by, op, site, None))
+    }
+
+    /// Time goes from an object's last Update to whoever touches it next.
+    #[cold]
+    fn join_times(&mut self, by: ThreadId, object: ObjectId, access: Access) {
+        let thread = &mut self.threads[by.index()];
+        let slot = &mut self.objects[object.index()];
+        thread.time = thread.time.max(slot.time);
+        if access == Access::Update {
+            slot.time = thread.time;
+        }
+    }
+
+    #[inline(always)]
+    fn add_to_fingerprint(&mut self, hash: u64) {
+        self.trace.fingerprint = self.trace.fingerprint.wrapping_add(hash);
+    }
+}
