@@ -156,6 +156,16 @@ fn condvar() {
     });
 }
 
+/// Outside runs a forgotten guard leaves the mutex locked, wherever it moves, and nothing worse.
+#[test]
+fn a_forgotten_guard_outside() {
+    let mutex = Mutex::new(String::from("kept"));
+    std::mem::forget(mutex.lock());
+    let moved = Box::new(mutex);
+    assert!(moved.try_lock().is_err());
+    assert_eq!(moved.into_inner().unwrap(), "kept");
+}
+
 #[test]
 fn condvar_with_a_time() {
     let timed_out = alike(|| {

@@ -3,6 +3,7 @@
 use std::cell::UnsafeCell;
 use std::fmt;
 use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
@@ -27,7 +28,7 @@ const UNLOCK: Op = Op::new(ObjectId::NONE, Action::Mutex(MutexOp::Unlock));
 /// ```
 pub struct Mutex<T: ?Sized> {
     name: Name,
-    /// Belongs to whoever holds the lock. Before `outside`, so that it is dropped first.
+    /// Belongs to whoever holds the lock.
     hold: UnsafeCell<Hold>,
     /// The lock outside runs. Inside one the engine decides.
     outside: std::sync::Mutex<()>,
@@ -39,8 +40,9 @@ pub struct Mutex<T: ?Sized> {
 /// What is remembered while the lock is held. Kept here and not in the guard, which is one word
 /// then and stays in a register.
 struct Hold {
-    /// The real lock, outside runs. It borrows from the mutex that it is kept in.
-    outside: Option<std::sync::MutexGuard<'static, ()>>,
+    /// The real lock, outside runs. It borrows from the mutex that it is kept in, so it must be given
+    /// back while that has not moved: by the guard, or, if that is forgotten, never.
+    outside: Option<ManuallyDrop<std::sync::MutexGuard<'static, ()>>>,
     /// Where the lock was taken; the report shows it for the unlock, which has no line of its own.
     site: Site,
     /// Whether the thread was unwinding when it took the lock.
@@ -178,8 +180,8 @@ impl<T: ?Sized> Mutex<T> {
 
     /// Keeps the real lock in the hold.
     fn keep<'a>(&'a self, held: std::sync::MutexGuard<'a, ()>) {
-        // SAFETY: it is dropped with the guard, or with this mutex, of which the lock it borrows from
-        // is a part that is dropped later.
+        // SAFETY: it is taken out again only by the guard, which borrows the mutex: until then the
+        // lock that it borrows from neither moves nor ends.
         let held = unsafe {
             std::mem::transmute::<std::sync::MutexGuard<'a, ()>, std::sync::MutexGuard<'static, ()>>(
                 held,
@@ -187,7 +189,7 @@ impl<T: ?Sized> Mutex<T> {
         };
         // SAFETY: whoever has the real lock has the hold.
         let hold = unsafe { &mut *self.hold.get() };
-        hold.outside = Some(held);
+        hold.outside = Some(ManuallyDrop::new(held));
     }
 }
 
@@ -244,7 +246,7 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
         // SAFETY: this guard has the hold.
         let hold = unsafe { &mut *self.mutex.hold.get() };
         let held = hold.outside.take().expect("a MutexGuard left the execution it belongs to");
-        let (poisoned, (held, outcome)) = match wait(held) {
+        let (poisoned, (held, outcome)) = match wait(ManuallyDrop::into_inner(held)) {
             Ok(back) => (false, back),
             Err(back) => (true, back.into_inner()),
         };
@@ -289,7 +291,7 @@ impl<T: ?Sized> Mutex<T> {
         // SAFETY: called by the guard, which has the hold. It may outlive the run it was made in; then
         // there is no real lock, and nothing to do.
         let held = unsafe { (*self.hold.get()).outside.take() };
-        drop(held);
+        drop(held.map(ManuallyDrop::into_inner));
     }
 }
 
