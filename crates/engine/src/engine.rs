@@ -161,11 +161,6 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         &mut self.plan
     }
 
-    /// The plan of this run.
-    pub fn plan(&self) -> &Plan<C> {
-        &self.plan
-    }
-
     /// What has happened.
     pub fn trace(&self) -> &Trace {
         &self.trace

@@ -28,9 +28,9 @@ pub use port::Body;
 pub use portable::Portable;
 pub use runtime::{Options, Runtime};
 
-/// The fastest back end for this target.
-#[cfg(all(unix, target_arch = "x86_64"))]
+/// The fastest back end for this target, unless the feature `portable` asks for the other.
+#[cfg(all(unix, target_arch = "x86_64", not(feature = "portable")))]
 pub type Default = Native;
-/// The fastest back end for this target.
-#[cfg(not(all(unix, target_arch = "x86_64")))]
+/// The fastest back end for this target, unless the feature `portable` asks for the other.
+#[cfg(any(feature = "portable", not(all(unix, target_arch = "x86_64"))))]
 pub type Default = Portable;
