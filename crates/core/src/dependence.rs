@@ -6,7 +6,7 @@
 use crate::op::Traits;
 use crate::{
     Action, AtomicOp, BarrierOp, CellOp, ChannelOp, CondvarOp, Effect, Event, MutexOp, ObjectId,
-    OnceOp, Op, ParkOp, Pending, RwLockOp, ThreadOp,
+    OnceOp, Op, ParkOp, Pending, RwLockOp, ThreadId, ThreadOp,
 };
 
 /// How an operation touches its object.
@@ -136,7 +136,33 @@ impl Op {
     }
 }
 
+/// What of an event decides which others it depends on.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct Footprint {
+    /// Who.
+    pub thread: ThreadId,
+    /// What it touched.
+    pub object: ObjectId,
+    /// How.
+    pub access: Access,
+}
+
+impl Footprint {
+    /// Whether the two must keep their order.
+    #[inline(always)]
+    pub fn depends(&self, other: &Footprint) -> bool {
+        self.thread == other.thread
+            || conflict((self.object, self.access), (other.object, other.access))
+    }
+}
+
 impl Event {
+    /// What decides which others this event depends on.
+    #[inline(always)]
+    pub fn footprint(&self) -> Footprint {
+        Footprint { thread: self.id.thread, object: self.op.object(), access: self.access() }
+    }
+
     /// How this event touched its object.
     #[inline(always)]
     pub fn access(&self) -> Access {

@@ -42,6 +42,9 @@ pub struct ThreadInfo {
 pub struct ObjectInfo {
     /// What it is.
     pub kind: ObjectKind,
+    /// What it began with: an atomic variable's value, a barrier's size, how many messages a
+    /// channel can hold (`u64::MAX`: any number). Zero for all others.
+    pub initial: u64,
     /// The event that first announced it; its name across runs.
     pub name: EventId,
     /// The line of that announcement.

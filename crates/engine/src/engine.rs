@@ -215,7 +215,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             None => {
                 let name = EventId { thread: ThreadId::MAIN, index: 0 };
                 let kind = ObjectKind::Thread(ThreadId::MAIN);
-                self.add_object(ObjectInfo { kind, name, site: Site::UNKNOWN });
+                self.add_object(ObjectInfo { kind, initial: 0, name, site: Site::UNKNOWN });
             }
         }
         self.objects[life.index()].object.become_life(Life::Running);
@@ -362,7 +362,9 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
                 | Ending::Abandoned
                 | Ending::Diverged(_) => None,
             };
-            let others = self.trace.threads.iter().filter(|info| Some(info.id) != panicked);
+            // Nor has a thread announced anything that has just performed a spawn.
+            let has_announced = |id: ThreadId| Some(id) != panicked && self.creator != id.0;
+            let others = self.trace.threads.iter().filter(|info| has_announced(info.id));
             for info in others {
                 let slot = &self.objects[self.threads[info.id.index()].life.index()];
                 if matches!(slot.object, Object::Life(Life::Running)) {

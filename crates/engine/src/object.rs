@@ -4,7 +4,7 @@
 //! look at the object alone, never at what other threads could do; explorers rely on that when they
 //! re-evaluate a recorded run.
 
-use raddle_core::{Effect, ObjectKind, Op, Scalar, ThreadId};
+use raddle_core::{Effect, ObjectInfo, ObjectKind, Op, Scalar, ThreadId};
 
 use crate::objects::{Barrier, Channel, Condvar, Life, Mutex, Once, Parker, RwLock, Shape};
 
@@ -71,6 +71,19 @@ impl Initial {
             Initial::Channel { .. } => ObjectKind::Channel,
         }
     }
+
+    /// What the object begins with, as it stands in a trace.
+    #[inline]
+    pub fn number(self) -> u64 {
+        match self {
+            Initial::Atomic(scalar, value) => scalar.truncate(value),
+            Initial::Barrier(size) => size,
+            Initial::Channel { capacity } => capacity.unwrap_or(u64::MAX),
+            Initial::Cell | Initial::Mutex | Initial::RwLock | Initial::Condvar | Initial::Once => {
+                0
+            }
+        }
+    }
 }
 
 impl From<Initial> for Object {
@@ -84,6 +97,27 @@ impl From<Initial> for Object {
             Initial::Barrier(size) => Object::Barrier(Barrier::new(size)),
             Initial::Once => Object::Once(Once::default()),
             Initial::Channel { capacity } => Object::Channel(Channel::new(capacity)),
+        }
+    }
+}
+
+impl From<&ObjectInfo> for Object {
+    /// The object as a run of this trace began with it.
+    fn from(info: &ObjectInfo) -> Object {
+        match info.kind {
+            ObjectKind::Thread(ThreadId::MAIN) => Object::Life(Life::Running),
+            ObjectKind::Thread(_) => Object::Life(Life::Unborn),
+            ObjectKind::Atomic(_) | ObjectKind::Cell => Object::Variable,
+            ObjectKind::Mutex => Object::Mutex(Mutex::default()),
+            ObjectKind::RwLock => Object::RwLock(RwLock::default()),
+            ObjectKind::Condvar => Object::Condvar(Condvar::default()),
+            ObjectKind::Barrier => Object::Barrier(Barrier::new(info.initial)),
+            ObjectKind::Once => Object::Once(Once::default()),
+            ObjectKind::Parker(_) => Object::Parker(Parker::default()),
+            ObjectKind::Channel => {
+                let capacity = (info.initial != u64::MAX).then_some(info.initial);
+                Object::Channel(Channel::new(capacity))
+            }
         }
     }
 }

@@ -8,15 +8,19 @@
 mod classes;
 mod deadlock;
 mod dfs;
+mod dpor;
 mod explorer;
+mod past;
 mod repeat;
 mod replay;
 mod session;
 mod strategy;
+mod wakeup;
 
 pub use classes::Classes;
 pub use deadlock::waits;
 pub use dfs::{Dfs, DfsChooser};
+pub use dpor::{Dpor, DporChooser, Statistics};
 pub use explorer::Explorer;
 pub use repeat::Repeat;
 pub use replay::{Stop, replay};

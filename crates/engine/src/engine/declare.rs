@@ -12,12 +12,12 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     /// Names an object at its first announcement, by `by` at `site`.
     pub fn declare(&mut self, by: ThreadId, initial: Initial, site: Site) -> ObjectId {
         let name = self.next_event(by);
-        let info = ObjectInfo { kind: initial.kind(), name, site };
+        let info = ObjectInfo { kind: initial.kind(), initial: initial.number(), name, site };
         let id = self.add_object(info);
         self.objects[id.index()].object.become_new(initial);
-        if let Initial::Atomic(scalar, value) = initial {
+        if let Initial::Atomic(..) = initial {
             let location = &mut self.objects[id.index()].location;
-            self.memory.declare(location, name, scalar.truncate(value));
+            self.memory.declare(location, name, initial.number());
         }
         id
     }
@@ -33,7 +33,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         if self.threads.len() <= child.index() {
             self.make_room(child);
         }
-        let info = ObjectInfo { kind: ObjectKind::Thread(child), name, site };
+        let info = ObjectInfo { kind: ObjectKind::Thread(child), initial: 0, name, site };
         let life = self.add_object(info);
         self.objects[life.index()].object.become_life(Life::Unborn);
         self.threads[child.index()].life = life;
@@ -54,7 +54,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             return known;
         }
         let name = self.next_event(by);
-        let info = ObjectInfo { kind: ObjectKind::Parker(thread), name, site };
+        let info = ObjectInfo { kind: ObjectKind::Parker(thread), initial: 0, name, site };
         let parker = self.add_object(info);
         self.objects[parker.index()].object = Object::Parker(Parker::default());
         self.threads[thread.index()].parker = parker;
