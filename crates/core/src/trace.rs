@@ -45,6 +45,9 @@ pub struct ObjectInfo {
     /// What it began with: an atomic variable's value, a barrier's size, how many messages a
     /// channel can hold (`u64::MAX`: any number). Zero for all others.
     pub initial: u64,
+    /// The same in every run for the same object and for no other, where the front end knows; zero
+    /// where it does not.
+    pub identity: u64,
     /// The event that first announced it; its name across runs.
     pub name: EventId,
     /// The line of that announcement.

@@ -215,7 +215,13 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             None => {
                 let name = EventId { thread: ThreadId::MAIN, index: 0 };
                 let kind = ObjectKind::Thread(ThreadId::MAIN);
-                self.add_object(ObjectInfo { kind, initial: 0, name, site: Site::UNKNOWN });
+                self.add_object(ObjectInfo {
+                    kind,
+                    initial: 0,
+                    identity: 0,
+                    name,
+                    site: Site::UNKNOWN,
+                });
             }
         }
         self.objects[life.index()].object.become_life(Life::Running);

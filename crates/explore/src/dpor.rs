@@ -179,10 +179,10 @@ impl Dpor {
         }
     }
 
-    /// Plans the reversal of every race that the events from `from` on take part in.
-    fn plan_reversals(&mut self, from: usize, trace: &Trace) {
+    /// Plans the reversal of every race of a run.
+    fn plan_reversals(&mut self, trace: &Trace) {
         let Dpor { nodes, past, steps, statistics, .. } = self;
-        past.reversals(from, trace, |reversal| {
+        past.reversals(trace, |reversal| {
             steps.clear();
             steps.extend(reversal.steps().map(|(event, footprint)| {
                 let event_in_trace = past.position(event).map(|position| &trace.events[position]);
@@ -276,6 +276,6 @@ impl Explorer for Dpor {
         self.statistics.blocked += u64::from(trace.ending == Ending::Abandoned);
         let from = self.past.len();
         self.follow(from, trace);
-        self.plan_reversals(from, trace);
+        self.plan_reversals(trace);
     }
 }

@@ -321,17 +321,16 @@ impl Past {
         }
     }
 
-    /// Shows every way to let a thread go first in a conflict that the events from `from` on, or
-    /// one that is still pending, take part in.
-    pub(crate) fn reversals(&self, from: usize, trace: &Trace, mut show: impl FnMut(Reversal<'_>)) {
+    /// Shows every way to let a thread go first in a conflict, also with an operation that is still
+    /// pending.
+    pub(crate) fn reversals(&self, trace: &Trace, mut show: impl FnMut(Reversal<'_>)) {
         let mut found = Vec::new();
-        for (until, event) in trace.events.iter().enumerate().skip(from) {
-            let step = &self.steps[until];
+        for (event, step) in trace.events.iter().zip(&self.steps) {
             let before = Before { on_object: step.on_object, in_thread: step.in_thread };
             self.rivals(event.op, event.id.thread, before, &mut found);
             for &(at, access) in &found {
                 let last = Footprint { access, ..step.footprint };
-                show(Reversal { past: self, at, until, last: (event.id, last) });
+                show(Reversal { past: self, at, last: (event.id, last) });
             }
         }
         for pending in &trace.pending {
@@ -343,7 +342,7 @@ impl Past {
             for &(at, access) in &found {
                 let last = Footprint { thread, object: op.object(), access };
                 let last = (self.next_id(thread), last);
-                show(Reversal { past: self, at, until: self.len(), last });
+                show(Reversal { past: self, at, last });
             }
         }
     }
@@ -361,15 +360,15 @@ pub(crate) struct Reversal<'a> {
     past: &'a Past,
     /// The position of that event.
     pub(crate) at: usize,
-    until: usize,
     last: (EventId, Footprint),
 }
 
 impl Reversal<'_> {
-    /// What is to happen in the place of the event: all that came between and does not depend on
-    /// it, then the thread.
+    /// What is to happen in the place of the event: all that came after it, up to the end of the
+    /// run, and does not depend on it; then the thread.
     pub(crate) fn steps(&self) -> impl Iterator<Item = (EventId, Footprint)> {
-        let independent = (self.at + 1..self.until).filter(|&m| !self.past.precedes(self.at, m));
+        let later = self.at + 1..self.past.len();
+        let independent = later.filter(|&m| !self.past.precedes(self.at, m));
         independent.map(|m| (self.past.id(m), self.past.steps[m].footprint)).chain([self.last])
     }
 }

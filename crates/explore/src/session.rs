@@ -9,7 +9,7 @@ use raddle_core::{
 use raddle_engine::{Engine, Family, Sc, Stuck, Substrate};
 use raddle_strategy::{Pct, Random, RoundRobin};
 
-use crate::{Classes, Dfs, Explorer, Repeat, Strategy, replay, waits};
+use crate::{Classes, Dfs, Dpor, Explorer, Repeat, Strategy, replay, waits};
 
 /// What a check is to do.
 #[derive(Clone, Debug)]
@@ -96,6 +96,7 @@ impl<'a, S: Substrate> Session<'a, S> {
             Strategy::RoundRobin => self.explore(Repeat::new(RoundRobin, seed)),
             Strategy::Pct { depth } => self.explore(Repeat::new(Pct::new(depth), seed)),
             Strategy::Dfs => self.explore(Dfs::default()),
+            Strategy::Dpor => self.explore(Dpor::default()),
         }
     }
 

@@ -18,6 +18,8 @@ pub enum Strategy {
     },
     /// Every interleaving: `dfs`.
     Dfs,
+    /// One execution of every equivalence class: `dpor`.
+    Dpor,
 }
 
 impl fmt::Display for Strategy {
@@ -27,6 +29,7 @@ impl fmt::Display for Strategy {
             Strategy::RoundRobin => f.write_str("round-robin"),
             Strategy::Pct { depth } => write!(f, "pct:{depth}"),
             Strategy::Dfs => f.write_str("dfs"),
+            Strategy::Dpor => f.write_str("dpor"),
         }
     }
 }
@@ -42,7 +45,7 @@ impl fmt::Display for StrategyError {
         write!(
             f,
             "unknown strategy `{}`; known are: random, round-robin, pct:D (with a depth D from 1 \
-             to 100), dfs",
+             to 100), dfs, dpor",
             self.word
         )
     }
@@ -60,6 +63,7 @@ impl FromStr for Strategy {
                 "random" => Ok(Strategy::Random),
                 "round-robin" => Ok(Strategy::RoundRobin),
                 "dfs" => Ok(Strategy::Dfs),
+                "dpor" => Ok(Strategy::Dpor),
                 _ => Err(unknown()),
             },
             Some(("pct", depth)) => match depth.parse() {
@@ -77,7 +81,7 @@ mod tests {
 
     #[test]
     fn words_come_back_as_they_were() {
-        for word in ["random", "round-robin", "pct:1", "pct:100", "dfs"] {
+        for word in ["random", "round-robin", "pct:1", "pct:100", "dfs", "dpor"] {
             assert_eq!(word.parse::<Strategy>().unwrap().to_string(), word);
         }
     }

@@ -35,8 +35,11 @@ enum Object {
     Known(ObjectId),
     /// The life or the park token of a thread.
     OfThread(ObjectKind),
-    /// The one that the event touches, if what its thread knew before is what this identifies.
-    Later { history: u64 },
+    /// One that the front end knows by this number.
+    Identified(u64),
+    /// One that was announced after the point, which is at this position. If what the event's thread
+    /// knew before is what `history` identifies, it is the one that the event touches in any run.
+    Later { history: u64, at: usize },
 }
 
 impl Branch {
@@ -61,7 +64,8 @@ impl Branch {
         let object = match trace.objects.get(id.index()) {
             Some(info) if !past.announced_before(info.name, at) => match info.kind {
                 ObjectKind::Thread(_) | ObjectKind::Parker(_) => Object::OfThread(info.kind),
-                _ => Object::Later { history: past.history_before(planned.event).unwrap_or(0) },
+                _ if info.identity != 0 => Object::Identified(info.identity),
+                _ => Object::Later { history: past.history_before(planned.event).unwrap_or(0), at },
             },
             Some(_) | None => Object::Known(id),
         };
@@ -69,24 +73,26 @@ impl Branch {
         Branch { event, access: footprint.access, object, value, children: Vec::new() }
     }
 
-    /// What this event touches in a run in which nothing it knows of has changed; `None` if that
-    /// cannot be told.
-    fn footprint(&self, past: &Past, trace: &Trace) -> Option<Footprint> {
-        let object = match self.object {
-            Object::Known(object) => object,
-            Object::OfThread(kind) => trace
-                .objects
-                .iter()
-                .position(|info| info.kind == kind)
-                .map_or(ObjectId::NONE, |position| ObjectId(position as u32)),
-            Object::Later { history } => {
-                if past.history_before(self.event) != Some(history) {
-                    return None;
+    /// Whether this event, in a run in which nothing it knows of has changed, touches `object`; true
+    /// if that cannot be told.
+    fn touches(&self, object: ObjectId, past: &Past, trace: &Trace) -> bool {
+        if object == ObjectId::NONE {
+            return false;
+        }
+        match self.object {
+            Object::Known(known) => object == known,
+            Object::OfThread(kind) => trace.objects[object.index()].kind == kind,
+            Object::Identified(identity) => trace.objects[object.index()].identity == identity,
+            Object::Later { history, at } => {
+                if past.announced_before(trace.objects[object.index()].name, at) {
+                    return false;
                 }
-                past.operation(self.event, trace)?.object()
+                if past.history_before(self.event) != Some(history) {
+                    return true;
+                }
+                past.operation(self.event, trace).is_none_or(|op| op.object() == object)
             }
-        };
-        Some(Footprint { thread: self.event.thread, object, access: self.access })
+        }
     }
 
     /// Whether running this first does not rule out what `steps` lead to; leaves those that are
@@ -102,11 +108,10 @@ impl Branch {
                 }
                 is_first
             }
-            None => self.footprint(past, trace).is_some_and(|own| {
-                steps.iter().all(|step| {
-                    let theirs = (step.footprint.object, step.footprint.access);
-                    !conflict((own.object, own.access), theirs)
-                })
+            None => steps.iter().all(|step| {
+                let Footprint { object, access, .. } = step.footprint;
+                let may_conflict = conflict((object, self.access), (object, access));
+                !may_conflict || !self.touches(object, past, trace)
             }),
         }
     }

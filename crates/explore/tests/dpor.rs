@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use raddle_core::{Action, AtomicOp, Ending, MutexOp, Order, Rmw, Scalar, Trace};
 use raddle_engine::Initial;
 use raddle_explore::{Dfs, Dpor, Explorer};
-use raddle_testkit::{Interpreter, Kind, Program, Shape, Step, explore, for_all, scaled};
+use raddle_testkit::{
+    IdentifyingInterpreter, Interpreter, Kind, Program, Shape, Step, explore, for_all, scaled,
+};
 
 /// Programs with more interleavings are passed over.
 const LIMIT: u64 = 20_000;
@@ -27,7 +29,7 @@ fn ending(trace: &Trace) -> &'static str {
 /// Everything that `explorer` runs of `program`, and how many runs that takes; `None` if too many.
 fn search(program: &Program, explorer: impl Explorer) -> Option<(u64, Seen)> {
     let mut seen = Seen::new();
-    let runs = explore(&mut Interpreter, program, explorer, LIMIT, |trace| {
+    let runs = explore(&mut IdentifyingInterpreter, program, explorer, LIMIT, |trace| {
         seen.entry(trace.fingerprint).or_insert((0, ending(trace))).0 += 1;
     })?;
     Some((runs, seen))
@@ -127,4 +129,22 @@ fn a_panic_is_found_if_there_is_one() {
         }
         if panics(&all) { Ok(()) } else { compare(&all, &found) }
     });
+}
+
+/// Programs too large for a search of all interleavings: two orders of searching must agree.
+#[test]
+fn the_order_of_searching_does_not_matter() {
+    let shape =
+        Shape { kinds: Kind::ALL.to_vec(), kinds_at_once: 3, scripts: 5, pieces: 3, panics: 0 };
+    let (mut programs, mut classes) = (0, 0);
+    for_all(33, scaled(400), &shape, |program, rng| {
+        let Some((_, all)) = search(program, Dpor::default()) else { return Ok(()) };
+        compare(&all, &all)?;
+        let (_, found) = search(program, Dpor::shuffled(rng.bits())).ok_or("more, shuffled")?;
+        compare(&all, &found)?;
+        programs += 1;
+        classes += all.len();
+        Ok(())
+    });
+    println!("{programs} programs, {classes} classes");
 }

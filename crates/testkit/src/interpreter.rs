@@ -13,6 +13,10 @@ pub(crate) const SCRIPTED_PANIC: &str = "scripted panic";
 #[derive(Debug, Default)]
 pub struct Interpreter;
 
+/// The same, telling also what identifies objects across runs, as the mirror cannot always.
+#[derive(Debug, Default)]
+pub struct IdentifyingInterpreter;
+
 impl Substrate for Interpreter {
     type Program = Program;
 
@@ -21,15 +25,36 @@ impl Substrate for Interpreter {
         engine: &mut Engine<M, C>,
         program: &Program,
     ) -> Result<(), Stuck> {
-        engine.reset();
-        let objects = vec![None; program.objects.len()];
-        let mut run = Run { engine, program, objects, threads: Vec::new() };
-        run.admit(ThreadId::MAIN, ThreadId::MAIN, 0);
-        let mut next = run.announce(ThreadId::MAIN);
-        while let Some(thread) = next.and_then(Turn::thread) {
-            next = run.turn(thread);
-        }
+        interpret(engine, program, false);
         Ok(())
+    }
+}
+
+impl Substrate for IdentifyingInterpreter {
+    type Program = Program;
+
+    fn execute<M: Memory, C: Chooser>(
+        &mut self,
+        engine: &mut Engine<M, C>,
+        program: &Program,
+    ) -> Result<(), Stuck> {
+        interpret(engine, program, true);
+        Ok(())
+    }
+}
+
+fn interpret<M: Memory, C: Chooser>(
+    engine: &mut Engine<M, C>,
+    program: &Program,
+    identifies_objects: bool,
+) {
+    engine.reset();
+    let objects = vec![None; program.objects.len()];
+    let mut run = Run { engine, program, objects, threads: Vec::new(), identifies_objects };
+    run.admit(ThreadId::MAIN, ThreadId::MAIN, 0);
+    let mut next = run.announce(ThreadId::MAIN);
+    while let Some(thread) = next.and_then(Turn::thread) {
+        next = run.turn(thread);
     }
 }
 
@@ -40,6 +65,7 @@ struct Run<'a, M: Memory, C> {
     objects: Vec<Option<ObjectId>>,
     /// By [`ThreadId`], with what each announced last.
     threads: Vec<Option<(Actor, Announced)>>,
+    identifies_objects: bool,
 }
 
 #[derive(Copy, Clone)]
@@ -116,7 +142,12 @@ impl<M: Memory, C: Chooser> Run<'_, M, C> {
     fn object(&mut self, by: ThreadId, target: Target) -> ObjectId {
         match target {
             Target::Object(position) => *self.objects[position].get_or_insert_with(|| {
-                self.engine.declare(by, self.program.objects[position], Site::UNKNOWN)
+                let initial = self.program.objects[position];
+                let object = self.engine.declare(by, initial, Site::UNKNOWN);
+                if self.identifies_objects {
+                    self.engine.identify(object, position as u64 + 1);
+                }
+                object
             }),
             Target::Life(thread) => self.engine.life(thread),
             Target::Parker(thread) => self.engine.parker(thread, by, Site::UNKNOWN),

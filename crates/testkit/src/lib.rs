@@ -24,6 +24,6 @@ pub use check::{for_all, scaled};
 pub use coroutines::Coroutines;
 pub use drive::{engine, explore, run_once};
 pub use generate::{Kind, Shape};
-pub use interpreter::Interpreter;
+pub use interpreter::{IdentifyingInterpreter, Interpreter};
 pub use program::{Program, Relative, Step};
 pub use shrink::shrink;

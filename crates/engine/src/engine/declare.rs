@@ -12,7 +12,8 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     /// Names an object at its first announcement, by `by` at `site`.
     pub fn declare(&mut self, by: ThreadId, initial: Initial, site: Site) -> ObjectId {
         let name = self.next_event(by);
-        let info = ObjectInfo { kind: initial.kind(), initial: initial.number(), name, site };
+        let info =
+            ObjectInfo { kind: initial.kind(), initial: initial.number(), identity: 0, name, site };
         let id = self.add_object(info);
         self.objects[id.index()].object.become_new(initial);
         if let Initial::Atomic(..) = initial {
@@ -20,6 +21,11 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             self.memory.declare(location, name, initial.number());
         }
         id
+    }
+
+    /// Tells what identifies an object across runs; not zero.
+    pub fn identify(&mut self, object: ObjectId, identity: u64) {
+        self.trace.objects[object.index()].identity = identity;
     }
 
     /// The thread that `by` is about to spawn, and its object for the announcement.
@@ -33,7 +39,8 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         if self.threads.len() <= child.index() {
             self.make_room(child);
         }
-        let info = ObjectInfo { kind: ObjectKind::Thread(child), initial: 0, name, site };
+        let info =
+            ObjectInfo { kind: ObjectKind::Thread(child), initial: 0, identity: 0, name, site };
         let life = self.add_object(info);
         self.objects[life.index()].object.become_life(Life::Unborn);
         self.threads[child.index()].life = life;
@@ -54,7 +61,8 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             return known;
         }
         let name = self.next_event(by);
-        let info = ObjectInfo { kind: ObjectKind::Parker(thread), initial: 0, name, site };
+        let info =
+            ObjectInfo { kind: ObjectKind::Parker(thread), initial: 0, identity: 0, name, site };
         let parker = self.add_object(info);
         self.objects[parker.index()].object = Object::Parker(Parker::default());
         self.threads[thread.index()].parker = parker;

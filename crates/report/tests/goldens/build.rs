@@ -37,7 +37,13 @@ impl Build {
 
     pub(crate) fn object(&mut self, kind: ObjectKind) -> ObjectId {
         let name = EventId { thread: MAIN, index: 0 };
-        self.trace.objects.push(ObjectInfo { kind, initial: 0, name, site: site::two() });
+        self.trace.objects.push(ObjectInfo {
+            kind,
+            initial: 0,
+            identity: 0,
+            name,
+            site: site::two(),
+        });
         ObjectId(self.trace.objects.len() as u32 - 1)
     }
 
