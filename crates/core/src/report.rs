@@ -31,6 +31,62 @@ pub struct Report {
     pub elapsed: Duration,
     /// The most threads alive in a run, main included.
     pub threads: u32,
+    /// What was done one after the other, if the strategy has several parts.
+    pub phases: Vec<Phase>,
+    /// What a systematic search took.
+    pub search: Option<Search>,
+}
+
+/// A part of a check.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Phase {
+    /// How executions were chosen, as its word.
+    pub strategy: String,
+    /// How many there were.
+    pub executions: u64,
+    /// How it ended.
+    pub end: PhaseEnd,
+}
+
+/// How a part of a check ended.
+#[derive(Copy, Clone, PartialEq, Debug)]
+pub enum PhaseEnd {
+    /// Every execution was tried.
+    Exhausted,
+    /// Every execution within these bounds was tried.
+    Bounded(Bound),
+    /// There would have been too many executions: about so many.
+    TooMany(f64),
+    /// An execution did not end within the steps that can be searched.
+    TooLong,
+    /// Its runs or its time were used up.
+    OutOfBudget,
+    /// It found a failure.
+    Failed,
+}
+
+/// What limits the executions that a search tries.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+pub struct Bound {
+    /// How often a thread that could have gone on had to wait for another, at most.
+    pub preemptions: Option<u32>,
+    /// How often the scheduler left its usual order, at most.
+    pub delays: Option<u32>,
+    /// How much more often than others that could go on a thread gave way, at most.
+    pub unfairness: Option<u32>,
+}
+
+/// What a systematic search took, and how far it is.
+#[derive(Copy, Clone, PartialEq, Debug, Default)]
+pub struct Search {
+    /// Runs given up half-way because everything they could still reach had been tried.
+    pub blocked: u64,
+    /// The most points kept at once.
+    pub points: u64,
+    /// The most steps planned at once (the size of all wakeup trees).
+    pub planned: u64,
+    /// About how many executions there are in all; none before the first run.
+    pub estimate: Option<f64>,
 }
 
 /// The result of a check.
@@ -38,6 +94,8 @@ pub struct Report {
 pub enum Verdict {
     /// Every execution was tried and none fails.
     Exhausted,
+    /// Every execution within these bounds was tried and none fails.
+    Bounded(Bound),
     /// None of the executions tried fails.
     Sampled,
     /// There is only one execution, and it does not fail.
@@ -112,7 +170,10 @@ impl Report {
     pub fn failure(&self) -> Option<&Failure> {
         match &self.verdict {
             Verdict::Failed(failure) => Some(failure),
-            Verdict::Exhausted | Verdict::Sampled | Verdict::NothingToExplore => None,
+            Verdict::Exhausted
+            | Verdict::Bounded(_)
+            | Verdict::Sampled
+            | Verdict::NothingToExplore => None,
         }
     }
 }

@@ -368,9 +368,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
                 | Ending::Abandoned
                 | Ending::Diverged(_) => None,
             };
-            // Nor has a thread announced anything that has just performed a spawn.
-            let has_announced = |id: ThreadId| Some(id) != panicked && self.creator != id.0;
-            let others = self.trace.threads.iter().filter(|info| has_announced(info.id));
+            let others = self.trace.threads.iter().filter(|info| Some(info.id) != panicked);
             for info in others {
                 let slot = &self.objects[self.threads[info.id.index()].life.index()];
                 if matches!(slot.object, Object::Life(Life::Running)) {

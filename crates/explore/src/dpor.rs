@@ -12,7 +12,7 @@
 
 use raddle_core::{
     Action, Choice, Chooser, Ending, Event, EventId, Footprint, ObjectId, Pick, Plan, Point,
-    Threads, Trace,
+    Search, Threads, Trace,
 };
 use raddle_strategy::Rng;
 
@@ -28,25 +28,18 @@ pub struct Dpor {
     past: Past,
     /// The choices that lead through `nodes`.
     path: Vec<Choice>,
-    started: bool,
-    statistics: Statistics,
+    /// How many runs were made.
+    runs: u64,
+    search: Search,
+    /// Whether a run reached the step limit.
+    is_cut_off: bool,
+    /// How many steps all trees have together.
+    planned: u64,
     shuffle: Option<Rng>,
     /// What is left of the tree along the branch being run, by position from its first step on.
     beside: Vec<Vec<Branch>>,
     /// A reversal being looked at.
     steps: Vec<Planned>,
-}
-
-/// What a search took.
-#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
-pub struct Statistics {
-    /// Runs given up because everything they could still reach had been run before.
-    pub blocked: u64,
-    /// The most points kept at once.
-    pub points: usize,
-    /// The most steps kept at once in wakeup trees, over all points.
-    pub planned: usize,
-    planned_now: usize,
 }
 
 /// A point with what is known of the ways to go on from it.
@@ -58,11 +51,13 @@ struct Node {
     tree: Vec<Branch>,
     /// How many choices were made before.
     offset: usize,
+    /// How many ways on have been run to the end.
+    done: u32,
     /// Whether the way on is a number, not a thread.
     is_value: bool,
 }
 
-/// Lets the running thread go on as long as it can, and never one that sleeps.
+/// Lets the running thread go on until it waits or gives way, and never one that sleeps.
 #[derive(Clone, Debug, Default)]
 pub struct DporChooser {
     sleep: Vec<Footprint>,
@@ -78,9 +73,16 @@ impl Dpor {
         Dpor { shuffle: Some(Rng::new(seed)), ..Dpor::default() }
     }
 
-    /// What the search took so far.
-    pub fn statistics(&self) -> Statistics {
-        self.statistics
+    /// About how many runs there are in all, from how much of what is known has been done: every
+    /// way on from a point counts for the same.
+    fn estimate(&self) -> f64 {
+        let (mut done, mut share) = (0.0, 1.0);
+        for node in &self.nodes {
+            let ways = f64::from(node.done) + 1.0 + node.tree.len() as f64;
+            done += share * f64::from(node.done) / ways;
+            share /= ways;
+        }
+        self.runs as f64 / (done + share)
     }
 
     /// Goes back to the last point with something left to run; false if there is none.
@@ -93,6 +95,7 @@ impl Dpor {
             if !node.is_value {
                 node.sleep.push(done);
             }
+            node.done += 1;
             if node.tree.is_empty() {
                 self.nodes.pop();
                 continue;
@@ -114,7 +117,7 @@ impl Dpor {
         self.beside.clear();
         let mut branch = self.nodes[depth].tree.remove(0);
         loop {
-            self.statistics.planned_now -= 1;
+            self.planned -= 1;
             self.path.push(Choice::Thread(branch.thread()));
             self.path.extend(branch.value.map(Choice::Value));
             if branch.children.is_empty() {
@@ -146,7 +149,8 @@ impl Dpor {
                 };
                 let tree =
                     if position > from { beside.next().unwrap_or_default() } else { Vec::new() };
-                self.nodes.push(Node { sleep, tree, offset: self.path.len(), is_value: false });
+                let offset = self.path.len();
+                self.nodes.push(Node { sleep, tree, offset, done: 0, is_value: false });
             }
             self.path.push(Choice::Thread(event.id.thread));
             if let Some((bound, value)) = chosen(event) {
@@ -158,7 +162,7 @@ impl Dpor {
             }
             self.past.push(event, &trace.objects);
         }
-        self.statistics.points = self.statistics.points.max(self.nodes.len());
+        self.search.points = self.search.points.max(self.nodes.len() as u64);
     }
 
     /// The event after a new point chose a number: plans the others. Not where the point was led to
@@ -174,14 +178,14 @@ impl Dpor {
             let is_planned = node.tree.iter().any(|branch| branch.value == Some(value));
             if value != taken && !is_planned {
                 node.tree.push(Branch::choosing(event, value));
-                self.statistics.planned_now += 1;
+                self.planned += 1;
             }
         }
     }
 
     /// Plans the reversal of every race of a run.
     fn plan_reversals(&mut self, trace: &Trace) {
-        let Dpor { nodes, past, steps, statistics, .. } = self;
+        let Dpor { nodes, past, steps, planned, .. } = self;
         past.reversals(trace, |reversal| {
             steps.clear();
             steps.extend(reversal.steps().map(|(event, footprint)| {
@@ -191,9 +195,7 @@ impl Dpor {
             }));
             let node = &mut nodes[reversal.at];
             if !node.sleep.iter().any(|asleep| is_weak_initial(asleep, steps)) {
-                let added = wakeup::insert(&mut node.tree, steps, past, trace, reversal.at);
-                statistics.planned_now += added;
-                statistics.planned = statistics.planned.max(statistics.planned_now);
+                *planned += wakeup::insert(&mut node.tree, steps, past, trace, reversal.at);
             }
         });
     }
@@ -234,7 +236,6 @@ impl Chooser for DporChooser {
         if let Some(option) = asks_for_a_number(threads) {
             return Pick::Take(option);
         }
-        let last = past.last();
         let sleep = &self.sleep;
         let awake = |&option: &usize| {
             let thread = threads.enabled[option];
@@ -242,10 +243,15 @@ impl Chooser for DporChooser {
         };
         let options = (0..threads.enabled.len()).filter(awake);
         let choice = match &mut self.shuffle {
-            None => options.min_by_key(|&option| {
-                let thread = threads.enabled[option];
-                (last.is_none_or(|last| last.id.thread != thread), thread)
-            }),
+            None => {
+                // The running thread, then those after it; the first of them if it gives way, so
+                // that what it waits for can happen.
+                let first = match past.last() {
+                    None => 0,
+                    Some(last) => last.id.thread.0 + u32::from(last.op.gave_way(last.effect)),
+                };
+                options.min_by_key(|&option| threads.enabled[option].0.wrapping_sub(first))
+            }
             Some(rng) => {
                 let options: Vec<usize> = options.collect();
                 (!options.is_empty()).then(|| options[rng.below(options.len())])
@@ -263,19 +269,35 @@ impl Explorer for Dpor {
     }
 
     fn next(&mut self, plan: &mut Plan<DporChooser>) -> bool {
-        if !std::mem::replace(&mut self.started, true) {
+        if self.runs == 0 {
             plan.prefix.clear();
             plan.then.sleep.clear();
             plan.then.seen = 0;
             return true;
         }
-        self.backtrack(plan)
+        !self.is_cut_off && self.backtrack(plan)
+    }
+
+    fn is_complete(&self) -> bool {
+        !self.is_cut_off
     }
 
     fn learn(&mut self, _run: u64, trace: &Trace, _plan: &mut Plan<DporChooser>) {
-        self.statistics.blocked += u64::from(trace.ending == Ending::Abandoned);
+        self.runs += 1;
+        self.search.blocked += u64::from(trace.ending == Ending::Abandoned);
+        if trace.ending == Ending::StepLimit {
+            // Endless, as far as anybody can tell: nothing follows from where it was cut off.
+            self.is_cut_off = true;
+            return;
+        }
         let from = self.past.len();
         self.follow(from, trace);
         self.plan_reversals(trace);
+        self.search.planned = self.search.planned.max(self.planned);
+    }
+
+    fn search(&self) -> Option<Search> {
+        let estimate = (self.runs > 0).then(|| self.estimate());
+        Some(Search { estimate, ..self.search })
     }
 }

@@ -1,6 +1,6 @@
 //! What acts between runs.
 
-use raddle_core::{Chooser, Plan, Trace};
+use raddle_core::{Bound, Chooser, Plan, Search, Trace};
 
 /// An algorithm that decides which run comes next.
 pub trait Explorer {
@@ -15,4 +15,21 @@ pub trait Explorer {
 
     /// A run has ended. `run` counts from zero.
     fn learn(&mut self, run: u64, trace: &Trace, plan: &mut Plan<Self::Then>);
+
+    /// Whether everything (within the [`bound`](Explorer::bound)) has been tried, once no run is
+    /// left, provided that a run that was cut off at the step limit counts as tried.
+    fn is_complete(&self) -> bool {
+        true
+    }
+
+    /// Within which bounds everything has been tried, once no run is left: `None` if within none,
+    /// that is, everything has.
+    fn bound(&self) -> Option<Bound> {
+        None
+    }
+
+    /// What the search has taken so far, if this is one.
+    fn search(&self) -> Option<Search> {
+        None
+    }
 }

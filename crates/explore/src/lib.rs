@@ -20,7 +20,7 @@ mod wakeup;
 pub use classes::Classes;
 pub use deadlock::waits;
 pub use dfs::{Dfs, DfsChooser};
-pub use dpor::{Dpor, DporChooser, Statistics};
+pub use dpor::{Dpor, DporChooser};
 pub use explorer::Explorer;
 pub use repeat::Repeat;
 pub use replay::{Stop, replay};

@@ -3,13 +3,21 @@
 use std::time::Duration;
 
 use raddle_core::{
-    Choice, Effect, Ending, Event, Failure, Finding, Report, ThreadInfo, Token, TokenError, Trace,
+    Choice, Ending, Failure, Finding, Report, Search, ThreadInfo, Token, TokenError, Trace,
     Verdict, token,
 };
 use raddle_engine::{Engine, Family, Sc, Stuck, Substrate};
 use raddle_strategy::{Pct, Random, RoundRobin};
 
-use crate::{Classes, Dfs, Dpor, Explorer, Repeat, Strategy, replay, waits};
+use crate::{Dfs, Dpor, Explorer, Repeat, Strategy, replay, waits};
+
+mod auto;
+mod tally;
+mod words;
+
+use tally::Tally;
+pub use words::ReplayError;
+use words::{choice, describe};
 
 /// What a check is to do.
 #[derive(Clone, Debug)]
@@ -51,9 +59,6 @@ pub trait Budget {
 /// What stands for the strategy in the report on a replay.
 const REPLAY: &str = "replay";
 
-/// Fingerprints kept before the number of classes is estimated.
-const CLASS_LIMIT: usize = 1 << 16;
-
 /// The clock is asked after about this many steps, so that short runs do not pay for it.
 const STEPS_PER_LOOK: u64 = 4096;
 /// What a run costs besides its steps, in steps.
@@ -65,16 +70,6 @@ pub struct Session<'a, S: Substrate> {
     program: &'a S::Program,
     settings: &'a Settings,
     budget: &'a dyn Budget,
-}
-
-/// What a session has seen so far.
-struct Tally {
-    executions: u64,
-    steps: u64,
-    choices: u64,
-    classes: Classes,
-    discarded: u64,
-    threads: u32,
 }
 
 impl<'a, S: Substrate> Session<'a, S> {
@@ -97,6 +92,7 @@ impl<'a, S: Substrate> Session<'a, S> {
             Strategy::Pct { depth } => self.explore(Repeat::new(Pct::new(depth), seed)),
             Strategy::Dfs => self.explore(Dfs::default()),
             Strategy::Dpor => self.explore(Dpor::default()),
+            Strategy::Auto => self.auto(),
         }
     }
 
@@ -136,69 +132,80 @@ impl<'a, S: Substrate> Session<'a, S> {
 
     /// Explores with any explorer.
     pub fn explore<E: Explorer>(mut self, mut explorer: E) -> Report {
-        let chooser = explorer.chooser();
-        let max_steps = self.settings.max_steps;
-        let mut engine = Engine::new(Sc, Family::default(), chooser, max_steps);
         let mut tally = Tally::new();
+        let limits = Limits::of(self.settings);
+        let stop = self.go(&mut explorer, &mut tally, &limits, &mut |_| false);
+        let verdict = stop.verdict(&explorer);
+        let search = explorer.search();
+        Report { search, ..self.report(tally, verdict) }
+    }
+
+    /// Runs what `explorer` says until something is found or there is no reason to go on. `is_enough`
+    /// is asked now and then, and says so by true.
+    fn go<E: Explorer>(
+        &mut self,
+        explorer: &mut E,
+        tally: &mut Tally,
+        limits: &Limits,
+        is_enough: &mut dyn FnMut(&Progress) -> bool,
+    ) -> Stop {
+        let chooser = explorer.chooser();
+        let mut engine = Engine::new(Sc, Family::default(), chooser, limits.max_steps);
+        let first = tally.executions;
         let mut until_look: u64 = 0;
-        let verdict = loop {
+        loop {
             if !explorer.next(engine.plan_mut()) {
-                break if tally.is_trivial() {
-                    Verdict::NothingToExplore
-                } else {
-                    Verdict::Exhausted
-                };
+                return if tally.is_trivial() { Stop::Trivial } else { Stop::Done };
             }
             let cleared = self.substrate.execute(&mut engine, self.program);
             let run = tally.executions;
             let threads = engine.max_alive();
             let (trace, plan) = engine.trace_and_plan_mut();
             tally.add(trace, threads);
-            explorer.learn(run, trace, plan);
-            if trace.ending == Ending::StepLimit
-                && self.settings.on_step_limit == OnStepLimit::Discard
-            {
+            explorer.learn(run - first, trace, plan);
+            if trace.ending == Ending::StepLimit && limits.on_step_limit == OnStepLimit::Discard {
                 tally.discarded += 1;
             } else if trace.ending != Ending::Finished {
                 if let Some(finding) = self.finding(trace) {
                     let trace = trace.clone();
                     let reproduced = cleared.is_ok() && self.confirm(&trace);
-                    break self.failed(finding, run, trace, reproduced);
+                    return self.failed(finding, run, trace, reproduced);
                 }
             }
             if let Err(stuck) = cleared {
                 let trace = trace.clone();
-                break self.failed(stuck_finding(stuck), run, trace, false);
+                return self.failed(stuck_finding(stuck), run, trace, false);
             }
             if run == 0 {
                 let trace = trace.clone();
                 if let Some(finding) = self.differs_from_itself(&trace) {
-                    break self.failed(finding, run, trace, false);
+                    return self.failed(finding, run, trace, false);
                 }
                 if tally.is_trivial() && !self.settings.explore_trivial {
-                    break Verdict::NothingToExplore;
+                    return Stop::Trivial;
                 }
             }
-            if tally.executions == self.runs() {
-                break Verdict::Sampled;
+            if tally.executions >= limits.runs {
+                return Stop::OutOfBudget;
             }
             let cost = engine.trace().events.len() as u64 + STEPS_PER_RUN;
             match until_look.checked_sub(cost) {
                 Some(left) => until_look = left,
-                None if self.out_of_time() => break Verdict::Sampled,
-                None => until_look = STEPS_PER_LOOK,
+                None if self.out_of_time(limits) => return Stop::OutOfBudget,
+                None => {
+                    until_look = STEPS_PER_LOOK;
+                    let executions = tally.executions - first;
+                    if is_enough(&Progress { executions, search: explorer.search() }) {
+                        return Stop::Enough;
+                    }
+                }
             }
-        };
-        self.report(tally, verdict)
+        }
     }
 
-    /// How many runs to make at most; round-robin has only one to offer.
-    fn runs(&self) -> u64 {
-        if self.settings.strategy == Strategy::RoundRobin { 1 } else { self.settings.runs }
-    }
-
-    fn out_of_time(&self) -> bool {
-        self.budget.limit().is_some_and(|limit| self.budget.elapsed() >= limit)
+    fn out_of_time(&self, limits: &Limits) -> bool {
+        let limit = [self.budget.limit(), limits.time].into_iter().flatten().min();
+        limit.is_some_and(|limit| self.budget.elapsed() >= limit)
     }
 
     /// What is wrong with a run, if anything.
@@ -217,9 +224,9 @@ impl<'a, S: Substrate> Session<'a, S> {
         }
     }
 
-    fn failed(&self, finding: Finding, run: u64, trace: Trace, reproduced: bool) -> Verdict {
+    fn failed(&self, finding: Finding, run: u64, trace: Trace, reproduced: bool) -> Stop {
         let token = Token::new(&self.settings.name, &trace.threads, trace.schedule()).to_string();
-        Verdict::Failed(Box::new(Failure { finding, execution: run + 1, trace, token, reproduced }))
+        Stop::Failed(Box::new(Failure { finding, execution: run + 1, trace, token, reproduced }))
     }
 
     /// Whether the choices of a failing run lead to the same failure again.
@@ -261,99 +268,65 @@ impl<'a, S: Substrate> Session<'a, S> {
             discarded: tally.discarded,
             elapsed: self.budget.elapsed(),
             threads: tally.threads,
+            phases: Vec::new(),
+            search: None,
         }
     }
 }
 
-/// Why a replay did not take place.
+/// How far a part of a check may go.
+#[derive(Clone, Debug)]
+struct Limits {
+    /// How many runs the whole check may have made after it.
+    runs: u64,
+    /// How much time the whole check may have taken after it.
+    time: Option<Duration>,
+    max_steps: usize,
+    on_step_limit: OnStepLimit,
+}
+
+impl Limits {
+    fn of(settings: &Settings) -> Limits {
+        // Round-robin has only one run to offer.
+        let runs = if settings.strategy == Strategy::RoundRobin { 1 } else { settings.runs };
+        let Settings { max_steps, on_step_limit, .. } = *settings;
+        Limits { runs, time: None, max_steps, on_step_limit }
+    }
+}
+
+/// How far a part of a check has come.
+#[derive(Copy, Clone, Debug)]
+struct Progress {
+    executions: u64,
+    search: Option<Search>,
+}
+
+/// Why a part of a check ended.
 #[derive(Debug)]
-pub enum ReplayError {
-    /// The word is no token.
-    Token(TokenError),
-    /// The token belongs to another check.
-    Foreign {
-        /// The name of this check.
-        name: String,
-    },
-    /// The program does not do what it did when the token was made.
-    Diverged {
-        /// How far it got.
-        trace: Box<Trace>,
-    },
-    /// A thread could not be cleared away.
-    Stuck(Stuck),
+enum Stop {
+    /// The explorer has no run left.
+    Done,
+    /// There is only one execution.
+    Trivial,
+    /// Its limits were reached.
+    OutOfBudget,
+    /// It was told so.
+    Enough,
+    /// A failure.
+    Failed(Box<Failure>),
 }
 
-impl std::fmt::Display for ReplayError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl Stop {
+    /// What it means for a check with one part.
+    fn verdict<E: Explorer>(self, explorer: &E) -> Verdict {
         match self {
-            ReplayError::Token(error) => error.fmt(f),
-            ReplayError::Foreign { name } => write!(
-                f,
-                "this replay token was not made by the check `{name}`; set RADDLE_REPLAY only for \
-                 the check that printed it"
-            ),
-            ReplayError::Diverged { trace } => {
-                let step = trace.events.len() + 1;
-                match &trace.ending {
-                    Ending::Diverged(divergence) => write!(
-                        f,
-                        "the program left the recorded schedule at step {step}, where {} was \
-                         chosen and cannot be any more; it has changed since the token was made, \
-                         or is not deterministic",
-                        choice(divergence.expected)
-                    ),
-                    Ending::Finished => write!(
-                        f,
-                        "the program ended after {} steps, before the end of the recorded \
-                         schedule; it has changed since the token was made, or is not deterministic",
-                        trace.events.len()
-                    ),
-                    Ending::Deadlock
-                    | Ending::Panicked(_)
-                    | Ending::StepLimit
-                    | Ending::Abandoned => write!(
-                        f,
-                        "the program went on after the recorded schedule, at step {step}; it has \
-                         changed since the token was made, or is not deterministic"
-                    ),
-                }
+            Stop::Done if explorer.is_complete() => {
+                explorer.bound().map_or(Verdict::Exhausted, Verdict::Bounded)
             }
-            ReplayError::Stuck(stuck) => write!(
-                f,
-                "{} could not be cleared away after its run: it waits in a destructor at {}",
-                stuck.thread, stuck.site
-            ),
+            Stop::Done | Stop::OutOfBudget | Stop::Enough => Verdict::Sampled,
+            Stop::Trivial => Verdict::NothingToExplore,
+            Stop::Failed(failure) => Verdict::Failed(failure),
         }
-    }
-}
-
-impl std::error::Error for ReplayError {}
-
-impl Tally {
-    fn new() -> Tally {
-        Tally {
-            executions: 0,
-            steps: 0,
-            choices: 0,
-            classes: Classes::new(CLASS_LIMIT),
-            discarded: 0,
-            threads: 0,
-        }
-    }
-
-    /// Whether there was never anything to choose.
-    fn is_trivial(&self) -> bool {
-        self.choices == 0 && self.threads <= 1
-    }
-
-    #[inline]
-    fn add(&mut self, trace: &Trace, threads: u32) {
-        self.executions += 1;
-        self.steps += trace.events.len() as u64;
-        self.choices += trace.choices;
-        self.classes.insert(trace.fingerprint);
-        self.threads = self.threads.max(threads);
     }
 }
 
@@ -364,39 +337,4 @@ fn family_of(threads: &[ThreadInfo]) -> Family {
 
 fn stuck_finding(stuck: Stuck) -> Finding {
     Finding::Stuck { thread: stuck.thread, site: stuck.site }
-}
-
-fn describe(event: Option<&Event>, trace: &Trace) -> String {
-    let Some(event) = event else { return ended(&trace.ending) };
-    let (thread, site, action) = (event.id.thread, event.site, event.op.action());
-    match event.effect {
-        Effect::None => format!("{thread} at {site}: {action:?}"),
-        effect => format!("{thread} at {site}: {action:?}, which gave {effect:?}"),
-    }
-}
-
-fn ended(ending: &Ending) -> String {
-    match ending {
-        Ending::Finished => "the execution had ended".into(),
-        Ending::Deadlock => "no thread could go on".into(),
-        Ending::Panicked(panic) => {
-            let place = panic.place.as_deref().unwrap_or("an unknown place");
-            format!("{} had panicked at {place}: {}", panic.thread, panic.message)
-        }
-        Ending::StepLimit => "the execution had reached the step limit".into(),
-        Ending::Abandoned => "the execution went on".into(),
-        Ending::Diverged(divergence) => {
-            format!("the same choice, {}, was not possible", choice(divergence.expected))
-        }
-    }
-}
-
-fn choice(choice: Choice) -> String {
-    match choice {
-        Choice::Thread(thread) => format!("a step of {thread}"),
-        Choice::Source(source) => {
-            format!("reading event {} of {}", source.index + 1, source.thread)
-        }
-        Choice::Value(value) => format!("the value {value}"),
-    }
 }

@@ -20,6 +20,8 @@ pub enum Strategy {
     Dfs,
     /// One execution of every equivalence class: `dpor`.
     Dpor,
+    /// Everything if that fits the budget, otherwise what can be had for it: `auto`.
+    Auto,
 }
 
 impl fmt::Display for Strategy {
@@ -30,6 +32,7 @@ impl fmt::Display for Strategy {
             Strategy::Pct { depth } => write!(f, "pct:{depth}"),
             Strategy::Dfs => f.write_str("dfs"),
             Strategy::Dpor => f.write_str("dpor"),
+            Strategy::Auto => f.write_str("auto"),
         }
     }
 }
@@ -45,7 +48,7 @@ impl fmt::Display for StrategyError {
         write!(
             f,
             "unknown strategy `{}`; known are: random, round-robin, pct:D (with a depth D from 1 \
-             to 100), dfs, dpor",
+             to 100), dfs, dpor, auto",
             self.word
         )
     }
@@ -64,6 +67,7 @@ impl FromStr for Strategy {
                 "round-robin" => Ok(Strategy::RoundRobin),
                 "dfs" => Ok(Strategy::Dfs),
                 "dpor" => Ok(Strategy::Dpor),
+                "auto" => Ok(Strategy::Auto),
                 _ => Err(unknown()),
             },
             Some(("pct", depth)) => match depth.parse() {
@@ -81,7 +85,7 @@ mod tests {
 
     #[test]
     fn words_come_back_as_they_were() {
-        for word in ["random", "round-robin", "pct:1", "pct:100", "dfs", "dpor"] {
+        for word in ["random", "round-robin", "pct:1", "pct:100", "dfs", "dpor", "auto"] {
             assert_eq!(word.parse::<Strategy>().unwrap().to_string(), word);
         }
     }

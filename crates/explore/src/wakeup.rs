@@ -125,7 +125,7 @@ pub(crate) fn insert(
     past: &Past,
     trace: &Trace,
     at: usize,
-) -> usize {
+) -> u64 {
     while let Some(child) = tree.iter().position(|child| child.covers(steps, past, trace)) {
         tree = &mut tree[child].children;
         if tree.is_empty() || steps.is_empty() {
@@ -137,5 +137,5 @@ pub(crate) fn insert(
         let last = tree.len() - 1;
         tree = &mut tree[last].children;
     }
-    steps.len()
+    steps.len() as u64
 }

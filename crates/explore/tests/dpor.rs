@@ -95,7 +95,7 @@ fn runs_are_the_classes_known_by_counting() {
             seen.insert(trace.fingerprint);
             runs += 1;
         }
-        assert_eq!((explorer.statistics().blocked, seen.len() as u64), (0, runs));
+        assert_eq!((explorer.search().unwrap().blocked, seen.len() as u64), (0, runs));
         runs
     };
     let adds = |count, each| {

@@ -1,8 +1,8 @@
 //! Results without a failure. Each says what was tried, never more.
 
-use raddle_core::Report;
+use raddle_core::{Bound, Phase, PhaseEnd, Report};
 
-use crate::number::{count, thousands, time};
+use crate::number::{about, count, thousands, time};
 
 /// The memory model of every run so far.
 const MEMORY: &str = "SC";
@@ -27,7 +27,45 @@ pub(crate) fn exhaustive(report: &Report) -> String {
             if report.discarded == 1 { "it" } else { "them" },
         );
     }
-    text
+    text + &given_up(report)
+}
+
+pub(crate) fn bounded(report: &Report, bound: &Bound) -> String {
+    let text = format!(
+        "{} bounded: all executions {}: none fails; {}, {}, {}, {MEMORY}",
+        ok(report),
+        within(bound),
+        classes(report),
+        executions(report),
+        time(report.elapsed)
+    );
+    text + &given_up(report)
+}
+
+/// Runs that a search did not need to finish.
+fn given_up(report: &Report) -> String {
+    match report.search.map_or(0, |search| search.blocked) {
+        0 => String::new(),
+        blocked => format!(
+            "\n        {} given up half-way, because nothing new could come of it",
+            count(blocked, "execution was", "executions were")
+        ),
+    }
+}
+
+/// What executions have to keep within.
+fn within(bound: &Bound) -> String {
+    let Bound { preemptions, delays, unfairness } = *bound;
+    let counted = [
+        preemptions.map(|most| format!("≤ {}", count(most.into(), "preemption", "preemptions"))),
+        delays.map(|most| format!("≤ {}", count(most.into(), "delay", "delays"))),
+    ];
+    let counted = counted.into_iter().flatten().collect::<Vec<_>>().join(" and ");
+    match unfairness {
+        None => format!("with {counted}"),
+        Some(most) if counted.is_empty() => format!("within the fair bound {most}"),
+        Some(most) => format!("with {counted} (fair bound {most})"),
+    }
 }
 
 pub(crate) fn sampled(report: &Report) -> String {
@@ -38,10 +76,18 @@ pub(crate) fn sampled(report: &Report) -> String {
         "{} sampled: {} ({}), {} seen, {}",
         ok(report),
         executions(report),
-        report.strategy,
+        strategies(report),
         classes(report),
         time(report.elapsed)
     );
+    for phase in &report.phases {
+        text += &explained(phase, report);
+    }
+    if let (true, Some(estimate)) =
+        (report.phases.is_empty(), report.search.and_then(|search| search.estimate))
+    {
+        text += &format!("\n        {} executions in all", about(estimate));
+    }
     if report.discarded > 0 {
         text += &format!(
             "\n        of these, {} reached the step limit and {} set aside",
@@ -59,6 +105,36 @@ pub(crate) fn nothing_to_explore(report: &Report) -> String {
         "the program runs one thread and makes no choices"
     };
     format!("{} nothing to explore: {why}; it ran without failing", ok(report))
+}
+
+/// The strategy, or its parts with what each did.
+fn strategies(report: &Report) -> String {
+    if report.phases.is_empty() {
+        return report.strategy.clone();
+    }
+    let part = |phase: &Phase| format!("{} {}", phase.strategy, thousands(phase.executions));
+    report.phases.iter().map(part).collect::<Vec<_>>().join(" · ")
+}
+
+/// Why a part of a check was not all of it.
+fn explained(phase: &Phase, report: &Report) -> String {
+    match phase.end {
+        PhaseEnd::TooMany(estimate) => format!(
+            "\n        {} found {} executions in all, too many for {} or the time allowed",
+            phase.strategy,
+            about(estimate),
+            thousands(report.executions)
+        ),
+        PhaseEnd::TooLong => format!(
+            "\n        {} met an execution that does not seem to end: a loop that waits for another \
+             thread?",
+            phase.strategy
+        ),
+        PhaseEnd::Bounded(bound) => {
+            format!("\n        {}: all executions {}: none fails", phase.strategy, within(&bound))
+        }
+        PhaseEnd::Exhausted | PhaseEnd::OutOfBudget | PhaseEnd::Failed => String::new(),
+    }
 }
 
 fn ok(report: &Report) -> String {

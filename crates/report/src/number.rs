@@ -20,6 +20,16 @@ pub(crate) fn count(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", thousands(number), if number == 1 { one } else { many })
 }
 
+/// A number known only roughly: `about 1,200,000`, `about 3e12`.
+pub(crate) fn about(number: f64) -> String {
+    if number >= 1e12 {
+        return format!("about {number:.0e}");
+    }
+    let digits = number.max(1.0).log10().floor() as i32;
+    let unit = 10f64.powi((digits - 1).max(0));
+    format!("about {}", thousands(((number / unit).round() * unit) as u64))
+}
+
 /// A time with the digits that matter: `0.4 ms`, `0.02 s`, `2 min 5 s`.
 pub(crate) fn time(time: Duration) -> String {
     let seconds = time.as_secs_f64();
@@ -44,6 +54,18 @@ pub(crate) fn time(time: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rough_numbers_have_two_digits() {
+        for (number, text) in [
+            (0.3, "about 0"),
+            (7.4, "about 7"),
+            (123_456.0, "about 120,000"),
+            (2.6e13, "about 3e13"),
+        ] {
+            assert_eq!(about(number), text);
+        }
+    }
 
     #[test]
     fn thousands_are_set_apart() {

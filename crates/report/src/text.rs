@@ -9,6 +9,7 @@ pub fn text(report: &Report) -> String {
     match &report.verdict {
         Verdict::Failed(found) => failure::text(report, found),
         Verdict::Exhausted => clean::exhaustive(report),
+        Verdict::Bounded(bound) => clean::bounded(report, bound),
         Verdict::Sampled => clean::sampled(report),
         Verdict::NothingToExplore => clean::nothing_to_explore(report),
     }

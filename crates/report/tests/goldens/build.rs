@@ -108,6 +108,8 @@ pub(crate) fn report(verdict: Verdict) -> Report {
         classes_exact: true,
         discarded: 0,
         elapsed: Duration::from_millis(400),
+        phases: Vec::new(),
+        search: None,
         threads: 3,
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use expect_test::expect;
-use raddle_core::{Report, Verdict};
+use raddle_core::{Bound, Phase, PhaseEnd, Report, Search, Verdict};
 
 use crate::build::{check, report};
 
@@ -46,6 +46,52 @@ fn sampled() {
         expect![[r#"
         raddle: test `tests::queue` ok — sampled: 10,000 executions (random), ≈ 131,072 classes seen, 0.4 s
                 of these, 12 reached the step limit and were set aside"#]],
+    );
+}
+
+#[test]
+fn bounded() {
+    let bound = Bound { preemptions: Some(2), delays: None, unfairness: Some(1) };
+    check(
+        &report(Verdict::Bounded(bound)),
+        expect![
+            "raddle: test `tests::queue` ok — bounded: all executions with ≤ 2 preemptions (fair bound 1): none fails; 3,911 classes, 10,000 executions, 0.4 s, SC"
+        ],
+    );
+}
+
+#[test]
+fn in_parts() {
+    let phase =
+        |strategy: &str, executions, end| Phase { strategy: strategy.into(), executions, end };
+    let phases = vec![
+        phase("dpor", 2_500, PhaseEnd::TooMany(1.26e9)),
+        phase("random", 7_500, PhaseEnd::OutOfBudget),
+    ];
+    let clean = Report { strategy: "auto".into(), phases, ..report(Verdict::Sampled) };
+    check(
+        &clean,
+        expect![[r#"
+        raddle: test `tests::queue` ok — sampled: 10,000 executions (dpor 2,500 · random 7,500), 3,911 classes seen, 0.4 s
+                dpor found about 1,300,000,000 executions in all, too many for 10,000 or the time allowed"#]],
+    );
+}
+
+#[test]
+fn not_finished() {
+    let search = Some(Search { estimate: Some(123_456.7), blocked: 2, ..Search::default() });
+    let clean = Report { strategy: "dpor".into(), search, ..report(Verdict::Sampled) };
+    check(
+        &clean,
+        expect![[r#"
+        raddle: test `tests::queue` ok — sampled: 10,000 executions (dpor), 3,911 classes seen, 0.4 s
+                about 120,000 executions in all"#]],
+    );
+    check(
+        &Report { verdict: Verdict::Exhausted, ..clean },
+        expect![[r#"
+            raddle: test `tests::queue` ok — exhaustive: 3,911 classes, 10,000 executions, 0.4 s, SC
+                    2 executions were given up half-way, because nothing new could come of it"#]],
     );
 }
 

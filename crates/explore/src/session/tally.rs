@@ -1,0 +1,45 @@
+//! What a session has seen so far.
+
+use raddle_core::Trace;
+
+use crate::Classes;
+
+/// Fingerprints kept before the number of classes is estimated.
+const CLASS_LIMIT: usize = 1 << 16;
+
+/// What a session has seen so far.
+pub(super) struct Tally {
+    pub(super) executions: u64,
+    pub(super) steps: u64,
+    pub(super) choices: u64,
+    pub(super) classes: Classes,
+    pub(super) discarded: u64,
+    pub(super) threads: u32,
+}
+
+impl Tally {
+    pub(super) fn new() -> Tally {
+        Tally {
+            executions: 0,
+            steps: 0,
+            choices: 0,
+            classes: Classes::new(CLASS_LIMIT),
+            discarded: 0,
+            threads: 0,
+        }
+    }
+
+    /// Whether there was never anything to choose.
+    pub(super) fn is_trivial(&self) -> bool {
+        self.choices == 0 && self.threads <= 1
+    }
+
+    #[inline]
+    pub(super) fn add(&mut self, trace: &Trace, threads: u32) {
+        self.executions += 1;
+        self.steps += trace.events.len() as u64;
+        self.choices += trace.choices;
+        self.classes.insert(trace.fingerprint);
+        self.threads = self.threads.max(threads);
+    }
+}

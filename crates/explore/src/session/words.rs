@@ -1,0 +1,106 @@
+//! What a session says of runs that are not what they should be.
+
+use std::fmt;
+
+use raddle_core::{Choice, Effect, Ending, Event, TokenError, Trace};
+use raddle_engine::Stuck;
+
+/// Why a replay did not take place.
+#[derive(Debug)]
+pub enum ReplayError {
+    /// The word is no token.
+    Token(TokenError),
+    /// The token belongs to another check.
+    Foreign {
+        /// The name of this check.
+        name: String,
+    },
+    /// The program does not do what it did when the token was made.
+    Diverged {
+        /// How far it got.
+        trace: Box<Trace>,
+    },
+    /// A thread could not be cleared away.
+    Stuck(Stuck),
+}
+
+impl fmt::Display for ReplayError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ReplayError::Token(error) => error.fmt(f),
+            ReplayError::Foreign { name } => write!(
+                f,
+                "this replay token was not made by the check `{name}`; set RADDLE_REPLAY only for \
+                 the check that printed it"
+            ),
+            ReplayError::Diverged { trace } => {
+                let step = trace.events.len() + 1;
+                match &trace.ending {
+                    Ending::Diverged(divergence) => write!(
+                        f,
+                        "the program left the recorded schedule at step {step}, where {} was \
+                         chosen and cannot be any more; it has changed since the token was made, \
+                         or is not deterministic",
+                        choice(divergence.expected)
+                    ),
+                    Ending::Finished => write!(
+                        f,
+                        "the program ended after {} steps, before the end of the recorded \
+                         schedule; it has changed since the token was made, or is not deterministic",
+                        trace.events.len()
+                    ),
+                    Ending::Deadlock
+                    | Ending::Panicked(_)
+                    | Ending::StepLimit
+                    | Ending::Abandoned => write!(
+                        f,
+                        "the program went on after the recorded schedule, at step {step}; it has \
+                         changed since the token was made, or is not deterministic"
+                    ),
+                }
+            }
+            ReplayError::Stuck(stuck) => write!(
+                f,
+                "{} could not be cleared away after its run: it waits in a destructor at {}",
+                stuck.thread, stuck.site
+            ),
+        }
+    }
+}
+
+impl std::error::Error for ReplayError {}
+
+pub(super) fn describe(event: Option<&Event>, trace: &Trace) -> String {
+    let Some(event) = event else { return ended(&trace.ending) };
+    let (thread, site, action) = (event.id.thread, event.site, event.op.action());
+    match event.effect {
+        Effect::None => format!("{thread} at {site}: {action:?}"),
+        effect => format!("{thread} at {site}: {action:?}, which gave {effect:?}"),
+    }
+}
+
+fn ended(ending: &Ending) -> String {
+    match ending {
+        Ending::Finished => "the execution had ended".into(),
+        Ending::Deadlock => "no thread could go on".into(),
+        Ending::Panicked(panic) => {
+            let place = panic.place.as_deref().unwrap_or("an unknown place");
+            format!("{} had panicked at {place}: {}", panic.thread, panic.message)
+        }
+        Ending::StepLimit => "the execution had reached the step limit".into(),
+        Ending::Abandoned => "the execution went on".into(),
+        Ending::Diverged(divergence) => {
+            format!("the same choice, {}, was not possible", choice(divergence.expected))
+        }
+    }
+}
+
+pub(super) fn choice(choice: Choice) -> String {
+    match choice {
+        Choice::Thread(thread) => format!("a step of {thread}"),
+        Choice::Source(source) => {
+            format!("reading event {} of {}", source.index + 1, source.thread)
+        }
+        Choice::Value(value) => format!("the value {value}"),
+    }
+}
