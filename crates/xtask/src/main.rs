@@ -1,12 +1,14 @@
 //! Checks of the source tree that the compiler does not make.
 //!
 //! `cargo run -p xtask -- layering` checks which crate depends on which, `-- tidy` checks the text of
-//! the tracked files; without a word it does both. It exits with 0 if the tree is in order, 1 if a
+//! the tracked files; without a word it does both. `-- mistakes` makes known mistakes and sees that
+//! the tests catch them, which takes minutes. It exits with 0 if the tree is in order, 1 if a
 //! check found something, and 2 if a check could not be made.
 #![forbid(unsafe_code)]
 
 mod layering;
 mod metadata;
+mod mistakes;
 mod rules;
 mod tidy;
 mod violation;
@@ -17,7 +19,8 @@ use std::process::{Command, ExitCode};
 
 use violation::Violation;
 
-const USAGE: &str = "usage: cargo run -p xtask -- [layering] [tidy]   (no word: both)";
+const USAGE: &str =
+    "usage: cargo run -p xtask -- [layering] [tidy] [mistakes]   (no word: the first two)";
 
 fn main() -> ExitCode {
     let words: Vec<String> = env::args().skip(1).collect();
@@ -37,6 +40,7 @@ fn main() -> ExitCode {
 enum Check {
     Layering,
     Tidy,
+    Mistakes,
 }
 
 impl Check {
@@ -49,6 +53,7 @@ impl Check {
             .map(|word| match word.as_str() {
                 "layering" => Ok(Check::Layering),
                 "tidy" => Ok(Check::Tidy),
+                "mistakes" => Ok(Check::Mistakes),
                 unknown => Err(format!("unknown check `{unknown}`\n{USAGE}")),
             })
             .collect()
@@ -58,6 +63,7 @@ impl Check {
         match self {
             Check::Layering => "layering",
             Check::Tidy => "tidy",
+            Check::Mistakes => "mistakes",
         }
     }
 
@@ -65,6 +71,7 @@ impl Check {
         match self {
             Check::Layering => layering::check(root),
             Check::Tidy => tidy::check(root),
+            Check::Mistakes => mistakes::check(root),
         }
     }
 }

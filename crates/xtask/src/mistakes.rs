@@ -1,0 +1,191 @@
+//! Known mistakes, made on purpose in a copy of the tree to see the tests catch them.
+//!
+//! `cargo run -p xtask -- mistakes` takes minutes: every mistake is built and tested on its own. That
+//! each still fits the source it is made in is checked by an ordinary test.
+
+use std::fs;
+use std::path::Path;
+use std::process::Stdio;
+
+use crate::violation::Violation;
+use crate::{cargo, output};
+
+/// A change that some test must notice.
+struct Mistake {
+    /// What is wrong with it.
+    name: &'static str,
+    /// Where it is made.
+    file: &'static str,
+    /// What stands there, once.
+    right: &'static str,
+    /// What stands there after it.
+    wrong: &'static str,
+    /// What to hand to `cargo test`.
+    tests: &'static [&'static str],
+}
+
+const DPOR: &[&str] = &["-p", "raddle-explore", "--test", "dpor"];
+const CLASSES: &[&str] = &["-p", "raddle-explore", "--test", "classes"];
+
+const MISTAKES: &[Mistake] = &[
+    Mistake {
+        name: "races are looked for among executed operations only",
+        file: "crates/explore/src/past.rs",
+        right: "for pending in &trace.pending {",
+        wrong: "for pending in trace.pending.iter().take(0) {",
+        tests: DPOR,
+    },
+    Mistake {
+        name: "an operation is taken to be possible in every state",
+        file: "crates/explore/src/past.rs",
+        right: "if op.may_block() && !state.enables(op, by) {",
+        wrong: "if op.may_block() && !state.enables(op, by) && state.enables(op, by) {",
+        tests: DPOR,
+    },
+    Mistake {
+        name: "reads do not race",
+        file: "crates/explore/src/past.rs",
+        right: "if is_update || access == Access::Update {\n                found.push",
+        wrong: "if is_update && access == Access::Update {\n                found.push",
+        tests: DPOR,
+    },
+    Mistake {
+        name: "a reversal takes only what came before the second event of the race",
+        file: "crates/explore/src/past.rs",
+        right: "let later = self.at + 1..self.past.len();",
+        wrong: "let second = self.past.position(self.last.0).unwrap_or(self.past.len());\n        \
+                let later = self.at + 1..second;",
+        tests: DPOR,
+    },
+    Mistake {
+        name: "a child's events do not depend on its spawn",
+        file: "crates/explore/src/past.rs",
+        right: "self.events.last().copied().unwrap_or(self.spawn)",
+        wrong: "self.events.last().copied().unwrap_or(NONE)",
+        tests: DPOR,
+    },
+    Mistake {
+        name: "threads sleep for ever",
+        file: "crates/explore/src/dpor.rs",
+        right: "self.sleep.retain(|asleep| !asleep.depends(&event));",
+        wrong: "self.sleep.retain(|asleep| asleep.thread != event.thread);",
+        tests: DPOR,
+    },
+    Mistake {
+        name: "nobody ever sleeps",
+        file: "crates/explore/src/dpor.rs",
+        right: "node.sleep.push(done);",
+        wrong: "let _ = done;",
+        tests: DPOR,
+    },
+    Mistake {
+        name: "whoever is planned first stands for everything",
+        file: "crates/explore/src/wakeup.rs",
+        right: "&& steps[..mine].iter().all(|step| !step.footprint.depends(&own.footprint));",
+        wrong: ";",
+        tests: DPOR,
+    },
+    Mistake {
+        name: "only one number is chosen",
+        file: "crates/explore/src/dpor.rs",
+        right: "for value in 0..bound {",
+        wrong: "for value in 0..bound.min(1) {",
+        tests: DPOR,
+    },
+    Mistake {
+        name: "an unpark is taken for a read",
+        file: "crates/core/src/dependence.rs",
+        right: "            | Action::Barrier(BarrierOp::Leave { .. })\n            | Action::Channel(ChannelOp::AwaitTaken { .. }) => true,",
+        wrong: "            | Action::Barrier(BarrierOp::Leave { .. })\n            | Action::Park(ParkOp::Unpark)\n            | Action::Channel(ChannelOp::AwaitTaken { .. }) => true,",
+        tests: CLASSES,
+    },
+];
+
+/// Makes every mistake in a copy of the tree and runs the tests that should notice it.
+pub(crate) fn check(root: &Path) -> Result<Vec<Violation>, String> {
+    let place = root.join("target/mistakes");
+    let tree = place.join("tree");
+    copy(root, &tree)?;
+    let mut missed = Vec::new();
+    for mistake in MISTAKES {
+        let file = tree.join(mistake.file);
+        let right = read(&file)?;
+        write(&file, &mistake.make(&right)?)?;
+        let caught = !passes(&tree, &place.join("build"), mistake.tests)?;
+        write(&file, &right)?;
+        println!("{}: {}", if caught { "caught" } else { "NOT caught" }, mistake.name);
+        if !caught {
+            missed.push(Violation {
+                file: mistake.file.to_owned(),
+                line: None,
+                message: format!("no test notices if {}", mistake.name),
+            });
+        }
+    }
+    Ok(missed)
+}
+
+impl Mistake {
+    /// The text of the file with the mistake in it.
+    fn make(&self, text: &str) -> Result<String, String> {
+        match text.matches(self.right).count() {
+            1 => Ok(text.replace(self.right, self.wrong)),
+            count => Err(format!(
+                "the mistake \"{}\" fits {} in {count} places; it has to fit in one",
+                self.name, self.file
+            )),
+        }
+    }
+}
+
+/// Whether the tests pass. A mistake that does not build is an error: it shows nothing.
+fn passes(tree: &Path, build: &Path, tests: &[&str]) -> Result<bool, String> {
+    let test = || {
+        let mut command = cargo();
+        command.current_dir(tree).env("CARGO_TARGET_DIR", build);
+        command.args(["test", "--release", "--locked"]).args(tests);
+        command
+    };
+    output(test().arg("--no-run"))?;
+    let status = test().stdout(Stdio::null()).stderr(Stdio::null()).status();
+    Ok(status.map_err(|error| format!("cannot run cargo: {error}"))?.success())
+}
+
+/// Copies the tracked files.
+fn copy(from: &Path, to: &Path) -> Result<(), String> {
+    let files = output(std::process::Command::new("git").current_dir(from).arg("ls-files"))?;
+    for file in files.lines() {
+        let (source, target) = (from.join(file), to.join(file));
+        if let Some(folder) = target.parent() {
+            fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        }
+        // Only what differs, so that nothing is built again without need.
+        let bytes = fs::read(&source).map_err(|error| format!("{file}: {error}"))?;
+        if fs::read(&target).ok().as_ref() != Some(&bytes) {
+            fs::write(&target, bytes).map_err(|error| format!("{}: {error}", target.display()))?;
+        }
+    }
+    Ok(())
+}
+
+fn read(file: &Path) -> Result<String, String> {
+    fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))
+}
+
+fn write(file: &Path, text: &str) -> Result<(), String> {
+    fs::write(file, text).map_err(|error| format!("{}: {error}", file.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_mistake_can_still_be_made() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        for mistake in MISTAKES {
+            let text = read(&root.join(mistake.file)).unwrap();
+            assert_ne!(mistake.make(&text).unwrap(), text, "{}", mistake.name);
+        }
+    }
+}
