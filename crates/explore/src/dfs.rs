@@ -5,13 +5,14 @@
 
 use raddle_core::{Choice, Chooser, Event, Pick, Plan, Point, Trace};
 
-use crate::Explorer;
+use crate::{Explorer, Refusal};
 
 /// The search: a stack of points, each with the options not tried yet.
 #[derive(Clone, Debug, Default)]
 pub struct Dfs {
     stack: Vec<Node>,
     started: bool,
+    refusal: Option<Refusal>,
 }
 
 #[derive(Clone, Debug)]
@@ -24,12 +25,19 @@ struct Node {
 #[derive(Clone, Debug, Default)]
 pub struct DfsChooser {
     met: Vec<Node>,
+    refusal: Option<Refusal>,
 }
 
 impl Chooser for DfsChooser {
     const WATCHES_CHANGES: bool = false;
 
     fn choose(&mut self, at: &Point<'_>, _past: &[Event]) -> Pick {
+        if let Point::Value { by, bound } = at {
+            self.refusal = Refusal::of_choice(by, *bound);
+            if self.refusal.is_some() {
+                return Pick::Abandon;
+            }
+        }
         let options = (0..at.options()).map(|option| at.choice(option)).collect();
         self.met.push(Node { options, taken: 0 });
         Pick::Take(0)
@@ -62,5 +70,10 @@ impl Explorer for Dfs {
 
     fn learn(&mut self, _run: u64, _trace: &Trace, plan: &mut Plan<DfsChooser>) {
         self.stack.append(&mut plan.then.met);
+        self.refusal = plan.then.refusal;
+    }
+
+    fn refusal(&self) -> Option<Refusal> {
+        self.refusal
     }
 }

@@ -16,9 +16,10 @@ use raddle_core::{
 };
 use raddle_strategy::Rng;
 
-use crate::Explorer;
 use crate::past::{Past, chosen};
+use crate::refusal::circles;
 use crate::wakeup::{self, Branch, Planned};
+use crate::{Explorer, Refusal};
 
 /// The search.
 #[derive(Clone, Debug, Default)]
@@ -31,6 +32,7 @@ pub struct Dpor {
     /// How many runs were made.
     runs: u64,
     search: Search,
+    refusal: Option<Refusal>,
     /// Whether a run reached the step limit.
     is_cut_off: bool,
     /// How many steps all trees have together.
@@ -64,6 +66,7 @@ pub struct DporChooser {
     /// After how many events `sleep` was worked out.
     seen: usize,
     shuffle: Option<Rng>,
+    refusal: Option<Refusal>,
 }
 
 impl Dpor {
@@ -227,7 +230,14 @@ impl Chooser for DporChooser {
     const WATCHES_CHANGES: bool = false;
 
     fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick {
-        let Point::Thread(threads) = at else { return Pick::Take(0) };
+        let threads = match at {
+            Point::Thread(threads) => threads,
+            Point::Value { by, bound } => {
+                self.refusal = Refusal::of_choice(by, *bound);
+                return if self.refusal.is_some() { Pick::Abandon } else { Pick::Take(0) };
+            }
+            Point::Source { .. } => return Pick::Take(0),
+        };
         for event in &past[self.seen..] {
             let event = event.footprint();
             self.sleep.retain(|asleep| !asleep.depends(&event));
@@ -282,8 +292,9 @@ impl Explorer for Dpor {
         !self.is_cut_off
     }
 
-    fn learn(&mut self, _run: u64, trace: &Trace, _plan: &mut Plan<DporChooser>) {
+    fn learn(&mut self, _run: u64, trace: &Trace, plan: &mut Plan<DporChooser>) {
         self.runs += 1;
+        self.refusal = plan.then.refusal.or_else(|| circles(trace));
         self.search.blocked += u64::from(trace.ending == Ending::Abandoned);
         if trace.ending == Ending::StepLimit {
             // Endless, as far as anybody can tell: nothing follows from where it was cut off.
@@ -294,6 +305,10 @@ impl Explorer for Dpor {
         self.follow(from, trace);
         self.plan_reversals(trace);
         self.search.planned = self.search.planned.max(self.planned);
+    }
+
+    fn refusal(&self) -> Option<Refusal> {
+        self.refusal
     }
 
     fn search(&self) -> Option<Search> {

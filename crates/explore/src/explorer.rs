@@ -1,5 +1,6 @@
 //! What acts between runs.
 
+use crate::Refusal;
 use raddle_core::{Bound, Chooser, Plan, Search, Trace};
 
 /// An algorithm that decides which run comes next.
@@ -25,6 +26,11 @@ pub trait Explorer {
     /// Within which bounds everything has been tried, once no run is left: `None` if within none,
     /// that is, everything has.
     fn bound(&self) -> Option<Bound> {
+        None
+    }
+
+    /// Why no further run can be planned, if the last one showed that.
+    fn refusal(&self) -> Option<Refusal> {
         None
     }
 

@@ -9,7 +9,7 @@ use raddle_core::{
 use raddle_engine::{Engine, Family, Sc, Stuck, Substrate};
 use raddle_strategy::{Pct, Random, RoundRobin};
 
-use crate::{Dfs, Dpor, Explorer, Repeat, Strategy, replay, waits};
+use crate::{Dfs, Dpor, Explorer, Refusal, Repeat, Strategy, replay, waits};
 
 mod auto;
 mod tally;
@@ -84,7 +84,7 @@ impl<'a, S: Substrate> Session<'a, S> {
     }
 
     /// Explores with the strategy of the settings.
-    pub fn run(self) -> Report {
+    pub fn run(self) -> Result<Report, Refusal> {
         let seed = self.settings.seed;
         match self.settings.strategy {
             Strategy::Random => self.explore(Repeat::new(Random::default(), seed)),
@@ -131,13 +131,13 @@ impl<'a, S: Substrate> Session<'a, S> {
     }
 
     /// Explores with any explorer.
-    pub fn explore<E: Explorer>(mut self, mut explorer: E) -> Report {
+    pub fn explore<E: Explorer>(mut self, mut explorer: E) -> Result<Report, Refusal> {
         let mut tally = Tally::new();
         let limits = Limits::of(self.settings);
         let stop = self.go(&mut explorer, &mut tally, &limits, &mut |_| false);
-        let verdict = stop.verdict(&explorer);
+        let verdict = stop.verdict(&explorer)?;
         let search = explorer.search();
-        Report { search, ..self.report(tally, verdict) }
+        Ok(Report { search, ..self.report(tally, verdict) })
     }
 
     /// Runs what `explorer` says until something is found or there is no reason to go on. `is_enough`
@@ -163,6 +163,9 @@ impl<'a, S: Substrate> Session<'a, S> {
             let (trace, plan) = engine.trace_and_plan_mut();
             tally.add(trace, threads);
             explorer.learn(run - first, trace, plan);
+            if let Some(refusal) = explorer.refusal() {
+                return Stop::Refused(refusal);
+            }
             if trace.ending == Ending::StepLimit && limits.on_step_limit == OnStepLimit::Discard {
                 tally.discarded += 1;
             } else if trace.ending != Ending::Finished {
@@ -314,19 +317,22 @@ enum Stop {
     Enough,
     /// A failure.
     Failed(Box<Failure>),
+    /// The explorer cannot go on.
+    Refused(Refusal),
 }
 
 impl Stop {
     /// What it means for a check with one part.
-    fn verdict<E: Explorer>(self, explorer: &E) -> Verdict {
-        match self {
+    fn verdict<E: Explorer>(self, explorer: &E) -> Result<Verdict, Refusal> {
+        Ok(match self {
             Stop::Done if explorer.is_complete() => {
                 explorer.bound().map_or(Verdict::Exhausted, Verdict::Bounded)
             }
             Stop::Done | Stop::OutOfBudget | Stop::Enough => Verdict::Sampled,
             Stop::Trivial => Verdict::NothingToExplore,
             Stop::Failed(failure) => Verdict::Failed(failure),
-        }
+            Stop::Refused(refusal) => return Err(refusal),
+        })
     }
 }
 

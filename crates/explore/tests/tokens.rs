@@ -34,7 +34,7 @@ fn settings(strategy: Strategy, seed: u64) -> Settings {
 }
 
 fn run(program: &Program, settings: &Settings) -> Report {
-    Session::new(&mut Interpreter, program, settings, &NoTime).run()
+    Session::new(&mut Interpreter, program, settings, &NoTime).run().expect("it can be searched")
 }
 
 /// Replays the failure of `report`; the failure found must be the same.

@@ -254,7 +254,7 @@ impl Config {
         let session = Session::new(&mut runtime, &program, &settings, &clock);
         match environment.replay.or(self.replay) {
             Some(token) => session.replay(&token).map_err(SettingError::from),
-            None => Ok(session.run()),
+            None => session.run().map_err(SettingError::from),
         }
     }
 }

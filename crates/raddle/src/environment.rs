@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::fmt;
 use std::time::Duration;
 
-use raddle_explore::{ReplayError, Strategy, StrategyError};
+use raddle_explore::{Refusal, ReplayError, Strategy, StrategyError};
 
 /// A setting that makes no sense, with what would.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -29,6 +29,12 @@ impl std::error::Error for SettingError {}
 impl From<StrategyError> for SettingError {
     fn from(error: StrategyError) -> SettingError {
         SettingError::new(error.to_string())
+    }
+}
+
+impl From<Refusal> for SettingError {
+    fn from(refusal: Refusal) -> SettingError {
+        SettingError::new(refusal.to_string())
     }
 }
 

@@ -108,7 +108,7 @@ fn a_program_without_threads() {
 
 #[test]
 fn an_empty_program_under_every_strategy() {
-    for strategy in ["random", "round-robin", "pct:3", "dfs"] {
+    for strategy in ["random", "round-robin", "pct:3", "dfs", "dpor", "auto"] {
         let report = Config::new().strategy(strategy).run(|| {});
         assert!(matches!(report.verdict, Verdict::NothingToExplore), "{strategy}");
     }

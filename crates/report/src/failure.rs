@@ -29,7 +29,7 @@ pub(crate) fn text(report: &Report, failure: &Failure) -> String {
             | Finding::StepLimit { .. }
             | Finding::Stuck { .. } => steps::picture(trace, finding, &names),
         },
-        explanation(finding, trace, &names),
+        explanation(report, finding, trace, &names),
         replay(report, failure),
     ];
     for section in sections.iter().filter(|section| !section.is_empty()) {
@@ -107,15 +107,16 @@ fn message(finding: &Finding) -> String {
     }
 }
 
-fn explanation(finding: &Finding, trace: &Trace, names: &Names<'_>) -> String {
+fn explanation(report: &Report, finding: &Finding, trace: &Trace, names: &Names<'_>) -> String {
     match finding {
         Finding::Panic(panic) => place(panic),
         Finding::Deadlock(waits) => deadlock::explanation(waits, trace, names),
         Finding::StepLimit { .. } => format!(
             "{}  Does a loop wait for another thread without blocking? If the executions are just \
              long, raise\n  the limit with `Config::max_steps`; to set such executions aside, use \
-             `Config::on_step_limit`.\n",
-            busiest(trace, names)
+             `Config::on_step_limit`.\n{}",
+            busiest(trace, names),
+            advice_to_searchers(report)
         ),
         Finding::Nondeterminism { at, first, second } => format!(
             "  After the same choices, step {} was not the same in two executions:\n    \
@@ -133,6 +134,16 @@ fn explanation(finding: &Finding, trace: &Trace, names: &Names<'_>) -> String {
              catching the unwinding\n  (a loop around `catch_unwind`).\n"
         ),
     }
+}
+
+/// What to do if a search has met an endless execution.
+fn advice_to_searchers(report: &Report) -> &'static str {
+    if report.search.is_none() {
+        return "";
+    }
+    "  A search of everything does not end if an execution does not. If the loop gives way to others\n  \
+     (`yield_now`, `spin_loop`), a fair bound leaves out what goes round too often: try the strategy\n  \
+     `bpor:fair:1`, or `bpor:2:fair:1`. Or sample executions: `random`, `pct:3`.\n"
 }
 
 fn place(panic: &Panic) -> String {

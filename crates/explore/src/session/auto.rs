@@ -9,7 +9,7 @@ use raddle_engine::Substrate;
 use raddle_strategy::Random;
 
 use super::{Limits, OnStepLimit, Progress, Session, Stop, Tally};
-use crate::{Dpor, Explorer, Repeat, Strategy};
+use crate::{Dpor, Explorer, Refusal, Repeat, Strategy};
 
 /// Programs whose executions have more steps than this are not searched.
 const SEARCHED_STEPS: usize = 10_000;
@@ -24,19 +24,19 @@ const PART: u64 = 4;
 
 impl<S: Substrate> Session<'_, S> {
     /// Explores as far as the budget goes.
-    pub(super) fn auto(mut self) -> Report {
+    pub(super) fn auto(mut self) -> Result<Report, Refusal> {
         let mut tally = Tally::new();
         let (phase, search, verdict) = self.search_all(&mut tally);
         let mut phases = vec![phase];
         let verdict = match verdict {
             Some(verdict) => verdict,
             None => {
-                let (phase, verdict) = self.sample_the_rest(&mut tally);
+                let (phase, verdict) = self.sample_the_rest(&mut tally)?;
                 phases.push(phase);
                 verdict
             }
         };
-        Report { phases, search, ..self.report(tally, verdict) }
+        Ok(Report { phases, search, ..self.report(tally, verdict) })
     }
 
     /// Tries to run one execution of every class. No verdict if there are too many.
@@ -74,6 +74,10 @@ impl<S: Substrate> Session<'_, S> {
             }
             Stop::Enough => (PhaseEnd::TooMany(estimate), None),
             Stop::OutOfBudget => (PhaseEnd::TooMany(estimate), Some(Verdict::Sampled)),
+            Stop::Refused(Refusal::Circles { .. }) => (PhaseEnd::TooLong, None),
+            Stop::Refused(Refusal::ChoiceTooWide { bound, .. }) => {
+                (PhaseEnd::TooMany(f64::from(bound)), None)
+            }
             Stop::Failed(failure) => (PhaseEnd::Failed, Some(Verdict::Failed(failure))),
         };
         let strategy = Strategy::Dpor.to_string();
@@ -81,17 +85,19 @@ impl<S: Substrate> Session<'_, S> {
     }
 
     /// Uses up what is left of the budget.
-    fn sample_the_rest(&mut self, tally: &mut Tally) -> (Phase, Verdict) {
+    fn sample_the_rest(&mut self, tally: &mut Tally) -> Result<(Phase, Verdict), Refusal> {
         let before = tally.executions;
         let limits = Limits::of(self.settings);
         let mut explorer = Repeat::new(Random::default(), self.settings.seed);
         let stop = self.go(&mut explorer, tally, &limits, &mut |_| false);
         let end = match stop {
             Stop::Failed(_) => PhaseEnd::Failed,
-            Stop::Done | Stop::Trivial | Stop::OutOfBudget | Stop::Enough => PhaseEnd::OutOfBudget,
+            Stop::Done | Stop::Trivial | Stop::OutOfBudget | Stop::Enough | Stop::Refused(_) => {
+                PhaseEnd::OutOfBudget
+            }
         };
         let strategy = Strategy::Random.to_string();
         let phase = Phase { strategy, executions: tally.executions - before, end };
-        (phase, stop.verdict(&explorer))
+        Ok((phase, stop.verdict(&explorer)?))
     }
 }

@@ -1,0 +1,83 @@
+//! Programs that cannot be searched.
+
+use std::fmt;
+
+use raddle_core::{Access, ObjectId, Pending, Site, ThreadId, Trace};
+
+/// The widest choice of which a search tries every value.
+pub const WIDEST_CHOICE: u32 = 1 << 16;
+
+/// A thread that gives way so often without changing anything goes round in circles.
+const CIRCLES: u32 = 100;
+
+/// Why a search cannot go on.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Refusal {
+    /// The program chooses among too many values to try them all.
+    ChoiceTooWide {
+        /// How many there are.
+        bound: u32,
+        /// Where.
+        site: Site,
+    },
+    /// A thread goes round in circles, and there is no end to how often it can.
+    Circles {
+        /// The thread.
+        thread: ThreadId,
+        /// Where it gives way to others.
+        site: Site,
+    },
+}
+
+impl Refusal {
+    /// The refusal to try so many values for a choice, if they are too many.
+    pub(crate) fn of_choice(by: &Pending, bound: u32) -> Option<Refusal> {
+        (bound > WIDEST_CHOICE).then_some(Refusal::ChoiceTooWide { bound, site: by.site })
+    }
+}
+
+/// Who gives way to others again and again in `trace`, changing nothing.
+pub(crate) fn circles(trace: &Trace) -> Option<Refusal> {
+    if trace.events.len() < CIRCLES as usize {
+        return None;
+    }
+    let mut idle: Vec<u32> = Vec::new();
+    for event in &trace.events {
+        let thread = event.id.thread;
+        if idle.len() <= thread.index() {
+            idle.resize(thread.index() + 1, 0);
+        }
+        let idle = &mut idle[thread.index()];
+        if event.op.gave_way(event.effect) {
+            *idle += 1;
+            if *idle == CIRCLES {
+                return Some(Refusal::Circles { thread, site: event.site });
+            }
+        } else if event.op.object() != ObjectId::NONE && event.access() == Access::Update {
+            *idle = 0;
+        }
+    }
+    None
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refusal::ChoiceTooWide { bound, site } => write!(
+                f,
+                "a search tries every value of a choice, and {bound} at {site} are too many; choose \
+                 among at most {WIDEST_CHOICE}, or sample executions with another strategy, such as \
+                 `random`"
+            ),
+            Refusal::Circles { thread, site } => write!(
+                f,
+                "a search of everything does not end: {thread} goes round in circles, having given \
+                 way {CIRCLES} times at {site} without changing anything (a livelock, unless others \
+                 go on); leave out what goes round too often with a fair bound, `bpor:fair:1` or \
+                 `bpor:2:fair:1`, or sample executions, such as with `random`"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for Refusal {}

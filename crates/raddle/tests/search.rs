@@ -1,0 +1,142 @@
+//! Searching systematically, as a user meets it.
+
+use raddle::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
+use raddle::sync::{Arc, Mutex};
+use raddle::{Config, Finding, Verdict, thread};
+
+/// `threads` threads that count up `times` times each, without a lock.
+fn count(threads: u32, times: u32) {
+    let counter = Arc::new(AtomicU32::new(0));
+    let all: Vec<_> = (0..threads)
+        .map(|_| {
+            let counter = counter.clone();
+            thread::spawn(move || {
+                for _ in 0..times {
+                    counter.fetch_add(1, SeqCst);
+                }
+            })
+        })
+        .collect();
+    for thread in all {
+        thread.join().unwrap();
+    }
+    assert_eq!(counter.load(SeqCst), threads * times);
+}
+
+/// One thread waits for a flag that the other sets, without blocking.
+fn spin() {
+    let flag = Arc::new(AtomicBool::new(false));
+    let other = {
+        let flag = flag.clone();
+        thread::spawn(move || flag.store(true, SeqCst))
+    };
+    while !flag.load(SeqCst) {
+        thread::yield_now();
+    }
+    other.join().unwrap();
+}
+
+#[test]
+fn all_classes_of_a_program() {
+    let report = Config::new().name("count").strategy("dpor").run(|| count(3, 2));
+    assert!(matches!(report.verdict, Verdict::Exhausted));
+    assert_eq!((report.executions, report.classes), (90, 90));
+    let text = raddle::text(&report);
+    assert!(
+        text.starts_with("raddle: test `count` ok — exhaustive: 90 classes, 90 executions, "),
+        "{text}"
+    );
+    let search = report.search.unwrap();
+    assert_eq!((search.blocked, search.estimate), (0, Some(90.0)));
+    assert!(search.points > 10 && search.planned > 0, "{search:?}");
+}
+
+#[test]
+fn a_bug_that_only_some_classes_have() {
+    let report = Config::new().strategy("dpor").run(|| {
+        let (a, b) = (Arc::new(Mutex::new(())), Arc::new(Mutex::new(())));
+        let other = {
+            let (a, b) = (a.clone(), b.clone());
+            thread::spawn(move || {
+                let _b = b.lock().unwrap();
+                let _a = a.lock().unwrap();
+            })
+        };
+        {
+            let _a = a.lock().unwrap();
+            let _b = b.lock().unwrap();
+        }
+        other.join().unwrap();
+    });
+    let failure = report.failure().expect("there is a deadlock");
+    assert!(matches!(failure.finding, Finding::Deadlock(_)) && failure.reproduced);
+    assert!(report.executions <= 3, "{}", report.executions);
+}
+
+#[test]
+fn an_endless_loop_is_named_with_what_to_do() {
+    let error = Config::new().strategy("dpor").try_run(spin).unwrap_err().to_string();
+    assert!(
+        error.contains("main goes round in circles") && error.contains("bpor:fair:1"),
+        "{error}"
+    );
+    assert!(error.contains("tests/search.rs"), "{error}");
+
+    let report = Config::new().strategy("dpor").max_steps(2_000).run(|| {
+        let flag = Arc::new(AtomicBool::new(false));
+        let other = {
+            let flag = flag.clone();
+            thread::spawn(move || flag.store(true, SeqCst))
+        };
+        while !flag.load(SeqCst) {}
+        other.join().unwrap();
+    });
+    let failure = report.failure().expect("it does not end");
+    assert!(matches!(failure.finding, Finding::StepLimit { .. }), "{:?}", failure.finding);
+    let text = raddle::text(&report);
+    assert!(text.contains("bpor:fair:1"), "{text}");
+}
+
+#[test]
+fn a_choice_too_wide_to_be_searched() {
+    for strategy in ["dpor", "dfs"] {
+        let error = Config::new()
+            .strategy(strategy)
+            .try_run(|| assert!(raddle::choose(u32::MAX) < u32::MAX))
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("4294967295") && error.contains("tests/search.rs"), "{error}");
+        assert!(error.contains("`random`"), "{error}");
+    }
+}
+
+#[test]
+fn auto_tries_everything_if_it_can() {
+    let report = Config::new().strategy("auto").run(|| count(3, 2));
+    assert!(matches!(report.verdict, Verdict::Exhausted), "{}", raddle::text(&report));
+    assert_eq!(report.executions, 90);
+}
+
+#[test]
+fn auto_samples_what_is_too_large() {
+    let report = Config::new().strategy("auto").runs(2_000).run(|| count(5, 6));
+    assert!(matches!(report.verdict, Verdict::Sampled), "{}", raddle::text(&report));
+    assert_eq!((report.executions, report.phases.len()), (2_000, 2));
+    let text = raddle::text(&report);
+    assert!(text.contains("too many") && text.contains("random 1,"), "{text}");
+}
+
+#[test]
+fn auto_copes_with_loops() {
+    let report = Config::new().strategy("auto").runs(500).run(spin);
+    assert!(report.failure().is_none(), "{}", raddle::text(&report));
+    assert!(matches!(report.verdict, Verdict::Sampled));
+}
+
+#[test]
+fn auto_samples_choices_too_wide() {
+    let report = Config::new().strategy("auto").runs(100).run(|| {
+        assert!(raddle::choose(u32::MAX) < u32::MAX);
+    });
+    assert!(matches!(report.verdict, Verdict::Sampled), "{}", raddle::text(&report));
+}
