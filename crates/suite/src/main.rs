@@ -9,6 +9,8 @@ mod dev_profile;
 mod engines;
 mod interleave;
 mod measure;
+mod programs;
+mod run_program;
 mod speed;
 mod table;
 mod text;
@@ -19,6 +21,8 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
+use crate::programs::Form;
+use crate::run_program::Request;
 use crate::table::Size;
 
 #[derive(Parser)]
@@ -30,6 +34,28 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// List the programs with known bugs
+    List,
+    /// Run one of them; the exit status is 1 if it fails, 0 if not
+    Run {
+        /// Which program, see `list`
+        program: String,
+        /// How executions are chosen
+        #[arg(long, default_value = "random")]
+        strategy: raddle::Strategy,
+        /// How many executions at most
+        #[arg(long, default_value_t = 10_000)]
+        runs: u64,
+        /// Where all randomness comes from
+        #[arg(long, default_value_t = 0)]
+        seed: u64,
+        /// The form without the bug
+        #[arg(long)]
+        fixed: bool,
+        /// How large it is, see `list`
+        #[arg(long)]
+        size: Option<u32>,
+    },
     /// Measure and print a table; a missed target is told in it, not by the exit status
     Table {
         /// Which table
@@ -54,7 +80,7 @@ enum TableName {
 
 fn main() -> ExitCode {
     match run(Arguments::parse().command) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => {
             eprintln!("raddle-suite: {error}");
             ExitCode::from(2)
@@ -62,22 +88,44 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(command: Command) -> Result<(), String> {
+fn run(command: Command) -> Result<ExitCode, String> {
     match command {
+        Command::List => print(&run_program::list())?,
+        Command::Run { program, strategy, runs, seed, fixed, size } => {
+            let program = programs::find(&program)?;
+            let form = if fixed { Form::Fixed } else { Form::Bugged };
+            let size = size.unwrap_or(program.size.usual);
+            let report = run_program::run(program, Request { strategy, runs, seed, form, size })?;
+            print(&format!("{}\n", raddle::text(&report)))?;
+            if let Some(failure) = report.failure() {
+                if !program.failure.is(&failure.finding) {
+                    eprintln!(
+                        "not the known bug of {}, a {}",
+                        program.name,
+                        program.failure.word()
+                    );
+                }
+                return Ok(ExitCode::FAILURE);
+            }
+        }
         Command::Table { name, json, quick } => {
             let size = if quick { Size::Quick } else { Size::Full };
             let table = match name {
                 TableName::Speed => speed::table(size, command_line())?,
             };
-            let text = if json { format!("{:#}\n", table.to_json()) } else { text::render(&table) };
-            let written = std::io::stdout().write_all(text.as_bytes());
-            written.map_err(|error| format!("cannot print: {error}"))
+            print(&if json { format!("{:#}\n", table.to_json()) } else { text::render(&table) })?;
         }
         Command::Measure { engine, strategy, workload } => {
             let prepared = engines::prepare(&engine, &strategy, &workload)?;
-            measure::serve(prepared, std::io::stdin().lock(), std::io::stdout().lock())
+            measure::serve(prepared, std::io::stdin().lock(), std::io::stdout().lock())?;
         }
     }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print(text: &str) -> Result<(), String> {
+    let written = std::io::stdout().write_all(text.as_bytes());
+    written.map_err(|error| format!("cannot print: {error}"))
 }
 
 /// The command that repeats this one anywhere.
