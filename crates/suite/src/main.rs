@@ -7,9 +7,11 @@
 mod child;
 mod dev_profile;
 mod engines;
+mod exhaustive;
 mod interleave;
 mod measure;
 mod programs;
+mod progress;
 mod run_program;
 mod speed;
 mod table;
@@ -70,12 +72,17 @@ enum Command {
     /// Serve measurements of one engine on standard input and output
     #[command(hide = true)]
     Measure { engine: String, strategy: String, workload: String },
+    /// Serve exhaustive searches by one engine on standard input and output
+    #[command(hide = true)]
+    Search { engine: String, strategy: String, program: String },
 }
 
 #[derive(Clone, Copy, ValueEnum)]
 enum TableName {
     /// Time per execution beside Shuttle's and Loom's
     Speed,
+    /// Exhaustive search to the end, beside Loom's and Shuttle's
+    Exhaustive,
 }
 
 fn main() -> ExitCode {
@@ -112,12 +119,17 @@ fn run(command: Command) -> Result<ExitCode, String> {
             let size = if quick { Size::Quick } else { Size::Full };
             let table = match name {
                 TableName::Speed => speed::table(size, command_line())?,
+                TableName::Exhaustive => exhaustive::table(size, command_line())?,
             };
             print(&if json { format!("{:#}\n", table.to_json()) } else { text::render(&table) })?;
         }
         Command::Measure { engine, strategy, workload } => {
             let prepared = engines::prepare(&engine, &strategy, &workload)?;
             measure::serve(prepared, std::io::stdin().lock(), std::io::stdout().lock())?;
+        }
+        Command::Search { engine, strategy, program } => {
+            let prepared = exhaustive::prepare(&engine, &strategy, &program)?;
+            exhaustive::search::serve(prepared, std::io::stdin().lock(), std::io::stdout().lock())?;
         }
     }
     Ok(ExitCode::SUCCESS)

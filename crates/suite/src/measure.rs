@@ -58,14 +58,14 @@ pub(crate) fn serve(
     Ok(())
 }
 
-fn answer(answers: &mut impl Write, line: &str) -> Result<(), String> {
+pub(crate) fn answer(answers: &mut impl Write, line: &str) -> Result<(), String> {
     writeln!(answers, "{line}")
         .and_then(|()| answers.flush())
         .map_err(|error| format!("cannot answer: {error}"))
 }
 
 /// The result and the CPU time it took this thread.
-fn timed<T>(work: impl FnOnce() -> Result<T, String>) -> Result<(T, u64), String> {
+pub(crate) fn timed<T>(work: impl FnOnce() -> Result<T, String>) -> Result<(T, u64), String> {
     let thread = nanoseconds(ClockId::ThreadCPUTime);
     let process = nanoseconds(ClockId::ProcessCPUTime);
     let result = work()?;
