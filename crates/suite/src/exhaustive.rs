@@ -134,6 +134,8 @@ fn compare(program: &Program, executable: &Path, effort: Effort) -> Result<Row, 
             {
                 runs.target(Target::Exactly(classes as f64))
             }
+            // What is not there meets no target.
+            ("raddle", _, Lane::Cannot(_), _) => Cell { ok: Some(false), ..runs },
             _ => runs,
         };
         cells.push((runs_name, runs));
@@ -254,7 +256,7 @@ fn classes_cell(program: &Program, classes: Option<u64>) -> Cell {
         Classes::Few(_) => "by hand",
         Classes::Searched => "by dfs",
     };
-    Cell { note: Some(how.to_owned()), ..Cell::count(classes, "") }
+    Cell { note: Some(how.to_owned()), ..Cell::count(classes, "classes") }
 }
 
 /// How long a million classes take on one core.
@@ -262,7 +264,9 @@ fn million(program: &Program, executable: &Path, effort: Effort) -> Result<Row, 
     let classes = program.classes.known();
     let mut cells = vec![("classes", classes_cell(program, classes))];
     match start(executable, "raddle", "dpor", program)? {
-        Started::Cannot(reason) => cells.push(("dpor_runs", Cell::note(reason))),
+        Started::Cannot(reason) => {
+            cells.push(("dpor_runs", Cell { ok: Some(false), ..Cell::note(reason) }));
+        }
         Started::Ready(mut child) => {
             let answer = child.search(1, effort.million)?;
             let (runs, seconds) = (answer.searched.runs, answer.nanoseconds as f64 / 1e9);

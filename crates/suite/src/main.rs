@@ -4,12 +4,14 @@
 
 #![forbid(unsafe_code)]
 
+mod bpor;
 mod child;
 mod dev_profile;
 mod engines;
 mod exhaustive;
 mod interleave;
 mod measure;
+mod plot;
 mod programs;
 mod progress;
 mod run_program;
@@ -19,10 +21,12 @@ mod text;
 mod workloads;
 
 use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
+use crate::plot::Plot;
 use crate::programs::Form;
 use crate::run_program::Request;
 use crate::table::Size;
@@ -68,6 +72,9 @@ enum Command {
         /// Measure less, for a first impression
         #[arg(long)]
         quick: bool,
+        /// Write the table's plots, if it has any, as SVG into this folder
+        #[arg(long, value_name = "FOLDER")]
+        plots: Option<PathBuf>,
     },
     /// Serve measurements of one engine on standard input and output
     #[command(hide = true)]
@@ -83,6 +90,8 @@ enum TableName {
     Speed,
     /// Exhaustive search to the end, beside Loom's and Shuttle's
     Exhaustive,
+    /// Bounded partial order reduction: coverage against runs and time, and time to known bugs
+    Bpor,
 }
 
 fn main() -> ExitCode {
@@ -115,12 +124,16 @@ fn run(command: Command) -> Result<ExitCode, String> {
                 return Ok(ExitCode::FAILURE);
             }
         }
-        Command::Table { name, json, quick } => {
+        Command::Table { name, json, quick, plots } => {
             let size = if quick { Size::Quick } else { Size::Full };
-            let table = match name {
-                TableName::Speed => speed::table(size, command_line())?,
-                TableName::Exhaustive => exhaustive::table(size, command_line())?,
+            let (table, drawn) = match name {
+                TableName::Speed => (speed::table(size, command_line())?, Vec::new()),
+                TableName::Exhaustive => (exhaustive::table(size, command_line())?, Vec::new()),
+                TableName::Bpor => bpor::table(size, command_line())?,
             };
+            if let Some(folder) = plots {
+                draw(&folder, &drawn)?;
+            }
             print(&if json { format!("{:#}\n", table.to_json()) } else { text::render(&table) })?;
         }
         Command::Measure { engine, strategy, workload } => {
@@ -133,6 +146,17 @@ fn run(command: Command) -> Result<ExitCode, String> {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Writes the plots on which there is something to see.
+fn draw(folder: &Path, plots: &[Plot]) -> Result<(), String> {
+    let failed = |path: &Path, error| format!("cannot write {}: {error}", path.display());
+    std::fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
+    for plot in plots.iter().filter(|plot| !plot.is_empty()) {
+        let path = folder.join(format!("{}.svg", plot.name));
+        std::fs::write(&path, plot.to_svg()).map_err(|error| failed(&path, error))?;
+    }
+    Ok(())
 }
 
 fn print(text: &str) -> Result<(), String> {

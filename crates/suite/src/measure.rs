@@ -83,7 +83,8 @@ fn all_on_this_thread(thread: u64, process: u64) -> bool {
     process <= thread + thread / 20 + 1_000_000
 }
 
-fn nanoseconds(clock: ClockId) -> u64 {
+/// What a clock shows.
+pub(crate) fn nanoseconds(clock: ClockId) -> u64 {
     let time = clock_gettime(clock);
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
