@@ -19,7 +19,7 @@ mod search;
 
 /// The programs of the figures, with the sizes for a full table and for a quick one.
 const FIGURES: &[(&str, [u32; 2])] =
-    &[("mrse", [1, 1]), ("fft", [8, 4]), ("exception", [6, 3]), ("fair", [3, 2])];
+    &[("mrse", [1, 1]), ("fft", [8, 5]), ("exception", [10, 5]), ("fair", [3, 2])];
 
 /// Measures the whole table; also what to draw.
 pub(crate) fn table(size: Size, command: String) -> Result<(Table, Vec<Plot>), String> {
@@ -46,13 +46,13 @@ pub(crate) fn table(size: Size, command: String) -> Result<(Table, Vec<Plot>), S
 
 fn efforts(size: Size) -> (figures::Effort, bugs::Effort) {
     let (most_preemptions, most_yields, limit) = match size {
-        Size::Full => (4, 4, Duration::from_secs(20)),
-        Size::Quick => (2, 2, Duration::from_millis(200)),
+        Size::Full => (4, 4, Duration::from_secs(10)),
+        Size::Quick => (3, 3, Duration::from_millis(300)),
     };
     let figures = figures::Effort { most_preemptions, most_yields, limit };
     let (most_preemptions, limit) = match size {
-        Size::Full => (4, Duration::from_secs(60)),
-        Size::Quick => (3, Duration::from_millis(200)),
+        Size::Full => (4, Duration::from_secs(30)),
+        Size::Quick => (3, Duration::from_millis(300)),
     };
     (figures, bugs::Effort { most_preemptions, most_yields, limit })
 }
@@ -65,7 +65,7 @@ fn legend(size: Size) -> Vec<String> {
                 Size::Full => full,
                 Size::Quick => quick,
             };
-            Some(format!("{name}: {count} {}", find(name).ok()?.size.counts))
+            Some(format!("{name}: {}: {count}", find(name).ok()?.size.counts))
         })
         .collect();
     let more = |line: &str, lines: &mut Vec<String>| lines.push(line.to_owned());

@@ -60,7 +60,10 @@ impl Child {
         // The engines read settings from the environment, which must not change a figure.
         for (name, _) in std::env::vars_os() {
             let text = name.to_string_lossy();
-            if ["RADDLE_", "SHUTTLE_", "LOOM_"].iter().any(|prefix| text.starts_with(prefix)) {
+            if ["RADDLE_", "SHUTTLE_", "LOOM_", "RUST_BACKTRACE"]
+                .iter()
+                .any(|prefix| text.starts_with(prefix))
+            {
                 command.env_remove(&name);
             }
         }

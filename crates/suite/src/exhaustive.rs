@@ -144,10 +144,10 @@ fn compare(program: &Program, executable: &Path, effort: Effort) -> Result<Row, 
     for (name, rival) in [("loom_ratio", 2), ("shuttle_ratio", 3)] {
         if let Some(rival) = lanes.get(rival) {
             let ratio = ratio(&lanes[0], rival);
-            let asked = name == "loom_ratio" && program.role == Role::Compared;
-            // A rival that did not finish is no program that it finishes.
-            let asked =
-                asked && matches!(rival, Lane::Ran(answer, _) if answer.searched.end != End::Cut);
+            // A rival that was cut, or that stopped at a failure, did not finish.
+            let finished =
+                matches!(rival, Lane::Ran(answer, _) if answer.searched.end == End::Complete);
+            let asked = name == "loom_ratio" && program.role == Role::Compared && finished;
             let ratio = if asked && ratio.value.is_some() {
                 ratio.target(Target::AtLeast(LOOM_RATIO))
             } else {

@@ -186,9 +186,11 @@ impl Table {
     }
 }
 
-/// For JSON: whole numbers as such, others to a thousandth, beyond which every figure is noise.
+/// For JSON: whole numbers as such, others to a thousandth, or a millionth below one, beyond which every
+/// figure is noise.
 fn rounded(value: f64) -> Value {
-    let rounded = (value * 1000.0).round() / 1000.0;
+    let steps = if value.abs() < 1.0 { 1e6 } else { 1e3 };
+    let rounded = (value * steps).round() / steps;
     if rounded.fract() == 0.0 { json!(rounded as i64) } else { json!(rounded) }
 }
 

@@ -103,7 +103,9 @@ fn number(value: f64) -> String {
     match value.abs() {
         size if size >= 100.0 => grouped(value),
         size if size >= 10.0 => format!("{value:.1}"),
-        _ => format!("{value:.2}"),
+        size if size >= 0.1 || size == 0.0 => format!("{value:.2}"),
+        // Two digits that are not zero.
+        size => format!("{value:.0$}", 1 + (-size.log10().floor()).min(8.0) as usize),
     }
 }
 
@@ -122,8 +124,14 @@ pub(crate) fn grouped(value: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::render;
+    use super::{number, render};
     use crate::table::tests::made_up;
+
+    #[test]
+    fn small_figures_keep_two_digits() {
+        let texts = [0.0, 0.12, 0.0123, 0.000_456, 1.0, -0.05].map(number);
+        assert_eq!(texts, ["0.00", "0.12", "0.012", "0.00046", "1.00", "-0.050"]);
+    }
 
     #[test]
     fn text_is_aligned() {

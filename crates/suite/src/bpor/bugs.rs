@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use raddle::Strategy;
 
-use super::search::{End, Outcome, Subject};
+use super::search::{End, Outcome, Subject, least_fair_bound};
 use crate::programs::{Form, Program, Space, find};
 use crate::progress::progress;
 use crate::table::{Cell, Row};
@@ -67,7 +67,7 @@ pub(super) fn rows(effort: Effort) -> Result<Vec<Row>, String> {
 fn row(published: &Published, effort: Effort) -> Result<Row, String> {
     let program = find(published.program)?;
     let preemptions = 0..=effort.most_preemptions;
-    let yields = 1..=effort.most_yields;
+    let yields = least_fair_bound()..=effort.most_yields;
     let both = |word: fn(u32, u32) -> String| -> Vec<String> {
         let pairs = yields.clone().flat_map(|f| preemptions.clone().map(move |c| (c, f)));
         pairs.map(|(c, f)| word(c, f)).collect()

@@ -10,7 +10,7 @@ use std::time::Duration;
 use raddle::Strategy;
 
 use super::local_states::Coverage;
-use super::search::{End, Outcome, Subject};
+use super::search::{End, Outcome, Subject, least_fair_bound};
 use crate::plot::{Plot, Series};
 use crate::programs::{Form, Program, Space};
 use crate::progress::progress;
@@ -100,8 +100,7 @@ pub(super) fn figure(
     let subject = Subject { program, form: Form::Fixed, size: program.admits(size)? };
     let (lines, bounds) = match program.space {
         Space::Acyclic => (ACYCLIC, 0..=effort.most_preemptions),
-        // Without a single yield the bound keeps everything out.
-        Space::Cyclic => (CYCLIC, 1..=effort.most_yields),
+        Space::Cyclic => (CYCLIC, least_fair_bound()..=effort.most_yields),
     };
     let mut points = Vec::new();
     let mut missing = Vec::new();
@@ -201,7 +200,7 @@ fn plot(program: &Program, size: u32, lines: &[Line], points: &[Point]) -> Plot 
     });
     Plot {
         name: format!("bpor-{}", program.name),
-        title: format!("{}, {size} {}", program.name, program.size.counts),
+        title: format!("{}, {}: {size}", program.name, program.size.counts),
         across: "local states covered",
         up: "seconds",
         series: series.collect(),

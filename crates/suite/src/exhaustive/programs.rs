@@ -71,6 +71,7 @@ pub(crate) const PROGRAMS: &[Program] = &[
         role: Role::Instant,
         ..orders("private-4x2", "4 threads × 2 fetch_add, each on its own atomic", &[1, 1, 1, 1])
     },
+    orders("nested", "2 threads take two locks, one inside the other", &[1, 1]),
     Program {
         classes: Classes::Few(3),
         ..orders("ab-ba", "2 threads take two locks in either order; ends at the deadlock", &[1, 1])
@@ -147,7 +148,8 @@ macro_rules! bodies {
             ("mp-checked", message_passing),
             ("treiber-checked", treiber),
             ("private-4x2", private),
-            ("ab-ba", ab_ba),
+            ("nested", || two_locks([0, 0])),
+            ("ab-ba", || two_locks([0, 1])),
             ("million", || drop(adds(&[3, 3, 3, 4]))),
         ];
 
@@ -254,9 +256,10 @@ macro_rules! bodies {
             join(threads.collect());
         }
 
-        fn ab_ba() {
+        /// Two threads that take both locks; which one each takes first.
+        fn two_locks(firsts: [usize; 2]) {
             let locks = Arc::new([Mutex::new(()), Mutex::new(())]);
-            let threads = [0, 1].map(|first| {
+            let threads = firsts.map(|first| {
                 let locks = locks.clone();
                 thread::spawn(move || {
                     let _first = locks[first].lock().unwrap();

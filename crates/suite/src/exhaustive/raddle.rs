@@ -67,6 +67,24 @@ mod tests {
         assert_eq!(search("dfs", "ab-ba").end, End::Failed);
     }
 
+    /// As soon as there is an optimal explorer, it makes as many runs as there are classes.
+    #[test]
+    fn optimal_search_makes_a_run_for_each_class() {
+        if "dpor".parse::<Strategy>().is_err() {
+            return;
+        }
+        for program in PROGRAMS.iter().filter(|program| program.role != Role::Million) {
+            let searched = search("dpor", program.name);
+            // What depth-first search counts for the Treiber stack, which takes it too long here.
+            let classes = program.classes.known().unwrap_or(46);
+            match searched.end {
+                End::Complete => assert_eq!(searched.runs, classes, "{}", program.name),
+                End::Failed => assert_eq!(program.name, "ab-ba"),
+                End::Cut => panic!("{} takes too long", program.name),
+            }
+        }
+    }
+
     #[test]
     fn unknown_words_are_told() {
         assert!(matches!(prepare("nothing", "ab-ba"), Ok(Prepared::Cannot(_))));
