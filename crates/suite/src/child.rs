@@ -1,4 +1,5 @@
-//! The parent's end of the line to a measuring child; `measure` has the protocol.
+//! The parent's end of the line to a measuring child; `measure` and `exhaustive::search` have the
+//! protocols.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
@@ -6,17 +7,29 @@ use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
+use crate::exhaustive::search::{self, Answer};
+
 /// Longer than any slice a table asks for, by far: a child that takes this long hangs.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 /// What to measure, and by which executable.
 #[derive(Clone, Debug)]
 pub(crate) struct Subject {
-    /// An executable that serves `measure ENGINE STRATEGY WORKLOAD`.
+    /// An executable that serves `SERVICE ENGINE STRATEGY WORKLOAD`.
     pub(crate) executable: PathBuf,
+    pub(crate) service: Service,
     pub(crate) engine: &'static str,
     pub(crate) strategy: &'static str,
     pub(crate) workload: &'static str,
+}
+
+/// What a child does.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Service {
+    /// Makes as many executions as asked for.
+    Measure,
+    /// Searches to the end.
+    Search,
 }
 
 /// A running child.
@@ -39,13 +52,24 @@ impl Child {
     /// Starts a child and waits for its greeting.
     pub(crate) fn start(subject: Subject) -> Result<Started, String> {
         let mut command = Command::new(&subject.executable);
-        command.args(["measure", subject.engine, subject.strategy, subject.workload]);
+        let service = match subject.service {
+            Service::Measure => "measure",
+            Service::Search => "search",
+        };
+        command.args([service, subject.engine, subject.strategy, subject.workload]);
         // The engines read settings from the environment, which must not change a figure.
         for (name, _) in std::env::vars_os() {
             let text = name.to_string_lossy();
-            if ["RADDLE_", "SHUTTLE_", "LOOM_"].iter().any(|prefix| text.starts_with(prefix)) {
+            if ["RADDLE_", "SHUTTLE_", "LOOM_", "RUST_BACKTRACE"]
+                .iter()
+                .any(|prefix| text.starts_with(prefix))
+            {
                 command.env_remove(&name);
             }
+        }
+        if matches!(subject.service, Service::Search) && subject.engine != "raddle" {
+            // A program that is to fail makes some engines talk, and once for every search.
+            command.stderr(Stdio::null());
         }
         let mut process = command
             .stdin(Stdio::piped())
@@ -74,6 +98,13 @@ impl Child {
             (Ok(done), Ok(time)) if done == count => Ok(time),
             _ => Err(self.nonsense(&answer, &request)),
         }
+    }
+
+    /// Makes `count` searches from the start, each for at most so long.
+    pub(crate) fn search(&mut self, count: u64, limit: Duration) -> Result<Answer, String> {
+        let request = search::request(count, limit);
+        let answer = self.ask(&request)?;
+        Answer::parse(&answer).ok_or_else(|| self.nonsense(&answer, &request))
     }
 
     /// The child's resident memory in KiB.
@@ -151,6 +182,7 @@ mod tests {
         std::fs::set_permissions(&executable, PermissionsExt::from_mode(0o755)).unwrap();
         let subject = Subject {
             executable: executable.clone(),
+            service: Service::Measure,
             engine: "fake",
             strategy: "random",
             workload: "a",

@@ -4,21 +4,31 @@
 
 #![forbid(unsafe_code)]
 
+mod bpor;
 mod child;
 mod dev_profile;
 mod engines;
+mod exhaustive;
 mod interleave;
 mod measure;
+mod plot;
+mod programs;
+mod progress;
+mod run_program;
 mod speed;
 mod table;
 mod text;
 mod workloads;
 
 use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
+use crate::plot::Plot;
+use crate::programs::Form;
+use crate::run_program::Request;
 use crate::table::Size;
 
 #[derive(Parser)]
@@ -30,6 +40,28 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// List the programs with known bugs
+    List,
+    /// Run one of them; the exit status is 1 if it fails, 0 if not
+    Run {
+        /// Which program, see `list`
+        program: String,
+        /// How executions are chosen
+        #[arg(long, default_value = "random")]
+        strategy: raddle::Strategy,
+        /// How many executions at most
+        #[arg(long, default_value_t = 10_000)]
+        runs: u64,
+        /// Where all randomness comes from
+        #[arg(long, default_value_t = 0)]
+        seed: u64,
+        /// The form without the bug
+        #[arg(long)]
+        fixed: bool,
+        /// How large it is, see `list`
+        #[arg(long)]
+        size: Option<u32>,
+    },
     /// Measure and print a table; a missed target is told in it, not by the exit status
     Table {
         /// Which table
@@ -40,21 +72,31 @@ enum Command {
         /// Measure less, for a first impression
         #[arg(long)]
         quick: bool,
+        /// Write the table's plots, if it has any, as SVG into this folder
+        #[arg(long, value_name = "FOLDER")]
+        plots: Option<PathBuf>,
     },
     /// Serve measurements of one engine on standard input and output
     #[command(hide = true)]
     Measure { engine: String, strategy: String, workload: String },
+    /// Serve exhaustive searches by one engine on standard input and output
+    #[command(hide = true)]
+    Search { engine: String, strategy: String, program: String },
 }
 
 #[derive(Clone, Copy, ValueEnum)]
 enum TableName {
     /// Time per execution beside Shuttle's and Loom's
     Speed,
+    /// Exhaustive search to the end, beside Loom's and Shuttle's
+    Exhaustive,
+    /// Bounded partial order reduction: coverage against runs and time, and time to known bugs
+    Bpor,
 }
 
 fn main() -> ExitCode {
     match run(Arguments::parse().command) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => {
             eprintln!("raddle-suite: {error}");
             ExitCode::from(2)
@@ -62,22 +104,64 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(command: Command) -> Result<(), String> {
+fn run(command: Command) -> Result<ExitCode, String> {
     match command {
-        Command::Table { name, json, quick } => {
+        Command::List => print(&run_program::list())?,
+        Command::Run { program, strategy, runs, seed, fixed, size } => {
+            let program = programs::find(&program)?;
+            let form = if fixed { Form::Fixed } else { Form::Bugged };
+            let size = size.unwrap_or(program.size.usual);
+            let report = run_program::run(program, Request { strategy, runs, seed, form, size })?;
+            print(&format!("{}\n", raddle::text(&report)))?;
+            if let Some(failure) = report.failure() {
+                if !program.failure.is(&failure.finding) {
+                    eprintln!(
+                        "not the known bug of {}, a {}",
+                        program.name,
+                        program.failure.word()
+                    );
+                }
+                return Ok(ExitCode::FAILURE);
+            }
+        }
+        Command::Table { name, json, quick, plots } => {
             let size = if quick { Size::Quick } else { Size::Full };
-            let table = match name {
-                TableName::Speed => speed::table(size, command_line())?,
+            let (table, drawn) = match name {
+                TableName::Speed => (speed::table(size, command_line())?, Vec::new()),
+                TableName::Exhaustive => (exhaustive::table(size, command_line())?, Vec::new()),
+                TableName::Bpor => bpor::table(size, command_line())?,
             };
-            let text = if json { format!("{:#}\n", table.to_json()) } else { text::render(&table) };
-            let written = std::io::stdout().write_all(text.as_bytes());
-            written.map_err(|error| format!("cannot print: {error}"))
+            if let Some(folder) = plots {
+                draw(&folder, &drawn)?;
+            }
+            print(&if json { format!("{:#}\n", table.to_json()) } else { text::render(&table) })?;
         }
         Command::Measure { engine, strategy, workload } => {
             let prepared = engines::prepare(&engine, &strategy, &workload)?;
-            measure::serve(prepared, std::io::stdin().lock(), std::io::stdout().lock())
+            measure::serve(prepared, std::io::stdin().lock(), std::io::stdout().lock())?;
+        }
+        Command::Search { engine, strategy, program } => {
+            let prepared = exhaustive::prepare(&engine, &strategy, &program)?;
+            exhaustive::search::serve(prepared, std::io::stdin().lock(), std::io::stdout().lock())?;
         }
     }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes the plots on which there is something to see.
+fn draw(folder: &Path, plots: &[Plot]) -> Result<(), String> {
+    let failed = |path: &Path, error| format!("cannot write {}: {error}", path.display());
+    std::fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
+    for plot in plots.iter().filter(|plot| !plot.is_empty()) {
+        let path = folder.join(format!("{}.svg", plot.name));
+        std::fs::write(&path, plot.to_svg()).map_err(|error| failed(&path, error))?;
+    }
+    Ok(())
+}
+
+fn print(text: &str) -> Result<(), String> {
+    let written = std::io::stdout().write_all(text.as_bytes());
+    written.map_err(|error| format!("cannot print: {error}"))
 }
 
 /// The command that repeats this one anywhere.

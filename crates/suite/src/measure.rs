@@ -58,14 +58,14 @@ pub(crate) fn serve(
     Ok(())
 }
 
-fn answer(answers: &mut impl Write, line: &str) -> Result<(), String> {
+pub(crate) fn answer(answers: &mut impl Write, line: &str) -> Result<(), String> {
     writeln!(answers, "{line}")
         .and_then(|()| answers.flush())
         .map_err(|error| format!("cannot answer: {error}"))
 }
 
 /// The result and the CPU time it took this thread.
-fn timed<T>(work: impl FnOnce() -> Result<T, String>) -> Result<(T, u64), String> {
+pub(crate) fn timed<T>(work: impl FnOnce() -> Result<T, String>) -> Result<(T, u64), String> {
     let thread = nanoseconds(ClockId::ThreadCPUTime);
     let process = nanoseconds(ClockId::ProcessCPUTime);
     let result = work()?;
@@ -83,7 +83,8 @@ fn all_on_this_thread(thread: u64, process: u64) -> bool {
     process <= thread + thread / 20 + 1_000_000
 }
 
-fn nanoseconds(clock: ClockId) -> u64 {
+/// What a clock shows.
+pub(crate) fn nanoseconds(clock: ClockId) -> u64 {
     let time = clock_gettime(clock);
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }

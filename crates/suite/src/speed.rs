@@ -4,14 +4,14 @@
 //! runs the strategy that raddle runs; Loom has only its exhaustive search. The rows of the dev
 //! profile come from a crate outside the workspace, built as a user's would be.
 
-use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::child::{Child, Started, Subject};
+use crate::child::{Child, Service, Started, Subject};
 use crate::interleave::{
     Effort, interleave, median, middle_half, paired_ratios, stay_on_one_processor,
 };
+use crate::progress::progress;
 use crate::table::{Cell, Row, Size, Table, Target};
 use crate::text::grouped;
 use crate::{dev_profile, engines};
@@ -245,7 +245,8 @@ fn start(
     strategy: &'static str,
     workload: &'static str,
 ) -> Result<Started, String> {
-    Child::start(Subject { executable: executable.to_owned(), engine, strategy, workload })
+    let service = Service::Measure;
+    Child::start(Subject { executable: executable.to_owned(), service, engine, strategy, workload })
 }
 
 fn per_execution(nanoseconds: f64) -> Cell {
@@ -255,14 +256,4 @@ fn per_execution(nanoseconds: f64) -> Cell {
 fn ratio(raddle: &[f64], rival: &[f64]) -> Cell {
     let ratios = paired_ratios(raddle, rival);
     Cell { middle_half: Some(middle_half(&ratios)), ..Cell::value(median(&ratios), "×") }
-}
-
-/// Says on a terminal what is under way, in one line that the next one overwrites.
-fn progress(what: &str) {
-    let mut terminal = std::io::stderr();
-    if terminal.is_terminal() {
-        // Nothing is lost with a line of progress.
-        let _ = write!(terminal, "\r\x1b[K{what}");
-        let _ = terminal.flush();
-    }
 }

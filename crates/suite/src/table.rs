@@ -40,15 +40,38 @@ pub(crate) struct Row {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cell {
     pub(crate) value: Option<f64>,
+    pub(crate) kind: Kind,
+    /// Whether the figure is only what it came to before the time was up.
+    pub(crate) extent: Extent,
     pub(crate) unit: Option<&'static str>,
     /// The same figure as executions per second.
     pub(crate) per_second: Option<f64>,
     /// The bounds of the middle half of what was measured.
     pub(crate) middle_half: Option<[f64; 2]>,
+    /// The published figure.
+    pub(crate) paper: Option<f64>,
     pub(crate) target: Option<Target>,
     /// Whether what is asked of this cell holds.
     pub(crate) ok: Option<bool>,
     pub(crate) note: Option<String>,
+}
+
+/// What a figure is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Kind {
+    #[default]
+    Measure,
+    /// A whole number.
+    Count,
+}
+
+/// Whether a figure is all of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Extent {
+    #[default]
+    Whole,
+    /// More than this: the time was up.
+    Unfinished,
 }
 
 /// What is asked of a figure.
@@ -56,6 +79,7 @@ pub(crate) struct Cell {
 pub(crate) enum Target {
     AtLeast(f64),
     AtMost(f64),
+    Exactly(f64),
 }
 
 impl Target {
@@ -63,12 +87,13 @@ impl Target {
         match self {
             Target::AtLeast(bound) => value >= bound,
             Target::AtMost(bound) => value <= bound,
+            Target::Exactly(bound) => value == bound,
         }
     }
 
     pub(crate) fn bound(self) -> f64 {
         match self {
-            Target::AtLeast(bound) | Target::AtMost(bound) => bound,
+            Target::AtLeast(bound) | Target::AtMost(bound) | Target::Exactly(bound) => bound,
         }
     }
 }
@@ -77,6 +102,16 @@ impl Cell {
     /// A figure without a target.
     pub(crate) fn value(value: f64, unit: &'static str) -> Cell {
         Cell { value: Some(value), unit: Some(unit), ..Cell::default() }
+    }
+
+    /// A number of things, such as runs.
+    pub(crate) fn count(value: u64, unit: &'static str) -> Cell {
+        Cell { kind: Kind::Count, ..Cell::value(value as f64, unit) }
+    }
+
+    /// A figure that would be larger, had there been more time.
+    pub(crate) fn unfinished(self) -> Cell {
+        Cell { extent: Extent::Unfinished, ..self }
     }
 
     /// No figure, and why.
@@ -103,9 +138,11 @@ impl Cell {
             }
         };
         put("value", self.value.map(rounded));
+        put("unfinished", (self.extent == Extent::Unfinished).then(|| Value::from(true)));
         put("unit", self.unit.map(Value::from));
         put("per_second", self.per_second.map(rounded));
         put("middle_half", self.middle_half.map(|bounds| bounds.map(rounded).to_vec().into()));
+        put("paper", self.paper.map(rounded));
         put("target", self.target.map(|target| rounded(target.bound())));
         put("ok", self.ok.map(Value::from));
         put("note", self.note.as_deref().map(Value::from));
@@ -149,9 +186,11 @@ impl Table {
     }
 }
 
-/// For JSON: whole numbers as such, others to a thousandth, beyond which every figure is noise.
+/// For JSON: whole numbers as such, others to a thousandth, or a millionth below one, beyond which every
+/// figure is noise.
 fn rounded(value: f64) -> Value {
-    let rounded = (value * 1000.0).round() / 1000.0;
+    let steps = if value.abs() < 1.0 { 1e6 } else { 1e3 };
+    let rounded = (value * steps).round() / steps;
     if rounded.fract() == 0.0 { json!(rounded as i64) } else { json!(rounded) }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::table::{Cell, Row, Table, Target};
+use crate::table::{Cell, Extent, Kind, Row, Table, Target};
 
 /// A block for each run of rows with the same cells, then the legend and the summary.
 pub(crate) fn render(table: &Table) -> String {
@@ -43,6 +43,7 @@ fn block(rows: &[Row]) -> String {
         optional("middle half", |cell| {
             cell.middle_half.map(|[low, high]| format!("{}–{}", number(low), number(high)))
         });
+        optional("paper", |cell| cell.paper.map(number));
         optional("target", |cell| cell.target.map(asked));
         optional("met", |cell| cell.ok.map(|ok| if ok { "yes" } else { "NO" }.to_owned()));
     }
@@ -70,7 +71,16 @@ fn align(columns: &[Vec<String>]) -> String {
 
 fn figure(cell: &Cell) -> String {
     match (cell.value, &cell.note) {
-        (Some(value), _) => number(value),
+        (Some(value), _) => {
+            let figure = match cell.kind {
+                Kind::Count => grouped(value),
+                Kind::Measure => number(value),
+            };
+            match cell.extent {
+                Extent::Whole => figure,
+                Extent::Unfinished => format!("> {figure}"),
+            }
+        }
         (None, Some(note)) => note.clone(),
         (None, None) => String::new(),
     }
@@ -80,6 +90,7 @@ fn asked(target: Target) -> String {
     let sign = match target {
         Target::AtLeast(_) => "≥",
         Target::AtMost(_) => "≤",
+        Target::Exactly(_) => "=",
     };
     // Bounds are as written in the source: no digits behind a point that nobody wrote.
     let bound = target.bound();
@@ -92,7 +103,9 @@ fn number(value: f64) -> String {
     match value.abs() {
         size if size >= 100.0 => grouped(value),
         size if size >= 10.0 => format!("{value:.1}"),
-        _ => format!("{value:.2}"),
+        size if size >= 0.1 || size == 0.0 => format!("{value:.2}"),
+        // Two digits that are not zero.
+        size => format!("{value:.0$}", 1 + (-size.log10().floor()).min(8.0) as usize),
     }
 }
 
@@ -111,8 +124,14 @@ pub(crate) fn grouped(value: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::render;
+    use super::{number, render};
     use crate::table::tests::made_up;
+
+    #[test]
+    fn small_figures_keep_two_digits() {
+        let texts = [0.0, 0.12, 0.0123, 0.000_456, 1.0, -0.05].map(number);
+        assert_eq!(texts, ["0.00", "0.12", "0.012", "0.00046", "1.00", "-0.050"]);
+    }
 
     #[test]
     fn text_is_aligned() {

@@ -1,0 +1,62 @@
+//! FFT: threads that take a number under a lock, then transform their part of the data on their own.
+//!
+//! There is one class per order of the critical sections, and nearly every step of the lock asks for
+//! a conservative backtrack point under a preemption bound. In the bugged form main does not wait
+//! for the threads and looks at the data too early.
+
+use raddle::cell::Shared;
+use raddle::sync::{Arc, Mutex};
+use raddle::thread;
+
+use super::{Failure, Form, Origin, Program, Size, Space, join_all};
+
+pub(super) const PROGRAM: Program = Program {
+    name: "fft",
+    origin: Origin::Bpor,
+    about: "threads number themselves under a lock, then work alone; main does not wait for them",
+    failure: Failure::Assertion,
+    space: Space::Acyclic,
+    size: Size { counts: "threads", least: 1, usual: 8, most: 16 },
+    threads: |threads| threads + 1,
+    body,
+};
+
+struct Transform {
+    /// How many threads have a number.
+    numbered: Mutex<u32>,
+    /// One pair for each thread, which alone works on it.
+    pairs: Vec<[Shared<i64>; 2]>,
+}
+
+fn body(form: Form, threads: u32) {
+    let pairs = (0..threads).map(|pair| [Shared::new(i64::from(pair)), Shared::new(1)]).collect();
+    let transform = Arc::new(Transform { numbered: Mutex::new(0), pairs });
+    let handles = (0..threads)
+        .map(|_| {
+            let transform = transform.clone();
+            thread::spawn(move || transform.work())
+        })
+        .collect();
+    match form {
+        Form::Bugged => drop::<Vec<_>>(handles),
+        Form::Fixed => join_all(handles),
+    }
+    for (index, [sum, difference]) in transform.pairs.iter().enumerate() {
+        let index = index as i64;
+        assert_eq!([sum.get(), difference.get()], [index + 1, index - 1], "not transformed");
+    }
+}
+
+impl Transform {
+    fn work(&self) {
+        let number = {
+            let mut numbered = self.numbered.lock().unwrap();
+            *numbered += 1;
+            *numbered - 1
+        };
+        let [left, right] = &self.pairs[number as usize];
+        let (sum, difference) = (left.get() + right.get(), left.get() - right.get());
+        left.set(sum);
+        right.set(difference);
+    }
+}
