@@ -6,6 +6,8 @@
 use std::fs;
 use std::path::Path;
 use std::process::Stdio;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use crate::violation::Violation;
 use crate::{cargo, output};
@@ -23,6 +25,9 @@ struct Mistake {
     /// What to hand to `cargo test`.
     tests: &'static [&'static str],
 }
+
+/// Tests that take longer than this do not pass.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 const DPOR: &[&str] = &["-p", "raddle-explore", "--test", "dpor"];
 const CLASSES: &[&str] = &["-p", "raddle-explore", "--test", "classes"];
@@ -147,8 +152,20 @@ fn passes(tree: &Path, build: &Path, tests: &[&str]) -> Result<bool, String> {
         command
     };
     output(test().arg("--no-run"))?;
-    let status = test().stdout(Stdio::null()).stderr(Stdio::null()).status();
-    Ok(status.map_err(|error| format!("cannot run cargo: {error}"))?.success())
+    let child = test().stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    let mut child = child.map_err(|error| format!("cannot run cargo: {error}"))?;
+    let start = Instant::now();
+    loop {
+        match child.try_wait().map_err(|error| format!("cannot wait for cargo: {error}"))? {
+            Some(status) => return Ok(status.success()),
+            // A search without an end is noticed, too.
+            None if start.elapsed() > PATIENCE => {
+                child.kill().map_err(|error| format!("cannot stop cargo: {error}"))?;
+                return Ok(false);
+            }
+            None => sleep(Duration::from_millis(50)),
+        }
+    }
 }
 
 /// Copies the tracked files.

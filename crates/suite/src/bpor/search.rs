@@ -108,7 +108,9 @@ impl Subject {
             states: LocalStates::default(),
         };
         let clock = Unlimited(Instant::now());
-        Session::new(&mut watched, &program.closure(form, size), &settings, &clock).run();
+        let closure = program.closure(form, size);
+        // A search that is refused has covered what it has seen.
+        let _ = Session::new(&mut watched, &closure, &settings, &clock).run();
         watched.states.coverage()
     }
 }

@@ -1,7 +1,8 @@
 //! Small programs that can be explored to the end, one source text for every engine.
 //!
 //! `bodies!(loom)` expands to the programs over `::loom::{sync, thread}` and a list `BODIES` of them;
-//! [`PROGRAMS`] is what is known about each. As in `workloads`, they share through `std::sync::Arc`.
+//! [`PROGRAMS`] is what is known about each. They share through the
+//! engine's own `Arc`, as its documentation has it.
 //! All accesses are SeqCst. A program with `checked` in its name ends with a check by main, after it
 //! has joined the others.
 
@@ -123,10 +124,8 @@ fn multinomial(lengths: &[u64]) -> u64 {
 /// Expands to the programs over one engine's `sync` and `thread`, and to their list `BODIES`.
 macro_rules! bodies {
     ($engine:ident) => {
-        use std::sync::Arc;
-
-        use ::$engine::sync::Mutex;
         use ::$engine::sync::atomic::{AtomicU64, Ordering::SeqCst};
+        use ::$engine::sync::{Arc, Mutex};
         use ::$engine::thread;
 
         pub(crate) const BODIES: &[(&str, fn())] = &[
