@@ -21,6 +21,9 @@ use crate::refusal::circles;
 use crate::wakeup::{self, Branch, Planned};
 use crate::{Explorer, Refusal};
 
+/// The estimate of all runs is made anew after so many.
+const RUNS_PER_ESTIMATE: u64 = 256;
+
 /// The search.
 #[derive(Clone, Debug, Default)]
 pub struct Dpor {
@@ -76,12 +79,13 @@ impl Dpor {
         Dpor { shuffle: Some(Rng::new(seed)), ..Dpor::default() }
     }
 
-    /// About how many runs there are in all, from how much of what is known has been done: every
-    /// way on from a point counts for the same.
-    fn estimate(&self) -> f64 {
+    /// About how many runs there are in all, from how much of what is known or likely has been done.
+    /// Every way on from a point counts for the same (weighted backtracking).
+    fn estimate(&self, trace: &Trace) -> f64 {
         let (mut done, mut share) = (0.0, 1.0);
-        for node in &self.nodes {
-            let ways = f64::from(node.done) + 1.0 + node.tree.len() as f64;
+        for (node, likely) in self.nodes.iter().zip(self.past.likely_ways(trace)) {
+            let known = node.done + 1 + node.tree.len() as u32;
+            let ways = f64::from(known.max(likely));
             done += share * f64::from(node.done) / ways;
             share /= ways;
         }
@@ -240,6 +244,10 @@ impl Chooser for DporChooser {
         };
         for event in &past[self.seen..] {
             let event = event.footprint();
+            if self.sleep.iter().any(|asleep| asleep.thread == event.thread) {
+                // A branch in doubt: it has turned out to be one that was run before.
+                return Pick::Abandon;
+            }
             self.sleep.retain(|asleep| !asleep.depends(&event));
         }
         self.seen = past.len();
@@ -305,6 +313,9 @@ impl Explorer for Dpor {
         self.follow(from, trace);
         self.plan_reversals(trace);
         self.search.planned = self.search.planned.max(self.planned);
+        if self.runs.is_power_of_two() || self.runs % RUNS_PER_ESTIMATE == 0 {
+            self.search.estimate = Some(self.estimate(trace));
+        }
     }
 
     fn refusal(&self) -> Option<Refusal> {
@@ -312,7 +323,8 @@ impl Explorer for Dpor {
     }
 
     fn search(&self) -> Option<Search> {
-        let estimate = (self.runs > 0).then(|| self.estimate());
+        let is_done = self.nodes.is_empty() && self.runs > 0;
+        let estimate = if is_done { Some(self.runs as f64) } else { self.search.estimate };
         Some(Search { estimate, ..self.search })
     }
 }

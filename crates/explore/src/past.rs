@@ -4,6 +4,7 @@
 //! Kept from run to run: a search changes the end of a run and leaves its beginning, so that only
 //! the end is worked out again.
 
+use raddle_core::dependence::conflict;
 use raddle_core::{
     Access, Action, Effect, Event, EventId, Footprint, ObjectId, ObjectInfo, Op, ThreadId,
     ThreadOp, Trace,
@@ -345,6 +346,37 @@ impl Past {
                 show(Reversal { past: self, at, last });
             }
         }
+    }
+
+    /// In how many ways a search will probably go on from each point: by the event that followed, and
+    /// by every thread that could have performed a conflicting operation in its place.
+    pub(crate) fn likely_ways(&self, trace: &Trace) -> Vec<u32> {
+        let mut ways = vec![1; self.steps.len()];
+        // What each thread does next, looking back from the end.
+        let mut next = vec![None; self.threads.len()];
+        for pending in &trace.pending {
+            if let Some(next) = next.get_mut(pending.thread.index()) {
+                *next = Some(pending.op);
+            }
+        }
+        for (position, step) in self.steps.iter().enumerate().rev() {
+            let op = trace.events[position].op;
+            if let Some(child) = step.child {
+                next[child.index()] = None;
+            }
+            next[step.id.thread.index()] = None;
+            let could_have = |(thread, op): (usize, &Option<Op>)| {
+                let Some(op) = op.filter(|op| op.object() == step.footprint.object) else {
+                    return false;
+                };
+                let access = access_in(&step.state, op, ThreadId(thread as u32));
+                let other = (op.object(), step.footprint.access);
+                access.is_some_and(|access| conflict((op.object(), access), other))
+            };
+            ways[position] += next.iter().enumerate().filter(|&it| could_have(it)).count() as u32;
+            next[step.id.thread.index()] = Some(op);
+        }
+        ways
     }
 }
 

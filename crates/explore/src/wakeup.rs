@@ -24,8 +24,23 @@ pub(crate) struct Branch {
     access: Access,
     object: Object,
     pub(crate) value: Option<u32>,
-    /// In the order in which they are to be run. None makes a later one redundant.
+    /// Whether what it leads to may be run anyway, because it could not be told whether an earlier
+    /// one leads there. Such a sequence may be given up at its end, and stands for nothing else.
+    doubtful: bool,
+    /// In the order in which they are to be run. None makes a later one redundant, except for those
+    /// in doubt.
     pub(crate) children: Vec<Branch>,
+}
+
+/// Whether running one event first does not rule out what some steps lead to.
+enum Covers {
+    Yes {
+        /// The one of the steps that it is.
+        step: Option<usize>,
+    },
+    No,
+    /// It depends on whether two objects of different runs are the same.
+    Unknown,
 }
 
 /// An object of another run.
@@ -54,11 +69,12 @@ impl Branch {
             access: Access::Read,
             object: Object::Known(ObjectId::NONE),
             value: Some(value),
+            doubtful: false,
             children: Vec::new(),
         }
     }
 
-    /// A branch without children; `at` is the position of the point.
+    /// A branch without children and without doubt; `at` is the position of the point.
     fn new(planned: &Planned, past: &Past, trace: &Trace, at: usize) -> Branch {
         let id = planned.footprint.object;
         let object = match trace.objects.get(id.index()) {
@@ -70,50 +86,48 @@ impl Branch {
             Some(_) | None => Object::Known(id),
         };
         let Planned { event, footprint, value } = *planned;
-        Branch { event, access: footprint.access, object, value, children: Vec::new() }
+        let access = footprint.access;
+        Branch { event, access, object, value, doubtful: false, children: Vec::new() }
     }
 
-    /// Whether this event, in a run in which nothing it knows of has changed, touches `object`; true
-    /// if that cannot be told.
-    fn touches(&self, object: ObjectId, past: &Past, trace: &Trace) -> bool {
-        if object == ObjectId::NONE {
-            return false;
-        }
+    /// Whether this event, in a run in which nothing it knows of has changed, touches `object`;
+    /// `None` if that cannot be told.
+    fn touches(&self, object: ObjectId, past: &Past, trace: &Trace) -> Option<bool> {
+        let info = &trace.objects[object.index()];
         match self.object {
-            Object::Known(known) => object == known,
-            Object::OfThread(kind) => trace.objects[object.index()].kind == kind,
-            Object::Identified(identity) => trace.objects[object.index()].identity == identity,
-            Object::Later { history, at } => {
-                if past.announced_before(trace.objects[object.index()].name, at) {
-                    return false;
-                }
+            Object::Known(known) => Some(object == known),
+            Object::OfThread(kind) => Some(info.kind == kind),
+            Object::Identified(identity) => Some(info.identity == identity),
+            Object::Later { at, .. } if past.announced_before(info.name, at) => Some(false),
+            Object::Later { history, .. } => {
                 if past.history_before(self.event) != Some(history) {
-                    return true;
+                    return None;
                 }
-                past.operation(self.event, trace).is_none_or(|op| op.object() == object)
+                past.operation(self.event, trace).map(|op| op.object() == object)
             }
         }
     }
 
-    /// Whether running this first does not rule out what `steps` lead to; leaves those that are
-    /// still to be run then.
-    fn covers(&self, steps: &mut Vec<Planned>, past: &Past, trace: &Trace) -> bool {
-        match steps.iter().position(|step| step.event.thread == self.thread()) {
-            Some(mine) => {
-                let own = steps[mine];
-                let is_first = own.value == self.value
-                    && steps[..mine].iter().all(|step| !step.footprint.depends(&own.footprint));
-                if is_first {
-                    steps.remove(mine);
-                }
-                is_first
-            }
-            None => steps.iter().all(|step| {
-                let Footprint { object, access, .. } = step.footprint;
-                let may_conflict = conflict((object, self.access), (object, access));
-                !may_conflict || !self.touches(object, past, trace)
-            }),
+    /// Whether running this first does not rule out what `steps` lead to.
+    fn covers(&self, steps: &[Planned], past: &Past, trace: &Trace) -> Covers {
+        if let Some(mine) = steps.iter().position(|step| step.event.thread == self.thread()) {
+            let own = steps[mine];
+            let is_first = own.value == self.value
+                && steps[..mine].iter().all(|step| !step.footprint.depends(&own.footprint));
+            return if is_first { Covers::Yes { step: Some(mine) } } else { Covers::No };
         }
+        let mut covers = Covers::Yes { step: None };
+        for step in steps {
+            let Footprint { object, access, .. } = step.footprint;
+            if conflict((object, self.access), (object, access)) {
+                match self.touches(object, past, trace) {
+                    Some(true) => return Covers::No,
+                    Some(false) => {}
+                    None => covers = Covers::Unknown,
+                }
+            }
+        }
+        covers
     }
 }
 
@@ -126,16 +140,41 @@ pub(crate) fn insert(
     trace: &Trace,
     at: usize,
 ) -> u64 {
-    while let Some(child) = tree.iter().position(|child| child.covers(steps, past, trace)) {
-        tree = &mut tree[child].children;
-        if tree.is_empty() || steps.is_empty() {
+    let mut doubtful = false;
+    while let Some((child, step)) = first_to_cover(tree, steps, past, trace, &mut doubtful) {
+        if let Some(step) = step {
+            steps.remove(step);
+        }
+        doubtful |= tree[child].doubtful;
+        let stands_for_more = tree[child].children.is_empty() && !tree[child].doubtful;
+        if stands_for_more || steps.is_empty() {
             return 0;
         }
+        tree = &mut tree[child].children;
     }
     for step in steps.iter() {
-        tree.push(Branch::new(step, past, trace, at));
+        tree.push(Branch { doubtful, ..Branch::new(step, past, trace, at) });
         let last = tree.len() - 1;
         tree = &mut tree[last].children;
     }
     steps.len() as u64
+}
+
+/// The first branch that certainly covers `steps`, and which of them it is. Notes if an earlier one
+/// might.
+fn first_to_cover(
+    tree: &[Branch],
+    steps: &[Planned],
+    past: &Past,
+    trace: &Trace,
+    doubtful: &mut bool,
+) -> Option<(usize, Option<usize>)> {
+    for (position, branch) in tree.iter().enumerate() {
+        match branch.covers(steps, past, trace) {
+            Covers::Yes { step } => return Some((position, step)),
+            Covers::Unknown => *doubtful = true,
+            Covers::No => {}
+        }
+    }
+    None
 }

@@ -36,8 +36,8 @@ const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "races are looked for among executed operations only",
         file: "crates/explore/src/past.rs",
-        right: "for pending in &trace.pending {",
-        wrong: "for pending in trace.pending.iter().take(0) {",
+        right: "for pending in &trace.pending {\n            let (op, thread)",
+        wrong: "for pending in trace.pending.iter().take(0) {\n            let (op, thread)",
         tests: DPOR,
     },
     Mistake {
@@ -88,6 +88,13 @@ const MISTAKES: &[Mistake] = &[
         file: "crates/explore/src/wakeup.rs",
         right: "&& steps[..mine].iter().all(|step| !step.footprint.depends(&own.footprint));",
         wrong: ";",
+        tests: DPOR,
+    },
+    Mistake {
+        name: "a sequence in doubt stands for others",
+        file: "crates/explore/src/wakeup.rs",
+        right: "tree[child].children.is_empty() && !tree[child].doubtful;",
+        wrong: "tree[child].children.is_empty();",
         tests: DPOR,
     },
     Mistake {
