@@ -16,3 +16,20 @@ pub trait Explorer {
     /// A run has ended. `run` counts from zero.
     fn learn(&mut self, run: u64, trace: &Trace, plan: &mut Plan<Self::Then>);
 }
+
+/// So that what an explorer has counted can be asked for after its search.
+impl<E: Explorer> Explorer for &mut E {
+    type Then = E::Then;
+
+    fn chooser(&self) -> E::Then {
+        (**self).chooser()
+    }
+
+    fn next(&mut self, plan: &mut Plan<E::Then>) -> bool {
+        (**self).next(plan)
+    }
+
+    fn learn(&mut self, run: u64, trace: &Trace, plan: &mut Plan<E::Then>) {
+        (**self).learn(run, trace, plan);
+    }
+}

@@ -5,6 +5,7 @@
 //! [`Report`](raddle_core::Report) what that means.
 #![forbid(unsafe_code)]
 
+mod bounded;
 mod classes;
 mod deadlock;
 mod dfs;
@@ -14,6 +15,7 @@ mod replay;
 mod session;
 mod strategy;
 
+pub use bounded::{BoundedDfs, BoundedDfsChooser, Limit};
 pub use classes::Classes;
 pub use deadlock::waits;
 pub use dfs::{Dfs, DfsChooser};

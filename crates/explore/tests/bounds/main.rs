@@ -1,0 +1,4 @@
+//! Searches with a bound, and reduced searches, against brute force.
+
+mod brute;
+mod dfs;
