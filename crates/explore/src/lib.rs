@@ -6,9 +6,11 @@
 #![forbid(unsafe_code)]
 
 mod bounded;
+mod bpor;
 mod classes;
 mod deadlock;
 mod dfs;
+mod dpor_classic;
 mod explorer;
 mod repeat;
 mod replay;
@@ -16,9 +18,11 @@ mod session;
 mod strategy;
 
 pub use bounded::{BoundedDfs, BoundedDfsChooser, Limit};
+pub use bpor::{Bound, Bpor, Counts, Mistake, ReducedChooser, Reduction};
 pub use classes::Classes;
 pub use deadlock::waits;
 pub use dfs::{Dfs, DfsChooser};
+pub use dpor_classic::DporClassic;
 pub use explorer::Explorer;
 pub use repeat::Repeat;
 pub use replay::{Stop, replay};
