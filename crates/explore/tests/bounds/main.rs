@@ -1,5 +1,6 @@
 //! Searches with a bound, and reduced searches, against brute force.
 
+mod bpor;
 mod brute;
 mod classic;
 mod dfs;
