@@ -252,9 +252,11 @@ impl Tree {
             position -= 1;
         }
         let both = self.bound.preemptions.is_some() && self.bound.lead.is_some();
-        let branches = &self.stack[position].branches;
-        match branches.iter().position(|branch| branch.offer.thread == thread) {
-            Some(branch) if !(both && branches[branch].offer.stopped) => {
+        let node = &self.stack[position];
+        match node.branches.iter().position(|branch| branch.offer.thread == thread) {
+            Some(branch)
+                if !(both && node.branches[branch].offer.stopped) && !node.slept_before(branch) =>
+            {
                 self.raise(position, branch, mark);
             }
             Some(_) | None => self.mark_all(position, mark),
@@ -323,6 +325,13 @@ impl Node {
         } else {
             Changed::Nobody
         }
+    }
+
+    /// Whether a branch's event came here asleep. Then it is not tried here, and the races that would
+    /// have been seen after it do not mark anybody here.
+    fn slept_before(&self, branch: usize) -> bool {
+        let Branch { offer, tried, .. } = &self.branches[branch];
+        !tried && self.sleep.iter().any(|asleep| asleep.thread == offer.thread)
     }
 
     /// The branch taken last is done; perhaps its event sleeps from now on.

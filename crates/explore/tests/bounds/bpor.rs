@@ -120,3 +120,11 @@ fn panics_are_reached_too() {
     check_many(33, 150, &shape, Reduction::Optimised);
     check_many(34, 50, &shape, Reduction::Plain);
 }
+
+#[test]
+fn three_busy_threads() {
+    let kinds = vec![Kind::Atomic, Kind::Mutex];
+    let shape = Shape { kinds, kinds_at_once: 2, scripts: 4, pieces: 3, panics: 0 };
+    check_many(35, 150, &shape, Reduction::Optimised);
+    check_many(36, 50, &shape, Reduction::Plain);
+}
