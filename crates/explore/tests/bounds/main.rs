@@ -4,3 +4,5 @@ mod bpor;
 mod brute;
 mod classic;
 mod dfs;
+mod fair;
+mod mistakes;
