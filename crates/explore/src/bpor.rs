@@ -6,6 +6,7 @@
 
 mod bound;
 mod clock;
+mod mistake;
 mod races;
 mod sleep;
 mod tree;
@@ -15,6 +16,7 @@ use raddle_core::{Plan, Trace};
 use crate::Explorer;
 
 pub use bound::Bound;
+pub use mistake::Mistake;
 pub use tree::ReducedChooser;
 pub(crate) use tree::Tree;
 
@@ -43,16 +45,6 @@ pub struct Counts {
     pub ordinary: u64,
     /// Places at which a thread was marked to make up for the bound.
     pub conservative: u64,
-}
-
-/// Mistakes that can be made on purpose, to see that the tests find them.
-#[doc(hidden)]
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub enum Mistake {
-    /// Sleep sets as the paper says: everything that was not added conservatively.
-    PaperSleep,
-    /// Sleep sets hold conservatively added transitions too.
-    ConservativeSleep,
 }
 
 /// Bounded partial-order reduction.

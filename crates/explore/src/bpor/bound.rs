@@ -52,7 +52,7 @@ pub(super) struct Offer {
 }
 
 /// What a run has spent so far.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Account {
     bound: Bound,
     /// Preemptions up to the last point.
@@ -70,12 +70,9 @@ struct Member {
 }
 
 impl Account {
-    pub(super) fn new(bound: Bound) -> Account {
-        Account { bound, preemptions: 0, seen: 0, threads: Vec::new() }
-    }
-
     /// A new run begins, with so many preemptions in its prefix.
-    pub(super) fn begin(&mut self, preemptions: u32) {
+    pub(super) fn begin(&mut self, bound: Bound, preemptions: u32) {
+        self.bound = bound;
         self.preemptions = preemptions;
         self.seen = 0;
         self.threads.clear();

@@ -10,16 +10,6 @@ use raddle_core::{Access, Action, Effect, Ending, Event, ObjectId, Op, ThreadId,
 
 use super::clock::Clocks;
 
-/// Which pairs count.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub(super) enum Rule {
-    /// All.
-    All,
-    /// Those in the transitive reduction of the happens-before order (the paper's first
-    /// optimisation).
-    Immediate,
-}
-
 /// A thread's next operation is dependent with an earlier event of another thread.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(super) struct Race {
@@ -29,13 +19,26 @@ pub(super) struct Race {
     pub(super) thread: ThreadId,
     /// How many events there had been when this was seen.
     pub(super) state: usize,
+    /// What makes the operation dependent.
+    pub(super) why: Why,
+}
+
+/// Why an operation is dependent with an event.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(super) enum Why {
+    /// They conflict, and the operation was performed in the end.
+    Performed,
+    /// They conflict, and the operation was still pending at the end.
+    Pending,
+    /// One of them ended the run by a panic.
+    Panic,
 }
 
 /// The races seen at the states after the event at position `fresh` and later ones.
-pub(super) fn races(trace: &Trace, fresh: usize, rule: Rule) -> Vec<Race> {
+pub(super) fn races(trace: &Trace, fresh: usize, clocks: Option<&Clocks>) -> Vec<Race> {
     let mut search = Search {
         trace,
-        clocks: (rule == Rule::Immediate).then(|| Clocks::new(trace)),
+        clocks,
         next: next_operations(trace),
         objects: by_object(trace),
         found: Vec::new(),
@@ -51,6 +54,30 @@ pub(super) fn races(trace: &Trace, fresh: usize, rule: Rule) -> Vec<Race> {
     search.found
 }
 
+/// For every thread's next operation at `state`, the most recent event of each other thread that it
+/// is dependent with: the definition, word for word.
+pub(super) fn most_recent(trace: &Trace, state: usize) -> Vec<(usize, ThreadId)> {
+    let search = Search {
+        trace,
+        clocks: None,
+        next: next_operations(trace),
+        objects: by_object(trace),
+        found: Vec::new(),
+    };
+    let threads = || (0..search.next.len()).map(|thread| ThreadId(thread as u32));
+    let mut pairs = Vec::new();
+    for thread in threads() {
+        let Some(next) = search.next_at(thread, state) else { continue };
+        for other in threads().filter(|&other| other != thread) {
+            let event = (0..state).rev().find(|&position| {
+                trace.events[position].id.thread == other && search.depends(position, next, state)
+            });
+            pairs.extend(event.map(|event| (event, thread)));
+        }
+    }
+    pairs
+}
+
 /// An operation of a thread.
 #[derive(Copy, Clone, Debug)]
 struct Next {
@@ -63,7 +90,7 @@ struct Next {
 
 struct Search<'a> {
     trace: &'a Trace,
-    clocks: Option<Clocks>,
+    clocks: Option<&'a Clocks>,
     /// By [`ThreadId`], in order.
     next: Vec<Vec<Next>>,
     /// By [`ObjectId`], the positions of its events.
@@ -83,7 +110,8 @@ impl Search<'_> {
             if next.announced == state {
                 self.announced(other, next);
             } else if other != thread && self.depends(position, next, state) {
-                self.found.push(Race { event: position, thread: other, state });
+                let why = self.why(next);
+                self.found.push(Race { event: position, thread: other, state, why });
             }
         }
     }
@@ -104,7 +132,11 @@ impl Search<'_> {
                 latest.push(position);
             }
         }
-        self.keep(thread, state, latest);
+        self.keep(thread, state, latest, self.why(next));
+    }
+
+    fn why(&self, next: Next) -> Why {
+        if next.performed < self.trace.events.len() { Why::Performed } else { Why::Pending }
     }
 
     /// The event at `last` ended the run by a panic.
@@ -113,8 +145,8 @@ impl Search<'_> {
         let thread = event.id.thread;
         for pending in &self.trace.pending {
             if pending.thread != thread {
-                let race = Race { event: last, thread: pending.thread, state: last + 1 };
-                self.found.push(race);
+                let (thread, state) = (pending.thread, last + 1);
+                self.found.push(Race { event: last, thread, state, why: Why::Panic });
             }
         }
         let announced = self.next[thread.index()][event.id.index as usize].announced;
@@ -125,18 +157,19 @@ impl Search<'_> {
             if by == thread {
                 continue;
             } else if position >= announced {
-                self.found.push(Race { event: position, thread, state: last });
+                let (event, state) = (position, last);
+                self.found.push(Race { event, thread, state, why: Why::Panic });
             } else if !is_known {
                 latest.push(position);
             }
         }
-        self.keep(thread, announced, latest);
+        self.keep(thread, announced, latest, Why::Panic);
     }
 
     /// Keeps of events that are dependent with what `thread` announced at `state` those that count.
-    fn keep(&mut self, thread: ThreadId, state: usize, events: Vec<usize>) {
+    fn keep(&mut self, thread: ThreadId, state: usize, events: Vec<usize>, why: Why) {
         for &event in &events {
-            let is_immediate = self.clocks.as_ref().is_none_or(|clocks| {
+            let is_immediate = self.clocks.is_none_or(|clocks| {
                 let own = clocks.at_announcement(thread, state);
                 !own.knows(self.trace.events[event].id)
                     && !events.iter().any(|&other| {
@@ -144,7 +177,7 @@ impl Search<'_> {
                     })
             });
             if is_immediate {
-                self.found.push(Race { event, thread, state });
+                self.found.push(Race { event, thread, state, why });
             }
         }
     }

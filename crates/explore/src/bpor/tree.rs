@@ -12,7 +12,8 @@
 use raddle_core::{Choice, Chooser, Ending, Event, Pick, Plan, Point, ThreadId, Threads, Trace};
 
 use super::bound::{Account, Bound, Offer};
-use super::races::{Race, Rule, races};
+use super::clock::Clocks;
+use super::races::{Race, most_recent, races};
 use super::sleep::{Asleep, Reason, wake};
 use super::{Counts, Mistake, Reduction};
 
@@ -117,7 +118,7 @@ impl Tree {
     pub(crate) fn chooser(&self) -> ReducedChooser {
         ReducedChooser {
             bound: self.bound,
-            account: Account::new(self.bound),
+            account: Account::default(),
             sleep: Vec::new(),
             met: Vec::new(),
             answers: Vec::new(),
@@ -138,7 +139,6 @@ impl Tree {
         let then = &mut plan.then;
         // The same chooser may come from a search with another bound.
         then.bound = self.bound;
-        then.account = Account::new(self.bound);
         then.gave_up = None;
         then.met.clear();
         then.answers.clear();
@@ -148,7 +148,7 @@ impl Tree {
             preemptions = node.branches[node.taken].offer.preemptions;
             then.sleep.extend_from_slice(&node.sleep);
         }
-        then.account.begin(preemptions);
+        then.account.begin(self.bound, preemptions);
         true
     }
 
@@ -196,15 +196,20 @@ impl Tree {
         debug_assert_eq!(self.stack.len(), trace.events.len());
         self.counts.max_stack = self.counts.max_stack.max(self.stack.len());
         self.note_events(trace, fresh, end.as_ref());
-        let rule = match self.reduction {
-            Reduction::Plain => Rule::All,
-            Reduction::Optimised => Rule::Immediate,
+        let clocks = match self.reduction {
+            Reduction::Plain => None,
+            Reduction::Optimised => Some(Clocks::new(trace)),
         };
-        for race in races(trace, fresh, rule) {
-            if !self.overlooks(trace, race) {
+        for race in races(trace, fresh, clocks.as_ref()) {
+            if self.mistake.is_none_or(|mistake| !mistake.overlooks(race, trace)) {
                 self.reverse(race);
             }
         }
+        debug_assert!(
+            self.mistake.is_some()
+                || self.reduction == Reduction::Optimised
+                || self.postcondition(trace, fresh)
+        );
     }
 
     /// Writes down what the events from `fresh` on did; marks what the fair bound asks for.
@@ -220,7 +225,8 @@ impl Tree {
             let changed = after.map_or(Changed::Nobody, |after| node.changed(after, thread));
             node.below.goes_on |= after.is_some_and(|after| after.in_force.is_some());
             node.below.released |= changed == Changed::Released;
-            if self.bound.lead.is_none() || changed == Changed::Nobody {
+            let unseen = self.mistake == Some(Mistake::NoEnabledness);
+            if self.bound.lead.is_none() || changed == Changed::Nobody || unseen {
                 continue;
             }
             if self.bound.preemptions.is_some() {
@@ -238,7 +244,7 @@ impl Tree {
     /// Marks a thread where it has to go earlier to reverse a race (Alg. 3, `Backtrack`).
     fn reverse(&mut self, race: Race) {
         self.mark(race.event, race.thread, Mark::Ordinary);
-        if self.bound.preemptions.is_some() {
+        if self.bound.preemptions.is_some() && self.mistake != Some(Mistake::NoBlockStart) {
             let start = self.block_start(race.event);
             if start < race.event {
                 self.mark(start, race.thread, Mark::Conservative);
@@ -252,13 +258,16 @@ impl Tree {
             position -= 1;
         }
         let both = self.bound.preemptions.is_some() && self.bound.lead.is_some();
+        let trusts_sleep = self.mistake == Some(Mistake::SleepIsMark);
         let node = &self.stack[position];
         match node.branches.iter().position(|branch| branch.offer.thread == thread) {
             Some(branch)
-                if !(both && node.branches[branch].offer.stopped) && !node.slept_before(branch) =>
+                if !(both && node.branches[branch].offer.stopped)
+                    && (trusts_sleep || !node.slept_before(branch)) =>
             {
                 self.raise(position, branch, mark);
             }
+            None if self.mistake == Some(Mistake::NoReleases) => {}
             Some(_) | None => self.mark_all(position, mark),
         }
     }
@@ -281,6 +290,37 @@ impl Tree {
         }
     }
 
+    /// Whether the paper's postconditions (Def. 5.2 and 5.4) hold for every state after the event at
+    /// `fresh`: naively, by going through all pairs.
+    fn postcondition(&self, trace: &Trace, fresh: usize) -> bool {
+        (fresh + 1..=trace.events.len()).all(|state| {
+            most_recent(trace, state).into_iter().all(|(event, thread)| {
+                let start = self.block_start(event);
+                self.is_marked(event, thread)
+                    && (self.bound.preemptions.is_none() || self.is_marked(start, thread))
+                    && (self.bound.lead.is_none() || self.is_marked_if_release(event))
+            })
+        })
+    }
+
+    /// Whether `thread` is marked at a state, or everybody is.
+    fn is_marked(&self, position: usize, thread: ThreadId) -> bool {
+        let node = &self.stack[position];
+        let all = node.branches.iter().all(|branch| branch.mark > Mark::None);
+        let is_it = |branch: &Branch| branch.offer.thread == thread && branch.mark > Mark::None;
+        all || node.forced || node.branches.iter().any(is_it)
+    }
+
+    /// Whether everybody is marked at a state if the event after it enabled somebody.
+    fn is_marked_if_release(&self, position: usize) -> bool {
+        let node = &self.stack[position];
+        let all = node.branches.iter().all(|branch| branch.mark > Mark::None);
+        all || self.stack.get(position + 1).is_none_or(|after| {
+            let thread = node.branches[node.taken].offer.thread;
+            node.changed(after, thread) != Changed::Released
+        })
+    }
+
     /// Where the thread of an event began to run without a switch, a block or a pause in between.
     fn block_start(&self, position: usize) -> usize {
         let goes_on = |node: &Node| node.in_force == Some(node.branches[node.taken].offer.thread);
@@ -289,10 +329,6 @@ impl Tree {
             start -= 1;
         }
         start
-    }
-
-    fn overlooks(&self, _trace: &Trace, _race: Race) -> bool {
-        false
     }
 }
 
@@ -352,7 +388,7 @@ impl Node {
         let complete = match mistake {
             Some(Mistake::PaperSleep) => branch.mark == Mark::Ordinary,
             Some(Mistake::ConservativeSleep) => true,
-            _ => !below.incomplete,
+            Some(_) | None => !below.incomplete,
         };
         if below.panicked {
             return;

@@ -20,22 +20,25 @@ const MUTEX: usize = 2;
 const LIMIT: u64 = 2000;
 
 /// A program in which children spin until main has set a flag.
-fn spinning(rng: &mut Rng) -> Program {
+pub(crate) fn spinning(rng: &mut Rng) -> Program {
     let order = Order::SeqCst;
     let set = Step::On(FLAG, Action::Atomic(AtomicOp::Store { order, value: 1 }));
     let mut scripts = vec![Vec::new()];
     for child in 1..=1 + rng.below(2) {
+        if rng.below(3) == 0 {
+            add_piece(1 + rng.below(7), &mut scripts[0]);
+        }
         scripts[0].push(Step::Spawn(child));
         let mut steps = Vec::new();
         for _ in 0..1 + rng.below(2) {
-            add_piece(rng.below(7), &mut steps);
+            add_piece(rng.below(8), &mut steps);
         }
         scripts.push(steps);
     }
     let mut rest = vec![set];
-    for _ in 0..rng.below(2) {
+    for _ in 0..rng.below(3) {
         let mut steps = Vec::new();
-        add_piece(1 + rng.below(6), &mut steps);
+        add_piece(1 + rng.below(7), &mut steps);
         let at = rng.below(rest.len() + 1);
         rest.splice(at..at, steps);
     }
@@ -61,12 +64,13 @@ fn add_piece(piece: usize, steps: &mut Vec<Step>) {
         3 => steps.push(pause),
         4 => steps.extend([on_mutex(MutexOp::Lock), on_mutex(MutexOp::Unlock)]),
         5 => steps.extend([on_mutex(MutexOp::Lock), add, on_mutex(MutexOp::Unlock)]),
+        6 => steps.extend([on_mutex(MutexOp::Lock), pause, on_mutex(MutexOp::Unlock)]),
         _ => steps.push(Step::Park { timed: true }),
     }
 }
 
 /// What brute force finds within a bound; `None` if that is too much.
-fn within(program: &Program, bound: Bound) -> Option<(BTreeSet<Class>, u64)> {
+pub(crate) fn within(program: &Program, bound: Bound) -> Option<(BTreeSet<Class>, u64)> {
     let lead = bound.lead.map_or(i64::MAX, i64::from);
     let most = bound.preemptions.unwrap_or(u32::MAX);
     let (mut classes, mut executions) = (BTreeSet::new(), 0);
