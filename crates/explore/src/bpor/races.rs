@@ -198,8 +198,12 @@ impl Search<'_> {
 
     /// How an operation would touch its object if it were performed at `state`: as it did, if the
     /// object has not changed until then.
+    ///
+    /// The paper's dependence is constant. That what an operation does depends on the state adds
+    /// races when the state changes; but they are never immediate.
     fn access(&self, next: Next, state: usize) -> Access {
-        let Some(event) = self.trace.events.get(next.performed) else { return next.op.access() };
+        let performed = self.trace.events.get(next.performed);
+        let (Some(event), Some(_)) = (performed, self.clocks) else { return next.op.access() };
         let changes = |position: &&usize| {
             (state..next.performed).contains(*position)
                 && self.trace.events[**position].access() == Access::Update

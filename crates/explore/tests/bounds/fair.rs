@@ -17,7 +17,7 @@ const OTHER: usize = 1;
 const MUTEX: usize = 2;
 
 /// Programs with more executions within the bound are passed over.
-const LIMIT: u64 = 2000;
+const LIMIT: u64 = 400;
 
 /// A program in which children spin until main has set a flag.
 pub(crate) fn spinning(rng: &mut Rng) -> Program {
@@ -144,14 +144,14 @@ fn check_many(seed: u64, cases: u64, bounds: &[Bound], reduction: Reduction) {
 #[test]
 fn fair_reduction_reaches_what_the_bound_allows() {
     let bounds = [0, 1, 2].map(Bound::fair);
-    check_many(51, 150, &bounds, Reduction::Optimised);
-    check_many(52, 75, &bounds, Reduction::Plain);
+    check_many(51, 60, &bounds, Reduction::Optimised);
+    check_many(52, 30, &bounds, Reduction::Plain);
 }
 
 #[test]
 fn both_bounds_together() {
     let bounds = [(0, 0), (1, 0), (2, 0), (0, 1), (1, 1), (2, 1), (1, 2)];
     let bounds = bounds.map(|(preemptions, lead)| Bound::both(preemptions, lead));
-    check_many(53, 100, &bounds, Reduction::Optimised);
-    check_many(54, 50, &bounds, Reduction::Plain);
+    check_many(53, 60, &bounds, Reduction::Optimised);
+    check_many(54, 30, &bounds, Reduction::Plain);
 }
