@@ -13,7 +13,7 @@ use raddle_core::{Choice, Chooser, Ending, Event, Pick, Plan, Point, ThreadId, T
 
 use super::bound::{Account, Bound, Offer};
 use super::clock::Clocks;
-use super::races::{Race, most_recent, races};
+use super::races::{Race, most_recent, races, spawned};
 use super::sleep::{Asleep, Reason, wake};
 use super::{Counts, Mistake, Reduction};
 
@@ -222,7 +222,12 @@ impl Tree {
             let after = after.first().or(end);
             let touched = (event.op.object(), event.access());
             node.below.event = Some(Asleep { thread, touched, reason: Reason::Complete });
-            let changed = after.map_or(Changed::Nobody, |after| node.changed(after, thread));
+            // A new thread may be enabled later, by somebody else; it has not yielded yet.
+            let changed = match after {
+                Some(_) if spawned(event).is_some() => Changed::Released,
+                Some(after) => node.changed(after, thread),
+                None => Changed::Nobody,
+            };
             node.below.goes_on |= after.is_some_and(|after| after.in_force.is_some());
             node.below.released |= changed == Changed::Released;
             let unseen = self.mistake == Some(Mistake::NoEnabledness);
