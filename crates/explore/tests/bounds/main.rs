@@ -3,6 +3,7 @@
 mod bpor;
 mod brute;
 mod classic;
+mod counts;
 mod dfs;
 mod fair;
 mod mistakes;
