@@ -14,6 +14,8 @@ pub enum Mistake {
     ConservativeSleep,
     /// A thread that comes to a state asleep counts as explored there.
     SleepIsMark,
+    /// A thread that waits does not wake who could end that.
+    NoWaiters,
     /// Reads are no part of races.
     NoReads,
     /// Operations that were never performed are no part of races.
@@ -35,6 +37,7 @@ impl Mistake {
             Mistake::PaperSleep
             | Mistake::ConservativeSleep
             | Mistake::SleepIsMark
+            | Mistake::NoWaiters
             | Mistake::NoReleases
             | Mistake::NoBlockStart
             | Mistake::NoEnabledness => false,

@@ -19,7 +19,7 @@
 use raddle_core::dependence::conflict;
 use raddle_core::{Access, Event, ObjectId, ThreadId, Threads};
 
-use super::bound::{Account, Bound};
+use super::bound::Account;
 
 /// Why an event may sleep.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -40,13 +40,24 @@ pub(super) struct Asleep {
     pub(super) reason: Reason,
 }
 
+/// Whose waiting wakes what could end it.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(super) enum Waiters {
+    /// That of any thread.
+    All,
+    /// That of the thread that went last.
+    Last,
+    /// Nobody's.
+    None,
+}
+
 /// Wakes what `last`, which has just happened, or those who wait now let sleep no longer.
 pub(super) fn wake(
     sleep: &mut Vec<Asleep>,
     last: &Event,
     threads: &Threads<'_>,
     account: &Account,
-    bound: Bound,
+    waiters: Waiters,
 ) {
     if sleep.is_empty() {
         return;
@@ -58,7 +69,11 @@ pub(super) fn wake(
         }
         asleep.reason == Reason::Complete
             || !threads.pending.iter().any(|pending| {
-                let counts = bound.lead.is_some() || pending.thread == last.id.thread;
+                let counts = match waiters {
+                    Waiters::All => true,
+                    Waiters::Last => pending.thread == last.id.thread,
+                    Waiters::None => false,
+                };
                 let waits = !pending.enabled && pending.op.may_block();
                 counts
                     && waits

@@ -14,7 +14,7 @@ use raddle_core::{Choice, Chooser, Ending, Event, Pick, Plan, Point, ThreadId, T
 use super::bound::{Account, Bound, Offer};
 use super::clock::Clocks;
 use super::races::{Race, most_recent, races, spawned};
-use super::sleep::{Asleep, Reason, wake};
+use super::sleep::{Asleep, Reason, Waiters, wake};
 use super::{Counts, Mistake, Reduction};
 
 /// A reduced search within a bound.
@@ -81,6 +81,7 @@ struct Below {
 #[derive(Clone, Debug)]
 pub struct ReducedChooser {
     bound: Bound,
+    mistake: Option<Mistake>,
     account: Account,
     sleep: Vec<Asleep>,
     met: Vec<Node>,
@@ -118,6 +119,7 @@ impl Tree {
     pub(crate) fn chooser(&self) -> ReducedChooser {
         ReducedChooser {
             bound: self.bound,
+            mistake: self.mistake,
             account: Account::default(),
             sleep: Vec::new(),
             met: Vec::new(),
@@ -139,6 +141,7 @@ impl Tree {
         let then = &mut plan.then;
         // The same chooser may come from a search with another bound.
         then.bound = self.bound;
+        then.mistake = self.mistake;
         then.gave_up = None;
         then.met.clear();
         then.answers.clear();
@@ -392,7 +395,9 @@ impl Node {
         };
         let complete = match mistake {
             Some(Mistake::PaperSleep) => branch.mark == Mark::Ordinary,
-            Some(Mistake::ConservativeSleep) => true,
+            Some(Mistake::ConservativeSleep) => {
+                branch.mark == Mark::Conservative || !below.incomplete
+            }
             Some(_) | None => !below.incomplete,
         };
         if below.panicked {
@@ -460,7 +465,12 @@ impl ReducedChooser {
     fn choose_thread(&mut self, threads: &Threads<'_>, past: &[Event]) -> Pick {
         self.account.catch_up(past);
         if let Some(last) = past.last() {
-            wake(&mut self.sleep, last, threads, &self.account, self.bound);
+            let waiters = match self.mistake {
+                Some(Mistake::NoWaiters) => Waiters::None,
+                Some(_) | None if self.bound.lead.is_some() => Waiters::All,
+                Some(_) | None => Waiters::Last,
+            };
+            wake(&mut self.sleep, last, threads, &self.account, waiters);
         }
         let (offers, in_force) = self.account.offers(threads, past);
         let sleeps = |offer: &Offer| self.sleep.iter().any(|one| one.thread == offer.thread);

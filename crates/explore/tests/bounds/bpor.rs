@@ -6,7 +6,7 @@ use raddle_core::Ending;
 use raddle_explore::{Bound, BoundedDfs, Bpor, Counts, DporClassic, Explorer, Limit, Reduction};
 use raddle_testkit::{Interpreter, Kind, Program, Shape, explore, for_all, scaled};
 
-use crate::brute::{self, Class, class_of, preemptions};
+use crate::brute::{self, Class, class_of, preemptions, within};
 
 /// Programs with more interleavings are passed over.
 const LIMIT: u64 = 600;
@@ -121,10 +121,41 @@ fn panics_are_reached_too() {
     check_many(34, 50, &shape, Reduction::Plain);
 }
 
+/// Programs too large for every execution to be looked at, with small bounds.
 #[test]
-fn three_busy_threads() {
+fn larger_programs_with_small_bounds() {
+    let mut shapes = vec![busy(), Shape::small()];
+    shapes.push(Shape { scripts: 4, pieces: 3, ..Shape::small() });
+    for (place, shape) in shapes.iter().enumerate() {
+        let (mut checks, mut classes, mut runs) = (0, 0, 0);
+        for_all(35 + place as u64, scaled(60), shape, |program, _| {
+            for bound in [0, 1, 2].map(Bound::preemptions) {
+                let Some((expected, executions)) = within(program, bound, LIMIT) else { break };
+                for reduction in [Reduction::Optimised, Reduction::Plain] {
+                    let mut explorer = Bpor::new(bound, reduction);
+                    let found = reached(program, &mut explorer);
+                    let counts = explorer.counts();
+                    if !found.keys().eq(&expected) || counts.runs > executions {
+                        let all = expected.len();
+                        return Err(format!("{bound:?}: {all} classes, {executions}; {counts:?}"));
+                    }
+                    (checks, classes, runs) =
+                        (checks + 1, classes + all(&found), runs + counts.runs);
+                }
+            }
+            Ok(())
+        });
+        println!("{checks} searches, {classes} classes, {runs} runs");
+        assert!(checks > scaled(60), "the programs are too large");
+    }
+}
+
+fn all(found: &BTreeMap<Class, u32>) -> u64 {
+    found.len() as u64
+}
+
+/// Three threads on few objects.
+pub(crate) fn busy() -> Shape {
     let kinds = vec![Kind::Atomic, Kind::Mutex];
-    let shape = Shape { kinds, kinds_at_once: 2, scripts: 4, pieces: 3, panics: 0 };
-    check_many(35, 150, &shape, Reduction::Optimised);
-    check_many(36, 50, &shape, Reduction::Plain);
+    Shape { kinds, kinds_at_once: 2, scripts: 4, pieces: 2, panics: 0 }
 }

@@ -1,9 +1,10 @@
 //! Brute force: every execution of a program, by the oracle, with its costs worked out naively from
 //! who could go on when. Shares no code with the explorers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use raddle_core::{Action, ChannelOp, CondvarOp, Effect, Ending, ParkOp, ThreadId, Trace};
+use raddle_explore::Bound;
 use raddle_testkit::oracle::{Key, Outcome, Path, World, child};
 use raddle_testkit::{Program, Request};
 
@@ -86,6 +87,25 @@ pub(crate) fn class_of(world: &World<'_>) -> Class {
     (world.key(), format!("{:?}", world.outcome()))
 }
 
+/// The classes that have executions within a bound, and how many executions; `None` if those are
+/// more than `limit`.
+pub(crate) fn within(
+    program: &Program,
+    bound: Bound,
+    limit: u64,
+) -> Option<(BTreeSet<Class>, u64)> {
+    let lead = bound.lead.map_or(i64::MAX, i64::from);
+    let most = bound.preemptions.unwrap_or(u32::MAX);
+    let (mut classes, mut count) = (BTreeSet::new(), 0);
+    let allow =
+        |moments: &[Moment]| unfairness(moments) <= lead && fair_preemptions(moments, lead) <= most;
+    let all = executions(program, limit, &allow, &mut |world, _| {
+        classes.insert(class_of(world));
+        count += 1;
+    });
+    all.then_some((classes, count))
+}
+
 /// What the oracle says about a trace: the steps, and the class.
 pub(crate) fn replay(program: &Program, trace: &Trace) -> (Vec<Moment>, Class) {
     let mut world = World::new(program);
@@ -118,7 +138,7 @@ pub(crate) fn preemptions(moments: &[Moment]) -> u32 {
 }
 
 /// Likewise, but a thread that the fair bound stops does not count as able to go on.
-pub(crate) fn fair_preemptions(moments: &[Moment], fair: i64) -> u32 {
+fn fair_preemptions(moments: &[Moment], fair: i64) -> u32 {
     let mut count = 0;
     for position in 1..moments.len() {
         let (last, now) = (&moments[position - 1], &moments[position]);
@@ -130,7 +150,7 @@ pub(crate) fn fair_preemptions(moments: &[Moment], fair: i64) -> u32 {
 }
 
 /// How many yields the last step's thread was ahead of another that could have gone on, at most.
-pub(crate) fn unfairness(moments: &[Moment]) -> i64 {
+fn unfairness(moments: &[Moment]) -> i64 {
     let Some((now, past)) = moments.split_last() else { return 0 };
     lead(past, now.thread, &now.enabled)
 }

@@ -1,8 +1,6 @@
 //! Programs that spin: the fair bound makes their executions finite, alone and with a bound on
 //! preemptions.
 
-use std::collections::BTreeSet;
-
 use raddle_core::{Action, AtomicOp, MutexOp, Order, PauseOp, Rmw, Scalar};
 use raddle_engine::Initial;
 use raddle_explore::{Bound, Bpor, Reduction};
@@ -10,7 +8,7 @@ use raddle_strategy::{Rng, mix};
 use raddle_testkit::{Program, Step, scaled, shrink};
 
 use crate::bpor::reached;
-use crate::brute::{self, Class, class_of, fair_preemptions, unfairness};
+use crate::brute::within;
 
 const FLAG: usize = 0;
 const OTHER: usize = 1;
@@ -69,21 +67,6 @@ fn add_piece(piece: usize, steps: &mut Vec<Step>) {
     }
 }
 
-/// What brute force finds within a bound; `None` if that is too much.
-pub(crate) fn within(program: &Program, bound: Bound) -> Option<(BTreeSet<Class>, u64)> {
-    let lead = bound.lead.map_or(i64::MAX, i64::from);
-    let most = bound.preemptions.unwrap_or(u32::MAX);
-    let (mut classes, mut executions) = (BTreeSet::new(), 0);
-    let allow = |moments: &[brute::Moment]| {
-        unfairness(moments) <= lead && fair_preemptions(moments, lead) <= most
-    };
-    let all = brute::executions(program, LIMIT, &allow, &mut |world, _| {
-        classes.insert(class_of(world));
-        executions += 1;
-    });
-    all.then_some((classes, executions))
-}
-
 #[derive(Default, Debug)]
 struct Tally {
     checks: u64,
@@ -100,7 +83,7 @@ fn check(
     reduction: Reduction,
     tally: &mut Tally,
 ) -> Result<(), String> {
-    let Some((expected, executions)) = within(program, bound) else { return Ok(()) };
+    let Some((expected, executions)) = within(program, bound, LIMIT) else { return Ok(()) };
     let mut explorer = Bpor::new(bound, reduction);
     let found = reached(program, &mut explorer);
     let counts = explorer.counts();

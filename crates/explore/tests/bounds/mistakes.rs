@@ -2,27 +2,20 @@
 
 use std::collections::BTreeSet;
 
-use raddle_core::{Action, AtomicOp, Order, PauseOp, Rmw, Scalar};
+use raddle_core::{Action, AtomicOp, MutexOp, Order, PauseOp, Rmw, Scalar};
 use raddle_engine::Initial;
 use raddle_explore::{Bound, Bpor, DporClassic, Mistake, Reduction};
 use raddle_strategy::{Rng, mix};
-use raddle_testkit::{Kind, Program, Shape, Step};
+use raddle_testkit::{Program, Step};
 
-use crate::bpor::{cheapest, reached};
-use crate::brute::Class;
-use crate::fair;
+use crate::bpor::{busy, cheapest, reached};
+use crate::brute::{Class, within};
 
 /// The first of random programs of which a search with this mistake misses a class.
-fn first_missed(
-    mistake: Mistake,
-    reduction: Reduction,
-    cases: u64,
-    generate: impl Fn(&mut Rng) -> Program,
-    expected: impl Fn(&Program) -> Vec<(Bound, BTreeSet<Class>)>,
-) {
+fn first_missed(mistake: Mistake, reduction: Reduction, cases: u64) {
     let found = (0..cases).find(|&case| {
-        let program = generate(&mut Rng::new(mix(41, case)));
-        expected(&program).into_iter().any(|(bound, classes)| {
+        let program = busy().generate(&mut Rng::new(mix(41, case)));
+        with_few_preemptions(&program).into_iter().any(|(bound, classes)| {
             let found = reached(&program, Bpor::new(bound, reduction).with_mistake(mistake));
             !classes.iter().all(|class| found.contains_key(class))
         })
@@ -31,25 +24,14 @@ fn first_missed(
     assert!(found.is_some(), "{mistake:?} was not found");
 }
 
-fn by_preemptions(program: &Program) -> Vec<(Bound, BTreeSet<Class>)> {
-    let Some(classes) = cheapest(program) else { return Vec::new() };
-    let dearest = classes.values().copied().max().unwrap_or(0);
-    let within = |bound: u32| {
-        let classes = classes.iter().filter(|(_, cost)| **cost <= bound);
-        (Bound::preemptions(bound), classes.map(|(class, _)| class.clone()).collect())
-    };
-    (0..=dearest + 1).map(within).collect()
+fn with_few_preemptions(program: &Program) -> Vec<(Bound, BTreeSet<Class>)> {
+    let bounds = [0, 1, 2].map(Bound::preemptions).into_iter();
+    let classes = bounds.map(|bound| within(program, bound, 500).map(|found| (bound, found.0)));
+    classes.flatten().collect()
 }
 
 #[test]
 fn mistakes_with_the_preemption_bound_are_found() {
-    let shape = Shape {
-        kinds: vec![Kind::Atomic, Kind::Mutex],
-        kinds_at_once: 2,
-        scripts: 4,
-        pieces: 2,
-        panics: 0,
-    };
     for mistake in [
         Mistake::PaperSleep,
         Mistake::ConservativeSleep,
@@ -59,7 +41,7 @@ fn mistakes_with_the_preemption_bound_are_found() {
         Mistake::NoBlockStart,
     ] {
         for reduction in [Reduction::Plain, Reduction::Optimised] {
-            first_missed(mistake, reduction, 100, |rng| shape.generate(rng), by_preemptions);
+            first_missed(mistake, reduction, 300);
         }
     }
 }
@@ -78,7 +60,7 @@ fn spawns_are_releases_under_the_fair_bound() {
         scripts: vec![vec![Step::Spawn(1), pause, Step::Spawn(2)], vec![pause, load], vec![add]],
     };
     for bound in [Bound::fair(0), Bound::both(1, 0)] {
-        let (expected, _) = fair::within(&program, bound).expect("it is small");
+        let (expected, _) = within(&program, bound, 1000).expect("it is small");
         // Without optimisations the exit of C has a race with its spawn.
         let right = Bpor::new(bound, Reduction::Optimised);
         assert_eq!(reached(&program, right.clone()).len(), expected.len());
@@ -121,4 +103,23 @@ fn the_papers_sleep_sets_miss_an_execution() {
         assert_eq!(reached(&program, right.clone()).len(), 2);
         assert_eq!(reached(&program, right.with_mistake(Mistake::PaperSleep)).len(), 1);
     }
+}
+
+/// With one preemption, T adds while main holds the mutex, waits for it and so gives the turn back for
+/// nothing. Main's unlock, explored before, must not sleep then: had it come first, T would not wait.
+#[test]
+fn who_waits_wakes_who_is_waited_for() {
+    let (order, scalar, function) = (Order::SeqCst, Scalar::U8, Rmw::Add);
+    let add = AtomicOp::Update { order, scalar, function, operand: 1 };
+    let add = Step::On(0, Action::Atomic(add));
+    let [lock, unlock] = [MutexOp::Lock, MutexOp::Unlock].map(|op| Step::On(1, Action::Mutex(op)));
+    let program = Program {
+        objects: vec![Initial::Atomic(scalar, 0), Initial::Mutex],
+        scripts: vec![vec![Step::Spawn(1), lock, unlock, add], vec![add, lock, add]],
+    };
+    let classes = cheapest(&program).expect("it is small");
+    let expected = classes.values().filter(|&&cost| cost <= 1).count();
+    let right = Bpor::new(Bound::preemptions(1), Reduction::Optimised);
+    assert_eq!(reached(&program, right.clone()).len(), expected);
+    assert_eq!(reached(&program, right.with_mistake(Mistake::NoWaiters)).len(), expected - 1);
 }
