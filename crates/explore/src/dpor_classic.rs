@@ -2,8 +2,10 @@
 //! sets; in the form that BPOR gives it (Coons et al., OOPSLA 2013, Alg. 2): the most recent
 //! dependent event of *each* thread, because reads commute.
 //!
-//! Promise: when it ends, every class of executions has been run at least once. It is the baseline
-//! that optimal reduction and bounded search are compared with.
+//! Promise: when it ends, every class of executions has been run at least once, deadlocks and panics
+//! included. It is the baseline that optimal reduction and bounded search are compared with.
+//!
+//! It is bounded reduction without a bound: what there is to say about deviations stands in `bpor.rs`.
 
 use raddle_core::{Plan, Trace};
 

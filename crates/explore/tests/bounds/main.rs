@@ -7,3 +7,4 @@ mod counts;
 mod dfs;
 mod fair;
 mod mistakes;
+mod unwinding;
