@@ -67,8 +67,9 @@ enum Mark {
 #[derive(Copy, Clone, Debug, Default)]
 struct Below {
     incomplete: bool,
-    /// A run ended with its event, by a panic.
-    panicked: bool,
+    /// Its event does more than it shows: a panic ended a run after it, or its thread went on from it
+    /// without others having a chance.
+    more: bool,
     /// Its thread could go on after its event.
     goes_on: bool,
     /// Its event enabled another thread.
@@ -232,6 +233,7 @@ impl Tree {
                 None => Changed::Nobody,
             };
             node.below.goes_on |= after.is_some_and(|after| after.in_force.is_some());
+            node.below.more |= after.is_some_and(|after| after.forced);
             node.below.released |= changed == Changed::Released;
             let unseen = self.mistake == Some(Mistake::NoEnabledness);
             if self.bound.lead.is_none() || changed == Changed::Nobody || unseen {
@@ -245,7 +247,7 @@ impl Tree {
             }
         }
         if let (Ending::Panicked(_), Some(last)) = (&trace.ending, self.stack.last_mut()) {
-            last.below.panicked = true;
+            last.below.more = true;
         }
     }
 
@@ -400,7 +402,7 @@ impl Node {
             }
             Some(_) | None => !below.incomplete,
         };
-        if below.panicked {
+        if below.more {
             return;
         }
         if complete {

@@ -10,19 +10,26 @@ use raddle_engine::{Engine, Initial, Memory, Stuck, Substrate, Turn};
 use raddle_explore::{Bound, Bpor, Dfs, DporClassic, Explorer, Reduction};
 use raddle_testkit::explore;
 
-/// Main spawns a thread and loads y twice. The thread stores to x and panics; a destructor stores to
-/// y on the way out.
+/// Main spawns two threads. The first stores to x and panics; a destructor stores to y on the way
+/// out. The second loads y twice.
 struct Unwinding;
+
+/// What becomes of the panic.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+enum Fate {
+    Caught,
+    Escapes,
+}
 
 const SITE: Site = Site::UNKNOWN;
 
 impl Substrate for Unwinding {
-    type Program = ();
+    type Program = Fate;
 
     fn execute<M: Memory, C: Chooser>(
         &mut self,
         engine: &mut Engine<M, C>,
-        _program: &(),
+        fate: &Fate,
     ) -> Result<(), Stuck> {
         engine.reset();
         let main = ThreadId::MAIN;
@@ -31,47 +38,59 @@ impl Substrate for Unwinding {
         let order = Order::SeqCst;
         let store = |object| Op::new(object, Action::Atomic(AtomicOp::Store { order, value: 1 }));
         let load = Op::new(y, Action::Atomic(AtomicOp::Load { order }));
-        let (_, life): (ThreadId, ObjectId) = engine.declare_child(main, SITE);
-        let spawn = Op::new(life, Action::Thread(ThreadOp::Spawn));
-        let mut turn = engine.submit::<AnyOp>(main, spawn, SITE);
-        let mut steps = [0, 0];
+        let (mut life, mut turn) = announce_spawn(engine);
+        let mut steps = [0; 3];
         while let Some(by) = turn.thread() {
-            let step = &mut steps[usize::from(by != main)];
-            *step += 1;
-            turn = match (by == main, *step) {
-                (true, 1) => {
+            steps[by.index()] += 1;
+            turn = match (by.index(), steps[by.index()]) {
+                (0, 1) => {
                     let child = engine.start(main, life, SITE);
-                    assert_eq!(engine.submit::<AnyOp>(child, store(x), SITE), Turn::of(main));
-                    engine.submit::<AnyOp>(main, load, SITE)
+                    engine.submit::<AnyOp>(child, store(x), SITE);
+                    (life, turn) = announce_spawn(engine);
+                    turn
                 }
-                (true, 2) => {
-                    engine.perform::<AnyOp>(main, load, SITE);
-                    engine.submit::<AnyOp>(main, load, SITE)
-                }
-                (true, 3) => {
-                    engine.perform::<AnyOp>(main, load, SITE);
+                (0, 2) => {
+                    let child = engine.start(main, life, SITE);
+                    engine.submit::<AnyOp>(child, load, SITE);
                     engine.submit_exit(main)
                 }
-                (true, _) => engine.exit(main),
-                (false, 1) => {
+                (1, 1) => {
                     engine.perform::<AnyOp>(by, store(x), SITE);
                     engine.submit_unpreempted(by, store(y), SITE)
                 }
-                (false, _) => {
+                (1, 2) => {
                     engine.perform::<AnyOp>(by, store(y), SITE);
-                    let message = "on purpose".to_owned();
-                    engine.fail(Panic { thread: by, message, place: None, backtrace: None });
-                    Turn::END
+                    if *fate == Fate::Escapes {
+                        let message = "on purpose".to_owned();
+                        engine.fail(Panic { thread: by, message, place: None, backtrace: None });
+                        break;
+                    }
+                    engine.submit_exit(by)
                 }
+                (2, 1) => {
+                    engine.perform::<AnyOp>(by, load, SITE);
+                    engine.submit::<AnyOp>(by, load, SITE)
+                }
+                (2, 2) => {
+                    engine.perform::<AnyOp>(by, load, SITE);
+                    engine.submit_exit(by)
+                }
+                _ => engine.exit(by),
             };
         }
         Ok(())
     }
 }
 
-fn classes(explorer: impl Explorer) -> BTreeSet<u64> {
+fn announce_spawn<M: Memory, C: Chooser>(engine: &mut Engine<M, C>) -> (ObjectId, Turn) {
+    let (_, life) = engine.declare_child(ThreadId::MAIN, SITE);
+    let spawn = Op::new(life, Action::Thread(ThreadOp::Spawn));
+    (life, engine.submit::<AnyOp>(ThreadId::MAIN, spawn, SITE))
+}
+
+fn classes(fate: Fate, explorer: impl Explorer) -> BTreeSet<u64> {
     let mut found = BTreeSet::new();
-    explore(&mut Unwinding, &(), explorer, 100, |trace| {
+    explore(&mut Unwinding, &fate, explorer, 10_000, |trace| {
         if trace.ending != Ending::Abandoned {
             found.insert(trace.fingerprint);
         }
@@ -82,11 +101,12 @@ fn classes(explorer: impl Explorer) -> BTreeSet<u64> {
 
 #[test]
 fn nobody_comes_between_a_panic_and_its_destructors() {
-    let expected = classes(Dfs::default());
-    assert_eq!(expected.len(), 4);
-    for reduction in [Reduction::Plain, Reduction::Optimised] {
-        assert_eq!(classes(DporClassic::new(reduction)), expected);
-        assert_eq!(classes(Bpor::new(Bound::preemptions(1), reduction)), expected);
-        assert_eq!(classes(Bpor::new(Bound::preemptions(0), reduction)).len(), 1);
+    for (fate, count) in [(Fate::Caught, 3), (Fate::Escapes, 9)] {
+        let expected = classes(fate, Dfs::default());
+        assert_eq!(expected.len(), count, "{fate:?}");
+        for reduction in [Reduction::Plain, Reduction::Optimised] {
+            assert_eq!(classes(fate, DporClassic::new(reduction)), expected);
+            assert_eq!(classes(fate, Bpor::new(Bound::preemptions(2), reduction)), expected);
+        }
     }
 }
