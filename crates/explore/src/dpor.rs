@@ -19,7 +19,7 @@ use raddle_strategy::Rng;
 use crate::past::{Past, chosen};
 use crate::refusal::circles;
 use crate::wakeup::{self, Branch, Planned};
-use crate::{Explorer, Refusal};
+use crate::{Covered, Explorer, Refusal};
 
 /// The estimate of all runs is made anew after so many.
 const RUNS_PER_ESTIMATE: u64 = 256;
@@ -296,8 +296,8 @@ impl Explorer for Dpor {
         !self.is_cut_off && self.backtrack(plan)
     }
 
-    fn is_complete(&self) -> bool {
-        !self.is_cut_off
+    fn covered(&self, is_done: bool) -> Covered {
+        if is_done && !self.is_cut_off { Covered::Everything } else { Covered::Nothing }
     }
 
     fn learn(&mut self, _run: u64, trace: &Trace, plan: &mut Plan<DporChooser>) {

@@ -9,9 +9,13 @@ use raddle_core::{
 use raddle_engine::{Engine, Family, Sc, Stuck, Substrate};
 use raddle_strategy::{Pct, Random, RoundRobin};
 
-use crate::{Dfs, Dpor, Explorer, Refusal, Repeat, Strategy, replay, waits};
+use crate::{
+    Bound, BoundedDfs, Bpor, Covered, Dfs, Dpor, DporClassic, Explorer, Limit, Reduction, Refusal,
+    Repeat, Strategy, replay, waits,
+};
 
 mod auto;
+mod deepen;
 mod tally;
 mod words;
 
@@ -91,7 +95,16 @@ impl<'a, S: Substrate> Session<'a, S> {
             Strategy::RoundRobin => self.explore(Repeat::new(RoundRobin, seed)),
             Strategy::Pct { depth } => self.explore(Repeat::new(Pct::new(depth), seed)),
             Strategy::Dfs => self.explore(Dfs::default()),
+            Strategy::DfsWithin(Bound { preemptions: Some(most), lead: None }) => {
+                self.explore(BoundedDfs::new(Limit::Preemptions(most)))
+            }
+            Strategy::DfsWithin(bound) => self.explore(Bpor::new(bound, Reduction::None)),
+            Strategy::DfsDelay { delays } => self.explore(BoundedDfs::new(Limit::Delays(delays))),
             Strategy::Dpor => self.explore(Dpor::default()),
+            Strategy::DporClassic => self.explore(DporClassic::new(Reduction::Optimised)),
+            Strategy::Bpor(bound) => self.explore(Bpor::new(bound, Reduction::Optimised)),
+            Strategy::BporPlain(bound) => self.explore(Bpor::new(bound, Reduction::Plain)),
+            Strategy::BporUpTo(bound) => self.deepen(bound),
             Strategy::Auto => self.auto(),
         }
     }
@@ -324,11 +337,13 @@ enum Stop {
 impl Stop {
     /// What it means for a check with one part.
     fn verdict<E: Explorer>(self, explorer: &E) -> Result<Verdict, Refusal> {
+        let is_done = matches!(self, Stop::Done);
         Ok(match self {
-            Stop::Done if explorer.is_complete() => {
-                explorer.bound().map_or(Verdict::Exhausted, Verdict::Bounded)
-            }
-            Stop::Done | Stop::OutOfBudget | Stop::Enough => Verdict::Sampled,
+            Stop::Done | Stop::OutOfBudget | Stop::Enough => match explorer.covered(is_done) {
+                Covered::Everything => Verdict::Exhausted,
+                Covered::Within(bounds) => Verdict::Bounded(bounds),
+                Covered::Nothing => Verdict::Sampled,
+            },
             Stop::Trivial => Verdict::NothingToExplore,
             Stop::Failed(failure) => Verdict::Failed(failure),
             Stop::Refused(refusal) => return Err(refusal),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use expect_test::expect;
-use raddle_core::{Bound, Phase, PhaseEnd, Report, Search, Verdict};
+use raddle_core::{Bounds, Phase, PhaseEnd, Report, Search, Verdict};
 
 use crate::build::{check, report};
 
@@ -51,7 +51,7 @@ fn sampled() {
 
 #[test]
 fn bounded() {
-    let bound = Bound { preemptions: Some(2), delays: None, unfairness: Some(1) };
+    let bound = Bounds { preemptions: Some(2), delays: None, unfairness: Some(1) };
     check(
         &report(Verdict::Bounded(bound)),
         expect![
