@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use raddle_explore::{BoundedDfs, Limit};
+use raddle_explore::{Bound, BoundedDfs, Bpor, Explorer, Limit, Reduction};
 use raddle_testkit::{Interpreter, Kind, Program, Shape, explore, for_all, scaled};
 
 use crate::brute::{self, delays, path, preemptions};
@@ -84,4 +84,27 @@ fn preemption_bounded_search_is_brute_force_within_the_bound() {
 #[test]
 fn delay_bounded_search_is_brute_force_within_the_bound() {
     check_many(12, Limit::Delays);
+}
+
+/// Two implementations of the same search: one for preemptions alone, one for all bounds.
+#[test]
+fn bounded_search_without_reduction_is_depth_first_search() {
+    fn classes(program: &Program, explorer: impl Explorer) -> Option<Vec<u64>> {
+        let mut classes = Vec::new();
+        explore(&mut Interpreter, program, explorer, LIMIT, |trace| {
+            classes.push(trace.fingerprint)
+        })?;
+        classes.sort_unstable();
+        Some(classes)
+    }
+    for_all(43, scaled(300), &Shape::small(), |program, _| {
+        for bound in 0..3 {
+            let plain = classes(program, BoundedDfs::new(Limit::Preemptions(bound)));
+            let general = classes(program, Bpor::new(Bound::preemptions(bound), Reduction::None));
+            if plain != general {
+                return Err(format!("bound {bound}: {plain:?}, but {general:?}"));
+            }
+        }
+        Ok(())
+    });
 }
