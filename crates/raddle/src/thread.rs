@@ -4,6 +4,7 @@ use std::any::Any;
 use std::cell::UnsafeCell;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use raddle_core::{Action, Effect, ObjectId, Op, PauseOp, Site, ThreadId, ThreadOp};
 use raddle_runtime::{Body, port};
@@ -49,6 +50,20 @@ pub fn yield_now() {
         return std::thread::yield_now();
     }
     let op = Op::new(ObjectId::NONE, Action::Pause(PauseOp::Yield));
+    port::submit(op, Site::caller());
+}
+
+/// Sleeps, as [`std::thread::sleep`].
+///
+/// Inside a check it takes no time: it lets others go first, and so much virtual time passes for the
+/// thread. Sleeping threads may wake in any order, as on a machine that is busy.
+#[track_caller]
+pub fn sleep(dur: Duration) {
+    if !port::active() {
+        return std::thread::sleep(dur);
+    }
+    let nanos = crate::time::nanos(dur);
+    let op = Op::new(ObjectId::NONE, Action::Pause(PauseOp::Sleep { nanos }));
     port::submit(op, Site::caller());
 }
 
