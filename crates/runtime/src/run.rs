@@ -132,10 +132,15 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         // Ends the connection also if raddle itself panics.
         let _connection = Connection;
         self.enter(ThreadId::MAIN);
-        if self.with_engine(|engine| engine.trace().pending.is_empty()) {
-            return Ok(());
+        let result = if self.with_engine(|engine| engine.trace().pending.is_empty()) {
+            Ok(())
+        } else {
+            self.tear_down()
+        };
+        if port::has_belongings() && result.is_ok() {
+            self.clear_belongings();
         }
-        self.tear_down()
+        result
     }
 
     #[inline(always)]
