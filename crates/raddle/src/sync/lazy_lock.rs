@@ -59,6 +59,16 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
         this.cell.initialise(|| this.take_function()(), Site::caller())
     }
 
+    /// As [`force`](LazyLock::force): nobody else can have a reference.
+    ///
+    /// # Panics
+    /// If the function panics or has done so before.
+    #[track_caller]
+    pub fn force_mut(this: &mut LazyLock<T, F>) -> &mut T {
+        LazyLock::force(this);
+        this.cell.get_mut().expect("raddle invariant broken: a value that was made is gone")
+    }
+
     /// By the one who initialises `cell`.
     fn take_function(&self) -> F {
         let last = self.called_in.load(Ordering::Relaxed);
@@ -88,6 +98,19 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
                  Make it inside the check, or give it a plain `fn` that can be called again."
             ),
         }
+    }
+}
+
+impl<T, F> LazyLock<T, F> {
+    /// The value, if it was made.
+    #[track_caller]
+    pub fn get(this: &LazyLock<T, F>) -> Option<&T> {
+        this.cell.get()
+    }
+
+    /// The value, if it was made: nobody else can have a reference.
+    pub fn get_mut(this: &mut LazyLock<T, F>) -> Option<&mut T> {
+        this.cell.get_mut()
     }
 }
 

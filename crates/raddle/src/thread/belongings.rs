@@ -3,14 +3,16 @@
 use std::any::Any;
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use raddle_runtime::port;
 
-use super::handle::Name;
+use super::handle::More;
 
 #[derive(Default)]
 struct Belongings {
-    name: OnceCell<Name>,
+    /// [`More::Named`].
+    name: OnceCell<Arc<More>>,
     /// In the order in which they were first used.
     ///
     /// Nothing of the program's runs while it is borrowed.
@@ -34,14 +36,14 @@ pub(super) enum Found<T> {
 }
 
 /// The calling thread of a run has this name from now on.
-pub(super) fn set_name(name: Name) {
+pub(super) fn set_name(name: Arc<More>) {
     if mine().name.set(name).is_err() {
         unreachable!("raddle invariant broken: a thread was named twice");
     }
 }
 
 /// The name of the calling thread of a run, if it was given one.
-pub(super) fn name() -> Option<Name> {
+pub(super) fn name() -> Option<Arc<More>> {
     existing().and_then(|mine| mine.name.get().cloned())
 }
 
@@ -81,7 +83,7 @@ pub(super) fn insert<T: 'static>(key: *const (), value: T) -> Rc<T> {
 pub(crate) struct Ending;
 
 impl Drop for Ending {
-    #[inline]
+    #[inline(always)]
     fn drop(&mut self) {
         if port::has_belongings() {
             destroy();

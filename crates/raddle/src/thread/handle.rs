@@ -11,16 +11,22 @@ use raddle_runtime::port;
 use super::belongings;
 
 /// A handle to a thread, as [`std::thread::Thread`].
+// Few words, because every thread that is spawned has one in its `JoinHandle`.
 #[derive(Clone)]
-pub struct Thread(Inner);
+pub struct Thread {
+    /// Which thread of its run it is; of no meaning for one outside of runs.
+    thread: Id,
+    /// Zero for a thread outside of runs.
+    run: u64,
+    /// Invariant: [`More::Outside`] if and only if `run` is zero.
+    more: Option<Arc<More>>,
+}
 
-/// The name of a thread of a run; one word.
-pub(super) type Name = Arc<Box<str>>;
-
-#[derive(Clone)]
-enum Inner {
+/// What there is to a thread but a number.
+pub(super) enum More {
     Outside(std::thread::Thread),
-    InRun { thread: Id, run: u64, name: Option<Name> },
+    /// It has this name.
+    Named(Box<str>),
 }
 
 /// The calling thread, as [`std::thread::current`].
@@ -74,21 +80,25 @@ fn submit(thread: Id, op: ParkOp, site: Site) -> Effect {
 
 impl Thread {
     pub(super) fn outside(thread: std::thread::Thread) -> Thread {
-        Thread(Inner::Outside(thread))
+        Thread { thread: Id::MAIN, run: 0, more: Some(Arc::new(More::Outside(thread))) }
     }
 
     /// A thread of the current run.
     #[inline(always)]
-    pub(super) fn in_run(thread: Id, name: Option<Name>) -> Thread {
-        Thread(Inner::InRun { thread, run: port::run_number(), name })
+    pub(super) fn in_run(thread: Id, name: Option<Arc<More>>) -> Thread {
+        Thread { thread, run: port::run_number(), more: name }
     }
 
     /// Which thread of the current run it is, if it is one.
     #[inline(always)]
     pub(super) fn here(&self) -> Option<Id> {
-        match &self.0 {
-            Inner::InRun { thread, run, .. } if *run == port::run_number() => Some(*thread),
-            Inner::InRun { .. } | Inner::Outside(_) => None,
+        (self.run == port::run_number() && self.run != 0).then_some(self.thread)
+    }
+
+    fn real(&self) -> Option<&std::thread::Thread> {
+        match self.more.as_deref() {
+            Some(More::Outside(thread)) => Some(thread),
+            Some(More::Named(_)) | None => None,
         }
     }
 
@@ -96,7 +106,7 @@ impl Thread {
     /// [`std::thread::Thread::unpark`].
     #[track_caller]
     pub fn unpark(&self) {
-        if let Inner::Outside(thread) = &self.0 {
+        if let Some(thread) = self.real() {
             return thread.unpark();
         }
         // A thread of an execution that is over has ended.
@@ -107,20 +117,18 @@ impl Thread {
 
     /// What tells the thread from others, as [`std::thread::Thread::id`].
     pub fn id(&self) -> ThreadId {
-        match &self.0 {
-            Inner::Outside(thread) => ThreadId(Number::Outside(thread.id())),
-            Inner::InRun { thread, run, .. } => {
-                ThreadId(Number::InRun { thread: *thread, run: *run })
-            }
+        match self.real() {
+            Some(thread) => ThreadId(Number::Outside(thread.id())),
+            None => ThreadId(Number::InRun { thread: self.thread, run: self.run }),
         }
     }
 
     /// The name of the thread, if it has one, as [`std::thread::Thread::name`].
     pub fn name(&self) -> Option<&str> {
-        match &self.0 {
-            Inner::Outside(thread) => thread.name(),
-            Inner::InRun { thread: Id::MAIN, name: None, .. } => Some("main"),
-            Inner::InRun { name, .. } => name.as_ref().map(|name| &***name),
+        match self.more.as_deref() {
+            Some(More::Outside(thread)) => thread.name(),
+            Some(More::Named(name)) => Some(name),
+            None => (self.thread == Id::MAIN).then_some("main"),
         }
     }
 }
