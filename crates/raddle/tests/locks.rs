@@ -53,6 +53,9 @@ fn locks_outside_are_shown_as_in_std() {
     drop((held, held_real));
     let (lock, real) = (Mutex::new(1), std::sync::Mutex::new(1));
     assert_eq!(format!("{lock:?}"), format!("{real:?}"));
+    let held = lock.lock();
+    assert_eq!(format!("{lock:?}"), "Mutex { data: <locked>, poisoned: false, .. }");
+    drop(held);
 }
 
 #[test]

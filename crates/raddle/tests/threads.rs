@@ -281,6 +281,25 @@ fn a_scope_is_not_left_before_its_threads() {
 }
 
 #[test]
+fn a_panic_of_a_scope_can_be_caught() {
+    alike(|| {
+        let count = AtomicUsize::new(0);
+        let said = message::<()>(|| {
+            thread::scope(|s| {
+                for _ in 0..2 {
+                    s.spawn(|| {
+                        thread::yield_now();
+                        count.fetch_add(1, SeqCst)
+                    });
+                }
+                panic!("caught")
+            })
+        });
+        (said, count.into_inner())
+    });
+}
+
+#[test]
 fn a_scoped_thread_that_waits_for_its_owner_is_a_deadlock() {
     let waits = deadlock(|| {
         let (sender, receiver) = mpsc::channel::<u32>();

@@ -409,11 +409,18 @@ impl Name {
     /// If a check on another OS thread uses the object.
     #[inline]
     pub fn assert_outside(&self, site: Site) {
-        // Pairs with `claim`: of a run and an outsider that meet, at least one sees the other.
-        let known = self.0.load(Ordering::SeqCst);
-        if known != 0 && epoch::is_foreign(known >> OBJECT_BITS, 0) {
+        if !self.is_unused() {
             shared(site)
         }
+    }
+
+    /// To be called outside a run, by whoever has just taken hold of the object there: whether no
+    /// check uses it.
+    #[inline]
+    pub fn is_unused(&self) -> bool {
+        // Pairs with `claim`: of a run and an outsider that meet, at least one sees the other.
+        let known = self.0.load(Ordering::SeqCst);
+        known == 0 || !epoch::is_foreign(known >> OBJECT_BITS, 0)
     }
 
     /// Makes the object known to the current run.

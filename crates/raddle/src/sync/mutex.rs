@@ -203,10 +203,18 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
         let mut text = f.debug_struct("Mutex");
         // Inside a run looking is no operation of the program, and the data may be locked.
         if !port::active() {
-            match self.try_lock() {
-                Ok(guard) => text.field("data", &&*guard),
-                Err(TryLockError::Poisoned(guard)) => text.field("data", &&**guard.get_ref()),
-                Err(TryLockError::WouldBlock) => text.field("data", &format_args!("<locked>")),
+            let held = match self.outside.try_lock() {
+                Ok(held) => Some(held),
+                Err(TryLockError::Poisoned(held)) => Some(held.into_inner()),
+                Err(TryLockError::WouldBlock) => None,
+            };
+            match held {
+                Some(_held) if self.name.is_unused() => {
+                    // SAFETY: no check uses the mutex, and outside of checks it is held.
+                    let data = unsafe { &*self.data.get() };
+                    text.field("data", &data)
+                }
+                Some(_) | None => text.field("data", &format_args!("<locked>")),
             };
         }
         text.field("poisoned", &self.is_poisoned()).finish_non_exhaustive()

@@ -199,10 +199,19 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLock<T> {
         let mut text = f.debug_struct("RwLock");
         // Inside a run looking is no operation of the program, and somebody may be writing.
         if !port::active() {
-            match self.try_read() {
-                Ok(guard) => text.field("data", &&*guard),
-                Err(TryLockError::Poisoned(guard)) => text.field("data", &&**guard.get_ref()),
-                Err(TryLockError::WouldBlock) => text.field("data", &format_args!("<locked>")),
+            let held = match self.outside.try_read() {
+                Ok(held) => Some(held),
+                Err(TryLockError::Poisoned(held)) => Some(held.into_inner()),
+                Err(TryLockError::WouldBlock) => None,
+            };
+            match held {
+                Some(_held) if self.name.is_unused() => {
+                    // SAFETY: no check uses the lock, and outside of checks nobody writes while
+                    // it is held for reading.
+                    let data = unsafe { &*self.data.get() };
+                    text.field("data", &data)
+                }
+                Some(_) | None => text.field("data", &format_args!("<locked>")),
             };
         }
         text.field("poisoned", &self.is_poisoned()).finish_non_exhaustive()
@@ -309,7 +318,7 @@ unsafe impl<T: ?Sized + Sync> Sync for RwLockWriteGuard<'_, T> {}
 
 impl<T: ?Sized> Drop for RwLockWriteGuard<'_, T> {
     fn drop(&mut self) {
-        if port::active() && !self.was_panicking && port::unwinding() {
+        if matches!(self.held, Held::InRun { .. }) && !self.was_panicking && port::unwinding() {
             self.lock.poison.set();
         }
         self.held.release(&self.lock.name, RwLockOp::UnlockWrite);
