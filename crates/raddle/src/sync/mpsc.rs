@@ -37,8 +37,9 @@ pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
         let (sender, receiver) = real::channel();
         return (Sender { side: Side::Outside(sender) }, Receiver::outside(receiver));
     }
-    let shared = Shared::new(None, Site::caller());
-    (Sender { side: Side::InRun(InRun(shared.clone())) }, Receiver::in_run(shared))
+    let (shared, site) = (Shared::new(None), Site::caller());
+    let inside = InRun { shared: shared.clone(), site };
+    (Sender { side: Side::InRun(inside) }, Receiver::in_run(shared, site))
 }
 
 /// A channel with room for so many messages, as [`std::sync::mpsc::sync_channel`]. Without room, each
@@ -51,8 +52,9 @@ pub fn sync_channel<T>(bound: usize) -> (SyncSender<T>, Receiver<T>) {
         let (sender, receiver) = real::sync_channel(bound);
         return (SyncSender { side: Side::Outside(sender) }, Receiver::outside(receiver));
     }
-    let shared = Shared::new(Some(bound), Site::caller());
-    (SyncSender { side: Side::InRun(InRun(shared.clone())) }, Receiver::in_run(shared))
+    let (shared, site) = (Shared::new(Some(bound)), Site::caller());
+    let inside = InRun { shared: shared.clone(), site };
+    (SyncSender { side: Side::InRun(inside) }, Receiver::in_run(shared, site))
 }
 
 enum Side<R, T> {
@@ -62,24 +64,29 @@ enum Side<R, T> {
 }
 
 /// A sender's part of a channel of a run.
-struct InRun<T>(Arc<Shared<T>>);
+struct InRun<T> {
+    shared: Arc<Shared<T>>,
+    /// Where it was made; the report shows it for its end, which has no line of its own.
+    site: Site,
+}
 
 impl<T> Clone for InRun<T> {
+    #[track_caller]
     fn clone(&self) -> InRun<T> {
-        self.0.add_sender();
-        InRun(self.0.clone())
+        self.shared.add_sender();
+        InRun { shared: self.shared.clone(), site: Site::caller() }
     }
 }
 
 impl<T> Drop for InRun<T> {
     fn drop(&mut self) {
-        self.0.drop_sender();
+        self.shared.drop_sender(self.site);
     }
 }
 
 impl<T> InRun<T> {
     fn send(&self, value: T, site: Site) -> Result<(), SendError<T>> {
-        let shared = &*self.0;
+        let shared = &*self.shared;
         let ticket = match shared.submit(ChannelOp::Send, site) {
             Effect::Ticket(ticket) => ticket,
             Effect::Closed => return Err(SendError(value)),
@@ -97,9 +104,9 @@ impl<T> InRun<T> {
     }
 
     fn try_send(&self, value: T, site: Site) -> Result<(), TrySendError<T>> {
-        match self.0.submit(ChannelOp::TrySend, site) {
+        match self.shared.submit(ChannelOp::TrySend, site) {
             Effect::Ticket(ticket) => {
-                self.0.offer(ticket, value);
+                self.shared.offer(ticket, value);
                 Ok(())
             }
             Effect::Closed => Err(TrySendError::Disconnected(value)),
@@ -110,6 +117,7 @@ impl<T> InRun<T> {
 }
 
 impl<R: Clone, T> Clone for Side<R, T> {
+    #[track_caller]
     fn clone(&self) -> Side<R, T> {
         match self {
             Side::Outside(sender) => Side::Outside(sender.clone()),
@@ -138,6 +146,7 @@ impl<T> Sender<T> {
 }
 
 impl<T> Clone for Sender<T> {
+    #[track_caller]
     fn clone(&self) -> Sender<T> {
         Sender { side: self.side.clone() }
     }
@@ -186,6 +195,7 @@ impl<T> SyncSender<T> {
 }
 
 impl<T> Clone for SyncSender<T> {
+    #[track_caller]
     fn clone(&self) -> SyncSender<T> {
         SyncSender { side: self.side.clone() }
     }
@@ -207,7 +217,8 @@ pub struct Receiver<T> {
 enum ReceiverSide<T> {
     /// Made outside of any run.
     Outside(real::Receiver<T>),
-    InRun(Arc<Shared<T>>),
+    /// Made at this place.
+    InRun(Arc<Shared<T>>, Site),
 }
 
 impl<T> Receiver<T> {
@@ -215,8 +226,8 @@ impl<T> Receiver<T> {
         Receiver { side: ReceiverSide::Outside(receiver), _not_sync: PhantomData }
     }
 
-    fn in_run(shared: Arc<Shared<T>>) -> Receiver<T> {
-        Receiver { side: ReceiverSide::InRun(shared), _not_sync: PhantomData }
+    fn in_run(shared: Arc<Shared<T>>, site: Site) -> Receiver<T> {
+        Receiver { side: ReceiverSide::InRun(shared, site), _not_sync: PhantomData }
     }
 
     /// Waits for a message, as [`std::sync::mpsc::Receiver::recv`].
@@ -225,6 +236,10 @@ impl<T> Receiver<T> {
     /// If all senders are gone and there is no message left.
     #[track_caller]
     pub fn recv(&self) -> Result<T, RecvError> {
+        self.receive(Site::caller())
+    }
+
+    fn receive(&self, site: Site) -> Result<T, RecvError> {
         match &self.side {
             ReceiverSide::Outside(receiver) if port::active() => match receiver.try_recv() {
                 Ok(value) => Ok(value),
@@ -232,8 +247,8 @@ impl<T> Receiver<T> {
                 Err(TryRecvError::Empty) => waits_for_outside(),
             },
             ReceiverSide::Outside(receiver) => receiver.recv(),
-            ReceiverSide::InRun(shared) => {
-                match shared.submit(ChannelOp::Receive { timed: false }, Site::caller()) {
+            ReceiverSide::InRun(shared, _) => {
+                match shared.submit(ChannelOp::Receive { timed: false }, site) {
                     Effect::Yes => Ok(shared.take()),
                     Effect::Closed => Err(RecvError),
                     other => unexpected(other),
@@ -248,16 +263,18 @@ impl<T> Receiver<T> {
     /// If there is no message.
     #[track_caller]
     pub fn try_recv(&self) -> Result<T, TryRecvError> {
+        self.try_receive(Site::caller())
+    }
+
+    fn try_receive(&self, site: Site) -> Result<T, TryRecvError> {
         match &self.side {
             ReceiverSide::Outside(receiver) => receiver.try_recv(),
-            ReceiverSide::InRun(shared) => {
-                match shared.submit(ChannelOp::TryReceive, Site::caller()) {
-                    Effect::Yes => Ok(shared.take()),
-                    Effect::No => Err(TryRecvError::Empty),
-                    Effect::Closed => Err(TryRecvError::Disconnected),
-                    other => unexpected(other),
-                }
-            }
+            ReceiverSide::InRun(shared, _) => match shared.submit(ChannelOp::TryReceive, site) {
+                Effect::Yes => Ok(shared.take()),
+                Effect::No => Err(TryRecvError::Empty),
+                Effect::Closed => Err(TryRecvError::Disconnected),
+                other => unexpected(other),
+            },
         }
     }
 
@@ -272,7 +289,7 @@ impl<T> Receiver<T> {
     pub fn recv_timeout(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
         match &self.side {
             ReceiverSide::Outside(receiver) => receiver.recv_timeout(timeout),
-            ReceiverSide::InRun(shared) => {
+            ReceiverSide::InRun(shared, _) => {
                 match shared.submit(ChannelOp::Receive { timed: true }, Site::caller()) {
                     Effect::Yes => Ok(shared.take()),
                     Effect::No => {
@@ -287,20 +304,22 @@ impl<T> Receiver<T> {
     }
 
     /// All messages to come, as [`std::sync::mpsc::Receiver::iter`].
+    #[track_caller]
     pub fn iter(&self) -> Iter<'_, T> {
-        Iter::new(self)
+        Iter::new(self, Site::caller())
     }
 
     /// The messages that are there, as [`std::sync::mpsc::Receiver::try_iter`].
+    #[track_caller]
     pub fn try_iter(&self) -> TryIter<'_, T> {
-        TryIter::new(self)
+        TryIter::new(self, Site::caller())
     }
 }
 
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
-        if let ReceiverSide::InRun(shared) = &self.side {
-            shared.drop_receiver();
+        if let ReceiverSide::InRun(shared, site) = &self.side {
+            shared.drop_receiver(*site);
         }
     }
 }

@@ -1,45 +1,41 @@
 //! A channel of a run: the engine knows how many messages there are, the messages are here.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicUsize as Count, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use raddle_core::{Action, ChannelOp, Effect, Op, Site};
+use raddle_core::{Action, AtomicOp, ChannelOp, Effect, ObjectId, Op, Order, Rmw, Scalar, Site};
 use raddle_engine::Initial;
 use raddle_runtime::port::{self, Name};
-
-use crate::sync::atomic::AtomicUsize;
 
 /// What the two sides of a channel share.
 pub(super) struct Shared<T> {
     /// The run that made it.
     run: u64,
     name: Name,
-    /// Where it was made; the report shows it for the end of a side, which has no line of its own.
-    site: Site,
     bound: Option<usize>,
     /// By ticket. Nothing of the program's runs while it is locked: threads of a run share an OS
     /// thread, and a second one would wait for ever.
     messages: Mutex<VecDeque<(u64, T)>>,
-    senders: Count,
+    senders: AtomicUsize,
     /// Whether there has been more than one sender.
     cloned: AtomicBool,
     /// Counts the senders that are gone. Who is the last depends on the order in which they go, so
     /// that this is an operation. Clones are none: whoever clones has a sender.
-    departures: AtomicUsize,
+    /// In a trace it is an atomic variable.
+    departures: Name,
 }
 
 impl<T> Shared<T> {
-    pub(super) fn new(bound: Option<usize>, site: Site) -> Arc<Shared<T>> {
+    pub(super) fn new(bound: Option<usize>) -> Arc<Shared<T>> {
         Arc::new(Shared {
             run: port::run_number(),
             name: Name::new(),
-            site,
             bound,
             messages: Mutex::new(VecDeque::new()),
-            senders: Count::new(1),
+            senders: AtomicUsize::new(1),
             cloned: AtomicBool::new(false),
-            departures: AtomicUsize::new(0),
+            departures: Name::new(),
         })
     }
 
@@ -92,21 +88,33 @@ impl<T> Shared<T> {
         self.senders.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(super) fn drop_sender(&self) {
+    /// A sender that was made at `site` is gone.
+    pub(super) fn drop_sender(&self, site: Site) {
+        const DEPART: Op = Op::new(
+            ObjectId::NONE,
+            Action::Atomic(AtomicOp::Update {
+                order: Order::AcqRel,
+                scalar: Scalar::U64,
+                function: Rmw::Add,
+                operand: 1,
+            }),
+        );
         let here = self.is_here();
         if here && self.cloned.load(Ordering::Relaxed) {
-            self.departures.fetch_add(1, Ordering::AcqRel);
+            let initial = || Some(Initial::Atomic(Scalar::U64, 0));
+            port::operate(&self.departures, initial, |object| DEPART.on(object), site);
         }
         let last = self.senders.fetch_sub(1, Ordering::AcqRel) == 1;
         if here && last {
-            self.submit(ChannelOp::CloseSenders, self.site);
+            self.submit(ChannelOp::CloseSenders, site);
         }
     }
 
-    pub(super) fn drop_receiver(&self) {
+    /// The receiver, made at `site`, is gone.
+    pub(super) fn drop_receiver(&self, site: Site) {
         let here = self.is_here();
         if here {
-            self.submit(ChannelOp::CloseReceiver, self.site);
+            self.submit(ChannelOp::CloseReceiver, site);
         }
         // Messages that are being handed over go back to their senders.
         if !(here && self.hands_over()) {
