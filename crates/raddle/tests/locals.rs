@@ -193,3 +193,25 @@ fn nothing_is_left_of_an_execution() {
         assert_eq!(MADE.load(SeqCst), 0);
     }
 }
+
+/// The payload of a panic is dropped after its thread has ended, and uses a value again.
+#[test]
+fn a_value_that_is_made_too_late() {
+    raddle::thread_local!(static KEY: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) });
+    struct Late;
+    impl Drop for Late {
+        fn drop(&mut self) {
+            KEY.with_borrow_mut(|values| values.push(1));
+        }
+    }
+    for _ in 0..2 {
+        let report = Config::new().runs(3).run(|| {
+            assert_eq!(KEY.with_borrow(Vec::len), 0, "left over");
+            let other = thread::spawn(|| std::panic::panic_any(Late));
+            let _: thread::Result<()> = other.join();
+        });
+        let failure = report.failure().expect("a thread panics");
+        let Finding::Panic(panic) = &failure.finding else { panic!("{:?}", failure.finding) };
+        assert!(panic.message.contains("no text") && failure.reproduced, "{}", panic.message);
+    }
+}

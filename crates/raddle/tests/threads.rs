@@ -4,6 +4,7 @@
 mod alike;
 
 use std::collections::HashSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex as StdMutex;
 use std::time::Duration;
 
@@ -278,6 +279,35 @@ fn a_scope_is_not_left_before_its_threads() {
     assert!(matches!(&failed, Finding::Panic(panic) if panic.message == "a thread fails"));
     assert!(matches!(failure(|| borrow(1)), Finding::Deadlock(_)));
     assert!(exhaust(|| borrow(3)) > 10);
+}
+
+/// A scoped thread catches every attempt to unwind it; its scope is never left, and nothing hangs.
+#[test]
+fn a_scope_whose_thread_never_ends_is_given_up() {
+    raddle::thread_local!(static KEPT: Mutex<String> = Mutex::new("kept".to_owned()));
+    for _ in 0..3 {
+        let report = Config::new().runs(10).run(|| {
+            let lock = Mutex::new(());
+            let _held = lock.lock();
+            thread::scope(|s| {
+                s.spawn(|| {
+                    KEPT.with(|kept| kept.lock().unwrap().push('!'));
+                    loop {
+                        let _ = catch_unwind(AssertUnwindSafe(|| drop(lock.lock())));
+                    }
+                });
+            });
+        });
+        let finding = &report.failure().expect("main waits for the thread").finding;
+        assert!(matches!(finding, Finding::Deadlock(_) | Finding::Stuck { .. }), "{finding:?}");
+        // The next check of this OS thread begins anew.
+        let next = Config::new().runs(2).explore_trivial(true).run(|| {
+            let own = KEPT.with(|kept| kept.lock().unwrap().clone());
+            let other = thread::spawn(|| KEPT.with(|kept| kept.lock().unwrap().clone()));
+            assert_eq!([own, other.join().unwrap()], ["kept", "kept"]);
+        });
+        assert!(next.failure().is_none(), "{}", raddle::text(&next));
+    }
 }
 
 #[test]
