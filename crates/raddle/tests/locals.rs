@@ -65,6 +65,20 @@ fn setting_a_value_does_not_make_the_first() {
 }
 
 #[test]
+fn initial_values_may_have_any_names_in_them() {
+    const INIT: u8 = 1;
+    const OUTSIDE: u8 = 2;
+    fn init() -> u8 {
+        3
+    }
+    raddle::thread_local! {
+        static CONSTANT: Cell<u8> = const { Cell::new(INIT + OUTSIDE) };
+        static COMPUTED: Cell<u8> = Cell::new(init() + OUTSIDE);
+    }
+    assert_eq!(alike(|| (CONSTANT.get(), COMPUTED.get())), (3, 5));
+}
+
+#[test]
 fn every_execution_begins_anew() {
     let report = Config::new().runs(20).explore_trivial(true).run(|| {
         assert_eq!(COUNT.replace(1), 5);

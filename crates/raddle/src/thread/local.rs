@@ -27,6 +27,7 @@ use super::belongings::{self, Found};
 /// assert_eq!((COUNT.get(), WORDS.take().len()), (2, 2));
 /// ```
 #[macro_export]
+// The names are long because the initial value is the program's, and must not mean them.
 macro_rules! thread_local {
     () => {};
     ($(#[$attribute:meta])* $vis:vis static $name:ident: $type:ty = const $init:block; $($rest:tt)*) => {
@@ -37,14 +38,14 @@ macro_rules! thread_local {
         $(#[$attribute])*
         $vis static $name: $crate::thread::LocalKey<$type> = {
             #[allow(clippy::declare_interior_mutable_const)]
-            const INIT: $type = $init;
-            fn init() -> $type {
-                INIT
+            const __RADDLE_INIT: $type = $init;
+            fn __raddle_init() -> $type {
+                __RADDLE_INIT
             }
             ::std::thread_local! {
-                static OUTSIDE: $type = const { INIT };
+                static __RADDLE_OUTSIDE: $type = const { __RADDLE_INIT };
             }
-            $crate::thread::LocalKey::new(&OUTSIDE, init)
+            $crate::thread::LocalKey::new(&__RADDLE_OUTSIDE, __raddle_init)
         };
     };
     ($(#[$attribute:meta])* $vis:vis static $name:ident: $type:ty = $init:expr; $($rest:tt)*) => {
@@ -54,13 +55,13 @@ macro_rules! thread_local {
     ($(#[$attribute:meta])* $vis:vis static $name:ident: $type:ty = $init:expr) => {
         $(#[$attribute])*
         $vis static $name: $crate::thread::LocalKey<$type> = {
-            fn init() -> $type {
+            fn __raddle_init() -> $type {
                 $init
             }
             ::std::thread_local! {
-                static OUTSIDE: $type = init();
+                static __RADDLE_OUTSIDE: $type = __raddle_init();
             }
-            $crate::thread::LocalKey::new(&OUTSIDE, init)
+            $crate::thread::LocalKey::new(&__RADDLE_OUTSIDE, __raddle_init)
         };
     };
 }
