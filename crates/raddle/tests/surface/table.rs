@@ -117,6 +117,23 @@ macro_rules! surface_table {
                 root::sync::atomic::AtomicUsize = root::sync::atomic::AtomicUsize::new(1);
                 root::sync::atomic::AtomicPtr<u8> = root::sync::atomic::AtomicPtr::new(std::ptr::null_mut());
             }
+            lacks {
+                root::sync::MutexGuard<'static, u8>, Send;
+                root::sync::MutexGuard<'static, std::cell::Cell<u8>>, Sync;
+                root::sync::RwLockReadGuard<'static, u8>, Send;
+                root::sync::RwLockReadGuard<'static, std::cell::Cell<u8>>, Sync;
+                root::sync::RwLockWriteGuard<'static, u8>, Send;
+                root::sync::RwLockWriteGuard<'static, std::cell::Cell<u8>>, Sync;
+                root::sync::Mutex<*mut u8>, Sync;
+                root::sync::RwLock<std::cell::Cell<u8>>, Sync;
+                root::sync::OnceLock<std::cell::Cell<u8>>, Sync;
+                root::sync::OnceLock<*mut u8>, Send;
+                root::sync::LazyLock<std::cell::Cell<u8>>, Sync;
+                root::sync::mpsc::Receiver<u8>, Sync;
+                root::sync::mpsc::Receiver<*mut u8>, Send;
+                root::sync::mpsc::Sender<*mut u8>, Send;
+                root::sync::mpsc::SyncSender<*mut u8>, Sync;
+            }
             conversions {
                 root::sync::Mutex<u8>, u8;
                 root::sync::RwLock<u8>, u8;
@@ -136,6 +153,7 @@ macro_rules! declare_names {
         integers {$($integer:ty, $integer_page:literal, $plain:ty;)*}
         functions {$($function:expr, $function_page:literal;)*}
         constants {$($constant:tt)*}
+        lacks {$($lacks:tt)*}
         conversions {$($conversion:tt)*}
     ) => {
         fn names() -> Vec<&'static str> {
@@ -180,6 +198,7 @@ macro_rules! compile {
         integers {$($integer:ty, $integer_page:literal, $plain:ty;)*}
         functions {$($function:expr, $function_page:literal;)*}
         constants {$($constant:ty = $made:expr;)*}
+        lacks {$($poor:ty, $lacked:ident;)*}
         conversions {$($into:ty, $from:ty;)*}
     ) => {
         #[allow(unused_imports, reason = "not every trait is in the prelude")]
@@ -209,6 +228,19 @@ macro_rules! compile {
             $({
                 static MADE: $constant = $made;
                 let _ = &MADE;
+                count += 1;
+            })*
+            $({
+                // Two implementations fit a type that has the trait, and the compiler cannot tell
+                // which is meant.
+                trait Lacks<How> {
+                    fn it() {}
+                }
+                struct IfThere;
+                impl<T: ?Sized> Lacks<()> for T {}
+                impl<T: ?Sized + $lacked> Lacks<IfThere> for T {}
+                let _ = IfThere;
+                <$poor as Lacks<_>>::it();
                 count += 1;
             })*
             $({
