@@ -275,6 +275,28 @@ fn atomic_pointer() {
 }
 
 #[test]
+fn computing_with_pointers() {
+    let offsets = alike(|| {
+        let order = Ordering::SeqCst;
+        let mut numbers = [0_u32, 1, 2, 3];
+        let start = numbers.as_mut_ptr();
+        let atomic = AtomicPtr::new(start);
+        let mut seen = vec![
+            atomic.fetch_ptr_add(3, order),
+            atomic.fetch_ptr_sub(2, order),
+            atomic.fetch_byte_add(4, order),
+            atomic.fetch_byte_sub(8, order),
+            atomic.fetch_or(1, order),
+            atomic.fetch_xor(3, order),
+            atomic.fetch_and(!3, order),
+        ];
+        seen.push(atomic.into_inner());
+        seen.iter().map(|pointer| pointer.addr() - start.addr()).collect::<Vec<_>>()
+    });
+    assert_eq!(offsets, [0, 12, 4, 8, 0, 1, 2, 0]);
+}
+
+#[test]
 fn values_in_a_run_are_those_of_the_run() {
     alike(|| {
         let counter = Arc::new(AtomicUsize::new(10));

@@ -30,13 +30,6 @@ const MISSING: &[(&str, &str)] = &[
     ("sync/atomic/struct.Atomic*::as_ptr", BEHIND_THE_BACK),
     ("sync/atomic/struct.Atomic*::from_ptr", BEHIND_THE_BACK),
     ("sync/atomic/struct.Atomic*::compare_and_swap", DEPRECATED),
-    ("sync/atomic/struct.AtomicPtr::fetch_ptr_add", TOO_NEW),
-    ("sync/atomic/struct.AtomicPtr::fetch_ptr_sub", TOO_NEW),
-    ("sync/atomic/struct.AtomicPtr::fetch_byte_add", TOO_NEW),
-    ("sync/atomic/struct.AtomicPtr::fetch_byte_sub", TOO_NEW),
-    ("sync/atomic/struct.AtomicPtr::fetch_or", TOO_NEW),
-    ("sync/atomic/struct.AtomicPtr::fetch_and", TOO_NEW),
-    ("sync/atomic/struct.AtomicPtr::fetch_xor", TOO_NEW),
     ("time/constant.UNIX_EPOCH", WALL_CLOCK),
     ("time/struct.SystemTime", WALL_CLOCK),
     ("time/struct.SystemTimeError", WALL_CLOCK),
@@ -51,6 +44,13 @@ const NEWER: &[&str] = &[
     "sync/struct.LazyLock::force_mut",
     "sync/atomic/struct.Atomic*::update",
     "sync/atomic/struct.Atomic*::try_update",
+    "sync/atomic/struct.AtomicPtr::fetch_ptr_add",
+    "sync/atomic/struct.AtomicPtr::fetch_ptr_sub",
+    "sync/atomic/struct.AtomicPtr::fetch_byte_add",
+    "sync/atomic/struct.AtomicPtr::fetch_byte_sub",
+    "sync/atomic/struct.AtomicPtr::fetch_or",
+    "sync/atomic/struct.AtomicPtr::fetch_and",
+    "sync/atomic/struct.AtomicPtr::fetch_xor",
 ];
 
 const DEPRECATED: &str = "deprecated";

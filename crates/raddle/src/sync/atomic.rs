@@ -411,6 +411,59 @@ impl<T> Default for AtomicPtr<T> {
     }
 }
 
+/// Methods that compute with the address, each from its function and what it does to a pointer.
+macro_rules! address_methods {
+    ($($(#[$doc:meta])* $method:ident $function:ident $change:expr),* $(,)?) => {
+        $(
+            $(#[$doc])*
+            #[track_caller]
+            pub fn $method(&self, val: usize, order: Ordering) -> *mut T {
+                const KIND: Op = update_kind(Rmw::$function, Scalar::Pointer);
+                if let Some(old) = self.compute(KIND, val as u64, order, Site::caller()) {
+                    return old;
+                }
+                // Not by the real method, which is newer than the oldest compiler.
+                let change: fn(*mut T, usize) -> *mut T = $change;
+                let mut old = self.inner.load(Ordering::Relaxed);
+                loop {
+                    let new = change(old, val);
+                    match self.inner.compare_exchange_weak(old, new, order, Ordering::Relaxed) {
+                        Ok(old) => return old,
+                        Err(newer) => old = newer,
+                    }
+                }
+            }
+        )*
+    };
+}
+
+impl<T> AtomicPtr<T> {
+    /// Adds so many values of the type; returns the old pointer.
+    #[track_caller]
+    pub fn fetch_ptr_add(&self, val: usize, order: Ordering) -> *mut T {
+        self.fetch_byte_add(val.wrapping_mul(size_of::<T>()), order)
+    }
+
+    /// Subtracts so many values of the type; returns the old pointer.
+    #[track_caller]
+    pub fn fetch_ptr_sub(&self, val: usize, order: Ordering) -> *mut T {
+        self.fetch_byte_sub(val.wrapping_mul(size_of::<T>()), order)
+    }
+
+    address_methods! {
+        /// Adds so many bytes; returns the old pointer.
+        fetch_byte_add Add |old, val| old.wrapping_byte_add(val),
+        /// Subtracts so many bytes; returns the old pointer.
+        fetch_byte_sub Sub |old, val| old.wrapping_byte_sub(val),
+        /// Bitwise or of the address; returns the old pointer.
+        fetch_or Or |old, val| old.map_addr(|address| address | val),
+        /// Bitwise and of the address; returns the old pointer.
+        fetch_and And |old, val| old.map_addr(|address| address & val),
+        /// Bitwise exclusive or of the address; returns the old pointer.
+        fetch_xor Xor |old, val| old.map_addr(|address| address ^ val),
+    }
+}
+
 impl<T> fmt::Pointer for AtomicPtr<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Looking is no operation of the program.
