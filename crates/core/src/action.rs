@@ -284,6 +284,8 @@ pub enum OnceOp {
     Complete,
     /// The initialisation failed; somebody else may try.
     Reset,
+    /// Ask whether it is done.
+    IsComplete,
 }
 
 /// Operations on a thread's park token.

@@ -239,6 +239,14 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.threads[thread.index()].time
     }
 
+    /// Lets time pass for `thread`: a wait of its has timed out.
+    #[cold]
+    pub fn advance(&mut self, thread: ThreadId, nanos: u64) {
+        self.time_moved = true;
+        let time = &mut self.threads[thread.index()].time;
+        *time = time.saturating_add(nanos);
+    }
+
     /// How often `thread` has given way to others.
     pub fn yields(&self, thread: ThreadId) -> u32 {
         self.threads[thread.index()].yields

@@ -251,7 +251,11 @@ impl Config {
         let mut runtime = Runtime::<raddle_runtime::Default>::new(options);
         let clock =
             Clock { start: Instant::now(), limit: environment.time.map_or(self.time, Some) };
-        let session = Session::new(&mut runtime, &program, &settings, &clock);
+        let main = move || {
+            let _ending = crate::thread::Ending;
+            program();
+        };
+        let session = Session::new(&mut runtime, &main, &settings, &clock);
         match environment.replay.or(self.replay) {
             Some(token) => session.replay(&token).map_err(SettingError::from),
             None => session.run().map_err(SettingError::from),

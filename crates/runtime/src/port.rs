@@ -4,6 +4,7 @@
 
 use std::any::Any;
 use std::cell::Cell;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -39,6 +40,9 @@ pub(crate) struct Entries {
     pub(crate) life: unsafe fn(*const (), ThreadId) -> ObjectId,
     pub(crate) parker: unsafe fn(*const (), ThreadId, Site) -> ObjectId,
     pub(crate) time: unsafe fn(*const ()) -> u64,
+    pub(crate) advance: unsafe fn(*const (), u64),
+    pub(crate) belongings: unsafe fn(*const ()) -> Option<Rc<dyn Any>>,
+    pub(crate) endow: unsafe fn(*const (), Option<Rc<dyn Any>>),
     pub(crate) spawn: unsafe fn(*const (), Arc<dyn Body>, Site) -> ThreadId,
     pub(crate) work: unsafe fn(*const ()),
     pub(crate) finish: unsafe fn(*const (), Caught) -> Parting,
@@ -67,6 +71,8 @@ pub(crate) struct Port {
     /// What may be called with `run`; outside a run, what says that there is none.
     entries: Cell<&'static Entries>,
     plain_accesses: Cell<bool>,
+    /// For how many threads of the run the mirror keeps something.
+    endowed: Cell<u32>,
 }
 
 thread_local! {
@@ -76,6 +82,7 @@ thread_local! {
             run: Cell::new(std::ptr::null()),
             entries: Cell::new(&OUTSIDE),
             plain_accesses: Cell::new(false),
+            endowed: Cell::new(0),
         }
     };
 }
@@ -180,6 +187,52 @@ pub fn time() -> u64 {
     let (run, entries) = port().get();
     // SAFETY: both were set together by `connect`, for a run that has not ended.
     unsafe { (entries.time)(run) }
+}
+
+/// Lets virtual time pass for the calling thread.
+pub fn advance(nanos: u64) {
+    let (run, entries) = port().get();
+    // SAFETY: both were set together by `connect`, for a run that has not ended.
+    unsafe { (entries.advance)(run, nanos) }
+}
+
+/// What the mirror keeps for the calling thread, if anything.
+pub fn belongings() -> Option<Rc<dyn Any>> {
+    if port().endowed.get() == 0 {
+        return None;
+    }
+    let (run, entries) = port().get();
+    // SAFETY: both were set together by `connect`, for a run that has not ended.
+    unsafe { (entries.belongings)(run) }
+}
+
+/// Whether the mirror keeps anything for any thread of the run.
+#[inline(always)]
+pub fn has_belongings() -> bool {
+    port().endowed.get() != 0
+}
+
+/// Keeps something for the calling thread, which must have nothing yet.
+pub fn endow(belongings: Rc<dyn Any>) {
+    let port = port();
+    port.endowed.set(port.endowed.get() + 1);
+    let (run, entries) = port.get();
+    // SAFETY: both were set together by `connect`, for a run that has not ended.
+    unsafe { (entries.endow)(run, Some(belongings)) }
+}
+
+/// Forgets what was kept for the calling thread, which must have something.
+pub fn disinherit() {
+    let port = port();
+    port.endowed.set(port.endowed.get() - 1);
+    let (run, entries) = port.get();
+    // SAFETY: both were set together by `connect`, for a run that has not ended.
+    unsafe { (entries.endow)(run, None) }
+}
+
+/// A thread that got stuck takes its belongings with it.
+pub(crate) fn nobody_has_belongings() {
+    port().endowed.set(0);
 }
 
 /// Starts a thread.
@@ -303,6 +356,9 @@ static OUTSIDE: Entries = Entries {
     life: |_, _| outside(),
     parker: |_, _, _| outside(),
     time: |_| outside(),
+    advance: |_, _| outside(),
+    belongings: |_| outside(),
+    endow: |_, _| outside(),
     spawn: |_, _, _| outside(),
     work: |_| outside(),
     finish: |_, _| outside(),
@@ -353,11 +409,18 @@ impl Name {
     /// If a check on another OS thread uses the object.
     #[inline]
     pub fn assert_outside(&self, site: Site) {
-        // Pairs with `claim`: of a run and an outsider that meet, at least one sees the other.
-        let known = self.0.load(Ordering::SeqCst);
-        if known != 0 && epoch::is_foreign(known >> OBJECT_BITS, 0) {
+        if !self.is_unused() {
             shared(site)
         }
+    }
+
+    /// To be called outside a run, by whoever has just taken hold of the object there: whether no
+    /// check uses it.
+    #[inline]
+    pub fn is_unused(&self) -> bool {
+        // Pairs with `claim`: of a run and an outsider that meet, at least one sees the other.
+        let known = self.0.load(Ordering::SeqCst);
+        known == 0 || !epoch::is_foreign(known >> OBJECT_BITS, 0)
     }
 
     /// Makes the object known to the current run.

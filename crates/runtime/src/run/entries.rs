@@ -1,5 +1,7 @@
 //! What a run offers to the mirror, without its types.
 
+use std::any::Any;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use raddle_core::Chooser;
@@ -35,6 +37,9 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         life: Self::life_entry,
         parker: Self::parker_entry,
         time: Self::time_entry,
+        advance: Self::advance_entry,
+        belongings: Self::belongings_entry,
+        endow: Self::endow_entry,
         spawn: Self::spawn_entry,
         work: Self::work_entry,
         finish: Self::finish_entry,
@@ -72,6 +77,23 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         }
         fn time_entry(run) -> u64 {
             run.with_engine(|engine| engine.time(run.thread.get()))
+        }
+        fn advance_entry(run, nanos: u64) {
+            run.with_engine(|engine| engine.advance(run.thread.get(), nanos));
+        }
+        fn belongings_entry(run) -> Option<Rc<dyn Any>> {
+            let all = run.crew.belongings.borrow();
+            all.get(run.thread.get().index()).and_then(Clone::clone)
+        }
+        fn endow_entry(run, belongings: Option<Rc<dyn Any>>) {
+            let me = run.thread.get().index();
+            let mut all = run.crew.belongings.borrow_mut();
+            if all.len() <= me {
+                all.resize(me + 1, None);
+            }
+            let before = std::mem::replace(&mut all[me], belongings);
+            drop(all);
+            drop(before);
         }
         fn spawn_entry(run, body: Arc<dyn Body>, site: Site) -> ThreadId {
             run.spawn(body, site)
