@@ -17,8 +17,6 @@ pub(super) struct Race {
     pub(super) event: usize,
     /// The thread.
     pub(super) thread: ThreadId,
-    /// How many events there had been when this was seen.
-    pub(super) state: usize,
     /// What makes the operation dependent.
     pub(super) why: Why,
 }
@@ -36,15 +34,12 @@ pub(super) enum Why {
 
 /// The races seen at the states after the event at position `fresh` and later ones.
 pub(super) fn races(trace: &Trace, fresh: usize, clocks: Option<&Clocks>) -> Vec<Race> {
-    let mut search = Search {
-        trace,
-        clocks,
-        next: next_operations(trace),
-        objects: by_object(trace),
-        found: Vec::new(),
-    };
-    for position in fresh..trace.events.len() {
-        search.after(position);
+    let mut search = Search::new(trace, clocks);
+    for position in 0..trace.events.len() {
+        search.enter(position);
+        if position >= fresh {
+            search.after(position);
+        }
     }
     if let (Ending::Panicked(_), Some(last)) =
         (&trace.ending, trace.events.len().checked_sub(1).filter(|&last| last >= fresh))
@@ -57,13 +52,7 @@ pub(super) fn races(trace: &Trace, fresh: usize, clocks: Option<&Clocks>) -> Vec
 /// For every thread's next operation at `state`, the most recent event of each other thread that it
 /// is dependent with: the definition, word for word.
 pub(super) fn most_recent(trace: &Trace, state: usize) -> Vec<(usize, ThreadId)> {
-    let search = Search {
-        trace,
-        clocks: None,
-        next: next_operations(trace),
-        objects: by_object(trace),
-        found: Vec::new(),
-    };
+    let search = Search::new(trace, None);
     let threads = || (0..search.next.len()).map(|thread| ThreadId(thread as u32));
     let mut pairs = Vec::new();
     for thread in threads() {
@@ -93,12 +82,54 @@ struct Search<'a> {
     clocks: Option<&'a Clocks>,
     /// By [`ThreadId`], in order.
     next: Vec<Vec<Next>>,
-    /// By [`ObjectId`], the positions of its events.
-    objects: Vec<Vec<usize>>,
+    /// By [`ObjectId`], what has been done to it so far.
+    objects: Vec<History>,
+    /// By [`ObjectId`], the positions of all its Updates.
+    updates: Vec<Vec<usize>>,
     found: Vec<Race>,
 }
 
-impl Search<'_> {
+/// The most recent events on an object, one entry a thread.
+#[derive(Clone, Default)]
+struct History(Vec<Recent>);
+
+#[derive(Copy, Clone)]
+struct Recent {
+    thread: ThreadId,
+    event: usize,
+    update: Option<usize>,
+}
+
+impl<'a> Search<'a> {
+    fn new(trace: &'a Trace, clocks: Option<&'a Clocks>) -> Search<'a> {
+        let mut updates = vec![Vec::new(); trace.objects.len()];
+        for (position, event) in trace.events.iter().enumerate() {
+            if event.op.object() != ObjectId::NONE && event.access() == Access::Update {
+                updates[event.op.object().index()].push(position);
+            }
+        }
+        let objects = vec![History::default(); trace.objects.len()];
+        let next = next_operations(trace);
+        Search { trace, clocks, next, objects, updates, found: Vec::new() }
+    }
+
+    /// Enters the event at `position` into the history of its object.
+    fn enter(&mut self, position: usize) {
+        let event = &self.trace.events[position];
+        let Some(history) = self.objects.get_mut(event.op.object().index()) else { return };
+        let thread = event.id.thread;
+        let known = history.0.iter().position(|recent| recent.thread == thread);
+        let place = known.unwrap_or_else(|| {
+            history.0.push(Recent { thread, event: position, update: None });
+            history.0.len() - 1
+        });
+        let recent = &mut history.0[place];
+        recent.event = position;
+        if event.access() == Access::Update {
+            recent.update = Some(position);
+        }
+    }
+
     /// What the event at `position` changes: it may be dependent with what others have announced,
     /// and its thread, and a thread it spawned, announces something.
     fn after(&mut self, position: usize) {
@@ -111,27 +142,21 @@ impl Search<'_> {
                 self.announced(other, next);
             } else if other != thread && self.depends(position, next, state) {
                 let why = self.why(next);
-                self.found.push(Race { event: position, thread: other, state, why });
+                self.found.push(Race { event: position, thread: other, why });
             }
         }
     }
 
     /// What `thread` announced may be dependent with what has happened before.
     fn announced(&mut self, thread: ThreadId, next: Next) {
-        let object = next.op.object();
-        if object == ObjectId::NONE {
-            return;
-        }
+        let Some(history) = self.objects.get(next.op.object().index()) else { return };
         let state = next.announced;
-        let mut latest: Vec<usize> = Vec::new();
-        for &position in self.objects[object.index()].iter().rev() {
-            let by = self.trace.events[position].id.thread;
-            let is_known = latest.iter().any(|&known| self.trace.events[known].id.thread == by);
-            let is_earlier = position < state && by != thread && !is_known;
-            if is_earlier && self.depends(position, next, state) {
-                latest.push(position);
-            }
-        }
+        let others = history.0.iter().filter(|recent| recent.thread != thread);
+        let latest: Vec<usize> = match self.access(next, state) {
+            Access::Read => others.filter_map(|recent| recent.update).collect(),
+            Access::Update => others.map(|recent| recent.event).collect(),
+        };
+        debug_assert!(latest.iter().all(|&event| self.depends(event, next, state)));
         self.keep(thread, state, latest, self.why(next));
     }
 
@@ -145,8 +170,8 @@ impl Search<'_> {
         let thread = event.id.thread;
         for pending in &self.trace.pending {
             if pending.thread != thread {
-                let (thread, state) = (pending.thread, last + 1);
-                self.found.push(Race { event: last, thread, state, why: Why::Panic });
+                let thread = pending.thread;
+                self.found.push(Race { event: last, thread, why: Why::Panic });
             }
         }
         let announced = self.next[thread.index()][event.id.index as usize].announced;
@@ -157,8 +182,7 @@ impl Search<'_> {
             if by == thread {
                 continue;
             } else if position >= announced {
-                let (event, state) = (position, last);
-                self.found.push(Race { event, thread, state, why: Why::Panic });
+                self.found.push(Race { event: position, thread, why: Why::Panic });
             } else if !is_known {
                 latest.push(position);
             }
@@ -177,7 +201,7 @@ impl Search<'_> {
                     })
             });
             if is_immediate {
-                self.found.push(Race { event, thread, state, why });
+                self.found.push(Race { event, thread, why });
             }
         }
     }
@@ -204,13 +228,14 @@ impl Search<'_> {
     fn access(&self, next: Next, state: usize) -> Access {
         let performed = self.trace.events.get(next.performed);
         let (Some(event), Some(_)) = (performed, self.clocks) else { return next.op.access() };
-        let changes = |position: &&usize| {
-            (state..next.performed).contains(*position)
-                && self.trace.events[**position].access() == Access::Update
+        let Some(updates) = self.updates.get(next.op.object().index()) else {
+            return event.access();
         };
-        match self.objects.get(next.op.object().index()) {
-            Some(events) if events.iter().any(|position| changes(&position)) => next.op.access(),
-            Some(_) | None => event.access(),
+        let later = updates[updates.partition_point(|&position| position < state)..].first();
+        if later.is_some_and(|&position| position < next.performed) {
+            next.op.access()
+        } else {
+            event.access()
         }
     }
 }
@@ -234,16 +259,6 @@ fn next_operations(trace: &Trace) -> Vec<Vec<Next>> {
         next[thread].push(Next { op: pending.op, announced: announced[thread], performed });
     }
     next
-}
-
-fn by_object(trace: &Trace) -> Vec<Vec<usize>> {
-    let mut objects = vec![Vec::new(); trace.objects.len()];
-    for (position, event) in trace.events.iter().enumerate() {
-        if event.op.object() != ObjectId::NONE {
-            objects[event.op.object().index()].push(position);
-        }
-    }
-    objects
 }
 
 /// The thread that an event started.

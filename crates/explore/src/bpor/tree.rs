@@ -234,9 +234,10 @@ impl Tree {
         if let Some(gave_up) = then.gave_up {
             end = self.stack.pop();
             self.counts.blocked += 1;
-            if let (GaveUp::BoundExceeded, Some(last)) = (gave_up, self.stack.last_mut()) {
-                last.below.incomplete = true;
-                self.counts.pruned = true;
+            let exceeded = gave_up == GaveUp::BoundExceeded;
+            self.counts.pruned |= exceeded;
+            if let (Some(end), Some(last)) = (&end, self.stack.last_mut()) {
+                last.below.incomplete |= exceeded || end.incomplete;
             }
         }
         debug_assert_eq!(self.stack.len(), trace.events.len());
