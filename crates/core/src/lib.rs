@@ -35,4 +35,6 @@ pub use point::{Chooser, Pick, Plan, Point, Threads};
 pub use report::{Bounds, Failure, Finding, Phase, PhaseEnd, Report, Search, Verdict, Wait};
 pub use schedule::{Choice, Schedule};
 pub use token::{Token, TokenError};
-pub use trace::{Divergence, Ending, ObjectInfo, ObjectKind, Panic, ThreadInfo, Trace};
+pub use trace::{
+    Divergence, Ending, ObjectInfo, ObjectKind, Panic, PlainAccess, ThreadInfo, Trace,
+};

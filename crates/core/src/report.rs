@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use crate::{ObjectId, Panic, Site, ThreadId, Trace};
+use crate::{ObjectId, Panic, PlainAccess, Site, ThreadId, Trace};
 
 /// What a check found, and what a clean result means.
 #[derive(Clone, Debug)]
@@ -126,6 +126,13 @@ pub enum Finding {
     Panic(Panic),
     /// Threads wait for one another.
     Deadlock(Vec<Wait>),
+    /// Two threads access a plain variable, at least one to write, and nothing orders them.
+    Race {
+        /// The access that came first in this run.
+        first: PlainAccess,
+        /// The other.
+        second: PlainAccess,
+    },
     /// A run did not end within the step limit.
     StepLimit {
         /// The limit.

@@ -185,6 +185,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     pub fn reset(&mut self) {
         self.trace.events.clear();
         self.trace.pending.clear();
+        self.trace.plain.clear();
         self.trace.threads.clear();
         self.trace.objects.truncate(1);
         self.trace.sources.clear();

@@ -11,7 +11,7 @@ use raddle_strategy::{Pct, Random, RoundRobin};
 
 use crate::{
     Bound, BoundedDfs, Bpor, Covered, Dfs, Dpor, DporClassic, Explorer, Limit, Reduction, Refusal,
-    Repeat, Strategy, replay, waits,
+    Repeat, Strategy, race, replay, waits,
 };
 
 mod auto;
@@ -38,6 +38,10 @@ pub struct Settings {
     pub max_steps: usize,
     /// What to do with a run that has more.
     pub on_step_limit: OnStepLimit,
+    /// Whether data races are failures.
+    pub races: bool,
+    /// Whether accesses to plain variables are scheduling points, and so among the events.
+    pub plain_points: bool,
     /// Whether to make all runs although the first shows that there is only one execution.
     pub explore_trivial: bool,
 }
@@ -181,7 +185,7 @@ impl<'a, S: Substrate> Session<'a, S> {
             }
             if trace.ending == Ending::StepLimit && limits.on_step_limit == OnStepLimit::Discard {
                 tally.discarded += 1;
-            } else if trace.ending != Ending::Finished {
+            } else if trace.ending != Ending::Finished || self.watches_for_races(trace) {
                 if let Some(finding) = self.finding(trace) {
                     let trace = trace.clone();
                     let reproduced = cleared.is_ok() && self.confirm(&trace);
@@ -219,6 +223,12 @@ impl<'a, S: Substrate> Session<'a, S> {
         }
     }
 
+    /// Whether a run has accesses that could race.
+    #[inline]
+    fn watches_for_races(&self, trace: &Trace) -> bool {
+        self.settings.races && (!trace.plain.is_empty() || self.settings.plain_points)
+    }
+
     fn out_of_time(&self, limits: &Limits) -> bool {
         let limit = [self.budget.limit(), limits.time].into_iter().flatten().min();
         limit.is_some_and(|limit| self.budget.elapsed() >= limit)
@@ -227,6 +237,7 @@ impl<'a, S: Substrate> Session<'a, S> {
     /// What is wrong with a run, if anything.
     fn finding(&self, trace: &Trace) -> Option<Finding> {
         match &trace.ending {
+            Ending::Finished if self.settings.races => race(trace),
             Ending::Finished | Ending::Abandoned => None,
             // Choices are prescribed because an earlier run made them.
             Ending::Diverged(divergence) => Some(Finding::Nondeterminism {

@@ -30,6 +30,7 @@ pub enum Granularity {
 /// | [`max_steps`](Config::max_steps) | 1,000,000 | |
 /// | [`on_step_limit`](Config::on_step_limit) | fail | |
 /// | [`granularity`](Config::granularity) | synchronisation | |
+/// | [`races`](Config::races) | failures | |
 /// | [`stack_size`](Config::stack_size) | 256 KiB | |
 ///
 /// The environment goes before the program. `RADDLE_REPLAY` holds a token from a report and replays
@@ -61,6 +62,7 @@ pub struct Config {
     max_steps: usize,
     on_step_limit: OnStepLimit,
     granularity: Granularity,
+    races: bool,
     stack_size: usize,
     explore_trivial: bool,
     replay: Option<String>,
@@ -84,6 +86,7 @@ impl Config {
             max_steps: 1_000_000,
             on_step_limit: OnStepLimit::Fail,
             granularity: Granularity::Sync,
+            races: true,
             stack_size: 256 * 1024,
             explore_trivial: false,
             replay: None,
@@ -147,6 +150,12 @@ impl Config {
     /// Which operations are scheduling points.
     pub fn granularity(mut self, granularity: Granularity) -> Config {
         self.granularity = granularity;
+        self
+    }
+
+    /// Whether data races on [`cell`](crate::cell)s are failures.
+    pub fn races(mut self, races: bool) -> Config {
+        self.races = races;
         self
     }
 
@@ -226,6 +235,8 @@ impl Config {
             runs: environment.runs.unwrap_or(self.runs),
             max_steps: self.max_steps,
             on_step_limit: self.on_step_limit,
+            races: self.races,
+            plain_points: self.granularity == Granularity::All,
             explore_trivial: self.explore_trivial,
         };
         if settings.runs == 0 {

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use raddle_core::{Effect, ObjectId, Op, Site, ThreadId};
+use raddle_core::{Action, CellOp, Effect, ObjectId, Op, Site, ThreadId};
 use raddle_engine::Initial;
 
 use crate::epoch;
@@ -36,6 +36,7 @@ pub(crate) struct Entries {
     /// As `submit`, for joins.
     pub(crate) submit_join: Submit,
     pub(crate) declare: unsafe fn(*const (), Initial, Site) -> ObjectId,
+    pub(crate) touch: unsafe fn(*const (), ObjectId, bool, Site),
     pub(crate) newest: unsafe fn(*const (), ObjectId) -> u64,
     pub(crate) life: unsafe fn(*const (), ThreadId) -> ObjectId,
     pub(crate) parker: unsafe fn(*const (), ThreadId, Site) -> ObjectId,
@@ -114,12 +115,6 @@ pub(crate) fn run() -> *const () {
     port().run.get()
 }
 
-/// Whether accesses to plain shared variables are to be announced.
-#[inline(always)]
-pub fn announces_plain_accesses() -> bool {
-    port().epoch.get() != 0 && port().plain_accesses.get()
-}
-
 /// Announces the operation that `make` makes on the object called `name`, waits for its turn, and tells what came of it.
 /// `None` outside a run.
 ///
@@ -145,6 +140,32 @@ pub fn operate(
         known = name.declare(port, initial, site);
     }
     Some(port.submit(make(number(known)), site))
+}
+
+/// Notes an access to the plain variable called `name`: a scheduling point if plain accesses are
+/// announced, otherwise only for the record. Nothing outside a run.
+///
+/// # Panics
+/// If another check, running at the same time, uses the variable.
+pub fn touch(name: &Name, writes: bool, site: Site) {
+    let port = port();
+    let epoch = port.epoch.get();
+    if epoch == 0 {
+        return;
+    }
+    let mut known = name.0.load(Ordering::Relaxed);
+    if known >> OBJECT_BITS != epoch {
+        known = name.declare(port, || Some(Initial::Cell), site);
+    }
+    let object = number(known);
+    if port.plain_accesses.get() {
+        let op = if writes { CellOp::Write } else { CellOp::Read };
+        port.submit(Op::new(object, Action::Cell(op)), site);
+    } else {
+        let (run, entries) = port.get();
+        // SAFETY: both were set together by `connect`, for a run that has not ended.
+        unsafe { (entries.touch)(run, object, writes, site) }
+    }
 }
 
 /// Announces an operation, waits for its turn, and tells what came of it.
@@ -352,6 +373,7 @@ static OUTSIDE: Entries = Entries {
     submit_mutex: |_, _, _, _, _| outside(),
     submit_join: |_, _, _, _, _| outside(),
     declare: |_, _, _| outside(),
+    touch: |_, _, _, _| outside(),
     newest: |_, _| outside(),
     life: |_, _| outside(),
     parker: |_, _, _| outside(),

@@ -33,6 +33,7 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         submit_mutex: Self::submit_mutex_entry,
         submit_join: Self::submit_join_entry,
         declare: Self::declare_entry,
+        touch: Self::touch_entry,
         newest: Self::newest_entry,
         life: Self::life_entry,
         parker: Self::parker_entry,
@@ -65,6 +66,9 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         }
         fn declare_entry(run, initial: Initial, site: Site) -> ObjectId {
             run.with_engine(|engine| engine.declare(run.thread.get(), initial, site))
+        }
+        fn touch_entry(run, object: ObjectId, writes: bool, site: Site) {
+            run.with_engine(|engine| engine.touch(run.thread.get(), object, writes, site))
         }
         fn newest_entry(run, object: ObjectId) -> u64 {
             run.with_engine(|engine| engine.newest(object))
