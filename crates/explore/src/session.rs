@@ -180,9 +180,6 @@ impl<'a, S: Substrate> Session<'a, S> {
             let (trace, plan) = engine.trace_and_plan_mut();
             tally.add(trace, threads);
             explorer.learn(run - first, trace, plan);
-            if let Some(refusal) = explorer.refusal() {
-                return Stop::Refused(refusal);
-            }
             if trace.ending == Ending::StepLimit && limits.on_step_limit == OnStepLimit::Discard {
                 tally.discarded += 1;
             } else if trace.ending != Ending::Finished || self.watches_for_races(trace) {
@@ -195,6 +192,9 @@ impl<'a, S: Substrate> Session<'a, S> {
             if let Err(stuck) = cleared {
                 let trace = trace.clone();
                 return self.failed(stuck_finding(stuck), run, trace, false);
+            }
+            if let Some(refusal) = explorer.refusal() {
+                return Stop::Refused(refusal);
             }
             if run == 0 {
                 let trace = trace.clone();

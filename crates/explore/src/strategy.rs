@@ -9,7 +9,6 @@ use crate::Bound;
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
 pub enum Strategy {
     /// Every option alike, at every point: `random`.
-    #[default]
     Random,
     /// The threads take turns: `round-robin`. One execution.
     RoundRobin,
@@ -39,6 +38,7 @@ pub enum Strategy {
     /// The same with 0, 1, 2 preemptions, one after the other: `bpor:0-2`, `bpor:0-2:fair:1`.
     BporUpTo(Bound),
     /// Everything if that fits the budget, otherwise what can be had for it: `auto`.
+    #[default]
     Auto,
 }
 

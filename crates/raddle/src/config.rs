@@ -23,7 +23,7 @@ pub enum Granularity {
 ///
 /// | setting | default | environment |
 /// | --- | --- | --- |
-/// | [`strategy`](Config::strategy) | `random` | `RADDLE_STRATEGY` |
+/// | [`strategy`](Config::strategy) | `auto` | `RADDLE_STRATEGY` |
 /// | [`runs`](Config::runs) | 10,000 | `RADDLE_RUNS` |
 /// | [`time`](Config::time) | 10 s | `RADDLE_TIME` (such as `500ms`, `10s`, `2m`) |
 /// | [`seed`](Config::seed) | 0 | `RADDLE_SEED` |

@@ -225,7 +225,11 @@ fn messages_of_two_senders_come_in_any_order() {
 #[test]
 fn a_channel_from_outside_takes_messages_out() {
     let (sender, receiver) = channel();
-    let report = Config::new().runs(3).explore_trivial(true).run(move || sender.send(1).unwrap());
+    let report = Config::new()
+        .strategy("random")
+        .runs(3)
+        .explore_trivial(true)
+        .run(move || sender.send(1).unwrap());
     assert!(report.failure().is_none(), "{}", raddle::text(&report));
     // The first execution is made twice.
     assert_eq!(receiver.try_iter().count(), 4);
@@ -251,7 +255,7 @@ fn a_channel_does_not_outlive_its_execution() {
     static VALUE: StdMutex<Option<Arc<()>>> = StdMutex::new(None);
     let value = Arc::new(());
     *VALUE.lock().unwrap() = Some(value.clone());
-    let report = Config::new().runs(2).explore_trivial(true).run(|| {
+    let report = Config::new().strategy("random").runs(2).explore_trivial(true).run(|| {
         let (sender, receiver) = channel();
         let value = VALUE.lock().unwrap().clone().unwrap();
         sender.send(value).unwrap();

@@ -368,7 +368,7 @@ fn statics_are_initialised_in_every_execution() {
         MADE.fetch_add(1, SeqCst);
         AtomicUsize::new(1)
     });
-    let report = Config::new().runs(20).explore_trivial(true).run(|| {
+    let report = Config::new().strategy("random").runs(20).explore_trivial(true).run(|| {
         let other = thread::spawn(|| LAZY.fetch_add(1, SeqCst));
         LAZY.fetch_add(1, SeqCst);
         other.join().unwrap();

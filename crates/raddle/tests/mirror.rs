@@ -320,7 +320,7 @@ fn values_in_a_run_are_those_of_the_run() {
 fn statics_begin_every_execution_anew() {
     static COUNTER: AtomicI32 = AtomicI32::new(-3);
     static FLAG: AtomicBool = AtomicBool::new(true);
-    let report = Config::new().runs(50).run(|| {
+    let report = Config::new().strategy("random").runs(50).run(|| {
         assert_eq!(COUNTER.load(Ordering::SeqCst), -3);
         let other = thread::spawn(|| COUNTER.fetch_add(1, Ordering::SeqCst));
         assert!(FLAG.swap(false, Ordering::SeqCst));

@@ -48,7 +48,7 @@ fn given_up(report: &Report) -> String {
     match report.search.map_or(0, |search| search.blocked) {
         0 => String::new(),
         blocked => format!(
-            "\n        {} given up half-way, because nothing new could come of it",
+            "\n        {} given up half-way: nothing new could follow",
             count(blocked, "execution was", "executions were")
         ),
     }

@@ -63,9 +63,13 @@ fn origin(report: &Report, failure: &Failure) -> String {
     if report.strategy == REPLAY {
         return format!("replayed from its token · {steps}");
     }
+    // The part of the strategy that found it.
+    let by = match report.phases.last() {
+        None => report.strategy.clone(),
+        Some(phase) => format!("{} ({})", phase.strategy, report.strategy),
+    };
     let found = format!(
-        "found by {} after {} ({}) · {steps}",
-        report.strategy,
+        "found by {by} after {} ({}) · {steps}",
         count(failure.execution, "execution", "executions"),
         time(report.elapsed)
     );

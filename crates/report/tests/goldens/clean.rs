@@ -91,7 +91,7 @@ fn not_finished() {
         &Report { verdict: Verdict::Exhausted, ..clean },
         expect![[r#"
             raddle: test `tests::queue` ok — exhaustive: 3,911 classes, 10,000 executions, 0.4 s, SC
-                    2 executions were given up half-way, because nothing new could come of it"#]],
+                    2 executions were given up half-way: nothing new could follow"#]],
     );
 }
 
