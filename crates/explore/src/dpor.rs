@@ -158,7 +158,7 @@ impl Dpor {
                 let tree = *beside.unwrap_or(&Tree::EMPTY);
                 self.nodes.push(Node { sleep, tree, offset, done: 0, is_value: false });
             }
-            self.past.push(event, &trace.objects);
+            self.past.push(event, trace);
             offset += 1;
             if self.past.planned(position).value.is_some() {
                 offset += 1;

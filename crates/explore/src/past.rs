@@ -5,8 +5,8 @@
 //! the end is worked out again.
 
 use raddle_core::{
-    Access, Action, Effect, Event, EventId, Footprint, ObjectId, ObjectInfo, Op, ThreadId,
-    ThreadOp, Trace,
+    Access, Action, Effect, Event, EventId, Footprint, ObjectId, ObjectInfo, ObjectKind, Op,
+    ThreadId, ThreadOp, Trace,
 };
 use raddle_engine::Object;
 use raddle_strategy::mix;
@@ -28,8 +28,9 @@ pub(crate) struct Past {
     width: usize,
     objects: Vec<OfObject>,
     threads: Vec<OfThread>,
-    /// All states objects were in, in the order in which they came to be.
-    states: Vec<State>,
+    /// The states that objects were in, in the order in which they came to be. Not of variables,
+    /// whose values stand in the trace, nor of lives, which nobody asks for.
+    states: Vec<Object>,
     /// In the order of their later events.
     races: Vec<Race>,
     /// Of each thread's first event that the last run did not share with the one before: the least
@@ -37,6 +38,8 @@ pub(crate) struct Past {
     fronts: Vec<Lane>,
     /// The reversal being shown.
     sequence: Vec<Planned>,
+    /// What identifies an event with all that happened before it, as far as anybody asked.
+    histories: Vec<u64>,
 }
 
 /// An event to come, in terms of the run it was found in.
@@ -58,13 +61,11 @@ struct Step {
     in_thread: u32,
     /// The thread it started.
     child: u32,
-    /// The state in which it found its object.
+    /// The state in which it found its object, if that is kept.
     found: u32,
     /// How many states and races there were before it.
     states: u32,
     races: u32,
-    /// Identifies it with all that happened before it.
-    history: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -100,43 +101,6 @@ struct Race {
     seen: u32,
 }
 
-/// All there is to know of an object.
-#[derive(Clone, Debug)]
-enum State {
-    /// A variable with this value.
-    Value(u64),
-    /// Anything else.
-    Object(Object),
-}
-
-impl State {
-    fn initial(info: &ObjectInfo) -> State {
-        match Object::from(info) {
-            Object::Variable => State::Value(info.initial),
-            object => State::Object(object),
-        }
-    }
-
-    fn enables(&self, op: Op, by: ThreadId) -> bool {
-        match self {
-            State::Value(_) => true,
-            State::Object(object) => object.enabled(op, by),
-        }
-    }
-
-    fn apply(&mut self, op: Op, by: ThreadId) -> Effect {
-        match self {
-            State::Value(value) if op.is_atomic() => {
-                let (new, effect) = op.apply_to_atomic(*value);
-                *value = new.unwrap_or(*value);
-                effect
-            }
-            State::Value(_) => Effect::None,
-            State::Object(object) => object.apply(op, by),
-        }
-    }
-}
-
 impl Past {
     /// How many events there are.
     pub(crate) fn len(&self) -> usize {
@@ -169,10 +133,12 @@ impl Past {
             self.races.truncate(step.races as usize);
         }
         self.clocks.truncate(length * self.width);
+        self.histories.truncate(length);
     }
 
-    /// Adds the next event; `objects` are those of its trace.
-    pub(crate) fn push(&mut self, event: &Event, objects: &[ObjectInfo]) {
+    /// Adds the next event of `trace`.
+    #[inline]
+    pub(crate) fn push(&mut self, event: &Event, trace: &Trace) {
         let footprint = event.footprint();
         let thread = footprint.thread;
         let has_object = footprint.object != ObjectId::NONE;
@@ -181,7 +147,10 @@ impl Past {
         self.know_thread(if child == NONE { thread.index() } else { child as usize });
         let position = self.steps.len() as u32;
         let in_thread = self.threads[thread.index()].last();
-        let mut history = event_hash(event.id, value);
+        self.threads[thread.index()].events.push(position);
+        if child != NONE {
+            self.threads[child as usize].spawn = position;
+        }
         let row = self.clocks.len();
         if in_thread == NONE {
             self.clocks.resize(row + self.width, [0; LANE]);
@@ -190,86 +159,75 @@ impl Past {
             for lane in from..from + self.width {
                 self.clocks.push(self.clocks[lane]);
             }
-            history = mix(history, self.steps[in_thread as usize].history);
         }
         let (states, races) = (self.states.len() as u32, self.races.len() as u32);
         let (mut on_object, mut found) = (NONE, NONE);
         if has_object {
             OfObject { last: on_object, state: found } =
-                self.know_object(footprint.object, objects);
-            let mut after = found;
-            if footprint.access == Access::Update {
-                after = self.states.len() as u32;
-                let mut state = self.states[found as usize].clone();
-                state.apply(event.op, thread);
-                self.states.push(state);
+                self.know_object(footprint.object, &trace.objects);
+            let mut state = found;
+            if found != NONE && footprint.access == Access::Update {
+                state = self.states.len() as u32;
+                self.states.push(self.states[found as usize].clone());
+                self.states[state as usize].apply(event.op, thread);
             }
-            self.objects[footprint.object.index()] = OfObject { last: position, state: after };
+            self.objects[footprint.object.index()] = OfObject { last: position, state };
             if on_object != NONE {
-                history = mix(history, self.join_object(row, on_object, footprint.access));
+                self.join_object(row, on_object, footprint.access);
+                let before = Before { on_object, in_thread };
                 let mut races = std::mem::take(&mut self.races);
-                self.rivals(
-                    event.op,
-                    thread,
-                    Before { on_object, in_thread },
-                    position,
-                    &mut races,
-                );
+                self.rivals((event.op, thread), before, position, trace, &mut races);
                 self.races = races;
             }
         }
         self.clocks[row + thread.index() / LANE][thread.index() % LANE] = event.id.index + 1;
-        self.threads[thread.index()].events.push(position);
-        if child != NONE {
-            self.threads[child as usize].spawn = position;
-        }
         let planned = Planned { event: event.id, footprint, value };
-        self.steps.push(Step {
-            planned,
-            on_object,
-            in_thread,
-            child,
-            found,
-            states,
-            races,
-            history,
-        });
+        self.steps.push(Step { planned, on_object, in_thread, child, found, states, races });
     }
 
     /// Takes over what happened before the events on an object that conflict with one that touches
-    /// it like this now, and whose row begins at `row`. Returns what identifies them.
-    fn join_object(&mut self, row: usize, mut on_object: u32, access: Access) -> u64 {
-        let mut histories: u64 = 0;
-        while on_object != NONE {
-            let step = &self.steps[on_object as usize];
-            let is_update = step.planned.footprint.access == Access::Update;
-            if is_update || access == Access::Update {
-                histories = histories.wrapping_add(step.history);
-                let from = on_object as usize * self.width;
-                for lane in 0..self.width {
-                    let theirs = self.clocks[from + lane];
-                    let mine = &mut self.clocks[row + lane];
-                    *mine = std::array::from_fn(|thread| mine[thread].max(theirs[thread]));
-                }
+    /// it like this now, and whose row begins at `row`.
+    fn join_object(&mut self, row: usize, on_object: u32, access: Access) {
+        let (earlier, mine) = self.clocks.split_at_mut(row);
+        for position in conflicting(&self.steps, on_object, access) {
+            let theirs = &earlier[position * self.width..][..self.width];
+            for (mine, theirs) in mine.iter_mut().zip(theirs) {
+                *mine = std::array::from_fn(|thread| mine[thread].max(theirs[thread]));
             }
-            if is_update {
-                break;
-            }
-            on_object = step.on_object;
         }
-        histories
+    }
+
+    /// What identifies the event at `position` with all that happened before it.
+    fn history(&mut self, position: usize) -> u64 {
+        while self.histories.len() <= position {
+            let step = &self.steps[self.histories.len()];
+            let Planned { event, footprint, value } = step.planned;
+            let mut history = u64::from(event.thread.0) << 32 | u64::from(event.index);
+            if let Some(value) = value {
+                history = mix(history, u64::from(value));
+            }
+            if step.in_thread != NONE {
+                history = mix(history, self.histories[step.in_thread as usize]);
+            }
+            // In whatever order they came.
+            let others = conflicting(&self.steps, step.on_object, footprint.access)
+                .map(|other| self.histories[other])
+                .fold(0, u64::wrapping_add);
+            self.histories.push(mix(history, others));
+        }
+        self.histories[position]
     }
 
     /// What identifies all that a thread knew when it announced the operation that this event
     /// would perform. `None` if it did not get there.
-    pub(crate) fn history_before(&self, event: EventId) -> Option<u64> {
+    pub(crate) fn history_before(&mut self, event: EventId) -> Option<u64> {
         let thread = self.threads.get(event.thread.index())?;
         let position = match event.index.checked_sub(1) {
             Some(before) => *thread.events.get(before as usize)?,
             None if event.thread == ThreadId::MAIN => return Some(0),
             None => thread.spawn,
         };
-        self.steps.get(position as usize).map(|step| step.history)
+        (position != NONE).then(|| self.history(position as usize))
     }
 
     /// Whether the operation that this event would perform had been announced when the event at
@@ -344,8 +302,22 @@ impl Past {
         if last != NONE {
             return OfObject { last, state };
         }
-        self.states.push(State::initial(&objects[id.index()]));
-        OfObject { last, state: self.states.len() as u32 - 1 }
+        let info = &objects[id.index()];
+        match info.kind {
+            ObjectKind::Atomic(_) | ObjectKind::Cell | ObjectKind::Thread(_) => {
+                OfObject { last, state: NONE }
+            }
+            ObjectKind::Mutex
+            | ObjectKind::RwLock
+            | ObjectKind::Condvar
+            | ObjectKind::Barrier
+            | ObjectKind::Once
+            | ObjectKind::Parker(_)
+            | ObjectKind::Channel => {
+                self.states.push(Object::from(info));
+                OfObject { last, state: self.states.len() as u32 - 1 }
+            }
+        }
     }
 
     /// Finds the events in whose place `by` could have performed `op`, with another result: the
@@ -356,7 +328,18 @@ impl Past {
     /// This is where operations that block differ from others. A lock that came after an unlock
     /// could not have come in its place, only in that of the lock before; and one that was never
     /// performed, because the run ended in a deadlock, could have been.
-    fn rivals(&self, op: Op, by: ThreadId, before: Before, position: u32, found: &mut Vec<Race>) {
+    fn rivals(
+        &self,
+        (op, by): (Op, ThreadId),
+        before: Before,
+        position: u32,
+        trace: &Trace,
+        found: &mut Vec<Race>,
+    ) {
+        if op.is_thread() && op.thread() == ThreadOp::Join {
+            // Possible after the thread's end, never in its place.
+            return;
+        }
         let known = found.len();
         let mut on_object = before.on_object;
         while on_object != NONE {
@@ -377,12 +360,49 @@ impl Past {
                 }
                 continue;
             }
-            let state = &self.states[step.found as usize];
-            let Some(access) = access_in(state, op, by) else { continue };
+            let Some(access) = self.access_at(here, op, by, trace) else { continue };
             if is_update || access == Access::Update {
                 found.push(Race { at, by: position, access, seen: NONE });
             }
         }
+    }
+
+    /// What `op` by `by` would have done in the place of the event at `position`, on the same object;
+    /// `None` if it would have had to wait.
+    fn access_at(&self, position: usize, op: Op, by: ThreadId, trace: &Trace) -> Option<Access> {
+        let state = || &self.states[self.steps[position].found as usize];
+        if op.may_block() && !state().enabled(op, by) {
+            return None;
+        }
+        // Worked out only where it depends on the state.
+        if op.access() == op.access_with(Effect::No) {
+            return Some(op.access());
+        }
+        Some(op.access_with(if op.is_atomic() {
+            op.apply_to_atomic(self.value_at(position, trace)).1
+        } else {
+            state().clone().apply(op, by)
+        }))
+    }
+
+    /// The value of the atomic variable that the event at `position` touched, before it.
+    fn value_at(&self, position: usize, trace: &Trace) -> u64 {
+        let told = |event: &Event| match event.effect {
+            Effect::Value(old) | Effect::Exchanged(old) | Effect::Kept(old) => Some(old),
+            _ => None,
+        };
+        let event = &trace.events[position];
+        told(event).unwrap_or_else(|| {
+            // A store is not told what it replaces; after one before it, nor need that be known.
+            match self.steps[position].on_object {
+                NONE => trace.objects[event.op.object().index()].initial,
+                before => {
+                    let before = &trace.events[before as usize];
+                    let old = told(before).unwrap_or(0);
+                    before.op.apply_to_atomic(old).0.unwrap_or(old)
+                }
+            }
+        })
     }
 
     /// Shows every way to let a thread go first in a conflict, also with an operation that is still
@@ -396,7 +416,7 @@ impl Past {
         &mut self,
         trace: &Trace,
         shared: usize,
-        mut show: impl FnMut(&Past, usize, &mut Vec<Planned>),
+        mut show: impl FnMut(&mut Past, usize, &mut Vec<Planned>),
     ) {
         self.find_fronts(shared);
         let mut sequence = std::mem::take(&mut self.sequence);
@@ -416,7 +436,8 @@ impl Past {
             let in_thread = self.threads.get(thread.index()).map_or(NONE, OfThread::last);
             let object = self.objects.get(op.object().index());
             let on_object = object.map_or(NONE, |object| object.last);
-            self.rivals(op, thread, Before { on_object, in_thread }, NONE, &mut races);
+            let before = Before { on_object, in_thread };
+            self.rivals((op, thread), before, NONE, trace, &mut races);
             for race in races.drain(performed..) {
                 let footprint = Footprint { thread, object: op.object(), access: race.access };
                 let last = Planned { event: self.next_id(thread), footprint, value: None };
@@ -470,10 +491,18 @@ struct Before {
     in_thread: u32,
 }
 
-/// The name of an event as a number, and what it chose.
-fn event_hash(event: EventId, value: Option<u32>) -> u64 {
-    let name = u64::from(event.thread.0) << 32 | u64::from(event.index);
-    value.map_or(name, |value| mix(name, u64::from(value)))
+/// The last events on an object, from the one at `last` on, that conflict with one that touches it
+/// like this after them. All others that do happened before one of these.
+fn conflicting(steps: &[Step], last: u32, access: Access) -> impl Iterator<Item = usize> {
+    let step = |position: u32| steps.get(position as usize).map(|step| (position as usize, step));
+    let is_update = |step: &Step| step.planned.footprint.access == Access::Update;
+    let before = move |(_, after): &(usize, &Step)| match is_update(after) {
+        true => None,
+        false => step(after.on_object),
+    };
+    std::iter::successors(step(last), before)
+        .filter(move |(_, step)| is_update(step) || access == Access::Update)
+        .map(|(position, _)| position)
 }
 
 /// How many numbers an event had to choose from, and which it took.
@@ -495,16 +524,4 @@ fn spawned(event: &Event) -> u32 {
         }
         _ => NONE,
     }
-}
-
-/// What `op` by `by` does to an object in this state; `None` if it has to wait.
-fn access_in(state: &State, op: Op, by: ThreadId) -> Option<Access> {
-    if op.may_block() && !state.enables(op, by) {
-        return None;
-    }
-    // Worked out only where it depends on the state.
-    if op.access() == op.access_with(Effect::No) {
-        return Some(op.access());
-    }
-    Some(op.access_with(state.clone().apply(op, by)))
 }

@@ -58,7 +58,7 @@ impl Branch {
     }
 
     /// A branch without children; `at` is the position of the point.
-    fn new(planned: &Planned, past: &Past, trace: &Trace, at: usize) -> Branch {
+    fn new(planned: &Planned, past: &mut Past, trace: &Trace, at: usize) -> Branch {
         let id = planned.footprint.object;
         let object = match trace.objects.get(id.index()) {
             Some(info) if !past.announced_before(info.name, at) => match info.kind {
@@ -75,7 +75,7 @@ impl Branch {
 
     /// Whether this event, in a run in which nothing it knows of has changed, touches `object`; true
     /// if that cannot be told.
-    fn touches(&self, object: ObjectId, past: &Past, trace: &Trace) -> bool {
+    fn touches(&self, object: ObjectId, past: &mut Past, trace: &Trace) -> bool {
         if object == ObjectId::NONE {
             return false;
         }
@@ -97,7 +97,7 @@ impl Branch {
 
     /// Whether running this first does not rule out what `steps` lead to; leaves those that are
     /// still to be run then.
-    fn covers(&self, steps: &mut Vec<Planned>, past: &Past, trace: &Trace) -> bool {
+    fn covers(&self, steps: &mut Vec<Planned>, past: &mut Past, trace: &Trace) -> bool {
         match steps.iter().position(|step| step.event.thread == self.thread()) {
             Some(mine) => {
                 let own = steps[mine];
@@ -175,7 +175,7 @@ impl Forest {
         &mut self,
         tree: &mut Tree,
         steps: &mut Vec<Planned>,
-        past: &Past,
+        past: &mut Past,
         trace: &Trace,
         at: usize,
     ) {

@@ -38,8 +38,8 @@ const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "an operation is taken to be possible in every state",
         file: "crates/explore/src/past.rs",
-        right: "if op.may_block() && !state.enables(op, by) {",
-        wrong: "if op.may_block() && !state.enables(op, by) && state.enables(op, by) {",
+        right: "if op.may_block() && !state().enabled(op, by) {",
+        wrong: "if op.may_block() && !state().enabled(op, by) && state().enabled(op, by) {",
         tests: DPOR,
     },
     Mistake {
