@@ -75,7 +75,7 @@ const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "nobody ever sleeps",
         file: "crates/explore/src/dpor.rs",
-        right: "self.sleep.push(done);",
+        right: "node.sleep.push(done);",
         wrong: "let _ = done;",
         tests: DPOR,
     },
