@@ -257,21 +257,8 @@ impl DporChooser {
         self.sleep.iter().all(|asleep| asleep.thread != thread)
     }
 
-    /// Draws one of the threads that are awake.
-    fn draw(&mut self, threads: &Threads<'_>) -> Option<usize> {
-        let options = 0..threads.enabled.len();
-        let options: Vec<usize> =
-            options.filter(|&option| self.is_awake(threads.enabled[option])).collect();
-        let rng = self.shuffle.as_mut()?;
-        (!options.is_empty()).then(|| options[rng.below(options.len())])
-    }
-}
-
-impl Chooser for DporChooser {
-    const WATCHES_CHANGES: bool = false;
-
-    fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick {
-        let Point::Thread(threads) = at else { return Pick::Take(0) };
+    #[inline(never)]
+    fn choose_thread(&mut self, threads: &Threads<'_>, past: &[Event]) -> Pick {
         self.wake(past);
         // Whoever asks for a number. Then the running thread, then those after it; the first of them
         // if it gives way, so that what it waits for can happen.
@@ -297,6 +284,30 @@ impl Chooser for DporChooser {
             best.1 = self.draw(threads);
         }
         best.1.map_or(Pick::Abandon, Pick::Take)
+    }
+
+    /// Draws one of the threads that are awake.
+    fn draw(&mut self, threads: &Threads<'_>) -> Option<usize> {
+        let options = 0..threads.enabled.len();
+        let options: Vec<usize> =
+            options.filter(|&option| self.is_awake(threads.enabled[option])).collect();
+        let rng = self.shuffle.as_mut()?;
+        (!options.is_empty()).then(|| options[rng.below(options.len())])
+    }
+}
+
+impl Chooser for DporChooser {
+    const WATCHES_CHANGES: bool = false;
+
+    #[inline]
+    fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick {
+        match at {
+            // Most often nobody sleeps and nobody else can go on.
+            Point::Thread(threads) if threads.enabled.len() > 1 || !self.sleep.is_empty() => {
+                self.choose_thread(threads, past)
+            }
+            Point::Thread(_) | Point::Source { .. } | Point::Value { .. } => Pick::Take(0),
+        }
     }
 }
 

@@ -196,8 +196,10 @@ impl Past {
             if !follows_update || in_thread == NONE {
                 self.join_object(row, on_object, footprint.access);
             }
-            let before = Before { on_object, in_thread };
-            if !(follows_update && self.is_settled(on_object as usize, in_thread)) {
+            // Shortly for most: there is nothing to be found.
+            let is_settled = follows_update && self.is_settled(on_object as usize, in_thread);
+            if !is_settled && !is_join(event.op) {
+                let before = Before { on_object, in_thread };
                 let mut races = std::mem::take(&mut self.races);
                 self.rivals((event.op, footprint.thread), before, position, trace, &mut races);
                 self.races = races;
@@ -370,8 +372,7 @@ impl Past {
         trace: &Trace,
         found: &mut Vec<Race>,
     ) {
-        if op.is_thread() && op.thread() == ThreadOp::Join {
-            // Possible after the thread's end, never in its place.
+        if is_join(op) {
             return;
         }
         let known = found.len();
@@ -484,10 +485,14 @@ impl Past {
     fn reverse(&self, at: usize, last: Planned, sequence: &mut Vec<Planned>) -> u32 {
         sequence.clear();
         let mut end = at;
+        let EventId { thread, index } = self.steps[at].planned.event;
+        let (lane, place) = (thread.index() / LANE, thread.index() % LANE);
         let later = at + 1..self.len();
-        for position in later.filter(|&position| !self.precedes(at, position)) {
-            sequence.push(self.steps[position].planned);
-            end = position;
+        for position in later {
+            if self.clocks[position * self.width + lane][place] <= index {
+                sequence.push(self.steps[position].planned);
+                end = position;
+            }
         }
         sequence.push(last);
         end as u32 + 1
@@ -550,6 +555,11 @@ pub(crate) fn chosen(event: &Event) -> Option<(u32, u32)> {
         },
         _ => None,
     }
+}
+
+/// Whether this waits for the end of a thread. That is possible after the end, never in its place.
+fn is_join(op: Op) -> bool {
+    op.is_thread() && op.thread() == ThreadOp::Join
 }
 
 /// The thread that an event started.
