@@ -19,7 +19,7 @@ type Lane = [u32; LANE];
 const LANE: usize = 4;
 
 /// The events of a run up to some point.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Past {
     steps: Vec<Step>,
     /// For each event a row of `width` lanes: how many events of each thread happened before it,
@@ -103,6 +103,25 @@ struct Race {
     access: Access,
     /// How much of the run its reversal was made of when it was last shown; `NONE` if it never was.
     seen: u32,
+}
+
+impl Default for Past {
+    fn default() -> Past {
+        Past {
+            // Enough for a small test, so that a check of it need not grow the lists.
+            steps: Vec::with_capacity(16),
+            clocks: Vec::with_capacity(16),
+            objects: Vec::with_capacity(8),
+            threads: Vec::with_capacity(4),
+            width: 0,
+            states: Vec::new(),
+            spawns: Vec::new(),
+            races: Vec::new(),
+            fronts: Vec::new(),
+            sequence: Vec::new(),
+            histories: Vec::new(),
+        }
+    }
 }
 
 impl Past {

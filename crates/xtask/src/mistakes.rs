@@ -59,6 +59,13 @@ const MISTAKES: &[Mistake] = &[
         tests: DPOR,
     },
     Mistake {
+        name: "a reversal that was shown once is taken to stay the same",
+        file: "crates/explore/src/past.rs",
+        right: "race.seen as usize <= shared && self.is_known_to_fronts(race.at as usize)",
+        wrong: "race.seen != NONE && (race.seen as usize <= shared || shared > 0)",
+        tests: DPOR,
+    },
+    Mistake {
         name: "a child's events do not depend on its spawn",
         file: "crates/explore/src/past.rs",
         right: "self.events.last().copied().unwrap_or(self.spawn)",
