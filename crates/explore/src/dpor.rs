@@ -11,15 +11,15 @@
 //! and threads that ask need not be put to sleep.
 
 use raddle_core::{
-    Action, Choice, Chooser, Ending, Event, EventId, Footprint, ObjectId, Pick, Plan, Point,
-    Search, Threads, Trace,
+    Action, Choice, Chooser, Ending, Event, Footprint, ObjectId, Op, Pick, Plan, Point, Search,
+    ThreadId, Threads, Trace,
 };
 use raddle_strategy::Rng;
 
-use crate::past::{Past, chosen};
+use crate::past::{Past, Planned, chosen};
 use crate::refusal::circles;
-use crate::wakeup::{self, Branch, Planned};
-use crate::{Covered, Explorer, Refusal};
+use crate::wakeup::{Forest, Tree};
+use crate::{Covered, Explorer, Refusal, WIDEST_CHOICE};
 
 /// The estimate of all runs is made anew after so many.
 const RUNS_PER_ESTIMATE: u64 = 256;
@@ -27,39 +27,77 @@ const RUNS_PER_ESTIMATE: u64 = 256;
 /// The search.
 #[derive(Clone, Debug, Default)]
 pub struct Dpor {
-    /// One for each event of the run: the point before it.
-    nodes: Vec<Node>,
+    nodes: Nodes,
+    forest: Forest,
     past: Past,
-    /// The choices that lead through `nodes`.
+    /// The choices of the beginning of the run.
     path: Vec<Choice>,
+    /// How many events the first `led_choices` of them lead to.
+    led: usize,
+    led_choices: usize,
     /// How many runs were made.
     runs: u64,
     search: Search,
-    refusal: Option<Refusal>,
     /// Whether a run reached the step limit.
     is_cut_off: bool,
-    /// How many steps all trees have together.
-    planned: u64,
+    refusal: Option<Refusal>,
     shuffle: Option<Rng>,
     /// What is left of the tree along the branch being run, by position from its first step on.
-    beside: Vec<Vec<Branch>>,
-    /// A reversal being looked at.
-    steps: Vec<Planned>,
+    beside: Vec<Tree>,
+}
+
+/// The points before the events of a run from which anything else has been run or is to be.
+#[derive(Clone, Debug, Default)]
+struct Nodes {
+    /// Invariant: in the order of their positions.
+    nodes: Vec<Node>,
+    /// What sleeps at a point being looked at.
+    asleep: Vec<Footprint>,
 }
 
 /// A point with what is known of the ways to go on from it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Node {
+    /// How many events come before it.
+    at: usize,
     /// What was run from here, or from an earlier point, and would only repeat it.
     sleep: Vec<Footprint>,
     /// What is still to be run from here.
-    tree: Vec<Branch>,
-    /// How many choices were made before.
-    offset: usize,
+    tree: Tree,
     /// How many ways on have been run to the end.
     done: u32,
-    /// Whether the way on is a number, not a thread.
-    is_value: bool,
+}
+
+impl Nodes {
+    /// What sleeps at the point after `at` events: what did at the node before it and does not
+    /// depend on anything since then.
+    fn asleep(&mut self, at: usize, past: &Past) -> &[Footprint] {
+        self.asleep.clear();
+        let Some(node) = self.nodes.iter().rev().find(|node| node.at <= at) else { return &[] };
+        if node.at == at {
+            return &node.sleep;
+        }
+        self.asleep.extend_from_slice(&node.sleep);
+        for position in node.at..at {
+            if self.asleep.is_empty() {
+                break;
+            }
+            let event = past.footprint(position);
+            self.asleep.retain(|asleep| !asleep.depends(event));
+        }
+        &self.asleep
+    }
+
+    /// The tree of the point after `at` events.
+    fn tree(&mut self, at: usize, past: &Past) -> &mut Tree {
+        let index = self.nodes.iter().rposition(|node| node.at <= at).map_or(0, |index| index + 1);
+        let is_there = index > 0 && self.nodes[index - 1].at == at;
+        if !is_there {
+            let sleep = self.asleep(at, past).to_vec();
+            self.nodes.insert(index, Node { at, sleep, tree: Tree::EMPTY, done: 0 });
+        }
+        &mut self.nodes[if is_there { index - 1 } else { index }].tree
+    }
 }
 
 /// Lets the running thread go on until it waits or gives way, and never one that sleeps.
@@ -83,10 +121,15 @@ impl Dpor {
     /// Every way on from a point counts for the same (weighted backtracking).
     fn estimate(&self, trace: &Trace) -> f64 {
         let (mut done, mut share) = (0.0, 1.0);
-        for (node, likely) in self.nodes.iter().zip(self.past.likely_ways(trace)) {
-            let known = node.done + 1 + node.tree.len() as u32;
+        let mut nodes = self.nodes.nodes.iter().peekable();
+        for (position, likely) in self.past.likely_ways(trace).into_iter().enumerate() {
+            let (mut finished, mut known) = (0, 1);
+            if let Some(node) = nodes.next_if(|node| node.at == position) {
+                finished = node.done;
+                known = finished + 1 + self.forest.ways(node.tree) as u32;
+            }
             let ways = f64::from(known.max(likely));
-            done += share * f64::from(node.done) / ways;
+            done += share * f64::from(finished) / ways;
             share /= ways;
         }
         self.runs as f64 / (done + share)
@@ -94,115 +137,99 @@ impl Dpor {
 
     /// Goes back to the last point with something left to run; false if there is none.
     fn backtrack(&mut self, plan: &mut Plan<DporChooser>) -> bool {
-        while let Some(depth) = self.nodes.len().checked_sub(1) {
-            let done = *self.past.footprint(depth);
-            self.past.truncate(depth);
-            let node = &mut self.nodes[depth];
-            self.path.truncate(node.offset);
-            if !node.is_value {
-                node.sleep.push(done);
-            }
-            node.done += 1;
-            if node.tree.is_empty() {
-                self.nodes.pop();
-                continue;
-            }
-            plan.then.sleep.clear();
-            plan.then.sleep.extend_from_slice(&node.sleep);
-            plan.then.seen = depth;
-            self.lead(depth);
-            plan.prefix.clear();
-            plan.prefix.extend_from_slice(&self.path);
-            return true;
+        let nodes = &mut self.nodes.nodes;
+        while nodes.last().is_some_and(|node| node.tree.is_empty()) {
+            nodes.pop();
         }
-        false
+        let Some(node) = nodes.last_mut() else { return false };
+        let Planned { footprint: done, value, .. } = *self.past.planned(node.at);
+        if value.is_none() {
+            node.sleep.push(done);
+        }
+        node.done += 1;
+        plan.then.sleep.clear();
+        plan.then.sleep.extend_from_slice(&node.sleep);
+        plan.then.seen = node.at;
+        let depth = node.at;
+        self.lead(depth);
+        self.past.truncate(depth);
+        plan.prefix.clear();
+        plan.prefix.extend_from_slice(&self.path);
+        true
     }
 
-    /// Takes the first branch at a point out of its tree and leads the path along it, always by the
-    /// first child.
+    /// Leads the path to the last node and along the first branch of its tree, always by the first
+    /// child; takes that branch out of the tree.
     fn lead(&mut self, depth: usize) {
+        self.path.truncate(self.led_choices);
+        while self.led > depth {
+            self.led -= 1;
+            self.path.pop();
+            if self.past.planned(self.led).value.is_some() {
+                self.path.pop();
+            }
+        }
+        while self.led < depth {
+            let Planned { event, value, .. } = *self.past.planned(self.led);
+            self.path.push(Choice::Thread(event.thread));
+            self.path.extend(value.map(Choice::Value));
+            self.led += 1;
+        }
+        self.led_choices = self.path.len();
         self.beside.clear();
-        let mut branch = self.nodes[depth].tree.remove(0);
-        loop {
-            self.planned -= 1;
+        let Some(node) = self.nodes.nodes.last_mut() else { return };
+        let mut left = &mut node.tree;
+        while let Some(branch) = self.forest.take_first(left) {
             self.path.push(Choice::Thread(branch.thread()));
             self.path.extend(branch.value.map(Choice::Value));
-            if branch.children.is_empty() {
-                return;
-            }
-            let next = branch.children.remove(0);
             self.beside.push(branch.children);
-            branch = next;
+            let last = self.beside.len() - 1;
+            left = &mut self.beside[last];
         }
+        // Behind the last step there is nothing.
+        self.beside.pop();
     }
 
-    /// Makes a point for every event from `from` on.
+    /// Takes over what is new in a run, from the event at `from` on, and plans other numbers for
+    /// those it chose.
     fn follow(&mut self, from: usize, trace: &Trace) {
-        if let Some(node) = self.nodes.get(from) {
-            self.path.truncate(node.offset);
-        }
-        let led = self.beside.len() + 1;
-        let mut beside = std::mem::take(&mut self.beside).into_iter();
-        for (position, event) in trace.events.iter().enumerate().skip(from) {
-            let is_new = self.nodes.len() == position;
-            if is_new {
-                let sleep = match position.checked_sub(1) {
-                    None => Vec::new(),
-                    Some(before) => {
-                        let event = self.past.footprint(before);
-                        let sleep = self.nodes[before].sleep.iter();
-                        sleep.filter(|asleep| !asleep.depends(event)).copied().collect()
-                    }
-                };
-                let tree =
-                    if position > from { beside.next().unwrap_or_default() } else { Vec::new() };
-                let offset = self.path.len();
-                self.nodes.push(Node { sleep, tree, offset, done: 0, is_value: false });
+        let Dpor { nodes, forest, past, beside, .. } = self;
+        past.extend(trace);
+        for (led, &tree) in (1..).zip(&*beside) {
+            if !tree.is_empty() && from + led < past.len() {
+                *nodes.tree(from + led, past) = tree;
             }
-            self.path.push(Choice::Thread(event.id.thread));
-            if let Some((bound, value)) = chosen(event) {
-                self.path.push(Choice::Value(value));
-                if is_new {
-                    let is_led = position < from + led;
-                    self.plan_values(position, event.id, is_led, (bound, value));
+        }
+        // The others at the point that the run was led to were planned when it was new.
+        let first_new = if self.runs == 1 { from } else { from + 1 };
+        for (position, event) in trace.events.iter().enumerate().skip(first_new) {
+            if past.planned(position).value.is_none() {
+                continue;
+            }
+            // Where the point was led to while something slept, what differs is planned by those
+            // that sleep.
+            let is_led = position <= from + beside.len();
+            if is_led && !nodes.asleep(position, past).is_empty() {
+                continue;
+            }
+            let (bound, taken) = chosen(event).unwrap_or((0, 0));
+            for value in 0..bound {
+                if value != taken {
+                    forest.choose(nodes.tree(position, past), event.id, value);
                 }
             }
-            self.past.push(event, &trace.objects);
         }
-        self.search.points = self.search.points.max(self.nodes.len() as u64);
+        self.search.points = self.search.points.max(self.past.len() as u64);
     }
 
-    /// The event after a new point chose a number: plans the others. Not where the point was led to
-    /// while something slept: what differs then is planned by those that sleep.
-    fn plan_values(&mut self, at: usize, event: EventId, is_led: bool, chosen: (u32, u32)) {
-        let node = &mut self.nodes[at];
-        node.is_value = true;
-        if is_led && !node.sleep.is_empty() {
-            return;
-        }
-        let (bound, taken) = chosen;
-        for value in 0..bound {
-            let is_planned = node.tree.iter().any(|branch| branch.value == Some(value));
-            if value != taken && !is_planned {
-                node.tree.push(Branch::choosing(event, value));
-                self.planned += 1;
-            }
-        }
-    }
-
-    /// Plans the reversal of every race of a run.
-    fn plan_reversals(&mut self, trace: &Trace) {
-        let Dpor { nodes, past, steps, planned, .. } = self;
-        past.reversals(trace, |reversal| {
-            steps.clear();
-            steps.extend(reversal.steps().map(|(event, footprint)| {
-                let event_in_trace = past.position(event).map(|position| &trace.events[position]);
-                let value = event_in_trace.and_then(chosen).map(|(_, value)| value);
-                Planned { event, footprint, value }
-            }));
-            let node = &mut nodes[reversal.at];
-            if !node.sleep.iter().any(|asleep| is_weak_initial(asleep, steps)) {
-                *planned += wakeup::insert(&mut node.tree, steps, past, trace, reversal.at);
+    /// Plans the reversal of every race of a run that shares its first `shared` events with the one
+    /// before.
+    fn plan_reversals(&mut self, trace: &Trace, shared: usize) {
+        let Dpor { nodes, forest, past, .. } = self;
+        past.reversals(trace, shared, |past, at, steps| {
+            let mut asleep = nodes.asleep(at, past).iter();
+            if !asleep.any(|asleep| is_weak_initial(asleep, steps)) {
+                forest.insert(nodes.tree(at, past), steps, past, trace, at);
             }
         });
     }
@@ -221,61 +248,90 @@ fn is_weak_initial(first: &Footprint, steps: &[Planned]) -> bool {
     true
 }
 
-/// The first thread that asks for a number.
-fn asks_for_a_number(threads: &Threads<'_>) -> Option<usize> {
-    let asks = |&option: &usize| {
-        let op = &threads.pending[threads.enabled[option].index()].op;
-        op.object() == ObjectId::NONE && matches!(op.action(), Action::Choose { .. })
-    };
-    (0..threads.enabled.len()).filter(asks).min_by_key(|&option| threads.enabled[option])
+/// Whether this is the choice of a number.
+fn asks_for_a_number(op: &Op) -> bool {
+    op.object() == ObjectId::NONE && matches!(op.action(), Action::Choose { .. })
+}
+
+impl DporChooser {
+    /// Lets those go on that are not asleep after all that has happened. False if the run was led
+    /// along a sequence in doubt that turns out to be one that was run before.
+    fn wake(&mut self, past: &[Event]) -> bool {
+        for event in &past[self.seen..] {
+            if self.sleep.is_empty() {
+                break;
+            }
+            let event = event.footprint();
+            if !self.is_awake(event.thread) {
+                return false;
+            }
+            self.sleep.retain(|asleep| !asleep.depends(&event));
+        }
+        self.seen = past.len();
+        true
+    }
+
+    fn is_awake(&self, thread: ThreadId) -> bool {
+        self.sleep.iter().all(|asleep| asleep.thread != thread)
+    }
+
+    #[inline(never)]
+    fn choose_thread(&mut self, threads: &Threads<'_>, past: &[Event]) -> Pick {
+        if !self.wake(past) {
+            return Pick::Abandon;
+        }
+        // Whoever asks for a number. Then the running thread, then those after it; the first of them
+        // if it gives way, so that what it waits for can happen.
+        let first = match past.last() {
+            None => 0,
+            Some(last) => last.id.thread.0 + u32::from(last.op.gave_way(last.effect)),
+        };
+        const DOES_NOT_ASK: u64 = 1 << 32;
+        let mut best = (u64::MAX, None);
+        for (option, &thread) in threads.enabled.iter().enumerate() {
+            let rank = if asks_for_a_number(&threads.pending[thread.index()].op) {
+                u64::from(thread.0)
+            } else if self.is_awake(thread) {
+                DOES_NOT_ASK + u64::from(thread.0.wrapping_sub(first))
+            } else {
+                continue;
+            };
+            if rank < best.0 {
+                best = (rank, Some(option));
+            }
+        }
+        if self.shuffle.is_some() && best.0 >= DOES_NOT_ASK {
+            best.1 = self.draw(threads);
+        }
+        best.1.map_or(Pick::Abandon, Pick::Take)
+    }
+
+    /// Draws one of the threads that are awake.
+    fn draw(&mut self, threads: &Threads<'_>) -> Option<usize> {
+        let options = 0..threads.enabled.len();
+        let options: Vec<usize> =
+            options.filter(|&option| self.is_awake(threads.enabled[option])).collect();
+        let rng = self.shuffle.as_mut()?;
+        (!options.is_empty()).then(|| options[rng.below(options.len())])
+    }
 }
 
 impl Chooser for DporChooser {
     const WATCHES_CHANGES: bool = false;
 
+    #[inline]
     fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick {
-        let threads = match at {
-            Point::Thread(threads) => threads,
-            Point::Value { by, bound } => {
+        match at {
+            // Most often nobody sleeps and nobody else can go on.
+            Point::Thread(threads) if threads.enabled.len() > 1 || !self.sleep.is_empty() => {
+                self.choose_thread(threads, past)
+            }
+            Point::Value { by, bound } if *bound > WIDEST_CHOICE => {
                 self.refusal = Refusal::of_choice(by, *bound);
-                return if self.refusal.is_some() { Pick::Abandon } else { Pick::Take(0) };
+                Pick::Abandon
             }
-            Point::Source { .. } => return Pick::Take(0),
-        };
-        for event in &past[self.seen..] {
-            let event = event.footprint();
-            if self.sleep.iter().any(|asleep| asleep.thread == event.thread) {
-                // A branch in doubt: it has turned out to be one that was run before.
-                return Pick::Abandon;
-            }
-            self.sleep.retain(|asleep| !asleep.depends(&event));
+            Point::Thread(_) | Point::Source { .. } | Point::Value { .. } => Pick::Take(0),
         }
-        self.seen = past.len();
-        if let Some(option) = asks_for_a_number(threads) {
-            return Pick::Take(option);
-        }
-        let sleep = &self.sleep;
-        let awake = |&option: &usize| {
-            let thread = threads.enabled[option];
-            sleep.iter().all(|asleep| asleep.thread != thread)
-        };
-        let options = (0..threads.enabled.len()).filter(awake);
-        let choice = match &mut self.shuffle {
-            None => {
-                // The running thread, then those after it; the first of them if it gives way, so
-                // that what it waits for can happen.
-                let first = match past.last() {
-                    None => 0,
-                    Some(last) => last.id.thread.0 + u32::from(last.op.gave_way(last.effect)),
-                };
-                options.min_by_key(|&option| threads.enabled[option].0.wrapping_sub(first))
-            }
-            Some(rng) => {
-                let options: Vec<usize> = options.collect();
-                (!options.is_empty()).then(|| options[rng.below(options.len())])
-            }
-        };
-        choice.map_or(Pick::Abandon, Pick::Take)
     }
 }
 
@@ -300,6 +356,10 @@ impl Explorer for Dpor {
         if is_done && !self.is_cut_off { Covered::Everything } else { Covered::Nothing }
     }
 
+    fn refusal(&self) -> Option<Refusal> {
+        self.refusal
+    }
+
     fn learn(&mut self, _run: u64, trace: &Trace, plan: &mut Plan<DporChooser>) {
         self.runs += 1;
         self.refusal = plan.then.refusal.or_else(|| circles(trace));
@@ -311,19 +371,15 @@ impl Explorer for Dpor {
         }
         let from = self.past.len();
         self.follow(from, trace);
-        self.plan_reversals(trace);
-        self.search.planned = self.search.planned.max(self.planned);
+        self.plan_reversals(trace, from);
+        self.search.planned = self.search.planned.max(self.forest.planned());
         if self.runs.is_power_of_two() || self.runs % RUNS_PER_ESTIMATE == 0 {
             self.search.estimate = Some(self.estimate(trace));
         }
     }
 
-    fn refusal(&self) -> Option<Refusal> {
-        self.refusal
-    }
-
     fn search(&self) -> Option<Search> {
-        let is_done = self.nodes.is_empty() && self.runs > 0;
+        let is_done = self.nodes.nodes.is_empty() && self.runs > 0;
         let estimate = if is_done { Some(self.runs as f64) } else { self.search.estimate };
         Some(Search { estimate, ..self.search })
     }

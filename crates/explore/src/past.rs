@@ -1,53 +1,78 @@
-//! What has happened in a run, made ready for questions: what happened before what, and in which
-//! state an event found its object.
+//! What has happened in a run, made ready for questions: what happened before what, which events
+//! race, and in which state an event found its object.
 //!
 //! Kept from run to run: a search changes the end of a run and leaves its beginning, so that only
 //! the end is worked out again.
 
-use raddle_core::dependence::conflict;
 use raddle_core::{
-    Access, Action, Effect, Event, EventId, Footprint, ObjectId, ObjectInfo, Op, ThreadId,
-    ThreadOp, Trace,
+    Access, Action, Effect, Event, EventId, Footprint, ObjectId, ObjectInfo, ObjectKind, Op,
+    ThreadId, ThreadOp, Trace,
 };
 use raddle_engine::Object;
 use raddle_strategy::mix;
 
-/// No event.
+mod races;
+
+use races::{Before, Race, is_join};
+
+/// No event, no thread.
 const NONE: u32 = u32::MAX;
 
+/// A part of a row of clocks, of a size that processors copy and compare at once.
+type Lane = [u32; LANE];
+const LANE: usize = 4;
+
 /// The events of a run up to some point.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Past {
     steps: Vec<Step>,
-    /// For each event a row of `width` numbers: how many events of each thread happened before it,
-    /// itself included.
-    clocks: Vec<u32>,
+    /// For each event a row of `width` lanes: how many events of each thread happened before it,
+    /// itself included. What lies behind the last event is left over.
+    clocks: Vec<Lane>,
     width: usize,
     objects: Vec<OfObject>,
     threads: Vec<OfThread>,
+    /// The states that objects were in, in the order in which they came to be. Not of variables,
+    /// whose values stand in the trace, nor of lives, which nobody asks for.
+    states: Vec<State>,
+    /// Which event started which thread.
+    spawns: Vec<(u32, ThreadId)>,
+    /// In the order of their later events.
+    races: Vec<Race>,
+    /// Of each thread's first event that the last run did not share with the one before: the least
+    /// that any of them knows of each thread.
+    fronts: Vec<Lane>,
+    /// The reversal being shown.
+    sequence: Vec<Planned>,
+    /// What identifies an event with all that happened before it, as far as anybody asked.
+    histories: Vec<u64>,
+}
+
+/// An event to come, in terms of the run it was found in.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Planned {
+    pub(crate) event: EventId,
+    pub(crate) footprint: Footprint,
+    /// The number it is to choose.
+    pub(crate) value: Option<u32>,
 }
 
 /// An event, and what it followed.
 #[derive(Clone, Debug)]
 struct Step {
-    id: EventId,
-    footprint: Footprint,
+    planned: Planned,
     /// The event before it on its object.
     on_object: u32,
     /// The event before it in its thread; the spawn, for the first.
     in_thread: u32,
-    /// The thread it started.
-    child: Option<ThreadId>,
-    /// Identifies it with all that happened before it.
-    history: u64,
-    /// The state in which it found its object.
-    state: State,
+    /// The state in which it found its object, if that is kept.
+    found: u32,
 }
 
 #[derive(Clone, Debug)]
 struct OfObject {
     last: u32,
-    state: State,
+    state: u32,
 }
 
 #[derive(Clone, Debug)]
@@ -64,39 +89,28 @@ impl OfThread {
     }
 }
 
-/// All there is to know of an object.
+/// A state of an object, and the event that led to it, or that found it at first.
 #[derive(Clone, Debug)]
-enum State {
-    /// A variable with this value.
-    Value(u64),
-    /// Anything else.
-    Object(Object),
+struct State {
+    since: u32,
+    object: Object,
 }
 
-impl State {
-    fn initial(info: &ObjectInfo) -> State {
-        match Object::from(info) {
-            Object::Variable => State::Value(info.initial),
-            object => State::Object(object),
-        }
-    }
-
-    fn enables(&self, op: Op, by: ThreadId) -> bool {
-        match self {
-            State::Value(_) => true,
-            State::Object(object) => object.enabled(op, by),
-        }
-    }
-
-    fn apply(&mut self, op: Op, by: ThreadId) -> Effect {
-        match self {
-            State::Value(value) if op.is_atomic() => {
-                let (new, effect) = op.apply_to_atomic(*value);
-                *value = new.unwrap_or(*value);
-                effect
-            }
-            State::Value(_) => Effect::None,
-            State::Object(object) => object.apply(op, by),
+impl Default for Past {
+    fn default() -> Past {
+        Past {
+            // Enough for a small test, so that a check of it need not grow the lists.
+            steps: Vec::with_capacity(16),
+            clocks: Vec::with_capacity(16),
+            objects: Vec::with_capacity(8),
+            threads: Vec::with_capacity(4),
+            width: 0,
+            states: Vec::new(),
+            spawns: Vec::new(),
+            races: Vec::new(),
+            fronts: Vec::new(),
+            sequence: Vec::new(),
+            histories: Vec::new(),
         }
     }
 }
@@ -107,103 +121,177 @@ impl Past {
         self.steps.len()
     }
 
+    /// The event at `position`, as something to do again.
+    pub(crate) fn planned(&self, position: usize) -> &Planned {
+        &self.steps[position].planned
+    }
+
     /// What the event at `position` touched.
     pub(crate) fn footprint(&self, position: usize) -> &Footprint {
-        &self.steps[position].footprint
+        &self.planned(position).footprint
     }
 
     /// Forgets what came after the first `length` events.
     pub(crate) fn truncate(&mut self, length: usize) {
-        while self.steps.len() > length {
-            let Some(step) = self.steps.pop() else { return };
-            self.threads[step.id.thread.index()].events.pop();
-            if let Some(child) = step.child {
-                self.threads[child.index()].spawn = NONE;
-            }
-            if step.footprint.object != ObjectId::NONE {
-                let object = &mut self.objects[step.footprint.object.index()];
-                object.last = step.on_object;
-                object.state = step.state;
+        for step in self.steps[length..].iter().rev() {
+            let Footprint { thread, object, .. } = step.planned.footprint;
+            self.threads[thread.index()].events.pop();
+            if object != ObjectId::NONE {
+                self.objects[object.index()] = OfObject { last: step.on_object, state: step.found };
             }
         }
-        self.clocks.truncate(length * self.width);
+        self.steps.truncate(length);
+        self.histories.truncate(length);
+        let is_over = |since: u32| since as usize >= length;
+        while self.states.last().is_some_and(|state| is_over(state.since)) {
+            self.states.pop();
+        }
+        while self.races.last().is_some_and(|race| is_over(race.by)) {
+            self.races.pop();
+        }
+        while let Some(&(_, child)) = self.spawns.last().filter(|spawn| is_over(spawn.0)) {
+            self.threads[child.index()].spawn = NONE;
+            self.spawns.pop();
+        }
     }
 
-    /// Adds the next event; `objects` are those of its trace.
-    pub(crate) fn push(&mut self, event: &Event, objects: &[ObjectInfo]) {
-        let thread = event.id.thread;
-        let child = spawned(event);
-        self.know_thread(child.unwrap_or(thread).max(thread));
+    /// Adds the events of `trace` that are not there yet.
+    pub(crate) fn extend(&mut self, trace: &Trace) {
+        self.make_room(trace);
+        for event in &trace.events[self.len()..] {
+            self.push(event, trace);
+        }
+    }
+
+    #[inline(always)]
+    fn push(&mut self, event: &Event, trace: &Trace) {
         let footprint = event.footprint();
+        let thread = footprint.thread.index();
         let position = self.steps.len() as u32;
-        let in_thread = self.threads[thread.index()].last();
-        let row = self.clocks.len();
-        let mut history = event_hash(event);
-        match in_thread {
-            NONE => self.clocks.resize(row + self.width, 0),
-            before => {
-                let from = before as usize * self.width;
-                self.clocks.extend_from_within(from..from + self.width);
-                history = mix(history, self.steps[before as usize].history);
+        let in_thread = self.threads[thread].last();
+        self.threads[thread].events.push(position);
+        let (mut on_object, mut found, mut value) = (NONE, NONE, None);
+        if footprint.object == ObjectId::NONE {
+            value = chosen(event).map(|(_, value)| value);
+        } else {
+            if let Some(child) = spawned(event) {
+                self.spawns.push((position, child));
+                self.threads[child.index()].spawn = position;
+            }
+            let object = &mut self.objects[footprint.object.index()];
+            (on_object, found) = (object.last, object.state);
+            object.last = position;
+            if on_object == NONE {
+                found = self.meet(position, footprint.object, &trace.objects);
+            }
+            if found != NONE && footprint.access == Access::Update {
+                self.change(position, found, event);
             }
         }
-        let (mut on_object, mut state) = (NONE, State::Value(0));
-        if footprint.object != ObjectId::NONE {
-            let object = self.know_object(footprint.object, objects);
-            on_object = std::mem::replace(&mut object.last, position);
-            state = object.state.clone();
-            object.state.apply(event.op, thread);
-            history = mix(history, self.join_object(row, on_object, footprint.access));
+        let follows_update = on_object != NONE
+            && self.steps[on_object as usize].planned.footprint.access == Access::Update;
+        let row = position as usize * self.width;
+        if in_thread == NONE {
+            self.clocks[row..row + self.width].fill([0; LANE]);
+        } else {
+            let mine = in_thread as usize * self.width;
+            let theirs = if follows_update { on_object as usize * self.width } else { mine };
+            for lane in 0..self.width {
+                let (mine, theirs) = (self.clocks[mine + lane], self.clocks[theirs + lane]);
+                self.clocks[row + lane] = most(mine, theirs);
+            }
         }
-        self.clocks[row + thread.index()] = event.id.index + 1;
-        self.threads[thread.index()].events.push(position);
-        if let Some(child) = child {
-            self.threads[child.index()].spawn = position;
+        self.clocks[row + thread / LANE][thread % LANE] = event.id.index + 1;
+        if on_object != NONE {
+            if !follows_update || in_thread == NONE {
+                self.join_object(row, on_object, footprint.access);
+            }
+            // Shortly for most: there is nothing to be found.
+            let is_settled = follows_update && self.is_settled(on_object as usize, in_thread);
+            if !is_settled && !is_join(event.op) {
+                let before = Before { on_object, in_thread };
+                let mut races = std::mem::take(&mut self.races);
+                self.rivals((event.op, footprint.thread), before, position, trace, &mut races);
+                self.races = races;
+            }
         }
-        self.steps.push(Step {
-            id: event.id,
-            footprint,
-            on_object,
-            in_thread,
-            child,
-            history,
-            state,
-        });
+        let planned = Planned { event: event.id, footprint, value };
+        self.steps.push(Step { planned, on_object, in_thread, found });
+    }
+
+    /// An object to which nothing has happened yet. Its state, if that is kept.
+    ///
+    /// Looked up anew, because another run may have given its number to another object.
+    fn meet(&mut self, position: u32, object: ObjectId, objects: &[ObjectInfo]) -> u32 {
+        let info = &objects[object.index()];
+        let state = match info.kind {
+            ObjectKind::Atomic(_) | ObjectKind::Cell | ObjectKind::Thread(_) => NONE,
+            ObjectKind::Mutex
+            | ObjectKind::RwLock
+            | ObjectKind::Condvar
+            | ObjectKind::Barrier
+            | ObjectKind::Once
+            | ObjectKind::Parker(_)
+            | ObjectKind::Channel => {
+                self.states.push(State { since: position, object: Object::from(info) });
+                self.states.len() as u32 - 1
+            }
+        };
+        self.objects[object.index()].state = state;
+        state
+    }
+
+    /// An event changes an object whose state is kept.
+    fn change(&mut self, position: u32, found: u32, event: &Event) {
+        let mut object = self.states[found as usize].object.clone();
+        object.apply(event.op, event.id.thread);
+        self.objects[event.op.object().index()].state = self.states.len() as u32;
+        self.states.push(State { since: position, object });
     }
 
     /// Takes over what happened before the events on an object that conflict with one that touches
-    /// it like this now, and whose row begins at `row`. Returns what identifies them.
-    fn join_object(&mut self, row: usize, mut on_object: u32, access: Access) -> u64 {
-        let mut histories: u64 = 0;
-        while on_object != NONE {
-            let step = &self.steps[on_object as usize];
-            let is_update = step.footprint.access == Access::Update;
-            if is_update || access == Access::Update {
-                histories = histories.wrapping_add(step.history);
-                let from = on_object as usize * self.width;
-                let (before, after) = self.clocks.split_at_mut(row);
-                for (mine, theirs) in after.iter_mut().zip(&before[from..from + self.width]) {
-                    *mine = (*mine).max(*theirs);
-                }
+    /// it like this now, and whose row begins at `row`.
+    fn join_object(&mut self, row: usize, on_object: u32, access: Access) {
+        let (earlier, mine) = self.clocks.split_at_mut(row);
+        for position in conflicting(&self.steps, on_object, access) {
+            let theirs = &earlier[position * self.width..][..self.width];
+            for (mine, theirs) in mine.iter_mut().zip(theirs) {
+                *mine = most(*mine, *theirs);
             }
-            if is_update {
-                break;
-            }
-            on_object = step.on_object;
         }
-        histories
+    }
+
+    /// What identifies the event at `position` with all that happened before it.
+    fn history(&mut self, position: usize) -> u64 {
+        while self.histories.len() <= position {
+            let step = &self.steps[self.histories.len()];
+            let Planned { event, footprint, value } = step.planned;
+            let mut history = u64::from(event.thread.0) << 32 | u64::from(event.index);
+            if let Some(value) = value {
+                history = mix(history, u64::from(value));
+            }
+            if step.in_thread != NONE {
+                history = mix(history, self.histories[step.in_thread as usize]);
+            }
+            // In whatever order they came.
+            let others = conflicting(&self.steps, step.on_object, footprint.access)
+                .map(|other| self.histories[other])
+                .fold(0, u64::wrapping_add);
+            self.histories.push(mix(history, others));
+        }
+        self.histories[position]
     }
 
     /// What identifies all that a thread knew when it announced the operation that this event
     /// would perform. `None` if it did not get there.
-    pub(crate) fn history_before(&self, event: EventId) -> Option<u64> {
+    pub(crate) fn history_before(&mut self, event: EventId) -> Option<u64> {
         let thread = self.threads.get(event.thread.index())?;
         let position = match event.index.checked_sub(1) {
             Some(before) => *thread.events.get(before as usize)?,
             None if event.thread == ThreadId::MAIN => return Some(0),
             None => thread.spawn,
         };
-        self.steps.get(position as usize).map(|step| step.history)
+        (position != NONE).then(|| self.history(position as usize))
     }
 
     /// Whether the operation that this event would perform had been announced when the event at
@@ -231,184 +319,60 @@ impl Past {
         }
     }
 
-    /// The name of the event at `position`.
-    pub(crate) fn id(&self, position: usize) -> EventId {
-        self.steps[position].id
+    /// Whether the event at `first` happened before the one at `second`, or is that.
+    fn precedes(&self, first: usize, second: usize) -> bool {
+        let EventId { thread, index } = self.steps[first].planned.event;
+        let (lane, place) = (thread.index() / LANE, thread.index() % LANE);
+        self.clocks[second * self.width + lane][place] > index
     }
 
-    /// Where the event of this name is, if it has happened.
-    pub(crate) fn position(&self, event: EventId) -> Option<usize> {
-        let events = &self.threads.get(event.thread.index())?.events;
-        events.get(event.index as usize).map(|&position| position as usize)
-    }
-
-    /// The name of the event that `thread` has not performed yet.
-    fn next_id(&self, thread: ThreadId) -> EventId {
-        let events = self.threads.get(thread.index()).map_or(0, |thread| thread.events.len());
-        EventId { thread, index: events as u32 }
-    }
-
-    /// Whether the event at `first` happened before the one at `second`, which came later.
-    pub(crate) fn precedes(&self, first: usize, second: usize) -> bool {
-        let EventId { thread, index } = self.steps[first].id;
-        self.clocks[second * self.width + thread.index()] > index
-    }
-
-    /// Makes room for a thread.
-    fn know_thread(&mut self, thread: ThreadId) {
-        if self.threads.len() <= thread.index() {
-            let absent = OfThread { spawn: NONE, events: Vec::new() };
-            self.threads.resize(thread.index() + 1, absent);
+    /// Makes room for the threads, objects and events of a run.
+    fn make_room(&mut self, trace: &Trace) {
+        let threads = trace.threads.iter().map(|thread| thread.id.index() + 1).max().unwrap_or(1);
+        if self.threads.len() < threads {
+            self.threads.resize(threads, OfThread { spawn: NONE, events: Vec::new() });
+            self.widen(threads.div_ceil(LANE));
         }
-        if self.width <= thread.index() {
-            let width = (thread.index() + 1).next_power_of_two();
-            let mut clocks = vec![0; self.steps.len() * width];
-            if self.width > 0 {
-                for (new, old) in
-                    clocks.chunks_exact_mut(width).zip(self.clocks.chunks_exact(self.width))
-                {
-                    new[..self.width].copy_from_slice(old);
-                }
+        if self.objects.len() < trace.objects.len() {
+            self.objects.resize(trace.objects.len(), OfObject { last: NONE, state: NONE });
+        }
+        let lanes = trace.events.len() * self.width;
+        if self.clocks.len() < lanes {
+            self.clocks.resize(lanes, [0; LANE]);
+        }
+    }
+
+    /// Makes rows longer.
+    fn widen(&mut self, width: usize) {
+        if self.width < width {
+            let mut clocks = vec![[0; LANE]; self.steps.len() * width];
+            for (new, old) in
+                clocks.chunks_exact_mut(width).zip(self.clocks.chunks(self.width.max(1)))
+            {
+                new[..self.width].copy_from_slice(old);
             }
             (self.clocks, self.width) = (clocks, width);
         }
     }
-
-    /// The record of an object; a new one if nothing has happened to it, because another run may
-    /// have given its number to another object.
-    fn know_object(&mut self, id: ObjectId, objects: &[ObjectInfo]) -> &mut OfObject {
-        let info = &objects[id.index()];
-        while self.objects.len() <= id.index() {
-            self.objects.push(OfObject { last: NONE, state: State::Value(0) });
-        }
-        let object = &mut self.objects[id.index()];
-        if object.last == NONE {
-            object.state = State::initial(info);
-        }
-        object
-    }
-
-    /// Events in whose place `by` could have performed `op`, with another result: the events that
-    /// conflict with it, that nothing it did before depends on, and that found the object in a state
-    /// in which it could be performed; none that happened before another of them. With what `op`
-    /// would do there. `before`: the event before it on its object and in its thread.
-    ///
-    /// This is where operations that block differ from others. A lock that came after an unlock
-    /// could not have come in its place, only in that of the lock before; and one that was never
-    /// performed, because the run ended in a deadlock, could have been.
-    fn rivals(&self, op: Op, by: ThreadId, before: Before, found: &mut Vec<(usize, Access)>) {
-        found.clear();
-        let mut position = before.on_object;
-        while position != NONE {
-            let here = position as usize;
-            let step = &self.steps[here];
-            let is_update = step.footprint.access == Access::Update;
-            position = step.on_object;
-            let is_settled = before.in_thread != NONE
-                && (before.in_thread as usize == here
-                    || before.in_thread as usize > here
-                        && self.precedes(here, before.in_thread as usize));
-            if is_settled || found.iter().any(|&(later, _)| self.precedes(here, later)) {
-                if is_update {
-                    // So is everything before it on this object.
-                    return;
-                }
-                continue;
-            }
-            let Some(access) = access_in(&step.state, op, by) else { continue };
-            if is_update || access == Access::Update {
-                found.push((here, access));
-            }
-        }
-    }
-
-    /// Shows every way to let a thread go first in a conflict, also with an operation that is still
-    /// pending.
-    pub(crate) fn reversals(&self, trace: &Trace, mut show: impl FnMut(Reversal<'_>)) {
-        let mut found = Vec::new();
-        for (event, step) in trace.events.iter().zip(&self.steps) {
-            let before = Before { on_object: step.on_object, in_thread: step.in_thread };
-            self.rivals(event.op, event.id.thread, before, &mut found);
-            for &(at, access) in &found {
-                let last = Footprint { access, ..step.footprint };
-                show(Reversal { past: self, at, last: (event.id, last) });
-            }
-        }
-        for pending in &trace.pending {
-            let (op, thread) = (pending.op, pending.thread);
-            let in_thread = self.threads.get(thread.index()).map_or(NONE, OfThread::last);
-            let object = self.objects.get(op.object().index());
-            let on_object = object.map_or(NONE, |object| object.last);
-            self.rivals(op, thread, Before { on_object, in_thread }, &mut found);
-            for &(at, access) in &found {
-                let last = Footprint { thread, object: op.object(), access };
-                let last = (self.next_id(thread), last);
-                show(Reversal { past: self, at, last });
-            }
-        }
-    }
-
-    /// In how many ways a search will probably go on from each point: by the event that followed, and
-    /// by every thread that could have performed a conflicting operation in its place.
-    pub(crate) fn likely_ways(&self, trace: &Trace) -> Vec<u32> {
-        let mut ways = vec![1; self.steps.len()];
-        // What each thread does next, looking back from the end.
-        let mut next = vec![None; self.threads.len()];
-        for pending in &trace.pending {
-            if let Some(next) = next.get_mut(pending.thread.index()) {
-                *next = Some(pending.op);
-            }
-        }
-        for (position, step) in self.steps.iter().enumerate().rev() {
-            let op = trace.events[position].op;
-            if let Some(child) = step.child {
-                next[child.index()] = None;
-            }
-            next[step.id.thread.index()] = None;
-            let could_have = |(thread, op): (usize, &Option<Op>)| {
-                let Some(op) = op.filter(|op| op.object() == step.footprint.object) else {
-                    return false;
-                };
-                let access = access_in(&step.state, op, ThreadId(thread as u32));
-                let other = (op.object(), step.footprint.access);
-                access.is_some_and(|access| conflict((op.object(), access), other))
-            };
-            ways[position] += next.iter().enumerate().filter(|&it| could_have(it)).count() as u32;
-            next[step.id.thread.index()] = Some(op);
-        }
-        ways
-    }
 }
 
-/// What an operation comes after.
-#[derive(Copy, Clone)]
-struct Before {
-    on_object: u32,
-    in_thread: u32,
+/// The larger of two numbers each.
+fn most(a: Lane, b: Lane) -> Lane {
+    std::array::from_fn(|thread| a[thread].max(b[thread]))
 }
 
-/// A way to let a thread go before an event that it came after.
-pub(crate) struct Reversal<'a> {
-    past: &'a Past,
-    /// The position of that event.
-    pub(crate) at: usize,
-    last: (EventId, Footprint),
-}
-
-impl Reversal<'_> {
-    /// What is to happen in the place of the event: all that came after it, up to the end of the
-    /// run, and does not depend on it; then the thread.
-    pub(crate) fn steps(&self) -> impl Iterator<Item = (EventId, Footprint)> {
-        let later = self.at + 1..self.past.len();
-        let independent = later.filter(|&m| !self.past.precedes(self.at, m));
-        independent.map(|m| (self.past.id(m), self.past.steps[m].footprint)).chain([self.last])
-    }
-}
-
-/// The name of an event as a number, and what it chose.
-fn event_hash(event: &Event) -> u64 {
-    let name = u64::from(event.id.thread.0) << 32 | u64::from(event.id.index);
-    chosen(event).map_or(name, |(_, value)| mix(name, u64::from(value)))
+/// The last events on an object, from the one at `last` on, that conflict with one that touches it
+/// like this after them. All others that do happened before one of these.
+fn conflicting(steps: &[Step], last: u32, access: Access) -> impl Iterator<Item = usize> {
+    let step = |position: u32| steps.get(position as usize).map(|step| (position as usize, step));
+    let is_update = |step: &Step| step.planned.footprint.access == Access::Update;
+    let before = move |(_, after): &(usize, &Step)| match is_update(after) {
+        true => None,
+        false => step(after.on_object),
+    };
+    std::iter::successors(step(last), before)
+        .filter(move |(_, step)| is_update(step) || access == Access::Update)
+        .map(|(position, _)| position)
 }
 
 /// How many numbers an event had to choose from, and which it took.
@@ -430,16 +394,4 @@ fn spawned(event: &Event) -> Option<ThreadId> {
         }
         _ => None,
     }
-}
-
-/// What `op` by `by` does to an object in this state; `None` if it has to wait.
-fn access_in(state: &State, op: Op, by: ThreadId) -> Option<Access> {
-    if op.may_block() && !state.enables(op, by) {
-        return None;
-    }
-    // Worked out only where it depends on the state.
-    if op.access() == op.access_with(Effect::No) {
-        return Some(op.access());
-    }
-    Some(op.access_with(state.clone().apply(op, by)))
 }

@@ -121,6 +121,7 @@ fn measure(program: &Program, mut explorer: Dpor) -> (u64, Search, Option<f64>) 
         explorer.learn(runs, trace, plan);
         seen.insert(trace.fingerprint);
         runs += 1;
+        assert!(runs < LIMIT, "there is no end to it");
         if runs == 64 {
             early = explorer.search().and_then(|search| search.estimate);
         }

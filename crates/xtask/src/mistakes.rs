@@ -35,31 +35,39 @@ const CLASSES: &[&str] = &["-p", "raddle-explore", "--test", "classes"];
 const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "races are looked for among executed operations only",
-        file: "crates/explore/src/past.rs",
+        file: "crates/explore/src/past/races.rs",
         right: "for pending in &trace.pending {\n            let (op, thread)",
         wrong: "for pending in trace.pending.iter().take(0) {\n            let (op, thread)",
         tests: DPOR,
     },
     Mistake {
         name: "an operation is taken to be possible in every state",
-        file: "crates/explore/src/past.rs",
-        right: "if op.may_block() && !state.enables(op, by) {",
-        wrong: "if op.may_block() && !state.enables(op, by) && state.enables(op, by) {",
+        file: "crates/explore/src/past/races.rs",
+        right: "if op.may_block() && !state().enabled(op, by) {",
+        wrong: "if op.may_block() && !state().enabled(op, by) && state().enabled(op, by) {",
         tests: DPOR,
     },
     Mistake {
         name: "reads do not race",
-        file: "crates/explore/src/past.rs",
+        file: "crates/explore/src/past/races.rs",
         right: "if is_update || access == Access::Update {\n                found.push",
         wrong: "if is_update && access == Access::Update {\n                found.push",
         tests: DPOR,
     },
     Mistake {
         name: "a reversal takes only what came before the second event of the race",
-        file: "crates/explore/src/past.rs",
-        right: "let later = self.at + 1..self.past.len();",
-        wrong: "let second = self.past.position(self.last.0).unwrap_or(self.past.len());\n        \
-                let later = self.at + 1..second;",
+        file: "crates/explore/src/past/races.rs",
+        right: "let later = at + 1..self.len();",
+        wrong: "let EventId { thread, index } = last.event;\n        \
+                let second = self.threads[thread.index()].events.get(index as usize);\n        \
+                let later = at + 1..second.map_or(self.len(), |&second| second as usize);",
+        tests: DPOR,
+    },
+    Mistake {
+        name: "a reversal that was shown once is taken to stay the same",
+        file: "crates/explore/src/past/races.rs",
+        right: "race.seen as usize <= shared && self.is_known_to_fronts(race.at as usize)",
+        wrong: "race.seen != NONE && (race.seen as usize <= shared || shared > 0)",
         tests: DPOR,
     },
     Mistake {
@@ -93,8 +101,8 @@ const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "a sequence in doubt stands for others",
         file: "crates/explore/src/wakeup.rs",
-        right: "tree[child].children.is_empty() && !tree[child].doubtful;",
-        wrong: "tree[child].children.is_empty();",
+        right: "branch.children.is_empty() && !branch.doubtful;",
+        wrong: "branch.children.is_empty();",
         tests: DPOR,
     },
     Mistake {
@@ -107,8 +115,9 @@ const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "an unpark is taken for a read",
         file: "crates/core/src/dependence.rs",
-        right: "            | Action::Barrier(BarrierOp::Leave { .. })\n            | Action::Channel(ChannelOp::AwaitTaken { .. }) => true,",
-        wrong: "            | Action::Barrier(BarrierOp::Leave { .. })\n            | Action::Park(ParkOp::Unpark)\n            | Action::Channel(ChannelOp::AwaitTaken { .. }) => true,",
+        right: "            | Action::Barrier(BarrierOp::Leave { .. })\n",
+        wrong: "            | Action::Barrier(BarrierOp::Leave { .. })\n            \
+                | Action::Park(ParkOp::Unpark)\n",
         tests: CLASSES,
     },
 ];
