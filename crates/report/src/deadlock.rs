@@ -8,11 +8,11 @@ use raddle_core::{
 use crate::names::Names;
 
 /// The headline of a deadlock.
-pub(crate) fn headline(waits: &[Wait]) -> String {
+pub(crate) fn headline(waits: &[Wait], names: &Names<'_>) -> String {
     match cycles(waits).first() {
         None => "deadlock: no thread can go on".into(),
         Some(cycle) if cycle.len() == 1 => {
-            format!("deadlock: {} waits for itself", cycle[0].wait.thread)
+            format!("deadlock: {} waits for itself", names.thread(cycle[0].wait.thread))
         }
         Some(cycle) => format!("deadlock: {} threads wait for one another", cycle.len()),
     }
@@ -45,12 +45,12 @@ fn drawn(cycle: &[Hop<'_>], trace: &Trace, names: &Names<'_>) -> String {
         let object = names.name(hop.wait.object);
         let what = match waits_to_join(trace, hop.wait) {
             true => format!("the end of {object}"),
-            false => format!("{object} ({})", holding("held by", hop.holder, trace)),
+            false => format!("{object} ({})", holding(hop.holder, trace, names)),
         };
-        text += &format!("{start}{} → {what}\n", hop.wait.thread);
+        text += &format!("{start}{} → {what}\n", names.thread(hop.wait.thread));
     }
     if let Some(first) = cycle.first() {
-        text += &format!("       → {}\n", first.wait.thread);
+        text += &format!("       → {}\n", names.thread(first.wait.thread));
     }
     text
 }
@@ -60,10 +60,10 @@ fn waiting(wait: &Wait, trace: &Trace, names: &Names<'_>) -> String {
         Some(op) => waits_for(op, names),
         None => format!("waits for {}", names.name(wait.object)),
     };
-    let mut text = format!("  {} {what} at {}\n", wait.thread, wait.site);
+    let mut text = format!("  {} {what} at {}\n", names.thread(wait.thread), wait.site);
     if !waits_to_join(trace, wait) {
         for &holder in &wait.holders {
-            text += &format!("    {}\n", holding("held by", holder, trace));
+            text += &format!("    {}\n", holding(holder, trace, names));
         }
     }
     if let Some(step) = missed_notification(trace, wait) {
@@ -73,9 +73,9 @@ fn waiting(wait: &Wait, trace: &Trace, names: &Names<'_>) -> String {
     text
 }
 
-fn holding(how: &str, (thread, site): (ThreadId, Site), trace: &Trace) -> String {
+fn holding((thread, site): (ThreadId, Site), trace: &Trace, names: &Names<'_>) -> String {
     let gone = if has_ended(trace, thread) { " and never given back: it has ended" } else { "" };
-    format!("{how} {thread}, taken at {site}{gone}")
+    format!("held by {}, taken at {site}{gone}", names.thread(thread))
 }
 
 fn waits_for(op: Op, names: &Names<'_>) -> String {

@@ -12,9 +12,10 @@ use crate::{deadlock, operation, steps};
 const HEADLINE: usize = 160;
 
 pub(crate) fn text(report: &Report, failure: &Failure) -> String {
-    let names = Names::new(&failure.trace.objects);
+    let names = Names::new(&failure.trace);
     let (finding, trace) = (&failure.finding, &failure.trace);
-    let mut text = format!("raddle: test `{}` FAILED — {}\n", report.name, headline(finding));
+    let mut text =
+        format!("raddle: test `{}` FAILED — {}\n", report.name, headline(finding, &names));
     text += &format!("  {}\n", origin(report, failure));
     for line in warning(failure) {
         text += &format!("  {line}\n");
@@ -40,16 +41,16 @@ pub(crate) fn text(report: &Report, failure: &Failure) -> String {
     text
 }
 
-fn headline(finding: &Finding) -> String {
+pub(crate) fn headline(finding: &Finding, names: &Names<'_>) -> String {
     match finding {
         Finding::Panic(panic) => shortened(&one_line(&panic.message)),
-        Finding::Deadlock(waits) => deadlock::headline(waits),
+        Finding::Deadlock(waits) => deadlock::headline(waits, names),
         Finding::StepLimit { steps } => {
             format!("an execution did not end within {}", count(*steps, "step", "steps"))
         }
         Finding::Nondeterminism { .. } => "the program is not deterministic".into(),
         Finding::Stuck { thread, .. } => {
-            format!("{thread} could not be cleared away after its execution")
+            format!("{} could not be cleared away after its execution", names.thread(*thread))
         }
     }
 }
@@ -109,7 +110,7 @@ fn message(finding: &Finding) -> String {
 
 fn explanation(report: &Report, finding: &Finding, trace: &Trace, names: &Names<'_>) -> String {
     match finding {
-        Finding::Panic(panic) => place(panic),
+        Finding::Panic(panic) => place(panic, names),
         Finding::Deadlock(waits) => deadlock::explanation(waits, trace, names),
         Finding::StepLimit { .. } => format!(
             "{}  Does a loop wait for another thread without blocking? If the executions are just \
@@ -129,9 +130,10 @@ fn explanation(report: &Report, finding: &Finding, trace: &Trace, names: &Names<
             one_line(second)
         ),
         Finding::Stuck { thread, site } => format!(
-            "  {thread} is at {site}. After an execution raddle unwinds the threads that are left; \
+            "  {} is at {site}. After an execution raddle unwinds the threads that are left; \
              this one\n  waits in a destructor for something that will not happen, or keeps \
-             catching the unwinding\n  (a loop around `catch_unwind`).\n"
+             catching the unwinding\n  (a loop around `catch_unwind`).\n",
+            names.thread(*thread)
         ),
     }
 }
@@ -146,8 +148,8 @@ fn advice_to_searchers(report: &Report) -> &'static str {
      `bpor:fair:1`, or `bpor:2:fair:1`. Or sample executions: `random`, `pct:3`.\n"
 }
 
-fn place(panic: &Panic) -> String {
-    let mut text = format!("  {} panicked", panic.thread);
+fn place(panic: &Panic, names: &Names<'_>) -> String {
+    let mut text = format!("  {} panicked", names.thread(panic.thread));
     if let Some(place) = &panic.place {
         text += &format!(" at {place}");
     }
@@ -182,7 +184,8 @@ fn busiest(trace: &Trace, names: &Names<'_>) -> String {
     let mut text = format!("  the last {}:\n", count(recent.len() as u64, "step", "steps"));
     for (times, thread, event) in lines.iter().take(BUSIEST) {
         let what = operation::announced(event.op, names);
-        text += &format!("    {:>5} × {thread}: {what} at {}\n", thousands(*times), event.site);
+        let (times, thread) = (thousands(*times), names.thread(*thread));
+        text += &format!("    {times:>5} × {thread}: {what} at {}\n", event.site);
     }
     if lines.len() > BUSIEST {
         text +=

@@ -240,7 +240,7 @@ fn value(scalar: Scalar, bits: u64) -> String {
 /// Whose park token the operation is on.
 fn parked(op: Op, names: &Names<'_>) -> String {
     match names.kind(op.object()) {
-        Some(ObjectKind::Parker(thread)) => thread.to_string(),
+        Some(ObjectKind::Parker(thread)) => names.thread(thread),
         Some(
             ObjectKind::Thread(_)
             | ObjectKind::Atomic(_)

@@ -30,7 +30,7 @@ pub(crate) fn picture(trace: &Trace, finding: &Finding, names: &Names<'_>) -> St
     for act in stopped(trace, finding, names, &lives, &mut used) {
         lines.push(Line::Act(act));
     }
-    let mut text = draw(&lines);
+    let mut text = draw(&lines, names);
     let legend = names.legend(&used);
     if !legend.is_empty() {
         text.push('\n');

@@ -133,3 +133,28 @@ fn a_notification_comes_too_early() {
           replay: RADDLE_REPLAY=r1-XbDf1gAAAQQCAAMEA25xO20 cargo test real"#]],
     );
 }
+
+#[test]
+fn threads_have_the_names_the_program_gave_them() {
+    check(
+        programs::named_threads,
+        &[0, 1, 1, 0],
+        expect![[r#"
+        raddle: test `real` FAILED — deadlock: no thread can go on
+          replayed from its token · 4 steps
+
+               main                      thread 1 (worker)
+            1  spawn thread 1 (worker)   │                   crates/report/tests/goldens/programs.rs:55
+            2  │                         mutex 1.lock        crates/report/tests/goldens/programs.rs:57
+            3  │                         ends
+            4  join thread 1 (worker)                        crates/report/tests/goldens/programs.rs:59
+            ✗  mutex 1.lock                                  crates/report/tests/goldens/programs.rs:60   waits for ever
+
+          mutex 1  first used at crates/report/tests/goldens/programs.rs:57
+
+          main waits for mutex 1 at crates/report/tests/goldens/programs.rs:60
+            held by thread 1 (worker), taken at crates/report/tests/goldens/programs.rs:57 and never given back: it has ended
+
+          replay: RADDLE_REPLAY=r1-XbDf1gAAAQQCAAHNqsUq cargo test real"#]],
+    );
+}
