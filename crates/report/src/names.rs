@@ -141,7 +141,7 @@ fn next(counters: &mut Vec<(&'static str, u32)>, word: &'static str) -> u32 {
     }
 }
 
-fn type_name(scalar: Scalar) -> &'static str {
+pub(crate) fn type_name(scalar: Scalar) -> &'static str {
     match scalar {
         Scalar::Bool => "bool",
         Scalar::U8 => "u8",

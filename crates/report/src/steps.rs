@@ -2,9 +2,9 @@
 
 use raddle_core::{Action, Finding, ObjectId, ObjectKind, Site, ThreadId, ThreadOp, Trace};
 
-use crate::fold::{Part, fold};
+use crate::fold::{PICTURE, Part, fold};
 use crate::lanes::{Act, Line, Step, draw};
-use crate::links::{Link, link};
+use crate::links::{Link, Links};
 use crate::names::Names;
 use crate::operation;
 
@@ -13,16 +13,22 @@ const LEGEND: usize = 20;
 
 /// The steps of a run that ended in `finding`, and below them what the objects are.
 pub(crate) fn picture(trace: &Trace, finding: &Finding, names: &Names<'_>) -> String {
-    let lives = Lives::new(trace);
+    let (lives, links) = (Lives::new(trace), Links::new(trace));
     let mut lines = Vec::new();
     let mut used = Vec::new();
-    for part in fold(trace.events.len()) {
+    for part in fold(trace.events.len(), PICTURE) {
         match part {
             Part::Omitted(number) => lines.push(Line::Omitted(number)),
             Part::Steps(range) => {
                 for position in range {
                     used.push(trace.events[position].op.object());
-                    lines.push(Line::Act(step(trace, position, names, &lives)));
+                    lines.push(Line::Act(step(
+                        trace,
+                        position,
+                        names,
+                        &lives,
+                        links.link(position),
+                    )));
                 }
             }
         }
@@ -44,14 +50,20 @@ pub(crate) fn picture(trace: &Trace, finding: &Finding, names: &Names<'_>) -> St
     text
 }
 
-fn step(trace: &Trace, position: usize, names: &Names<'_>, lives: &Lives) -> Act {
+fn step(
+    trace: &Trace,
+    position: usize,
+    names: &Names<'_>,
+    lives: &Lives,
+    link: Option<Link>,
+) -> Act {
     let event = &trace.events[position];
     Act {
         step: Step::Number(position + 1),
         thread: event.id.thread,
         text: operation::performed(event, names),
         source: source(event.site),
-        note: match link(trace, position) {
+        note: match link {
             Some(Link::Reads(step)) => format!("reads {}", step + 1),
             Some(Link::ReadsInitial) => "reads the initial value".into(),
             Some(Link::Overwrites(step)) => format!("overwrites {}", step + 1),

@@ -6,10 +6,17 @@ use std::time::Duration;
 use expect_test::{Expect, expect};
 use raddle_core::{Choice, Finding, Report, ThreadId, ThreadInfo, Token, Verdict};
 
-use crate::programs;
+use crate::{json, programs};
 
 /// Checks the report on the run of `program` in which the threads go as `order` says.
 fn check(program: fn(), order: &[u32], expected: Expect) {
+    let report = replayed(program, order);
+    expected.assert_eq(&raddle_report::text(&report));
+    json::parsed(&report);
+}
+
+/// The report on the run of `program` in which the threads go as `order` says.
+pub(crate) fn replayed(program: fn(), order: &[u32]) -> Report {
     let main = ThreadId::MAIN;
     let threads = [
         ThreadInfo { id: main, parent: main, position: 0 },
@@ -17,8 +24,7 @@ fn check(program: fn(), order: &[u32], expected: Expect) {
     ];
     let schedule = order.iter().map(|thread| Choice::Thread(ThreadId(*thread))).collect();
     let token = Token::new("real", &threads, schedule).to_string();
-    let report = raddle::Config::new().name("real").replay(token).run(program);
-    expected.assert_eq(&raddle_report::text(&settled(report)));
+    settled(raddle::Config::new().name("real").replay(token).run(program))
 }
 
 /// The report without what depends on the environment and the clock.
