@@ -28,6 +28,7 @@
 
 mod config;
 mod environment;
+mod sources;
 
 #[doc(hidden)]
 pub mod __test;
@@ -117,6 +118,20 @@ where
     F: Fn() + Send + Sync + 'static,
 {
     Config::new().check(program);
+}
+
+/// The report as one page of HTML that needs no other files: what was found, the failing execution step
+/// by step with its source, and the check in numbers.
+///
+/// With `RADDLE_REPORT=folder` every check writes one.
+///
+/// ```
+/// let report = raddle::Config::new().run(|| assert!(raddle::choose(10) != 7, "seven"));
+/// assert!(raddle::html(&report).contains("seven"));
+/// ```
+pub fn html(report: &Report) -> String {
+    let sources = sources::Sources::default();
+    raddle_report::html(report, &|file, line| sources.line(file, line))
 }
 
 /// A number below `bound`, as the strategy chooses. Outside a check it is 0.

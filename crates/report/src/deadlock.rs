@@ -32,9 +32,9 @@ pub(crate) fn explanation(waits: &[Wait], trace: &Trace, names: &Names<'_>) -> S
 }
 
 /// A thread in a cycle, and the holder of what it waits for that is next in it.
-struct Hop<'a> {
-    wait: &'a Wait,
-    holder: (ThreadId, Site),
+pub(crate) struct Hop<'a> {
+    pub(crate) wait: &'a Wait,
+    pub(crate) holder: (ThreadId, Site),
 }
 
 /// `thread 1 → mutex 2 (held by thread 2, taken at …) → thread 2 → … → thread 1`, a line for each.
@@ -117,7 +117,7 @@ fn operation(trace: &Trace, wait: &Wait) -> Option<Op> {
     trace.pending.iter().find(|pending| pending.thread == wait.thread).map(|pending| pending.op)
 }
 
-fn waits_to_join(trace: &Trace, wait: &Wait) -> bool {
+pub(crate) fn waits_to_join(trace: &Trace, wait: &Wait) -> bool {
     operation(trace, wait).is_some_and(|op| op.action() == Action::Thread(ThreadOp::Join))
 }
 
@@ -158,7 +158,7 @@ fn missed_notification(trace: &Trace, wait: &Wait) -> Option<usize> {
 }
 
 /// Cycles that together have every thread that is in one.
-fn cycles(waits: &[Wait]) -> Vec<Vec<Hop<'_>>> {
+pub(crate) fn cycles(waits: &[Wait]) -> Vec<Vec<Hop<'_>>> {
     let mut cycles: Vec<Vec<Hop<'_>>> = Vec::new();
     for wait in waits.iter().filter(|wait| wait.in_cycle) {
         let drawn = cycles.iter().flatten().any(|hop| hop.wait.thread == wait.thread);

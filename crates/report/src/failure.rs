@@ -56,7 +56,7 @@ pub(crate) fn headline(finding: &Finding, names: &Names<'_>) -> String {
 }
 
 /// How the failure came about, and whether it can be had again.
-fn origin(report: &Report, failure: &Failure) -> String {
+pub(crate) fn origin(report: &Report, failure: &Failure) -> String {
     let steps = count(failure.trace.events.len() as u64, "step", "steps");
     if report.strategy == REPLAY {
         return format!("replayed from its token · {steps}");
@@ -75,7 +75,7 @@ fn origin(report: &Report, failure: &Failure) -> String {
     }
 }
 
-fn warning(failure: &Failure) -> &'static [&'static str] {
+pub(crate) fn warning(failure: &Failure) -> &'static [&'static str] {
     match failure.finding {
         Finding::Panic(_) | Finding::Deadlock(_) | Finding::StepLimit { .. }
             if !failure.reproduced =>
@@ -95,7 +95,7 @@ fn warning(failure: &Failure) -> &'static [&'static str] {
 }
 
 /// The whole message of a panic, if the headline does not have it.
-fn message(finding: &Finding) -> String {
+pub(crate) fn message(finding: &Finding) -> String {
     match finding {
         Finding::Panic(panic) if width(&one_line(&panic.message)) > HEADLINE => {
             indented(&panic.message, "  ")
@@ -108,7 +108,12 @@ fn message(finding: &Finding) -> String {
     }
 }
 
-fn explanation(report: &Report, finding: &Finding, trace: &Trace, names: &Names<'_>) -> String {
+pub(crate) fn explanation(
+    report: &Report,
+    finding: &Finding,
+    trace: &Trace,
+    names: &Names<'_>,
+) -> String {
     match finding {
         Finding::Panic(panic) => place(panic, names),
         Finding::Deadlock(waits) => deadlock::explanation(waits, trace, names),
@@ -196,20 +201,24 @@ fn busiest(trace: &Trace, names: &Names<'_>) -> String {
 }
 
 fn replay(report: &Report, failure: &Failure) -> String {
+    replay_command(report, failure)
+        .map_or_else(String::new, |command| format!("  replay: {command}\n"))
+}
+
+/// What to do to have the failure again.
+pub(crate) fn replay_command(report: &Report, failure: &Failure) -> Option<String> {
     let token = &failure.token;
     match failure.finding {
         // It would only show the first of the executions that differ.
-        Finding::Nondeterminism { .. } => String::new(),
+        Finding::Nondeterminism { .. } => None,
         Finding::Panic(_)
         | Finding::Deadlock(_)
         | Finding::StepLimit { .. }
-        | Finding::Stuck { .. } => {
-            if is_test_name(&report.name) {
-                format!("  replay: RADDLE_REPLAY={token} cargo test {}\n", report.name)
-            } else {
-                format!("  replay: set RADDLE_REPLAY={token} and run the check again\n")
-            }
-        }
+        | Finding::Stuck { .. } => Some(if is_test_name(&report.name) {
+            format!("RADDLE_REPLAY={token} cargo test {}", report.name)
+        } else {
+            format!("set RADDLE_REPLAY={token} and run the check again")
+        }),
     }
 }
 

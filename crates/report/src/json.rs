@@ -10,8 +10,9 @@ use raddle_core::{
 };
 
 use crate::failure::headline;
+use crate::fold::Fold;
 use crate::names::Names;
-use value::Json;
+pub(crate) use value::Json;
 
 /// The version of the form. New fields do not change it.
 const VERSION: u64 = 1;
@@ -26,6 +27,15 @@ const VERSION: u64 = 1;
 /// assert!(json.contains(r#""verdict": {"kind": "failed"}"#));
 /// ```
 pub fn json(report: &Report) -> String {
+    format!("{}\n", document(report, trace::FOLD))
+}
+
+/// The JSON for a page, with the steps that it shows.
+pub(crate) fn embedded(report: &Report) -> String {
+    document(report, crate::html::FOLD).to_string()
+}
+
+fn document(report: &Report, how: Fold) -> Json {
     let Report {
         name,
         strategy,
@@ -41,7 +51,7 @@ pub fn json(report: &Report) -> String {
         phases,
         search,
     } = report;
-    let json = Json::Object(vec![
+    Json::Object(vec![
         ("version", Json::Number(VERSION)),
         ("name", Json::text(name)),
         ("strategy", Json::text(strategy)),
@@ -56,9 +66,8 @@ pub fn json(report: &Report) -> String {
         ("threads", Json::Number(u64::from(*threads))),
         ("phases", Json::list(phases.iter().map(phase))),
         ("search", Json::or_null(search.as_ref(), search_json)),
-        ("failure", Json::or_null(report.failure(), failure)),
-    ]);
-    format!("{json}\n")
+        ("failure", Json::or_null(report.failure(), |found| failure(found, how))),
+    ])
 }
 
 fn verdict_json(verdict: &Verdict) -> Json {
@@ -107,7 +116,7 @@ fn search_json(search: &Search) -> Json {
     ])
 }
 
-fn failure(failure: &Failure) -> Json {
+fn failure(failure: &Failure, how: Fold) -> Json {
     let names = Names::new(&failure.trace);
     Json::Object(vec![
         ("summary", Json::text(headline(&failure.finding, &names))),
@@ -115,7 +124,7 @@ fn failure(failure: &Failure) -> Json {
         ("execution", Json::Number(failure.execution)),
         ("reproduced", Json::Bool(failure.reproduced)),
         ("token", Json::text(&failure.token)),
-        ("trace", trace::trace(&failure.trace, &names)),
+        ("trace", trace::trace(&failure.trace, &names, how)),
     ])
 }
 

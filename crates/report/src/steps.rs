@@ -2,7 +2,7 @@
 
 use raddle_core::{Action, Finding, ObjectId, ObjectKind, Site, ThreadId, ThreadOp, Trace};
 
-use crate::fold::{PICTURE, Part, fold};
+use crate::fold::{Fold, PICTURE, Part, fold};
 use crate::lanes::{Act, Line, Step, draw};
 use crate::links::{Link, Links};
 use crate::names::Names;
@@ -13,10 +13,32 @@ const LEGEND: usize = 20;
 
 /// The steps of a run that ended in `finding`, and below them what the objects are.
 pub(crate) fn picture(trace: &Trace, finding: &Finding, names: &Names<'_>) -> String {
+    let (lines, used) = lines(trace, finding, names, PICTURE);
+    let mut text = draw(&lines, names);
+    let legend = names.legend(&used);
+    if !legend.is_empty() {
+        text.push('\n');
+    }
+    for line in legend.iter().take(LEGEND) {
+        text += &format!("  {line}\n");
+    }
+    if legend.len() > LEGEND {
+        text += &format!("  … and {} more\n", legend.len() - LEGEND);
+    }
+    text
+}
+
+/// The steps of a run that ended in `finding`, what stopped it, and the objects they are about.
+pub(crate) fn lines(
+    trace: &Trace,
+    finding: &Finding,
+    names: &Names<'_>,
+    how: Fold,
+) -> (Vec<Line>, Vec<ObjectId>) {
     let (lives, links) = (Lives::new(trace), Links::new(trace));
     let mut lines = Vec::new();
     let mut used = Vec::new();
-    for part in fold(trace.events.len(), PICTURE) {
+    for part in fold(trace.events.len(), how) {
         match part {
             Part::Omitted(number) => lines.push(Line::Omitted(number)),
             Part::Steps(range) => {
@@ -36,18 +58,7 @@ pub(crate) fn picture(trace: &Trace, finding: &Finding, names: &Names<'_>) -> St
     for act in stopped(trace, finding, names, &lives, &mut used) {
         lines.push(Line::Act(act));
     }
-    let mut text = draw(&lines, names);
-    let legend = names.legend(&used);
-    if !legend.is_empty() {
-        text.push('\n');
-    }
-    for line in legend.iter().take(LEGEND) {
-        text += &format!("  {line}\n");
-    }
-    if legend.len() > LEGEND {
-        text += &format!("  … and {} more\n", legend.len() - LEGEND);
-    }
-    text
+    (lines, used)
 }
 
 fn step(

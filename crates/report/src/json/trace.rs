@@ -13,12 +13,12 @@ use crate::names::{Names, type_name};
 use crate::operation::{announced, performed, value};
 
 /// Of longer runs, the middle is left out: the token has all of it in a few bytes.
-const FOLD: Fold = Fold { whole: 10_000, first: 1_000, last: 9_000 };
+pub(super) const FOLD: Fold = Fold { whole: 10_000, first: 1_000, last: 9_000 };
 
-pub(super) fn trace(trace: &Trace, names: &Names<'_>) -> Json {
+pub(super) fn trace(trace: &Trace, names: &Names<'_>, how: Fold) -> Json {
     let links = Links::new(trace);
     let mut events = Vec::new();
-    for part in fold(trace.events.len(), FOLD) {
+    for part in fold(trace.events.len(), how) {
         match part {
             Part::Omitted(_) => {}
             Part::Steps(range) => events.extend(range.map(|at| event(trace, at, names, &links))),

@@ -11,7 +11,10 @@ pub(crate) enum Json {
     Fraction(f64),
     Text(String),
     List(Vec<Json>),
+    /// Fields with names that the form knows.
     Object(Vec<(&'static str, Json)>),
+    /// Fields with any names.
+    Map(Vec<(String, Json)>),
 }
 
 impl Json {
@@ -46,6 +49,10 @@ impl Json {
                 let fields = fields.iter().map(|(name, value)| (Some(*name), value));
                 self.nested(to, indent, ['{', '}'], fields);
             }
+            Json::Map(fields) => {
+                let fields = fields.iter().map(|(name, value)| (Some(&name[..]), value));
+                self.nested(to, indent, ['{', '}'], fields);
+            }
         }
     }
 
@@ -54,7 +61,7 @@ impl Json {
         to: &mut String,
         indent: usize,
         [open, close]: [char; 2],
-        items: impl Iterator<Item = (Option<&'static str>, &'a Json)>,
+        items: impl Iterator<Item = (Option<&'a str>, &'a Json)>,
     ) {
         let broken = indent == 0 || self.depth() > 2;
         let inner = indent + 2;
@@ -85,6 +92,7 @@ impl Json {
         let deepest = match self {
             Json::List(items) => items.iter().map(Json::depth).max(),
             Json::Object(fields) => fields.iter().map(|field| field.1.depth()).max(),
+            Json::Map(fields) => fields.iter().map(|field| field.1.depth()).max(),
             Json::Null | Json::Bool(_) | Json::Number(_) | Json::Fraction(_) | Json::Text(_) => {
                 return 0;
             }
