@@ -28,6 +28,9 @@ pub struct Trace {
     pub choices: u64,
     /// How the run ended.
     pub ending: Ending,
+    /// What the program calls its threads, where it says so. The engine does not know; the front end
+    /// adds it to the run it reports.
+    pub thread_names: Vec<(ThreadId, String)>,
 }
 
 /// An access to a plain variable.

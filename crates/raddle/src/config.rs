@@ -3,7 +3,7 @@
 use std::panic::Location;
 use std::time::{Duration, Instant};
 
-use raddle_core::Report;
+use raddle_core::{Report, Verdict};
 use raddle_explore::{Budget, OnStepLimit, Session, Settings, Strategy};
 use raddle_runtime::{Options, Runtime};
 
@@ -267,10 +267,17 @@ impl Config {
             program();
         };
         let session = Session::new(&mut runtime, &main, &settings, &clock);
-        match environment.replay.or(self.replay) {
-            Some(token) => session.replay(&token).map_err(SettingError::from),
-            None => session.run().map_err(SettingError::from),
+        let mut report = match environment.replay.or(self.replay) {
+            Some(token) => session.replay(&token)?,
+            None => session.run()?,
+        };
+        if let Verdict::Failed(failure) = &mut report.verdict {
+            let trace = &mut failure.trace;
+            let is_there = |id| trace.threads.iter().any(|thread| thread.id == id);
+            let names = runtime.thread_names();
+            trace.thread_names = names.into_iter().filter(|name| is_there(name.0)).collect();
         }
+        Ok(report)
     }
 }
 

@@ -105,16 +105,34 @@ impl Environment {
     }
 }
 
-fn duration(text: &str) -> Option<Duration> {
-    let text = text.trim();
-    let digits = text.find(|c: char| !c.is_ascii_digit())?;
-    let number: u64 = text[..digits].parse().ok()?;
-    match &text[digits..] {
-        "ms" => Some(Duration::from_millis(number)),
-        "s" => Some(Duration::from_secs(number)),
-        "m" => number.checked_mul(60).map(Duration::from_secs),
-        "h" => number.checked_mul(3600).map(Duration::from_secs),
+/// A time such as `500ms`, `10s`, `2m` or `1h`.
+pub(crate) const fn duration(text: &str) -> Option<Duration> {
+    let text = text.trim_ascii().as_bytes();
+    let (mut number, mut digits) = (0u64, 0);
+    while digits < text.len() && text[digits].is_ascii_digit() {
+        let digit = (text[digits] - b'0') as u64;
+        number = match number.checked_mul(10) {
+            Some(tens) => match tens.checked_add(digit) {
+                Some(number) => number,
+                None => return None,
+            },
+            None => return None,
+        };
+        digits += 1;
+    }
+    if digits == 0 {
+        return None;
+    }
+    let seconds = match text.split_at(digits).1 {
+        b"ms" => return Some(Duration::from_millis(number)),
+        b"s" => number.checked_mul(1),
+        b"m" => number.checked_mul(60),
+        b"h" => number.checked_mul(3600),
         _ => None,
+    };
+    match seconds {
+        Some(seconds) => Some(Duration::from_secs(seconds)),
+        None => None,
     }
 }
 
@@ -153,6 +171,8 @@ mod tests {
             ("RADDLE_SEED", "-1", "10_000"),
             ("RADDLE_TIME", "10", "10s"),
             ("RADDLE_TIME", "s", "10s"),
+            ("RADDLE_TIME", "99999999999999999999s", "10s"),
+            ("RADDLE_TIME", "9999999999999999999h", "10s"),
             ("RADDLE_TIME", "10 parsecs", "10s"),
             ("RADDLE_STRATEGY", "lucky", "pct:D"),
         ] {

@@ -28,7 +28,10 @@
 
 mod config;
 mod environment;
+mod sources;
 
+#[doc(hidden)]
+pub mod __test;
 pub mod cell;
 pub mod hint;
 pub mod sync;
@@ -39,7 +42,69 @@ pub use config::{Config, Granularity};
 pub use environment::SettingError;
 pub use raddle_core::{Chooser, Failure, Finding, Report, Verdict};
 pub use raddle_explore::{Explorer, OnStepLimit, ReplayError, Strategy, StrategyError};
-pub use raddle_report::text;
+pub use raddle_report::{json, text};
+
+/// Makes a function a test that raddle checks: as `#[test]`, but the body runs under many
+/// interleavings.
+///
+/// ```
+/// use raddle::sync::atomic::{AtomicUsize, Ordering};
+/// use raddle::thread;
+///
+/// #[raddle::test]
+/// fn nothing_gets_lost() {
+///     let count = AtomicUsize::new(0);
+///     thread::scope(|scope| {
+///         scope.spawn(|| count.fetch_add(1, Ordering::Relaxed));
+///         count.fetch_add(1, Ordering::Relaxed);
+///     });
+///     assert_eq!(count.into_inner(), 2);
+/// }
+///
+/// #[raddle::test(strategy = "pct:3", runs = 1_000, time = "5s")]
+/// #[should_panic = "seven"]
+/// fn finds_seven() {
+///     assert!(raddle::choose(10) != 7, "seven");
+/// }
+///
+/// #[raddle::test(strategy = "dpor")]
+/// fn results_are_looked_at() -> Result<(), std::num::ParseIntError> {
+///     let thread = thread::spawn(|| "12".parse::<u32>());
+///     assert_eq!(thread.join().unwrap()?, 12);
+///     Ok(())
+/// }
+/// ```
+///
+/// Settings are those of [`Config`], with the environment going before them:
+///
+/// | setting | value, for example |
+/// | --- | --- |
+/// | `strategy` | `"pct:3"`, or a [`Strategy`] |
+/// | `runs`, `seed`, `max_steps`, `stack_size` | `10_000` |
+/// | `time` | `"500ms"`, or a [`Duration`](std::time::Duration) |
+/// | `granularity` | `"sync"`, `"all"`, or a [`Granularity`] |
+/// | `on_step_limit` | `"fail"`, `"discard"`, or an [`OnStepLimit`] |
+/// | `name` | a text; by default the path of the test |
+/// | `replay` | the token of a report: the test runs this execution only |
+///
+/// `#[ignore]` and `#[should_panic]` are as for `#[test]`; what is expected of a panic is looked for in
+/// the whole report. A test may return a `Result`, whose `Err` is a failure of the execution.
+///
+/// What will not do is a compile error:
+///
+/// ```compile_fail
+/// #[raddle::test(strategie = "pct:3")] // unknown setting `strategie`
+/// fn misspelt() {}
+/// ```
+/// ```compile_fail
+/// #[raddle::test]
+/// async fn asynchronous() {}
+/// ```
+/// ```compile_fail
+/// #[raddle::test]
+/// fn arguments(count: usize) {}
+/// ```
+pub use raddle_macros::test;
 
 use raddle_core::{Action, Effect, ObjectId, Op, Site};
 use raddle_runtime::port;
@@ -53,6 +118,20 @@ where
     F: Fn() + Send + Sync + 'static,
 {
     Config::new().check(program);
+}
+
+/// The report as one page of HTML that needs no other files: what was found, the failing execution step
+/// by step with its source, and the check in numbers.
+///
+/// With `RADDLE_REPORT=folder` every check writes one.
+///
+/// ```
+/// let report = raddle::Config::new().run(|| assert!(raddle::choose(10) != 7, "seven"));
+/// assert!(raddle::html(&report).contains("seven"));
+/// ```
+pub fn html(report: &Report) -> String {
+    let sources = sources::Sources::default();
+    raddle_report::html(report, &|file, line| sources.line(file, line))
 }
 
 /// A number below `bound`, as the strategy chooses. Outside a check it is 0.

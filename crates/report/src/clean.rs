@@ -55,7 +55,7 @@ fn given_up(report: &Report) -> String {
 }
 
 /// What executions have to keep within.
-fn within(bound: &Bounds) -> String {
+pub(crate) fn within(bound: &Bounds) -> String {
     let Bounds { preemptions, delays, unfairness } = *bound;
     let counted = [
         preemptions.map(|most| format!("≤ {}", count(most.into(), "preemption", "preemptions"))),

@@ -8,11 +8,11 @@ use raddle_core::{
 use crate::names::Names;
 
 /// The headline of a deadlock.
-pub(crate) fn headline(waits: &[Wait]) -> String {
+pub(crate) fn headline(waits: &[Wait], names: &Names<'_>) -> String {
     match cycles(waits).first() {
         None => "deadlock: no thread can go on".into(),
         Some(cycle) if cycle.len() == 1 => {
-            format!("deadlock: {} waits for itself", cycle[0].wait.thread)
+            format!("deadlock: {} waits for itself", names.thread(cycle[0].wait.thread))
         }
         Some(cycle) => format!("deadlock: {} threads wait for one another", cycle.len()),
     }
@@ -32,9 +32,9 @@ pub(crate) fn explanation(waits: &[Wait], trace: &Trace, names: &Names<'_>) -> S
 }
 
 /// A thread in a cycle, and the holder of what it waits for that is next in it.
-struct Hop<'a> {
-    wait: &'a Wait,
-    holder: (ThreadId, Site),
+pub(crate) struct Hop<'a> {
+    pub(crate) wait: &'a Wait,
+    pub(crate) holder: (ThreadId, Site),
 }
 
 /// `thread 1 → mutex 2 (held by thread 2, taken at …) → thread 2 → … → thread 1`, a line for each.
@@ -45,12 +45,12 @@ fn drawn(cycle: &[Hop<'_>], trace: &Trace, names: &Names<'_>) -> String {
         let object = names.name(hop.wait.object);
         let what = match waits_to_join(trace, hop.wait) {
             true => format!("the end of {object}"),
-            false => format!("{object} ({})", holding("held by", hop.holder, trace)),
+            false => format!("{object} ({})", holding(hop.holder, trace, names)),
         };
-        text += &format!("{start}{} → {what}\n", hop.wait.thread);
+        text += &format!("{start}{} → {what}\n", names.thread(hop.wait.thread));
     }
     if let Some(first) = cycle.first() {
-        text += &format!("       → {}\n", first.wait.thread);
+        text += &format!("       → {}\n", names.thread(first.wait.thread));
     }
     text
 }
@@ -60,10 +60,10 @@ fn waiting(wait: &Wait, trace: &Trace, names: &Names<'_>) -> String {
         Some(op) => waits_for(op, names),
         None => format!("waits for {}", names.name(wait.object)),
     };
-    let mut text = format!("  {} {what} at {}\n", wait.thread, wait.site);
+    let mut text = format!("  {} {what} at {}\n", names.thread(wait.thread), wait.site);
     if !waits_to_join(trace, wait) {
         for &holder in &wait.holders {
-            text += &format!("    {}\n", holding("held by", holder, trace));
+            text += &format!("    {}\n", holding(holder, trace, names));
         }
     }
     if let Some(step) = missed_notification(trace, wait) {
@@ -73,9 +73,9 @@ fn waiting(wait: &Wait, trace: &Trace, names: &Names<'_>) -> String {
     text
 }
 
-fn holding(how: &str, (thread, site): (ThreadId, Site), trace: &Trace) -> String {
+fn holding((thread, site): (ThreadId, Site), trace: &Trace, names: &Names<'_>) -> String {
     let gone = if has_ended(trace, thread) { " and never given back: it has ended" } else { "" };
-    format!("{how} {thread}, taken at {site}{gone}")
+    format!("held by {}, taken at {site}{gone}", names.thread(thread))
 }
 
 fn waits_for(op: Op, names: &Names<'_>) -> String {
@@ -117,7 +117,7 @@ fn operation(trace: &Trace, wait: &Wait) -> Option<Op> {
     trace.pending.iter().find(|pending| pending.thread == wait.thread).map(|pending| pending.op)
 }
 
-fn waits_to_join(trace: &Trace, wait: &Wait) -> bool {
+pub(crate) fn waits_to_join(trace: &Trace, wait: &Wait) -> bool {
     operation(trace, wait).is_some_and(|op| op.action() == Action::Thread(ThreadOp::Join))
 }
 
@@ -158,7 +158,7 @@ fn missed_notification(trace: &Trace, wait: &Wait) -> Option<usize> {
 }
 
 /// Cycles that together have every thread that is in one.
-fn cycles(waits: &[Wait]) -> Vec<Vec<Hop<'_>>> {
+pub(crate) fn cycles(waits: &[Wait]) -> Vec<Vec<Hop<'_>>> {
     let mut cycles: Vec<Vec<Hop<'_>>> = Vec::new();
     for wait in waits.iter().filter(|wait| wait.in_cycle) {
         let drawn = cycles.iter().flatten().any(|hop| hop.wait.thread == wait.thread);

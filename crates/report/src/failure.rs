@@ -12,7 +12,7 @@ use crate::{deadlock, operation, race, steps};
 const HEADLINE: usize = 160;
 
 pub(crate) fn text(report: &Report, failure: &Failure) -> String {
-    let names = Names::new(&failure.trace.objects);
+    let names = Names::new(&failure.trace);
     let (finding, trace) = (&failure.finding, &failure.trace);
     let mut text =
         format!("raddle: test `{}` FAILED — {}\n", report.name, headline(finding, &names));
@@ -42,23 +42,23 @@ pub(crate) fn text(report: &Report, failure: &Failure) -> String {
     text
 }
 
-fn headline(finding: &Finding, names: &Names<'_>) -> String {
+pub(crate) fn headline(finding: &Finding, names: &Names<'_>) -> String {
     match finding {
         Finding::Panic(panic) => shortened(&one_line(&panic.message)),
-        Finding::Deadlock(waits) => deadlock::headline(waits),
+        Finding::Deadlock(waits) => deadlock::headline(waits, names),
         Finding::Race { first, second } => race::headline(first, second, names),
         Finding::StepLimit { steps } => {
             format!("an execution did not end within {}", count(*steps, "step", "steps"))
         }
         Finding::Nondeterminism { .. } => "the program is not deterministic".into(),
         Finding::Stuck { thread, .. } => {
-            format!("{thread} could not be cleared away after its execution")
+            format!("{} could not be cleared away after its execution", names.thread(*thread))
         }
     }
 }
 
 /// How the failure came about, and whether it can be had again.
-fn origin(report: &Report, failure: &Failure) -> String {
+pub(crate) fn origin(report: &Report, failure: &Failure) -> String {
     let steps = count(failure.trace.events.len() as u64, "step", "steps");
     if report.strategy == REPLAY {
         return format!("replayed from its token · {steps}");
@@ -81,7 +81,7 @@ fn origin(report: &Report, failure: &Failure) -> String {
     }
 }
 
-fn warning(failure: &Failure) -> &'static [&'static str] {
+pub(crate) fn warning(failure: &Failure) -> &'static [&'static str] {
     match failure.finding {
         Finding::Panic(_)
         | Finding::Deadlock(_)
@@ -105,7 +105,7 @@ fn warning(failure: &Failure) -> &'static [&'static str] {
 }
 
 /// The whole message of a panic, if the headline does not have it.
-fn message(finding: &Finding) -> String {
+pub(crate) fn message(finding: &Finding) -> String {
     match finding {
         Finding::Panic(panic) if width(&one_line(&panic.message)) > HEADLINE => {
             indented(&panic.message, "  ")
@@ -119,9 +119,14 @@ fn message(finding: &Finding) -> String {
     }
 }
 
-fn explanation(report: &Report, finding: &Finding, trace: &Trace, names: &Names<'_>) -> String {
+pub(crate) fn explanation(
+    report: &Report,
+    finding: &Finding,
+    trace: &Trace,
+    names: &Names<'_>,
+) -> String {
     match finding {
-        Finding::Panic(panic) => place(panic),
+        Finding::Panic(panic) => place(panic, names),
         Finding::Deadlock(waits) => deadlock::explanation(waits, trace, names),
         Finding::Race { first, second } => race::explanation(first, second, names),
         Finding::StepLimit { .. } => format!(
@@ -142,9 +147,10 @@ fn explanation(report: &Report, finding: &Finding, trace: &Trace, names: &Names<
             one_line(second)
         ),
         Finding::Stuck { thread, site } => format!(
-            "  {thread} is at {site}. After an execution raddle unwinds the threads that are left; \
+            "  {} is at {site}. After an execution raddle unwinds the threads that are left; \
              this one\n  waits in a destructor for something that will not happen, or keeps \
-             catching the unwinding\n  (a loop around `catch_unwind`).\n"
+             catching the unwinding\n  (a loop around `catch_unwind`).\n",
+            names.thread(*thread)
         ),
     }
 }
@@ -159,8 +165,8 @@ fn advice_to_searchers(report: &Report) -> &'static str {
      `bpor:fair:1`, or `bpor:2:fair:1`. Or sample executions: `random`, `pct:3`.\n"
 }
 
-fn place(panic: &Panic) -> String {
-    let mut text = format!("  {} panicked", panic.thread);
+fn place(panic: &Panic, names: &Names<'_>) -> String {
+    let mut text = format!("  {} panicked", names.thread(panic.thread));
     if let Some(place) = &panic.place {
         text += &format!(" at {place}");
     }
@@ -195,7 +201,8 @@ fn busiest(trace: &Trace, names: &Names<'_>) -> String {
     let mut text = format!("  the last {}:\n", count(recent.len() as u64, "step", "steps"));
     for (times, thread, event) in lines.iter().take(BUSIEST) {
         let what = operation::announced(event.op, names);
-        text += &format!("    {:>5} × {thread}: {what} at {}\n", thousands(*times), event.site);
+        let (times, thread) = (thousands(*times), names.thread(*thread));
+        text += &format!("    {times:>5} × {thread}: {what} at {}\n", event.site);
     }
     if lines.len() > BUSIEST {
         text +=
@@ -206,21 +213,25 @@ fn busiest(trace: &Trace, names: &Names<'_>) -> String {
 }
 
 fn replay(report: &Report, failure: &Failure) -> String {
+    replay_command(report, failure)
+        .map_or_else(String::new, |command| format!("  replay: {command}\n"))
+}
+
+/// What to do to have the failure again.
+pub(crate) fn replay_command(report: &Report, failure: &Failure) -> Option<String> {
     let token = &failure.token;
     match failure.finding {
         // It would only show the first of the executions that differ.
-        Finding::Nondeterminism { .. } => String::new(),
+        Finding::Nondeterminism { .. } => None,
         Finding::Panic(_)
         | Finding::Deadlock(_)
         | Finding::Race { .. }
         | Finding::StepLimit { .. }
-        | Finding::Stuck { .. } => {
-            if is_test_name(&report.name) {
-                format!("  replay: RADDLE_REPLAY={token} cargo test {}\n", report.name)
-            } else {
-                format!("  replay: set RADDLE_REPLAY={token} and run the check again\n")
-            }
-        }
+        | Finding::Stuck { .. } => Some(if is_test_name(&report.name) {
+            format!("RADDLE_REPLAY={token} cargo test {}", report.name)
+        } else {
+            format!("set RADDLE_REPLAY={token} and run the check again")
+        }),
     }
 }
 

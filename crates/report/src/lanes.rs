@@ -5,6 +5,7 @@
 
 use raddle_core::ThreadId;
 
+use crate::names::Names;
 use crate::number::{count, thousands};
 
 /// One line of the picture.
@@ -44,10 +45,9 @@ const MARGIN: &str = "  ";
 const GAP: &str = "   ";
 
 /// Draws `lines`; each line of the picture ends with a line break.
-pub(crate) fn draw(lines: &[Line]) -> String {
-    let lanes = Lanes::new(lines);
-    let headings = lanes.threads.iter().map(|thread| (*thread, thread.to_string())).collect();
-    if lanes.width() <= WIDEST { lanes.draw(headings, lines) } else { list(lines) }
+pub(crate) fn draw(lines: &[Line], names: &Names<'_>) -> String {
+    let lanes = Lanes::new(lines, names);
+    if lanes.width() <= WIDEST { lanes.draw(lines, names) } else { list(lines, names) }
 }
 
 struct Lanes {
@@ -59,7 +59,7 @@ struct Lanes {
 }
 
 impl Lanes {
-    fn new(lines: &[Line]) -> Lanes {
+    fn new(lines: &[Line], names: &Names<'_>) -> Lanes {
         let mut threads: Vec<ThreadId> = acts(lines).map(|act| act.thread).collect();
         threads.sort();
         threads.dedup();
@@ -68,7 +68,7 @@ impl Lanes {
             .map(|thread| {
                 let own = acts(lines).filter(|act| act.thread == *thread);
                 let widest = own.map(|act| width(&act.text)).max().unwrap_or(0);
-                widest.max(width(&thread.to_string()))
+                widest.max(width(&names.thread(*thread)))
             })
             .collect();
         Lanes { threads, widths, steps: step_width(lines), sources: source_width(lines) }
@@ -78,13 +78,12 @@ impl Lanes {
         self.widths.iter().map(|width| width + GAP.len()).sum()
     }
 
-    fn draw(&self, headings: Vec<(ThreadId, String)>, lines: &[Line]) -> String {
-        let heading = |thread| headings.iter().find(|heading| heading.0 == thread);
+    fn draw(&self, lines: &[Line], names: &Names<'_>) -> String {
         let cells = |cell: &dyn Fn(ThreadId) -> String| -> String {
             let padded = self.threads.iter().zip(&self.widths);
             padded.map(|(thread, width)| pad(&cell(*thread), *width) + GAP).collect()
         };
-        let titles = cells(&|thread| heading(thread).map(|h| h.1.clone()).unwrap_or_default());
+        let titles = cells(&|thread| names.thread(thread));
         let mut text = finished(&format!("{MARGIN}{}  {titles}", pad("", self.steps)));
         for line in lines {
             text += &match line {
@@ -108,9 +107,9 @@ impl Lanes {
 }
 
 /// The steps without lanes: who, what, where.
-fn list(lines: &[Line]) -> String {
+fn list(lines: &[Line], names: &Names<'_>) -> String {
     let (steps, sources) = (step_width(lines), source_width(lines));
-    let names = acts(lines).map(|act| width(&act.thread.to_string())).max().unwrap_or(0);
+    let threads = acts(lines).map(|act| width(&names.thread(act.thread))).max().unwrap_or(0);
     let texts = acts(lines).map(|act| width(&act.text)).max().unwrap_or(0);
     lines
         .iter()
@@ -118,7 +117,7 @@ fn list(lines: &[Line]) -> String {
             Line::Act(act) => finished(&format!(
                 "{}{}{GAP}{}{GAP}{}",
                 start(act, steps),
-                pad(&act.thread.to_string(), names),
+                pad(&names.thread(act.thread), threads),
                 pad(&act.text, texts),
                 end(act, sources)
             )),

@@ -1,6 +1,7 @@
-//! Reports as text: what a person reads when a check is over.
+//! Reports as text, which a person reads when a check is over, as a page for a browser, and as JSON,
+//! which other programs read.
 //!
-//! [`text`] is a pure function of a [`Report`](raddle_core::Report). A failure becomes a headline, the
+//! [`text`], [`html`] and [`json`] are pure functions of a [`Report`](raddle_core::Report). As text, a failure becomes a headline, the
 //! run that failed with one lane for each thread, what explains it, and the line that replays it; a
 //! clean result becomes one sentence that claims no more than was tried.
 #![forbid(unsafe_code)]
@@ -10,6 +11,8 @@ mod clean;
 mod deadlock;
 mod failure;
 mod fold;
+mod html;
+mod json;
 mod lanes;
 mod links;
 mod names;
@@ -19,4 +22,6 @@ mod race;
 mod steps;
 mod text;
 
+pub use html::html;
+pub use json::json;
 pub use text::text;

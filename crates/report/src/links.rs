@@ -1,7 +1,10 @@
-//! How a step is tied to an earlier one, derived from the trace.
+//! How the steps of a run are tied to earlier ones, derived from the trace in one pass.
+
+use std::collections::HashMap;
 
 use raddle_core::{
-    Access, Action, AtomicOp, Effect, Event, EventId, MutexOp, ObjectId, RwLockOp, Trace,
+    Access, Action, AtomicOp, BarrierOp, ChannelOp, CondvarOp, Effect, Event, EventId, MutexOp,
+    ObjectId, ObjectKind, OnceOp, ParkOp, RwLockOp, ThreadId, ThreadOp, Trace,
 };
 
 /// The tie of a step to an earlier one; steps are positions in the trace.
@@ -17,87 +20,89 @@ pub(crate) enum Link {
     TakenIn(usize),
 }
 
-/// The tie of the step at `position`, if it has one.
-pub(crate) fn link(trace: &Trace, position: usize) -> Option<Link> {
-    let event = &trace.events[position];
-    match event.op.action() {
-        Action::Atomic(op) => match op {
-            AtomicOp::Load { .. } | AtomicOp::Update { .. } | AtomicOp::CompareExchange { .. } => {
-                Some(source(trace, position).map_or(Link::ReadsInitial, Link::Reads))
-            }
-            AtomicOp::Store { .. } => {
-                let before = last_update(trace, position)?;
-                let foreign = trace.events[before].id.thread != event.id.thread;
-                foreign.then_some(Link::Overwrites(before))
-            }
-        },
-        Action::Mutex(op) => match op {
-            MutexOp::Unlock => taken_in(trace, position).map(Link::TakenIn),
-            MutexOp::Lock | MutexOp::TryLock => None,
-        },
-        Action::RwLock(op) => match op {
-            RwLockOp::UnlockRead | RwLockOp::UnlockWrite => {
-                taken_in(trace, position).map(Link::TakenIn)
-            }
-            RwLockOp::Read | RwLockOp::Write | RwLockOp::TryRead | RwLockOp::TryWrite => None,
-        },
-        Action::Thread(_)
-        | Action::Cell(_)
-        | Action::Condvar(_)
-        | Action::Barrier(_)
-        | Action::Once(_)
-        | Action::Park(_)
-        | Action::Channel(_)
-        | Action::Fence(_)
-        | Action::Pause(_)
-        | Action::Choose { .. } => None,
-    }
+/// The ties of all steps of a run.
+pub(crate) struct Links {
+    links: Vec<Option<Link>>,
+    after: Vec<Option<usize>>,
 }
 
-/// The step whose value the step at `position` read; `None` for the initial value.
-fn source(trace: &Trace, position: usize) -> Option<usize> {
-    match trace.sources.iter().find(|source| source.0 == position) {
-        Some(&(_, chosen)) => {
-            let object = trace.events[position].op.object();
-            let initial = trace.objects.get(object.index()).map(|object| object.name);
-            if initial == Some(chosen) { None } else { step_of(trace, chosen) }
+impl Links {
+    pub(crate) fn new(trace: &Trace) -> Links {
+        let mut past = Past::default();
+        let mut ties = Links { links: Vec::new(), after: Vec::new() };
+        for (position, event) in trace.events.iter().enumerate() {
+            ties.links.push(past.link(trace, position, event));
+            let after = past.enabler(trace, event);
+            let is_foreign = |step: &usize| trace.events[*step].id.thread != event.id.thread;
+            ties.after.push(after.filter(is_foreign));
+            past.add(trace, position, event);
         }
-        None => last_update(trace, position),
+        ties
+    }
+
+    /// The tie of the step at `position`, if it has one.
+    pub(crate) fn link(&self, position: usize) -> Option<Link> {
+        self.links[position]
+    }
+
+    /// The step of another thread that let the one at `position` happen: it gave the lock back, sent
+    /// the message, notified, unparked, ended, or spawned the thread.
+    pub(crate) fn after(&self, position: usize) -> Option<usize> {
+        self.after[position]
     }
 }
 
-fn step_of(trace: &Trace, id: EventId) -> Option<usize> {
-    trace.events.iter().position(|event| event.id == id)
+/// What is remembered of the steps so far.
+#[derive(Default)]
+struct Past {
+    /// By object: the last step that changed it.
+    updates: HashMap<ObjectId, usize>,
+    /// By lock and thread: the last step in which it was taken.
+    takings: HashMap<(ObjectId, ThreadId), usize>,
+    /// By lock: the last step in which it was given back. By channel: the sends whose message was not
+    /// taken yet. By park token, one-time initialisation, barrier: what lets others go on.
+    openings: HashMap<ObjectId, Vec<usize>>,
+    /// By condition variable: the notifications, and whether they are for all.
+    notifications: HashMap<ObjectId, Vec<(usize, Reach)>>,
+    /// By thread: the last step in which it began to wait for a notification.
+    waits: HashMap<ThreadId, usize>,
+    /// By thread: who spawned it, until its first step; then where it ended.
+    lives: HashMap<ThreadId, usize>,
 }
 
-fn last_update(trace: &Trace, position: usize) -> Option<usize> {
-    let object = trace.events[position].op.object();
-    last(trace, position, |event| event.op.object() == object && event.access() == Access::Update)
+/// How many threads a notification can wake.
+#[derive(Copy, Clone, PartialEq, Eq)]
+enum Reach {
+    One,
+    All,
 }
 
-/// The step in which the thread that gives a lock back at `position` took it.
-fn taken_in(trace: &Trace, position: usize) -> Option<usize> {
-    let unlock = &trace.events[position];
-    last(trace, position, |event| {
-        event.id.thread == unlock.id.thread && takes(event, unlock.op.object())
-    })
-}
-
-/// Whether the event took the lock `object`.
-fn takes(event: &Event, object: ObjectId) -> bool {
-    event.op.object() == object
-        && event.effect != Effect::No
-        && match event.op.action() {
+impl Past {
+    fn link(&self, trace: &Trace, position: usize, event: &Event) -> Option<Link> {
+        let object = event.op.object();
+        let taken = || self.takings.get(&(object, event.id.thread)).copied().map(Link::TakenIn);
+        match event.op.action() {
+            Action::Atomic(op) => match op {
+                AtomicOp::Load { .. }
+                | AtomicOp::Update { .. }
+                | AtomicOp::CompareExchange { .. } => Some(
+                    self.source(trace, position, object).map_or(Link::ReadsInitial, Link::Reads),
+                ),
+                AtomicOp::Store { .. } => {
+                    let before = *self.updates.get(&object)?;
+                    let is_foreign = trace.events[before].id.thread != event.id.thread;
+                    is_foreign.then_some(Link::Overwrites(before))
+                }
+            },
             Action::Mutex(op) => match op {
-                MutexOp::Lock | MutexOp::TryLock => true,
-                MutexOp::Unlock => false,
+                MutexOp::Unlock => taken(),
+                MutexOp::Lock | MutexOp::TryLock => None,
             },
             Action::RwLock(op) => match op {
-                RwLockOp::Read | RwLockOp::Write | RwLockOp::TryRead | RwLockOp::TryWrite => true,
-                RwLockOp::UnlockRead | RwLockOp::UnlockWrite => false,
+                RwLockOp::UnlockRead | RwLockOp::UnlockWrite => taken(),
+                RwLockOp::Read | RwLockOp::Write | RwLockOp::TryRead | RwLockOp::TryWrite => None,
             },
             Action::Thread(_)
-            | Action::Atomic(_)
             | Action::Cell(_)
             | Action::Condvar(_)
             | Action::Barrier(_)
@@ -106,10 +111,174 @@ fn takes(event: &Event, object: ObjectId) -> bool {
             | Action::Channel(_)
             | Action::Fence(_)
             | Action::Pause(_)
-            | Action::Choose { .. } => false,
+            | Action::Choose { .. } => None,
         }
+    }
+
+    /// The step whose value the step at `position` read; `None` for the initial value.
+    fn source(&self, trace: &Trace, position: usize, object: ObjectId) -> Option<usize> {
+        let chosen = trace.sources.binary_search_by_key(&position, |source| source.0);
+        match chosen.map(|index| trace.sources[index].1) {
+            Ok(chosen) => {
+                let initial = trace.objects.get(object.index()).map(|object| object.name);
+                if initial == Some(chosen) { None } else { step_of(trace, chosen) }
+            }
+            Err(_) => self.updates.get(&object).copied(),
+        }
+    }
+
+    /// The step that let this one happen, of whichever thread.
+    fn enabler(&mut self, trace: &Trace, event: &Event) -> Option<usize> {
+        let (object, thread) = (event.op.object(), event.id.thread);
+        if event.id.index == 0 {
+            if let Some(spawn) = self.lives.remove(&thread) {
+                return Some(spawn);
+            }
+        }
+        let took_effect = event.effect != Effect::No && event.effect != Effect::Closed;
+        let last = |past: &Past| past.openings.get(&object).and_then(|all| all.last().copied());
+        match event.op.action() {
+            Action::Mutex(MutexOp::Lock | MutexOp::TryLock)
+            | Action::RwLock(
+                RwLockOp::Read | RwLockOp::Write | RwLockOp::TryRead | RwLockOp::TryWrite,
+            )
+            | Action::Park(ParkOp::Park { .. })
+                if took_effect =>
+            {
+                last(self)
+            }
+            Action::Barrier(BarrierOp::Leave { .. }) => last(self),
+            Action::Once(OnceOp::Begin) if event.effect == Effect::No => last(self),
+            Action::Channel(ChannelOp::Receive { .. } | ChannelOp::TryReceive) if took_effect => {
+                let sends = self.openings.get_mut(&object)?;
+                (!sends.is_empty()).then(|| sends.remove(0))
+            }
+            Action::Condvar(CondvarOp::Consume { .. }) if took_effect => {
+                let since = *self.waits.get(&thread)?;
+                let all = self.notifications.get_mut(&object)?;
+                let index = all.iter().position(|notification| notification.0 > since)?;
+                let (step, reach) = all[index];
+                if reach == Reach::One {
+                    all.remove(index);
+                }
+                Some(step)
+            }
+            Action::Thread(ThreadOp::Join) => match trace.objects.get(object.index())?.kind {
+                ObjectKind::Thread(joined) => self.lives.get(&joined).copied(),
+                ObjectKind::Atomic(_)
+                | ObjectKind::Cell
+                | ObjectKind::Mutex
+                | ObjectKind::RwLock
+                | ObjectKind::Condvar
+                | ObjectKind::Barrier
+                | ObjectKind::Once
+                | ObjectKind::Parker(_)
+                | ObjectKind::Channel => None,
+            },
+            Action::Thread(ThreadOp::Spawn | ThreadOp::Exit | ThreadOp::IsFinished)
+            | Action::Atomic(_)
+            | Action::Cell(_)
+            | Action::Mutex(_)
+            | Action::RwLock(_)
+            | Action::Condvar(_)
+            | Action::Barrier(_)
+            | Action::Once(_)
+            | Action::Park(_)
+            | Action::Channel(_)
+            | Action::Fence(_)
+            | Action::Pause(_)
+            | Action::Choose { .. } => None,
+        }
+    }
+
+    fn add(&mut self, trace: &Trace, position: usize, event: &Event) {
+        let (object, thread) = (event.op.object(), event.id.thread);
+        if event.access() == Access::Update {
+            self.updates.insert(object, position);
+        }
+        let took_effect = event.effect != Effect::No && event.effect != Effect::Closed;
+        match event.op.action() {
+            Action::Thread(op) => match op {
+                ThreadOp::Spawn => {
+                    if let Some(ObjectKind::Thread(spawned)) =
+                        trace.objects.get(object.index()).map(|object| object.kind)
+                    {
+                        self.lives.insert(spawned, position);
+                    }
+                }
+                ThreadOp::Exit => {
+                    self.lives.insert(thread, position);
+                }
+                ThreadOp::Join | ThreadOp::IsFinished => {}
+            },
+            Action::Mutex(op) => match op {
+                MutexOp::Lock | MutexOp::TryLock if took_effect => {
+                    self.takings.insert((object, thread), position);
+                }
+                MutexOp::Lock | MutexOp::TryLock => {}
+                MutexOp::Unlock => self.opens(object, position),
+            },
+            Action::RwLock(op) => match op {
+                RwLockOp::Read | RwLockOp::Write | RwLockOp::TryRead | RwLockOp::TryWrite
+                    if took_effect =>
+                {
+                    self.takings.insert((object, thread), position);
+                }
+                RwLockOp::Read | RwLockOp::Write | RwLockOp::TryRead | RwLockOp::TryWrite => {}
+                RwLockOp::UnlockRead | RwLockOp::UnlockWrite => self.opens(object, position),
+            },
+            Action::Condvar(op) => match op {
+                CondvarOp::Enqueue => {
+                    self.waits.insert(thread, position);
+                }
+                CondvarOp::NotifyOne if took_effect => self.notifies(object, position, Reach::One),
+                CondvarOp::NotifyAll if took_effect => self.notifies(object, position, Reach::All),
+                CondvarOp::NotifyOne | CondvarOp::NotifyAll | CondvarOp::Consume { .. } => {}
+            },
+            Action::Barrier(op) => match op {
+                BarrierOp::Arrive => self.opens(object, position),
+                BarrierOp::Leave { .. } => {}
+            },
+            Action::Once(op) => match op {
+                OnceOp::Complete => self.opens(object, position),
+                OnceOp::Begin | OnceOp::Reset | OnceOp::IsComplete => {}
+            },
+            Action::Park(op) => match op {
+                ParkOp::Unpark if took_effect => self.opens(object, position),
+                ParkOp::Unpark | ParkOp::Park { .. } => {}
+            },
+            Action::Channel(op) => match op {
+                ChannelOp::Send | ChannelOp::TrySend if took_effect => {
+                    self.openings.entry(object).or_default().push(position);
+                }
+                ChannelOp::Send
+                | ChannelOp::TrySend
+                | ChannelOp::AwaitTaken { .. }
+                | ChannelOp::Receive { .. }
+                | ChannelOp::TryReceive
+                | ChannelOp::CloseSenders
+                | ChannelOp::CloseReceiver => {}
+            },
+            Action::Atomic(_)
+            | Action::Cell(_)
+            | Action::Fence(_)
+            | Action::Pause(_)
+            | Action::Choose { .. } => {}
+        }
+    }
+
+    /// Only the last step that lets others go on matters.
+    fn opens(&mut self, object: ObjectId, position: usize) {
+        let all = self.openings.entry(object).or_default();
+        all.clear();
+        all.push(position);
+    }
+
+    fn notifies(&mut self, object: ObjectId, position: usize, reach: Reach) {
+        self.notifications.entry(object).or_default().push((position, reach));
+    }
 }
 
-fn last(trace: &Trace, before: usize, wanted: impl Fn(&Event) -> bool) -> Option<usize> {
-    trace.events[..before].iter().rposition(wanted)
+fn step_of(trace: &Trace, id: EventId) -> Option<usize> {
+    trace.events.iter().position(|event| event.id == id)
 }

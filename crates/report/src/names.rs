@@ -1,25 +1,30 @@
-//! What the objects of a run are called: kind and number, such as `mutex 1`.
+//! What the objects of a run are called: kind and number, such as `mutex 1`; and its threads: as the
+//! program calls them, if it does.
 //!
 //! Each kind counts for itself, in the order of first announcement, so that the numbers stay small
 //! and do not depend on objects of other kinds.
 
-use raddle_core::{ObjectId, ObjectInfo, ObjectKind, Op, Scalar};
+use raddle_core::{ObjectId, ObjectInfo, ObjectKind, Op, Scalar, ThreadId, Trace};
 
 /// The names of all objects of a run.
 pub(crate) struct Names<'a> {
+    threads: &'a [(ThreadId, String)],
     objects: &'a [ObjectInfo],
     names: Vec<String>,
 }
 
 impl<'a> Names<'a> {
-    pub(crate) fn new(objects: &'a [ObjectInfo]) -> Names<'a> {
+    pub(crate) fn new(trace: &'a Trace) -> Names<'a> {
+        let (threads, objects) = (&trace.thread_names[..], &trace.objects[..]);
         let mut counters: Vec<(&str, u32)> = Vec::new();
         let names = objects
             .iter()
             .map(|object| {
                 let word = match object.kind {
-                    ObjectKind::Thread(thread) => return thread.to_string(),
-                    ObjectKind::Parker(thread) => return format!("parking of {thread}"),
+                    ObjectKind::Thread(thread) => return called(threads, thread),
+                    ObjectKind::Parker(thread) => {
+                        return format!("parking of {}", called(threads, thread));
+                    }
                     ObjectKind::Atomic(_) => "atomic",
                     ObjectKind::Cell => "cell",
                     ObjectKind::Mutex => "mutex",
@@ -32,7 +37,12 @@ impl<'a> Names<'a> {
                 format!("{word} {}", next(&mut counters, word))
             })
             .collect();
-        Names { objects, names }
+        Names { threads, objects, names }
+    }
+
+    /// `thread 1`, or `thread 1 (worker)`.
+    pub(crate) fn thread(&self, thread: ThreadId) -> String {
+        called(self.threads, thread)
     }
 
     pub(crate) fn name(&self, object: ObjectId) -> &str {
@@ -106,6 +116,18 @@ impl<'a> Names<'a> {
     }
 }
 
+fn called(threads: &[(ThreadId, String)], thread: ThreadId) -> String {
+    match threads.iter().find(|named| named.0 == thread) {
+        Some((_, name)) => format!("{thread} ({})", one_line(name)),
+        None => thread.to_string(),
+    }
+}
+
+/// A name as a part of a line, however it was given.
+fn one_line(name: &str) -> String {
+    name.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
+}
+
 fn next(counters: &mut Vec<(&'static str, u32)>, word: &'static str) -> u32 {
     match counters.iter_mut().find(|counter| counter.0 == word) {
         Some(counter) => {
@@ -119,7 +141,7 @@ fn next(counters: &mut Vec<(&'static str, u32)>, word: &'static str) -> u32 {
     }
 }
 
-fn type_name(scalar: Scalar) -> &'static str {
+pub(crate) fn type_name(scalar: Scalar) -> &'static str {
     match scalar {
         Scalar::Bool => "bool",
         Scalar::U8 => "u8",

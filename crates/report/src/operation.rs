@@ -202,7 +202,7 @@ fn atomic(op: AtomicOp, scalar: Scalar) -> String {
     }
 }
 
-fn rmw(function: Rmw) -> &'static str {
+pub(crate) fn rmw(function: Rmw) -> &'static str {
     match function {
         Rmw::Swap => "swap",
         Rmw::Add => "fetch_add",
@@ -216,7 +216,7 @@ fn rmw(function: Rmw) -> &'static str {
     }
 }
 
-fn ordering(order: Order) -> &'static str {
+pub(crate) fn ordering(order: Order) -> &'static str {
     match order {
         Order::Relaxed => "Relaxed",
         Order::Acquire => "Acquire",
@@ -226,7 +226,7 @@ fn ordering(order: Order) -> &'static str {
     }
 }
 
-fn value(scalar: Scalar, bits: u64) -> String {
+pub(crate) fn value(scalar: Scalar, bits: u64) -> String {
     match scalar {
         Scalar::Bool => (bits != 0).to_string(),
         Scalar::U8 | Scalar::U16 | Scalar::U32 | Scalar::U64 => bits.to_string(),
@@ -240,7 +240,7 @@ fn value(scalar: Scalar, bits: u64) -> String {
 /// Whose park token the operation is on.
 fn parked(op: Op, names: &Names<'_>) -> String {
     match names.kind(op.object()) {
-        Some(ObjectKind::Parker(thread)) => thread.to_string(),
+        Some(ObjectKind::Parker(thread)) => names.thread(thread),
         Some(
             ObjectKind::Thread(_)
             | ObjectKind::Atomic(_)

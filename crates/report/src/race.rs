@@ -8,17 +8,18 @@ pub(crate) fn headline(first: &PlainAccess, second: &PlainAccess, names: &Names<
     format!(
         "data race on {}: {} {} and {} {}",
         names.name(first.object),
-        first.thread,
+        names.thread(first.thread),
         verb(first),
-        second.thread,
+        names.thread(second.thread),
         verb(second)
     )
 }
 
 pub(crate) fn explanation(first: &PlainAccess, second: &PlainAccess, names: &Names<'_>) -> String {
-    let width = first.thread.to_string().len().max(second.thread.to_string().len());
+    let name = |access: &PlainAccess| names.thread(access.thread);
+    let width = name(first).len().max(name(second).len());
     let line = |access: &PlainAccess| {
-        let thread = access.thread.to_string();
+        let thread = name(access);
         format!("    {thread:width$}  {:6}  at {}\n", verb(access), access.site)
     };
     format!(

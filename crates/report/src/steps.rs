@@ -4,9 +4,9 @@ use raddle_core::{
     Action, Finding, ObjectId, ObjectKind, PlainAccess, Site, ThreadId, ThreadOp, Trace,
 };
 
-use crate::fold::{Part, fold};
+use crate::fold::{Fold, PICTURE, Part, fold};
 use crate::lanes::{Act, Line, Step, draw};
-use crate::links::{Link, link};
+use crate::links::{Link, Links};
 use crate::names::Names;
 use crate::{operation, race};
 
@@ -15,33 +15,8 @@ const LEGEND: usize = 20;
 
 /// The steps of a run that ended in `finding`, and below them what the objects are.
 pub(crate) fn picture(trace: &Trace, finding: &Finding, names: &Names<'_>) -> String {
-    let lives = Lives::new(trace);
-    let mut lines = Vec::new();
-    let mut used = Vec::new();
-    let mut accesses = racing(trace, finding).into_iter().peekable();
-    for part in fold(trace.events.len()) {
-        match part {
-            Part::Omitted(number) => lines.push(Line::Omitted(number)),
-            Part::Steps(range) => {
-                for position in range {
-                    while let Some(access) = accesses.next_if(|access| access.after <= position) {
-                        used.push(access.object);
-                        lines.push(Line::Act(plain(&access, names, &lives)));
-                    }
-                    used.push(trace.events[position].op.object());
-                    lines.push(Line::Act(step(trace, position, names, &lives)));
-                }
-            }
-        }
-    }
-    for access in accesses {
-        used.push(access.object);
-        lines.push(Line::Act(plain(&access, names, &lives)));
-    }
-    for act in stopped(trace, finding, names, &lives, &mut used) {
-        lines.push(Line::Act(act));
-    }
-    let mut text = draw(&lines);
+    let (lines, used) = lines(trace, finding, names, PICTURE);
+    let mut text = draw(&lines, names);
     let legend = names.legend(&used);
     if !legend.is_empty() {
         text.push('\n');
@@ -55,14 +30,62 @@ pub(crate) fn picture(trace: &Trace, finding: &Finding, names: &Names<'_>) -> St
     text
 }
 
-fn step(trace: &Trace, position: usize, names: &Names<'_>, lives: &Lives) -> Act {
+/// The steps of a run that ended in `finding`, what stopped it, and the objects they are about.
+pub(crate) fn lines(
+    trace: &Trace,
+    finding: &Finding,
+    names: &Names<'_>,
+    how: Fold,
+) -> (Vec<Line>, Vec<ObjectId>) {
+    let (lives, links) = (Lives::new(trace), Links::new(trace));
+    let mut lines = Vec::new();
+    let mut used = Vec::new();
+    let mut accesses = racing(trace, finding).into_iter().peekable();
+    for part in fold(trace.events.len(), how) {
+        match part {
+            Part::Omitted(number) => lines.push(Line::Omitted(number)),
+            Part::Steps(range) => {
+                for position in range {
+                    while let Some(access) = accesses.next_if(|access| access.after <= position) {
+                        used.push(access.object);
+                        lines.push(Line::Act(plain(&access, names, &lives)));
+                    }
+                    used.push(trace.events[position].op.object());
+                    lines.push(Line::Act(step(
+                        trace,
+                        position,
+                        names,
+                        &lives,
+                        links.link(position),
+                    )));
+                }
+            }
+        }
+    }
+    for access in accesses {
+        used.push(access.object);
+        lines.push(Line::Act(plain(&access, names, &lives)));
+    }
+    for act in stopped(trace, finding, names, &lives, &mut used) {
+        lines.push(Line::Act(act));
+    }
+    (lines, used)
+}
+
+fn step(
+    trace: &Trace,
+    position: usize,
+    names: &Names<'_>,
+    lives: &Lives,
+    link: Option<Link>,
+) -> Act {
     let event = &trace.events[position];
     Act {
         step: Step::Number(position + 1),
         thread: event.id.thread,
         text: operation::performed(event, names),
         source: source(event.site),
-        note: match link(trace, position) {
+        note: match link {
             Some(Link::Reads(step)) => format!("reads {}", step + 1),
             Some(Link::ReadsInitial) => "reads the initial value".into(),
             Some(Link::Overwrites(step)) => format!("overwrites {}", step + 1),

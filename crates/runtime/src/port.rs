@@ -45,6 +45,7 @@ pub(crate) struct Entries {
     pub(crate) belongings: unsafe fn(*const ()) -> Option<Rc<dyn Any>>,
     pub(crate) endow: unsafe fn(*const (), Option<Rc<dyn Any>>),
     pub(crate) spawn: unsafe fn(*const (), Arc<dyn Body>, Site) -> ThreadId,
+    pub(crate) call_thread: unsafe fn(*const (), &str),
     pub(crate) work: unsafe fn(*const ()),
     pub(crate) finish: unsafe fn(*const (), Caught) -> Parting,
     pub(crate) exit: unsafe fn(*const ()) -> Parting,
@@ -264,6 +265,13 @@ pub fn spawn(body: Arc<dyn Body>, site: Site) -> ThreadId {
     unsafe { (entries.spawn)(run, body, site) }
 }
 
+/// Notes what the program calls the calling thread, for the report.
+pub fn call_thread(name: &str) {
+    let (run, entries) = port().get();
+    // SAFETY: both were set together by `connect`, for a run that has not ended.
+    unsafe { (entries.call_thread)(run, name) }
+}
+
 /// The word that replays the run up to here.
 pub(crate) fn token() -> String {
     let (run, entries) = port().get();
@@ -382,6 +390,7 @@ static OUTSIDE: Entries = Entries {
     belongings: |_| outside(),
     endow: |_, _| outside(),
     spawn: |_, _, _| outside(),
+    call_thread: |_, _| outside(),
     work: |_| outside(),
     finish: |_, _| outside(),
     exit: |_| outside(),

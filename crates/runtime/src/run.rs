@@ -24,6 +24,9 @@ pub(crate) struct Crew<B> {
     /// By [`ThreadId`]: what the mirror keeps for a thread. Nothing is left after a run, unless a
     /// thread got stuck.
     belongings: RefCell<Vec<Option<Rc<dyn Any>>>>,
+    /// What the program calls its threads, as it last said. Ids are kept for a session, so that only
+    /// the last run with a thread counts.
+    thread_names: RefCell<Vec<(ThreadId, String)>>,
     options: Options,
 }
 
@@ -33,8 +36,22 @@ impl<B: Backend> Crew<B> {
             backend: UnsafeCell::new(backend),
             bodies: UnsafeCell::new(Vec::new()),
             belongings: RefCell::new(Vec::new()),
+            thread_names: RefCell::new(Vec::new()),
             options,
         }
+    }
+
+    fn call_thread(&self, thread: ThreadId, name: &str) {
+        let mut names = self.thread_names.borrow_mut();
+        match names.iter_mut().find(|known| known.0 == thread) {
+            Some(known) if known.1 == name => {}
+            Some(known) => known.1 = name.to_owned(),
+            None => names.push((thread, name.to_owned())),
+        }
+    }
+
+    pub(crate) fn thread_names(&self) -> Vec<(ThreadId, String)> {
+        self.thread_names.borrow().clone()
     }
 
     pub(crate) fn abandon(self) {

@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use raddle_core::Chooser;
+use raddle_core::{Chooser, ThreadId};
 use raddle_engine::{Engine, Memory, Stuck, Substrate};
 
 use crate::epoch::Epochs;
@@ -39,6 +39,12 @@ impl<B: Backend> Runtime<B> {
 }
 
 impl<B: Backend> Runtime<B> {
+    /// What the program called its threads in the last run; also those of earlier runs that the last
+    /// did not have. Nothing after a thread got stuck.
+    pub fn thread_names(&self) -> Vec<(ThreadId, String)> {
+        self.crew.as_ref().map_or_else(Vec::new, |crew| crew.thread_names())
+    }
+
     /// The stuck thread's stack may be referred to from anywhere.
     #[cold]
     fn abandon(&mut self) {

@@ -82,8 +82,10 @@ impl<S: Substrate> Session<'_, S> {
             Stop::Done if explorer.covered(true) == Covered::Everything => {
                 (PhaseEnd::Exhausted, Some(Verdict::Exhausted))
             }
-            Stop::Trivial => (PhaseEnd::Exhausted, Some(Verdict::NothingToExplore)),
-            Stop::Done => {
+            Stop::Trivial if tally.discarded == 0 => {
+                (PhaseEnd::Exhausted, Some(Verdict::NothingToExplore))
+            }
+            Stop::Done | Stop::Trivial => {
                 // The run that was cut off is made again, in full, by sampling.
                 tally.discarded = 0;
                 (PhaseEnd::TooLong, None)

@@ -37,6 +37,9 @@ pub(super) enum Found<T> {
 
 /// The calling thread of a run has this name from now on.
 pub(super) fn set_name(name: Arc<More>) {
+    if let More::Named(name) = &*name {
+        port::call_thread(name);
+    }
     if mine().name.set(name).is_err() {
         unreachable!("raddle invariant broken: a thread was named twice");
     }

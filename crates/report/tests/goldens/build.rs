@@ -8,7 +8,7 @@ use raddle_core::{
     Pending, Report, Site, ThreadId, ThreadInfo, ThreadOp, Trace, Verdict,
 };
 
-use crate::site;
+use crate::{json, site};
 
 pub(crate) const MAIN: ThreadId = ThreadId::MAIN;
 
@@ -79,6 +79,7 @@ impl Build {
 /// Checks what `report` looks like.
 pub(crate) fn check(report: &Report, expected: Expect) {
     expected.assert_eq(&raddle_report::text(report));
+    json::parsed(report);
 }
 
 pub(crate) fn panic(thread: u32, message: &str) -> Finding {

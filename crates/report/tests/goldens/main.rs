@@ -4,6 +4,8 @@ mod build;
 mod clean;
 mod deadlocks;
 mod findings;
+mod html;
+mod json;
 mod programs;
 mod real;
 mod site;

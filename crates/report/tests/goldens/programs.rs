@@ -49,3 +49,13 @@ pub(crate) fn lost_wakeup() {
     pair.1.notify_one();
     waiter.join().unwrap();
 }
+
+pub(crate) fn named_threads() {
+    let lock = Arc::new(Mutex::new(()));
+    let worker = thread::Builder::new().name("worker".into()).spawn({
+        let lock = lock.clone();
+        move || std::mem::forget(lock.lock().unwrap())
+    });
+    worker.unwrap().join().unwrap();
+    drop(lock.lock().unwrap());
+}

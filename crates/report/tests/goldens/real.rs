@@ -6,10 +6,17 @@ use std::time::Duration;
 use expect_test::{Expect, expect};
 use raddle_core::{Choice, Finding, Report, ThreadId, ThreadInfo, Token, Verdict};
 
-use crate::programs;
+use crate::{json, programs};
 
 /// Checks the report on the run of `program` in which the threads go as `order` says.
 fn check(program: fn(), order: &[u32], expected: Expect) {
+    let report = replayed(program, order);
+    expected.assert_eq(&raddle_report::text(&report));
+    json::parsed(&report);
+}
+
+/// The report on the run of `program` in which the threads go as `order` says.
+pub(crate) fn replayed(program: fn(), order: &[u32]) -> Report {
     let main = ThreadId::MAIN;
     let threads = [
         ThreadInfo { id: main, parent: main, position: 0 },
@@ -17,8 +24,7 @@ fn check(program: fn(), order: &[u32], expected: Expect) {
     ];
     let schedule = order.iter().map(|thread| Choice::Thread(ThreadId(*thread))).collect();
     let token = Token::new("real", &threads, schedule).to_string();
-    let report = raddle::Config::new().name("real").replay(token).run(program);
-    expected.assert_eq(&raddle_report::text(&settled(report)));
+    settled(raddle::Config::new().name("real").replay(token).run(program))
 }
 
 /// The report without what depends on the environment and the clock.
@@ -131,5 +137,30 @@ fn a_notification_comes_too_early() {
             notified in step 6, at crates/report/tests/goldens/programs.rs:49, when nobody waited
 
           replay: RADDLE_REPLAY=r1-XbDf1gAAAQQCAAMEA25xO20 cargo test real"#]],
+    );
+}
+
+#[test]
+fn threads_have_the_names_the_program_gave_them() {
+    check(
+        programs::named_threads,
+        &[0, 1, 1, 0],
+        expect![[r#"
+        raddle: test `real` FAILED — deadlock: no thread can go on
+          replayed from its token · 4 steps
+
+               main                      thread 1 (worker)
+            1  spawn thread 1 (worker)   │                   crates/report/tests/goldens/programs.rs:55
+            2  │                         mutex 1.lock        crates/report/tests/goldens/programs.rs:57
+            3  │                         ends
+            4  join thread 1 (worker)                        crates/report/tests/goldens/programs.rs:59
+            ✗  mutex 1.lock                                  crates/report/tests/goldens/programs.rs:60   waits for ever
+
+          mutex 1  first used at crates/report/tests/goldens/programs.rs:57
+
+          main waits for mutex 1 at crates/report/tests/goldens/programs.rs:60
+            held by thread 1 (worker), taken at crates/report/tests/goldens/programs.rs:57 and never given back: it has ended
+
+          replay: RADDLE_REPLAY=r1-XbDf1gAAAQQCAAHNqsUq cargo test real"#]],
     );
 }

@@ -42,6 +42,7 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         belongings: Self::belongings_entry,
         endow: Self::endow_entry,
         spawn: Self::spawn_entry,
+        call_thread: Self::call_thread_entry,
         work: Self::work_entry,
         finish: Self::finish_entry,
         exit: Self::exit_entry,
@@ -101,6 +102,9 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         }
         fn spawn_entry(run, body: Arc<dyn Body>, site: Site) -> ThreadId {
             run.spawn(body, site)
+        }
+        fn call_thread_entry(run, name: &str) {
+            run.crew.call_thread(run.thread.get(), name);
         }
         fn work_entry(run) {
             run.work();

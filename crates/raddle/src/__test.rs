@@ -1,0 +1,77 @@
+//! What `#[raddle::test]` expands to calls this; nothing of it is for users.
+
+use std::fmt::Debug;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use raddle_explore::OnStepLimit;
+
+use crate::environment::duration;
+use crate::{Config, Granularity};
+
+/// The settings of the test `name` in the module `module`.
+pub fn config(module: &str, name: &str) -> Config {
+    // As test harnesses name it: without the crate.
+    let path = match module.split_once("::") {
+        Some((_, inner)) => format!("{inner}::{name}"),
+        None => name.to_owned(),
+    };
+    Config::new().name(path)
+}
+
+/// What a test may return.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be what a test returns",
+    note = "a test returns nothing, an `ExitCode`, or a `Result` of these"
+)]
+pub trait Outcome {
+    /// Panics if it stands for a failure.
+    fn accept(self);
+}
+
+impl Outcome for () {
+    fn accept(self) {}
+}
+
+impl Outcome for ExitCode {
+    #[track_caller]
+    fn accept(self) {
+        assert!(self == ExitCode::SUCCESS, "the test returned {self:?}");
+    }
+}
+
+impl<T: Outcome, E: Debug> Outcome for Result<T, E> {
+    #[track_caller]
+    fn accept(self) {
+        match self {
+            Ok(outcome) => outcome.accept(),
+            Err(error) => panic!("the test returned Err({error:?})"),
+        }
+    }
+}
+
+/// The time that `text` stands for.
+pub const fn time(text: &str) -> Duration {
+    match duration(text) {
+        Some(time) => time,
+        None => panic!("this is not a time; say for example 500ms, 10s or 2m"),
+    }
+}
+
+/// The granularity with this word.
+pub const fn granularity(word: &str) -> Granularity {
+    match word.as_bytes() {
+        b"sync" => Granularity::Sync,
+        b"all" => Granularity::All,
+        _ => panic!("this is not a granularity; say sync or all"),
+    }
+}
+
+/// What is done at the step limit, by its word.
+pub const fn on_step_limit(word: &str) -> OnStepLimit {
+    match word.as_bytes() {
+        b"fail" => OnStepLimit::Fail,
+        b"discard" => OnStepLimit::Discard,
+        _ => panic!("this is not what can be done at the step limit; say fail or discard"),
+    }
+}

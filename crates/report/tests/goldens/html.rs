@@ -1,0 +1,199 @@
+//! The page of a report: what is in it, and what a browser makes of it.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use raddle_core::{Report, Verdict};
+
+use crate::build::{Build, failed, panic, report};
+use crate::{programs, real};
+
+/// The lines that the goldens' programs have.
+fn source(file: &str, line: u32) -> Option<String> {
+    let text = match file {
+        "crates/report/tests/goldens/programs.rs" => include_str!("programs.rs"),
+        _other => return None,
+    };
+    text.lines().nth(line as usize - 1).map(str::to_owned)
+}
+
+fn page(report: &Report) -> String {
+    raddle_report::html(report, &source)
+}
+
+fn lost_update() -> Report {
+    real::replayed(programs::lost_update, &[0, 0, 1, 1, 1, 0, 0, 0])
+}
+
+#[track_caller]
+fn assert_contains(page: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(page.contains(part), "`{part}` is not in\n{page}");
+    }
+}
+
+#[test]
+fn a_failure() {
+    let page = page(&lost_update());
+    assert_contains(
+        &page,
+        &[
+            "<title>real — raddle</title>",
+            "FAILED",
+            "assertion `left == right` failed: an update got lost: left: 0, right: 1",
+            "main panicked at crates/report/tests/goldens/programs.rs:18:5",
+            "RADDLE_REPLAY=r1-XbDf1gAAAgQDAAPFBDrG cargo test real",
+            "<th>main</th><th>thread 1</th>",
+            "id=\"step-6\" data-step=\"6\" data-thread=\"0\" data-object=\"2\"",
+            "title=\"overwrites 4\">atomic 1.store 0</span>",
+            "<code>counter.store(seen + 1, Ordering::SeqCst);</code>",
+            "<option value=\"2\">atomic 1</option>",
+            "prefers-color-scheme: dark",
+        ],
+    );
+    assert_eq!(page.matches("data-step=").count(), 8);
+    assert_eq!(page.matches("class=\"stop\"").count(), 1);
+}
+
+#[test]
+fn a_deadlock_has_a_drawing() {
+    let page = page(&real::replayed(programs::opposite_locks, &[0, 1, 0]));
+    assert_contains(
+        &page,
+        &["<svg class=\"cycle\"", "waits for · programs.rs:32", "held by · programs.rs:26"],
+    );
+    assert_eq!(page.matches("<g class=\"thread\">").count(), 2);
+    assert_eq!(page.matches("<g class=\"object\">").count(), 2);
+    assert_eq!(page.matches("<g class=\"edge\">").count(), 4);
+}
+
+#[test]
+fn a_clean_result() {
+    let page = page(&report(Verdict::Sampled));
+    assert_contains(&page, &["ok, sampled", "10,000", "3,911", "sampled: 10,000 executions"]);
+    assert!(!page.contains("<table class=\"steps\">"));
+}
+
+/// Nothing is fetched from anywhere.
+#[test]
+fn a_page_needs_nothing_else() {
+    let page = page(&lost_update());
+    for part in ["http:", "https:", " src=", "<link", "@import"] {
+        let found = page.replace("http://www.w3.org/2000/svg", "");
+        assert!(!found.contains(part), "{part}");
+    }
+}
+
+/// What a program says cannot become a part of the page.
+#[test]
+fn texts_are_only_texts() {
+    let message =
+        "</script><script>alert(1)</script><img src=x onerror=alert(1)> & \"quotes\" \u{0}";
+    let mut report = failed(panic(0, message), Build::with_threads(1).finish());
+    report.name = "<b>bold</b>".into();
+    let page = page(&report);
+    assert!(!page.contains("<script>alert") && !page.contains("<img") && !page.contains("<b>bold"));
+    assert_eq!(page.matches("</script>").count(), 3, "the report, the sources, the script");
+    assert_contains(&page, &["&lt;img src=x onerror=alert(1)&gt; &amp; &quot;quotes&quot;"]);
+}
+
+/// What a browser makes of a page, after its scripts and then `script` have run; `None` if there is no
+/// browser.
+fn in_browser(name: &str, page: &str, fragment: &str, script: &str) -> Option<String> {
+    let browser = ["chromium", "chromium-browser", "google-chrome"].into_iter().find(|browser| {
+        let version = Command::new(browser).arg("--version").output();
+        version.is_ok_and(|output| output.status.success())
+    });
+    let Some(browser) = browser else {
+        eprintln!("NOT TESTED: no Chromium here, so no page was looked at in a browser");
+        return None;
+    };
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let file = folder.join(format!("{name}.html"));
+    let noticed =
+        "<script>window.onerror = (message) => { document.title = `ERROR ${message}`; };</script>";
+    let page = page
+        .replacen("<head>", &format!("<head>{noticed}"), 1)
+        .replace("</body>", &format!("<script>{script}</script></body>"));
+    fs::write(&file, page).unwrap();
+    let output = Command::new(browser)
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--window-size=1400,900"])
+        .arg(format!("--user-data-dir={}", folder.join(format!("{name}-profile")).display()))
+        .args(["--virtual-time-budget=2000", "--dump-dom"])
+        .arg(format!("file://{}{fragment}", file.display()))
+        .output()
+        .unwrap();
+    let shown = String::from_utf8(output.stdout).unwrap();
+    assert!(shown.contains("</html>"), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(!shown.contains("<title>ERROR"), "{shown}");
+    Some(shown)
+}
+
+/// Keys as if they were pressed.
+fn keys(keys: &[&str]) -> String {
+    keys.iter()
+        .map(|key| {
+            format!("document.dispatchEvent(new KeyboardEvent('keydown', {{key: '{key}'}}));")
+        })
+        .collect()
+}
+
+/// The step that is chosen.
+fn chosen(page: &str) -> &str {
+    let row = page.split("<tr ").find(|row| row.contains("class=\"chosen\"")).unwrap_or("nothing");
+    row.split('"').nth(1).unwrap_or(row)
+}
+
+#[test]
+fn a_browser_shows_arrows_and_the_chosen_step() {
+    let page = page(&lost_update());
+    let Some(shown) = in_browser("chosen", &page, "#step-6", "") else { return };
+    assert_eq!(chosen(&shown), "step-6");
+    assert_contains(
+        &shown,
+        &[
+            "<h2>Step 6 of 8</h2>",
+            "<dt>overwrites</dt><dd><a>step 4</a></dd>",
+            "<dt>read by</dt><dd><a>step 8</a></dd>",
+            "<dt>order</dt><dd>SeqCst</dd>",
+            "<span class=\"here\"><b>16</b>    counter.store(seen + 1, Ordering::SeqCst);</span>",
+            "class=\"arrow overwrites strong\"",
+            "class=\"arrow after\"",
+        ],
+    );
+}
+
+#[test]
+fn a_browser_steps_and_filters() {
+    let page = page(&lost_update());
+    let Some(shown) = in_browser("stepped", &page, "#step-6", &keys(&["k", "ArrowUp", "j", "k"]))
+    else {
+        return;
+    };
+    assert_eq!(chosen(&shown), "step-4");
+    // The object of step 6 is used by the steps 2, 3, 4, 6 and 8.
+    let Some(shown) = in_browser("filtered", &page, "#step-6", &keys(&["o", "k", "k"])) else {
+        return;
+    };
+    assert_eq!(chosen(&shown), "step-3");
+    assert_eq!(shown.matches("class=\"hidden\"").count() + shown.matches("stop hidden").count(), 4);
+    let Some(shown) = in_browser("everything", &page, "#step-6", &keys(&["o", "Escape", "Home"]))
+    else {
+        return;
+    };
+    assert_eq!(chosen(&shown), "step-1");
+    assert!(!shown.contains("class=\"hidden\""));
+}
+
+#[test]
+fn a_browser_shows_other_pages_without_errors() {
+    for (name, report) in [
+        ("deadlock", real::replayed(programs::opposite_locks, &[0, 1, 0])),
+        ("early", real::replayed(programs::lost_wakeup, &[0, 1, 1, 0, 0, 0, 1, 1, 1])),
+        ("clean", report(Verdict::Exhausted)),
+        ("empty", failed(panic(0, "at once"), Build::with_threads(0).finish())),
+    ] {
+        in_browser(name, &page(&report), "", "");
+    }
+}

@@ -1,0 +1,300 @@
+//! Reports as JSON. Every report of the goldens is read back with a parser that shares no code, and all
+//! that is in it must be documented.
+
+use std::collections::BTreeSet;
+
+use expect_test::{Expect, expect};
+use raddle_core::{
+    Action, AtomicOp, Bounds, Effect, Finding, ObjectKind, Order, Phase, PhaseEnd, Report, Scalar,
+    Search, Site, ThreadId, Verdict,
+};
+use serde_json::Value;
+
+use crate::build::{Build, failed, panic, report};
+use crate::{programs, real, site};
+
+const PAGE: &str = include_str!("../../../../docs/report-json.md");
+
+/// The JSON of `report`, read back. Panics if the page about it does not tell of a field or a kind.
+pub(crate) fn parsed(report: &Report) -> Value {
+    let text = raddle_report::json(report);
+    let value: Value =
+        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let mut found = BTreeSet::new();
+    words(&value, &mut found);
+    for word in found {
+        assert!(PAGE.contains(&format!("`{word}`")), "nothing is said about `{word}`");
+    }
+    assert_eq!(value["version"], 1);
+    assert_eq!(value["name"], report.name);
+    assert_eq!(value["executions"], report.executions);
+    assert_eq!(value["failure"].is_null(), report.failure().is_none());
+    if let Some(failure) = report.failure() {
+        let trace = &value["failure"]["trace"];
+        let events = trace["events"].as_array().unwrap();
+        let omitted = trace["omitted"].as_u64().unwrap() as usize;
+        assert_eq!(events.len() + omitted, failure.trace.events.len());
+        assert_eq!(trace["objects"].as_array().unwrap().len(), failure.trace.objects.len());
+        for event in events {
+            let position = event["step"].as_u64().unwrap() as usize - 1;
+            let recorded = failure.trace.events[position];
+            assert_eq!(event["thread"], recorded.id.thread.0);
+            assert_eq!(event["index"], recorded.id.index);
+            assert_eq!(event["site"].is_null(), recorded.site == Site::UNKNOWN);
+        }
+    }
+    value
+}
+
+/// The names and the kinds in `value`.
+fn words<'a>(value: &'a Value, found: &mut BTreeSet<&'a str>) {
+    match value {
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                found.insert(name);
+                if let ("kind" | "ending", Some(kind)) = (&name[..], value.as_str()) {
+                    found.insert(kind);
+                }
+                words(value, found);
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| words(item, found)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+fn check(report: &Report, expected: Expect) {
+    expected.assert_eq(&raddle_report::json(report));
+    parsed(report);
+}
+
+#[test]
+fn a_clean_result() {
+    check(
+        &report(Verdict::Sampled),
+        expect![[r#"
+            {
+              "version": 1,
+              "name": "tests::queue",
+              "strategy": "random",
+              "seed": 0,
+              "verdict": {"kind": "sampled"},
+              "executions": 10000,
+              "steps": 123456,
+              "classes": 3911,
+              "classes_exact": true,
+              "discarded": 0,
+              "elapsed_seconds": 0.4,
+              "threads": 3,
+              "phases": [],
+              "search": null,
+              "failure": null
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn a_search_in_parts() {
+    let bounds = Bounds { preemptions: Some(2), ..Bounds::default() };
+    let phase =
+        |strategy: &str, executions, end| Phase { strategy: strategy.into(), executions, end };
+    let mut report = report(Verdict::Bounded(bounds));
+    report.seed = u64::MAX;
+    report.phases = vec![
+        phase("dpor", 64, PhaseEnd::TooMany(2.5e13)),
+        phase("bpor:2", 9_936, PhaseEnd::Bounded(bounds)),
+        phase("random", 1, PhaseEnd::TooMany(f64::INFINITY)),
+    ];
+    report.search = Some(Search { blocked: 3, points: 40, planned: 5, estimate: Some(120.0) });
+    check(
+        &report,
+        expect![[r#"
+        {
+          "version": 1,
+          "name": "tests::queue",
+          "strategy": "random",
+          "seed": 18446744073709551615,
+          "verdict": {"kind": "bounded", "bounds": {"preemptions": 2, "delays": null, "unfairness": null}},
+          "executions": 10000,
+          "steps": 123456,
+          "classes": 3911,
+          "classes_exact": true,
+          "discarded": 0,
+          "elapsed_seconds": 0.4,
+          "threads": 3,
+          "phases": [
+            {"strategy": "dpor", "executions": 64, "end": {"kind": "too-many", "estimate": 25000000000000.0}},
+            {
+              "strategy": "bpor:2",
+              "executions": 9936,
+              "end": {"kind": "bounded", "bounds": {"preemptions": 2, "delays": null, "unfairness": null}}
+            },
+            {"strategy": "random", "executions": 1, "end": {"kind": "too-many", "estimate": null}}
+          ],
+          "search": {"blocked": 3, "points": 40, "planned": 5, "estimate": 120.0},
+          "failure": null
+        }
+    "#]],
+    );
+    assert_eq!(parsed(&report)["seed"].as_u64(), Some(u64::MAX));
+}
+
+#[test]
+fn a_run() {
+    check(
+        &real::replayed(programs::lost_update, &[0, 0, 1, 1, 1, 0, 0, 0]),
+        expect![[r#"
+            {
+              "version": 1,
+              "name": "real",
+              "strategy": "replay",
+              "seed": 0,
+              "verdict": {"kind": "failed"},
+              "executions": 1,
+              "steps": 8,
+              "classes": 1,
+              "classes_exact": true,
+              "discarded": 0,
+              "elapsed_seconds": 0.0004,
+              "threads": 0,
+              "phases": [],
+              "search": null,
+              "failure": {
+                "summary": "assertion `left == right` failed: an update got lost: left: 0, right: 1",
+                "finding": {"kind": "panic", "thread": 0, "message": "assertion `left == right` failed: an update got lost\n  left: 0\n right: 1", "place": "crates/report/tests/goldens/programs.rs:18:5", "backtrace": null},
+                "execution": 1,
+                "reproduced": true,
+                "token": "r1-XbDf1gAAAgQDAAPFBDrG",
+                "trace": {
+                  "ending": "panicked",
+                  "fingerprint": "d81495d734a0ec36",
+                  "threads": [{"id": 0, "parent": null, "position": 0, "name": null}, {"id": 1, "parent": 0, "position": 0, "name": null}],
+                  "objects": [
+                    {"id": 0, "name": "main", "kind": "thread", "thread": 0, "initial": null, "first": {"thread": 0, "index": 0}, "site": null},
+                    {"id": 1, "name": "thread 1", "kind": "thread", "thread": 1, "initial": null, "first": {"thread": 0, "index": 0}, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 8, "column": 17}},
+                    {"id": 2, "name": "atomic 1", "kind": "atomic", "type": "i32", "initial": "-1", "first": {"thread": 1, "index": 0}, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 11, "column": 32}}
+                  ],
+                  "steps": 8,
+                  "omitted": 0,
+                  "events": [
+                    {"step": 1, "thread": 0, "index": 0, "object": 1, "operation": {"kind": "thread.spawn"}, "effect": {"kind": "value", "value": "1"}, "text": "spawn thread 1", "link": null, "after": null, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 8, "column": 17}},
+                    {"step": 2, "thread": 0, "index": 1, "object": 2, "operation": {"kind": "atomic.load", "order": "SeqCst"}, "effect": {"kind": "value", "value": "-1"}, "text": "atomic 1.load → -1", "link": {"kind": "reads-initial"}, "after": null, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 15, "column": 24}},
+                    {"step": 3, "thread": 1, "index": 0, "object": 2, "operation": {"kind": "atomic.load", "order": "SeqCst"}, "effect": {"kind": "value", "value": "-1"}, "text": "atomic 1.load → -1", "link": {"kind": "reads-initial"}, "after": 1, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 11, "column": 32}},
+                    {"step": 4, "thread": 1, "index": 1, "object": 2, "operation": {"kind": "atomic.store", "order": "SeqCst", "value": "0"}, "effect": null, "text": "atomic 1.store 0", "link": null, "after": null, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 12, "column": 21}},
+                    {"step": 5, "thread": 1, "index": 2, "object": 1, "operation": {"kind": "thread.exit"}, "effect": null, "text": "ends", "link": null, "after": null, "site": null},
+                    {"step": 6, "thread": 0, "index": 2, "object": 2, "operation": {"kind": "atomic.store", "order": "SeqCst", "value": "0"}, "effect": null, "text": "atomic 1.store 0", "link": {"kind": "overwrites", "step": 4}, "after": null, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 16, "column": 13}},
+                    {"step": 7, "thread": 0, "index": 3, "object": 1, "operation": {"kind": "thread.join"}, "effect": null, "text": "join thread 1", "link": null, "after": 5, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 17, "column": 11}},
+                    {"step": 8, "thread": 0, "index": 4, "object": 2, "operation": {"kind": "atomic.load", "order": "SeqCst"}, "effect": {"kind": "value", "value": "0"}, "text": "atomic 1.load → 0", "link": {"kind": "reads", "step": 6}, "after": null, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 18, "column": 24}}
+                  ],
+                  "pending": []
+                }
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn a_deadlock_and_names() {
+    check(
+        &real::replayed(programs::named_threads, &[0, 1, 1, 0]),
+        expect![[r#"
+            {
+              "version": 1,
+              "name": "real",
+              "strategy": "replay",
+              "seed": 0,
+              "verdict": {"kind": "failed"},
+              "executions": 1,
+              "steps": 4,
+              "classes": 1,
+              "classes_exact": true,
+              "discarded": 0,
+              "elapsed_seconds": 0.0004,
+              "threads": 0,
+              "phases": [],
+              "search": null,
+              "failure": {
+                "summary": "deadlock: no thread can go on",
+                "finding": {
+                  "kind": "deadlock",
+                  "waits": [
+                    {
+                      "thread": 0,
+                      "object": 2,
+                      "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 60, "column": 15},
+                      "holders": [
+                        {"thread": 1, "taken": {"file": "crates/report/tests/goldens/programs.rs", "line": 57, "column": 39}}
+                      ],
+                      "in_cycle": false
+                    }
+                  ]
+                },
+                "execution": 1,
+                "reproduced": true,
+                "token": "r1-XbDf1gAAAQQCAAHNqsUq",
+                "trace": {
+                  "ending": "deadlock",
+                  "fingerprint": "3229fca73324c2d1",
+                  "threads": [{"id": 0, "parent": null, "position": 0, "name": null}, {"id": 1, "parent": 0, "position": 0, "name": "worker"}],
+                  "objects": [
+                    {"id": 0, "name": "main", "kind": "thread", "thread": 0, "initial": null, "first": {"thread": 0, "index": 0}, "site": null},
+                    {"id": 1, "name": "thread 1 (worker)", "kind": "thread", "thread": 1, "initial": null, "first": {"thread": 0, "index": 0}, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 55, "column": 63}},
+                    {"id": 2, "name": "mutex 1", "kind": "mutex", "initial": null, "first": {"thread": 1, "index": 0}, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 57, "column": 39}}
+                  ],
+                  "steps": 4,
+                  "omitted": 0,
+                  "events": [
+                    {"step": 1, "thread": 0, "index": 0, "object": 1, "operation": {"kind": "thread.spawn"}, "effect": {"kind": "value", "value": "1"}, "text": "spawn thread 1 (worker)", "link": null, "after": null, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 55, "column": 63}},
+                    {"step": 2, "thread": 1, "index": 0, "object": 2, "operation": {"kind": "mutex.lock"}, "effect": null, "text": "mutex 1.lock", "link": null, "after": 1, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 57, "column": 39}},
+                    {"step": 3, "thread": 1, "index": 1, "object": 1, "operation": {"kind": "thread.exit"}, "effect": null, "text": "ends", "link": null, "after": null, "site": null},
+                    {"step": 4, "thread": 0, "index": 1, "object": 1, "operation": {"kind": "thread.join"}, "effect": null, "text": "join thread 1 (worker)", "link": null, "after": 3, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 59, "column": 21}}
+                  ],
+                  "pending": [
+                    {"thread": 0, "object": 2, "operation": {"kind": "mutex.lock"}, "text": "mutex 1.lock", "enabled": false, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 60, "column": 15}}
+                  ]
+                }
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn other_findings() {
+    let trace = || Build::with_threads(1).finish();
+    for (finding, kind) in [
+        (Finding::StepLimit { steps: 10 }, "step-limit"),
+        (Finding::Stuck { thread: ThreadId(1), site: site::one() }, "stuck"),
+        (
+            Finding::Nondeterminism { at: 4, first: "a".into(), second: "b".into() },
+            "nondeterminism",
+        ),
+    ] {
+        assert_eq!(parsed(&failed(finding, trace()))["failure"]["finding"]["kind"], kind);
+    }
+}
+
+/// Whatever a message has in it comes back as it was.
+#[test]
+fn texts_come_back() {
+    let text = "\"quoted\" \\ a\nb\tc\r\u{0}\u{1b}[31m\u{2028}</script> ✗ 𝔘 \u{7f}";
+    let report = failed(panic(0, text), Build::with_threads(0).finish());
+    assert_eq!(parsed(&report)["failure"]["finding"]["message"], text);
+}
+
+#[test]
+fn the_middle_of_a_very_long_run_is_left_out() {
+    let mut build = Build::with_threads(0);
+    let object = build.object(ObjectKind::Atomic(Scalar::U32));
+    for value in 0..10_500 {
+        let store = Action::Atomic(AtomicOp::Store { order: Order::SeqCst, value });
+        build.step(0, object, store, Effect::None, site::three());
+    }
+    let value = parsed(&failed(Finding::StepLimit { steps: 10_500 }, build.finish()));
+    let trace = &value["failure"]["trace"];
+    assert_eq!(trace["omitted"], 500);
+    assert_eq!(trace["events"][999]["step"], 1_000);
+    assert_eq!(trace["events"][1_000]["step"], 1_501);
+}
