@@ -11,14 +11,14 @@
 //! and threads that ask need not be put to sleep.
 
 use raddle_core::{
-    Action, Choice, Chooser, Ending, Event, EventId, Footprint, ObjectId, Pick, Plan, Point,
-    Search, Threads, Trace,
+    Action, Choice, Chooser, Ending, Event, Footprint, ObjectId, Op, Pick, Plan, Point, Search,
+    ThreadId, Threads, Trace,
 };
 use raddle_strategy::Rng;
 
-use crate::past::{Past, chosen};
+use crate::past::{Past, Planned, chosen};
 use crate::refusal::circles;
-use crate::wakeup::{self, Branch, Planned};
+use crate::wakeup::{Forest, Tree};
 use crate::{Explorer, Refusal};
 
 /// The search.
@@ -26,31 +26,33 @@ use crate::{Explorer, Refusal};
 pub struct Dpor {
     /// One for each event of the run: the point before it.
     nodes: Vec<Node>,
+    /// What sleeps at the nodes, one after the other.
+    sleep: Vec<Footprint>,
+    forest: Forest,
     past: Past,
-    /// The choices that lead through `nodes`.
+    /// The choices of the beginning of the run.
     path: Vec<Choice>,
+    /// How many events they lead to.
+    led: usize,
     /// How many runs were made.
     runs: u64,
     search: Search,
     refusal: Option<Refusal>,
     /// Whether a run reached the step limit.
     is_cut_off: bool,
-    /// How many steps all trees have together.
-    planned: u64,
     shuffle: Option<Rng>,
     /// What is left of the tree along the branch being run, by position from its first step on.
-    beside: Vec<Vec<Branch>>,
-    /// A reversal being looked at.
-    steps: Vec<Planned>,
+    beside: Vec<Tree>,
 }
 
 /// A point with what is known of the ways to go on from it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Node {
-    /// What was run from here, or from an earlier point, and would only repeat it.
-    sleep: Vec<Footprint>,
+    /// Where in `sleep` there is what was run from here, or from an earlier point, and would only
+    /// repeat it.
+    sleep: usize,
     /// What is still to be run from here.
-    tree: Vec<Branch>,
+    tree: Tree,
     /// How many choices were made before.
     offset: usize,
     /// How many ways on have been run to the end.
@@ -81,7 +83,7 @@ impl Dpor {
     fn estimate(&self) -> f64 {
         let (mut done, mut share) = (0.0, 1.0);
         for node in &self.nodes {
-            let ways = f64::from(node.done) + 1.0 + node.tree.len() as f64;
+            let ways = f64::from(node.done) + 1.0 + self.forest.ways(node.tree) as f64;
             done += share * f64::from(node.done) / ways;
             share /= ways;
         }
@@ -90,23 +92,24 @@ impl Dpor {
 
     /// Goes back to the last point with something left to run; false if there is none.
     fn backtrack(&mut self, plan: &mut Plan<DporChooser>) -> bool {
-        while let Some(depth) = self.nodes.len().checked_sub(1) {
-            let done = *self.past.footprint(depth);
-            self.past.truncate(depth);
-            let node = &mut self.nodes[depth];
-            self.path.truncate(node.offset);
-            if !node.is_value {
-                node.sleep.push(done);
-            }
-            node.done += 1;
+        while let Some(node) = self.nodes.last_mut() {
             if node.tree.is_empty() {
+                self.sleep.truncate(node.sleep);
                 self.nodes.pop();
                 continue;
             }
-            plan.then.sleep.clear();
-            plan.then.sleep.extend_from_slice(&node.sleep);
-            plan.then.seen = depth;
+            node.done += 1;
+            let (is_value, sleep) = (node.is_value, node.sleep);
+            let depth = self.nodes.len() - 1;
             self.lead(depth);
+            let done = *self.past.footprint(depth);
+            self.past.truncate(depth);
+            if !is_value {
+                self.sleep.push(done);
+            }
+            plan.then.sleep.clear();
+            plan.then.sleep.extend_from_slice(&self.sleep[sleep..]);
+            plan.then.seen = depth;
             plan.prefix.clear();
             plan.prefix.extend_from_slice(&self.path);
             return true;
@@ -114,91 +117,88 @@ impl Dpor {
         false
     }
 
-    /// Takes the first branch at a point out of its tree and leads the path along it, always by the
-    /// first child.
+    /// Takes the first branch at a point out of its tree and leads the path to the point and along
+    /// the branch, always by the first child.
     fn lead(&mut self, depth: usize) {
+        let kept = self.led.min(depth);
+        self.path.truncate(self.nodes[kept].offset);
+        for position in kept..depth {
+            let Planned { event, value, .. } = *self.past.planned(position);
+            self.path.push(Choice::Thread(event.thread));
+            self.path.extend(value.map(Choice::Value));
+        }
+        self.led = depth;
         self.beside.clear();
-        let mut branch = self.nodes[depth].tree.remove(0);
-        loop {
-            self.planned -= 1;
+        let mut left = &mut self.nodes[depth].tree;
+        while let Some(branch) = self.forest.take_first(left) {
             self.path.push(Choice::Thread(branch.thread()));
             self.path.extend(branch.value.map(Choice::Value));
-            if branch.children.is_empty() {
-                return;
-            }
-            let next = branch.children.remove(0);
             self.beside.push(branch.children);
-            branch = next;
+            let last = self.beside.len() - 1;
+            left = &mut self.beside[last];
         }
+        // Behind the last step there is nothing.
+        self.beside.pop();
     }
 
     /// Makes a point for every event from `from` on.
     fn follow(&mut self, from: usize, trace: &Trace) {
-        if let Some(node) = self.nodes.get(from) {
-            self.path.truncate(node.offset);
-        }
-        let led = self.beside.len() + 1;
-        let mut beside = std::mem::take(&mut self.beside).into_iter();
+        let mut offset = self.nodes.get(from).map_or(0, |node| node.offset);
         for (position, event) in trace.events.iter().enumerate().skip(from) {
             let is_new = self.nodes.len() == position;
             if is_new {
-                let sleep = match position.checked_sub(1) {
-                    None => Vec::new(),
-                    Some(before) => {
-                        let event = self.past.footprint(before);
-                        let sleep = self.nodes[before].sleep.iter();
-                        sleep.filter(|asleep| !asleep.depends(event)).copied().collect()
+                let sleep = self.sleep.len();
+                if let Some(before) = position.checked_sub(1) {
+                    let event = *self.past.footprint(before);
+                    for asleep in self.nodes[before].sleep..sleep {
+                        if !self.sleep[asleep].depends(&event) {
+                            self.sleep.push(self.sleep[asleep]);
+                        }
                     }
-                };
-                let tree =
-                    if position > from { beside.next().unwrap_or_default() } else { Vec::new() };
-                let offset = self.path.len();
+                }
+                // The first event, too, is new if nothing was run before.
+                let beside = (position - from).checked_sub(1).and_then(|led| self.beside.get(led));
+                let tree = *beside.unwrap_or(&Tree::EMPTY);
                 self.nodes.push(Node { sleep, tree, offset, done: 0, is_value: false });
             }
-            self.path.push(Choice::Thread(event.id.thread));
-            if let Some((bound, value)) = chosen(event) {
-                self.path.push(Choice::Value(value));
+            self.past.push(event, trace);
+            offset += 1;
+            if self.past.planned(position).value.is_some() {
+                offset += 1;
                 if is_new {
-                    let is_led = position < from + led;
-                    self.plan_values(position, event.id, is_led, (bound, value));
+                    let is_led = position <= from + self.beside.len();
+                    self.plan_values(position, event, is_led);
                 }
             }
-            self.past.push(event, &trace.objects);
         }
         self.search.points = self.search.points.max(self.nodes.len() as u64);
     }
 
     /// The event after a new point chose a number: plans the others. Not where the point was led to
     /// while something slept: what differs then is planned by those that sleep.
-    fn plan_values(&mut self, at: usize, event: EventId, is_led: bool, chosen: (u32, u32)) {
+    fn plan_values(&mut self, at: usize, event: &Event, is_led: bool) {
         let node = &mut self.nodes[at];
         node.is_value = true;
-        if is_led && !node.sleep.is_empty() {
+        if is_led && node.sleep < self.sleep.len() {
             return;
         }
-        let (bound, taken) = chosen;
+        let Some((bound, taken)) = chosen(event) else { return };
         for value in 0..bound {
-            let is_planned = node.tree.iter().any(|branch| branch.value == Some(value));
-            if value != taken && !is_planned {
-                node.tree.push(Branch::choosing(event, value));
-                self.planned += 1;
+            if value != taken {
+                self.forest.choose(&mut node.tree, event.id, value);
             }
         }
     }
 
-    /// Plans the reversal of every race of a run.
-    fn plan_reversals(&mut self, trace: &Trace) {
-        let Dpor { nodes, past, steps, planned, .. } = self;
-        past.reversals(trace, |reversal| {
-            steps.clear();
-            steps.extend(reversal.steps().map(|(event, footprint)| {
-                let event_in_trace = past.position(event).map(|position| &trace.events[position]);
-                let value = event_in_trace.and_then(chosen).map(|(_, value)| value);
-                Planned { event, footprint, value }
-            }));
-            let node = &mut nodes[reversal.at];
-            if !node.sleep.iter().any(|asleep| is_weak_initial(asleep, steps)) {
-                *planned += wakeup::insert(&mut node.tree, steps, past, trace, reversal.at);
+    /// Plans the reversal of every race of a run that shares its first `shared` events with the one
+    /// before.
+    fn plan_reversals(&mut self, trace: &Trace, shared: usize) {
+        let Dpor { nodes, sleep, forest, past, .. } = self;
+        past.reversals(trace, shared, |past, at, steps| {
+            let end = nodes.get(at + 1).map_or(sleep.len(), |next| next.sleep);
+            let mut asleep = sleep[nodes[at].sleep..end].iter();
+            if !asleep.any(|asleep| is_weak_initial(asleep, steps)) {
+                forest.insert(&mut nodes[at].tree, steps, past, trace, at);
             }
         });
     }
@@ -217,13 +217,35 @@ fn is_weak_initial(first: &Footprint, steps: &[Planned]) -> bool {
     true
 }
 
-/// The first thread that asks for a number.
-fn asks_for_a_number(threads: &Threads<'_>) -> Option<usize> {
-    let asks = |&option: &usize| {
-        let op = &threads.pending[threads.enabled[option].index()].op;
-        op.object() == ObjectId::NONE && matches!(op.action(), Action::Choose { .. })
-    };
-    (0..threads.enabled.len()).filter(asks).min_by_key(|&option| threads.enabled[option])
+/// Whether this is the choice of a number.
+fn asks_for_a_number(op: &Op) -> bool {
+    op.object() == ObjectId::NONE && matches!(op.action(), Action::Choose { .. })
+}
+
+impl DporChooser {
+    /// Lets those go on that are not asleep after all that has happened.
+    fn wake(&mut self, past: &[Event]) {
+        if !self.sleep.is_empty() {
+            for event in &past[self.seen..] {
+                let event = event.footprint();
+                self.sleep.retain(|asleep| !asleep.depends(&event));
+            }
+        }
+        self.seen = past.len();
+    }
+
+    fn is_awake(&self, thread: ThreadId) -> bool {
+        self.sleep.iter().all(|asleep| asleep.thread != thread)
+    }
+
+    /// Draws one of the threads that are awake.
+    fn draw(&mut self, threads: &Threads<'_>) -> Option<usize> {
+        let options = 0..threads.enabled.len();
+        let options: Vec<usize> =
+            options.filter(|&option| self.is_awake(threads.enabled[option])).collect();
+        let rng = self.shuffle.as_mut()?;
+        (!options.is_empty()).then(|| options[rng.below(options.len())])
+    }
 }
 
 impl Chooser for DporChooser {
@@ -238,36 +260,31 @@ impl Chooser for DporChooser {
             }
             Point::Source { .. } => return Pick::Take(0),
         };
-        for event in &past[self.seen..] {
-            let event = event.footprint();
-            self.sleep.retain(|asleep| !asleep.depends(&event));
-        }
-        self.seen = past.len();
-        if let Some(option) = asks_for_a_number(threads) {
-            return Pick::Take(option);
-        }
-        let sleep = &self.sleep;
-        let awake = |&option: &usize| {
-            let thread = threads.enabled[option];
-            sleep.iter().all(|asleep| asleep.thread != thread)
+        self.wake(past);
+        // Whoever asks for a number. Then the running thread, then those after it; the first of them
+        // if it gives way, so that what it waits for can happen.
+        let first = match past.last() {
+            None => 0,
+            Some(last) => last.id.thread.0 + u32::from(last.op.gave_way(last.effect)),
         };
-        let options = (0..threads.enabled.len()).filter(awake);
-        let choice = match &mut self.shuffle {
-            None => {
-                // The running thread, then those after it; the first of them if it gives way, so
-                // that what it waits for can happen.
-                let first = match past.last() {
-                    None => 0,
-                    Some(last) => last.id.thread.0 + u32::from(last.op.gave_way(last.effect)),
-                };
-                options.min_by_key(|&option| threads.enabled[option].0.wrapping_sub(first))
+        const DOES_NOT_ASK: u64 = 1 << 32;
+        let mut best = (u64::MAX, None);
+        for (option, &thread) in threads.enabled.iter().enumerate() {
+            let rank = if asks_for_a_number(&threads.pending[thread.index()].op) {
+                u64::from(thread.0)
+            } else if self.is_awake(thread) {
+                DOES_NOT_ASK + u64::from(thread.0.wrapping_sub(first))
+            } else {
+                continue;
+            };
+            if rank < best.0 {
+                best = (rank, Some(option));
             }
-            Some(rng) => {
-                let options: Vec<usize> = options.collect();
-                (!options.is_empty()).then(|| options[rng.below(options.len())])
-            }
-        };
-        choice.map_or(Pick::Abandon, Pick::Take)
+        }
+        if self.shuffle.is_some() && best.0 >= DOES_NOT_ASK {
+            best.1 = self.draw(threads);
+        }
+        best.1.map_or(Pick::Abandon, Pick::Take)
     }
 }
 
@@ -303,8 +320,8 @@ impl Explorer for Dpor {
         }
         let from = self.past.len();
         self.follow(from, trace);
-        self.plan_reversals(trace);
-        self.search.planned = self.search.planned.max(self.planned);
+        self.plan_reversals(trace, from);
+        self.search.planned = self.search.planned.max(self.forest.planned());
     }
 
     fn refusal(&self) -> Option<Refusal> {

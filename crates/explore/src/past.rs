@@ -1,52 +1,77 @@
-//! What has happened in a run, made ready for questions: what happened before what, and in which
-//! state an event found its object.
+//! What has happened in a run, made ready for questions: what happened before what, which events
+//! race, and in which state an event found its object.
 //!
 //! Kept from run to run: a search changes the end of a run and leaves its beginning, so that only
 //! the end is worked out again.
 
 use raddle_core::{
-    Access, Action, Effect, Event, EventId, Footprint, ObjectId, ObjectInfo, Op, ThreadId,
-    ThreadOp, Trace,
+    Access, Action, Effect, Event, EventId, Footprint, ObjectId, ObjectInfo, ObjectKind, Op,
+    ThreadId, ThreadOp, Trace,
 };
 use raddle_engine::Object;
 use raddle_strategy::mix;
 
-/// No event.
+/// No event, no thread.
 const NONE: u32 = u32::MAX;
+
+/// A part of a row of clocks, of a size that processors copy and compare at once.
+type Lane = [u32; LANE];
+const LANE: usize = 4;
 
 /// The events of a run up to some point.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Past {
     steps: Vec<Step>,
-    /// For each event a row of `width` numbers: how many events of each thread happened before it,
+    /// For each event a row of `width` lanes: how many events of each thread happened before it,
     /// itself included.
-    clocks: Vec<u32>,
+    clocks: Vec<Lane>,
     width: usize,
     objects: Vec<OfObject>,
     threads: Vec<OfThread>,
+    /// The states that objects were in, in the order in which they came to be. Not of variables,
+    /// whose values stand in the trace, nor of lives, which nobody asks for.
+    states: Vec<Object>,
+    /// In the order of their later events.
+    races: Vec<Race>,
+    /// Of each thread's first event that the last run did not share with the one before: the least
+    /// that any of them knows of each thread.
+    fronts: Vec<Lane>,
+    /// The reversal being shown.
+    sequence: Vec<Planned>,
+    /// What identifies an event with all that happened before it, as far as anybody asked.
+    histories: Vec<u64>,
+}
+
+/// An event to come, in terms of the run it was found in.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Planned {
+    pub(crate) event: EventId,
+    pub(crate) footprint: Footprint,
+    /// The number it is to choose.
+    pub(crate) value: Option<u32>,
 }
 
 /// An event, and what it followed.
 #[derive(Clone, Debug)]
 struct Step {
-    id: EventId,
-    footprint: Footprint,
+    planned: Planned,
     /// The event before it on its object.
     on_object: u32,
     /// The event before it in its thread; the spawn, for the first.
     in_thread: u32,
     /// The thread it started.
-    child: Option<ThreadId>,
-    /// Identifies it with all that happened before it.
-    history: u64,
-    /// The state in which it found its object.
-    state: State,
+    child: u32,
+    /// The state in which it found its object, if that is kept.
+    found: u32,
+    /// How many states and races there were before it.
+    states: u32,
+    races: u32,
 }
 
 #[derive(Clone, Debug)]
 struct OfObject {
     last: u32,
-    state: State,
+    state: u32,
 }
 
 #[derive(Clone, Debug)]
@@ -63,41 +88,17 @@ impl OfThread {
     }
 }
 
-/// All there is to know of an object.
-#[derive(Clone, Debug)]
-enum State {
-    /// A variable with this value.
-    Value(u64),
-    /// Anything else.
-    Object(Object),
-}
-
-impl State {
-    fn initial(info: &ObjectInfo) -> State {
-        match Object::from(info) {
-            Object::Variable => State::Value(info.initial),
-            object => State::Object(object),
-        }
-    }
-
-    fn enables(&self, op: Op, by: ThreadId) -> bool {
-        match self {
-            State::Value(_) => true,
-            State::Object(object) => object.enabled(op, by),
-        }
-    }
-
-    fn apply(&mut self, op: Op, by: ThreadId) -> Effect {
-        match self {
-            State::Value(value) if op.is_atomic() => {
-                let (new, effect) = op.apply_to_atomic(*value);
-                *value = new.unwrap_or(*value);
-                effect
-            }
-            State::Value(_) => Effect::None,
-            State::Object(object) => object.apply(op, by),
-        }
-    }
+/// Two events that could have come the other way round.
+#[derive(Copy, Clone, Debug)]
+struct Race {
+    /// The position of the first.
+    at: u32,
+    /// The position of the second; `NONE` if it has not happened.
+    by: u32,
+    /// What the second would do in the place of the first.
+    access: Access,
+    /// How much of the run its reversal was made of when it was last shown; `NONE` if it never was.
+    seen: u32,
 }
 
 impl Past {
@@ -106,103 +107,127 @@ impl Past {
         self.steps.len()
     }
 
+    /// The event at `position`, as something to do again.
+    pub(crate) fn planned(&self, position: usize) -> &Planned {
+        &self.steps[position].planned
+    }
+
     /// What the event at `position` touched.
     pub(crate) fn footprint(&self, position: usize) -> &Footprint {
-        &self.steps[position].footprint
+        &self.planned(position).footprint
     }
 
     /// Forgets what came after the first `length` events.
     pub(crate) fn truncate(&mut self, length: usize) {
         while self.steps.len() > length {
             let Some(step) = self.steps.pop() else { return };
-            self.threads[step.id.thread.index()].events.pop();
-            if let Some(child) = step.child {
-                self.threads[child.index()].spawn = NONE;
+            let Footprint { thread, object, .. } = step.planned.footprint;
+            self.threads[thread.index()].events.pop();
+            if step.child != NONE {
+                self.threads[step.child as usize].spawn = NONE;
             }
-            if step.footprint.object != ObjectId::NONE {
-                let object = &mut self.objects[step.footprint.object.index()];
-                object.last = step.on_object;
-                object.state = step.state;
+            if object != ObjectId::NONE {
+                self.objects[object.index()] = OfObject { last: step.on_object, state: step.found };
             }
+            self.states.truncate(step.states as usize);
+            self.races.truncate(step.races as usize);
         }
         self.clocks.truncate(length * self.width);
+        self.histories.truncate(length);
     }
 
-    /// Adds the next event; `objects` are those of its trace.
-    pub(crate) fn push(&mut self, event: &Event, objects: &[ObjectInfo]) {
-        let thread = event.id.thread;
-        let child = spawned(event);
-        self.know_thread(child.unwrap_or(thread).max(thread));
+    /// Adds the next event of `trace`.
+    #[inline]
+    pub(crate) fn push(&mut self, event: &Event, trace: &Trace) {
         let footprint = event.footprint();
+        let thread = footprint.thread;
+        let has_object = footprint.object != ObjectId::NONE;
+        let value = if has_object { None } else { chosen(event).map(|(_, value)| value) };
+        let child = if has_object { spawned(event) } else { NONE };
+        self.know_thread(if child == NONE { thread.index() } else { child as usize });
         let position = self.steps.len() as u32;
         let in_thread = self.threads[thread.index()].last();
+        self.threads[thread.index()].events.push(position);
+        if child != NONE {
+            self.threads[child as usize].spawn = position;
+        }
         let row = self.clocks.len();
-        let mut history = event_hash(event);
-        match in_thread {
-            NONE => self.clocks.resize(row + self.width, 0),
-            before => {
-                let from = before as usize * self.width;
-                self.clocks.extend_from_within(from..from + self.width);
-                history = mix(history, self.steps[before as usize].history);
+        if in_thread == NONE {
+            self.clocks.resize(row + self.width, [0; LANE]);
+        } else {
+            let from = in_thread as usize * self.width;
+            for lane in from..from + self.width {
+                self.clocks.push(self.clocks[lane]);
             }
         }
-        let (mut on_object, mut state) = (NONE, State::Value(0));
-        if footprint.object != ObjectId::NONE {
-            let object = self.know_object(footprint.object, objects);
-            on_object = std::mem::replace(&mut object.last, position);
-            state = object.state.clone();
-            object.state.apply(event.op, thread);
-            history = mix(history, self.join_object(row, on_object, footprint.access));
+        let (states, races) = (self.states.len() as u32, self.races.len() as u32);
+        let (mut on_object, mut found) = (NONE, NONE);
+        if has_object {
+            OfObject { last: on_object, state: found } =
+                self.know_object(footprint.object, &trace.objects);
+            let mut state = found;
+            if found != NONE && footprint.access == Access::Update {
+                state = self.states.len() as u32;
+                self.states.push(self.states[found as usize].clone());
+                self.states[state as usize].apply(event.op, thread);
+            }
+            self.objects[footprint.object.index()] = OfObject { last: position, state };
+            if on_object != NONE {
+                self.join_object(row, on_object, footprint.access);
+                let before = Before { on_object, in_thread };
+                let mut races = std::mem::take(&mut self.races);
+                self.rivals((event.op, thread), before, position, trace, &mut races);
+                self.races = races;
+            }
         }
-        self.clocks[row + thread.index()] = event.id.index + 1;
-        self.threads[thread.index()].events.push(position);
-        if let Some(child) = child {
-            self.threads[child.index()].spawn = position;
-        }
-        self.steps.push(Step {
-            id: event.id,
-            footprint,
-            on_object,
-            in_thread,
-            child,
-            history,
-            state,
-        });
+        self.clocks[row + thread.index() / LANE][thread.index() % LANE] = event.id.index + 1;
+        let planned = Planned { event: event.id, footprint, value };
+        self.steps.push(Step { planned, on_object, in_thread, child, found, states, races });
     }
 
     /// Takes over what happened before the events on an object that conflict with one that touches
-    /// it like this now, and whose row begins at `row`. Returns what identifies them.
-    fn join_object(&mut self, row: usize, mut on_object: u32, access: Access) -> u64 {
-        let mut histories: u64 = 0;
-        while on_object != NONE {
-            let step = &self.steps[on_object as usize];
-            let is_update = step.footprint.access == Access::Update;
-            if is_update || access == Access::Update {
-                histories = histories.wrapping_add(step.history);
-                let from = on_object as usize * self.width;
-                let (before, after) = self.clocks.split_at_mut(row);
-                for (mine, theirs) in after.iter_mut().zip(&before[from..from + self.width]) {
-                    *mine = (*mine).max(*theirs);
-                }
+    /// it like this now, and whose row begins at `row`.
+    fn join_object(&mut self, row: usize, on_object: u32, access: Access) {
+        let (earlier, mine) = self.clocks.split_at_mut(row);
+        for position in conflicting(&self.steps, on_object, access) {
+            let theirs = &earlier[position * self.width..][..self.width];
+            for (mine, theirs) in mine.iter_mut().zip(theirs) {
+                *mine = std::array::from_fn(|thread| mine[thread].max(theirs[thread]));
             }
-            if is_update {
-                break;
-            }
-            on_object = step.on_object;
         }
-        histories
+    }
+
+    /// What identifies the event at `position` with all that happened before it.
+    fn history(&mut self, position: usize) -> u64 {
+        while self.histories.len() <= position {
+            let step = &self.steps[self.histories.len()];
+            let Planned { event, footprint, value } = step.planned;
+            let mut history = u64::from(event.thread.0) << 32 | u64::from(event.index);
+            if let Some(value) = value {
+                history = mix(history, u64::from(value));
+            }
+            if step.in_thread != NONE {
+                history = mix(history, self.histories[step.in_thread as usize]);
+            }
+            // In whatever order they came.
+            let others = conflicting(&self.steps, step.on_object, footprint.access)
+                .map(|other| self.histories[other])
+                .fold(0, u64::wrapping_add);
+            self.histories.push(mix(history, others));
+        }
+        self.histories[position]
     }
 
     /// What identifies all that a thread knew when it announced the operation that this event
     /// would perform. `None` if it did not get there.
-    pub(crate) fn history_before(&self, event: EventId) -> Option<u64> {
+    pub(crate) fn history_before(&mut self, event: EventId) -> Option<u64> {
         let thread = self.threads.get(event.thread.index())?;
         let position = match event.index.checked_sub(1) {
             Some(before) => *thread.events.get(before as usize)?,
             None if event.thread == ThreadId::MAIN => return Some(0),
             None => thread.spawn,
         };
-        self.steps.get(position as usize).map(|step| step.history)
+        (position != NONE).then(|| self.history(position as usize))
     }
 
     /// Whether the operation that this event would perform had been announced when the event at
@@ -230,17 +255,6 @@ impl Past {
         }
     }
 
-    /// The name of the event at `position`.
-    pub(crate) fn id(&self, position: usize) -> EventId {
-        self.steps[position].id
-    }
-
-    /// Where the event of this name is, if it has happened.
-    pub(crate) fn position(&self, event: EventId) -> Option<usize> {
-        let events = &self.threads.get(event.thread.index())?.events;
-        events.get(event.index as usize).map(|&position| position as usize)
-    }
-
     /// The name of the event that `thread` has not performed yet.
     fn next_id(&self, thread: ThreadId) -> EventId {
         let events = self.threads.get(thread.index()).map_or(0, |thread| thread.events.len());
@@ -248,24 +262,29 @@ impl Past {
     }
 
     /// Whether the event at `first` happened before the one at `second`, which came later.
-    pub(crate) fn precedes(&self, first: usize, second: usize) -> bool {
-        let EventId { thread, index } = self.steps[first].id;
-        self.clocks[second * self.width + thread.index()] > index
+    fn precedes(&self, first: usize, second: usize) -> bool {
+        let EventId { thread, index } = self.steps[first].planned.event;
+        let (lane, place) = (thread.index() / LANE, thread.index() % LANE);
+        self.clocks[second * self.width + lane][place] > index
     }
 
     /// Makes room for a thread.
-    fn know_thread(&mut self, thread: ThreadId) {
-        if self.threads.len() <= thread.index() {
-            let absent = OfThread { spawn: NONE, events: Vec::new() };
-            self.threads.resize(thread.index() + 1, absent);
+    #[inline(always)]
+    fn know_thread(&mut self, thread: usize) {
+        if self.threads.len() <= thread {
+            self.know_new_thread(thread);
         }
-        if self.width <= thread.index() {
-            let width = (thread.index() + 1).next_power_of_two();
-            let mut clocks = vec![0; self.steps.len() * width];
+    }
+
+    #[cold]
+    fn know_new_thread(&mut self, thread: usize) {
+        self.threads.resize(thread + 1, OfThread { spawn: NONE, events: Vec::new() });
+        let width = (thread / LANE + 1).next_power_of_two();
+        if self.width < width {
+            let mut clocks = vec![[0; LANE]; self.steps.len() * width];
             if self.width > 0 {
-                for (new, old) in
-                    clocks.chunks_exact_mut(width).zip(self.clocks.chunks_exact(self.width))
-                {
+                let rows = self.clocks.chunks_exact(self.width);
+                for (new, old) in clocks.chunks_exact_mut(width).zip(rows) {
                     new[..self.width].copy_from_slice(old);
                 }
             }
@@ -275,76 +294,193 @@ impl Past {
 
     /// The record of an object; a new one if nothing has happened to it, because another run may
     /// have given its number to another object.
-    fn know_object(&mut self, id: ObjectId, objects: &[ObjectInfo]) -> &mut OfObject {
+    fn know_object(&mut self, id: ObjectId, objects: &[ObjectInfo]) -> OfObject {
+        if self.objects.len() <= id.index() {
+            self.objects.resize(id.index() + 1, OfObject { last: NONE, state: NONE });
+        }
+        let OfObject { last, state } = self.objects[id.index()];
+        if last != NONE {
+            return OfObject { last, state };
+        }
         let info = &objects[id.index()];
-        while self.objects.len() <= id.index() {
-            self.objects.push(OfObject { last: NONE, state: State::Value(0) });
+        match info.kind {
+            ObjectKind::Atomic(_) | ObjectKind::Cell | ObjectKind::Thread(_) => {
+                OfObject { last, state: NONE }
+            }
+            ObjectKind::Mutex
+            | ObjectKind::RwLock
+            | ObjectKind::Condvar
+            | ObjectKind::Barrier
+            | ObjectKind::Once
+            | ObjectKind::Parker(_)
+            | ObjectKind::Channel => {
+                self.states.push(Object::from(info));
+                OfObject { last, state: self.states.len() as u32 - 1 }
+            }
         }
-        let object = &mut self.objects[id.index()];
-        if object.last == NONE {
-            object.state = State::initial(info);
-        }
-        object
     }
 
-    /// Events in whose place `by` could have performed `op`, with another result: the events that
-    /// conflict with it, that nothing it did before depends on, and that found the object in a state
-    /// in which it could be performed; none that happened before another of them. With what `op`
-    /// would do there. `before`: the event before it on its object and in its thread.
+    /// Finds the events in whose place `by` could have performed `op`, with another result: the
+    /// events that conflict with it, that nothing it did before depends on, and that found the object
+    /// in a state in which it could be performed; none that happened before another of them.
+    /// `before`: the event before it on its object and in its thread; `position`: its own.
     ///
     /// This is where operations that block differ from others. A lock that came after an unlock
     /// could not have come in its place, only in that of the lock before; and one that was never
     /// performed, because the run ended in a deadlock, could have been.
-    fn rivals(&self, op: Op, by: ThreadId, before: Before, found: &mut Vec<(usize, Access)>) {
-        found.clear();
-        let mut position = before.on_object;
-        while position != NONE {
-            let here = position as usize;
+    fn rivals(
+        &self,
+        (op, by): (Op, ThreadId),
+        before: Before,
+        position: u32,
+        trace: &Trace,
+        found: &mut Vec<Race>,
+    ) {
+        if op.is_thread() && op.thread() == ThreadOp::Join {
+            // Possible after the thread's end, never in its place.
+            return;
+        }
+        let known = found.len();
+        let mut on_object = before.on_object;
+        while on_object != NONE {
+            let at = on_object;
+            let here = at as usize;
             let step = &self.steps[here];
-            let is_update = step.footprint.access == Access::Update;
-            position = step.on_object;
+            let is_update = step.planned.footprint.access == Access::Update;
+            on_object = step.on_object;
             let is_settled = before.in_thread != NONE
-                && (before.in_thread as usize == here
-                    || before.in_thread as usize > here
-                        && self.precedes(here, before.in_thread as usize));
-            if is_settled || found.iter().any(|&(later, _)| self.precedes(here, later)) {
+                && (before.in_thread == at
+                    || before.in_thread > at && self.precedes(here, before.in_thread as usize));
+            if is_settled
+                || found[known..].iter().any(|later| self.precedes(here, later.at as usize))
+            {
                 if is_update {
                     // So is everything before it on this object.
                     return;
                 }
                 continue;
             }
-            let Some(access) = access_in(&step.state, op, by) else { continue };
+            let Some(access) = self.access_at(here, op, by, trace) else { continue };
             if is_update || access == Access::Update {
-                found.push((here, access));
+                found.push(Race { at, by: position, access, seen: NONE });
             }
         }
     }
 
-    /// Shows every way to let a thread go first in a conflict, also with an operation that is still
-    /// pending.
-    pub(crate) fn reversals(&self, trace: &Trace, mut show: impl FnMut(Reversal<'_>)) {
-        let mut found = Vec::new();
-        for (event, step) in trace.events.iter().zip(&self.steps) {
-            let before = Before { on_object: step.on_object, in_thread: step.in_thread };
-            self.rivals(event.op, event.id.thread, before, &mut found);
-            for &(at, access) in &found {
-                let last = Footprint { access, ..step.footprint };
-                show(Reversal { past: self, at, last: (event.id, last) });
-            }
+    /// What `op` by `by` would have done in the place of the event at `position`, on the same object;
+    /// `None` if it would have had to wait.
+    fn access_at(&self, position: usize, op: Op, by: ThreadId, trace: &Trace) -> Option<Access> {
+        let state = || &self.states[self.steps[position].found as usize];
+        if op.may_block() && !state().enabled(op, by) {
+            return None;
         }
+        // Worked out only where it depends on the state.
+        if op.access() == op.access_with(Effect::No) {
+            return Some(op.access());
+        }
+        Some(op.access_with(if op.is_atomic() {
+            op.apply_to_atomic(self.value_at(position, trace)).1
+        } else {
+            state().clone().apply(op, by)
+        }))
+    }
+
+    /// The value of the atomic variable that the event at `position` touched, before it.
+    fn value_at(&self, position: usize, trace: &Trace) -> u64 {
+        let told = |event: &Event| match event.effect {
+            Effect::Value(old) | Effect::Exchanged(old) | Effect::Kept(old) => Some(old),
+            _ => None,
+        };
+        let event = &trace.events[position];
+        told(event).unwrap_or_else(|| {
+            // A store is not told what it replaces; after one before it, nor need that be known.
+            match self.steps[position].on_object {
+                NONE => trace.objects[event.op.object().index()].initial,
+                before => {
+                    let before = &trace.events[before as usize];
+                    let old = told(before).unwrap_or(0);
+                    before.op.apply_to_atomic(old).0.unwrap_or(old)
+                }
+            }
+        })
+    }
+
+    /// Shows every way to let a thread go first in a conflict, also with an operation that is still
+    /// pending: where, and what is to happen there. `shared`: how many events the run has in common
+    /// with the one before.
+    ///
+    /// A reversal that is the same as when it was last shown is not shown again. That was at the same
+    /// point, from which nothing else has been run since: what slept there still sleeps, and what was
+    /// planned there still is.
+    pub(crate) fn reversals(
+        &mut self,
+        trace: &Trace,
+        shared: usize,
+        mut show: impl FnMut(&mut Past, usize, &mut Vec<Planned>),
+    ) {
+        self.find_fronts(shared);
+        let mut sequence = std::mem::take(&mut self.sequence);
+        let mut races = std::mem::take(&mut self.races);
+        for race in &mut races {
+            if race.seen as usize <= shared && self.is_known_to_fronts(race.at as usize) {
+                continue;
+            }
+            let mut last = self.steps[race.by as usize].planned;
+            last.footprint.access = race.access;
+            race.seen = self.reverse(race.at as usize, last, &mut sequence);
+            show(self, race.at as usize, &mut sequence);
+        }
+        let performed = races.len();
         for pending in &trace.pending {
             let (op, thread) = (pending.op, pending.thread);
             let in_thread = self.threads.get(thread.index()).map_or(NONE, OfThread::last);
             let object = self.objects.get(op.object().index());
             let on_object = object.map_or(NONE, |object| object.last);
-            self.rivals(op, thread, Before { on_object, in_thread }, &mut found);
-            for &(at, access) in &found {
-                let last = Footprint { thread, object: op.object(), access };
-                let last = (self.next_id(thread), last);
-                show(Reversal { past: self, at, last });
+            let before = Before { on_object, in_thread };
+            self.rivals((op, thread), before, NONE, trace, &mut races);
+            for race in races.drain(performed..) {
+                let footprint = Footprint { thread, object: op.object(), access: race.access };
+                let last = Planned { event: self.next_id(thread), footprint, value: None };
+                self.reverse(race.at as usize, last, &mut sequence);
+                show(self, race.at as usize, &mut sequence);
             }
         }
+        (self.races, self.sequence) = (races, sequence);
+    }
+
+    /// What is to happen in the place of the event at `at`: all that came after it, up to the end of
+    /// the run, and does not depend on it; then `last`. Returns how much of the run that is made of.
+    fn reverse(&self, at: usize, last: Planned, sequence: &mut Vec<Planned>) -> u32 {
+        sequence.clear();
+        let mut end = at;
+        let later = at + 1..self.len();
+        for position in later.filter(|&position| !self.precedes(at, position)) {
+            sequence.push(self.steps[position].planned);
+            end = position;
+        }
+        sequence.push(last);
+        end as u32 + 1
+    }
+
+    /// Looks at what is new in a run. An event that does not follow another one of these in its
+    /// thread, or its thread's spawn, knows the least.
+    fn find_fronts(&mut self, shared: usize) {
+        self.fronts.clear();
+        self.fronts.resize(self.width, [u32::MAX; LANE]);
+        for (position, step) in self.steps.iter().enumerate().skip(shared) {
+            if step.in_thread == NONE || (step.in_thread as usize) < shared {
+                let row = &self.clocks[position * self.width..][..self.width];
+                for (least, known) in self.fronts.iter_mut().zip(row) {
+                    *least = std::array::from_fn(|thread| least[thread].min(known[thread]));
+                }
+            }
+        }
+    }
+
+    /// Whether everything new happened after the event at `position`.
+    fn is_known_to_fronts(&self, position: usize) -> bool {
+        let EventId { thread, index } = self.steps[position].planned.event;
+        self.fronts[thread.index() / LANE][thread.index() % LANE] > index
     }
 }
 
@@ -355,28 +491,18 @@ struct Before {
     in_thread: u32,
 }
 
-/// A way to let a thread go before an event that it came after.
-pub(crate) struct Reversal<'a> {
-    past: &'a Past,
-    /// The position of that event.
-    pub(crate) at: usize,
-    last: (EventId, Footprint),
-}
-
-impl Reversal<'_> {
-    /// What is to happen in the place of the event: all that came after it, up to the end of the
-    /// run, and does not depend on it; then the thread.
-    pub(crate) fn steps(&self) -> impl Iterator<Item = (EventId, Footprint)> {
-        let later = self.at + 1..self.past.len();
-        let independent = later.filter(|&m| !self.past.precedes(self.at, m));
-        independent.map(|m| (self.past.id(m), self.past.steps[m].footprint)).chain([self.last])
-    }
-}
-
-/// The name of an event as a number, and what it chose.
-fn event_hash(event: &Event) -> u64 {
-    let name = u64::from(event.id.thread.0) << 32 | u64::from(event.id.index);
-    chosen(event).map_or(name, |(_, value)| mix(name, u64::from(value)))
+/// The last events on an object, from the one at `last` on, that conflict with one that touches it
+/// like this after them. All others that do happened before one of these.
+fn conflicting(steps: &[Step], last: u32, access: Access) -> impl Iterator<Item = usize> {
+    let step = |position: u32| steps.get(position as usize).map(|step| (position as usize, step));
+    let is_update = |step: &Step| step.planned.footprint.access == Access::Update;
+    let before = move |(_, after): &(usize, &Step)| match is_update(after) {
+        true => None,
+        false => step(after.on_object),
+    };
+    std::iter::successors(step(last), before)
+        .filter(move |(_, step)| is_update(step) || access == Access::Update)
+        .map(|(position, _)| position)
 }
 
 /// How many numbers an event had to choose from, and which it took.
@@ -391,23 +517,11 @@ pub(crate) fn chosen(event: &Event) -> Option<(u32, u32)> {
 }
 
 /// The thread that an event started.
-fn spawned(event: &Event) -> Option<ThreadId> {
+fn spawned(event: &Event) -> u32 {
     match event.effect {
         Effect::Value(child) if event.op.is_thread() && event.op.thread() == ThreadOp::Spawn => {
-            Some(ThreadId(child as u32))
+            child as u32
         }
-        _ => None,
+        _ => NONE,
     }
-}
-
-/// What `op` by `by` does to an object in this state; `None` if it has to wait.
-fn access_in(state: &State, op: Op, by: ThreadId) -> Option<Access> {
-    if op.may_block() && !state.enables(op, by) {
-        return None;
-    }
-    // Worked out only where it depends on the state.
-    if op.access() == op.access_with(Effect::No) {
-        return Some(op.access());
-    }
-    Some(op.access_with(state.clone().apply(op, by)))
 }

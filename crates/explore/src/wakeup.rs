@@ -6,26 +6,36 @@
 use raddle_core::dependence::conflict;
 use raddle_core::{Access, EventId, Footprint, ObjectId, ObjectKind, ThreadId, Trace};
 
-use crate::past::Past;
+use crate::past::{Past, Planned};
 
-/// An event to come, in terms of the run it was found in.
-#[derive(Copy, Clone, Debug)]
-pub(crate) struct Planned {
-    pub(crate) event: EventId,
-    pub(crate) footprint: Footprint,
-    /// The number it is to choose.
-    pub(crate) value: Option<u32>,
+/// No branch.
+const NONE: u32 = u32::MAX;
+
+/// The wakeup trees of all points.
+#[derive(Clone, Debug)]
+pub(crate) struct Forest {
+    branches: Vec<Branch>,
+    /// The first branch that is not in use; others follow it as siblings do.
+    free: u32,
+    in_use: u64,
 }
 
-/// An event to come, in terms that hold in every run through the same point, and what follows it.
-#[derive(Clone, Debug)]
+/// The ways on from a point, in the order in which they are to be run. None makes a later one
+/// redundant.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Tree(u32);
+
+/// An event to come, in terms that hold in every run through the same point.
+#[derive(Copy, Clone, Debug)]
 pub(crate) struct Branch {
     event: EventId,
     access: Access,
     object: Object,
     pub(crate) value: Option<u32>,
-    /// In the order in which they are to be run. None makes a later one redundant.
-    pub(crate) children: Vec<Branch>,
+    /// What follows it.
+    pub(crate) children: Tree,
+    /// What is to be run in its place after it.
+    siblings: Tree,
 }
 
 /// An object of another run.
@@ -47,19 +57,8 @@ impl Branch {
         self.event.thread
     }
 
-    /// The choice of `value` by an event that touches no object.
-    pub(crate) fn choosing(event: EventId, value: u32) -> Branch {
-        Branch {
-            event,
-            access: Access::Read,
-            object: Object::Known(ObjectId::NONE),
-            value: Some(value),
-            children: Vec::new(),
-        }
-    }
-
     /// A branch without children; `at` is the position of the point.
-    fn new(planned: &Planned, past: &Past, trace: &Trace, at: usize) -> Branch {
+    fn new(planned: &Planned, past: &mut Past, trace: &Trace, at: usize) -> Branch {
         let id = planned.footprint.object;
         let object = match trace.objects.get(id.index()) {
             Some(info) if !past.announced_before(info.name, at) => match info.kind {
@@ -70,12 +69,13 @@ impl Branch {
             Some(_) | None => Object::Known(id),
         };
         let Planned { event, footprint, value } = *planned;
-        Branch { event, access: footprint.access, object, value, children: Vec::new() }
+        let access = footprint.access;
+        Branch { event, access, object, value, children: Tree::EMPTY, siblings: Tree::EMPTY }
     }
 
     /// Whether this event, in a run in which nothing it knows of has changed, touches `object`; true
     /// if that cannot be told.
-    fn touches(&self, object: ObjectId, past: &Past, trace: &Trace) -> bool {
+    fn touches(&self, object: ObjectId, past: &mut Past, trace: &Trace) -> bool {
         if object == ObjectId::NONE {
             return false;
         }
@@ -97,7 +97,7 @@ impl Branch {
 
     /// Whether running this first does not rule out what `steps` lead to; leaves those that are
     /// still to be run then.
-    fn covers(&self, steps: &mut Vec<Planned>, past: &Past, trace: &Trace) -> bool {
+    fn covers(&self, steps: &mut Vec<Planned>, past: &mut Past, trace: &Trace) -> bool {
         match steps.iter().position(|step| step.event.thread == self.thread()) {
             Some(mine) => {
                 let own = steps[mine];
@@ -117,25 +117,105 @@ impl Branch {
     }
 }
 
-/// Adds `steps`, found in the run `past` and to be run from the point at position `at`, unless what
-/// they lead to will be run anyway. How many steps are new.
-pub(crate) fn insert(
-    mut tree: &mut Vec<Branch>,
-    steps: &mut Vec<Planned>,
-    past: &Past,
-    trace: &Trace,
-    at: usize,
-) -> u64 {
-    while let Some(child) = tree.iter().position(|child| child.covers(steps, past, trace)) {
-        tree = &mut tree[child].children;
-        if tree.is_empty() || steps.is_empty() {
-            return 0;
+impl Tree {
+    pub(crate) const EMPTY: Tree = Tree(NONE);
+
+    pub(crate) fn is_empty(self) -> bool {
+        self.0 == NONE
+    }
+}
+
+impl Default for Forest {
+    fn default() -> Forest {
+        Forest { branches: Vec::new(), free: NONE, in_use: 0 }
+    }
+}
+
+impl Forest {
+    /// How many steps all trees have together.
+    pub(crate) fn planned(&self) -> u64 {
+        self.in_use
+    }
+
+    /// How many ways on a tree begins with.
+    pub(crate) fn ways(&self, tree: Tree) -> usize {
+        let branch = |tree: Tree| self.branches.get(tree.0 as usize);
+        std::iter::successors(branch(tree), |way| branch(way.siblings)).count()
+    }
+
+    /// Takes the first way on out of a tree.
+    pub(crate) fn take_first(&mut self, tree: &mut Tree) -> Option<Branch> {
+        let first = self.branches.get_mut(tree.0 as usize)?;
+        let taken = *first;
+        first.siblings = Tree(self.free);
+        self.free = tree.0;
+        self.in_use -= 1;
+        *tree = taken.siblings;
+        Some(taken)
+    }
+
+    /// Adds the choice of `value` by an event that touches no object, unless it is there.
+    pub(crate) fn choose(&mut self, tree: &mut Tree, event: EventId, value: u32) {
+        let (mut after, mut here) = (NONE, tree.0);
+        while let Some(branch) = self.branches.get(here as usize) {
+            if branch.value == Some(value) {
+                return;
+            }
+            (after, here) = (here, branch.siblings.0);
+        }
+        let (access, object) = (Access::Read, Object::Known(ObjectId::NONE));
+        let (children, siblings) = (Tree::EMPTY, Tree::EMPTY);
+        let branch = Branch { event, access, object, value: Some(value), children, siblings };
+        self.add(branch, tree, NONE, after);
+    }
+
+    /// Adds `steps`, found in the run `past` and to be run from the point at position `at`, unless
+    /// what they lead to will be run anyway.
+    pub(crate) fn insert(
+        &mut self,
+        tree: &mut Tree,
+        steps: &mut Vec<Planned>,
+        past: &mut Past,
+        trace: &Trace,
+        at: usize,
+    ) {
+        let (mut parent, mut after, mut here) = (NONE, NONE, tree.0);
+        while let Some(branch) = self.branches.get(here as usize) {
+            if !branch.covers(steps, past, trace) {
+                (after, here) = (here, branch.siblings.0);
+                continue;
+            }
+            if branch.children.is_empty() || steps.is_empty() {
+                return;
+            }
+            (parent, after, here) = (here, NONE, branch.children.0);
+        }
+        for step in steps.iter() {
+            parent = self.add(Branch::new(step, past, trace, at), tree, parent, after);
+            after = NONE;
         }
     }
-    for step in steps.iter() {
-        tree.push(Branch::new(step, past, trace, at));
-        let last = tree.len() - 1;
-        tree = &mut tree[last].children;
+
+    /// Puts a branch after a sibling, or where there is none first below its parent, or at the
+    /// beginning of the tree.
+    fn add(&mut self, branch: Branch, tree: &mut Tree, parent: u32, after: u32) -> u32 {
+        let mut new = self.free;
+        match self.branches.get_mut(new as usize) {
+            Some(unused) => {
+                self.free = unused.siblings.0;
+                *unused = branch;
+            }
+            None => {
+                new = self.branches.len() as u32;
+                self.branches.push(branch);
+            }
+        }
+        self.in_use += 1;
+        match (parent, after) {
+            (NONE, NONE) => *tree = Tree(new),
+            (parent, NONE) => self.branches[parent as usize].children = Tree(new),
+            (_, after) => self.branches[after as usize].siblings = Tree(new),
+        }
+        new
     }
-    steps.len() as u64
 }

@@ -43,8 +43,8 @@ const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "an operation is taken to be possible in every state",
         file: "crates/explore/src/past.rs",
-        right: "if op.may_block() && !state.enables(op, by) {",
-        wrong: "if op.may_block() && !state.enables(op, by) && state.enables(op, by) {",
+        right: "if op.may_block() && !state().enabled(op, by) {",
+        wrong: "if op.may_block() && !state().enabled(op, by) && state().enabled(op, by) {",
         tests: DPOR,
     },
     Mistake {
@@ -57,9 +57,10 @@ const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "a reversal takes only what came before the second event of the race",
         file: "crates/explore/src/past.rs",
-        right: "let later = self.at + 1..self.past.len();",
-        wrong: "let second = self.past.position(self.last.0).unwrap_or(self.past.len());\n        \
-                let later = self.at + 1..second;",
+        right: "let later = at + 1..self.len();",
+        wrong: "let EventId { thread, index } = last.event;\n        \
+                let second = self.threads[thread.index()].events.get(index as usize);\n        \
+                let later = at + 1..second.map_or(self.len(), |&second| second as usize);",
         tests: DPOR,
     },
     Mistake {
@@ -79,7 +80,7 @@ const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "nobody ever sleeps",
         file: "crates/explore/src/dpor.rs",
-        right: "node.sleep.push(done);",
+        right: "self.sleep.push(done);",
         wrong: "let _ = done;",
         tests: DPOR,
     },
