@@ -21,6 +21,10 @@ use crate::refusal::circles;
 use crate::wakeup::{Forest, Tree};
 use crate::{Explorer, Refusal};
 
+mod part;
+
+pub(crate) use part::{Above, Given, Sleeper};
+
 /// The search.
 #[derive(Clone, Debug, Default)]
 pub struct Dpor {
@@ -43,6 +47,7 @@ pub struct Dpor {
     shuffle: Option<Rng>,
     /// What is left of the tree along the branch being run, by position from its first step on.
     beside: Vec<Tree>,
+    above: Above,
 }
 
 /// A point with what is known of the ways to go on from it.
@@ -67,6 +72,8 @@ pub struct DporChooser {
     sleep: Vec<Footprint>,
     /// After how many events `sleep` was worked out.
     seen: usize,
+    /// Who fell asleep on the way to the first point of a part, if nobody has looked yet.
+    sleepers: Vec<Sleeper>,
     shuffle: Option<Rng>,
     refusal: Option<Refusal>,
 }
@@ -78,21 +85,14 @@ impl Dpor {
         Dpor { shuffle: Some(Rng::new(seed)), ..Dpor::default() }
     }
 
-    /// About how many runs there are in all, from how much of what is known has been done: every
-    /// way on from a point counts for the same.
+    /// About how many runs there are in all, from how much of what is known has been done.
     fn estimate(&self) -> f64 {
-        let (mut done, mut share) = (0.0, 1.0);
-        for node in &self.nodes {
-            let ways = f64::from(node.done) + 1.0 + self.forest.ways(node.tree) as f64;
-            done += share * f64::from(node.done) / ways;
-            share /= ways;
-        }
-        self.runs as f64 / (done + share)
+        self.runs as f64 / self.share_done()
     }
 
     /// Goes back to the last point with something left to run; false if there is none.
-    fn backtrack(&mut self, plan: &mut Plan<DporChooser>) -> bool {
-        while let Some(node) = self.nodes.last_mut() {
+    pub(crate) fn backtrack(&mut self, plan: &mut Plan<DporChooser>) -> bool {
+        while let Some(node) = self.nodes.iter_mut().skip(self.above.root).next_back() {
             if node.tree.is_empty() {
                 self.sleep.truncate(node.sleep);
                 self.nodes.pop();
@@ -110,6 +110,7 @@ impl Dpor {
             plan.then.sleep.clear();
             plan.then.sleep.extend_from_slice(&self.sleep[sleep..]);
             plan.then.seen = depth;
+            plan.then.sleepers.clear();
             plan.prefix.clear();
             plan.prefix.extend_from_slice(&self.path);
             return true;
@@ -143,7 +144,7 @@ impl Dpor {
 
     /// Makes a point for every event from `from` on.
     fn follow(&mut self, from: usize, trace: &Trace) {
-        let mut offset = self.nodes.get(from).map_or(0, |node| node.offset);
+        let mut offset = self.nodes.get(from).map_or(self.above.offset, |node| node.offset);
         for (position, event) in trace.events.iter().enumerate().skip(from) {
             let is_new = self.nodes.len() == position;
             if is_new {
@@ -156,6 +157,9 @@ impl Dpor {
                         }
                     }
                 }
+                if position < self.above.root {
+                    self.put_to_sleep(position, trace);
+                }
                 // The first event, too, is new if nothing was run before.
                 let beside = (position - from).checked_sub(1).and_then(|led| self.beside.get(led));
                 let tree = *beside.unwrap_or(&Tree::EMPTY);
@@ -165,7 +169,7 @@ impl Dpor {
             offset += 1;
             if self.past.planned(position).value.is_some() {
                 offset += 1;
-                if is_new {
+                if is_new && position >= self.above.root {
                     let is_led = position <= from + self.beside.len();
                     self.plan_values(position, event, is_led);
                 }
@@ -193,11 +197,16 @@ impl Dpor {
     /// Plans the reversal of every race of a run that shares its first `shared` events with the one
     /// before.
     fn plan_reversals(&mut self, trace: &Trace, shared: usize) {
-        let Dpor { nodes, sleep, forest, past, .. } = self;
+        let Dpor { nodes, sleep, forest, past, above, .. } = self;
         past.reversals(trace, shared, |past, at, steps| {
             let end = nodes.get(at + 1).map_or(sleep.len(), |next| next.sleep);
             let mut asleep = sleep[nodes[at].sleep..end].iter();
-            if !asleep.any(|asleep| is_weak_initial(asleep, steps)) {
+            if asleep.any(|asleep| is_weak_initial(asleep, steps)) {
+                return;
+            }
+            if at < above.root {
+                above.found.push((at, steps.clone()));
+            } else {
                 forest.insert(&mut nodes[at].tree, steps, past, trace, at);
             }
         });
@@ -260,6 +269,9 @@ impl Chooser for DporChooser {
             }
             Point::Source { .. } => return Pick::Take(0),
         };
+        if !self.sleepers.is_empty() {
+            self.settle_sleepers(threads, past);
+        }
         self.wake(past);
         // Whoever asks for a number. Then the running thread, then those after it; the first of them
         // if it gives way, so that what it waits for can happen.

@@ -2,6 +2,7 @@
 
 use crate::Refusal;
 use raddle_core::{Bound, Chooser, Plan, Search, Trace};
+use raddle_engine::Family;
 
 /// An algorithm that decides which run comes next.
 pub trait Explorer {
@@ -10,6 +11,11 @@ pub trait Explorer {
 
     /// The chooser that plans will carry; the same one is passed back in every plan.
     fn chooser(&self) -> Self::Then;
+
+    /// The ids that threads are to have in all runs.
+    fn family(&self) -> Family {
+        Family::default()
+    }
 
     /// Writes the next plan over the last one. False if no run is left to be made.
     fn next(&mut self, plan: &mut Plan<Self::Then>) -> bool;

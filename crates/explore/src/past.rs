@@ -255,6 +255,13 @@ impl Past {
         }
     }
 
+    /// The name of the event that `thread` was about to perform before the event at `position`.
+    pub(crate) fn next_event(&self, thread: ThreadId, position: usize) -> EventId {
+        let events = &self.threads[thread.index()].events;
+        let index = events.partition_point(|&event| (event as usize) < position);
+        EventId { thread, index: index as u32 }
+    }
+
     /// The name of the event that `thread` has not performed yet.
     fn next_id(&self, thread: ThreadId) -> EventId {
         let events = self.threads.get(thread.index()).map_or(0, |thread| thread.events.len());

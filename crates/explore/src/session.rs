@@ -150,7 +150,7 @@ impl<'a, S: Substrate> Session<'a, S> {
         is_enough: &mut dyn FnMut(&Progress) -> bool,
     ) -> Stop {
         let chooser = explorer.chooser();
-        let mut engine = Engine::new(Sc, Family::default(), chooser, limits.max_steps);
+        let mut engine = Engine::new(Sc, explorer.family(), chooser, limits.max_steps);
         let first = tally.executions;
         let mut until_look: u64 = 0;
         loop {

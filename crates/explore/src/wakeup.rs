@@ -29,7 +29,7 @@ pub(crate) struct Tree(u32);
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Branch {
     event: EventId,
-    access: Access,
+    pub(crate) access: Access,
     object: Object,
     pub(crate) value: Option<u32>,
     /// What follows it.
@@ -57,8 +57,19 @@ impl Branch {
         self.event.thread
     }
 
+    pub(crate) fn event(&self) -> EventId {
+        self.event
+    }
+
+    /// The choice of `value` by an event that touches no object.
+    pub(crate) fn choosing(event: EventId, value: u32) -> Branch {
+        let (access, object) = (Access::Read, Object::Known(ObjectId::NONE));
+        let (children, siblings) = (Tree::EMPTY, Tree::EMPTY);
+        Branch { event, access, object, value: Some(value), children, siblings }
+    }
+
     /// A branch without children; `at` is the position of the point.
-    fn new(planned: &Planned, past: &mut Past, trace: &Trace, at: usize) -> Branch {
+    pub(crate) fn new(planned: &Planned, past: &mut Past, trace: &Trace, at: usize) -> Branch {
         let id = planned.footprint.object;
         let object = match trace.objects.get(id.index()) {
             Some(info) if !past.announced_before(info.name, at) => match info.kind {
@@ -97,7 +108,7 @@ impl Branch {
 
     /// Whether running this first does not rule out what `steps` lead to; leaves those that are
     /// still to be run then.
-    fn covers(&self, steps: &mut Vec<Planned>, past: &mut Past, trace: &Trace) -> bool {
+    pub(crate) fn covers(&self, steps: &mut Vec<Planned>, past: &mut Past, trace: &Trace) -> bool {
         match steps.iter().position(|step| step.event.thread == self.thread()) {
             Some(mine) => {
                 let own = steps[mine];
@@ -154,6 +165,19 @@ impl Forest {
         Some(taken)
     }
 
+    /// Takes everything out of a tree, each step with the one that it comes after.
+    pub(crate) fn take_all(&mut self, tree: &mut Tree) -> Vec<(Option<usize>, Branch)> {
+        let mut taken = Vec::new();
+        let mut left = vec![(None, std::mem::replace(tree, Tree::EMPTY))];
+        while let Some((before, mut tree)) = left.pop() {
+            while let Some(branch) = self.take_first(&mut tree) {
+                left.push((Some(taken.len()), branch.children));
+                taken.push((before, branch));
+            }
+        }
+        taken
+    }
+
     /// Adds the choice of `value` by an event that touches no object, unless it is there.
     pub(crate) fn choose(&mut self, tree: &mut Tree, event: EventId, value: u32) {
         let (mut after, mut here) = (NONE, tree.0);
@@ -163,10 +187,7 @@ impl Forest {
             }
             (after, here) = (here, branch.siblings.0);
         }
-        let (access, object) = (Access::Read, Object::Known(ObjectId::NONE));
-        let (children, siblings) = (Tree::EMPTY, Tree::EMPTY);
-        let branch = Branch { event, access, object, value: Some(value), children, siblings };
-        self.add(branch, tree, NONE, after);
+        self.add(Branch::choosing(event, value), tree, NONE, after);
     }
 
     /// Adds `steps`, found in the run `past` and to be run from the point at position `at`, unless

@@ -1,0 +1,210 @@
+//! A search as a part of a larger one: of everything below one point.
+//!
+//! The points above belong to all. A part knows who sleeps there, hands out what is to be run from
+//! them, and can give away points of its own that it has not finished with.
+
+use raddle_core::{Access, Choice, Event, EventId, Footprint, Plan, Threads, Trace};
+
+use super::{Dpor, DporChooser};
+use crate::past::{Past, Planned, chosen};
+use crate::wakeup::Branch;
+
+/// What lies above the points of a part. Nothing, for a search on its own.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Above {
+    /// How many points there are.
+    pub(super) root: usize,
+    /// Which way leads through them.
+    steps: Vec<(EventId, Option<u32>)>,
+    /// Who sleeps at them, in order.
+    sleepers: Vec<Sleeper>,
+    /// What was found in the last run and is to be run from them.
+    pub(super) found: Vec<(usize, Vec<Planned>)>,
+    /// How many of them the last run shares with the one before.
+    shared: usize,
+    /// How many choices these took.
+    pub(super) offset: usize,
+}
+
+/// An event that would only repeat what is run elsewhere.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Sleeper {
+    /// The position of the point at which it falls asleep.
+    pub(crate) since: usize,
+    pub(crate) event: EventId,
+    pub(crate) access: Access,
+}
+
+/// A point that a part gives away.
+#[derive(Debug)]
+pub(crate) struct Given {
+    /// The way on that the part keeps.
+    pub(crate) own: Branch,
+    /// What was run to the end from here.
+    pub(crate) done: Vec<Sleeper>,
+    /// How many ways that were.
+    pub(crate) ways_done: u32,
+    pub(crate) is_value: bool,
+    /// What is still to be run from here, each with the one that it comes after.
+    pub(crate) planned: Vec<(Option<usize>, Branch)>,
+}
+
+impl Dpor {
+    /// Begins with another part: of everything below the point that `steps` lead to.
+    pub(crate) fn begin(
+        &mut self,
+        steps: Vec<(EventId, Option<u32>)>,
+        sleepers: Vec<Sleeper>,
+        plan: &mut Plan<DporChooser>,
+    ) {
+        let same = self.above.steps.iter().zip(&steps).take_while(|(old, new)| old == new);
+        let shared = same.count().min(self.nodes.len());
+        if let Some(node) = self.nodes.get(shared) {
+            self.sleep.truncate(node.sleep);
+        }
+        self.nodes.truncate(shared);
+        self.past.truncate(shared);
+        self.beside.clear();
+        self.path.clear();
+        let mut offset = 0;
+        for (position, &(event, value)) in steps.iter().enumerate() {
+            if position == shared {
+                offset = self.path.len();
+            }
+            self.path.push(Choice::Thread(event.thread));
+            self.path.extend(value.map(Choice::Value));
+        }
+        self.led = steps.len();
+        plan.prefix.clone_from(&self.path);
+        plan.then.sleep.clear();
+        plan.then.seen = 0;
+        plan.then.sleepers.clone_from(&sleepers);
+        let (root, found) = (steps.len(), Vec::new());
+        self.above = Above { root, steps, sleepers, found, shared, offset };
+    }
+
+    /// What has happened in the last run.
+    pub(crate) fn past_mut(&mut self) -> &mut Past {
+        &mut self.past
+    }
+
+    /// What the last run found that is to be run from points above: their positions, and the steps.
+    pub(crate) fn take_found(&mut self) -> Vec<(usize, Vec<Planned>)> {
+        std::mem::take(&mut self.above.found)
+    }
+
+    /// The points above at which the last run, as the first of its part, chose a number while nobody
+    /// slept: every other number is to be tried there, too. With how many there are.
+    pub(crate) fn choices_above<'t>(
+        &'t self,
+        trace: &'t Trace,
+    ) -> impl Iterator<Item = (usize, EventId, u32)> + 't {
+        let positions = self.above.shared..self.above.root.min(trace.events.len());
+        positions.filter_map(|position| {
+            let event = &trace.events[position];
+            let (bound, _) = chosen(event)?;
+            self.asleep(position).is_empty().then_some((position, event.id, bound))
+        })
+    }
+
+    /// Who sleeps at a point above, in terms of a run that has been there.
+    pub(super) fn put_to_sleep(&mut self, position: usize, trace: &Trace) {
+        let first = self.above.sleepers.partition_point(|sleeper| sleeper.since < position);
+        for sleeper in &self.above.sleepers[first..] {
+            if sleeper.since > position {
+                break;
+            }
+            // It has been announced, and waits at the end if it has not happened.
+            let Sleeper { event, access, .. } = *sleeper;
+            let happened =
+                trace.events.iter().find(|other| other.id == event).map(|event| event.op);
+            let waits = || {
+                let pending = trace.pending.iter().find(|pending| pending.thread == event.thread);
+                pending.map(|pending| pending.op)
+            };
+            if let Some(op) = happened.or_else(waits) {
+                self.sleep.push(Footprint { thread: event.thread, object: op.object(), access });
+            }
+        }
+    }
+
+    /// Whether there is more than one way left to go on from the points of this part.
+    pub(crate) fn can_give(&self) -> bool {
+        let points = self.nodes.iter().skip(self.above.root);
+        points
+            .map(|node| self.forest.ways(node.tree))
+            .scan(0, |all, ways| {
+                *all += ways;
+                Some(*all)
+            })
+            .any(|all| all > 1)
+    }
+
+    /// Gives away the first point with something planned, and all before it, after a run. Nothing if
+    /// nothing is planned.
+    pub(crate) fn give(&mut self, trace: &Trace) -> Vec<Given> {
+        let root = self.above.root;
+        let mut points = self.nodes.iter().skip(root);
+        let Some(last) = points.position(|node| !node.tree.is_empty()) else { return Vec::new() };
+        let given: Vec<Given> =
+            (root..=root + last).map(|position| self.give_point(position, trace)).collect();
+        for (point, position) in given.iter().zip(root..) {
+            self.above.steps.push((point.own.event(), point.own.value));
+            let done = point.done.iter().map(|&sleeper| Sleeper { since: position, ..sleeper });
+            self.above.sleepers.extend(done);
+        }
+        self.above.root = self.above.steps.len();
+        given
+    }
+
+    fn give_point(&mut self, position: usize, trace: &Trace) -> Given {
+        let own = *self.past.planned(position);
+        let own = Branch::new(&own, &mut self.past, trace, position);
+        let node = &self.nodes[position];
+        let (ways_done, is_value) = (node.done, node.is_value);
+        let asleep = self.asleep(position);
+        let fell_asleep_here = if is_value { 0 } else { ways_done as usize };
+        let done = asleep[asleep.len() - fell_asleep_here..].iter().map(|footprint| Sleeper {
+            since: position,
+            event: self.past.next_event(footprint.thread, position),
+            access: footprint.access,
+        });
+        let done = done.collect();
+        let planned = self.forest.take_all(&mut self.nodes[position].tree);
+        Given { own, done, ways_done, is_value, planned }
+    }
+
+    /// How much of this part has been done, the last run included: every way on from a point counts
+    /// for the same.
+    pub(crate) fn share_done(&self) -> f64 {
+        let (mut done, mut share) = (0.0, 1.0);
+        for node in self.nodes.iter().skip(self.above.root) {
+            let ways = f64::from(node.done) + 1.0 + self.forest.ways(node.tree) as f64;
+            done += share * f64::from(node.done) / ways;
+            share /= ways;
+        }
+        done + share
+    }
+
+    /// What sleeps at a point.
+    fn asleep(&self, position: usize) -> &[Footprint] {
+        let end = self.nodes.get(position + 1).map_or(self.sleep.len(), |next| next.sleep);
+        &self.sleep[self.nodes[position].sleep..end]
+    }
+}
+
+impl DporChooser {
+    /// Finds out who of those that fell asleep on the way to the first point of a part still sleeps.
+    #[cold]
+    pub(super) fn settle_sleepers(&mut self, threads: &Threads<'_>, past: &[Event]) {
+        for Sleeper { since, event, access } in self.sleepers.drain(..) {
+            let thread = event.thread;
+            let object = threads.pending[thread.index()].op.object();
+            let asleep = Footprint { thread, object, access };
+            if past[since..].iter().all(|event| !event.footprint().depends(&asleep)) {
+                self.sleep.push(asleep);
+            }
+        }
+        self.seen = past.len();
+    }
+}
