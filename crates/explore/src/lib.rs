@@ -28,5 +28,5 @@ pub use parallel::{DporWorker, Next, ParallelDpor, Sharing};
 pub use refusal::{Refusal, WIDEST_CHOICE};
 pub use repeat::Repeat;
 pub use replay::{Stop, replay};
-pub use session::{Budget, OnStepLimit, ReplayError, Session, Settings};
+pub use session::{Budget, OnStepLimit, ReplayError, Session, Settings, Workers};
 pub use strategy::{Strategy, StrategyError};

@@ -31,7 +31,9 @@ pub enum Sharing {
     /// When another one has nothing to do.
     #[default]
     OnDemand,
-    /// Whenever it can. For tests: what belongs to all is slow.
+    /// After so many runs, the first point that it can. For tests.
+    Every(u64),
+    /// All that it can, after every run. For tests: what belongs to all is slow.
     Always,
 }
 
@@ -59,6 +61,7 @@ pub struct DporWorker<'a> {
     task: Option<Vec<Place>>,
     /// Whether no run has been made for it.
     is_new: bool,
+    runs: u64,
 }
 
 /// What a worker is to do next.
@@ -89,18 +92,25 @@ impl ParallelDpor {
     /// One more to search with. It plans runs until everything is done, by whomever; the search ends
     /// for all when one of them is dropped.
     pub fn worker(&self) -> DporWorker<'_> {
-        DporWorker { all: self, dpor: Dpor::default(), task: None, is_new: false }
+        DporWorker { all: self, dpor: Dpor::default(), task: None, is_new: false, runs: 0 }
     }
 
-    /// What the search took besides what its workers did.
-    pub(crate) fn search(&self, runs: u64) -> Search {
-        let commons = self.commons();
-        let estimate = (runs > 0).then(|| runs as f64 / commons.share_done());
-        Search { blocked: 0, points: 0, planned: commons.most_ways(), estimate }
+    /// The most steps that belonged to all at once, those that were done included.
+    pub(crate) fn most_planned(&self) -> u64 {
+        self.commons().most_ways()
+    }
+
+    /// About how many runs there are in all, after so many; to be asked when all have stopped.
+    pub(crate) fn estimate(&self, runs: u64) -> Option<f64> {
+        (runs > 0).then(|| runs as f64 / self.commons().share_done())
     }
 
     fn commons(&self) -> MutexGuard<'_, Commons> {
         self.commons.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_anybody_idle(&self) -> bool {
+        self.idle.load(Ordering::Relaxed) > 0
     }
 
     /// Nobody plans another run.
@@ -178,7 +188,8 @@ impl DporWorker<'_> {
         let found = self.dpor.take_found();
         let is_new = std::mem::take(&mut self.is_new);
         let can_give = match self.all.sharing {
-            Sharing::OnDemand => self.all.idle.load(Ordering::Relaxed) > 0 && self.dpor.can_give(),
+            Sharing::OnDemand => self.all.is_anybody_idle() && self.dpor.can_give(),
+            Sharing::Every(runs) => self.runs % runs == 0,
             Sharing::Always => true,
         };
         let Some(places) = &mut self.task else { return };
@@ -194,18 +205,22 @@ impl DporWorker<'_> {
         for (at, mut steps) in found {
             commons.insert(places[at], at, &mut steps, self.dpor.past_mut(), trace);
         }
-        while can_give {
-            let is_enough = commons.open() >= self.all.idle.load(Ordering::Relaxed);
-            if self.all.sharing == Sharing::OnDemand && is_enough {
-                break;
+        // Those that were found just now may do.
+        let is_enough = match self.all.sharing {
+            Sharing::OnDemand => commons.open() >= self.all.idle.load(Ordering::Relaxed),
+            Sharing::Every(_) | Sharing::Always => false,
+        };
+        if can_give && !is_enough {
+            loop {
+                let given = self.dpor.give(trace);
+                let is_all = given.is_empty();
+                commons.adopt(places, given);
+                if is_all || self.all.sharing != Sharing::Always {
+                    break;
+                }
             }
-            let given = self.dpor.give(trace);
-            if given.is_empty() {
-                break;
-            }
-            commons.adopt(places, given);
         }
-        if commons.open() > 0 && self.all.idle.load(Ordering::Relaxed) > 0 {
+        if commons.open() > 0 && self.all.is_anybody_idle() {
             self.all.changed.notify_all();
         }
     }
@@ -234,6 +249,7 @@ impl Explorer for DporWorker<'_> {
 
     fn learn(&mut self, run: u64, trace: &Trace, plan: &mut Plan<DporChooser>) {
         self.dpor.learn(run, trace, plan);
+        self.runs += 1;
         if trace.ending == Ending::StepLimit {
             self.all.end(self.all.commons());
             return;

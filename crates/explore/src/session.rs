@@ -12,9 +12,11 @@ use raddle_strategy::{Pct, Random, RoundRobin};
 use crate::{Dfs, Dpor, Explorer, Refusal, Repeat, Strategy, replay, waits};
 
 mod auto;
+mod parallel;
 mod tally;
 mod words;
 
+pub use parallel::Workers;
 use tally::Tally;
 pub use words::ReplayError;
 use words::{choice, describe};
@@ -36,6 +38,8 @@ pub struct Settings {
     pub on_step_limit: OnStepLimit,
     /// Whether to make all runs although the first shows that there is only one execution.
     pub explore_trivial: bool,
+    /// On how many OS threads to search, for strategies that can; see [`Session::run_with`].
+    pub workers: Workers,
 }
 
 /// What a run that reaches the step limit is.
@@ -48,7 +52,7 @@ pub enum OnStepLimit {
 }
 
 /// How much time a check may take, by a clock that the caller keeps.
-pub trait Budget {
+pub trait Budget: Sync {
     /// Time since the check began.
     fn elapsed(&self) -> Duration;
 
@@ -83,7 +87,7 @@ impl<'a, S: Substrate> Session<'a, S> {
         Session { substrate, program, settings, budget }
     }
 
-    /// Explores with the strategy of the settings.
+    /// Explores with the strategy of the settings, on this OS thread.
     pub fn run(self) -> Result<Report, Refusal> {
         let seed = self.settings.seed;
         match self.settings.strategy {

@@ -1,11 +1,17 @@
 //! Searching by several at once against searching alone: the same classes, each once.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
 
-use raddle_core::{Action, Ending, Trace};
-use raddle_engine::{Engine, Sc, Substrate};
-use raddle_explore::{Dpor, Explorer, Next, ParallelDpor, Sharing};
+use raddle_core::{Action, AtomicOp, Chooser, Ending, Order, Report, Rmw, Scalar, Trace, Verdict};
+use raddle_engine::{Engine, Initial, Memory, Sc, Stuck, Substrate};
+use raddle_explore::{
+    Budget, Dpor, DporChooser, Explorer, Next, OnStepLimit, ParallelDpor, Session, Settings,
+    Sharing, Strategy, Workers,
+};
 use raddle_strategy::Rng;
 use raddle_testkit::{
     IdentifyingInterpreter, Interpreter, Kind, Program, Shape, Step, explore, for_all, scaled,
@@ -119,13 +125,14 @@ fn shapes() -> [Shape; 2] {
     [Shape::small(), larger]
 }
 
-/// The number of workers, and whether they share what they can.
-const WAYS: [(usize, Sharing); 5] = [
+/// The number of workers, and when they share what they have to do.
+const WAYS: [(usize, Sharing); 6] = [
     (1, Sharing::Always),
     (2, Sharing::Always),
-    (3, Sharing::Always),
+    (3, Sharing::Every(3)),
     (4, Sharing::Always),
     (2, Sharing::OnDemand),
+    (3, Sharing::OnDemand),
 ];
 
 #[test]
@@ -146,20 +153,173 @@ fn the_same_classes_each_once() {
             Ok(())
         });
         println!("{programs} programs, {classes} classes, up to {most} each");
+        assert!(classes as u64 > 3 * scaled(cases), "the programs are too large, or trivial");
     }
 }
 
+/// Where nobody says which object is which, a class may be run twice, but none is missed.
+#[test]
+fn the_same_classes_where_objects_have_no_names() {
+    for (shape, cases) in shapes().iter().zip([500, 100]) {
+        for_all(43, scaled(cases), shape, |program, _| {
+            let Some(mut all) = alone(Interpreter, program) else { return Ok(()) };
+            all.retain(|_, (_, ending)| *ending != "given up");
+            for (workers, sharing) in WAYS {
+                let mut found = together(|| Interpreter, program, workers, sharing);
+                found.retain(|_, (_, ending)| *ending != "given up");
+                compare(&all, &found, Repeats::Sometimes)
+                    .map_err(|error| format!("{workers} workers, {sharing:?}: {error}"))?;
+            }
+            Ok(())
+        });
+    }
+}
+
+/// In any order of what the workers do; unlike with OS threads, what is wrong is so every time.
 #[test]
 fn the_same_in_any_order() {
     for (shape, cases) in shapes().iter().zip([1000, 150]) {
         for_all(42, scaled(cases), shape, |program, rng| {
             let Some(all) = alone(IdentifyingInterpreter, program) else { return Ok(()) };
             for workers in [2, 3, 4] {
-                let found = in_turns(program, workers, Sharing::Always, rng);
-                compare(&all, &found, Repeats::Never)
-                    .map_err(|error| format!("{workers} workers: {error}"))?;
+                for sharing in [Sharing::Always, Sharing::Every(1), Sharing::Every(5)] {
+                    let found = in_turns(program, workers, sharing, rng);
+                    compare(&all, &found, Repeats::Never)
+                        .map_err(|error| format!("{workers} workers, {sharing:?}: {error}"))?;
+                }
             }
             Ok(())
         });
+    }
+}
+
+/// Two threads that spawn one each, which no two runs need to see in the same order; all four choose
+/// and add.
+#[test]
+fn threads_have_the_same_names_for_all() {
+    let order = Order::SeqCst;
+    let add = AtomicOp::Update { order, scalar: Scalar::U8, function: Rmw::Add, operand: 1 };
+    let add = Step::On(0, Action::Atomic(add));
+    let choose = Step::Alone(Action::Choose { bound: 2 });
+    let program = Program {
+        objects: vec![Initial::Atomic(Scalar::U8, 0)],
+        scripts: vec![
+            vec![Step::Spawn(1), Step::Spawn(2)],
+            vec![add, Step::Spawn(3), add],
+            vec![add, Step::Spawn(4), choose, add],
+            vec![choose, add],
+            vec![add],
+        ],
+    };
+    let all = alone(IdentifyingInterpreter, &program).unwrap();
+    // Ways to interleave a then {b, c} with d then {e, f}: 6! / (3 · 3); and two choices.
+    assert_eq!(all.len(), 4 * 80);
+    for (workers, sharing) in WAYS {
+        for _ in 0..scaled(20) {
+            let found = together(|| IdentifyingInterpreter, &program, workers, sharing);
+            compare(&all, &found, Repeats::Never).unwrap();
+        }
+    }
+}
+
+/// A clock that stands still.
+struct NoTime;
+
+impl Budget for NoTime {
+    fn elapsed(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    fn limit(&self) -> Option<Duration> {
+        None
+    }
+}
+
+/// A whole check, and how many runs it really makes, besides those that confirm something.
+fn check(program: &Program, count: usize, sharing: Sharing, runs: u64) -> (Report, u64) {
+    let settings = Settings {
+        name: "a program".to_owned(),
+        strategy: Strategy::Dpor,
+        seed: 0,
+        runs,
+        max_steps: 1000,
+        on_step_limit: OnStepLimit::Fail,
+        explore_trivial: false,
+        workers: Workers { count: NonZeroUsize::new(count).unwrap(), sharing },
+    };
+    let made = AtomicU64::new(0);
+    let make = || Counting(&made);
+    let mut substrate = make();
+    let session = Session::new(&mut substrate, program, &settings, &NoTime);
+    let report = session.run_with(&make).expect("it can be searched");
+    (report, made.into_inner())
+}
+
+/// Counts the runs of a search.
+struct Counting<'a>(&'a AtomicU64);
+
+impl Substrate for Counting<'_> {
+    type Program = Program;
+
+    fn execute<M: Memory, C: Chooser>(
+        &mut self,
+        engine: &mut Engine<M, C>,
+        program: &Program,
+    ) -> Result<(), Stuck> {
+        if std::any::type_name::<C>() == std::any::type_name::<DporChooser>() {
+            self.0.fetch_add(1, Relaxed);
+        }
+        Interpreter.execute(engine, program)
+    }
+}
+
+#[test]
+fn the_same_failure() {
+    let mut kinds = Kind::ALL.to_vec();
+    kinds.retain(|&kind| kind != Kind::Cell);
+    let shape = Shape { kinds, kinds_at_once: 3, scripts: 5, pieces: 2, panics: 4 };
+    let (mut failed, mut late) = (0, 0);
+    for_all(44, scaled(600), &shape, |program, _| {
+        let (one, _) = check(program, 1, Sharing::OnDemand, 10_000);
+        for (workers, sharing) in WAYS {
+            let (several, _) = check(program, workers, sharing, 20_000);
+            let (one, several) = match (one.failure(), several.failure()) {
+                (Some(one), Some(several)) => (one, several),
+                (None, None) if one.classes == several.classes => continue,
+                (one, several) => return Err(format!("{workers}: {one:#?}, {several:#?}")),
+            };
+            let is_same = one.finding == several.finding
+                && one.token == several.token
+                && one.execution == several.execution
+                && several.reproduced;
+            if !is_same {
+                return Err(format!("{workers}, {sharing:?}: {one:#?}, {several:#?}"));
+            }
+            failed += 1;
+            late += u64::from(one.execution > 1);
+        }
+        Ok(())
+    });
+    println!("{failed} failures, {late} of them not in the first run");
+    assert!(late > scaled(600) / 10, "too few programs fail late");
+}
+
+#[test]
+fn runs_are_counted_over_all() {
+    let order = Order::SeqCst;
+    let add = AtomicOp::Update { order, scalar: Scalar::U8, function: Rmw::Add, operand: 1 };
+    let mut scripts = vec![(1..=4).map(Step::Spawn).collect::<Vec<_>>()];
+    scripts.extend(vec![vec![Step::On(0, Action::Atomic(add)); 2]; 4]);
+    let program = Program { objects: vec![Initial::Atomic(Scalar::U8, 0)], scripts };
+    for (workers, sharing) in WAYS {
+        for (limit, runs) in [(1, 1), (7, 7), (1000, 1000), (10_000, 2520)] {
+            let (report, made) = check(&program, workers, sharing, limit);
+            assert_eq!((report.executions, report.classes, made), (runs, runs, runs));
+            let is_all = matches!(report.verdict, Verdict::Exhausted);
+            assert_eq!(is_all, runs == 2520, "{:?}", report.verdict);
+            let search = report.search.unwrap();
+            let estimate = search.estimate.unwrap();
+            assert!(search.blocked == 0 && estimate >= runs as f64 * 0.999, "{search:?}");
+        }
     }
 }

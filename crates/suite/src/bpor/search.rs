@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use raddle::{Config, Finding, Granularity, Report, Strategy, Verdict};
 use raddle_core::{Event, Pending, Trace};
-use raddle_explore::{Budget, OnStepLimit, Session, Settings};
+use raddle_explore::{Budget, OnStepLimit, Session, Settings, Workers};
 use raddle_runtime::{Options, Runtime};
 use rustix::time::ClockId;
 
@@ -100,6 +100,7 @@ impl Subject {
             max_steps: Program::MAX_STEPS,
             on_step_limit: OnStepLimit::Fail,
             explore_trivial: false,
+            workers: Workers::ONE,
         };
         let options =
             Options { stack_size: 256 * 1024, name: program.name.to_owned(), plain_accesses: true };
