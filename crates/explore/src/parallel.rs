@@ -203,7 +203,7 @@ impl DporWorker<'_> {
             }
         }
         for (at, mut steps) in found {
-            commons.insert(places[at], at, &mut steps, self.dpor.past_mut(), trace);
+            commons.insert(places[at], &mut steps, self.dpor.past_mut(), trace);
         }
         // Those that were found just now may do.
         let is_enough = match self.all.sharing {

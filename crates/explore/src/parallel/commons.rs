@@ -28,6 +28,9 @@ pub(super) struct Commons {
 struct Node {
     /// The way that leads here; `None` at the root.
     parent: Option<Place>,
+    /// The position of the first point from which a sequence may lead through this one. Steps have to
+    /// be told in terms that hold in every run through that point.
+    origin: usize,
     /// In the order in which they count as run: earlier ones sleep while later ones are run.
     children: Vec<Child>,
     /// What was run from here before the point belonged to all.
@@ -170,12 +173,10 @@ impl Commons {
         *self.below(places.last().copied()) = Below::Left(share_done);
     }
 
-    /// Adds `steps`, found in a run that goes on from the point at position `at` as `place` says,
-    /// unless what they lead to is run anyway.
+    /// Adds `steps`, found in a run that goes on from a point as `place` says, unless what they lead to is run anyway.
     pub(super) fn insert(
         &mut self,
         place: Place,
-        at: usize,
         steps: &mut Vec<Planned>,
         past: &mut Past,
         trace: &Trace,
@@ -194,12 +195,13 @@ impl Commons {
                 _ => return,
             }
         }
+        let origin = self.nodes[here as usize].origin;
         let mut place = None;
         for step in steps.iter() {
             if let Some(before) = place {
                 here = self.grow(before);
             }
-            place = Some(self.add(here, Branch::new(step, past, trace, at)));
+            place = Some(self.add(here, Branch::new(step, past, trace, origin)));
         }
         if let Some(leaf) = place {
             self.open_leaf(leaf);
@@ -226,7 +228,7 @@ impl Commons {
     pub(super) fn adopt(&mut self, places: &mut Vec<Place>, points: Vec<Given>) {
         for point in points {
             let leaf = places.last().copied();
-            let node = self.grow_at(leaf);
+            let node = self.grow_at(leaf, places.len());
             let Given { own, done, ways_done, is_value, planned } = point;
             let state = &mut self.nodes[node as usize];
             // Nobody leads a sequence on through a leaf.
@@ -342,13 +344,13 @@ impl Commons {
         self.child(place).is_end = false;
         match self.child(place).below {
             Below::Point(node) => node,
-            _ => self.grow_at(Some(place)),
+            _ => self.grow_at(Some(place), self.nodes[place.node as usize].origin),
         }
     }
 
     /// A new point below a place.
-    fn grow_at(&mut self, place: Option<Place>) -> u32 {
-        let state = Node { parent: place, ..Node::default() };
+    fn grow_at(&mut self, place: Option<Place>, origin: usize) -> u32 {
+        let state = Node { parent: place, origin, ..Node::default() };
         let node = match self.free.pop() {
             Some(node) => {
                 self.nodes[node as usize] = state;
