@@ -269,7 +269,7 @@ impl Substrate for Counting<'_> {
         if std::any::type_name::<C>() == std::any::type_name::<DporChooser>() {
             self.0.fetch_add(1, Relaxed);
         }
-        Interpreter.execute(engine, program)
+        IdentifyingInterpreter.execute(engine, program)
     }
 }
 
