@@ -149,7 +149,10 @@ impl Trace {
     pub fn first_difference(&self, other: &Trace) -> Option<usize> {
         let shared = self.events.len().min(other.events.len());
         (0..shared)
-            .find(|&i| self.comparable(&self.events[i]) != other.comparable(&other.events[i]))
+            .find(|&i| {
+                let (mine, theirs) = (&self.events[i], &other.events[i]);
+                mine != theirs && self.comparable(mine) != other.comparable(theirs)
+            })
             .or_else(|| (self.events.len() != other.events.len()).then_some(shared))
     }
 

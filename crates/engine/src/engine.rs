@@ -141,7 +141,8 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             changed: Vec::new(),
             objects: Vec::new(),
             stale: Vec::new(),
-            trace: Trace::default(),
+            // Enough for a small test, so that a check of it need not grow the list.
+            trace: Trace { events: Vec::with_capacity(16), ..Trace::default() },
             running: ThreadId::MAIN,
             lease: 0,
             creator: NOBODY,

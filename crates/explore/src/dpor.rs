@@ -23,21 +23,20 @@ use crate::{Explorer, Refusal};
 
 mod part;
 
-pub(crate) use part::{Above, Given, Sleeper};
+use part::Above;
+pub(crate) use part::{Given, Sleeper};
 
 /// The search.
 #[derive(Clone, Debug, Default)]
 pub struct Dpor {
-    /// One for each event of the run: the point before it.
-    nodes: Vec<Node>,
-    /// What sleeps at the nodes, one after the other.
-    sleep: Vec<Footprint>,
+    nodes: Nodes,
     forest: Forest,
     past: Past,
     /// The choices of the beginning of the run.
     path: Vec<Choice>,
-    /// How many events they lead to.
+    /// How many events the first `led_choices` of them lead to.
     led: usize,
+    led_choices: usize,
     /// How many runs were made.
     runs: u64,
     search: Search,
@@ -50,20 +49,69 @@ pub struct Dpor {
     above: Above,
 }
 
+/// The points before the events of a run from which anything else has been run or is to be.
+#[derive(Clone, Debug, Default)]
+struct Nodes {
+    /// Invariant: in the order of their positions.
+    nodes: Vec<Node>,
+    /// What sleeps at a point being looked at.
+    asleep: Vec<Footprint>,
+}
+
 /// A point with what is known of the ways to go on from it.
 #[derive(Clone, Debug)]
 struct Node {
-    /// Where in `sleep` there is what was run from here, or from an earlier point, and would only
-    /// repeat it.
-    sleep: usize,
+    /// How many events come before it.
+    at: usize,
+    /// What was run from here, or from an earlier point, and would only repeat it.
+    sleep: Vec<Footprint>,
     /// What is still to be run from here.
     tree: Tree,
-    /// How many choices were made before.
-    offset: usize,
     /// How many ways on have been run to the end.
     done: u32,
-    /// Whether the way on is a number, not a thread.
-    is_value: bool,
+}
+
+impl Nodes {
+    /// What sleeps at the point after `at` events.
+    fn asleep(&mut self, at: usize, past: &Past) -> &[Footprint] {
+        match self.nodes.iter().rposition(|node| node.at <= at) {
+            Some(index) if self.nodes[index].at == at => &self.nodes[index].sleep,
+            Some(_) => self.still_asleep(at, past),
+            None => &[],
+        }
+    }
+
+    /// What slept at the node before the point after `at` events, and does not depend on anything
+    /// since then.
+    fn still_asleep(&mut self, at: usize, past: &Past) -> &[Footprint] {
+        self.asleep.clear();
+        let Some(node) = self.nodes.iter().rev().find(|node| node.at < at) else { return &[] };
+        self.asleep.extend_from_slice(&node.sleep);
+        for position in node.at..at {
+            if self.asleep.is_empty() {
+                break;
+            }
+            let event = past.footprint(position);
+            self.asleep.retain(|asleep| !asleep.depends(event));
+        }
+        &self.asleep
+    }
+
+    /// The tree of the point after `at` events.
+    fn tree(&mut self, at: usize, past: &Past) -> &mut Tree {
+        &mut self.node(at, past).tree
+    }
+
+    /// The node of the point after `at` events.
+    fn node(&mut self, at: usize, past: &Past) -> &mut Node {
+        let index = self.nodes.iter().rposition(|node| node.at <= at).map_or(0, |index| index + 1);
+        let is_there = index > 0 && self.nodes[index - 1].at == at;
+        if !is_there {
+            let sleep = self.asleep(at, past).to_vec();
+            self.nodes.insert(index, Node { at, sleep, tree: Tree::EMPTY, done: 0 });
+        }
+        &mut self.nodes[if is_there { index - 1 } else { index }]
+    }
 }
 
 /// Lets the running thread go on until it waits or gives way, and never one that sleeps.
@@ -92,45 +140,49 @@ impl Dpor {
 
     /// Goes back to the last point with something left to run; false if there is none.
     pub(crate) fn backtrack(&mut self, plan: &mut Plan<DporChooser>) -> bool {
-        while let Some(node) = self.nodes.iter_mut().skip(self.above.root).next_back() {
-            if node.tree.is_empty() {
-                self.sleep.truncate(node.sleep);
-                self.nodes.pop();
-                continue;
-            }
-            node.done += 1;
-            let (is_value, sleep) = (node.is_value, node.sleep);
-            let depth = self.nodes.len() - 1;
-            self.lead(depth);
-            let done = *self.past.footprint(depth);
-            self.past.truncate(depth);
-            if !is_value {
-                self.sleep.push(done);
-            }
-            plan.then.sleep.clear();
-            plan.then.sleep.extend_from_slice(&self.sleep[sleep..]);
-            plan.then.seen = depth;
-            plan.then.sleepers.clear();
-            plan.prefix.clear();
-            plan.prefix.extend_from_slice(&self.path);
-            return true;
+        let (nodes, root) = (&mut self.nodes.nodes, self.above.root);
+        while nodes.last().is_some_and(|node| node.at >= root && node.tree.is_empty()) {
+            nodes.pop();
         }
-        false
+        let Some(node) = nodes.last_mut().filter(|node| node.at >= root) else { return false };
+        let Planned { footprint: done, value, .. } = *self.past.planned(node.at);
+        if value.is_none() {
+            node.sleep.push(done);
+        }
+        node.done += 1;
+        plan.then.sleep.clear();
+        plan.then.sleep.extend_from_slice(&node.sleep);
+        plan.then.seen = node.at;
+        plan.then.sleepers.clear();
+        let depth = node.at;
+        self.lead(depth);
+        self.past.truncate(depth);
+        plan.prefix.clear();
+        plan.prefix.extend_from_slice(&self.path);
+        true
     }
 
-    /// Takes the first branch at a point out of its tree and leads the path to the point and along
-    /// the branch, always by the first child.
+    /// Leads the path to the last node and along the first branch of its tree, always by the first
+    /// child; takes that branch out of the tree.
     fn lead(&mut self, depth: usize) {
-        let kept = self.led.min(depth);
-        self.path.truncate(self.nodes[kept].offset);
-        for position in kept..depth {
-            let Planned { event, value, .. } = *self.past.planned(position);
+        self.path.truncate(self.led_choices);
+        while self.led > depth {
+            self.led -= 1;
+            self.path.pop();
+            if self.past.planned(self.led).value.is_some() {
+                self.path.pop();
+            }
+        }
+        while self.led < depth {
+            let Planned { event, value, .. } = *self.past.planned(self.led);
             self.path.push(Choice::Thread(event.thread));
             self.path.extend(value.map(Choice::Value));
+            self.led += 1;
         }
-        self.led = depth;
+        self.led_choices = self.path.len();
         self.beside.clear();
-        let mut left = &mut self.nodes[depth].tree;
+        let Some(node) = self.nodes.nodes.last_mut() else { return };
+        let mut left = &mut node.tree;
         while let Some(branch) = self.forest.take_first(left) {
             self.path.push(Choice::Thread(branch.thread()));
             self.path.extend(branch.value.map(Choice::Value));
@@ -142,72 +194,52 @@ impl Dpor {
         self.beside.pop();
     }
 
-    /// Makes a point for every event from `from` on.
+    /// Takes over what is new in a run, from the event at `from` on, and plans other numbers for
+    /// those it chose.
     fn follow(&mut self, from: usize, trace: &Trace) {
-        let mut offset = self.nodes.get(from).map_or(self.above.offset, |node| node.offset);
-        for (position, event) in trace.events.iter().enumerate().skip(from) {
-            let is_new = self.nodes.len() == position;
-            if is_new {
-                let sleep = self.sleep.len();
-                if let Some(before) = position.checked_sub(1) {
-                    let event = *self.past.footprint(before);
-                    for asleep in self.nodes[before].sleep..sleep {
-                        if !self.sleep[asleep].depends(&event) {
-                            self.sleep.push(self.sleep[asleep]);
-                        }
-                    }
-                }
-                if position < self.above.root {
-                    self.put_to_sleep(position, trace);
-                }
-                // The first event, too, is new if nothing was run before.
-                let beside = (position - from).checked_sub(1).and_then(|led| self.beside.get(led));
-                let tree = *beside.unwrap_or(&Tree::EMPTY);
-                self.nodes.push(Node { sleep, tree, offset, done: 0, is_value: false });
+        let Dpor { nodes, forest, past, beside, above, .. } = self;
+        past.extend(trace);
+        above.put_to_sleep(nodes, past, trace);
+        for (led, &tree) in (1..).zip(&*beside) {
+            if !tree.is_empty() && from + led < past.len() {
+                *nodes.tree(from + led, past) = tree;
             }
-            self.past.push(event, trace);
-            offset += 1;
-            if self.past.planned(position).value.is_some() {
-                offset += 1;
-                if is_new && position >= self.above.root {
-                    let is_led = position <= from + self.beside.len();
-                    self.plan_values(position, event, is_led);
+        }
+        // The others at the point that the run was led to were planned when it was new.
+        let first_new = if above.is_begun { from + 1 } else { above.root };
+        for (position, event) in trace.events.iter().enumerate().skip(first_new) {
+            if past.planned(position).value.is_none() {
+                continue;
+            }
+            // Where the point was led to while something slept, what differs is planned by those
+            // that sleep.
+            let is_led = position <= from + beside.len();
+            if is_led && !nodes.asleep(position, past).is_empty() {
+                continue;
+            }
+            let (bound, taken) = chosen(event).unwrap_or((0, 0));
+            for value in 0..bound {
+                if value != taken {
+                    forest.choose(nodes.tree(position, past), event.id, value);
                 }
             }
         }
-        self.search.points = self.search.points.max(self.nodes.len() as u64);
-    }
-
-    /// The event after a new point chose a number: plans the others. Not where the point was led to
-    /// while something slept: what differs then is planned by those that sleep.
-    fn plan_values(&mut self, at: usize, event: &Event, is_led: bool) {
-        let node = &mut self.nodes[at];
-        node.is_value = true;
-        if is_led && node.sleep < self.sleep.len() {
-            return;
-        }
-        let Some((bound, taken)) = chosen(event) else { return };
-        for value in 0..bound {
-            if value != taken {
-                self.forest.choose(&mut node.tree, event.id, value);
-            }
-        }
+        self.search.points = self.search.points.max(self.past.len() as u64);
     }
 
     /// Plans the reversal of every race of a run that shares its first `shared` events with the one
     /// before.
     fn plan_reversals(&mut self, trace: &Trace, shared: usize) {
-        let Dpor { nodes, sleep, forest, past, above, .. } = self;
+        let Dpor { nodes, forest, past, above, .. } = self;
         past.reversals(trace, shared, |past, at, steps| {
-            let end = nodes.get(at + 1).map_or(sleep.len(), |next| next.sleep);
-            let mut asleep = sleep[nodes[at].sleep..end].iter();
+            let mut asleep = nodes.asleep(at, past).iter();
             if asleep.any(|asleep| is_weak_initial(asleep, steps)) {
                 return;
             }
             if at < above.root {
                 above.found.push((at, steps.clone()));
             } else {
-                forest.insert(&mut nodes[at].tree, steps, past, trace, at);
+                forest.insert(nodes.tree(at, past), steps, past, trace, at);
             }
         });
     }
@@ -247,28 +279,8 @@ impl DporChooser {
         self.sleep.iter().all(|asleep| asleep.thread != thread)
     }
 
-    /// Draws one of the threads that are awake.
-    fn draw(&mut self, threads: &Threads<'_>) -> Option<usize> {
-        let options = 0..threads.enabled.len();
-        let options: Vec<usize> =
-            options.filter(|&option| self.is_awake(threads.enabled[option])).collect();
-        let rng = self.shuffle.as_mut()?;
-        (!options.is_empty()).then(|| options[rng.below(options.len())])
-    }
-}
-
-impl Chooser for DporChooser {
-    const WATCHES_CHANGES: bool = false;
-
-    fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick {
-        let threads = match at {
-            Point::Thread(threads) => threads,
-            Point::Value { by, bound } => {
-                self.refusal = Refusal::of_choice(by, *bound);
-                return if self.refusal.is_some() { Pick::Abandon } else { Pick::Take(0) };
-            }
-            Point::Source { .. } => return Pick::Take(0),
-        };
+    #[inline(never)]
+    fn choose_thread(&mut self, threads: &Threads<'_>, past: &[Event]) -> Pick {
         if !self.sleepers.is_empty() {
             self.settle_sleepers(threads, past);
         }
@@ -297,6 +309,36 @@ impl Chooser for DporChooser {
             best.1 = self.draw(threads);
         }
         best.1.map_or(Pick::Abandon, Pick::Take)
+    }
+
+    /// Draws one of the threads that are awake.
+    fn draw(&mut self, threads: &Threads<'_>) -> Option<usize> {
+        let options = 0..threads.enabled.len();
+        let options: Vec<usize> =
+            options.filter(|&option| self.is_awake(threads.enabled[option])).collect();
+        let rng = self.shuffle.as_mut()?;
+        (!options.is_empty()).then(|| options[rng.below(options.len())])
+    }
+}
+
+impl Chooser for DporChooser {
+    const WATCHES_CHANGES: bool = false;
+
+    #[inline]
+    fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick {
+        match at {
+            Point::Thread(threads) => {
+                // Most often nobody sleeps and nobody else can go on.
+                let is_sure =
+                    threads.enabled.len() == 1 && self.sleep.is_empty() && self.sleepers.is_empty();
+                if is_sure { Pick::Take(0) } else { self.choose_thread(threads, past) }
+            }
+            Point::Value { by, bound } => {
+                self.refusal = Refusal::of_choice(by, *bound);
+                if self.refusal.is_some() { Pick::Abandon } else { Pick::Take(0) }
+            }
+            Point::Source { .. } => Pick::Take(0),
+        }
     }
 }
 
@@ -332,6 +374,7 @@ impl Explorer for Dpor {
         }
         let from = self.past.len();
         self.follow(from, trace);
+        self.above.is_begun = true;
         self.plan_reversals(trace, from);
         self.search.planned = self.search.planned.max(self.forest.planned());
     }

@@ -11,6 +11,10 @@ use raddle_core::{
 use raddle_engine::Object;
 use raddle_strategy::mix;
 
+mod races;
+
+use races::{Before, Race, is_join};
+
 /// No event, no thread.
 const NONE: u32 = u32::MAX;
 
@@ -19,18 +23,20 @@ type Lane = [u32; LANE];
 const LANE: usize = 4;
 
 /// The events of a run up to some point.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Past {
     steps: Vec<Step>,
     /// For each event a row of `width` lanes: how many events of each thread happened before it,
-    /// itself included.
+    /// itself included. What lies behind the last event is left over.
     clocks: Vec<Lane>,
     width: usize,
     objects: Vec<OfObject>,
     threads: Vec<OfThread>,
     /// The states that objects were in, in the order in which they came to be. Not of variables,
     /// whose values stand in the trace, nor of lives, which nobody asks for.
-    states: Vec<Object>,
+    states: Vec<State>,
+    /// Which event started which thread.
+    spawns: Vec<(u32, ThreadId)>,
     /// In the order of their later events.
     races: Vec<Race>,
     /// Of each thread's first event that the last run did not share with the one before: the least
@@ -59,13 +65,8 @@ struct Step {
     on_object: u32,
     /// The event before it in its thread; the spawn, for the first.
     in_thread: u32,
-    /// The thread it started.
-    child: u32,
     /// The state in which it found its object, if that is kept.
     found: u32,
-    /// How many states and races there were before it.
-    states: u32,
-    races: u32,
 }
 
 #[derive(Clone, Debug)]
@@ -88,17 +89,30 @@ impl OfThread {
     }
 }
 
-/// Two events that could have come the other way round.
-#[derive(Copy, Clone, Debug)]
-struct Race {
-    /// The position of the first.
-    at: u32,
-    /// The position of the second; `NONE` if it has not happened.
-    by: u32,
-    /// What the second would do in the place of the first.
-    access: Access,
-    /// How much of the run its reversal was made of when it was last shown; `NONE` if it never was.
-    seen: u32,
+/// A state of an object, and the event that led to it, or that found it at first.
+#[derive(Clone, Debug)]
+struct State {
+    since: u32,
+    object: Object,
+}
+
+impl Default for Past {
+    fn default() -> Past {
+        Past {
+            // Enough for a small test, so that a check of it need not grow the lists.
+            steps: Vec::with_capacity(16),
+            clocks: Vec::with_capacity(16),
+            objects: Vec::with_capacity(8),
+            threads: Vec::with_capacity(4),
+            width: 0,
+            states: Vec::new(),
+            spawns: Vec::new(),
+            races: Vec::new(),
+            fronts: Vec::new(),
+            sequence: Vec::new(),
+            histories: Vec::new(),
+        }
+    }
 }
 
 impl Past {
@@ -119,70 +133,120 @@ impl Past {
 
     /// Forgets what came after the first `length` events.
     pub(crate) fn truncate(&mut self, length: usize) {
-        while self.steps.len() > length {
-            let Some(step) = self.steps.pop() else { return };
+        for step in self.steps[length..].iter().rev() {
             let Footprint { thread, object, .. } = step.planned.footprint;
             self.threads[thread.index()].events.pop();
-            if step.child != NONE {
-                self.threads[step.child as usize].spawn = NONE;
-            }
             if object != ObjectId::NONE {
                 self.objects[object.index()] = OfObject { last: step.on_object, state: step.found };
             }
-            self.states.truncate(step.states as usize);
-            self.races.truncate(step.races as usize);
         }
-        self.clocks.truncate(length * self.width);
+        self.steps.truncate(length);
         self.histories.truncate(length);
+        let is_over = |since: u32| since as usize >= length;
+        while self.states.last().is_some_and(|state| is_over(state.since)) {
+            self.states.pop();
+        }
+        while self.races.last().is_some_and(|race| is_over(race.by)) {
+            self.races.pop();
+        }
+        while let Some(&(_, child)) = self.spawns.last().filter(|spawn| is_over(spawn.0)) {
+            self.threads[child.index()].spawn = NONE;
+            self.spawns.pop();
+        }
     }
 
-    /// Adds the next event of `trace`.
-    #[inline]
-    pub(crate) fn push(&mut self, event: &Event, trace: &Trace) {
+    /// Adds the events of `trace` that are not there yet.
+    pub(crate) fn extend(&mut self, trace: &Trace) {
+        self.make_room(trace);
+        for event in &trace.events[self.len()..] {
+            self.push(event, trace);
+        }
+    }
+
+    #[inline(always)]
+    fn push(&mut self, event: &Event, trace: &Trace) {
         let footprint = event.footprint();
-        let thread = footprint.thread;
-        let has_object = footprint.object != ObjectId::NONE;
-        let value = if has_object { None } else { chosen(event).map(|(_, value)| value) };
-        let child = if has_object { spawned(event) } else { NONE };
-        self.know_thread(if child == NONE { thread.index() } else { child as usize });
+        let thread = footprint.thread.index();
         let position = self.steps.len() as u32;
-        let in_thread = self.threads[thread.index()].last();
-        self.threads[thread.index()].events.push(position);
-        if child != NONE {
-            self.threads[child as usize].spawn = position;
-        }
-        let row = self.clocks.len();
-        if in_thread == NONE {
-            self.clocks.resize(row + self.width, [0; LANE]);
+        let in_thread = self.threads[thread].last();
+        self.threads[thread].events.push(position);
+        let (mut on_object, mut found, mut value) = (NONE, NONE, None);
+        if footprint.object == ObjectId::NONE {
+            value = chosen(event).map(|(_, value)| value);
         } else {
-            let from = in_thread as usize * self.width;
-            for lane in from..from + self.width {
-                self.clocks.push(self.clocks[lane]);
+            if let Some(child) = spawned(event) {
+                self.spawns.push((position, child));
+                self.threads[child.index()].spawn = position;
+            }
+            let object = &mut self.objects[footprint.object.index()];
+            (on_object, found) = (object.last, object.state);
+            object.last = position;
+            if on_object == NONE {
+                found = self.meet(position, footprint.object, &trace.objects);
+            }
+            if found != NONE && footprint.access == Access::Update {
+                self.change(position, found, event);
             }
         }
-        let (states, races) = (self.states.len() as u32, self.races.len() as u32);
-        let (mut on_object, mut found) = (NONE, NONE);
-        if has_object {
-            OfObject { last: on_object, state: found } =
-                self.know_object(footprint.object, &trace.objects);
-            let mut state = found;
-            if found != NONE && footprint.access == Access::Update {
-                state = self.states.len() as u32;
-                self.states.push(self.states[found as usize].clone());
-                self.states[state as usize].apply(event.op, thread);
+        let follows_update = on_object != NONE
+            && self.steps[on_object as usize].planned.footprint.access == Access::Update;
+        let row = position as usize * self.width;
+        if in_thread == NONE {
+            self.clocks[row..row + self.width].fill([0; LANE]);
+        } else {
+            let mine = in_thread as usize * self.width;
+            let theirs = if follows_update { on_object as usize * self.width } else { mine };
+            for lane in 0..self.width {
+                let (mine, theirs) = (self.clocks[mine + lane], self.clocks[theirs + lane]);
+                self.clocks[row + lane] = most(mine, theirs);
             }
-            self.objects[footprint.object.index()] = OfObject { last: position, state };
-            if on_object != NONE {
+        }
+        self.clocks[row + thread / LANE][thread % LANE] = event.id.index + 1;
+        if on_object != NONE {
+            if !follows_update || in_thread == NONE {
                 self.join_object(row, on_object, footprint.access);
+            }
+            // Shortly for most: there is nothing to be found.
+            let is_settled = follows_update && self.is_settled(on_object as usize, in_thread);
+            if !is_settled && !is_join(event.op) {
                 let before = Before { on_object, in_thread };
                 let mut races = std::mem::take(&mut self.races);
-                self.rivals((event.op, thread), before, position, trace, &mut races);
+                self.rivals((event.op, footprint.thread), before, position, trace, &mut races);
                 self.races = races;
             }
         }
-        self.clocks[row + thread.index() / LANE][thread.index() % LANE] = event.id.index + 1;
         let planned = Planned { event: event.id, footprint, value };
-        self.steps.push(Step { planned, on_object, in_thread, child, found, states, races });
+        self.steps.push(Step { planned, on_object, in_thread, found });
+    }
+
+    /// An object to which nothing has happened yet. Its state, if that is kept.
+    ///
+    /// Looked up anew, because another run may have given its number to another object.
+    fn meet(&mut self, position: u32, object: ObjectId, objects: &[ObjectInfo]) -> u32 {
+        let info = &objects[object.index()];
+        let state = match info.kind {
+            ObjectKind::Atomic(_) | ObjectKind::Cell | ObjectKind::Thread(_) => NONE,
+            ObjectKind::Mutex
+            | ObjectKind::RwLock
+            | ObjectKind::Condvar
+            | ObjectKind::Barrier
+            | ObjectKind::Once
+            | ObjectKind::Parker(_)
+            | ObjectKind::Channel => {
+                self.states.push(State { since: position, object: Object::from(info) });
+                self.states.len() as u32 - 1
+            }
+        };
+        self.objects[object.index()].state = state;
+        state
+    }
+
+    /// An event changes an object whose state is kept.
+    fn change(&mut self, position: u32, found: u32, event: &Event) {
+        let mut object = self.states[found as usize].object.clone();
+        object.apply(event.op, event.id.thread);
+        self.objects[event.op.object().index()].state = self.states.len() as u32;
+        self.states.push(State { since: position, object });
     }
 
     /// Takes over what happened before the events on an object that conflict with one that touches
@@ -192,7 +256,7 @@ impl Past {
         for position in conflicting(&self.steps, on_object, access) {
             let theirs = &earlier[position * self.width..][..self.width];
             for (mine, theirs) in mine.iter_mut().zip(theirs) {
-                *mine = std::array::from_fn(|thread| mine[thread].max(theirs[thread]));
+                *mine = most(*mine, *theirs);
             }
         }
     }
@@ -262,240 +326,46 @@ impl Past {
         EventId { thread, index: index as u32 }
     }
 
-    /// The name of the event that `thread` has not performed yet.
-    fn next_id(&self, thread: ThreadId) -> EventId {
-        let events = self.threads.get(thread.index()).map_or(0, |thread| thread.events.len());
-        EventId { thread, index: events as u32 }
-    }
-
-    /// Whether the event at `first` happened before the one at `second`, which came later.
+    /// Whether the event at `first` happened before the one at `second`, or is that.
     fn precedes(&self, first: usize, second: usize) -> bool {
         let EventId { thread, index } = self.steps[first].planned.event;
         let (lane, place) = (thread.index() / LANE, thread.index() % LANE);
         self.clocks[second * self.width + lane][place] > index
     }
 
-    /// Makes room for a thread.
-    #[inline(always)]
-    fn know_thread(&mut self, thread: usize) {
-        if self.threads.len() <= thread {
-            self.know_new_thread(thread);
+    /// Makes room for the threads, objects and events of a run.
+    fn make_room(&mut self, trace: &Trace) {
+        let threads = trace.threads.iter().map(|thread| thread.id.index() + 1).max().unwrap_or(1);
+        if self.threads.len() < threads {
+            self.threads.resize(threads, OfThread { spawn: NONE, events: Vec::new() });
+            self.widen(threads.div_ceil(LANE));
+        }
+        if self.objects.len() < trace.objects.len() {
+            self.objects.resize(trace.objects.len(), OfObject { last: NONE, state: NONE });
+        }
+        let lanes = trace.events.len() * self.width;
+        if self.clocks.len() < lanes {
+            self.clocks.resize(lanes, [0; LANE]);
         }
     }
 
-    #[cold]
-    fn know_new_thread(&mut self, thread: usize) {
-        self.threads.resize(thread + 1, OfThread { spawn: NONE, events: Vec::new() });
-        let width = (thread / LANE + 1).next_power_of_two();
+    /// Makes rows longer.
+    fn widen(&mut self, width: usize) {
         if self.width < width {
             let mut clocks = vec![[0; LANE]; self.steps.len() * width];
-            if self.width > 0 {
-                let rows = self.clocks.chunks_exact(self.width);
-                for (new, old) in clocks.chunks_exact_mut(width).zip(rows) {
-                    new[..self.width].copy_from_slice(old);
-                }
+            for (new, old) in
+                clocks.chunks_exact_mut(width).zip(self.clocks.chunks(self.width.max(1)))
+            {
+                new[..self.width].copy_from_slice(old);
             }
             (self.clocks, self.width) = (clocks, width);
         }
     }
-
-    /// The record of an object; a new one if nothing has happened to it, because another run may
-    /// have given its number to another object.
-    fn know_object(&mut self, id: ObjectId, objects: &[ObjectInfo]) -> OfObject {
-        if self.objects.len() <= id.index() {
-            self.objects.resize(id.index() + 1, OfObject { last: NONE, state: NONE });
-        }
-        let OfObject { last, state } = self.objects[id.index()];
-        if last != NONE {
-            return OfObject { last, state };
-        }
-        let info = &objects[id.index()];
-        match info.kind {
-            ObjectKind::Atomic(_) | ObjectKind::Cell | ObjectKind::Thread(_) => {
-                OfObject { last, state: NONE }
-            }
-            ObjectKind::Mutex
-            | ObjectKind::RwLock
-            | ObjectKind::Condvar
-            | ObjectKind::Barrier
-            | ObjectKind::Once
-            | ObjectKind::Parker(_)
-            | ObjectKind::Channel => {
-                self.states.push(Object::from(info));
-                OfObject { last, state: self.states.len() as u32 - 1 }
-            }
-        }
-    }
-
-    /// Finds the events in whose place `by` could have performed `op`, with another result: the
-    /// events that conflict with it, that nothing it did before depends on, and that found the object
-    /// in a state in which it could be performed; none that happened before another of them.
-    /// `before`: the event before it on its object and in its thread; `position`: its own.
-    ///
-    /// This is where operations that block differ from others. A lock that came after an unlock
-    /// could not have come in its place, only in that of the lock before; and one that was never
-    /// performed, because the run ended in a deadlock, could have been.
-    fn rivals(
-        &self,
-        (op, by): (Op, ThreadId),
-        before: Before,
-        position: u32,
-        trace: &Trace,
-        found: &mut Vec<Race>,
-    ) {
-        if op.is_thread() && op.thread() == ThreadOp::Join {
-            // Possible after the thread's end, never in its place.
-            return;
-        }
-        let known = found.len();
-        let mut on_object = before.on_object;
-        while on_object != NONE {
-            let at = on_object;
-            let here = at as usize;
-            let step = &self.steps[here];
-            let is_update = step.planned.footprint.access == Access::Update;
-            on_object = step.on_object;
-            let is_settled = before.in_thread != NONE
-                && (before.in_thread == at
-                    || before.in_thread > at && self.precedes(here, before.in_thread as usize));
-            if is_settled
-                || found[known..].iter().any(|later| self.precedes(here, later.at as usize))
-            {
-                if is_update {
-                    // So is everything before it on this object.
-                    return;
-                }
-                continue;
-            }
-            let Some(access) = self.access_at(here, op, by, trace) else { continue };
-            if is_update || access == Access::Update {
-                found.push(Race { at, by: position, access, seen: NONE });
-            }
-        }
-    }
-
-    /// What `op` by `by` would have done in the place of the event at `position`, on the same object;
-    /// `None` if it would have had to wait.
-    fn access_at(&self, position: usize, op: Op, by: ThreadId, trace: &Trace) -> Option<Access> {
-        let state = || &self.states[self.steps[position].found as usize];
-        if op.may_block() && !state().enabled(op, by) {
-            return None;
-        }
-        // Worked out only where it depends on the state.
-        if op.access() == op.access_with(Effect::No) {
-            return Some(op.access());
-        }
-        Some(op.access_with(if op.is_atomic() {
-            op.apply_to_atomic(self.value_at(position, trace)).1
-        } else {
-            state().clone().apply(op, by)
-        }))
-    }
-
-    /// The value of the atomic variable that the event at `position` touched, before it.
-    fn value_at(&self, position: usize, trace: &Trace) -> u64 {
-        let told = |event: &Event| match event.effect {
-            Effect::Value(old) | Effect::Exchanged(old) | Effect::Kept(old) => Some(old),
-            _ => None,
-        };
-        let event = &trace.events[position];
-        told(event).unwrap_or_else(|| {
-            // A store is not told what it replaces; after one before it, nor need that be known.
-            match self.steps[position].on_object {
-                NONE => trace.objects[event.op.object().index()].initial,
-                before => {
-                    let before = &trace.events[before as usize];
-                    let old = told(before).unwrap_or(0);
-                    before.op.apply_to_atomic(old).0.unwrap_or(old)
-                }
-            }
-        })
-    }
-
-    /// Shows every way to let a thread go first in a conflict, also with an operation that is still
-    /// pending: where, and what is to happen there. `shared`: how many events the run has in common
-    /// with the one before.
-    ///
-    /// A reversal that is the same as when it was last shown is not shown again. That was at the same
-    /// point, from which nothing else has been run since: what slept there still sleeps, and what was
-    /// planned there still is.
-    pub(crate) fn reversals(
-        &mut self,
-        trace: &Trace,
-        shared: usize,
-        mut show: impl FnMut(&mut Past, usize, &mut Vec<Planned>),
-    ) {
-        self.find_fronts(shared);
-        let mut sequence = std::mem::take(&mut self.sequence);
-        let mut races = std::mem::take(&mut self.races);
-        for race in &mut races {
-            if race.seen as usize <= shared && self.is_known_to_fronts(race.at as usize) {
-                continue;
-            }
-            let mut last = self.steps[race.by as usize].planned;
-            last.footprint.access = race.access;
-            race.seen = self.reverse(race.at as usize, last, &mut sequence);
-            show(self, race.at as usize, &mut sequence);
-        }
-        let performed = races.len();
-        for pending in &trace.pending {
-            let (op, thread) = (pending.op, pending.thread);
-            let in_thread = self.threads.get(thread.index()).map_or(NONE, OfThread::last);
-            let object = self.objects.get(op.object().index());
-            let on_object = object.map_or(NONE, |object| object.last);
-            let before = Before { on_object, in_thread };
-            self.rivals((op, thread), before, NONE, trace, &mut races);
-            for race in races.drain(performed..) {
-                let footprint = Footprint { thread, object: op.object(), access: race.access };
-                let last = Planned { event: self.next_id(thread), footprint, value: None };
-                self.reverse(race.at as usize, last, &mut sequence);
-                show(self, race.at as usize, &mut sequence);
-            }
-        }
-        (self.races, self.sequence) = (races, sequence);
-    }
-
-    /// What is to happen in the place of the event at `at`: all that came after it, up to the end of
-    /// the run, and does not depend on it; then `last`. Returns how much of the run that is made of.
-    fn reverse(&self, at: usize, last: Planned, sequence: &mut Vec<Planned>) -> u32 {
-        sequence.clear();
-        let mut end = at;
-        let later = at + 1..self.len();
-        for position in later.filter(|&position| !self.precedes(at, position)) {
-            sequence.push(self.steps[position].planned);
-            end = position;
-        }
-        sequence.push(last);
-        end as u32 + 1
-    }
-
-    /// Looks at what is new in a run. An event that does not follow another one of these in its
-    /// thread, or its thread's spawn, knows the least.
-    fn find_fronts(&mut self, shared: usize) {
-        self.fronts.clear();
-        self.fronts.resize(self.width, [u32::MAX; LANE]);
-        for (position, step) in self.steps.iter().enumerate().skip(shared) {
-            if step.in_thread == NONE || (step.in_thread as usize) < shared {
-                let row = &self.clocks[position * self.width..][..self.width];
-                for (least, known) in self.fronts.iter_mut().zip(row) {
-                    *least = std::array::from_fn(|thread| least[thread].min(known[thread]));
-                }
-            }
-        }
-    }
-
-    /// Whether everything new happened after the event at `position`.
-    fn is_known_to_fronts(&self, position: usize) -> bool {
-        let EventId { thread, index } = self.steps[position].planned.event;
-        self.fronts[thread.index() / LANE][thread.index() % LANE] > index
-    }
 }
 
-/// What an operation comes after.
-#[derive(Copy, Clone)]
-struct Before {
-    on_object: u32,
-    in_thread: u32,
+/// The larger of two numbers each.
+fn most(a: Lane, b: Lane) -> Lane {
+    std::array::from_fn(|thread| a[thread].max(b[thread]))
 }
 
 /// The last events on an object, from the one at `last` on, that conflict with one that touches it
@@ -524,11 +394,11 @@ pub(crate) fn chosen(event: &Event) -> Option<(u32, u32)> {
 }
 
 /// The thread that an event started.
-fn spawned(event: &Event) -> u32 {
+fn spawned(event: &Event) -> Option<ThreadId> {
     match event.effect {
         Effect::Value(child) if event.op.is_thread() && event.op.thread() == ThreadOp::Spawn => {
-            child as u32
+            Some(ThreadId(child as u32))
         }
-        _ => NONE,
+        _ => None,
     }
 }

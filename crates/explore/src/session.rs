@@ -184,9 +184,8 @@ impl<'a, S: Substrate> Session<'a, S> {
                 return self.failed(stuck_finding(stuck), run, trace, false);
             }
             if run == 0 {
-                let trace = trace.clone();
-                if let Some(finding) = self.differs_from_itself(&trace) {
-                    return self.failed(finding, run, trace, false);
+                if let Some(finding) = self.differs_from_itself(trace) {
+                    return self.failed(finding, run, trace.clone(), false);
                 }
                 if tally.is_trivial() && !self.settings.explore_trivial {
                     return Stop::Trivial;

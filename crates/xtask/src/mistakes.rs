@@ -35,32 +35,39 @@ const CLASSES: &[&str] = &["-p", "raddle-explore", "--test", "classes"];
 const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "races are looked for among executed operations only",
-        file: "crates/explore/src/past.rs",
+        file: "crates/explore/src/past/races.rs",
         right: "for pending in &trace.pending {",
         wrong: "for pending in trace.pending.iter().take(0) {",
         tests: DPOR,
     },
     Mistake {
         name: "an operation is taken to be possible in every state",
-        file: "crates/explore/src/past.rs",
+        file: "crates/explore/src/past/races.rs",
         right: "if op.may_block() && !state().enabled(op, by) {",
         wrong: "if op.may_block() && !state().enabled(op, by) && state().enabled(op, by) {",
         tests: DPOR,
     },
     Mistake {
         name: "reads do not race",
-        file: "crates/explore/src/past.rs",
+        file: "crates/explore/src/past/races.rs",
         right: "if is_update || access == Access::Update {\n                found.push",
         wrong: "if is_update && access == Access::Update {\n                found.push",
         tests: DPOR,
     },
     Mistake {
         name: "a reversal takes only what came before the second event of the race",
-        file: "crates/explore/src/past.rs",
+        file: "crates/explore/src/past/races.rs",
         right: "let later = at + 1..self.len();",
         wrong: "let EventId { thread, index } = last.event;\n        \
                 let second = self.threads[thread.index()].events.get(index as usize);\n        \
                 let later = at + 1..second.map_or(self.len(), |&second| second as usize);",
+        tests: DPOR,
+    },
+    Mistake {
+        name: "a reversal that was shown once is taken to stay the same",
+        file: "crates/explore/src/past/races.rs",
+        right: "race.seen as usize <= shared && self.is_known_to_fronts(race.at as usize)",
+        wrong: "race.seen != NONE && (race.seen as usize <= shared || shared > 0)",
         tests: DPOR,
     },
     Mistake {
@@ -80,7 +87,7 @@ const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "nobody ever sleeps",
         file: "crates/explore/src/dpor.rs",
-        right: "self.sleep.push(done);",
+        right: "node.sleep.push(done);",
         wrong: "let _ = done;",
         tests: DPOR,
     },

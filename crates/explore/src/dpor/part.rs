@@ -5,7 +5,7 @@
 
 use raddle_core::{Access, Choice, Event, EventId, Footprint, Plan, Threads, Trace};
 
-use super::{Dpor, DporChooser};
+use super::{Dpor, DporChooser, Node, Nodes};
 use crate::past::{Past, Planned, chosen};
 use crate::wakeup::Branch;
 
@@ -22,8 +22,8 @@ pub(crate) struct Above {
     pub(super) found: Vec<(usize, Vec<Planned>)>,
     /// How many of them the last run shares with the one before.
     shared: usize,
-    /// How many choices these took.
-    pub(super) offset: usize,
+    /// Whether a run has been made.
+    pub(super) is_begun: bool,
 }
 
 /// An event that would only repeat what is run elsewhere.
@@ -44,7 +44,6 @@ pub(crate) struct Given {
     pub(crate) done: Vec<Sleeper>,
     /// How many ways that were.
     pub(crate) ways_done: u32,
-    pub(crate) is_value: bool,
     /// What is still to be run from here, each with the one that it comes after.
     pub(crate) planned: Vec<(Option<usize>, Branch)>,
 }
@@ -58,29 +57,22 @@ impl Dpor {
         plan: &mut Plan<DporChooser>,
     ) {
         let same = self.above.steps.iter().zip(&steps).take_while(|(old, new)| old == new);
-        let shared = same.count().min(self.nodes.len());
-        if let Some(node) = self.nodes.get(shared) {
-            self.sleep.truncate(node.sleep);
-        }
-        self.nodes.truncate(shared);
+        let shared = same.count().min(self.past.len());
+        self.nodes.nodes.retain(|node| node.at < shared);
         self.past.truncate(shared);
         self.beside.clear();
         self.path.clear();
-        let mut offset = 0;
-        for (position, &(event, value)) in steps.iter().enumerate() {
-            if position == shared {
-                offset = self.path.len();
-            }
+        for &(event, value) in &steps {
             self.path.push(Choice::Thread(event.thread));
             self.path.extend(value.map(Choice::Value));
         }
-        self.led = steps.len();
+        (self.led, self.led_choices) = (steps.len(), self.path.len());
         plan.prefix.clone_from(&self.path);
         plan.then.sleep.clear();
         plan.then.seen = 0;
         plan.then.sleepers.clone_from(&sleepers);
         let (root, found) = (steps.len(), Vec::new());
-        self.above = Above { root, steps, sleepers, found, shared, offset };
+        self.above = Above { root, steps, sleepers, found, shared, is_begun: false };
     }
 
     /// What has happened in the last run.
@@ -95,59 +87,38 @@ impl Dpor {
 
     /// The points above at which the last run, as the first of its part, chose a number while nobody
     /// slept: every other number is to be tried there, too. With how many there are.
-    pub(crate) fn choices_above<'t>(
-        &'t self,
-        trace: &'t Trace,
-    ) -> impl Iterator<Item = (usize, EventId, u32)> + 't {
+    pub(crate) fn choices_above(&mut self, trace: &Trace) -> Vec<(usize, EventId, u32)> {
         let positions = self.above.shared..self.above.root.min(trace.events.len());
-        positions.filter_map(|position| {
+        let choice = |position: usize| {
             let event = &trace.events[position];
             let (bound, _) = chosen(event)?;
-            self.asleep(position).is_empty().then_some((position, event.id, bound))
-        })
-    }
-
-    /// Who sleeps at a point above, in terms of a run that has been there.
-    pub(super) fn put_to_sleep(&mut self, position: usize, trace: &Trace) {
-        let first = self.above.sleepers.partition_point(|sleeper| sleeper.since < position);
-        for sleeper in &self.above.sleepers[first..] {
-            if sleeper.since > position {
-                break;
-            }
-            // It has been announced, and waits at the end if it has not happened.
-            let Sleeper { event, access, .. } = *sleeper;
-            let happened =
-                trace.events.iter().find(|other| other.id == event).map(|event| event.op);
-            let waits = || {
-                let pending = trace.pending.iter().find(|pending| pending.thread == event.thread);
-                pending.map(|pending| pending.op)
-            };
-            if let Some(op) = happened.or_else(waits) {
-                self.sleep.push(Footprint { thread: event.thread, object: op.object(), access });
-            }
-        }
+            let is_free = self.nodes.asleep(position, &self.past).is_empty();
+            is_free.then_some((position, event.id, bound))
+        };
+        positions.filter_map(choice).collect()
     }
 
     /// Whether there is more than one way left to go on from the points of this part.
     pub(crate) fn can_give(&self) -> bool {
-        let points = self.nodes.iter().skip(self.above.root);
-        points
-            .map(|node| self.forest.ways(node.tree))
-            .scan(0, |all, ways| {
-                *all += ways;
-                Some(*all)
-            })
-            .any(|all| all > 1)
+        let root = self.above.root;
+        let points = self.nodes.nodes.iter().rev().take_while(|node| node.at >= root);
+        let mut ways = 0;
+        points.map(|node| self.forest.ways(node.tree)).any(|more| {
+            ways += more;
+            ways > 1
+        })
     }
 
     /// Gives away the first point with something planned, and all before it, after a run. Nothing if
     /// nothing is planned.
     pub(crate) fn give(&mut self, trace: &Trace) -> Vec<Given> {
         let root = self.above.root;
-        let mut points = self.nodes.iter().skip(root);
-        let Some(last) = points.position(|node| !node.tree.is_empty()) else { return Vec::new() };
+        let is_open = |node: &&Node| node.at >= root && !node.tree.is_empty();
+        let Some(last) = self.nodes.nodes.iter().find(is_open).map(|node| node.at) else {
+            return Vec::new();
+        };
         let given: Vec<Given> =
-            (root..=root + last).map(|position| self.give_point(position, trace)).collect();
+            (root..=last).map(|position| self.give_point(position, trace)).collect();
         for (point, position) in given.iter().zip(root..) {
             self.above.steps.push((point.own.event(), point.own.value));
             let done = point.done.iter().map(|&sleeper| Sleeper { since: position, ..sleeper });
@@ -160,36 +131,48 @@ impl Dpor {
     fn give_point(&mut self, position: usize, trace: &Trace) -> Given {
         let own = *self.past.planned(position);
         let own = Branch::new(&own, &mut self.past, trace, position);
-        let node = &self.nodes[position];
-        let (ways_done, is_value) = (node.done, node.is_value);
-        let asleep = self.asleep(position);
-        let fell_asleep_here = if is_value { 0 } else { ways_done as usize };
-        let done = asleep[asleep.len() - fell_asleep_here..].iter().map(|footprint| Sleeper {
+        let inherited = self.nodes.still_asleep(position, &self.past).len();
+        let is_here = |node: &&mut Node| node.at == position;
+        let Some(node) = self.nodes.nodes.iter_mut().find(is_here) else {
+            return Given { own, done: Vec::new(), ways_done: 0, planned: Vec::new() };
+        };
+        let done = node.sleep[inherited..].iter().map(|footprint| Sleeper {
             since: position,
             event: self.past.next_event(footprint.thread, position),
             access: footprint.access,
         });
         let done = done.collect();
-        let planned = self.forest.take_all(&mut self.nodes[position].tree);
-        Given { own, done, ways_done, is_value, planned }
+        let planned = self.forest.take_all(&mut node.tree);
+        Given { own, done, ways_done: node.done, planned }
     }
 
     /// How much of this part has been done, the last run included: every way on from a point counts
     /// for the same.
     pub(crate) fn share_done(&self) -> f64 {
         let (mut done, mut share) = (0.0, 1.0);
-        for node in self.nodes.iter().skip(self.above.root) {
+        for node in self.nodes.nodes.iter().filter(|node| node.at >= self.above.root) {
             let ways = f64::from(node.done) + 1.0 + self.forest.ways(node.tree) as f64;
             done += share * f64::from(node.done) / ways;
             share /= ways;
         }
         done + share
     }
+}
 
-    /// What sleeps at a point.
-    fn asleep(&self, position: usize) -> &[Footprint] {
-        let end = self.nodes.get(position + 1).map_or(self.sleep.len(), |next| next.sleep);
-        &self.sleep[self.nodes[position].sleep..end]
+impl Above {
+    /// After the first run of a part: who sleeps at the points above, in terms of that run.
+    pub(super) fn put_to_sleep(&self, nodes: &mut Nodes, past: &Past, trace: &Trace) {
+        if self.is_begun {
+            return;
+        }
+        let first = self.sleepers.partition_point(|sleeper| sleeper.since < self.shared);
+        for &Sleeper { since, event, access } in &self.sleepers[first..] {
+            // It has been announced, and waits at the end if it has not happened.
+            if let Some(op) = past.operation(event, trace).filter(|_| since < past.len()) {
+                let asleep = Footprint { thread: event.thread, object: op.object(), access };
+                nodes.node(since, past).sleep.push(asleep);
+            }
+        }
     }
 }
 

@@ -36,9 +36,7 @@ struct Node {
     /// What was run from here before the point belonged to all.
     done: Vec<Sleeper>,
     ways_done: u32,
-    /// Whether the way on is a number, not a thread.
-    is_value: bool,
-    /// Whether all numbers are among the children, or need not be.
+    /// Whether all numbers to be chosen here are among the children.
     has_all_values: bool,
     /// How many leaves below nobody has begun with.
     open: usize,
@@ -211,7 +209,7 @@ impl Commons {
     /// An event chose a number at the point of `place`, where all `bound` of them are to be tried.
     pub(super) fn choose(&mut self, place: Place, event: EventId, bound: u32) {
         let node = &mut self.nodes[place.node as usize];
-        if !node.is_value || std::mem::replace(&mut node.has_all_values, true) {
+        if std::mem::replace(&mut node.has_all_values, true) {
             return;
         }
         for value in 0..bound {
@@ -229,12 +227,12 @@ impl Commons {
         for point in points {
             let leaf = places.last().copied();
             let node = self.grow_at(leaf, places.len());
-            let Given { own, done, ways_done, is_value, planned } = point;
+            let Given { own, done, ways_done, planned } = point;
             let state = &mut self.nodes[node as usize];
             // Nobody leads a sequence on through a leaf.
             state.is_closed = true;
             (state.done, state.ways_done) = (done, ways_done);
-            (state.is_value, state.has_all_values) = (is_value, true);
+            state.has_all_values = true;
             state.unfinished = 1;
             let own = self.add(node, own);
             self.child(own).below = Below::Running;
@@ -305,13 +303,13 @@ impl Commons {
             let node = &self.nodes[place.node as usize];
             task.sleepers.extend(node.done.iter().map(|&sleeper| Sleeper { since, ..sleeper }));
             let (earlier, later) = node.children.split_at(place.child as usize);
-            if !node.is_value {
-                task.sleepers.extend(earlier.iter().map(|Child { step, .. }| Sleeper {
-                    since,
-                    event: step.event(),
-                    access: step.access,
-                }));
-            }
+            // Whoever asks for a number never sleeps.
+            let earlier = earlier.iter().filter(|child| child.step.value.is_none());
+            task.sleepers.extend(earlier.map(|Child { step, .. }| Sleeper {
+                since,
+                event: step.event(),
+                access: step.access,
+            }));
             task.steps.push((later[0].step.event(), later[0].step.value));
         }
         task
@@ -320,9 +318,6 @@ impl Commons {
     /// Adds a way on at a point, as the end of a sequence.
     fn add(&mut self, node: u32, step: Branch) -> Place {
         let state = &mut self.nodes[node as usize];
-        if state.children.is_empty() && !state.has_all_values {
-            state.is_value = step.value.is_some();
-        }
         let place = Place { node, child: state.children.len() as u32 };
         state.children.push(Child { step, is_end: true, below: Below::Done });
         self.ways += 1;
