@@ -210,6 +210,18 @@ pub enum Order {
     SeqCst,
 }
 
+impl Order {
+    /// Whether it acquires what a store that it reads released.
+    pub const fn acquires(self) -> bool {
+        matches!(self, Order::Acquire | Order::AcqRel | Order::SeqCst)
+    }
+
+    /// Whether it releases what came before it.
+    pub const fn releases(self) -> bool {
+        matches!(self, Order::Release | Order::AcqRel | Order::SeqCst)
+    }
+}
+
 /// Operations on a plain shared variable.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum CellOp {
@@ -284,6 +296,8 @@ pub enum OnceOp {
     Complete,
     /// The initialisation failed; somebody else may try.
     Reset,
+    /// Ask whether it is done.
+    IsComplete,
 }
 
 /// Operations on a thread's park token.

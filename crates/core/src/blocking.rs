@@ -59,7 +59,7 @@ impl Action {
             },
             Action::Once(op) => match op {
                 OnceOp::Begin => true,
-                OnceOp::Complete | OnceOp::Reset => false,
+                OnceOp::Complete | OnceOp::Reset | OnceOp::IsComplete => false,
             },
             Action::Park(op) => match op {
                 ParkOp::Park { timed } => !*timed,

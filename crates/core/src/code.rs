@@ -95,6 +95,7 @@ impl Action {
                 OnceOp::Begin => plain(group::ONCE, 0),
                 OnceOp::Complete => plain(group::ONCE, 1),
                 OnceOp::Reset => plain(group::ONCE, 2),
+                OnceOp::IsComplete => plain(group::ONCE, 3),
             },
             Action::Park(op) => match op {
                 ParkOp::Park { timed: false } => plain(group::PARK, 0),
@@ -209,7 +210,8 @@ impl OnceOp {
         match variant {
             0 => OnceOp::Begin,
             1 => OnceOp::Complete,
-            2.. => OnceOp::Reset,
+            2 => OnceOp::Reset,
+            3.. => OnceOp::IsComplete,
         }
     }
 }
@@ -368,7 +370,7 @@ mod tests {
         all.push(Action::Barrier(BarrierOp::Leave { generation: 7 }));
         all.push(Action::Channel(ChannelOp::AwaitTaken { ticket: 9 }));
         for code in 0..=u8::MAX {
-            let counts = [4, 0, 2, 3, 6, 5, 1, 3, 3, 8, 0, 2, 0, 0, 0, 0];
+            let counts = [4, 0, 2, 3, 6, 5, 1, 4, 3, 8, 0, 2, 0, 0, 0, 0];
             if code & 15 < counts[usize::from(code >> 4)] {
                 all.push(Action::decode(code, 0, 0, 0));
             }

@@ -27,6 +27,7 @@ impl Action {
             | Action::Cell(CellOp::Read)
             | Action::Thread(ThreadOp::Join | ThreadOp::IsFinished)
             | Action::Barrier(BarrierOp::Leave { .. })
+            | Action::Once(OnceOp::IsComplete)
             | Action::Channel(ChannelOp::AwaitTaken { .. }) => true,
             Action::Atomic(
                 AtomicOp::Store { .. } | AtomicOp::Update { .. } | AtomicOp::CompareExchange { .. },
@@ -37,7 +38,7 @@ impl Action {
             | Action::Mutex(_)
             | Action::RwLock(_)
             | Action::Condvar(_)
-            | Action::Once(_)
+            | Action::Once(OnceOp::Begin | OnceOp::Complete | OnceOp::Reset)
             | Action::Park(_)
             | Action::Channel(_)
             | Action::Fence(_)
@@ -75,7 +76,7 @@ impl Action {
             // A wait that times out still leaves the waiters.
             | Action::Condvar(CondvarOp::Enqueue | CondvarOp::Consume { .. })
             | Action::Barrier(_)
-            | Action::Once(OnceOp::Complete | OnceOp::Reset)
+            | Action::Once(OnceOp::Complete | OnceOp::Reset | OnceOp::IsComplete)
             | Action::Channel(
                 ChannelOp::AwaitTaken { .. } | ChannelOp::CloseSenders | ChannelOp::CloseReceiver,
             )

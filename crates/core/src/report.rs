@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use crate::{ObjectId, Panic, Site, ThreadId, Trace};
+use crate::{ObjectId, Panic, PlainAccess, Site, ThreadId, Trace};
 
 /// What a check found, and what a clean result means.
 #[derive(Clone, Debug)]
@@ -54,7 +54,7 @@ pub enum PhaseEnd {
     /// Every execution was tried.
     Exhausted,
     /// Every execution within these bounds was tried.
-    Bounded(Bound),
+    Bounded(Bounds),
     /// There would have been too many executions: about so many.
     TooMany(f64),
     /// An execution did not end within the steps that can be searched.
@@ -67,7 +67,7 @@ pub enum PhaseEnd {
 
 /// What limits the executions that a search tries.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
-pub struct Bound {
+pub struct Bounds {
     /// How often a thread that could have gone on had to wait for another, at most.
     pub preemptions: Option<u32>,
     /// How often the scheduler left its usual order, at most.
@@ -95,7 +95,7 @@ pub enum Verdict {
     /// Every execution was tried and none fails.
     Exhausted,
     /// Every execution within these bounds was tried and none fails.
-    Bounded(Bound),
+    Bounded(Bounds),
     /// None of the executions tried fails.
     Sampled,
     /// There is only one execution, and it does not fail.
@@ -126,6 +126,13 @@ pub enum Finding {
     Panic(Panic),
     /// Threads wait for one another.
     Deadlock(Vec<Wait>),
+    /// Two threads access a plain variable, at least one to write, and nothing orders them.
+    Race {
+        /// The access that came first in this run.
+        first: PlainAccess,
+        /// The other.
+        second: PlainAccess,
+    },
     /// A run did not end within the step limit.
     StepLimit {
         /// The limit.

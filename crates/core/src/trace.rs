@@ -3,7 +3,9 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::{Action, Choice, Effect, Event, EventId, Pending, Scalar, Schedule, Site, ThreadId};
+use crate::{
+    Action, Choice, Effect, Event, EventId, ObjectId, Pending, Scalar, Schedule, Site, ThreadId,
+};
 
 /// The record of one run. Who was pending or enabled at a position is derived, never stored.
 #[derive(Clone, Debug, PartialEq, Default)]
@@ -12,6 +14,8 @@ pub struct Trace {
     pub events: Vec<Event>,
     /// What was announced but never performed.
     pub pending: Vec<Pending>,
+    /// Accesses to plain variables that were no scheduling points, in order.
+    pub plain: Vec<PlainAccess>,
     /// The threads of this run, in the order in which their spawns were announced; main first.
     pub threads: Vec<ThreadInfo>,
     /// The objects of this run, by [`ObjectId`](crate::ObjectId).
@@ -24,6 +28,21 @@ pub struct Trace {
     pub choices: u64,
     /// How the run ended.
     pub ending: Ending,
+}
+
+/// An access to a plain variable.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct PlainAccess {
+    /// Who.
+    pub thread: ThreadId,
+    /// How many events had happened in the run before.
+    pub after: usize,
+    /// What.
+    pub object: ObjectId,
+    /// Whether it writes.
+    pub writes: bool,
+    /// Where in the source.
+    pub site: Site,
 }
 
 /// A thread of a run.

@@ -186,6 +186,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     pub fn reset(&mut self) {
         self.trace.events.clear();
         self.trace.pending.clear();
+        self.trace.plain.clear();
         self.trace.threads.clear();
         self.trace.objects.truncate(1);
         self.trace.sources.clear();
@@ -238,6 +239,14 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     /// `thread`'s virtual time in nanoseconds.
     pub fn time(&self, thread: ThreadId) -> u64 {
         self.threads[thread.index()].time
+    }
+
+    /// Lets time pass for `thread`: a wait of its has timed out.
+    #[cold]
+    pub fn advance(&mut self, thread: ThreadId, nanos: u64) {
+        self.time_moved = true;
+        let time = &mut self.threads[thread.index()].time;
+        *time = time.saturating_add(nanos);
     }
 
     /// How often `thread` has given way to others.

@@ -110,7 +110,9 @@ impl Scene {
                 [Enqueue, NotifyOne, NotifyAll].map(Action::Condvar).to_vec()
             }
             Kind::Barrier if duties.is_empty() => vec![Action::Barrier(BarrierOp::Arrive)],
-            Kind::Once if duties.is_empty() => vec![Action::Once(OnceOp::Begin)],
+            Kind::Once if duties.is_empty() => {
+                [OnceOp::Begin, OnceOp::IsComplete].map(Action::Once).to_vec()
+            }
             Kind::Condvar | Kind::Barrier | Kind::Once => duties,
             Kind::Park => {
                 let mut wishes = vec![Action::Park(ParkOp::Unpark)];

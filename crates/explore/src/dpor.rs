@@ -19,12 +19,15 @@ use raddle_strategy::Rng;
 use crate::past::{Past, Planned, chosen};
 use crate::refusal::circles;
 use crate::wakeup::{Forest, Tree};
-use crate::{Explorer, Refusal};
+use crate::{Covered, Explorer, Refusal, WIDEST_CHOICE};
 
 mod part;
 
 use part::Above;
 pub(crate) use part::{Given, Sleeper};
+
+/// The estimate of all runs is made anew after so many.
+const RUNS_PER_ESTIMATE: u64 = 256;
 
 /// The search.
 #[derive(Clone, Debug, Default)]
@@ -40,9 +43,9 @@ pub struct Dpor {
     /// How many runs were made.
     runs: u64,
     search: Search,
-    refusal: Option<Refusal>,
     /// Whether a run reached the step limit.
     is_cut_off: bool,
+    refusal: Option<Refusal>,
     shuffle: Option<Rng>,
     /// What is left of the tree along the branch being run, by position from its first step on.
     beside: Vec<Tree>,
@@ -133,9 +136,24 @@ impl Dpor {
         Dpor { shuffle: Some(Rng::new(seed)), ..Dpor::default() }
     }
 
-    /// About how many runs there are in all, from how much of what is known has been done.
-    fn estimate(&self) -> f64 {
-        self.runs as f64 / self.share_done()
+    /// How much of what is known or likely has been done, the last run included. Every way on from a
+    /// point counts for the same (weighted backtracking).
+    fn share_done(&self, trace: &Trace) -> f64 {
+        let (mut done, mut share) = (0.0, 1.0);
+        let mut nodes = self.nodes.nodes.iter().peekable();
+        while nodes.next_if(|node| node.at < self.above.root).is_some() {}
+        let likely = self.past.likely_ways(trace).into_iter().enumerate().skip(self.above.root);
+        for (position, likely) in likely {
+            let (mut finished, mut known) = (0, 1);
+            if let Some(node) = nodes.next_if(|node| node.at == position) {
+                finished = node.done;
+                known = finished + 1 + self.forest.ways(node.tree) as u32;
+            }
+            let ways = f64::from(known.max(likely));
+            done += share * f64::from(finished) / ways;
+            share /= ways;
+        }
+        done + share
     }
 
     /// Goes back to the last point with something left to run; false if there is none.
@@ -264,15 +282,21 @@ fn asks_for_a_number(op: &Op) -> bool {
 }
 
 impl DporChooser {
-    /// Lets those go on that are not asleep after all that has happened.
-    fn wake(&mut self, past: &[Event]) {
-        if !self.sleep.is_empty() {
-            for event in &past[self.seen..] {
-                let event = event.footprint();
-                self.sleep.retain(|asleep| !asleep.depends(&event));
+    /// Lets those go on that are not asleep after all that has happened. False if the run was led
+    /// along a sequence in doubt that turns out to be one that was run before.
+    fn wake(&mut self, past: &[Event]) -> bool {
+        for event in &past[self.seen..] {
+            if self.sleep.is_empty() {
+                break;
             }
+            let event = event.footprint();
+            if !self.is_awake(event.thread) {
+                return false;
+            }
+            self.sleep.retain(|asleep| !asleep.depends(&event));
         }
         self.seen = past.len();
+        true
     }
 
     fn is_awake(&self, thread: ThreadId) -> bool {
@@ -281,10 +305,12 @@ impl DporChooser {
 
     #[inline(never)]
     fn choose_thread(&mut self, threads: &Threads<'_>, past: &[Event]) -> Pick {
-        if !self.sleepers.is_empty() {
-            self.settle_sleepers(threads, past);
+        if !self.sleepers.is_empty() && !self.settle_sleepers(threads, past) {
+            return Pick::Abandon;
         }
-        self.wake(past);
+        if !self.wake(past) {
+            return Pick::Abandon;
+        }
         // Whoever asks for a number. Then the running thread, then those after it; the first of them
         // if it gives way, so that what it waits for can happen.
         let first = match past.last() {
@@ -333,11 +359,11 @@ impl Chooser for DporChooser {
                     threads.enabled.len() == 1 && self.sleep.is_empty() && self.sleepers.is_empty();
                 if is_sure { Pick::Take(0) } else { self.choose_thread(threads, past) }
             }
-            Point::Value { by, bound } => {
+            Point::Value { by, bound } if *bound > WIDEST_CHOICE => {
                 self.refusal = Refusal::of_choice(by, *bound);
-                if self.refusal.is_some() { Pick::Abandon } else { Pick::Take(0) }
+                Pick::Abandon
             }
-            Point::Source { .. } => Pick::Take(0),
+            Point::Source { .. } | Point::Value { .. } => Pick::Take(0),
         }
     }
 }
@@ -359,8 +385,12 @@ impl Explorer for Dpor {
         !self.is_cut_off && self.backtrack(plan)
     }
 
-    fn is_complete(&self) -> bool {
-        !self.is_cut_off
+    fn covered(&self, is_done: bool) -> Covered {
+        if is_done && !self.is_cut_off { Covered::Everything } else { Covered::Nothing }
+    }
+
+    fn refusal(&self) -> Option<Refusal> {
+        self.refusal
     }
 
     fn learn(&mut self, _run: u64, trace: &Trace, plan: &mut Plan<DporChooser>) {
@@ -377,14 +407,15 @@ impl Explorer for Dpor {
         self.above.is_begun = true;
         self.plan_reversals(trace, from);
         self.search.planned = self.search.planned.max(self.forest.planned());
-    }
-
-    fn refusal(&self) -> Option<Refusal> {
-        self.refusal
+        if self.runs.is_power_of_two() || self.runs % RUNS_PER_ESTIMATE == 0 {
+            self.above.share_done = self.share_done(trace);
+            self.search.estimate = Some(self.runs as f64 / self.above.share_done);
+        }
     }
 
     fn search(&self) -> Option<Search> {
-        let estimate = (self.runs > 0).then(|| self.estimate());
+        let is_done = self.nodes.nodes.is_empty() && self.runs > 0;
+        let estimate = if is_done { Some(self.runs as f64) } else { self.search.estimate };
         Some(Search { estimate, ..self.search })
     }
 }

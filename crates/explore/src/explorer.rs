@@ -1,8 +1,9 @@
 //! What acts between runs.
 
-use crate::Refusal;
-use raddle_core::{Bound, Chooser, Plan, Search, Trace};
+use raddle_core::{Bounds, Chooser, Plan, Search, Trace};
 use raddle_engine::Family;
+
+use crate::Refusal;
 
 /// An algorithm that decides which run comes next.
 pub trait Explorer {
@@ -23,16 +24,11 @@ pub trait Explorer {
     /// A run has ended. `run` counts from zero.
     fn learn(&mut self, run: u64, trace: &Trace, plan: &mut Plan<Self::Then>);
 
-    /// Whether everything (within the [`bound`](Explorer::bound)) has been tried, once no run is
-    /// left, provided that a run that was cut off at the step limit counts as tried.
-    fn is_complete(&self) -> bool {
-        true
-    }
-
-    /// Within which bounds everything has been tried, once no run is left: `None` if within none,
-    /// that is, everything has.
-    fn bound(&self) -> Option<Bound> {
-        None
+    /// What has been tried; `is_done` if no run is left.
+    ///
+    /// A run that was cut off at the step limit counts as tried if nothing else depends on its end.
+    fn covered(&self, is_done: bool) -> Covered {
+        if is_done { Covered::Everything } else { Covered::Nothing }
     }
 
     /// Why no further run can be planned, if the last one showed that.
@@ -43,5 +39,49 @@ pub trait Explorer {
     /// What the search has taken so far, if this is one.
     fn search(&self) -> Option<Search> {
         None
+    }
+}
+
+/// How much a search has tried.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Covered {
+    /// Nothing that could be named.
+    Nothing,
+    /// All executions within these bounds.
+    Within(Bounds),
+    /// All executions.
+    Everything,
+}
+
+/// So that what an explorer has counted can be asked for after its search.
+impl<E: Explorer> Explorer for &mut E {
+    type Then = E::Then;
+
+    fn chooser(&self) -> E::Then {
+        (**self).chooser()
+    }
+
+    fn family(&self) -> Family {
+        (**self).family()
+    }
+
+    fn next(&mut self, plan: &mut Plan<E::Then>) -> bool {
+        (**self).next(plan)
+    }
+
+    fn learn(&mut self, run: u64, trace: &Trace, plan: &mut Plan<E::Then>) {
+        (**self).learn(run, trace, plan);
+    }
+
+    fn covered(&self, is_done: bool) -> Covered {
+        (**self).covered(is_done)
+    }
+
+    fn refusal(&self) -> Option<Refusal> {
+        (**self).refusal()
+    }
+
+    fn search(&self) -> Option<Search> {
+        (**self).search()
     }
 }

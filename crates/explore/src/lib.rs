@@ -5,13 +5,18 @@
 //! [`Report`](raddle_core::Report) what that means.
 #![forbid(unsafe_code)]
 
+mod bounded;
+mod bpor;
 mod classes;
 mod deadlock;
+mod deepening;
 mod dfs;
 mod dpor;
+mod dpor_classic;
 mod explorer;
 mod parallel;
 mod past;
+mod races;
 mod refusal;
 mod repeat;
 mod replay;
@@ -19,12 +24,17 @@ mod session;
 mod strategy;
 mod wakeup;
 
+pub use bounded::{BoundedDfs, BoundedDfsChooser, Limit};
+pub use bpor::{Bound, Bpor, Counts, Mistake, ReducedChooser, Reduction};
 pub use classes::Classes;
 pub use deadlock::waits;
+pub use deepening::{Completed, Deepening};
 pub use dfs::{Dfs, DfsChooser};
 pub use dpor::{Dpor, DporChooser};
-pub use explorer::Explorer;
+pub use dpor_classic::DporClassic;
+pub use explorer::{Covered, Explorer};
 pub use parallel::{DporWorker, Next, ParallelDpor, Sharing};
+pub use races::race;
 pub use refusal::{Refusal, WIDEST_CHOICE};
 pub use repeat::Repeat;
 pub use replay::{Stop, replay};

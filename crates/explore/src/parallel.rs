@@ -19,7 +19,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use raddle_core::{Ending, Plan, Search, ThreadId, ThreadInfo, Trace};
 use raddle_engine::{Family, Register};
 
-use crate::{Dpor, DporChooser, Explorer, Refusal};
+use crate::{Covered, Dpor, DporChooser, Explorer, Refusal};
 
 mod commons;
 
@@ -164,9 +164,14 @@ impl DporWorker<'_> {
         if let Some(places) = &places {
             commons.finish(places);
         }
-        let next = commons.take(places.as_deref().unwrap_or_default());
+        let mut next = commons.take(places.as_deref().unwrap_or_default());
         if let Some(places) = &places {
+            // What was held back may be run now.
             commons.tidy(places);
+            next = next.or_else(|| commons.take(&[]));
+            if commons.open() > 0 && self.all.is_anybody_idle() {
+                self.all.changed.notify_all();
+            }
         }
         let Some(task) = next else {
             if !commons.is_finished() {
@@ -257,8 +262,8 @@ impl Explorer for DporWorker<'_> {
         self.share(trace);
     }
 
-    fn is_complete(&self) -> bool {
-        self.dpor.is_complete()
+    fn covered(&self, is_done: bool) -> Covered {
+        self.dpor.covered(is_done)
     }
 
     fn refusal(&self) -> Option<Refusal> {
@@ -274,7 +279,7 @@ impl Drop for DporWorker<'_> {
     fn drop(&mut self) {
         let mut commons = self.all.commons();
         if let Some(places) = self.task.take() {
-            commons.leave(&places, self.dpor.share_done());
+            commons.leave(&places, self.dpor.part_done());
         }
         self.all.end(commons);
     }

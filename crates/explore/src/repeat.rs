@@ -3,7 +3,7 @@
 use raddle_core::{Plan, Trace};
 use raddle_strategy::{Sampler, mix};
 
-use crate::Explorer;
+use crate::{Covered, Explorer};
 
 /// Repeats a sampler for ever. Run r depends on the session's seed and r alone, and on what the
 /// sampler learnt before.
@@ -39,5 +39,9 @@ impl<S: Sampler + Clone> Explorer for Repeat<S> {
     #[inline]
     fn learn(&mut self, _run: u64, trace: &Trace, plan: &mut Plan<S>) {
         plan.then.learn(trace);
+    }
+
+    fn covered(&self, _is_done: bool) -> Covered {
+        Covered::Nothing
     }
 }

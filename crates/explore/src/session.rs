@@ -9,9 +9,13 @@ use raddle_core::{
 use raddle_engine::{Engine, Family, Sc, Stuck, Substrate};
 use raddle_strategy::{Pct, Random, RoundRobin};
 
-use crate::{Dfs, Dpor, Explorer, Refusal, Repeat, Strategy, replay, waits};
+use crate::{
+    Bound, BoundedDfs, Bpor, Covered, Dfs, Dpor, DporClassic, Explorer, Limit, Reduction, Refusal,
+    Repeat, Strategy, race, replay, waits,
+};
 
 mod auto;
+mod deepen;
 mod parallel;
 mod tally;
 mod words;
@@ -36,6 +40,10 @@ pub struct Settings {
     pub max_steps: usize,
     /// What to do with a run that has more.
     pub on_step_limit: OnStepLimit,
+    /// Whether data races are failures.
+    pub races: bool,
+    /// Whether accesses to plain variables are scheduling points, and so among the events.
+    pub plain_points: bool,
     /// Whether to make all runs although the first shows that there is only one execution.
     pub explore_trivial: bool,
     /// On how many OS threads to search, for strategies that can; see [`Session::run_with`].
@@ -95,7 +103,16 @@ impl<'a, S: Substrate> Session<'a, S> {
             Strategy::RoundRobin => self.explore(Repeat::new(RoundRobin, seed)),
             Strategy::Pct { depth } => self.explore(Repeat::new(Pct::new(depth), seed)),
             Strategy::Dfs => self.explore(Dfs::default()),
+            Strategy::DfsWithin(Bound { preemptions: Some(most), lead: None }) => {
+                self.explore(BoundedDfs::new(Limit::Preemptions(most)))
+            }
+            Strategy::DfsWithin(bound) => self.explore(Bpor::new(bound, Reduction::None)),
+            Strategy::DfsDelay { delays } => self.explore(BoundedDfs::new(Limit::Delays(delays))),
             Strategy::Dpor => self.explore(Dpor::default()),
+            Strategy::DporClassic => self.explore(DporClassic::new(Reduction::Optimised)),
+            Strategy::Bpor(bound) => self.explore(Bpor::new(bound, Reduction::Optimised)),
+            Strategy::BporPlain(bound) => self.explore(Bpor::new(bound, Reduction::Plain)),
+            Strategy::BporUpTo(bound) => self.deepen(bound),
             Strategy::Auto => self.auto(),
         }
     }
@@ -167,12 +184,9 @@ impl<'a, S: Substrate> Session<'a, S> {
             let (trace, plan) = engine.trace_and_plan_mut();
             tally.add(trace, threads);
             explorer.learn(run - first, trace, plan);
-            if let Some(refusal) = explorer.refusal() {
-                return Stop::Refused(refusal);
-            }
             if trace.ending == Ending::StepLimit && limits.on_step_limit == OnStepLimit::Discard {
                 tally.discarded += 1;
-            } else if trace.ending != Ending::Finished {
+            } else if trace.ending != Ending::Finished || self.watches_for_races(trace) {
                 if let Some(finding) = self.finding(trace) {
                     let trace = trace.clone();
                     let reproduced = cleared.is_ok() && self.confirm(&trace);
@@ -182,6 +196,9 @@ impl<'a, S: Substrate> Session<'a, S> {
             if let Err(stuck) = cleared {
                 let trace = trace.clone();
                 return self.failed(stuck_finding(stuck), run, trace, false);
+            }
+            if let Some(refusal) = explorer.refusal() {
+                return Stop::Refused(refusal);
             }
             if run == 0 {
                 if let Some(finding) = self.differs_from_itself(trace) {
@@ -209,6 +226,12 @@ impl<'a, S: Substrate> Session<'a, S> {
         }
     }
 
+    /// Whether a run has accesses that could race.
+    #[inline]
+    fn watches_for_races(&self, trace: &Trace) -> bool {
+        self.settings.races && (!trace.plain.is_empty() || self.settings.plain_points)
+    }
+
     fn out_of_time(&self, limits: &Limits) -> bool {
         let limit = [self.budget.limit(), limits.time].into_iter().flatten().min();
         limit.is_some_and(|limit| self.budget.elapsed() >= limit)
@@ -217,6 +240,7 @@ impl<'a, S: Substrate> Session<'a, S> {
     /// What is wrong with a run, if anything.
     fn finding(&self, trace: &Trace) -> Option<Finding> {
         match &trace.ending {
+            Ending::Finished if self.settings.races => race(trace),
             Ending::Finished | Ending::Abandoned => None,
             // Choices are prescribed because an earlier run made them.
             Ending::Diverged(divergence) => Some(Finding::Nondeterminism {
@@ -327,11 +351,13 @@ enum Stop {
 impl Stop {
     /// What it means for a check with one part.
     fn verdict<E: Explorer>(self, explorer: &E) -> Result<Verdict, Refusal> {
+        let is_done = matches!(self, Stop::Done);
         Ok(match self {
-            Stop::Done if explorer.is_complete() => {
-                explorer.bound().map_or(Verdict::Exhausted, Verdict::Bounded)
-            }
-            Stop::Done | Stop::OutOfBudget | Stop::Enough => Verdict::Sampled,
+            Stop::Done | Stop::OutOfBudget | Stop::Enough => match explorer.covered(is_done) {
+                Covered::Everything => Verdict::Exhausted,
+                Covered::Within(bounds) => Verdict::Bounded(bounds),
+                Covered::Nothing => Verdict::Sampled,
+            },
             Stop::Trivial => Verdict::NothingToExplore,
             Stop::Failed(failure) => Verdict::Failed(failure),
             Stop::Refused(refusal) => return Err(refusal),

@@ -3,11 +3,12 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::Bound;
+
 /// How executions are chosen.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
 pub enum Strategy {
     /// Every option alike, at every point: `random`.
-    #[default]
     Random,
     /// The threads take turns: `round-robin`. One execution.
     RoundRobin,
@@ -18,9 +19,26 @@ pub enum Strategy {
     },
     /// Every interleaving: `dfs`.
     Dfs,
+    /// Every interleaving within a bound: `dfs:2` (preemptions), `dfs:fair:1`, `dfs:2:fair:1`.
+    DfsWithin(Bound),
+    /// Every interleaving with at most so many delays of a round-robin scheduler: `dfs-delay:2`.
+    DfsDelay {
+        /// How many.
+        delays: u32,
+    },
     /// One execution of every equivalence class: `dpor`.
     Dpor,
+    /// At least one of every class, by persistent and sleep sets: `dpor-classic`.
+    DporClassic,
+    /// At least one of every class within a bound: `bpor:2` (preemptions), `bpor:fair:1`,
+    /// `bpor:2:fair:1`.
+    Bpor(Bound),
+    /// The same without what makes it fast, for comparison: `bpor-plain:2`.
+    BporPlain(Bound),
+    /// The same with 0, 1, 2 preemptions, one after the other: `bpor:0-2`, `bpor:0-2:fair:1`.
+    BporUpTo(Bound),
     /// Everything if that fits the budget, otherwise what can be had for it: `auto`.
+    #[default]
     Auto,
 }
 
@@ -31,10 +49,23 @@ impl fmt::Display for Strategy {
             Strategy::RoundRobin => f.write_str("round-robin"),
             Strategy::Pct { depth } => write!(f, "pct:{depth}"),
             Strategy::Dfs => f.write_str("dfs"),
+            Strategy::DfsWithin(bound) => write!(f, "dfs{}", suffix(bound, "")),
+            Strategy::DfsDelay { delays } => write!(f, "dfs-delay:{delays}"),
             Strategy::Dpor => f.write_str("dpor"),
+            Strategy::DporClassic => f.write_str("dpor-classic"),
+            Strategy::Bpor(bound) => write!(f, "bpor{}", suffix(bound, "")),
+            Strategy::BporPlain(bound) => write!(f, "bpor-plain{}", suffix(bound, "")),
+            Strategy::BporUpTo(bound) => write!(f, "bpor{}", suffix(bound, "0-")),
             Strategy::Auto => f.write_str("auto"),
         }
     }
+}
+
+/// A bound as it stands at the end of a word, with something before its preemptions.
+fn suffix(bound: &Bound, before: &str) -> String {
+    let preemptions = bound.preemptions.map(|most| format!(":{before}{most}"));
+    let lead = bound.lead.map(|most| format!(":fair:{most}"));
+    preemptions.into_iter().chain(lead).collect()
 }
 
 /// A word that names no strategy.
@@ -48,7 +79,9 @@ impl fmt::Display for StrategyError {
         write!(
             f,
             "unknown strategy `{}`; known are: random, round-robin, pct:D (with a depth D from 1 \
-             to 100), dfs, dpor, auto",
+             to 100), dpor, dpor-classic, bpor:P (with at most P preemptions), bpor:0-P, bpor:fair:F \
+             (with a fair bound F), bpor:P:fair:F, bpor-plain:P, dfs, dfs:P, dfs:fair:F, \
+             dfs:P:fair:F, dfs-delay:D, auto",
             self.word
         )
     }
@@ -60,23 +93,55 @@ impl FromStr for Strategy {
     type Err = StrategyError;
 
     fn from_str(word: &str) -> Result<Strategy, StrategyError> {
-        let unknown = || StrategyError { word: word.to_owned() };
-        match word.trim().split_once(':') {
-            None => match word.trim() {
-                "random" => Ok(Strategy::Random),
-                "round-robin" => Ok(Strategy::RoundRobin),
-                "dfs" => Ok(Strategy::Dfs),
-                "dpor" => Ok(Strategy::Dpor),
-                "auto" => Ok(Strategy::Auto),
-                _ => Err(unknown()),
-            },
-            Some(("pct", depth)) => match depth.parse() {
-                Ok(depth @ 1..=100) => Ok(Strategy::Pct { depth }),
-                Ok(_) | Err(_) => Err(unknown()),
-            },
-            Some(_) => Err(unknown()),
-        }
+        parse(word.trim()).ok_or_else(|| StrategyError { word: word.to_owned() })
     }
+}
+
+fn parse(word: &str) -> Option<Strategy> {
+    let Some((name, rest)) = word.split_once(':') else {
+        return match word {
+            "random" => Some(Strategy::Random),
+            "round-robin" => Some(Strategy::RoundRobin),
+            "dfs" => Some(Strategy::Dfs),
+            "dpor" => Some(Strategy::Dpor),
+            "dpor-classic" => Some(Strategy::DporClassic),
+            "auto" => Some(Strategy::Auto),
+            _ => None,
+        };
+    };
+    match name {
+        "pct" => {
+            let depth = number(rest)?;
+            (1..=100).contains(&depth).then_some(Strategy::Pct { depth })
+        }
+        "dfs" => bound(rest).map(Strategy::DfsWithin),
+        "dfs-delay" => number(rest).map(|delays| Strategy::DfsDelay { delays }),
+        "bpor" => match rest.strip_prefix("0-") {
+            None => bound(rest).map(Strategy::Bpor),
+            Some(rest) => {
+                let bound = bound(rest)?;
+                bound.preemptions.is_some().then_some(Strategy::BporUpTo(bound))
+            }
+        },
+        "bpor-plain" => bound(rest).map(Strategy::BporPlain),
+        _ => None,
+    }
+}
+
+/// `2`, `fair:1` or `2:fair:1`.
+fn bound(text: &str) -> Option<Bound> {
+    if let Some(lead) = text.strip_prefix("fair:") {
+        return Some(Bound::fair(number(lead)?));
+    }
+    match text.split_once(":fair:") {
+        None => Some(Bound::preemptions(number(text)?)),
+        Some((preemptions, lead)) => Some(Bound::both(number(preemptions)?, number(lead)?)),
+    }
+}
+
+/// A number, in digits alone.
+fn number(text: &str) -> Option<u32> {
+    text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
 }
 
 #[cfg(test)]
@@ -85,14 +150,53 @@ mod tests {
 
     #[test]
     fn words_come_back_as_they_were() {
-        for word in ["random", "round-robin", "pct:1", "pct:100", "dfs", "dpor", "auto"] {
+        for word in [
+            "random",
+            "round-robin",
+            "pct:1",
+            "pct:100",
+            "dfs",
+            "dfs:0",
+            "dfs:2",
+            "dfs:fair:1",
+            "dfs:2:fair:1",
+            "dfs-delay:2",
+            "dpor",
+            "dpor-classic",
+            "bpor:2",
+            "bpor:0-2",
+            "bpor:fair:0",
+            "bpor:2:fair:1",
+            "bpor:0-3:fair:1",
+            "bpor-plain:2",
+            "bpor-plain:fair:1",
+            "auto",
+        ] {
             assert_eq!(word.parse::<Strategy>().unwrap().to_string(), word);
         }
     }
 
     #[test]
     fn other_words_are_refused_with_what_would_do() {
-        for word in ["", "rnd", "pct", "pct:0", "pct:101", "pct:x", "dfs:", "random:1"] {
+        for word in [
+            "",
+            "rnd",
+            "pct",
+            "pct:0",
+            "pct:101",
+            "pct:x",
+            "dfs:",
+            "random:1",
+            "bpor",
+            "bpor:",
+            "bpor:x",
+            "bpor:0-fair:1",
+            "bpor:1-2",
+            "bpor:2:fair",
+            "bpor:+2",
+            "dfs-delay",
+            "dpor:2",
+        ] {
             let error = word.parse::<Strategy>().unwrap_err().to_string();
             assert!(error.contains(&format!("`{word}`")) && error.contains("pct:D"), "{error}");
         }

@@ -21,7 +21,7 @@ pub(crate) struct Forest {
 }
 
 /// The ways on from a point, in the order in which they are to be run. None makes a later one
-/// redundant.
+/// redundant, except for those in doubt.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Tree(u32);
 
@@ -32,10 +32,24 @@ pub(crate) struct Branch {
     pub(crate) access: Access,
     object: Object,
     pub(crate) value: Option<u32>,
+    /// Whether what it leads to may be run anyway, because it could not be told whether an earlier
+    /// one leads there. Such a sequence may be given up at its end, and stands for nothing else.
+    pub(crate) doubtful: bool,
     /// What follows it.
     pub(crate) children: Tree,
     /// What is to be run in its place after it.
     siblings: Tree,
+}
+
+/// Whether running one event first does not rule out what some steps lead to.
+pub(crate) enum Covers {
+    Yes {
+        /// The one of the steps that it is.
+        step: Option<usize>,
+    },
+    No,
+    /// It depends on whether two objects of different runs are the same.
+    Unknown,
 }
 
 /// An object of another run.
@@ -65,10 +79,11 @@ impl Branch {
     pub(crate) fn choosing(event: EventId, value: u32) -> Branch {
         let (access, object) = (Access::Read, Object::Known(ObjectId::NONE));
         let (children, siblings) = (Tree::EMPTY, Tree::EMPTY);
-        Branch { event, access, object, value: Some(value), children, siblings }
+        let value = Some(value);
+        Branch { event, access, object, value, doubtful: false, children, siblings }
     }
 
-    /// A branch without children; `at` is the position of the point.
+    /// A branch without children and without doubt; `at` is the position of the point.
     pub(crate) fn new(planned: &Planned, past: &mut Past, trace: &Trace, at: usize) -> Branch {
         let id = planned.footprint.object;
         let object = match trace.objects.get(id.index()) {
@@ -81,50 +96,48 @@ impl Branch {
         };
         let Planned { event, footprint, value } = *planned;
         let access = footprint.access;
-        Branch { event, access, object, value, children: Tree::EMPTY, siblings: Tree::EMPTY }
+        let (children, siblings) = (Tree::EMPTY, Tree::EMPTY);
+        Branch { event, access, object, value, doubtful: false, children, siblings }
     }
 
-    /// Whether this event, in a run in which nothing it knows of has changed, touches `object`; true
-    /// if that cannot be told.
-    fn touches(&self, object: ObjectId, past: &mut Past, trace: &Trace) -> bool {
-        if object == ObjectId::NONE {
-            return false;
-        }
+    /// Whether this event, in a run in which nothing it knows of has changed, touches `object`;
+    /// `None` if that cannot be told.
+    fn touches(&self, object: ObjectId, past: &mut Past, trace: &Trace) -> Option<bool> {
+        let info = &trace.objects[object.index()];
         match self.object {
-            Object::Known(known) => object == known,
-            Object::OfThread(kind) => trace.objects[object.index()].kind == kind,
-            Object::Identified(identity) => trace.objects[object.index()].identity == identity,
-            Object::Later { history, at } => {
-                if past.announced_before(trace.objects[object.index()].name, at) {
-                    return false;
-                }
+            Object::Known(known) => Some(object == known),
+            Object::OfThread(kind) => Some(info.kind == kind),
+            Object::Identified(identity) => Some(info.identity == identity),
+            Object::Later { at, .. } if past.announced_before(info.name, at) => Some(false),
+            Object::Later { history, .. } => {
                 if past.history_before(self.event) != Some(history) {
-                    return true;
+                    return None;
                 }
-                past.operation(self.event, trace).is_none_or(|op| op.object() == object)
+                past.operation(self.event, trace).map(|op| op.object() == object)
             }
         }
     }
 
-    /// Whether running this first does not rule out what `steps` lead to; leaves those that are
-    /// still to be run then.
-    pub(crate) fn covers(&self, steps: &mut Vec<Planned>, past: &mut Past, trace: &Trace) -> bool {
-        match steps.iter().position(|step| step.event.thread == self.thread()) {
-            Some(mine) => {
-                let own = steps[mine];
-                let is_first = own.value == self.value
-                    && steps[..mine].iter().all(|step| !step.footprint.depends(&own.footprint));
-                if is_first {
-                    steps.remove(mine);
-                }
-                is_first
-            }
-            None => steps.iter().all(|step| {
-                let Footprint { object, access, .. } = step.footprint;
-                let may_conflict = conflict((object, self.access), (object, access));
-                !may_conflict || !self.touches(object, past, trace)
-            }),
+    /// Whether running this first does not rule out what `steps` lead to.
+    pub(crate) fn covers(&self, steps: &[Planned], past: &mut Past, trace: &Trace) -> Covers {
+        if let Some(mine) = steps.iter().position(|step| step.event.thread == self.thread()) {
+            let own = steps[mine];
+            let is_first = own.value == self.value
+                && steps[..mine].iter().all(|step| !step.footprint.depends(&own.footprint));
+            return if is_first { Covers::Yes { step: Some(mine) } } else { Covers::No };
         }
+        let mut covers = Covers::Yes { step: None };
+        for step in steps {
+            let Footprint { object, access, .. } = step.footprint;
+            if conflict((object, self.access), (object, access)) {
+                match self.touches(object, past, trace) {
+                    Some(true) => return Covers::No,
+                    Some(false) => {}
+                    None => covers = Covers::Unknown,
+                }
+            }
+        }
+        covers
     }
 }
 
@@ -201,18 +214,29 @@ impl Forest {
         at: usize,
     ) {
         let (mut parent, mut after, mut here) = (NONE, NONE, tree.0);
+        let mut doubtful = false;
         while let Some(branch) = self.branches.get(here as usize) {
-            if !branch.covers(steps, past, trace) {
-                (after, here) = (here, branch.siblings.0);
-                continue;
+            let step = match branch.covers(steps, past, trace) {
+                Covers::Yes { step } => step,
+                other => {
+                    doubtful |= matches!(other, Covers::Unknown);
+                    (after, here) = (here, branch.siblings.0);
+                    continue;
+                }
+            };
+            if let Some(step) = step {
+                steps.remove(step);
             }
-            if branch.children.is_empty() || steps.is_empty() {
+            doubtful |= branch.doubtful;
+            let stands_for_more = branch.children.is_empty() && !branch.doubtful;
+            if stands_for_more || steps.is_empty() {
                 return;
             }
             (parent, after, here) = (here, NONE, branch.children.0);
         }
         for step in steps.iter() {
-            parent = self.add(Branch::new(step, past, trace, at), tree, parent, after);
+            let branch = Branch { doubtful, ..Branch::new(step, past, trace, at) };
+            parent = self.add(branch, tree, parent, after);
             after = NONE;
         }
     }

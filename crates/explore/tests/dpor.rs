@@ -1,9 +1,9 @@
 //! Optimal reduction against depth-first search: the same classes, each once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
-use raddle_core::{Action, AtomicOp, Ending, MutexOp, Order, Rmw, Scalar, Trace};
-use raddle_engine::Initial;
+use raddle_core::{Action, AtomicOp, Ending, MutexOp, Order, Rmw, Scalar, Search, Trace};
+use raddle_engine::{Initial, Substrate};
 use raddle_explore::{Dfs, Dpor, Explorer};
 use raddle_testkit::{
     IdentifyingInterpreter, Interpreter, Kind, Program, Shape, Step, explore, for_all, scaled,
@@ -28,8 +28,19 @@ fn ending(trace: &Trace) -> &'static str {
 
 /// Everything that `explorer` runs of `program`, and how many runs that takes; `None` if too many.
 fn search(program: &Program, explorer: impl Explorer) -> Option<(u64, Seen)> {
+    search_on(&mut IdentifyingInterpreter, program, explorer)
+}
+
+fn search_on<S>(
+    substrate: &mut S,
+    program: &Program,
+    explorer: impl Explorer,
+) -> Option<(u64, Seen)>
+where
+    S: Substrate<Program = Program>,
+{
     let mut seen = Seen::new();
-    let runs = explore(&mut IdentifyingInterpreter, program, explorer, LIMIT, |trace| {
+    let runs = explore(substrate, program, explorer, LIMIT, |trace| {
         seen.entry(trace.fingerprint).or_insert((0, ending(trace))).0 += 1;
     })?;
     Some((runs, seen))
@@ -79,42 +90,98 @@ fn threads(count: usize, steps: Vec<Step>, objects: Vec<Initial>) -> Program {
     Program { objects, scripts }
 }
 
+const ORDER: Order = Order::SeqCst;
+const ADD: Step = Step::On(
+    0,
+    Action::Atomic(AtomicOp::Update {
+        order: ORDER,
+        scalar: Scalar::U8,
+        function: Rmw::Add,
+        operand: 1,
+    }),
+);
+
+fn adds(count: usize, each: usize) -> Program {
+    threads(count, vec![ADD; each], vec![Initial::Atomic(Scalar::U8, 0)])
+}
+
+fn sections(count: usize, each: usize) -> Program {
+    let section = [MutexOp::Lock, MutexOp::Unlock].map(|op| Step::On(0, Action::Mutex(op)));
+    threads(count, section.repeat(each), vec![Initial::Mutex])
+}
+
+/// Runs a search to its end; its last word, and what it estimated after 64 runs.
+fn measure(program: &Program, mut explorer: Dpor) -> (u64, Search, Option<f64>) {
+    let (mut runs, mut early) = (0, None);
+    let mut seen = HashSet::new();
+    let mut engine = raddle_testkit::engine(explorer.chooser());
+    while explorer.next(engine.plan_mut()) {
+        Interpreter.execute(&mut engine, program).unwrap();
+        let (trace, plan) = engine.trace_and_plan_mut();
+        explorer.learn(runs, trace, plan);
+        seen.insert(trace.fingerprint);
+        runs += 1;
+        assert!(runs < LIMIT, "there is no end to it");
+        if runs == 64 {
+            early = explorer.search().and_then(|search| search.estimate);
+        }
+    }
+    assert_eq!(seen.len() as u64, runs);
+    (runs, explorer.search().unwrap(), early)
+}
+
 #[test]
 fn runs_are_the_classes_known_by_counting() {
-    let order = Order::SeqCst;
-    let add = AtomicOp::Update { order, scalar: Scalar::U8, function: Rmw::Add, operand: 1 };
     let runs = |program: &Program| {
-        let mut explorer = Dpor::default();
-        let mut runs = 0;
-        let mut seen = std::collections::HashSet::new();
-        let mut engine = raddle_testkit::engine(explorer.chooser());
-        while explorer.next(engine.plan_mut()) {
-            raddle_engine::Substrate::execute(&mut Interpreter, &mut engine, program).unwrap();
-            let (trace, plan) = engine.trace_and_plan_mut();
-            explorer.learn(runs, trace, plan);
-            seen.insert(trace.fingerprint);
-            runs += 1;
-            assert!(runs < LIMIT, "there is no end to it");
-        }
-        assert_eq!((explorer.search().unwrap().blocked, seen.len() as u64), (0, runs));
+        let (runs, search, _) = measure(program, Dpor::default());
+        assert_eq!((search.blocked, search.estimate), (0, Some(runs as f64)));
         runs
     };
-    let adds = |count, each| {
-        runs(&threads(
-            count,
-            vec![Step::On(0, Action::Atomic(add)); each],
-            vec![Initial::Atomic(Scalar::U8, 0)],
-        ))
-    };
-    assert_eq!((adds(2, 1), adds(2, 2), adds(2, 3)), (2, 6, 20));
-    assert_eq!((adds(3, 1), adds(3, 2), adds(4, 2)), (6, 90, 2520));
-    let section = [MutexOp::Lock, MutexOp::Unlock].map(|op| Step::On(0, Action::Mutex(op)));
-    let locks = |count, each| runs(&threads(count, section.repeat(each), vec![Initial::Mutex]));
-    assert_eq!((locks(2, 2), locks(3, 2)), (6, 90));
+    let add_runs = |count, each| runs(&adds(count, each));
+    assert_eq!((add_runs(2, 1), add_runs(2, 2), add_runs(2, 3)), (2, 6, 20));
+    assert_eq!((add_runs(3, 1), add_runs(3, 2), add_runs(4, 2)), (6, 90, 2520));
+    assert_eq!((runs(&sections(2, 2)), runs(&sections(3, 2))), (6, 90));
     let mut private = vec![(1..=5).map(Step::Spawn).collect::<Vec<_>>()];
-    private.extend((0..5).map(|object| vec![Step::On(object, Action::Atomic(add)); 3]));
+    let Step::On(_, add) = ADD else { unreachable!() };
+    private.extend((0..5).map(|object| vec![Step::On(object, add); 3]));
     let objects = vec![Initial::Atomic(Scalar::U8, 0); 5];
     assert_eq!(runs(&Program { objects, scripts: private }), 1);
+}
+
+/// The mean of early estimates is of the size of the exact count; each may be far off.
+#[test]
+fn estimates_are_of_the_right_size() {
+    for program in [adds(3, 3), adds(4, 2), sections(3, 2), sections(4, 2)] {
+        let (runs, ..) = measure(&program, Dpor::default());
+        let early = (0..20).map(|seed| measure(&program, Dpor::shuffled(seed)).2.unwrap());
+        let mean = early.sum::<f64>() / 20.0;
+        let factor = mean / runs as f64;
+        println!("{runs} runs, {mean:.0} estimated");
+        assert!((0.1..10.0).contains(&factor), "{mean} estimated for {runs}");
+    }
+}
+
+#[test]
+fn counts_do_not_depend_on_the_order_of_spawning() {
+    let mut programs = 0;
+    for_all(34, scaled(300), &Shape { scripts: 4, ..Shape::small() }, |program, rng| {
+        // Main only spawns, the others do not.
+        let mut program = program.clone();
+        for script in &mut program.scripts {
+            script.retain(|step| !matches!(step, Step::Spawn(_)));
+        }
+        let mut order: Vec<usize> = (1..program.scripts.len()).collect();
+        program.scripts[0] = order.iter().copied().map(Step::Spawn).collect();
+        let Some((runs, _)) = search(&program, Dpor::default()) else { return Ok(()) };
+        for last in (1..order.len()).rev() {
+            order.swap(last, rng.below(last + 1));
+        }
+        program.scripts[0] = order.iter().copied().map(Step::Spawn).collect();
+        let permuted = search(&program, Dpor::default()).map(|(runs, _)| runs);
+        programs += 1;
+        if permuted == Some(runs) { Ok(()) } else { Err(format!("{runs}, but {permuted:?}")) }
+    });
+    println!("{programs} programs");
 }
 
 #[test]
@@ -130,6 +197,27 @@ fn a_panic_is_found_if_there_is_one() {
         }
         if panics(&all) { Ok(()) } else { compare(&all, &found) }
     });
+}
+
+/// Where an object cannot be told from others across runs, some runs are given up half-way; nothing
+/// is missed, and no class is run twice.
+#[test]
+fn objects_need_no_identity() {
+    let shape =
+        Shape { kinds: Kind::ALL.to_vec(), kinds_at_once: 3, scripts: 5, pieces: 3, panics: 0 };
+    let (mut classes, mut given_up) = (0, 0);
+    for_all(35, scaled(200), &shape, |program, rng| {
+        let Some((_, all)) = search(program, Dpor::default()) else { return Ok(()) };
+        let explorer = Dpor::shuffled(rng.bits());
+        let found = search_on(&mut Interpreter, program, explorer);
+        let (_, mut found) = found.ok_or("more runs without identities")?;
+        let before = found.len();
+        found.retain(|_, (_, ending)| *ending != "given up");
+        given_up += before - found.len();
+        classes += all.len();
+        compare(&all, &found)
+    });
+    println!("{classes} classes, {given_up} runs given up");
 }
 
 /// Programs too large for a search of all interleavings: two orders of searching must agree.

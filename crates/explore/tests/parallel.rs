@@ -244,6 +244,8 @@ fn check(program: &Program, count: usize, sharing: Sharing, runs: u64) -> (Repor
         runs,
         max_steps: 1000,
         on_step_limit: OnStepLimit::Fail,
+        races: false,
+        plain_points: true,
         explore_trivial: false,
         workers: Workers { count: NonZeroUsize::new(count).unwrap(), sharing },
     };

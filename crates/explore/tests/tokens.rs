@@ -29,6 +29,8 @@ fn settings(strategy: Strategy, seed: u64) -> Settings {
         runs: 100,
         max_steps: 1000,
         on_step_limit: OnStepLimit::Fail,
+        races: false,
+        plain_points: true,
         explore_trivial: false,
         workers: Workers::ONE,
     }
@@ -70,7 +72,8 @@ fn tokens_lead_to_the_same_failure() {
             let what = match failure.finding {
                 Finding::Panic(_) => "panic",
                 Finding::Deadlock(_) => "deadlock",
-                Finding::StepLimit { .. }
+                Finding::Race { .. }
+                | Finding::StepLimit { .. }
                 | Finding::Nondeterminism { .. }
                 | Finding::Stuck { .. } => return Err(format!("{:?}", failure.finding)),
             };

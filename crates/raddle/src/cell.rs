@@ -2,13 +2,14 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use raddle_core::{Action, CellOp, Op, Site};
-use raddle_engine::Initial;
+use raddle_core::Site;
 use raddle_runtime::port::{self, Name};
 
 /// A plain shared variable, for modelling programs that access memory without synchronisation.
 ///
-/// Its accesses are scheduling points under [`Granularity::All`](crate::Granularity::All).
+/// Two accesses by different threads that nothing orders, one of them a write, are a data race: a
+/// failure, unless [`Config::races`](crate::Config::races) says otherwise. Its accesses are scheduling
+/// points under [`Granularity::All`](crate::Granularity::All).
 ///
 /// ```
 /// let x = raddle::cell::Shared::new(1);
@@ -31,21 +32,94 @@ impl<T: Copy> Shared<T> {
     /// Reads it.
     #[track_caller]
     pub fn get(&self) -> T {
-        self.announce(CellOp::Read, Site::caller());
+        port::touch(&self.name, false, Site::caller());
         *self.value.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Writes it.
     #[track_caller]
     pub fn set(&self, value: T) {
-        self.announce(CellOp::Write, Site::caller());
+        port::touch(&self.name, true, Site::caller());
         *self.value.lock().unwrap_or_else(PoisonError::into_inner) = value;
     }
+}
 
-    fn announce(&self, op: CellOp, site: Site) {
-        if port::announces_plain_accesses() {
-            let make = |object| Op::new(object, Action::Cell(op));
-            port::operate(&self.name, || Some(Initial::Cell), make, site);
-        }
+/// [`std::cell::UnsafeCell`] that tells raddle of accesses to it.
+///
+/// Two accesses by different threads that nothing orders, one of them a write, are a data race: a
+/// failure. Where the pointer is taken counts as the access; use it at once.
+///
+/// ```
+/// use raddle::cell::UnsafeCell;
+/// use raddle::sync::Arc;
+/// use raddle::thread;
+///
+/// struct Counter(UnsafeCell<u32>);
+/// // SAFETY: wrong on purpose.
+/// unsafe impl Sync for Counter {}
+///
+/// let report = raddle::Config::new().run(|| {
+///     let counter = Arc::new(Counter(UnsafeCell::new(0)));
+///     let other = {
+///         let counter = counter.clone();
+///         // SAFETY: raddle runs one thread at a time.
+///         thread::spawn(move || counter.0.with_mut(|number| unsafe { *number += 1 }))
+///     };
+///     // SAFETY: as above.
+///     counter.0.with_mut(|number| unsafe { *number += 1 });
+///     other.join().unwrap();
+/// });
+/// assert!(matches!(report.failure().unwrap().finding, raddle::Finding::Race { .. }));
+/// ```
+#[derive(Debug, Default)]
+pub struct UnsafeCell<T: ?Sized> {
+    name: Name,
+    value: std::cell::UnsafeCell<T>,
+}
+
+impl<T> UnsafeCell<T> {
+    /// A cell that holds `value`.
+    pub const fn new(value: T) -> UnsafeCell<T> {
+        UnsafeCell { name: Name::new(), value: std::cell::UnsafeCell::new(value) }
+    }
+
+    /// The value.
+    pub fn into_inner(self) -> T {
+        self.value.into_inner()
+    }
+}
+
+impl<T: ?Sized> UnsafeCell<T> {
+    /// A pointer to the value. It counts as a write, because it could be used for one; for a read
+    /// say [`with`](UnsafeCell::with).
+    #[track_caller]
+    pub fn get(&self) -> *mut T {
+        port::touch(&self.name, true, Site::caller());
+        self.value.get()
+    }
+
+    /// The value, by a reference that nobody else has.
+    pub fn get_mut(&mut self) -> &mut T {
+        self.value.get_mut()
+    }
+
+    /// Hands a pointer to read from to `read`.
+    #[track_caller]
+    pub fn with<R>(&self, read: impl FnOnce(*const T) -> R) -> R {
+        port::touch(&self.name, false, Site::caller());
+        read(self.value.get())
+    }
+
+    /// Hands a pointer to write to to `write`.
+    #[track_caller]
+    pub fn with_mut<R>(&self, write: impl FnOnce(*mut T) -> R) -> R {
+        port::touch(&self.name, true, Site::caller());
+        write(self.value.get())
+    }
+}
+
+impl<T> From<T> for UnsafeCell<T> {
+    fn from(value: T) -> UnsafeCell<T> {
+        UnsafeCell::new(value)
     }
 }

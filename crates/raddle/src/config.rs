@@ -27,7 +27,7 @@ const MOST_THREADS: usize = 1024;
 ///
 /// | setting | default | environment |
 /// | --- | --- | --- |
-/// | [`strategy`](Config::strategy) | `random` | `RADDLE_STRATEGY` |
+/// | [`strategy`](Config::strategy) | `auto` | `RADDLE_STRATEGY` |
 /// | [`runs`](Config::runs) | 10,000 | `RADDLE_RUNS` |
 /// | [`time`](Config::time) | 10 s | `RADDLE_TIME` (such as `500ms`, `10s`, `2m`) |
 /// | [`seed`](Config::seed) | 0 | `RADDLE_SEED` |
@@ -35,6 +35,7 @@ const MOST_THREADS: usize = 1024;
 /// | [`max_steps`](Config::max_steps) | 1,000,000 | |
 /// | [`on_step_limit`](Config::on_step_limit) | fail | |
 /// | [`granularity`](Config::granularity) | synchronisation | |
+/// | [`races`](Config::races) | failures | |
 /// | [`stack_size`](Config::stack_size) | 256 KiB | |
 ///
 /// The environment goes before the program. `RADDLE_REPLAY` holds a token from a report and replays
@@ -67,6 +68,7 @@ pub struct Config {
     max_steps: usize,
     on_step_limit: OnStepLimit,
     granularity: Granularity,
+    races: bool,
     stack_size: usize,
     explore_trivial: bool,
     replay: Option<String>,
@@ -91,6 +93,7 @@ impl Config {
             max_steps: 1_000_000,
             on_step_limit: OnStepLimit::Fail,
             granularity: Granularity::Sync,
+            races: true,
             stack_size: 256 * 1024,
             explore_trivial: false,
             replay: None,
@@ -168,6 +171,12 @@ impl Config {
     /// Which operations are scheduling points.
     pub fn granularity(mut self, granularity: Granularity) -> Config {
         self.granularity = granularity;
+        self
+    }
+
+    /// Whether data races on [`cell`](crate::cell)s are failures.
+    pub fn races(mut self, races: bool) -> Config {
+        self.races = races;
         self
     }
 
@@ -255,6 +264,8 @@ impl Config {
             runs: environment.runs.unwrap_or(self.runs),
             max_steps: self.max_steps,
             on_step_limit: self.on_step_limit,
+            races: self.races,
+            plain_points: self.granularity == Granularity::All,
             explore_trivial: self.explore_trivial,
             workers: Workers::new(threads),
         };
@@ -282,7 +293,11 @@ impl Config {
         let mut runtime = make();
         let clock =
             Clock { start: Instant::now(), limit: environment.time.map_or(self.time, Some) };
-        let session = Session::new(&mut runtime, &program, &settings, &clock);
+        let main = move || {
+            let _ending = crate::thread::Ending;
+            program();
+        };
+        let session = Session::new(&mut runtime, &main, &settings, &clock);
         match environment.replay.or(self.replay) {
             Some(token) => session.replay(&token).map_err(SettingError::from),
             None => session.run_with(&make).map_err(SettingError::from),

@@ -24,14 +24,16 @@
 //! });
 //! ```
 //!
-//! Outside a check, everything in [`sync`] and [`thread`] behaves as in `std`.
+//! Outside a check, everything in [`sync`], [`thread`], [`hint`] and [`time`] behaves as in `std`.
 
 mod config;
 mod environment;
 
 pub mod cell;
+pub mod hint;
 pub mod sync;
 pub mod thread;
+pub mod time;
 
 pub use config::{Config, Granularity};
 pub use environment::SettingError;

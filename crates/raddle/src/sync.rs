@@ -1,9 +1,21 @@
 //! Synchronisation, as in [`std::sync`].
 
 pub mod atomic;
+mod barrier;
 mod condvar;
+mod lazy_lock;
+pub mod mpsc;
 mod mutex;
+mod once;
+mod once_lock;
+mod poison;
+mod rwlock;
 
+pub use barrier::{Barrier, BarrierWaitResult};
 pub use condvar::{Condvar, WaitTimeoutResult};
+pub use lazy_lock::LazyLock;
 pub use mutex::{Mutex, MutexGuard};
+pub use once::{Once, OnceState};
+pub use once_lock::OnceLock;
+pub use rwlock::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 pub use std::sync::{Arc, LockResult, PoisonError, TryLockError, TryLockResult, Weak};

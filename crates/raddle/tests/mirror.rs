@@ -1,49 +1,15 @@
 //! The mirror of `std`: the same source does the same inside a run and outside.
 
-use std::fmt::Debug;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+#[path = "support/alike.rs"]
+mod alike;
+
 use std::time::Duration;
 
+use alike::{alike, alike_under, message};
 use raddle::cell::Shared;
 use raddle::sync::atomic::*;
 use raddle::sync::{Arc, Condvar, Mutex, PoisonError, TryLockError};
-use raddle::{Config, Granularity, thread};
-
-/// What `program` gives outside a run, it gives in every execution tried.
-fn alike<T: PartialEq + Debug + Send + Sync + 'static>(program: fn() -> T) -> T {
-    alike_under(&["random", "round-robin", "pct:3"], program)
-}
-
-fn alike_under<T: PartialEq + Debug + Send + Sync + 'static>(
-    strategies: &[&str],
-    program: fn() -> T,
-) -> T {
-    let outside = Arc::new(program());
-    for &strategy in strategies {
-        let expected = outside.clone();
-        let report = Config::new()
-            .strategy(strategy)
-            .runs(100)
-            .explore_trivial(true)
-            .granularity(Granularity::All)
-            .run(move || assert_eq!(program(), *expected));
-        assert!(report.failure().is_none(), "{}", raddle::text(&report));
-        let runs = if strategy == "round-robin" { 1 } else { 100 };
-        assert_eq!(report.executions, runs);
-    }
-    Arc::into_inner(outside).expect("the runs have ended")
-}
-
-/// What a panic says.
-fn message<R>(f: impl FnOnce() -> R) -> String {
-    match catch_unwind(AssertUnwindSafe(f)) {
-        Ok(_) => "no panic".into(),
-        Err(payload) => match payload.downcast::<String>() {
-            Ok(text) => *text,
-            Err(payload) => payload.downcast_ref::<&str>().copied().unwrap_or("no text").into(),
-        },
-    }
-}
+use raddle::{Config, thread};
 
 #[test]
 fn mutex() {
@@ -309,6 +275,28 @@ fn atomic_pointer() {
 }
 
 #[test]
+fn computing_with_pointers() {
+    let offsets = alike(|| {
+        let order = Ordering::SeqCst;
+        let mut numbers = [0_u32, 1, 2, 3];
+        let start = numbers.as_mut_ptr();
+        let atomic = AtomicPtr::new(start);
+        let mut seen = vec![
+            atomic.fetch_ptr_add(3, order),
+            atomic.fetch_ptr_sub(2, order),
+            atomic.fetch_byte_add(4, order),
+            atomic.fetch_byte_sub(8, order),
+            atomic.fetch_or(1, order),
+            atomic.fetch_xor(3, order),
+            atomic.fetch_and(!3, order),
+        ];
+        seen.push(atomic.into_inner());
+        seen.iter().map(|pointer| pointer.addr() - start.addr()).collect::<Vec<_>>()
+    });
+    assert_eq!(offsets, [0, 12, 4, 8, 0, 1, 2, 0]);
+}
+
+#[test]
 fn values_in_a_run_are_those_of_the_run() {
     alike(|| {
         let counter = Arc::new(AtomicUsize::new(10));
@@ -332,7 +320,7 @@ fn values_in_a_run_are_those_of_the_run() {
 fn statics_begin_every_execution_anew() {
     static COUNTER: AtomicI32 = AtomicI32::new(-3);
     static FLAG: AtomicBool = AtomicBool::new(true);
-    let report = Config::new().runs(50).run(|| {
+    let report = Config::new().strategy("random").runs(50).run(|| {
         assert_eq!(COUNTER.load(Ordering::SeqCst), -3);
         let other = thread::spawn(|| COUNTER.fetch_add(1, Ordering::SeqCst));
         assert!(FLAG.swap(false, Ordering::SeqCst));

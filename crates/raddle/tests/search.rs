@@ -195,16 +195,68 @@ fn auto_tries_everything_if_it_can() {
 fn auto_samples_what_is_too_large() {
     let report = Config::new().strategy("auto").runs(2_000).run(|| count(5, 6));
     assert!(matches!(report.verdict, Verdict::Sampled), "{}", raddle::text(&report));
-    assert_eq!((report.executions, report.phases.len()), (2_000, 2));
+    assert_eq!((report.executions, report.phases.len()), (2_000, 3));
     let text = raddle::text(&report);
-    assert!(text.contains("too many") && text.contains("random 1,"), "{text}");
+    for part in ["too many", "random 1,", "all executions with ≤ ", "preemption"] {
+        assert!(text.contains(part), "{text}");
+    }
 }
 
 #[test]
 fn auto_copes_with_loops() {
     let report = Config::new().strategy("auto").runs(500).run(spin);
     assert!(report.failure().is_none(), "{}", raddle::text(&report));
-    assert!(matches!(report.verdict, Verdict::Sampled));
+    let text = raddle::text(&report);
+    assert!(text.contains("does not seem to end") && text.contains("fair bound 1"), "{text}");
+}
+
+#[test]
+fn bounds() {
+    let text = |strategy: &str| {
+        let report =
+            Config::new().name("count").strategy(strategy).runs(100_000).run(|| count(3, 2));
+        raddle::text(&report)
+    };
+    for (strategy, start) in [
+        (
+            "bpor:1",
+            "raddle: test `count` ok — bounded: all executions with ≤ 1 preemption: none fails; ",
+        ),
+        (
+            "dfs:1",
+            "raddle: test `count` ok — bounded: all executions with ≤ 1 preemption: none fails; ",
+        ),
+        (
+            "dfs-delay:1",
+            "raddle: test `count` ok — bounded: all executions with ≤ 1 delay: none fails; ",
+        ),
+        (
+            "bpor:1:fair:0",
+            "raddle: test `count` ok — bounded: all executions with ≤ 1 preemption (fair bound 0): none fails; ",
+        ),
+        // Nobody yields, and no execution has nine preemptions.
+        ("bpor:fair:0", "raddle: test `count` ok — exhaustive: 90 classes, "),
+        ("bpor:9", "raddle: test `count` ok — exhaustive: 90 classes, "),
+        ("dpor-classic", "raddle: test `count` ok — exhaustive: 90 classes, "),
+        ("bpor:0-9", "raddle: test `count` ok — exhaustive: 90 classes, "),
+    ] {
+        let text = text(strategy);
+        assert!(text.starts_with(start), "{strategy}: {text}");
+    }
+    let text = text("bpor:0-1");
+    assert!(text.contains("≤ 1 preemption") && text.contains("(bpor:0 6 · bpor:1 "), "{text}");
+}
+
+#[test]
+fn a_fair_bound_ends_a_search_of_loops() {
+    for strategy in ["bpor:fair:1", "bpor:2:fair:1", "dfs:fair:1"] {
+        let report = Config::new().strategy(strategy).run(spin);
+        assert!(
+            matches!(report.verdict, Verdict::Bounded(_)),
+            "{strategy}: {}",
+            raddle::text(&report)
+        );
+    }
 }
 
 #[test]

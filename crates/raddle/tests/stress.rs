@@ -131,7 +131,7 @@ fn stacks_of_ended_threads_are_used_again() {
 
 fn a_million_runs() {
     let check = |runs: u64| {
-        let config = Config::new().runs(runs).unlimited_time();
+        let config = Config::new().strategy("random").runs(runs).unlimited_time();
         let report = config.run(two_counters(1));
         assert_clean(&report);
         assert!(matches!(report.verdict, Verdict::Sampled) && report.executions == runs);

@@ -1,6 +1,6 @@
 //! Results without a failure. Each says what was tried, never more.
 
-use raddle_core::{Bound, Phase, PhaseEnd, Report};
+use raddle_core::{Bounds, Phase, PhaseEnd, Report};
 
 use crate::number::{about, count, thousands, time};
 
@@ -30,13 +30,14 @@ pub(crate) fn exhaustive(report: &Report) -> String {
     text + &given_up(report)
 }
 
-pub(crate) fn bounded(report: &Report, bound: &Bound) -> String {
+pub(crate) fn bounded(report: &Report, bound: &Bounds) -> String {
     let text = format!(
-        "{} bounded: all executions {}: none fails; {}, {}, {}, {MEMORY}",
+        "{} bounded: all executions {}: none fails; {}, {}{}, {}, {MEMORY}",
         ok(report),
         within(bound),
         classes(report),
         executions(report),
+        parts(report),
         time(report.elapsed)
     );
     text + &given_up(report)
@@ -47,15 +48,15 @@ fn given_up(report: &Report) -> String {
     match report.search.map_or(0, |search| search.blocked) {
         0 => String::new(),
         blocked => format!(
-            "\n        {} given up half-way, because nothing new could come of it",
+            "\n        {} given up half-way: nothing new could follow",
             count(blocked, "execution was", "executions were")
         ),
     }
 }
 
 /// What executions have to keep within.
-fn within(bound: &Bound) -> String {
-    let Bound { preemptions, delays, unfairness } = *bound;
+fn within(bound: &Bounds) -> String {
+    let Bounds { preemptions, delays, unfairness } = *bound;
     let counted = [
         preemptions.map(|most| format!("≤ {}", count(most.into(), "preemption", "preemptions"))),
         delays.map(|most| format!("≤ {}", count(most.into(), "delay", "delays"))),
@@ -73,7 +74,7 @@ pub(crate) fn sampled(report: &Report) -> String {
         return format!("{} replayed: this execution does not fail", ok(report));
     }
     let mut text = format!(
-        "{} sampled: {} ({}), {} seen, {}",
+        "{} sampled: {}{}, {} seen, {}",
         ok(report),
         executions(report),
         strategies(report),
@@ -109,11 +110,19 @@ pub(crate) fn nothing_to_explore(report: &Report) -> String {
 
 /// The strategy, or its parts with what each did.
 fn strategies(report: &Report) -> String {
+    match parts(report) {
+        parts if parts.is_empty() => format!(" ({})", report.strategy),
+        parts => parts,
+    }
+}
+
+/// The parts of a strategy with what each did, if it has any.
+fn parts(report: &Report) -> String {
     if report.phases.is_empty() {
-        return report.strategy.clone();
+        return String::new();
     }
     let part = |phase: &Phase| format!("{} {}", phase.strategy, thousands(phase.executions));
-    report.phases.iter().map(part).collect::<Vec<_>>().join(" · ")
+    format!(" ({})", report.phases.iter().map(part).collect::<Vec<_>>().join(" · "))
 }
 
 /// Why a part of a check was not all of it.

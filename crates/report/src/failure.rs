@@ -6,7 +6,7 @@ use crate::backtrace::program_part;
 use crate::clean::REPLAY;
 use crate::names::Names;
 use crate::number::{count, thousands, time};
-use crate::{deadlock, operation, steps};
+use crate::{deadlock, operation, race, steps};
 
 /// Messages longer than this are shortened in the headline and shown whole below it.
 const HEADLINE: usize = 160;
@@ -14,7 +14,8 @@ const HEADLINE: usize = 160;
 pub(crate) fn text(report: &Report, failure: &Failure) -> String {
     let names = Names::new(&failure.trace.objects);
     let (finding, trace) = (&failure.finding, &failure.trace);
-    let mut text = format!("raddle: test `{}` FAILED — {}\n", report.name, headline(finding));
+    let mut text =
+        format!("raddle: test `{}` FAILED — {}\n", report.name, headline(finding, &names));
     text += &format!("  {}\n", origin(report, failure));
     for line in warning(failure) {
         text += &format!("  {line}\n");
@@ -26,6 +27,7 @@ pub(crate) fn text(report: &Report, failure: &Failure) -> String {
             Finding::Nondeterminism { .. } => String::new(),
             Finding::Panic(_)
             | Finding::Deadlock(_)
+            | Finding::Race { .. }
             | Finding::StepLimit { .. }
             | Finding::Stuck { .. } => steps::picture(trace, finding, &names),
         },
@@ -40,10 +42,11 @@ pub(crate) fn text(report: &Report, failure: &Failure) -> String {
     text
 }
 
-fn headline(finding: &Finding) -> String {
+fn headline(finding: &Finding, names: &Names<'_>) -> String {
     match finding {
         Finding::Panic(panic) => shortened(&one_line(&panic.message)),
         Finding::Deadlock(waits) => deadlock::headline(waits),
+        Finding::Race { first, second } => race::headline(first, second, names),
         Finding::StepLimit { steps } => {
             format!("an execution did not end within {}", count(*steps, "step", "steps"))
         }
@@ -60,9 +63,13 @@ fn origin(report: &Report, failure: &Failure) -> String {
     if report.strategy == REPLAY {
         return format!("replayed from its token · {steps}");
     }
+    // The part of the strategy that found it.
+    let by = match report.phases.last() {
+        None => report.strategy.clone(),
+        Some(phase) => format!("{} ({})", phase.strategy, report.strategy),
+    };
     let found = format!(
-        "found by {} after {} ({}) · {steps}",
-        report.strategy,
+        "found by {by} after {} ({}) · {steps}",
         count(failure.execution, "execution", "executions"),
         time(report.elapsed)
     );
@@ -76,7 +83,10 @@ fn origin(report: &Report, failure: &Failure) -> String {
 
 fn warning(failure: &Failure) -> &'static [&'static str] {
     match failure.finding {
-        Finding::Panic(_) | Finding::Deadlock(_) | Finding::StepLimit { .. }
+        Finding::Panic(_)
+        | Finding::Deadlock(_)
+        | Finding::Race { .. }
+        | Finding::StepLimit { .. }
             if !failure.reproduced =>
         {
             &[
@@ -87,6 +97,7 @@ fn warning(failure: &Failure) -> &'static [&'static str] {
         }
         Finding::Panic(_)
         | Finding::Deadlock(_)
+        | Finding::Race { .. }
         | Finding::StepLimit { .. }
         | Finding::Nondeterminism { .. }
         | Finding::Stuck { .. } => &[],
@@ -101,6 +112,7 @@ fn message(finding: &Finding) -> String {
         }
         Finding::Panic(_)
         | Finding::Deadlock(_)
+        | Finding::Race { .. }
         | Finding::StepLimit { .. }
         | Finding::Nondeterminism { .. }
         | Finding::Stuck { .. } => String::new(),
@@ -111,6 +123,7 @@ fn explanation(report: &Report, finding: &Finding, trace: &Trace, names: &Names<
     match finding {
         Finding::Panic(panic) => place(panic),
         Finding::Deadlock(waits) => deadlock::explanation(waits, trace, names),
+        Finding::Race { first, second } => race::explanation(first, second, names),
         Finding::StepLimit { .. } => format!(
             "{}  Does a loop wait for another thread without blocking? If the executions are just \
              long, raise\n  the limit with `Config::max_steps`; to set such executions aside, use \
@@ -199,6 +212,7 @@ fn replay(report: &Report, failure: &Failure) -> String {
         Finding::Nondeterminism { .. } => String::new(),
         Finding::Panic(_)
         | Finding::Deadlock(_)
+        | Finding::Race { .. }
         | Finding::StepLimit { .. }
         | Finding::Stuck { .. } => {
             if is_test_name(&report.name) {

@@ -15,6 +15,7 @@ mod links;
 mod names;
 mod number;
 mod operation;
+mod race;
 mod steps;
 mod text;
 

@@ -62,6 +62,7 @@ pub(crate) fn announced(op: Op, names: &Names<'_>) -> String {
             OnceOp::Begin => format!("{name}.call"),
             OnceOp::Complete => format!("{name} is complete"),
             OnceOp::Reset => format!("{name} failed"),
+            OnceOp::IsComplete => format!("{name}.is_completed"),
         },
         Action::Park(park) => match park {
             ParkOp::Park { timed: false } => "park".into(),
@@ -136,6 +137,7 @@ fn outcome(event: &Event, names: &Names<'_>) -> Option<String> {
             OnceOp::Begin => {
                 Some(if event.effect == Effect::No { "done already" } else { "first" }.into())
             }
+            OnceOp::IsComplete => Some((event.effect == Effect::Yes).to_string()),
             OnceOp::Complete | OnceOp::Reset => None,
         },
         Action::Park(op) => match op {

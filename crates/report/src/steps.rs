@@ -1,12 +1,14 @@
 //! The picture of a run: its steps, and what stopped it.
 
-use raddle_core::{Action, Finding, ObjectId, ObjectKind, Site, ThreadId, ThreadOp, Trace};
+use raddle_core::{
+    Action, Finding, ObjectId, ObjectKind, PlainAccess, Site, ThreadId, ThreadOp, Trace,
+};
 
 use crate::fold::{Part, fold};
 use crate::lanes::{Act, Line, Step, draw};
 use crate::links::{Link, link};
 use crate::names::Names;
-use crate::operation;
+use crate::{operation, race};
 
 /// The most objects explained below a picture.
 const LEGEND: usize = 20;
@@ -16,16 +18,25 @@ pub(crate) fn picture(trace: &Trace, finding: &Finding, names: &Names<'_>) -> St
     let lives = Lives::new(trace);
     let mut lines = Vec::new();
     let mut used = Vec::new();
+    let mut accesses = racing(trace, finding).into_iter().peekable();
     for part in fold(trace.events.len()) {
         match part {
             Part::Omitted(number) => lines.push(Line::Omitted(number)),
             Part::Steps(range) => {
                 for position in range {
+                    while let Some(access) = accesses.next_if(|access| access.after <= position) {
+                        used.push(access.object);
+                        lines.push(Line::Act(plain(&access, names, &lives)));
+                    }
                     used.push(trace.events[position].op.object());
                     lines.push(Line::Act(step(trace, position, names, &lives)));
                 }
             }
         }
+    }
+    for access in accesses {
+        used.push(access.object);
+        lines.push(Line::Act(plain(&access, names, &lives)));
     }
     for act in stopped(trace, finding, names, &lives, &mut used) {
         lines.push(Line::Act(act));
@@ -59,6 +70,32 @@ fn step(trace: &Trace, position: usize, names: &Names<'_>, lives: &Lives) -> Act
             None => String::new(),
         },
         alive: lives.at(position),
+    }
+}
+
+/// The accesses that race, unless they are steps.
+fn racing(trace: &Trace, finding: &Finding) -> Vec<PlainAccess> {
+    match finding {
+        Finding::Race { first, second } => {
+            [*first, *second].into_iter().filter(|access| trace.plain.contains(access)).collect()
+        }
+        Finding::Panic(_)
+        | Finding::Deadlock(_)
+        | Finding::StepLimit { .. }
+        | Finding::Nondeterminism { .. }
+        | Finding::Stuck { .. } => Vec::new(),
+    }
+}
+
+/// An access that is no step.
+fn plain(access: &PlainAccess, names: &Names<'_>, lives: &Lives) -> Act {
+    Act {
+        step: Step::Mark("✗"),
+        thread: access.thread,
+        text: format!("{} {}", race::verb(access), names.name(access.object)),
+        source: source(access.site),
+        note: String::new(),
+        alive: lives.at(access.after),
     }
 }
 
@@ -96,9 +133,10 @@ fn stopped(
                 }
             })
             .collect(),
-        Finding::StepLimit { .. } | Finding::Nondeterminism { .. } | Finding::Stuck { .. } => {
-            Vec::new()
-        }
+        Finding::Race { .. }
+        | Finding::StepLimit { .. }
+        | Finding::Nondeterminism { .. }
+        | Finding::Stuck { .. } => Vec::new(),
     }
 }
 

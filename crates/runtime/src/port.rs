@@ -4,10 +4,11 @@
 
 use std::any::Any;
 use std::cell::Cell;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use raddle_core::{Effect, ObjectId, Op, Site, ThreadId};
+use raddle_core::{Action, CellOp, Effect, ObjectId, Op, Site, ThreadId};
 use raddle_engine::Initial;
 
 use crate::epoch;
@@ -35,10 +36,14 @@ pub(crate) struct Entries {
     /// As `submit`, for joins.
     pub(crate) submit_join: Submit,
     pub(crate) declare: unsafe fn(*const (), Initial, Site) -> ObjectId,
+    pub(crate) touch: unsafe fn(*const (), ObjectId, bool, Site),
     pub(crate) newest: unsafe fn(*const (), ObjectId) -> u64,
     pub(crate) life: unsafe fn(*const (), ThreadId) -> ObjectId,
     pub(crate) parker: unsafe fn(*const (), ThreadId, Site) -> ObjectId,
     pub(crate) time: unsafe fn(*const ()) -> u64,
+    pub(crate) advance: unsafe fn(*const (), u64),
+    pub(crate) belongings: unsafe fn(*const ()) -> Option<Rc<dyn Any>>,
+    pub(crate) endow: unsafe fn(*const (), Option<Rc<dyn Any>>),
     pub(crate) spawn: unsafe fn(*const (), Arc<dyn Body>, Site) -> ThreadId,
     pub(crate) work: unsafe fn(*const ()),
     pub(crate) finish: unsafe fn(*const (), Caught) -> Parting,
@@ -67,6 +72,8 @@ pub(crate) struct Port {
     /// What may be called with `run`; outside a run, what says that there is none.
     entries: Cell<&'static Entries>,
     plain_accesses: Cell<bool>,
+    /// For how many threads of the run the mirror keeps something.
+    endowed: Cell<u32>,
 }
 
 thread_local! {
@@ -76,6 +83,7 @@ thread_local! {
             run: Cell::new(std::ptr::null()),
             entries: Cell::new(&OUTSIDE),
             plain_accesses: Cell::new(false),
+            endowed: Cell::new(0),
         }
     };
 }
@@ -107,12 +115,6 @@ pub(crate) fn run() -> *const () {
     port().run.get()
 }
 
-/// Whether accesses to plain shared variables are to be announced.
-#[inline(always)]
-pub fn announces_plain_accesses() -> bool {
-    port().epoch.get() != 0 && port().plain_accesses.get()
-}
-
 /// Announces the operation that `make` makes on the object called `name`, waits for its turn, and tells what came of it.
 /// `None` outside a run.
 ///
@@ -138,6 +140,32 @@ pub fn operate(
         known = name.declare(port, initial, site);
     }
     Some(port.submit(make(number(known)), site))
+}
+
+/// Notes an access to the plain variable called `name`: a scheduling point if plain accesses are
+/// announced, otherwise only for the record. Nothing outside a run.
+///
+/// # Panics
+/// If another check, running at the same time, uses the variable.
+pub fn touch(name: &Name, writes: bool, site: Site) {
+    let port = port();
+    let epoch = port.epoch.get();
+    if epoch == 0 {
+        return;
+    }
+    let mut known = name.0.load(Ordering::Relaxed);
+    if known >> OBJECT_BITS != epoch {
+        known = name.declare(port, || Some(Initial::Cell), site);
+    }
+    let object = number(known);
+    if port.plain_accesses.get() {
+        let op = if writes { CellOp::Write } else { CellOp::Read };
+        port.submit(Op::new(object, Action::Cell(op)), site);
+    } else {
+        let (run, entries) = port.get();
+        // SAFETY: both were set together by `connect`, for a run that has not ended.
+        unsafe { (entries.touch)(run, object, writes, site) }
+    }
 }
 
 /// Announces an operation, waits for its turn, and tells what came of it.
@@ -180,6 +208,52 @@ pub fn time() -> u64 {
     let (run, entries) = port().get();
     // SAFETY: both were set together by `connect`, for a run that has not ended.
     unsafe { (entries.time)(run) }
+}
+
+/// Lets virtual time pass for the calling thread.
+pub fn advance(nanos: u64) {
+    let (run, entries) = port().get();
+    // SAFETY: both were set together by `connect`, for a run that has not ended.
+    unsafe { (entries.advance)(run, nanos) }
+}
+
+/// What the mirror keeps for the calling thread, if anything.
+pub fn belongings() -> Option<Rc<dyn Any>> {
+    if port().endowed.get() == 0 {
+        return None;
+    }
+    let (run, entries) = port().get();
+    // SAFETY: both were set together by `connect`, for a run that has not ended.
+    unsafe { (entries.belongings)(run) }
+}
+
+/// Whether the mirror keeps anything for any thread of the run.
+#[inline(always)]
+pub fn has_belongings() -> bool {
+    port().endowed.get() != 0
+}
+
+/// Keeps something for the calling thread, which must have nothing yet.
+pub fn endow(belongings: Rc<dyn Any>) {
+    let port = port();
+    port.endowed.set(port.endowed.get() + 1);
+    let (run, entries) = port.get();
+    // SAFETY: both were set together by `connect`, for a run that has not ended.
+    unsafe { (entries.endow)(run, Some(belongings)) }
+}
+
+/// Forgets what was kept for the calling thread, which must have something.
+pub fn disinherit() {
+    let port = port();
+    port.endowed.set(port.endowed.get() - 1);
+    let (run, entries) = port.get();
+    // SAFETY: both were set together by `connect`, for a run that has not ended.
+    unsafe { (entries.endow)(run, None) }
+}
+
+/// A thread that got stuck takes its belongings with it.
+pub(crate) fn nobody_has_belongings() {
+    port().endowed.set(0);
 }
 
 /// Starts a thread.
@@ -299,10 +373,14 @@ static OUTSIDE: Entries = Entries {
     submit_mutex: |_, _, _, _, _| outside(),
     submit_join: |_, _, _, _, _| outside(),
     declare: |_, _, _| outside(),
+    touch: |_, _, _, _| outside(),
     newest: |_, _| outside(),
     life: |_, _| outside(),
     parker: |_, _, _| outside(),
     time: |_| outside(),
+    advance: |_, _| outside(),
+    belongings: |_| outside(),
+    endow: |_, _| outside(),
     spawn: |_, _, _| outside(),
     work: |_| outside(),
     finish: |_, _| outside(),
@@ -353,11 +431,18 @@ impl Name {
     /// If a check on another OS thread uses the object.
     #[inline]
     pub fn assert_outside(&self, site: Site) {
-        // Pairs with `claim`: of a run and an outsider that meet, at least one sees the other.
-        let known = self.0.load(Ordering::SeqCst);
-        if known != 0 && epoch::is_foreign(known >> OBJECT_BITS, 0) {
+        if !self.is_unused() {
             shared(site)
         }
+    }
+
+    /// To be called outside a run, by whoever has just taken hold of the object there: whether no
+    /// check uses it.
+    #[inline]
+    pub fn is_unused(&self) -> bool {
+        // Pairs with `claim`: of a run and an outsider that meet, at least one sees the other.
+        let known = self.0.load(Ordering::SeqCst);
+        known == 0 || !epoch::is_foreign(known >> OBJECT_BITS, 0)
     }
 
     /// Makes the object known to the current run.

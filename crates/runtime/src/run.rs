@@ -1,6 +1,8 @@
 //! One execution on coroutines: announcements in, switches out, and clearing up at the end.
 
+use std::any::Any;
 use std::cell::{Cell, RefCell, UnsafeCell};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use raddle_core::{Action, Chooser, Effect, Op, Site, ThreadId, ThreadOp};
@@ -19,16 +21,27 @@ pub(crate) struct Crew<B> {
     backend: UnsafeCell<B>,
     /// By [`ThreadId`]: what a thread that has not started will run.
     bodies: UnsafeCell<Vec<Option<Arc<dyn Body>>>>,
+    /// By [`ThreadId`]: what the mirror keeps for a thread. Nothing is left after a run, unless a
+    /// thread got stuck.
+    belongings: RefCell<Vec<Option<Rc<dyn Any>>>>,
     options: Options,
 }
 
 impl<B: Backend> Crew<B> {
     pub(crate) fn new(backend: B, options: Options) -> Crew<B> {
-        Crew { backend: UnsafeCell::new(backend), bodies: UnsafeCell::new(Vec::new()), options }
+        Crew {
+            backend: UnsafeCell::new(backend),
+            bodies: UnsafeCell::new(Vec::new()),
+            belongings: RefCell::new(Vec::new()),
+            options,
+        }
     }
 
     pub(crate) fn abandon(self) {
         self.backend.into_inner().abandon();
+        // The stuck thread will not need them, and their destructors would run outside of any run.
+        std::mem::forget(self.belongings);
+        port::nobody_has_belongings();
     }
 }
 
@@ -119,10 +132,15 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         // Ends the connection also if raddle itself panics.
         let _connection = Connection;
         self.enter(ThreadId::MAIN);
-        if self.with_engine(|engine| engine.trace().pending.is_empty()) {
-            return Ok(());
+        let result = if self.with_engine(|engine| engine.trace().pending.is_empty()) {
+            Ok(())
+        } else {
+            self.tear_down()
+        };
+        if port::has_belongings() && result.is_ok() {
+            self.clear_belongings();
         }
-        self.tear_down()
+        result
     }
 
     #[inline(always)]

@@ -168,6 +168,11 @@ impl Actor {
             Step::Join(child) => self.ask_child(child, ThreadOp::Join),
             Step::IsFinished(child) => self.ask_child(child, ThreadOp::IsFinished),
             Step::SkipIfOdd(steps) => self.position += steps * (self.last & 1) as usize,
+            Step::BackIfEven(steps) => {
+                // Counted from this step, which has been passed already.
+                let back = (steps + 1) * (self.last & 1 ^ 1) as usize;
+                self.position = self.position.saturating_sub(back);
+            }
             Step::Panic => self.rest.push_back(Request::Panic),
         }
     }

@@ -9,7 +9,7 @@ pub struct Program {
     /// The shared objects.
     pub objects: Vec<Initial>,
     /// What threads do; the first is main's. A script spawns only scripts after itself, so that
-    /// every program ends.
+    /// every program without loops ends.
     pub scripts: Vec<Vec<Step>>,
 }
 
@@ -51,6 +51,9 @@ pub enum Step {
     IsFinished(usize),
     /// Leave out so many steps if what the thread learnt last is an odd number.
     SkipIfOdd(usize),
+    /// Go back so many steps, to the first at most, if what the thread learnt last is an even
+    /// number: a loop. Random programs of a [`Shape`](crate::Shape) have none.
+    BackIfEven(usize),
     /// Panic.
     Panic,
 }

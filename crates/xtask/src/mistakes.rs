@@ -36,8 +36,8 @@ const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "races are looked for among executed operations only",
         file: "crates/explore/src/past/races.rs",
-        right: "for pending in &trace.pending {",
-        wrong: "for pending in trace.pending.iter().take(0) {",
+        right: "for pending in &trace.pending {\n            let (op, thread)",
+        wrong: "for pending in trace.pending.iter().take(0) {\n            let (op, thread)",
         tests: DPOR,
     },
     Mistake {
@@ -99,6 +99,13 @@ const MISTAKES: &[Mistake] = &[
         tests: DPOR,
     },
     Mistake {
+        name: "a sequence in doubt stands for others",
+        file: "crates/explore/src/wakeup.rs",
+        right: "branch.children.is_empty() && !branch.doubtful;",
+        wrong: "branch.children.is_empty();",
+        tests: DPOR,
+    },
+    Mistake {
         name: "only one number is chosen",
         file: "crates/explore/src/dpor.rs",
         right: "for value in 0..bound {",
@@ -108,8 +115,9 @@ const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "an unpark is taken for a read",
         file: "crates/core/src/dependence.rs",
-        right: "            | Action::Barrier(BarrierOp::Leave { .. })\n            | Action::Channel(ChannelOp::AwaitTaken { .. }) => true,",
-        wrong: "            | Action::Barrier(BarrierOp::Leave { .. })\n            | Action::Park(ParkOp::Unpark)\n            | Action::Channel(ChannelOp::AwaitTaken { .. }) => true,",
+        right: "            | Action::Barrier(BarrierOp::Leave { .. })\n",
+        wrong: "            | Action::Barrier(BarrierOp::Leave { .. })\n            \
+                | Action::Park(ParkOp::Unpark)\n",
         tests: CLASSES,
     },
 ];

@@ -1,7 +1,7 @@
 //! Objects as they become known to a run.
 
 use raddle_core::fingerprint::History;
-use raddle_core::{Chooser, ObjectId, ObjectInfo, ObjectKind, Site, ThreadId};
+use raddle_core::{Chooser, ObjectId, ObjectInfo, ObjectKind, PlainAccess, Site, ThreadId};
 
 use super::{Engine, NOBODY, Slot};
 use crate::Memory;
@@ -21,6 +21,14 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             self.memory.declare(location, name, initial.number());
         }
         id
+    }
+
+    /// Notes an access to a plain variable by the running thread, which is no scheduling point.
+    pub fn touch(&mut self, by: ThreadId, object: ObjectId, writes: bool, site: Site) {
+        if !self.over {
+            let after = self.trace.events.len();
+            self.trace.plain.push(PlainAccess { thread: by, after, object, writes, site });
+        }
     }
 
     /// Tells what identifies an object across runs; not zero.

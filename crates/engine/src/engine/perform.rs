@@ -87,11 +87,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         let mut effect = Effect::None;
         match action {
             Action::Fence(order) => self.memory.fence(by, order),
-            Action::Pause(PauseOp::Sleep { nanos }) => {
-                self.time_moved = true;
-                let time = &mut self.threads[by.index()].time;
-                *time = time.saturating_add(nanos);
-            }
+            Action::Pause(PauseOp::Sleep { nanos }) => self.advance(by, nanos),
             Action::Pause(PauseOp::Yield | PauseOp::Spin) => {}
             Action::Choose { bound } => effect = self.choose_value(by, bound, site)?,
             Action::Thread(_)

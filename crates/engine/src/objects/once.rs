@@ -23,7 +23,7 @@ impl Shape for Once {
     fn enabled(&self, op: OnceOp, _by: ThreadId) -> bool {
         match op {
             OnceOp::Begin => *self != Once::Running,
-            OnceOp::Complete | OnceOp::Reset => true,
+            OnceOp::Complete | OnceOp::Reset | OnceOp::IsComplete => true,
         }
     }
 
@@ -45,6 +45,7 @@ impl Shape for Once {
                 *self = Once::Untouched;
                 Effect::None
             }
+            OnceOp::IsComplete => Effect::of(*self == Once::Complete),
         }
     }
 }

@@ -24,6 +24,8 @@ pub(crate) struct Above {
     shared: usize,
     /// Whether a run has been made.
     pub(super) is_begun: bool,
+    /// How much of the part had been done when anybody last looked.
+    pub(super) share_done: f64,
 }
 
 /// An event that would only repeat what is run elsewhere.
@@ -72,7 +74,8 @@ impl Dpor {
         plan.then.seen = 0;
         plan.then.sleepers.clone_from(&sleepers);
         let (root, found) = (steps.len(), Vec::new());
-        self.above = Above { root, steps, sleepers, found, shared, is_begun: false };
+        let (is_begun, share_done) = (false, 0.0);
+        self.above = Above { root, steps, sleepers, found, shared, is_begun, share_done };
     }
 
     /// What has happened in the last run.
@@ -146,16 +149,9 @@ impl Dpor {
         Given { own, done, ways_done: node.done, planned }
     }
 
-    /// How much of this part has been done, the last run included: every way on from a point counts
-    /// for the same.
-    pub(crate) fn share_done(&self) -> f64 {
-        let (mut done, mut share) = (0.0, 1.0);
-        for node in self.nodes.nodes.iter().filter(|node| node.at >= self.above.root) {
-            let ways = f64::from(node.done) + 1.0 + self.forest.ways(node.tree) as f64;
-            done += share * f64::from(node.done) / ways;
-            share /= ways;
-        }
-        done + share
+    /// How much of this part had been done when anybody last looked.
+    pub(crate) fn part_done(&self) -> f64 {
+        self.above.share_done
     }
 }
 
@@ -178,16 +174,22 @@ impl Above {
 
 impl DporChooser {
     /// Finds out who of those that fell asleep on the way to the first point of a part still sleeps.
+    /// False if the way has turned out to be one that was run before.
     #[cold]
-    pub(super) fn settle_sleepers(&mut self, threads: &Threads<'_>, past: &[Event]) {
+    pub(super) fn settle_sleepers(&mut self, threads: &Threads<'_>, past: &[Event]) -> bool {
+        self.seen = past.len();
         for Sleeper { since, event, access } in self.sleepers.drain(..) {
             let thread = event.thread;
-            let object = threads.pending[thread.index()].op.object();
-            let asleep = Footprint { thread, object, access };
-            if past[since..].iter().all(|event| !event.footprint().depends(&asleep)) {
-                self.sleep.push(asleep);
+            let mut since = past[since..].iter();
+            let own = since.clone().find(|other| other.id == event).map(|event| event.op);
+            let op = own.unwrap_or(threads.pending[thread.index()].op);
+            let asleep = Footprint { thread, object: op.object(), access };
+            match since.find(|event| event.footprint().depends(&asleep)) {
+                None => self.sleep.push(asleep),
+                Some(event) if event.id.thread == thread => return false,
+                Some(_) => {}
             }
         }
-        self.seen = past.len();
+        true
     }
 }

@@ -9,7 +9,7 @@ use raddle_core::{EventId, Trace};
 
 use crate::dpor::{Given, Sleeper};
 use crate::past::{Past, Planned};
-use crate::wakeup::Branch;
+use crate::wakeup::{Branch, Covers};
 
 /// The tree.
 #[derive(Debug)]
@@ -64,6 +64,9 @@ struct Child {
 enum Below {
     /// A leaf that nobody has begun with.
     Open,
+    /// A leaf in doubt, not to be begun with before everything that comes before it is done: it may
+    /// be given up, and so it stands for nothing else, and what is found later makes it longer.
+    Held,
     /// A leaf that somebody searches.
     Running,
     /// A leaf that was given up with so much of it done.
@@ -102,7 +105,7 @@ impl Commons {
         match self.root {
             Below::Done => true,
             Below::Point(node) => self.nodes[node as usize].unfinished == 0,
-            Below::Open | Below::Running | Below::Left(_) => false,
+            Below::Open | Below::Held | Below::Running | Below::Left(_) => false,
         }
     }
 
@@ -111,7 +114,7 @@ impl Commons {
         match self.root {
             Below::Open => 1,
             Below::Point(node) => self.nodes[node as usize].open,
-            Below::Running | Below::Left(_) | Below::Done => 0,
+            Below::Held | Below::Running | Below::Left(_) | Below::Done => 0,
         }
     }
 
@@ -126,7 +129,7 @@ impl Commons {
         let mut left = vec![(self.root, 1.0)];
         while let Some((below, share)) = left.pop() {
             match below {
-                Below::Open | Below::Running => {}
+                Below::Open | Below::Held | Below::Running => {}
                 Below::Left(part) => done += share * part,
                 Below::Done => done += share,
                 Below::Point(node) => {
@@ -179,19 +182,35 @@ impl Commons {
         past: &mut Past,
         trace: &Trace,
     ) {
-        let (mut here, mut first) = (place.node, place.child as usize + 1);
-        loop {
-            let later = &self.nodes[here as usize].children[first..];
-            let Some(child) = later.iter().find(|child| child.step.covers(steps, past, trace))
-            else {
-                break;
-            };
-            match child.below {
-                Below::Point(below) if !child.is_end && !steps.is_empty() => {
-                    (here, first) = (below, 0);
+        let Place { node: mut here, child } = place;
+        let mut first = child + 1;
+        let mut doubtful = false;
+        while let Some(child) = self.nodes[here as usize].children.get(first as usize) {
+            let step = match child.step.covers(steps, past, trace) {
+                Covers::Yes { step } => step,
+                other => {
+                    doubtful |= matches!(other, Covers::Unknown);
+                    first += 1;
+                    continue;
                 }
-                _ => return,
+            };
+            if let Some(step) = step {
+                steps.remove(step);
             }
+            doubtful |= child.step.doubtful;
+            here = match child.below {
+                Below::Point(below) if !child.is_end && !steps.is_empty() => below,
+                Below::Held if !steps.is_empty() => {
+                    let leaf = Place { node: here, child: first };
+                    self.count(Some(leaf), |node| node.unfinished -= 1);
+                    self.grow(leaf)
+                }
+                _ => {
+                    debug_assert!(steps.is_empty() || !child.step.doubtful, "begun with too early");
+                    return;
+                }
+            };
+            first = 0;
         }
         let origin = self.nodes[here as usize].origin;
         let mut place = None;
@@ -199,7 +218,9 @@ impl Commons {
             if let Some(before) = place {
                 here = self.grow(before);
             }
-            place = Some(self.add(here, Branch::new(step, past, trace, origin)));
+            let mut branch = Branch::new(step, past, trace, origin);
+            branch.doubtful = doubtful;
+            place = Some(self.add(here, branch));
         }
         if let Some(leaf) = place {
             self.open_leaf(leaf);
@@ -281,14 +302,16 @@ impl Commons {
                     let is_open = |child: &Child| match child.below {
                         Below::Open => true,
                         Below::Point(node) => self.nodes[node as usize].open > 0,
-                        Below::Running | Below::Left(_) | Below::Done => false,
+                        Below::Held | Below::Running | Below::Left(_) | Below::Done => false,
                     };
                     let children = &self.nodes[here as usize].children;
                     let child = children.iter().position(is_open)?;
                     place = Some(Place { node: here, child: child as u32 });
                     below = children[child].below;
                 }
-                Below::Point(_) | Below::Running | Below::Left(_) | Below::Done => return None,
+                Below::Point(_) | Below::Held | Below::Running | Below::Left(_) | Below::Done => {
+                    return None;
+                }
             }
         }
     }
@@ -327,9 +350,11 @@ impl Commons {
 
     /// What was just added is to be run.
     fn open_leaf(&mut self, leaf: Place) {
-        self.child(leaf).below = Below::Open;
+        let child = self.child(leaf);
+        let is_held = child.step.doubtful;
+        child.below = if is_held { Below::Held } else { Below::Open };
         self.count(Some(leaf), |node| {
-            node.open += 1;
+            node.open += usize::from(!is_held);
             node.unfinished += 1;
         });
     }
@@ -367,6 +392,12 @@ impl Commons {
             let Node { settled, children, .. } = &self.nodes[here as usize];
             let Some(child) = children.get(*settled) else { return };
             match child.below {
+                Below::Held => {
+                    let leaf = Place { node: here, child: *settled as u32 };
+                    self.child(leaf).below = Below::Open;
+                    self.count(Some(leaf), |node| node.open += 1);
+                    return;
+                }
                 Below::Open | Below::Running | Below::Left(_) => return,
                 Below::Done => {}
                 Below::Point(below) if self.nodes[below as usize].unfinished == 0 => {

@@ -1,5 +1,6 @@
 //! Which events of a run could have come the other way round, and what is to be run for that.
 
+use raddle_core::dependence::conflict;
 use raddle_core::{Access, Effect, Event, EventId, Footprint, Op, ThreadId, ThreadOp, Trace};
 
 use super::{LANE, NONE, OfThread, Past, Planned};
@@ -150,6 +151,39 @@ impl Past {
             }
         }
         (self.races, self.sequence) = (races, sequence);
+    }
+
+    /// In how many ways a search will probably go on from each point: by the event that followed, and
+    /// by every thread that could have performed a conflicting operation in its place.
+    pub(crate) fn likely_ways(&self, trace: &Trace) -> Vec<u32> {
+        let mut ways = vec![1; self.steps.len()];
+        // What each thread does next, looking back from the end.
+        let mut next = vec![None; self.threads.len()];
+        for pending in &trace.pending {
+            if let Some(next) = next.get_mut(pending.thread.index()) {
+                *next = Some(pending.op);
+            }
+        }
+        let mut spawns = self.spawns.iter().rev().peekable();
+        for (position, step) in self.steps.iter().enumerate().rev() {
+            let footprint = step.planned.footprint;
+            if let Some((_, child)) = spawns.next_if(|spawn| spawn.0 as usize == position) {
+                next[child.index()] = None;
+            }
+            next[footprint.thread.index()] = None;
+            let could_have = |(thread, op): (usize, &Option<Op>)| {
+                let Some(op) = op.filter(|op| op.object() == footprint.object && !is_join(*op))
+                else {
+                    return false;
+                };
+                let access = self.access_at(position, op, ThreadId(thread as u32), trace);
+                let other = (op.object(), footprint.access);
+                access.is_some_and(|access| conflict((op.object(), access), other))
+            };
+            ways[position] += next.iter().enumerate().filter(|&it| could_have(it)).count() as u32;
+            next[footprint.thread.index()] = Some(trace.events[position].op);
+        }
+        ways
     }
 
     /// What is to happen in the place of the event at `at`: all that came after it, up to the end of

@@ -2,14 +2,15 @@
 //! what can be had for it.
 //!
 //! Optimal reduction goes first and estimates how many executions there are. If that is too many, or
-//! if one of them does not end, the rest of the budget goes to sampling.
+//! if one of them does not end, a part of the budget goes to those with few preemptions (within a
+//! fair bound, if there are loops), and the rest to sampling.
 
 use raddle_core::{Phase, PhaseEnd, Report, Search, Verdict};
 use raddle_engine::Substrate;
 use raddle_strategy::Random;
 
 use super::{Limits, OnStepLimit, Progress, Session, Stop, Tally};
-use crate::{Dpor, Explorer, Refusal, Repeat, Strategy};
+use crate::{Bound, Covered, Deepening, Dpor, Explorer, Reduction, Refusal, Repeat, Strategy};
 
 /// Programs whose executions have more steps than this are not searched.
 const SEARCHED_STEPS: usize = 10_000;
@@ -22,12 +23,25 @@ const BELIEVED_RUNS: u64 = 50;
 const HOPELESS: f64 = 10.0;
 const PART: u64 = 4;
 
+/// More preemptions than this are left to sampling.
+const MOST_PREEMPTIONS: u32 = 5;
+
+/// How much more often than others a thread in a loop may go round.
+const FAIR: u32 = 1;
+
 impl<S: Substrate> Session<'_, S> {
     /// Explores as far as the budget goes.
     pub(super) fn auto(mut self) -> Result<Report, Refusal> {
         let mut tally = Tally::new();
         let (phase, search, verdict) = self.search_all(&mut tally);
+        let lead = (phase.end == PhaseEnd::TooLong).then_some(FAIR);
         let mut phases = vec![phase];
+        let mut verdict = verdict;
+        if verdict.is_none() {
+            let (phase, found) = self.search_bounded(&mut tally, lead);
+            phases.push(phase);
+            verdict = found;
+        }
         let verdict = match verdict {
             Some(verdict) => verdict,
             None => {
@@ -65,7 +79,9 @@ impl<S: Substrate> Session<'_, S> {
         let search = explorer.search();
         let estimate = search.and_then(|search| search.estimate).unwrap_or(1.0);
         let (end, verdict) = match stop {
-            Stop::Done if explorer.is_complete() => (PhaseEnd::Exhausted, Some(Verdict::Exhausted)),
+            Stop::Done if explorer.covered(true) == Covered::Everything => {
+                (PhaseEnd::Exhausted, Some(Verdict::Exhausted))
+            }
             Stop::Trivial => (PhaseEnd::Exhausted, Some(Verdict::NothingToExplore)),
             Stop::Done => {
                 // The run that was cut off is made again, in full, by sampling.
@@ -82,6 +98,37 @@ impl<S: Substrate> Session<'_, S> {
         };
         let strategy = Strategy::Dpor.to_string();
         (Phase { strategy, executions: tally.executions, end }, search, verdict)
+    }
+
+    /// Tries all executions with few preemptions, as far as a part of the budget goes. No verdict if
+    /// there are others and none of these fails.
+    fn search_bounded(&mut self, tally: &mut Tally, lead: Option<u32>) -> (Phase, Option<Verdict>) {
+        let before = tally.executions;
+        let all = Limits::of(self.settings);
+        let time = self.budget.limit().map(|limit| {
+            let spent = self.budget.elapsed();
+            spent + limit.saturating_sub(spent) / PART as u32
+        });
+        let limits = Limits {
+            runs: before + all.runs.saturating_sub(before) / PART,
+            time,
+            max_steps: all.max_steps.min(SEARCHED_STEPS),
+            on_step_limit: OnStepLimit::Discard,
+        };
+        let last = Bound { preemptions: Some(MOST_PREEMPTIONS), lead };
+        let mut explorer = Deepening::new(last, Reduction::Optimised);
+        let stop = self.go(&mut explorer, tally, &limits, &mut |_| false);
+        let covered = explorer.covered(matches!(stop, Stop::Done));
+        let (end, verdict) = match (stop, covered) {
+            (Stop::Failed(failure), _) => (PhaseEnd::Failed, Some(Verdict::Failed(failure))),
+            (_, Covered::Everything) => (PhaseEnd::Exhausted, Some(Verdict::Exhausted)),
+            (_, Covered::Within(bounds)) => (PhaseEnd::Bounded(bounds), None),
+            (_, Covered::Nothing) => (PhaseEnd::OutOfBudget, None),
+        };
+        // What was cut off is not set aside, but left to sampling.
+        tally.discarded = 0;
+        let strategy = Strategy::BporUpTo(explorer.current().0).to_string();
+        (Phase { strategy, executions: tally.executions - before, end }, verdict)
     }
 
     /// Uses up what is left of the budget.

@@ -13,7 +13,7 @@ use raddle_core::{Failure, Finding, Report, Search, Verdict};
 use raddle_engine::Substrate;
 
 use super::{Limits, Session, Stop, Tally};
-use crate::{Dpor, Explorer, ParallelDpor, Refusal, Sharing, Strategy};
+use crate::{Covered, Dpor, Explorer, ParallelDpor, Refusal, Sharing, Strategy};
 
 /// On how many OS threads to search.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -120,7 +120,8 @@ where
         let mut tally = Tally::new();
         let stop = self.go(&mut worker, &mut tally, &limits, &mut |_| false);
         let search = worker.search().unwrap_or_default();
-        Part { stop, tally, search, is_complete: worker.is_complete() }
+        let is_complete = worker.covered(true) == Covered::Everything;
+        Part { stop, tally, search, is_complete }
     }
 
     /// Looks for what a search on one OS thread finds first.
@@ -158,6 +159,7 @@ where
             // Not if it came of executions that share something, or no further run can be trusted.
             Finding::Panic(_)
             | Finding::Deadlock(_)
+            | Finding::Race { .. }
             | Finding::StepLimit { .. }
             | Finding::Stuck { .. } => failure.reproduced && self.confirm(&failure.trace),
         }

@@ -1,6 +1,6 @@
 //! What a session has seen so far.
 
-use raddle_core::Trace;
+use raddle_core::{Ending, Trace};
 
 use crate::Classes;
 
@@ -49,7 +49,10 @@ impl Tally {
         self.executions += 1;
         self.steps += trace.events.len() as u64;
         self.choices += trace.choices;
-        self.classes.insert(trace.fingerprint);
+        // A run that was given up is the beginning of others, no class of its own.
+        if !matches!(trace.ending, Ending::Abandoned) {
+            self.classes.insert(trace.fingerprint);
+        }
         self.threads = self.threads.max(threads);
     }
 }

@@ -134,7 +134,7 @@ macro_rules! atomic_type {
             #[track_caller]
             pub fn swap(&self, value: $type, order: Ordering) -> $type {
                 const KIND: Op = update_kind(Rmw::Swap, $scalar);
-                match self.update(KIND, ($bits)(value), order, Site::caller()) {
+                match self.compute(KIND, ($bits)(value), order, Site::caller()) {
                     Some(old) => old,
                     None => self.inner.swap(value, order),
                 }
@@ -190,6 +190,30 @@ macro_rules! atomic_type {
                 Err(old)
             }
 
+            /// As [`fetch_update`](Self::fetch_update).
+            #[track_caller]
+            pub fn try_update(
+                &self,
+                set_order: Ordering,
+                fetch_order: Ordering,
+                f: impl FnMut($type) -> Option<$type>,
+            ) -> Result<$type, $type> {
+                self.fetch_update(set_order, fetch_order, f)
+            }
+
+            /// Replaces the value by what `f` makes of it; returns the old value.
+            #[track_caller]
+            pub fn update(
+                &self,
+                set_order: Ordering,
+                fetch_order: Ordering,
+                mut f: impl FnMut($type) -> $type,
+            ) -> $type {
+                let (Ok(old) | Err(old)) =
+                    self.fetch_update(set_order, fetch_order, |old| Some(f(old)));
+                old
+            }
+
             /// The value, without synchronisation: nobody else can have a reference.
             pub fn get_mut(&mut self) -> &mut $type {
                 self.settle();
@@ -219,7 +243,7 @@ macro_rules! atomic_type {
             }
 
             #[inline(always)]
-            fn update(
+            fn compute(
                 &self,
                 kind: Op,
                 operand: u64,
@@ -277,7 +301,7 @@ macro_rules! computing_methods {
             #[track_caller]
             pub fn $method(&self, value: $type, order: Ordering) -> $type {
                 const KIND: Op = update_kind(Rmw::$function, $scalar);
-                match self.update(KIND, ($bits)(value), order, Site::caller()) {
+                match self.compute(KIND, ($bits)(value), order, Site::caller()) {
                     Some(old) => old,
                     None => self.inner.$method(value, order),
                 }
@@ -384,5 +408,67 @@ atomic_type! {
 impl<T> Default for AtomicPtr<T> {
     fn default() -> Self {
         Self::new(std::ptr::null_mut())
+    }
+}
+
+/// Methods that compute with the address, each from its function and what it does to a pointer.
+macro_rules! address_methods {
+    ($($(#[$doc:meta])* $method:ident $function:ident $change:expr),* $(,)?) => {
+        $(
+            $(#[$doc])*
+            #[track_caller]
+            pub fn $method(&self, val: usize, order: Ordering) -> *mut T {
+                const KIND: Op = update_kind(Rmw::$function, Scalar::Pointer);
+                if let Some(old) = self.compute(KIND, val as u64, order, Site::caller()) {
+                    return old;
+                }
+                // Not by the real method, which is newer than the oldest compiler.
+                let change: fn(*mut T, usize) -> *mut T = $change;
+                let mut old = self.inner.load(Ordering::Relaxed);
+                loop {
+                    let new = change(old, val);
+                    match self.inner.compare_exchange_weak(old, new, order, Ordering::Relaxed) {
+                        Ok(old) => return old,
+                        Err(newer) => old = newer,
+                    }
+                }
+            }
+        )*
+    };
+}
+
+impl<T> AtomicPtr<T> {
+    /// Adds so many values of the type; returns the old pointer.
+    #[track_caller]
+    pub fn fetch_ptr_add(&self, val: usize, order: Ordering) -> *mut T {
+        self.fetch_byte_add(val.wrapping_mul(size_of::<T>()), order)
+    }
+
+    /// Subtracts so many values of the type; returns the old pointer.
+    #[track_caller]
+    pub fn fetch_ptr_sub(&self, val: usize, order: Ordering) -> *mut T {
+        self.fetch_byte_sub(val.wrapping_mul(size_of::<T>()), order)
+    }
+
+    address_methods! {
+        /// Adds so many bytes; returns the old pointer.
+        fetch_byte_add Add |old, val| old.wrapping_byte_add(val),
+        /// Subtracts so many bytes; returns the old pointer.
+        fetch_byte_sub Sub |old, val| old.wrapping_byte_sub(val),
+        /// Bitwise or of the address; returns the old pointer.
+        fetch_or Or |old, val| old.map_addr(|address| address | val),
+        /// Bitwise and of the address; returns the old pointer.
+        fetch_and And |old, val| old.map_addr(|address| address & val),
+        /// Bitwise exclusive or of the address; returns the old pointer.
+        fetch_xor Xor |old, val| old.map_addr(|address| address ^ val),
+    }
+}
+
+impl<T> fmt::Pointer for AtomicPtr<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Looking is no operation of the program.
+        let newest = self.name.known().map(port::newest);
+        let newest = newest.map(|bits| std::ptr::with_exposed_provenance_mut::<T>(bits as usize));
+        fmt::Pointer::fmt(&newest.unwrap_or_else(|| self.inner.load(Ordering::Relaxed)), f)
     }
 }

@@ -112,6 +112,9 @@ impl Condvar {
         let outcome = guard.suspend_in_run(site, || {
             let effect = self.submit(CondvarOp::Consume { timed: true }, site);
             timed_out = effect == Some(Effect::No);
+            if timed_out {
+                crate::time::pass(time);
+            }
         });
         match outcome {
             Ok(guard) => Ok((guard, WaitTimeoutResult(timed_out))),

@@ -5,6 +5,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 
@@ -12,6 +13,7 @@ use raddle_core::{Action, Effect, MutexOp, ObjectId, Op, Site};
 use raddle_engine::Initial;
 use raddle_runtime::port::{self, Name};
 
+use super::poison::result;
 use crate::unexpected;
 
 // Made once, by the compiler; only the object is to be filled in.
@@ -55,6 +57,9 @@ unsafe impl<T: ?Sized + Send> Send for Mutex<T> {}
 // outside runs by `outside`, inside a run by the engine, and between the two by `Name`, which refuses
 // an object that is in use elsewhere.
 unsafe impl<T: ?Sized + Send> Sync for Mutex<T> {}
+
+impl<T: ?Sized> UnwindSafe for Mutex<T> {}
+impl<T: ?Sized> RefUnwindSafe for Mutex<T> {}
 
 impl<T> Mutex<T> {
     /// A free mutex around `value`.
@@ -193,15 +198,26 @@ impl<T: ?Sized> Mutex<T> {
     }
 }
 
-#[inline]
-fn result<G>(value: G, poisoned: bool) -> LockResult<G> {
-    if poisoned { Err(PoisonError::new(value)) } else { Ok(value) }
-}
-
 impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The data may be locked, and looking is no operation of the program.
-        f.debug_struct("Mutex").field("poisoned", &self.is_poisoned()).finish_non_exhaustive()
+        let mut text = f.debug_struct("Mutex");
+        // Inside a run looking is no operation of the program, and the data may be locked.
+        if !port::active() {
+            let held = match self.outside.try_lock() {
+                Ok(held) => Some(held),
+                Err(TryLockError::Poisoned(held)) => Some(held.into_inner()),
+                Err(TryLockError::WouldBlock) => None,
+            };
+            match held {
+                Some(_held) if self.name.is_unused() => {
+                    // SAFETY: no check uses the mutex, and outside of checks it is held.
+                    let data = unsafe { &*self.data.get() };
+                    text.field("data", &data)
+                }
+                Some(_) | None => text.field("data", &format_args!("<locked>")),
+            };
+        }
+        text.field("poisoned", &self.is_poisoned()).finish_non_exhaustive()
     }
 }
 

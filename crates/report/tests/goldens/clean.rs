@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use expect_test::expect;
-use raddle_core::{Bound, Phase, PhaseEnd, Report, Search, Verdict};
+use raddle_core::{Bounds, Phase, PhaseEnd, Report, Search, Verdict};
 
 use crate::build::{check, report};
 
@@ -51,7 +51,7 @@ fn sampled() {
 
 #[test]
 fn bounded() {
-    let bound = Bound { preemptions: Some(2), delays: None, unfairness: Some(1) };
+    let bound = Bounds { preemptions: Some(2), delays: None, unfairness: Some(1) };
     check(
         &report(Verdict::Bounded(bound)),
         expect![
@@ -91,7 +91,7 @@ fn not_finished() {
         &Report { verdict: Verdict::Exhausted, ..clean },
         expect![[r#"
             raddle: test `tests::queue` ok — exhaustive: 3,911 classes, 10,000 executions, 0.4 s, SC
-                    2 executions were given up half-way, because nothing new could come of it"#]],
+                    2 executions were given up half-way: nothing new could follow"#]],
     );
 }
 

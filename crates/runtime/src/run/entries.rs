@@ -1,5 +1,7 @@
 //! What a run offers to the mirror, without its types.
 
+use std::any::Any;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use raddle_core::Chooser;
@@ -31,10 +33,14 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         submit_mutex: Self::submit_mutex_entry,
         submit_join: Self::submit_join_entry,
         declare: Self::declare_entry,
+        touch: Self::touch_entry,
         newest: Self::newest_entry,
         life: Self::life_entry,
         parker: Self::parker_entry,
         time: Self::time_entry,
+        advance: Self::advance_entry,
+        belongings: Self::belongings_entry,
+        endow: Self::endow_entry,
         spawn: Self::spawn_entry,
         work: Self::work_entry,
         finish: Self::finish_entry,
@@ -61,6 +67,9 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         fn declare_entry(run, initial: Initial, site: Site) -> ObjectId {
             run.with_engine(|engine| engine.declare(run.thread.get(), initial, site))
         }
+        fn touch_entry(run, object: ObjectId, writes: bool, site: Site) {
+            run.with_engine(|engine| engine.touch(run.thread.get(), object, writes, site))
+        }
         fn newest_entry(run, object: ObjectId) -> u64 {
             run.with_engine(|engine| engine.newest(object))
         }
@@ -72,6 +81,23 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         }
         fn time_entry(run) -> u64 {
             run.with_engine(|engine| engine.time(run.thread.get()))
+        }
+        fn advance_entry(run, nanos: u64) {
+            run.with_engine(|engine| engine.advance(run.thread.get(), nanos));
+        }
+        fn belongings_entry(run) -> Option<Rc<dyn Any>> {
+            let all = run.crew.belongings.borrow();
+            all.get(run.thread.get().index()).and_then(Clone::clone)
+        }
+        fn endow_entry(run, belongings: Option<Rc<dyn Any>>) {
+            let me = run.thread.get().index();
+            let mut all = run.crew.belongings.borrow_mut();
+            if all.len() <= me {
+                all.resize(me + 1, None);
+            }
+            let before = std::mem::replace(&mut all[me], belongings);
+            drop(all);
+            drop(before);
         }
         fn spawn_entry(run, body: Arc<dyn Body>, site: Site) -> ThreadId {
             run.spawn(body, site)

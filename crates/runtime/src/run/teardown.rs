@@ -7,7 +7,7 @@ use raddle_core::{Chooser, Effect, Op, Site, ThreadId};
 use raddle_engine::{Memory, Stuck};
 
 use super::{Phase, Run};
-use crate::{Backend, panics};
+use crate::{Backend, panics, port};
 
 /// How often a program may catch raddle's unwinding before its thread counts as stuck.
 const PATIENCE: u32 = 1000;
@@ -49,6 +49,17 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
             Some(stuck) if !waiting.is_empty() => Err(stuck),
             Some(_) | None => Ok(()),
         }
+    }
+
+    /// What destructors made threads have after these had ended.
+    #[cold]
+    pub(super) fn clear_belongings(&self) {
+        let left = self.crew.belongings.take();
+        port::nobody_has_belongings();
+        self.discard(left);
+        // If their destructors do it again, it is not worth more trouble.
+        std::mem::forget(self.crew.belongings.take());
+        port::nobody_has_belongings();
     }
 
     /// Whether a panic of this thread is under way.

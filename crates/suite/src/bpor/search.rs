@@ -77,7 +77,8 @@ impl Subject {
             .runs(u64::MAX)
             .time(limit)
             .max_steps(Program::MAX_STEPS)
-            .granularity(Granularity::All);
+            .granularity(Granularity::All)
+            .races(false);
         let start = nanoseconds(ClockId::ThreadCPUTime);
         let report = config.try_run(program.closure(form, size));
         let seconds = (nanoseconds(ClockId::ThreadCPUTime) - start) as f64 / 1e9;
@@ -99,6 +100,9 @@ impl Subject {
             runs,
             max_steps: Program::MAX_STEPS,
             on_step_limit: OnStepLimit::Fail,
+            // They are what some of the programs are about.
+            races: false,
+            plain_points: true,
             explore_trivial: false,
             workers: Workers::ONE,
         };

@@ -119,6 +119,7 @@ impl Model {
                 }
                 OnceOp::Complete => set(complete, true),
                 OnceOp::Reset => set(begun, false),
+                OnceOp::IsComplete => yes_if(*complete),
             },
             (Model::Parker { token }, Action::Park(op)) => match op {
                 ParkOp::Park { .. } => yes_if(std::mem::take(token)),

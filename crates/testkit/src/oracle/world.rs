@@ -145,6 +145,16 @@ impl<'a> World<'a> {
         self.threads.iter().position(|thread| thread.path == path)
     }
 
+    /// The spawn path of the thread at `place`.
+    pub fn path_of(&self, place: usize) -> Path {
+        self.threads[place].path
+    }
+
+    /// What the thread at `place` wants next, or wanted last.
+    pub fn wants(&self, place: usize) -> Request {
+        self.threads[place].wants
+    }
+
     /// The class of what has happened so far.
     pub fn key(&self) -> Key {
         let chosen = |happening: &Happening| match (happening.target, happening.effect) {

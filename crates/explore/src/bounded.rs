@@ -1,0 +1,180 @@
+//! Bounded depth-first search: every execution that takes few enough liberties, without reduction.
+//!
+//! *Preemption bound* (Musuvathi and Qadeer, PLDI 2007; CHESS): at most so many switches away from a
+//! thread that could have gone on. *Delay bound* (Emmi, Qadeer and Rakamarić, POPL 2011): at most so
+//! many departures from a deterministic scheduler, here the non-preemptive round-robin in the order
+//! of thread ids; passing over one thread that could go on is one delay.
+//!
+//! Promise: when it ends, every interleaving within the bound has been run, once. Numbers that the
+//! program asks for are all tried and cost nothing.
+//!
+//! Deviation: a thread that gave way (a pause, or a wait that timed out) loses its turn. To switch
+//! away from it is no preemption, and the round-robin scheduler goes on to the next thread.
+
+use raddle_core::{Bounds, Choice, Chooser, Event, Pick, Plan, Point, ThreadId, Threads, Trace};
+
+use crate::{Covered, Explorer, Refusal};
+
+/// What is counted, and how much of it an execution may have.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Limit {
+    /// Preemptions.
+    Preemptions(u32),
+    /// Delays.
+    Delays(u32),
+}
+
+/// The search: a stack of points, each with the options not tried yet.
+#[derive(Clone, Debug)]
+pub struct BoundedDfs {
+    limit: Limit,
+    stack: Vec<Node>,
+    started: bool,
+    pruned: bool,
+    refusal: Option<Refusal>,
+}
+
+#[derive(Clone, Debug)]
+struct Node {
+    /// What the bound allows, the cheapest first.
+    options: Vec<Offer>,
+    taken: usize,
+}
+
+#[derive(Copy, Clone, Debug)]
+struct Offer {
+    choice: Choice,
+    /// What has been spent once this is chosen.
+    spent: u32,
+}
+
+/// Takes the cheapest option everywhere and remembers the others that the bound allows.
+#[derive(Clone, Debug)]
+pub struct BoundedDfsChooser {
+    limit: Limit,
+    spent: u32,
+    met: Vec<Node>,
+    pruned: bool,
+    refusal: Option<Refusal>,
+}
+
+impl BoundedDfs {
+    /// A search that stays within `limit`.
+    pub fn new(limit: Limit) -> BoundedDfs {
+        BoundedDfs { limit, stack: Vec::new(), started: false, pruned: false, refusal: None }
+    }
+
+    /// Whether the bound has kept any execution out so far.
+    pub fn pruned(&self) -> bool {
+        self.pruned
+    }
+}
+
+impl Explorer for BoundedDfs {
+    type Then = BoundedDfsChooser;
+
+    fn chooser(&self) -> BoundedDfsChooser {
+        BoundedDfsChooser {
+            limit: self.limit,
+            spent: 0,
+            met: Vec::new(),
+            pruned: false,
+            refusal: None,
+        }
+    }
+
+    fn next(&mut self, plan: &mut Plan<BoundedDfsChooser>) -> bool {
+        if self.started {
+            loop {
+                let Some(node) = self.stack.last_mut() else { return false };
+                node.taken += 1;
+                if node.taken < node.options.len() {
+                    break;
+                }
+                self.stack.pop();
+            }
+        }
+        self.started = true;
+        plan.prefix.clear();
+        plan.prefix.extend(self.stack.iter().map(|node| node.options[node.taken].choice));
+        plan.then.spent = self.stack.last().map_or(0, |node| node.options[node.taken].spent);
+        true
+    }
+
+    fn learn(&mut self, _run: u64, _trace: &Trace, plan: &mut Plan<BoundedDfsChooser>) {
+        self.stack.append(&mut plan.then.met);
+        self.pruned |= plan.then.pruned;
+        self.refusal = plan.then.refusal;
+    }
+
+    fn covered(&self, is_done: bool) -> Covered {
+        match self.limit {
+            _ if !is_done => Covered::Nothing,
+            _ if !self.pruned => Covered::Everything,
+            Limit::Preemptions(most) => {
+                Covered::Within(Bounds { preemptions: Some(most), ..Bounds::default() })
+            }
+            Limit::Delays(most) => {
+                Covered::Within(Bounds { delays: Some(most), ..Bounds::default() })
+            }
+        }
+    }
+
+    fn refusal(&self) -> Option<Refusal> {
+        self.refusal
+    }
+}
+
+impl Chooser for BoundedDfsChooser {
+    const WATCHES_CHANGES: bool = false;
+
+    fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick {
+        if let Point::Value { by, bound } = at {
+            self.refusal = Refusal::of_choice(by, *bound);
+            if self.refusal.is_some() {
+                return Pick::Abandon;
+            }
+        }
+        let mut options: Vec<(usize, Offer)> = match at {
+            Point::Thread(threads) => self.offers(threads, past),
+            Point::Value { .. } | Point::Source { .. } => (0..at.options())
+                .map(|option| (option, Offer { choice: at.choice(option), spent: self.spent }))
+                .collect(),
+        };
+        let (Limit::Preemptions(most) | Limit::Delays(most)) = self.limit;
+        let offered = options.len();
+        options.retain(|(_, offer)| offer.spent <= most);
+        self.pruned |= options.len() < offered;
+        // One option is always free.
+        let (first, Offer { spent, .. }) = options[0];
+        self.spent = spent;
+        let options = options.into_iter().map(|(_, offer)| offer).collect();
+        self.met.push(Node { options, taken: 0 });
+        Pick::Take(first)
+    }
+}
+
+impl BoundedDfsChooser {
+    /// The threads that can go on, the cheapest first, each with its place among the options.
+    fn offers(&self, threads: &Threads<'_>, past: &[Event]) -> Vec<(usize, Offer)> {
+        let mut order: Vec<(usize, ThreadId)> =
+            threads.enabled.iter().copied().enumerate().collect();
+        order.sort_unstable_by_key(|&(_, thread)| thread);
+        let mut in_force = None;
+        if let Some(last) = past.last() {
+            let may_go_on = !last.op.gave_way(last.effect);
+            let thread = last.id.thread;
+            in_force = order.iter().position(|option| may_go_on && option.1 == thread);
+            let next = order.iter().position(|option| option.1 > thread);
+            order.rotate_left(in_force.or(next).unwrap_or(0));
+        }
+        let cost = |place: usize| match self.limit {
+            Limit::Preemptions(_) => u32::from(in_force.is_some() && place > 0),
+            Limit::Delays(_) => place as u32,
+        };
+        let offers = order.into_iter().enumerate().map(|(place, (option, thread))| {
+            (option, Offer { choice: Choice::Thread(thread), spent: self.spent + cost(place) })
+        });
+        offers.collect()
+    }
+}

@@ -1,0 +1,152 @@
+//! What an execution may take, and what each option at a point would cost.
+//!
+//! *Preemption bound* (BPOR, Def. 2.5): switches away from a thread that could have gone on. *Fair
+//! bound* (Def. 2.6): how many yields a thread that goes on may be ahead of any that could.
+//!
+//! Deviations: a switch away from a thread that just gave way is no preemption; nor, with both
+//! bounds, is one from a thread that the fair bound stops. So there is always an option within the
+//! bounds (the paper's §5.3 has to deal with states that have none).
+
+use raddle_core::{Action, Bounds, Effect, Event, ThreadId, ThreadOp, Threads};
+
+/// How much an execution may take.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+pub struct Bound {
+    /// How many preemptions it may have; any number if `None`.
+    pub preemptions: Option<u32>,
+    /// How many yields a thread that goes on may be ahead of another that could; any number if
+    /// `None`.
+    pub lead: Option<u32>,
+}
+
+impl Bound {
+    /// No bound.
+    pub const NONE: Bound = Bound { preemptions: None, lead: None };
+
+    /// At most so many preemptions.
+    pub fn preemptions(preemptions: u32) -> Bound {
+        Bound { preemptions: Some(preemptions), lead: None }
+    }
+
+    /// At most so many yields ahead.
+    pub fn fair(lead: u32) -> Bound {
+        Bound { preemptions: None, lead: Some(lead) }
+    }
+
+    /// Both.
+    pub fn both(preemptions: u32, lead: u32) -> Bound {
+        Bound { preemptions: Some(preemptions), lead: Some(lead) }
+    }
+}
+
+impl From<Bound> for Bounds {
+    fn from(bound: Bound) -> Bounds {
+        Bounds { preemptions: bound.preemptions, delays: None, unfairness: bound.lead }
+    }
+}
+
+/// A thread that can go on at a point.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Offer {
+    pub(super) thread: ThreadId,
+    /// How many preemptions there have been once it has gone on.
+    pub(super) preemptions: u32,
+    /// Whether it is too far ahead of others.
+    pub(super) stopped: bool,
+    /// Whether going on exceeds a bound.
+    pub(super) over: bool,
+}
+
+/// What a run has spent so far.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Account {
+    bound: Bound,
+    /// Preemptions up to the last point.
+    pub(super) preemptions: u32,
+    /// How many events have been looked at.
+    seen: usize,
+    /// By [`ThreadId`].
+    threads: Vec<Member>,
+}
+
+#[derive(Copy, Clone, Debug, Default)]
+struct Member {
+    alive: bool,
+    yields: u32,
+}
+
+impl Account {
+    /// A new run begins, with so many preemptions in its prefix.
+    pub(super) fn begin(&mut self, bound: Bound, preemptions: u32) {
+        self.bound = bound;
+        self.preemptions = preemptions;
+        self.seen = 0;
+        self.threads.clear();
+        self.member(ThreadId::MAIN).alive = true;
+    }
+
+    /// Looks at what has happened since it last did.
+    pub(super) fn catch_up(&mut self, past: &[Event]) {
+        for event in &past[self.seen..] {
+            if let (Action::Thread(ThreadOp::Spawn), Effect::Value(child)) =
+                (event.op.action(), event.effect)
+            {
+                self.member(ThreadId(child as u32)).alive = true;
+            }
+            let exits = event.op.action() == Action::Thread(ThreadOp::Exit);
+            let member = self.member(event.id.thread);
+            member.alive &= !exits;
+            member.yields += u32::from(event.op.gave_way(event.effect));
+        }
+        self.seen = past.len();
+    }
+
+    /// Whether a thread has begun and not ended.
+    pub(super) fn is_alive(&self, thread: ThreadId) -> bool {
+        self.threads.get(thread.index()).is_some_and(|member| member.alive)
+    }
+
+    /// The threads that can go on, in the order in which they are to be tried; and the one that can
+    /// without a switch, from which every switch is a preemption.
+    pub(super) fn offers(
+        &self,
+        threads: &Threads<'_>,
+        past: &[Event],
+    ) -> (Vec<Offer>, Option<ThreadId>) {
+        let yields = |thread: ThreadId| self.threads[thread.index()].yields;
+        let fewest = threads.enabled.iter().map(|&thread| yields(thread)).min().unwrap_or(0);
+        let stopped = |thread| self.bound.lead.is_some_and(|lead| yields(thread) - fewest > lead);
+        let last = past.last().filter(|last| {
+            let thread = last.id.thread;
+            let able = threads.enabled.contains(&thread) && !stopped(thread);
+            able && !last.op.gave_way(last.effect)
+        });
+        let in_force = last.map(|last| last.id.thread);
+        let most = self.bound.preemptions.unwrap_or(u32::MAX);
+        let mut offers: Vec<Offer> = threads
+            .enabled
+            .iter()
+            .map(|&thread| {
+                let preempts = in_force.is_some_and(|in_force| in_force != thread);
+                let preemptions = self.preemptions + u32::from(preempts);
+                let stopped = stopped(thread);
+                Offer { thread, preemptions, stopped, over: stopped || preemptions > most }
+            })
+            .collect();
+        // With the fair bound alone, who is behind goes first (Alg. 4); otherwise who can go on for
+        // nothing (Alg. 3).
+        let behind_first = self.bound.lead.is_some() && self.bound.preemptions.is_none();
+        offers.sort_unstable_by_key(|offer| {
+            let ahead = if behind_first { yields(offer.thread) } else { 0 };
+            (ahead, Some(offer.thread) != in_force, offer.thread)
+        });
+        (offers, in_force)
+    }
+
+    fn member(&mut self, thread: ThreadId) -> &mut Member {
+        if self.threads.len() <= thread.index() {
+            self.threads.resize(thread.index() + 1, Member::default());
+        }
+        &mut self.threads[thread.index()]
+    }
+}

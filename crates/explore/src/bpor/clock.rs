@@ -1,0 +1,101 @@
+//! Happens-before in a finished trace, by vector clocks.
+//!
+//! Dependence orders two events as they came; besides, a thread's events happen after its spawn.
+
+use raddle_core::{Access, EventId, ObjectId, ThreadId, Trace};
+
+use super::races::spawned;
+
+/// What happened before something: how many events of each thread.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct Clock(Vec<u32>);
+
+impl Clock {
+    /// Whether `event` happened before, or is the thing itself.
+    pub(super) fn knows(&self, event: EventId) -> bool {
+        self.0.get(event.thread.index()).is_some_and(|&events| events > event.index)
+    }
+
+    fn join(&mut self, other: &Clock) {
+        if self.0.len() < other.0.len() {
+            self.0.resize(other.0.len(), 0);
+        }
+        for (mine, &theirs) in self.0.iter_mut().zip(&other.0) {
+            *mine = (*mine).max(theirs);
+        }
+    }
+
+    fn add(&mut self, event: EventId) {
+        let thread = event.thread.index();
+        if self.0.len() <= thread {
+            self.0.resize(thread + 1, 0);
+        }
+        self.0[thread] = event.index + 1;
+    }
+}
+
+/// The clocks of a trace.
+pub(super) struct Clocks {
+    /// By position.
+    events: Vec<Clock>,
+    /// For each thread, its positions and that of its spawn, ascending.
+    threads: Vec<Vec<usize>>,
+    nothing: Clock,
+}
+
+/// What is known through an object.
+#[derive(Clone, Default)]
+struct Known {
+    /// To those who read it.
+    last_update: Clock,
+    /// To those who update it.
+    everything: Clock,
+}
+
+impl Clocks {
+    pub(super) fn new(trace: &Trace) -> Clocks {
+        let threads = trace.threads.iter().map(|info| info.id.index() + 1).max().unwrap_or(0);
+        let mut clocks = Clocks {
+            events: Vec::with_capacity(trace.events.len()),
+            threads: vec![Vec::new(); threads],
+            nothing: Clock::default(),
+        };
+        let mut objects = vec![Known::default(); trace.objects.len()];
+        for (position, event) in trace.events.iter().enumerate() {
+            let mut clock = clocks.at_announcement(event.id.thread, position).clone();
+            clock.add(event.id);
+            if event.op.object() != ObjectId::NONE {
+                let known = &mut objects[event.op.object().index()];
+                match event.access() {
+                    Access::Read => clock.join(&known.last_update),
+                    Access::Update => {
+                        clock.join(&known.everything);
+                        known.last_update = clock.clone();
+                    }
+                }
+                known.everything.join(&clock);
+            }
+            clocks.events.push(clock);
+            clocks.threads[event.id.thread.index()].push(position);
+            if let Some(child) = spawned(event) {
+                clocks.threads[child.index()].push(position);
+            }
+        }
+        clocks
+    }
+
+    /// What happened before the event at `position`, and that.
+    pub(super) fn of(&self, position: usize) -> &Clock {
+        &self.events[position]
+    }
+
+    /// What had happened before a thread at `state`: up to its last event, or its spawn.
+    pub(super) fn at_announcement(&self, thread: ThreadId, state: usize) -> &Clock {
+        let own = &self.threads[thread.index()];
+        let before = own.partition_point(|&position| position < state);
+        match before.checked_sub(1) {
+            Some(last) => &self.events[own[last]],
+            None => &self.nothing,
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! Which operations of a run could have come earlier: Algorithm 2 of BPOR, lines 4 to 7, as a pure
+//! function over a finished trace.
+//!
+//! At every state, for every thread's next operation, performed later or still pending at the end:
+//! the most recent event of each other thread that it is dependent with. A panic ends everything, so
+//! the event it came after is dependent with everything.
+
+use raddle_core::dependence::conflict;
+use raddle_core::{Access, Action, Effect, Ending, Event, ObjectId, Op, ThreadId, ThreadOp, Trace};
+
+use super::clock::Clocks;
+
+/// A thread's next operation is dependent with an earlier event of another thread.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(super) struct Race {
+    /// The position of the event.
+    pub(super) event: usize,
+    /// The thread.
+    pub(super) thread: ThreadId,
+    /// What makes the operation dependent.
+    pub(super) why: Why,
+}
+
+/// Why an operation is dependent with an event.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(super) enum Why {
+    /// They conflict, and the operation was performed in the end.
+    Performed,
+    /// They conflict, and the operation was still pending at the end.
+    Pending,
+    /// One of them ended the run by a panic.
+    Panic,
+}
+
+/// The races seen at the states after the event at position `fresh` and later ones.
+pub(super) fn races(trace: &Trace, fresh: usize, clocks: Option<&Clocks>) -> Vec<Race> {
+    let mut search = Search::new(trace, clocks);
+    for position in 0..trace.events.len() {
+        search.enter(position);
+        if position >= fresh {
+            search.after(position);
+        }
+    }
+    if let (Ending::Panicked(_), Some(last)) =
+        (&trace.ending, trace.events.len().checked_sub(1).filter(|&last| last >= fresh))
+    {
+        search.panic(last);
+    }
+    search.found
+}
+
+/// For every thread's next operation at `state`, the most recent event of each other thread that it
+/// is dependent with: the definition, word for word.
+pub(super) fn most_recent(trace: &Trace, state: usize) -> Vec<(usize, ThreadId)> {
+    let search = Search::new(trace, None);
+    let threads = || (0..search.next.len()).map(|thread| ThreadId(thread as u32));
+    let mut pairs = Vec::new();
+    for thread in threads() {
+        let Some(next) = search.next_at(thread, state) else { continue };
+        for other in threads().filter(|&other| other != thread) {
+            let event = (0..state).rev().find(|&position| {
+                trace.events[position].id.thread == other && search.depends(position, next, state)
+            });
+            pairs.extend(event.map(|event| (event, thread)));
+        }
+    }
+    pairs
+}
+
+/// An operation of a thread.
+#[derive(Copy, Clone, Debug)]
+struct Next {
+    op: Op,
+    /// At which state it was announced.
+    announced: usize,
+    /// The position of the event, or the end of the trace if it was never performed.
+    performed: usize,
+}
+
+struct Search<'a> {
+    trace: &'a Trace,
+    clocks: Option<&'a Clocks>,
+    /// By [`ThreadId`], in order.
+    next: Vec<Vec<Next>>,
+    /// By [`ObjectId`], what has been done to it so far.
+    objects: Vec<History>,
+    /// By [`ObjectId`], the positions of all its Updates.
+    updates: Vec<Vec<usize>>,
+    found: Vec<Race>,
+}
+
+/// The most recent events on an object, one entry a thread.
+#[derive(Clone, Default)]
+struct History(Vec<Recent>);
+
+#[derive(Copy, Clone)]
+struct Recent {
+    thread: ThreadId,
+    event: usize,
+    update: Option<usize>,
+}
+
+impl<'a> Search<'a> {
+    fn new(trace: &'a Trace, clocks: Option<&'a Clocks>) -> Search<'a> {
+        let mut updates = vec![Vec::new(); trace.objects.len()];
+        for (position, event) in trace.events.iter().enumerate() {
+            if event.op.object() != ObjectId::NONE && event.access() == Access::Update {
+                updates[event.op.object().index()].push(position);
+            }
+        }
+        let objects = vec![History::default(); trace.objects.len()];
+        let next = next_operations(trace);
+        Search { trace, clocks, next, objects, updates, found: Vec::new() }
+    }
+
+    /// Enters the event at `position` into the history of its object.
+    fn enter(&mut self, position: usize) {
+        let event = &self.trace.events[position];
+        let Some(history) = self.objects.get_mut(event.op.object().index()) else { return };
+        let thread = event.id.thread;
+        let known = history.0.iter().position(|recent| recent.thread == thread);
+        let place = known.unwrap_or_else(|| {
+            history.0.push(Recent { thread, event: position, update: None });
+            history.0.len() - 1
+        });
+        let recent = &mut history.0[place];
+        recent.event = position;
+        if event.access() == Access::Update {
+            recent.update = Some(position);
+        }
+    }
+
+    /// What the event at `position` changes: it may be dependent with what others have announced,
+    /// and its thread, and a thread it spawned, announces something.
+    fn after(&mut self, position: usize) {
+        let event = &self.trace.events[position];
+        let (thread, state) = (event.id.thread, position + 1);
+        for other in 0..self.next.len() {
+            let other = ThreadId(other as u32);
+            let Some(next) = self.next_at(other, state) else { continue };
+            if next.announced == state {
+                self.announced(other, next);
+            } else if other != thread && self.depends(position, next, state) {
+                let why = self.why(next);
+                self.found.push(Race { event: position, thread: other, why });
+            }
+        }
+    }
+
+    /// What `thread` announced may be dependent with what has happened before.
+    fn announced(&mut self, thread: ThreadId, next: Next) {
+        let Some(history) = self.objects.get(next.op.object().index()) else { return };
+        let state = next.announced;
+        let others = history.0.iter().filter(|recent| recent.thread != thread);
+        let latest: Vec<usize> = match self.access(next, state) {
+            Access::Read => others.filter_map(|recent| recent.update).collect(),
+            Access::Update => others.map(|recent| recent.event).collect(),
+        };
+        debug_assert!(latest.iter().all(|&event| self.depends(event, next, state)));
+        self.keep(thread, state, latest, self.why(next));
+    }
+
+    fn why(&self, next: Next) -> Why {
+        if next.performed < self.trace.events.len() { Why::Performed } else { Why::Pending }
+    }
+
+    /// The event at `last` ended the run by a panic.
+    fn panic(&mut self, last: usize) {
+        let event = &self.trace.events[last];
+        let thread = event.id.thread;
+        for pending in &self.trace.pending {
+            if pending.thread != thread {
+                let thread = pending.thread;
+                self.found.push(Race { event: last, thread, why: Why::Panic });
+            }
+        }
+        let announced = self.next[thread.index()][event.id.index as usize].announced;
+        let mut latest: Vec<usize> = Vec::new();
+        for position in (0..last).rev() {
+            let by = self.trace.events[position].id.thread;
+            let is_known = latest.iter().any(|&known| self.trace.events[known].id.thread == by);
+            if by == thread {
+                continue;
+            } else if position >= announced {
+                self.found.push(Race { event: position, thread, why: Why::Panic });
+            } else if !is_known {
+                latest.push(position);
+            }
+        }
+        self.keep(thread, announced, latest, Why::Panic);
+    }
+
+    /// Keeps of events that are dependent with what `thread` announced at `state` those that count.
+    fn keep(&mut self, thread: ThreadId, state: usize, events: Vec<usize>, why: Why) {
+        for &event in &events {
+            let is_immediate = self.clocks.is_none_or(|clocks| {
+                let own = clocks.at_announcement(thread, state);
+                !own.knows(self.trace.events[event].id)
+                    && !events.iter().any(|&other| {
+                        other != event && clocks.of(other).knows(self.trace.events[event].id)
+                    })
+            });
+            if is_immediate {
+                self.found.push(Race { event, thread, why });
+            }
+        }
+    }
+
+    /// What `thread` is to do next at `state`.
+    fn next_at(&self, thread: ThreadId, state: usize) -> Option<Next> {
+        let next = &self.next[thread.index()];
+        let place = next.partition_point(|next| next.performed < state);
+        next.get(place).copied().filter(|next| next.announced <= state)
+    }
+
+    /// Whether the event at `position` is dependent with what another thread would do at `state`.
+    fn depends(&self, position: usize, next: Next, state: usize) -> bool {
+        let event = &self.trace.events[position];
+        let access = self.access(next, state);
+        conflict((event.op.object(), event.access()), (next.op.object(), access))
+    }
+
+    /// How an operation would touch its object if it were performed at `state`: as it did, if the
+    /// object has not changed until then.
+    ///
+    /// The paper's dependence is constant. That what an operation does depends on the state adds
+    /// races when the state changes; but they are never immediate.
+    fn access(&self, next: Next, state: usize) -> Access {
+        let performed = self.trace.events.get(next.performed);
+        let (Some(event), Some(_)) = (performed, self.clocks) else { return next.op.access() };
+        let Some(updates) = self.updates.get(next.op.object().index()) else {
+            return event.access();
+        };
+        let later = updates[updates.partition_point(|&position| position < state)..].first();
+        if later.is_some_and(|&position| position < next.performed) {
+            next.op.access()
+        } else {
+            event.access()
+        }
+    }
+}
+
+/// What each thread did and was about to do at the end.
+fn next_operations(trace: &Trace) -> Vec<Vec<Next>> {
+    let threads = trace.threads.iter().map(|info| info.id.index() + 1).max().unwrap_or(0);
+    let mut next: Vec<Vec<Next>> = vec![Vec::new(); threads];
+    let mut announced = vec![0; threads];
+    for (position, event) in trace.events.iter().enumerate() {
+        let thread = event.id.thread.index();
+        next[thread].push(Next { op: event.op, announced: announced[thread], performed: position });
+        announced[thread] = position + 1;
+        if let Some(child) = spawned(event) {
+            announced[child.index()] = position + 1;
+        }
+    }
+    for pending in &trace.pending {
+        let thread = pending.thread.index();
+        let performed = trace.events.len();
+        next[thread].push(Next { op: pending.op, announced: announced[thread], performed });
+    }
+    next
+}
+
+/// The thread that an event started.
+pub(super) fn spawned(event: &Event) -> Option<ThreadId> {
+    match (event.op.action(), event.effect) {
+        (Action::Thread(ThreadOp::Spawn), Effect::Value(child)) => Some(ThreadId(child as u32)),
+        _ => None,
+    }
+}

@@ -1,0 +1,560 @@
+//! The search tree of a reduced search: the current path through it, with what is left to be tried
+//! at each state.
+//!
+//! Each node is a state. Threads are *marked* at it: ordinarily by a race, conservatively to make up
+//! for the bound. A marked thread is tried unless it sleeps or exceeds the bound.
+//!
+//! A subtree is *complete* if the bound kept nothing out of it; its executions then are those that a
+//! search without bound would have made, and conservative marks in it are of no use (the bound's own
+//! optimisation in §5.4 of the paper: "when all states are reachable within the bound"). So they are
+//! looked at when the ordinary ones are done, and only if the subtree is not complete.
+
+use raddle_core::{Choice, Chooser, Ending, Event, Pick, Plan, Point, ThreadId, Threads, Trace};
+
+use super::bound::{Account, Bound, Offer};
+use super::clock::Clocks;
+use super::races::{Race, most_recent, races, spawned};
+use super::sleep::{Asleep, Reason, Waiters, wake};
+use super::{Counts, Mistake, Reduction};
+use crate::refusal::circles;
+use crate::{Covered, Refusal, WIDEST_CHOICE};
+
+/// A reduced search within a bound.
+#[derive(Clone, Debug)]
+pub(crate) struct Tree {
+    bound: Bound,
+    reduction: Reduction,
+    mistake: Option<Mistake>,
+    stack: Vec<Node>,
+    started: bool,
+    counts: Counts,
+    refusal: Option<Refusal>,
+    /// Whether a run reached the step limit.
+    is_cut_off: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Node {
+    /// The threads that can go on, in the order in which they are tried.
+    branches: Vec<Branch>,
+    /// Which of them was taken last.
+    taken: usize,
+    /// Who can go on without a switch, if the others' going on would be a preemption.
+    in_force: Option<ThreadId>,
+    /// Whether others could go on but must not: the thread unwinds.
+    forced: bool,
+    /// What need not come next.
+    sleep: Vec<Asleep>,
+    /// What the taken thread can be told, if it asked for a number.
+    answers: Vec<Choice>,
+    answered: usize,
+    /// Whether the bound may have kept something out that begins here.
+    incomplete: bool,
+    below: Below,
+}
+
+/// A thread that can go on.
+#[derive(Clone, Debug)]
+struct Branch {
+    offer: Offer,
+    mark: Mark,
+    tried: bool,
+}
+
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Mark {
+    None,
+    Conservative,
+    Ordinary,
+}
+
+/// What is known of the branch that was taken last.
+#[derive(Copy, Clone, Debug, Default)]
+struct Below {
+    incomplete: bool,
+    /// Its event does more than it shows: a panic ended a run after it, or its thread went on from it
+    /// without others having a chance.
+    more: bool,
+    /// Its thread could go on after its event.
+    goes_on: bool,
+    /// Its event enabled another thread.
+    released: bool,
+    /// How its event touched its object.
+    event: Option<Asleep>,
+}
+
+/// Goes on with who is cheapest and does not sleep, and remembers the others.
+#[derive(Clone, Debug)]
+pub struct ReducedChooser {
+    bound: Bound,
+    mistake: Option<Mistake>,
+    account: Account,
+    sleep: Vec<Asleep>,
+    met: Vec<Node>,
+    /// What the last thread of the plan's prefix can be told.
+    answers: Vec<Choice>,
+    /// Why it gave up the run.
+    gave_up: Option<GaveUp>,
+    refusal: Option<Refusal>,
+}
+
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+enum GaveUp {
+    AllSleep,
+    BoundExceeded,
+}
+
+impl Tree {
+    pub(crate) fn new(bound: Bound, reduction: Reduction) -> Tree {
+        let counts = Counts::default();
+        Tree {
+            bound,
+            reduction,
+            mistake: None,
+            stack: Vec::new(),
+            started: false,
+            counts,
+            refusal: None,
+            is_cut_off: false,
+        }
+    }
+
+    pub(crate) fn with_mistake(mut self, mistake: Mistake) -> Tree {
+        self.mistake = Some(mistake);
+        self
+    }
+
+    pub(crate) fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    pub(crate) fn bound(&self) -> Bound {
+        self.bound
+    }
+
+    pub(crate) fn refusal(&self) -> Option<Refusal> {
+        self.refusal
+    }
+
+    /// What has been tried. Nothing can be said if a run was cut off: races beyond are not seen.
+    pub(crate) fn covered(&self, is_done: bool) -> Covered {
+        if !is_done || self.is_cut_off {
+            Covered::Nothing
+        } else if self.counts.pruned {
+            Covered::Within(self.bound.into())
+        } else {
+            Covered::Everything
+        }
+    }
+
+    pub(crate) fn chooser(&self) -> ReducedChooser {
+        ReducedChooser {
+            bound: self.bound,
+            mistake: self.mistake,
+            account: Account::default(),
+            sleep: Vec::new(),
+            met: Vec::new(),
+            answers: Vec::new(),
+            gave_up: None,
+            refusal: None,
+        }
+    }
+
+    pub(crate) fn next(&mut self, plan: &mut Plan<ReducedChooser>) -> bool {
+        if self.started && !self.backtrack() {
+            return false;
+        }
+        self.started = true;
+        plan.prefix.clear();
+        for node in &self.stack {
+            plan.prefix.push(Choice::Thread(node.branches[node.taken].offer.thread));
+            plan.prefix.extend(node.answers.get(node.answered));
+        }
+        let then = &mut plan.then;
+        // The same chooser may come from a search with another bound.
+        then.bound = self.bound;
+        then.mistake = self.mistake;
+        then.gave_up = None;
+        then.met.clear();
+        then.answers.clear();
+        then.sleep.clear();
+        let mut preemptions = 0;
+        if let Some(node) = self.stack.last() {
+            preemptions = node.branches[node.taken].offer.preemptions;
+            then.sleep.extend_from_slice(&node.sleep);
+        }
+        then.account.begin(self.bound, preemptions);
+        true
+    }
+
+    /// Goes to the deepest state at which something is left to be tried.
+    fn backtrack(&mut self) -> bool {
+        loop {
+            let Some(node) = self.stack.last_mut() else { return false };
+            if node.answered + 1 < node.answers.len() {
+                node.answered += 1;
+                return true;
+            }
+            if self.reduction == Reduction::None {
+                node.branches[node.taken].tried = true;
+                node.answers.clear();
+                node.answered = 0;
+            } else {
+                node.leave_branch(self.bound, self.mistake);
+            }
+            if let Some(next) = node.choose_branch(self.reduction, &mut self.counts) {
+                node.taken = next;
+                return true;
+            }
+            let incomplete = node.incomplete;
+            self.stack.pop();
+            if let Some(parent) = self.stack.last_mut() {
+                parent.below.incomplete |= incomplete;
+            }
+        }
+    }
+
+    pub(crate) fn learn(&mut self, trace: &Trace, plan: &mut Plan<ReducedChooser>) {
+        let then = &mut plan.then;
+        self.counts.runs += 1;
+        self.is_cut_off |= trace.ending == Ending::StepLimit;
+        self.refusal = then.refusal;
+        if self.refusal.is_none() && self.bound.lead.is_none() {
+            self.refusal = circles(trace);
+        }
+        if self.refusal.is_some() || matches!(trace.ending, Ending::Diverged(_)) {
+            return;
+        }
+        let fresh = self.stack.len().saturating_sub(1);
+        if let (false, Some(last)) = (then.answers.is_empty(), self.stack.last_mut()) {
+            last.answers = std::mem::take(&mut then.answers);
+        }
+        self.stack.append(&mut then.met);
+        let mut end = None;
+        if let Some(gave_up) = then.gave_up {
+            end = self.stack.pop();
+            self.counts.blocked += 1;
+            let exceeded = gave_up == GaveUp::BoundExceeded;
+            self.counts.pruned |= exceeded;
+            if let (Some(end), Some(last)) = (&end, self.stack.last_mut()) {
+                last.below.incomplete |= exceeded || end.incomplete;
+            }
+        }
+        debug_assert_eq!(self.stack.len(), trace.events.len());
+        self.counts.max_stack = self.counts.max_stack.max(self.stack.len());
+        self.note_events(trace, fresh, end.as_ref());
+        let clocks = match self.reduction {
+            Reduction::None => return,
+            Reduction::Plain => None,
+            Reduction::Optimised => Some(Clocks::new(trace)),
+        };
+        for race in races(trace, fresh, clocks.as_ref()) {
+            if self.mistake.is_none_or(|mistake| !mistake.overlooks(race, trace)) {
+                self.reverse(race);
+            }
+        }
+        debug_assert!(
+            self.mistake.is_some()
+                || self.reduction == Reduction::Optimised
+                || self.postcondition(trace, fresh)
+        );
+    }
+
+    /// Writes down what the events from `fresh` on did; marks what the fair bound asks for.
+    fn note_events(&mut self, trace: &Trace, fresh: usize, end: Option<&Node>) {
+        for position in fresh..trace.events.len() {
+            let event = &trace.events[position];
+            let thread = event.id.thread;
+            let (before, after) = self.stack.split_at_mut(position + 1);
+            let node = &mut before[position];
+            let after = after.first().or(end);
+            let touched = (event.op.object(), event.access());
+            node.below.event = Some(Asleep { thread, touched, reason: Reason::Complete });
+            // A new thread may be enabled later, by somebody else; it has not yielded yet.
+            let changed = match after {
+                Some(_) if spawned(event).is_some() => Changed::Released,
+                Some(after) => node.changed(after, thread),
+                None => Changed::Nobody,
+            };
+            node.below.goes_on |= after.is_some_and(|after| after.in_force.is_some());
+            node.below.more |= after.is_some_and(|after| after.forced);
+            node.below.released |= changed == Changed::Released;
+            let unseen = self.mistake == Some(Mistake::NoEnabledness);
+            if self.bound.lead.is_none() || changed == Changed::Nobody || unseen {
+                continue;
+            }
+            if self.bound.preemptions.is_some() {
+                self.mark_all(position, Mark::Conservative);
+                self.mark_all(self.block_start(position), Mark::Conservative);
+            } else if changed == Changed::Released {
+                self.mark_all(position, Mark::Conservative);
+            }
+        }
+        if let (Ending::Panicked(_), Some(last)) = (&trace.ending, self.stack.last_mut()) {
+            last.below.more = true;
+        }
+    }
+
+    /// Marks a thread where it has to go earlier to reverse a race (Alg. 3, `Backtrack`).
+    fn reverse(&mut self, race: Race) {
+        self.mark(race.event, race.thread, Mark::Ordinary);
+        if self.bound.preemptions.is_some() && self.mistake != Some(Mistake::NoBlockStart) {
+            let start = self.block_start(race.event);
+            if start < race.event {
+                self.mark(start, race.thread, Mark::Conservative);
+            }
+        }
+    }
+
+    /// Marks `thread` at the state before an event, or, if it cannot go on there, everybody.
+    fn mark(&mut self, mut position: usize, thread: ThreadId, mark: Mark) {
+        while self.stack[position].forced && position > 0 {
+            position -= 1;
+        }
+        let both = self.bound.preemptions.is_some() && self.bound.lead.is_some();
+        let trusts_sleep = self.mistake == Some(Mistake::SleepIsMark);
+        let node = &self.stack[position];
+        match node.branches.iter().position(|branch| branch.offer.thread == thread) {
+            Some(branch)
+                if !(both && node.branches[branch].offer.stopped)
+                    && (trusts_sleep || !node.slept_before(branch)) =>
+            {
+                self.raise(position, branch, mark);
+            }
+            None if self.mistake == Some(Mistake::NoReleases) => {}
+            Some(_) | None => self.mark_all(position, mark),
+        }
+    }
+
+    fn mark_all(&mut self, position: usize, mark: Mark) {
+        for branch in 0..self.stack[position].branches.len() {
+            self.raise(position, branch, mark);
+        }
+    }
+
+    fn raise(&mut self, position: usize, branch: usize, mark: Mark) {
+        let branch = &mut self.stack[position].branches[branch];
+        if branch.mark < mark {
+            branch.mark = mark;
+            match mark {
+                Mark::None => {}
+                Mark::Conservative => self.counts.conservative += 1,
+                Mark::Ordinary => self.counts.ordinary += 1,
+            }
+        }
+    }
+
+    /// Whether the paper's postconditions (Def. 5.2 and 5.4) hold for every state after the event at
+    /// `fresh`: naively, by going through all pairs.
+    fn postcondition(&self, trace: &Trace, fresh: usize) -> bool {
+        (fresh + 1..=trace.events.len()).all(|state| {
+            most_recent(trace, state).into_iter().all(|(event, thread)| {
+                let start = self.block_start(event);
+                self.is_marked(event, thread)
+                    && (self.bound.preemptions.is_none() || self.is_marked(start, thread))
+                    && (self.bound.lead.is_none() || self.is_marked_if_release(event))
+            })
+        })
+    }
+
+    /// Whether `thread` is marked at a state, or everybody is.
+    fn is_marked(&self, position: usize, thread: ThreadId) -> bool {
+        let node = &self.stack[position];
+        let all = node.branches.iter().all(|branch| branch.mark > Mark::None);
+        let is_it = |branch: &Branch| branch.offer.thread == thread && branch.mark > Mark::None;
+        all || node.forced || node.branches.iter().any(is_it)
+    }
+
+    /// Whether everybody is marked at a state if the event after it enabled somebody.
+    fn is_marked_if_release(&self, position: usize) -> bool {
+        let node = &self.stack[position];
+        let all = node.branches.iter().all(|branch| branch.mark > Mark::None);
+        all || self.stack.get(position + 1).is_none_or(|after| {
+            let thread = node.branches[node.taken].offer.thread;
+            node.changed(after, thread) != Changed::Released
+        })
+    }
+
+    /// Where the thread of an event began to run without a switch, a block or a pause in between.
+    fn block_start(&self, position: usize) -> usize {
+        let goes_on = |node: &Node| node.in_force == Some(node.branches[node.taken].offer.thread);
+        let mut start = position;
+        while start > 0 && goes_on(&self.stack[start]) {
+            start -= 1;
+        }
+        start
+    }
+}
+
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+enum Changed {
+    Nobody,
+    /// Somebody cannot go on any more, or may again or not as far as the fair bound goes.
+    Somebody,
+    /// Somebody can go on now.
+    Released,
+}
+
+impl Node {
+    /// What going on of `thread` from here to `after` meant for the others.
+    fn changed(&self, after: &Node, thread: ThreadId) -> Changed {
+        let find = |node: &Node, thread: ThreadId| {
+            node.branches
+                .iter()
+                .find(|branch| branch.offer.thread == thread)
+                .map(|branch| branch.offer.stopped)
+        };
+        let others = |node: &Node| {
+            let threads = node.branches.iter().map(|branch| branch.offer.thread);
+            threads.filter(|&other| other != thread).collect::<Vec<_>>()
+        };
+        if others(after).iter().any(|&other| find(self, other).is_none()) {
+            Changed::Released
+        } else if others(self).iter().any(|&other| find(self, other) != find(after, other)) {
+            Changed::Somebody
+        } else {
+            Changed::Nobody
+        }
+    }
+
+    /// Whether a branch's event came here asleep. Then it is not tried here, and the races that would
+    /// have been seen after it do not mark anybody here.
+    fn slept_before(&self, branch: usize) -> bool {
+        let Branch { offer, tried, .. } = &self.branches[branch];
+        !tried && self.sleep.iter().any(|asleep| asleep.thread == offer.thread)
+    }
+
+    /// The branch taken last is done; perhaps its event sleeps from now on.
+    fn leave_branch(&mut self, bound: Bound, mistake: Option<Mistake>) {
+        let below = std::mem::take(&mut self.below);
+        self.answers.clear();
+        self.answered = 0;
+        let branch = &mut self.branches[self.taken];
+        branch.tried = true;
+        self.incomplete |= below.incomplete;
+        let Some(event) = below.event else { return };
+        let in_force = self.in_force == Some(event.thread);
+        let cheap = match (bound.preemptions, bound.lead) {
+            (Some(_), None) => in_force || !below.goes_on,
+            (None, Some(_)) => !below.released,
+            (Some(_), Some(_)) | (None, None) => false,
+        };
+        let complete = match mistake {
+            Some(Mistake::PaperSleep) => branch.mark == Mark::Ordinary,
+            Some(Mistake::ConservativeSleep) => {
+                branch.mark == Mark::Conservative || !below.incomplete
+            }
+            Some(_) | None => !below.incomplete,
+        };
+        if below.more {
+            return;
+        }
+        if complete {
+            self.sleep.push(Asleep { reason: Reason::Complete, ..event });
+        } else if cheap {
+            self.sleep.push(Asleep { reason: Reason::Cheap, ..event });
+            self.incomplete = true;
+        }
+    }
+
+    /// The next branch to be tried.
+    fn choose_branch(&mut self, reduction: Reduction, counts: &mut Counts) -> Option<usize> {
+        let sleep = &self.sleep;
+        let left = |branch: &Branch, least: Mark| {
+            branch.mark >= least
+                && !branch.tried
+                && !sleep.iter().any(|asleep| asleep.thread == branch.offer.thread)
+        };
+        let mut least = match reduction {
+            Reduction::None => Mark::None,
+            Reduction::Plain => Mark::Conservative,
+            Reduction::Optimised => Mark::Ordinary,
+        };
+        loop {
+            for (place, branch) in self.branches.iter_mut().enumerate() {
+                if !left(branch, least) {
+                    continue;
+                }
+                if !branch.offer.over {
+                    return Some(place);
+                }
+                branch.tried = true;
+                self.incomplete = true;
+                counts.pruned = true;
+            }
+            if least <= Mark::Conservative || !self.incomplete {
+                return None;
+            }
+            least = Mark::Conservative;
+        }
+    }
+}
+
+impl Chooser for ReducedChooser {
+    const WATCHES_CHANGES: bool = false;
+
+    fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick {
+        match at {
+            Point::Thread(threads) => self.choose_thread(threads, past),
+            Point::Value { by, bound } if *bound > WIDEST_CHOICE => {
+                self.refusal = Refusal::of_choice(by, *bound);
+                Pick::Abandon
+            }
+            Point::Value { .. } | Point::Source { .. } => {
+                let answers = (0..at.options()).map(|option| at.choice(option)).collect();
+                match self.met.last_mut() {
+                    Some(node) => node.answers = answers,
+                    None => self.answers = answers,
+                }
+                Pick::Take(0)
+            }
+        }
+    }
+}
+
+impl ReducedChooser {
+    fn choose_thread(&mut self, threads: &Threads<'_>, past: &[Event]) -> Pick {
+        self.account.catch_up(past);
+        if let Some(last) = past.last() {
+            let waiters = match self.mistake {
+                Some(Mistake::NoWaiters) => Waiters::None,
+                Some(_) | None if self.bound.lead.is_some() => Waiters::All,
+                Some(_) | None => Waiters::Last,
+            };
+            wake(&mut self.sleep, last, threads, &self.account, waiters);
+        }
+        let (offers, in_force) = self.account.offers(threads, past);
+        let sleeps = |offer: &Offer| self.sleep.iter().any(|one| one.thread == offer.thread);
+        let taken = offers.iter().position(|offer| !offer.over && !sleeps(offer));
+        if taken.is_none() {
+            let all_sleep = offers.iter().all(sleeps);
+            self.gave_up = Some(if all_sleep { GaveUp::AllSleep } else { GaveUp::BoundExceeded });
+        }
+        let able = threads.pending.iter().filter(|pending| pending.enabled).count();
+        let pick = taken.map(|taken| offers[taken]);
+        let branches = offers
+            .into_iter()
+            .enumerate()
+            .map(|(place, offer)| Branch {
+                offer,
+                mark: if Some(place) == taken { Mark::Ordinary } else { Mark::None },
+                tried: false,
+            })
+            .collect();
+        self.met.push(Node {
+            branches,
+            taken: taken.unwrap_or(0),
+            in_force,
+            forced: able > threads.enabled.len(),
+            sleep: self.sleep.clone(),
+            answers: Vec::new(),
+            answered: 0,
+            incomplete: self.sleep.iter().any(|asleep| asleep.reason == Reason::Cheap),
+            below: Below::default(),
+        });
+        let Some(offer) = pick else { return Pick::Abandon };
+        self.account.preemptions = offer.preemptions;
+        let option = threads.enabled.iter().position(|&thread| thread == offer.thread);
+        Pick::Take(option.expect("raddle invariant broken: the thread is among the options"))
+    }
+}

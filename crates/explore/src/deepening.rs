@@ -1,0 +1,97 @@
+//! Iterative deepening: everything without preemptions first, then with one, and so on.
+//!
+//! Promise: a failure is found with the fewest preemptions that it takes. After each bound there is a
+//! result that holds for all executions within it. Once a bound has kept nothing out, there is nothing
+//! left for larger ones, and the result holds for all executions (that the fair bound allows, if there
+//! is one).
+
+use raddle_core::{Plan, Search, Trace};
+
+use crate::bpor::{Bound, Bpor, Counts, ReducedChooser, Reduction};
+use crate::{Covered, Explorer, Refusal};
+
+/// Bounded reduction with one bound on preemptions after the other.
+#[derive(Clone, Debug)]
+pub struct Deepening {
+    search: Bpor,
+    reduction: Reduction,
+    /// The last bound.
+    last: Bound,
+    completed: Vec<Completed>,
+}
+
+/// A bound whose executions have all been run.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct Completed {
+    /// The bound.
+    pub bound: Bound,
+    /// What it took.
+    pub counts: Counts,
+    /// What that means.
+    pub covered: Covered,
+}
+
+impl Deepening {
+    /// A search up to `last`, whose bound on preemptions is the one that grows.
+    pub fn new(last: Bound, reduction: Reduction) -> Deepening {
+        let first = Bound { preemptions: Some(0), ..last };
+        Deepening { search: Bpor::new(first, reduction), reduction, last, completed: Vec::new() }
+    }
+
+    /// The bounds that have been completed, in order.
+    pub fn completed(&self) -> &[Completed] {
+        &self.completed
+    }
+
+    /// Whether the last bound that was completed kept nothing out.
+    pub fn is_exhaustive(&self) -> bool {
+        self.completed.last().is_some_and(|completed| !completed.counts.pruned)
+    }
+
+    /// The bound of the current search, and what that has done so far.
+    pub fn current(&self) -> (Bound, Counts) {
+        (self.search.bound(), self.search.counts())
+    }
+}
+
+impl Explorer for Deepening {
+    type Then = ReducedChooser;
+
+    fn chooser(&self) -> ReducedChooser {
+        self.search.chooser()
+    }
+
+    fn next(&mut self, plan: &mut Plan<ReducedChooser>) -> bool {
+        while !self.search.next(plan) {
+            let (bound, counts) = self.current();
+            if self.completed.last().is_none_or(|last| last.bound != bound) {
+                let covered = self.search.covered(true);
+                self.completed.push(Completed { bound, counts, covered });
+            }
+            let preemptions = bound.preemptions.unwrap_or(0);
+            let most = self.last.preemptions.unwrap_or(u32::MAX);
+            if self.is_exhaustive() || preemptions >= most {
+                return false;
+            }
+            let deeper = Bound { preemptions: Some(preemptions + 1), ..bound };
+            self.search = Bpor::new(deeper, self.reduction);
+        }
+        true
+    }
+
+    fn learn(&mut self, run: u64, trace: &Trace, plan: &mut Plan<ReducedChooser>) {
+        self.search.learn(run, trace, plan);
+    }
+
+    fn covered(&self, _is_done: bool) -> Covered {
+        self.completed.last().map_or(Covered::Nothing, |completed| completed.covered)
+    }
+
+    fn refusal(&self) -> Option<Refusal> {
+        self.search.refusal()
+    }
+
+    fn search(&self) -> Option<Search> {
+        self.search.search()
+    }
+}

@@ -1,0 +1,284 @@
+//! Data races: two accesses to a plain variable, at least one of them a write, that nothing orders.
+//!
+//! What orders events is synchronisation, not the order in which they happened to come: program order,
+//! spawn and join, locks, barriers, one-time initialisations, park tokens, messages, and atomics as far
+//! as their memory orderings say (C++20: a release sequence goes on through read-modify-writes only). A
+//! condition variable orders nothing by itself; the lock it is used with does.
+//!
+//! Clocks are worked out after a run, and only if the run has accesses to plain variables.
+
+use raddle_core::{
+    Action, AtomicOp, BarrierOp, CellOp, ChannelOp, Effect, Event, Finding, MutexOp, OnceOp, Order,
+    ParkOp, PlainAccess, RwLockOp, ThreadId, ThreadOp, Trace,
+};
+
+/// The first race of a run, if it has one.
+pub fn race(trace: &Trace) -> Option<Finding> {
+    let announced = |event: &Event| matches!(event.op.action(), Action::Cell(_));
+    if trace.plain.is_empty() && !trace.events.iter().any(announced) {
+        return None;
+    }
+    let (first, second) = go_through(trace).err()?;
+    Some(Finding::Race { first, second })
+}
+
+/// Two accesses that race.
+type Racing = (PlainAccess, PlainAccess);
+
+fn go_through(trace: &Trace) -> Result<(), Racing> {
+    let mut detector = Detector::new(trace);
+    let mut plain = trace.plain.iter().peekable();
+    for (position, event) in trace.events.iter().enumerate() {
+        while let Some(access) = plain.next_if(|access| access.after <= position) {
+            detector.access(*access)?;
+        }
+        if let Action::Cell(op) = event.op.action() {
+            detector.access(PlainAccess {
+                thread: event.id.thread,
+                after: position,
+                object: event.op.object(),
+                writes: op == CellOp::Write,
+                site: event.site,
+            })?;
+        } else {
+            detector.happen(event);
+        }
+    }
+    plain.try_for_each(|access| detector.access(*access))
+}
+
+/// How much of each thread something comes after; by [`ThreadId`].
+#[derive(Clone, Debug, Default)]
+struct Clock(Vec<u32>);
+
+impl Clock {
+    fn of(&self, thread: ThreadId) -> u32 {
+        self.0.get(thread.index()).copied().unwrap_or(0)
+    }
+
+    fn join(&mut self, other: &Clock) {
+        if self.0.len() < other.0.len() {
+            self.0.resize(other.0.len(), 0);
+        }
+        for (mine, theirs) in self.0.iter_mut().zip(&other.0) {
+            *mine = (*mine).max(*theirs);
+        }
+    }
+
+    fn advance(&mut self, thread: ThreadId) {
+        if self.0.len() <= thread.index() {
+            self.0.resize(thread.index() + 1, 0);
+        }
+        self.0[thread.index()] += 1;
+    }
+}
+
+#[derive(Clone, Debug, Default)]
+struct OfThread {
+    clock: Clock,
+    /// What its relaxed loads have read, for a fence that acquires.
+    unacquired: Clock,
+    /// What its last releasing fence released.
+    fenced: Clock,
+}
+
+/// What is to be learnt from an object.
+#[derive(Clone, Debug, Default)]
+struct OfObject {
+    /// What it was given: by the last store, by whoever let go of it, by everybody who came there.
+    released: Clock,
+    /// What those released who read it under a lock, for those who write.
+    read: Clock,
+    /// What each message was sent with.
+    sent: Vec<Clock>,
+    /// What each message was taken with.
+    taken: Vec<Clock>,
+}
+
+/// The accesses to a plain variable that a later one could race with.
+#[derive(Clone, Debug, Default)]
+struct OfVariable {
+    write: Option<Stamped>,
+    /// Since the write; one for each thread.
+    reads: Vec<Stamped>,
+}
+
+/// An access, and the time at which its thread made it.
+#[derive(Copy, Clone, Debug)]
+struct Stamped {
+    access: PlainAccess,
+    time: u32,
+}
+
+struct Detector {
+    threads: Vec<OfThread>,
+    objects: Vec<OfObject>,
+    variables: Vec<OfVariable>,
+}
+
+impl Detector {
+    fn new(trace: &Trace) -> Detector {
+        let threads = trace.threads.iter().map(|info| info.id.index() + 1).max().unwrap_or(1);
+        let mut threads = vec![OfThread::default(); threads];
+        for info in &trace.threads {
+            threads[info.id.index()].clock.advance(info.id);
+        }
+        let objects = vec![OfObject::default(); trace.objects.len()];
+        let variables = vec![OfVariable::default(); trace.objects.len()];
+        Detector { threads, objects, variables }
+    }
+
+    fn access(&mut self, access: PlainAccess) -> Result<(), Racing> {
+        let PlainAccess { thread, object, writes, .. } = access;
+        let clock = &self.threads[thread.index()].clock;
+        let variable = &mut self.variables[object.index()];
+        let unordered = |other: &&Stamped| {
+            other.access.thread != thread && clock.of(other.access.thread) < other.time
+        };
+        if let Some(other) = variable.write.iter().find(unordered) {
+            return Err((other.access, access));
+        }
+        let stamped = Stamped { access, time: clock.of(thread) };
+        if writes {
+            if let Some(other) = variable.reads.iter().find(unordered) {
+                return Err((other.access, access));
+            }
+            variable.reads.clear();
+            variable.write = Some(stamped);
+        } else {
+            match variable.reads.iter_mut().find(|read| read.access.thread == thread) {
+                Some(read) => *read = stamped,
+                None => variable.reads.push(stamped),
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets a thread learn and teach what an event on an object says.
+    fn happen(&mut self, event: &Event) {
+        let id = event.id.thread;
+        let thread = &mut self.threads[id.index()];
+        let Some(object) = self.objects.get_mut(event.op.object().index()) else {
+            if let Action::Fence(order) = event.op.action() {
+                thread.fence(order);
+            }
+            thread.clock.advance(id);
+            return;
+        };
+        match event.op.action() {
+            Action::Thread(op) => match op {
+                ThreadOp::Spawn => {
+                    let clock = thread.clock.clone();
+                    if let Effect::Value(child) = event.effect {
+                        self.threads[child as usize].clock.join(&clock);
+                    }
+                }
+                ThreadOp::Exit => object.released.join(&thread.clock),
+                ThreadOp::Join => thread.clock.join(&object.released),
+                ThreadOp::IsFinished if event.effect == Effect::Yes => {
+                    thread.clock.join(&object.released);
+                }
+                ThreadOp::IsFinished => {}
+            },
+            Action::Atomic(op) => thread.atomic(op, event.effect, object),
+            Action::Mutex(op) => match op {
+                MutexOp::TryLock if event.effect == Effect::No => {}
+                MutexOp::Lock | MutexOp::TryLock => thread.clock.join(&object.released),
+                MutexOp::Unlock => object.released.clone_from(&thread.clock),
+            },
+            Action::RwLock(op) => match op {
+                RwLockOp::TryRead | RwLockOp::TryWrite if event.effect == Effect::No => {}
+                RwLockOp::Read | RwLockOp::TryRead => thread.clock.join(&object.released),
+                RwLockOp::Write | RwLockOp::TryWrite => {
+                    thread.clock.join(&object.released);
+                    thread.clock.join(&object.read);
+                }
+                RwLockOp::UnlockRead => object.read.join(&thread.clock),
+                RwLockOp::UnlockWrite => object.released.clone_from(&thread.clock),
+            },
+            Action::Barrier(BarrierOp::Arrive) => {
+                object.released.join(&thread.clock);
+                // The last to come need not wait.
+                if let Effect::LastTicket(_) = event.effect {
+                    thread.clock.join(&object.released);
+                }
+            }
+            Action::Barrier(BarrierOp::Leave { .. }) => thread.clock.join(&object.released),
+            Action::Once(op) => match op {
+                OnceOp::IsComplete if event.effect == Effect::No => {}
+                OnceOp::Begin | OnceOp::IsComplete => thread.clock.join(&object.released),
+                OnceOp::Complete | OnceOp::Reset => object.released.join(&thread.clock),
+            },
+            Action::Park(ParkOp::Unpark) => object.released.join(&thread.clock),
+            Action::Park(ParkOp::Park { .. }) => thread.clock.join(&object.released),
+            Action::Channel(op) => thread.channel(op, event.effect, object),
+            Action::Condvar(_)
+            | Action::Cell(_)
+            | Action::Fence(_)
+            | Action::Pause(_)
+            | Action::Choose { .. } => {}
+        }
+        self.threads[id.index()].clock.advance(id);
+    }
+}
+
+impl OfThread {
+    fn fence(&mut self, order: Order) {
+        if order.acquires() {
+            self.clock.join(&self.unacquired);
+        }
+        if order.releases() {
+            self.fenced.clone_from(&self.clock);
+        }
+    }
+
+    fn atomic(&mut self, op: AtomicOp, effect: Effect, object: &mut OfObject) {
+        let (reads, writes) = match (op, effect) {
+            (AtomicOp::Load { order }, _) => (Some(order), None),
+            (AtomicOp::Store { order, .. }, _) => (None, Some(order)),
+            (AtomicOp::Update { order, .. }, _) => (Some(order), Some(order)),
+            (AtomicOp::CompareExchange { success, .. }, Effect::Exchanged(_)) => {
+                (Some(success), Some(success))
+            }
+            (AtomicOp::CompareExchange { failure, .. }, _) => (Some(failure), None),
+        };
+        if let Some(order) = reads {
+            if order.acquires() {
+                self.clock.join(&object.released);
+            } else {
+                self.unacquired.join(&object.released);
+            }
+        }
+        if let Some(order) = writes {
+            // A store begins anew; a read-modify-write goes on with what was released before.
+            if reads.is_none() {
+                object.released = Clock::default();
+            }
+            object.released.join(if order.releases() { &self.clock } else { &self.fenced });
+        }
+    }
+
+    fn channel(&mut self, op: ChannelOp, effect: Effect, object: &mut OfObject) {
+        match (op, effect) {
+            (ChannelOp::Send | ChannelOp::TrySend, Effect::Ticket(_)) => {
+                object.sent.push(self.clock.clone());
+            }
+            (ChannelOp::Receive { .. } | ChannelOp::TryReceive, Effect::Yes) => {
+                if let Some(sent) = object.sent.get(object.taken.len()) {
+                    self.clock.join(sent);
+                }
+                object.taken.push(self.clock.clone());
+            }
+            (ChannelOp::AwaitTaken { ticket }, Effect::Yes) => {
+                if let Some(taken) = object.taken.get(ticket as usize) {
+                    self.clock.join(taken);
+                }
+            }
+            (ChannelOp::CloseSenders | ChannelOp::CloseReceiver, _) => {
+                object.released.join(&self.clock);
+            }
+            (_, Effect::Closed) => self.clock.join(&object.released),
+            _ => {}
+        }
+    }
+}

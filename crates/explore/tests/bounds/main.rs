@@ -1,0 +1,10 @@
+//! Searches with a bound, and reduced searches, against brute force.
+
+mod bpor;
+mod brute;
+mod classic;
+mod counts;
+mod dfs;
+mod fair;
+mod mistakes;
+mod unwinding;

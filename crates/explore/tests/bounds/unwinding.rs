@@ -1,0 +1,112 @@
+//! A thread that unwinds is the only option at its points; reduced searches go around them.
+
+use std::collections::BTreeSet;
+
+use raddle_core::{
+    Action, AtomicOp, Chooser, Ending, ObjectId, Op, Order, Panic, Scalar, Site, ThreadId, ThreadOp,
+};
+use raddle_engine::known::AnyOp;
+use raddle_engine::{Engine, Initial, Memory, Stuck, Substrate, Turn};
+use raddle_explore::{Bound, Bpor, Dfs, DporClassic, Explorer, Reduction};
+use raddle_testkit::explore;
+
+/// Main spawns two threads. The first stores to x and panics; a destructor stores to y on the way
+/// out. The second loads y twice.
+struct Unwinding;
+
+/// What becomes of the panic.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+enum Fate {
+    Caught,
+    Escapes,
+}
+
+const SITE: Site = Site::UNKNOWN;
+
+impl Substrate for Unwinding {
+    type Program = Fate;
+
+    fn execute<M: Memory, C: Chooser>(
+        &mut self,
+        engine: &mut Engine<M, C>,
+        fate: &Fate,
+    ) -> Result<(), Stuck> {
+        engine.reset();
+        let main = ThreadId::MAIN;
+        let mut variable = || engine.declare(main, Initial::Atomic(Scalar::U8, 0), SITE);
+        let (x, y) = (variable(), variable());
+        let order = Order::SeqCst;
+        let store = |object| Op::new(object, Action::Atomic(AtomicOp::Store { order, value: 1 }));
+        let load = Op::new(y, Action::Atomic(AtomicOp::Load { order }));
+        let (mut life, mut turn) = announce_spawn(engine);
+        let mut steps = [0; 3];
+        while let Some(by) = turn.thread() {
+            steps[by.index()] += 1;
+            turn = match (by.index(), steps[by.index()]) {
+                (0, 1) => {
+                    let child = engine.start(main, life, SITE);
+                    engine.submit::<AnyOp>(child, store(x), SITE);
+                    (life, turn) = announce_spawn(engine);
+                    turn
+                }
+                (0, 2) => {
+                    let child = engine.start(main, life, SITE);
+                    engine.submit::<AnyOp>(child, load, SITE);
+                    engine.submit_exit(main)
+                }
+                (1, 1) => {
+                    engine.perform::<AnyOp>(by, store(x), SITE);
+                    engine.submit_unpreempted(by, store(y), SITE)
+                }
+                (1, 2) => {
+                    engine.perform::<AnyOp>(by, store(y), SITE);
+                    if *fate == Fate::Escapes {
+                        let message = "on purpose".to_owned();
+                        engine.fail(Panic { thread: by, message, place: None, backtrace: None });
+                        break;
+                    }
+                    engine.submit_exit(by)
+                }
+                (2, 1) => {
+                    engine.perform::<AnyOp>(by, load, SITE);
+                    engine.submit::<AnyOp>(by, load, SITE)
+                }
+                (2, 2) => {
+                    engine.perform::<AnyOp>(by, load, SITE);
+                    engine.submit_exit(by)
+                }
+                _ => engine.exit(by),
+            };
+        }
+        Ok(())
+    }
+}
+
+fn announce_spawn<M: Memory, C: Chooser>(engine: &mut Engine<M, C>) -> (ObjectId, Turn) {
+    let (_, life) = engine.declare_child(ThreadId::MAIN, SITE);
+    let spawn = Op::new(life, Action::Thread(ThreadOp::Spawn));
+    (life, engine.submit::<AnyOp>(ThreadId::MAIN, spawn, SITE))
+}
+
+fn classes(fate: Fate, explorer: impl Explorer) -> BTreeSet<u64> {
+    let mut found = BTreeSet::new();
+    explore(&mut Unwinding, &fate, explorer, 10_000, |trace| {
+        if trace.ending != Ending::Abandoned {
+            found.insert(trace.fingerprint);
+        }
+    })
+    .expect("there are few");
+    found
+}
+
+#[test]
+fn nobody_comes_between_a_panic_and_its_destructors() {
+    for (fate, count) in [(Fate::Caught, 3), (Fate::Escapes, 9)] {
+        let expected = classes(fate, Dfs::default());
+        assert_eq!(expected.len(), count, "{fate:?}");
+        for reduction in [Reduction::Plain, Reduction::Optimised] {
+            assert_eq!(classes(fate, DporClassic::new(reduction)), expected);
+            assert_eq!(classes(fate, Bpor::new(Bound::preemptions(2), reduction)), expected);
+        }
+    }
+}

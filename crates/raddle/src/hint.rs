@@ -1,0 +1,32 @@
+//! Hints to the compiler and the processor, as in [`std::hint`].
+
+use raddle_core::{Action, ObjectId, Op, PauseOp, Site};
+use raddle_runtime::port;
+
+pub use std::hint::{assert_unchecked, black_box, unreachable_unchecked};
+
+/// One turn of a loop that waits for another thread, as [`std::hint::spin_loop`]. Inside a check it
+/// lets others go first.
+///
+/// ```
+/// use raddle::sync::Arc;
+/// use raddle::sync::atomic::{AtomicBool, Ordering};
+///
+/// let flag = Arc::new(AtomicBool::new(false));
+/// let setter = {
+///     let flag = flag.clone();
+///     raddle::thread::spawn(move || flag.store(true, Ordering::Release))
+/// };
+/// while !flag.load(Ordering::Acquire) {
+///     raddle::hint::spin_loop();
+/// }
+/// # setter.join().unwrap();
+/// ```
+#[inline]
+#[track_caller]
+pub fn spin_loop() {
+    if !port::active() {
+        return std::hint::spin_loop();
+    }
+    port::submit(Op::new(ObjectId::NONE, Action::Pause(PauseOp::Spin)), Site::caller());
+}

@@ -1,0 +1,340 @@
+//! Channels, as in [`std::sync::mpsc`].
+//!
+//! A channel belongs to the execution that made it, or to none: one that was made outside a check
+//! works inside as long as nobody has to wait for it.
+
+use std::cell::Cell;
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::sync::mpsc as real;
+use std::time::Duration;
+
+use raddle_core::{ChannelOp, Effect, Site};
+use raddle_runtime::port;
+
+pub use std::sync::mpsc::{RecvError, RecvTimeoutError, SendError, TryRecvError, TrySendError};
+
+use crate::unexpected;
+use shared::Shared;
+
+mod iter;
+mod shared;
+
+pub use iter::{IntoIter, Iter, TryIter};
+
+/// A channel with room for any number of messages, as [`std::sync::mpsc::channel`].
+///
+/// ```
+/// let (sender, receiver) = raddle::sync::mpsc::channel();
+/// raddle::thread::spawn(move || sender.send(7).unwrap());
+/// assert_eq!(receiver.recv(), Ok(7));
+/// assert!(receiver.recv().is_err());
+/// ```
+#[track_caller]
+pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
+    if !port::active() {
+        let (sender, receiver) = real::channel();
+        return (Sender { side: Side::Outside(sender) }, Receiver::outside(receiver));
+    }
+    let (shared, site) = (Shared::new(None), Site::caller());
+    let inside = InRun { shared: shared.clone(), site };
+    (Sender { side: Side::InRun(inside) }, Receiver::in_run(shared, site))
+}
+
+/// A channel with room for so many messages, as [`std::sync::mpsc::sync_channel`]. Without room, each
+/// message is handed over directly.
+///
+/// Inside a check, [`SyncSender::try_send`] never succeeds on a channel without room.
+#[track_caller]
+pub fn sync_channel<T>(bound: usize) -> (SyncSender<T>, Receiver<T>) {
+    if !port::active() {
+        let (sender, receiver) = real::sync_channel(bound);
+        return (SyncSender { side: Side::Outside(sender) }, Receiver::outside(receiver));
+    }
+    let (shared, site) = (Shared::new(Some(bound)), Site::caller());
+    let inside = InRun { shared: shared.clone(), site };
+    (SyncSender { side: Side::InRun(inside) }, Receiver::in_run(shared, site))
+}
+
+enum Side<R, T> {
+    /// Made outside of any run.
+    Outside(R),
+    InRun(InRun<T>),
+}
+
+/// A sender's part of a channel of a run.
+struct InRun<T> {
+    shared: Arc<Shared<T>>,
+    /// Where it was made; the report shows it for its end, which has no line of its own.
+    site: Site,
+}
+
+impl<T> Clone for InRun<T> {
+    #[track_caller]
+    fn clone(&self) -> InRun<T> {
+        self.shared.add_sender();
+        InRun { shared: self.shared.clone(), site: Site::caller() }
+    }
+}
+
+impl<T> Drop for InRun<T> {
+    fn drop(&mut self) {
+        self.shared.drop_sender(self.site);
+    }
+}
+
+impl<T> InRun<T> {
+    fn send(&self, value: T, site: Site) -> Result<(), SendError<T>> {
+        let shared = &*self.shared;
+        let ticket = match shared.submit(ChannelOp::Send, site) {
+            Effect::Ticket(ticket) => ticket,
+            Effect::Closed => return Err(SendError(value)),
+            other => unexpected(other),
+        };
+        let offer = shared.offer(ticket, value);
+        if !shared.hands_over() {
+            return Ok(());
+        }
+        match shared.submit(ChannelOp::AwaitTaken { ticket }, site) {
+            Effect::Yes => Ok(()),
+            Effect::No => Err(SendError(offer.take_back())),
+            other => unexpected(other),
+        }
+    }
+
+    fn try_send(&self, value: T, site: Site) -> Result<(), TrySendError<T>> {
+        match self.shared.submit(ChannelOp::TrySend, site) {
+            Effect::Ticket(ticket) => {
+                self.shared.offer(ticket, value);
+                Ok(())
+            }
+            Effect::Closed => Err(TrySendError::Disconnected(value)),
+            Effect::No => Err(TrySendError::Full(value)),
+            other => unexpected(other),
+        }
+    }
+}
+
+impl<R: Clone, T> Clone for Side<R, T> {
+    #[track_caller]
+    fn clone(&self) -> Side<R, T> {
+        match self {
+            Side::Outside(sender) => Side::Outside(sender.clone()),
+            Side::InRun(inside) => Side::InRun(inside.clone()),
+        }
+    }
+}
+
+/// The sending side of a [`channel`], as [`std::sync::mpsc::Sender`].
+pub struct Sender<T> {
+    side: Side<real::Sender<T>, T>,
+}
+
+impl<T> Sender<T> {
+    /// Sends a message, as [`std::sync::mpsc::Sender::send`].
+    ///
+    /// # Errors
+    /// If the receiver is gone.
+    #[track_caller]
+    pub fn send(&self, t: T) -> Result<(), SendError<T>> {
+        match &self.side {
+            Side::Outside(sender) => sender.send(t),
+            Side::InRun(inside) => inside.send(t, Site::caller()),
+        }
+    }
+}
+
+impl<T> Clone for Sender<T> {
+    #[track_caller]
+    fn clone(&self) -> Sender<T> {
+        Sender { side: self.side.clone() }
+    }
+}
+
+impl<T> fmt::Debug for Sender<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sender").finish_non_exhaustive()
+    }
+}
+
+/// The sending side of a [`sync_channel`], as [`std::sync::mpsc::SyncSender`].
+pub struct SyncSender<T> {
+    side: Side<real::SyncSender<T>, T>,
+}
+
+impl<T> SyncSender<T> {
+    /// Waits for room and sends a message, as [`std::sync::mpsc::SyncSender::send`].
+    ///
+    /// # Errors
+    /// If the receiver is gone.
+    #[track_caller]
+    pub fn send(&self, t: T) -> Result<(), SendError<T>> {
+        match &self.side {
+            Side::Outside(sender) if port::active() => match sender.try_send(t) {
+                Ok(()) => Ok(()),
+                Err(TrySendError::Disconnected(t)) => Err(SendError(t)),
+                Err(TrySendError::Full(_)) => waits_for_outside(),
+            },
+            Side::Outside(sender) => sender.send(t),
+            Side::InRun(inside) => inside.send(t, Site::caller()),
+        }
+    }
+
+    /// Sends a message if there is room, as [`std::sync::mpsc::SyncSender::try_send`].
+    ///
+    /// # Errors
+    /// If there is no room or the receiver is gone.
+    #[track_caller]
+    pub fn try_send(&self, t: T) -> Result<(), TrySendError<T>> {
+        match &self.side {
+            Side::Outside(sender) => sender.try_send(t),
+            Side::InRun(inside) => inside.try_send(t, Site::caller()),
+        }
+    }
+}
+
+impl<T> Clone for SyncSender<T> {
+    #[track_caller]
+    fn clone(&self) -> SyncSender<T> {
+        SyncSender { side: self.side.clone() }
+    }
+}
+
+impl<T> fmt::Debug for SyncSender<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SyncSender").finish_non_exhaustive()
+    }
+}
+
+/// The receiving side of a channel, as [`std::sync::mpsc::Receiver`].
+pub struct Receiver<T> {
+    side: ReceiverSide<T>,
+    /// Not to be shared between threads.
+    _not_sync: PhantomData<Cell<()>>,
+}
+
+enum ReceiverSide<T> {
+    /// Made outside of any run.
+    Outside(real::Receiver<T>),
+    /// Made at this place.
+    InRun(Arc<Shared<T>>, Site),
+}
+
+impl<T> Receiver<T> {
+    fn outside(receiver: real::Receiver<T>) -> Receiver<T> {
+        Receiver { side: ReceiverSide::Outside(receiver), _not_sync: PhantomData }
+    }
+
+    fn in_run(shared: Arc<Shared<T>>, site: Site) -> Receiver<T> {
+        Receiver { side: ReceiverSide::InRun(shared, site), _not_sync: PhantomData }
+    }
+
+    /// Waits for a message, as [`std::sync::mpsc::Receiver::recv`].
+    ///
+    /// # Errors
+    /// If all senders are gone and there is no message left.
+    #[track_caller]
+    pub fn recv(&self) -> Result<T, RecvError> {
+        self.receive(Site::caller())
+    }
+
+    fn receive(&self, site: Site) -> Result<T, RecvError> {
+        match &self.side {
+            ReceiverSide::Outside(receiver) if port::active() => match receiver.try_recv() {
+                Ok(value) => Ok(value),
+                Err(TryRecvError::Disconnected) => Err(RecvError),
+                Err(TryRecvError::Empty) => waits_for_outside(),
+            },
+            ReceiverSide::Outside(receiver) => receiver.recv(),
+            ReceiverSide::InRun(shared, _) => {
+                match shared.submit(ChannelOp::Receive { timed: false }, site) {
+                    Effect::Yes => Ok(shared.take()),
+                    Effect::Closed => Err(RecvError),
+                    other => unexpected(other),
+                }
+            }
+        }
+    }
+
+    /// A message, if there is one, as [`std::sync::mpsc::Receiver::try_recv`].
+    ///
+    /// # Errors
+    /// If there is no message.
+    #[track_caller]
+    pub fn try_recv(&self) -> Result<T, TryRecvError> {
+        self.try_receive(Site::caller())
+    }
+
+    fn try_receive(&self, site: Site) -> Result<T, TryRecvError> {
+        match &self.side {
+            ReceiverSide::Outside(receiver) => receiver.try_recv(),
+            ReceiverSide::InRun(shared, _) => match shared.submit(ChannelOp::TryReceive, site) {
+                Effect::Yes => Ok(shared.take()),
+                Effect::No => Err(TryRecvError::Empty),
+                Effect::Closed => Err(TryRecvError::Disconnected),
+                other => unexpected(other),
+            },
+        }
+    }
+
+    /// Waits for a message or until the time is up, as
+    /// [`std::sync::mpsc::Receiver::recv_timeout`].
+    ///
+    /// Inside a check the time may be up at any moment at which there is no message.
+    ///
+    /// # Errors
+    /// If the time is up, or all senders are gone and there is no message left.
+    #[track_caller]
+    pub fn recv_timeout(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
+        match &self.side {
+            ReceiverSide::Outside(receiver) => receiver.recv_timeout(timeout),
+            ReceiverSide::InRun(shared, _) => {
+                match shared.submit(ChannelOp::Receive { timed: true }, Site::caller()) {
+                    Effect::Yes => Ok(shared.take()),
+                    Effect::No => {
+                        crate::time::pass(timeout);
+                        Err(RecvTimeoutError::Timeout)
+                    }
+                    Effect::Closed => Err(RecvTimeoutError::Disconnected),
+                    other => unexpected(other),
+                }
+            }
+        }
+    }
+
+    /// All messages to come, as [`std::sync::mpsc::Receiver::iter`].
+    #[track_caller]
+    pub fn iter(&self) -> Iter<'_, T> {
+        Iter::new(self, Site::caller())
+    }
+
+    /// The messages that are there, as [`std::sync::mpsc::Receiver::try_iter`].
+    #[track_caller]
+    pub fn try_iter(&self) -> TryIter<'_, T> {
+        TryIter::new(self, Site::caller())
+    }
+}
+
+impl<T> Drop for Receiver<T> {
+    fn drop(&mut self) {
+        if let ReceiverSide::InRun(shared, site) = &self.side {
+            shared.drop_receiver(*site);
+        }
+    }
+}
+
+impl<T> fmt::Debug for Receiver<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Receiver").finish_non_exhaustive()
+    }
+}
+
+/// The thread would have to wait, and nobody could be scheduled meanwhile.
+#[cold]
+fn waits_for_outside() -> ! {
+    panic!(
+        "raddle: a thread waits for a channel that was made outside the check; nobody inside can \
+         end that. Make the channel inside."
+    )
+}

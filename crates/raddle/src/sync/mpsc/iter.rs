@@ -1,0 +1,84 @@
+//! Iterators over the messages of a channel.
+
+use raddle_core::Site;
+
+use super::Receiver;
+
+/// All messages to come, as [`std::sync::mpsc::Iter`].
+#[derive(Debug)]
+pub struct Iter<'a, T: 'a> {
+    receiver: &'a Receiver<T>,
+    /// Where it was made: the next caller is often the standard library.
+    site: Site,
+}
+
+/// The messages that are there, as [`std::sync::mpsc::TryIter`].
+#[derive(Debug)]
+pub struct TryIter<'a, T: 'a> {
+    receiver: &'a Receiver<T>,
+    /// Where it was made: the next caller is often the standard library.
+    site: Site,
+}
+
+/// All messages to come, with the receiver, as [`std::sync::mpsc::IntoIter`].
+#[derive(Debug)]
+pub struct IntoIter<T> {
+    receiver: Receiver<T>,
+    site: Site,
+}
+
+impl<'a, T> Iter<'a, T> {
+    pub(super) fn new(receiver: &'a Receiver<T>, site: Site) -> Iter<'a, T> {
+        Iter { receiver, site }
+    }
+}
+
+impl<'a, T> TryIter<'a, T> {
+    pub(super) fn new(receiver: &'a Receiver<T>, site: Site) -> TryIter<'a, T> {
+        TryIter { receiver, site }
+    }
+}
+
+impl<T> Iterator for Iter<'_, T> {
+    type Item = T;
+
+    fn next(&mut self) -> Option<T> {
+        self.receiver.receive(self.site).ok()
+    }
+}
+
+impl<T> Iterator for TryIter<'_, T> {
+    type Item = T;
+
+    fn next(&mut self) -> Option<T> {
+        self.receiver.try_receive(self.site).ok()
+    }
+}
+
+impl<T> Iterator for IntoIter<T> {
+    type Item = T;
+
+    fn next(&mut self) -> Option<T> {
+        self.receiver.receive(self.site).ok()
+    }
+}
+
+impl<'a, T> IntoIterator for &'a Receiver<T> {
+    type Item = T;
+    type IntoIter = Iter<'a, T>;
+
+    #[track_caller]
+    fn into_iter(self) -> Iter<'a, T> {
+        self.iter()
+    }
+}
+
+impl<T> IntoIterator for Receiver<T> {
+    type Item = T;
+    type IntoIter = IntoIter<T>;
+
+    #[track_caller]
+    fn into_iter(self) -> IntoIter<T> {
+        IntoIter { receiver: self, site: Site::caller() }
+    }
+}

@@ -1,0 +1,126 @@
+//! Time, as in [`std::time`].
+
+use std::fmt;
+use std::ops::{Add, AddAssign, Sub, SubAssign};
+use std::sync::OnceLock;
+
+use raddle_runtime::port;
+
+pub use std::time::{Duration, TryFromFloatSecsError};
+
+/// A moment, as [`std::time::Instant`].
+///
+/// Inside a check time is virtual. It passes for a thread that sleeps or whose wait times out, by as
+/// much as it asked for, and goes from thread to thread along with what they tell each other.
+///
+/// ```
+/// use raddle::thread;
+/// use raddle::time::{Duration, Instant};
+///
+/// let report = raddle::Config::new().runs(1).run(|| {
+///     let before = Instant::now();
+///     thread::sleep(Duration::from_secs(1000));
+///     assert_eq!(before.elapsed(), Duration::from_secs(1000));
+/// });
+/// assert!(report.failure().is_none());
+/// ```
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Instant(std::time::Instant);
+
+/// The moment at which the virtual time of every run begins.
+static BEGINNING: OnceLock<std::time::Instant> = OnceLock::new();
+
+/// Lets virtual time pass for the calling thread, which is part of a run.
+pub(crate) fn pass(time: Duration) {
+    port::advance(nanos(time));
+}
+
+/// As the engine counts.
+pub(crate) fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+impl Instant {
+    /// This moment, as [`std::time::Instant::now`].
+    pub fn now() -> Instant {
+        if !port::active() {
+            return Instant(std::time::Instant::now());
+        }
+        let beginning = *BEGINNING.get_or_init(std::time::Instant::now);
+        let passed = Duration::from_nanos(port::time());
+        Instant(beginning.checked_add(passed).unwrap_or(beginning))
+    }
+
+    /// The time from `earlier` to here, or none if it is later, as
+    /// [`std::time::Instant::duration_since`].
+    pub fn duration_since(&self, earlier: Instant) -> Duration {
+        self.0.duration_since(earlier.0)
+    }
+
+    /// The time from `earlier` to here, as [`std::time::Instant::checked_duration_since`].
+    pub fn checked_duration_since(&self, earlier: Instant) -> Option<Duration> {
+        self.0.checked_duration_since(earlier.0)
+    }
+
+    /// The time from `earlier` to here, as [`std::time::Instant::saturating_duration_since`].
+    pub fn saturating_duration_since(&self, earlier: Instant) -> Duration {
+        self.0.saturating_duration_since(earlier.0)
+    }
+
+    /// The time from here to now, as [`std::time::Instant::elapsed`].
+    pub fn elapsed(&self) -> Duration {
+        Instant::now().duration_since(*self)
+    }
+
+    /// The moment so much later, as [`std::time::Instant::checked_add`].
+    pub fn checked_add(&self, duration: Duration) -> Option<Instant> {
+        self.0.checked_add(duration).map(Instant)
+    }
+
+    /// The moment so much earlier, as [`std::time::Instant::checked_sub`].
+    pub fn checked_sub(&self, duration: Duration) -> Option<Instant> {
+        self.0.checked_sub(duration).map(Instant)
+    }
+}
+
+impl Add<Duration> for Instant {
+    type Output = Instant;
+
+    fn add(self, other: Duration) -> Instant {
+        Instant(self.0 + other)
+    }
+}
+
+impl AddAssign<Duration> for Instant {
+    fn add_assign(&mut self, other: Duration) {
+        self.0 += other;
+    }
+}
+
+impl Sub<Duration> for Instant {
+    type Output = Instant;
+
+    fn sub(self, other: Duration) -> Instant {
+        Instant(self.0 - other)
+    }
+}
+
+impl SubAssign<Duration> for Instant {
+    fn sub_assign(&mut self, other: Duration) {
+        self.0 -= other;
+    }
+}
+
+impl Sub<Instant> for Instant {
+    type Output = Duration;
+
+    fn sub(self, other: Instant) -> Duration {
+        self.duration_since(other)
+    }
+}
+
+impl fmt::Debug for Instant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
