@@ -198,14 +198,13 @@ impl DporWorker<'_> {
             Sharing::Always => true,
         };
         let Some(places) = &mut self.task else { return };
-        if found.is_empty() && !can_give && !(is_new && !places.is_empty()) {
+        let choices = if is_new { self.dpor.choices_above(trace) } else { Vec::new() };
+        if found.is_empty() && choices.is_empty() && !can_give {
             return;
         }
         let mut commons = self.all.commons();
-        if is_new {
-            for (at, event, bound) in self.dpor.choices_above(trace) {
-                commons.choose(places[at], event, bound);
-            }
+        for (at, event, bound) in choices {
+            commons.choose(places[at], event, bound);
         }
         for (at, mut steps) in found {
             commons.insert(places[at], &mut steps, self.dpor.past_mut(), trace);
