@@ -6,7 +6,11 @@
 //! bound is a prefix of one that is explored, up to equivalence; a complete execution is a prefix of
 //! nothing but itself. Tests compare with brute force, for every bound.) Never more runs than a search
 //! of the same bound without reduction, and with a bound that keeps nothing out exactly the runs of
-//! [`DporClassic`](crate::DporClassic).
+//! a search without bound.
+//!
+//! That is `dpor-classic`: dynamic partial-order reduction as it was first (Flanagan and Godefroid,
+//! POPL 2005), with sleep sets, in the form that the paper gives it (Alg. 2): the most recent dependent
+//! event of *each* thread, because reads commute. Every class at least once.
 //!
 //! Algorithms 2 to 4 and §5.3 are followed, with these deviations:
 //!

@@ -9,8 +9,10 @@
 
 use raddle_core::{
     Action, AtomicOp, BarrierOp, CellOp, ChannelOp, Effect, Event, Finding, MutexOp, OnceOp, Order,
-    ParkOp, PlainAccess, RwLockOp, ThreadId, ThreadOp, Trace,
+    ParkOp, PlainAccess, RwLockOp, ThreadOp, Trace,
 };
+
+use crate::clock::Clock;
 
 /// The first race of a run, if it has one.
 pub fn race(trace: &Trace) -> Option<Finding> {
@@ -45,32 +47,6 @@ fn go_through(trace: &Trace) -> Result<(), Racing> {
         }
     }
     plain.try_for_each(|access| detector.access(*access))
-}
-
-/// How much of each thread something comes after; by [`ThreadId`].
-#[derive(Clone, Debug, Default)]
-struct Clock(Vec<u32>);
-
-impl Clock {
-    fn of(&self, thread: ThreadId) -> u32 {
-        self.0.get(thread.index()).copied().unwrap_or(0)
-    }
-
-    fn join(&mut self, other: &Clock) {
-        if self.0.len() < other.0.len() {
-            self.0.resize(other.0.len(), 0);
-        }
-        for (mine, theirs) in self.0.iter_mut().zip(&other.0) {
-            *mine = (*mine).max(*theirs);
-        }
-    }
-
-    fn advance(&mut self, thread: ThreadId) {
-        if self.0.len() <= thread.index() {
-            self.0.resize(thread.index() + 1, 0);
-        }
-        self.0[thread.index()] += 1;
-    }
 }
 
 #[derive(Clone, Debug, Default)]

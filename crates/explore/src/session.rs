@@ -10,8 +10,8 @@ use raddle_engine::{Engine, Family, Sc, Stuck, Substrate};
 use raddle_strategy::{Pct, Random, RoundRobin};
 
 use crate::{
-    Bound, BoundedDfs, Bpor, Covered, Dfs, Dpor, DporClassic, Explorer, Limit, Reduction, Refusal,
-    Repeat, Strategy, race, replay, waits,
+    Bound, BoundedDfs, Bpor, Covered, Dfs, Dpor, Explorer, Limit, Reduction, Refusal, Repeat,
+    Strategy, race, replay, waits,
 };
 
 mod auto;
@@ -109,7 +109,7 @@ impl<'a, S: Substrate> Session<'a, S> {
             Strategy::DfsWithin(bound) => self.explore(Bpor::new(bound, Reduction::None)),
             Strategy::DfsDelay { delays } => self.explore(BoundedDfs::new(Limit::Delays(delays))),
             Strategy::Dpor => self.explore(Dpor::default()),
-            Strategy::DporClassic => self.explore(DporClassic::new(Reduction::Optimised)),
+            Strategy::DporClassic => self.explore(Bpor::new(Bound::NONE, Reduction::Optimised)),
             Strategy::Bpor(bound) => self.explore(Bpor::new(bound, Reduction::Optimised)),
             Strategy::BporPlain(bound) => self.explore(Bpor::new(bound, Reduction::Plain)),
             Strategy::BporUpTo(bound) => self.deepen(bound),

@@ -206,7 +206,7 @@ fn objects_need_no_identity() {
     let shape =
         Shape { kinds: Kind::ALL.to_vec(), kinds_at_once: 3, scripts: 5, pieces: 3, panics: 0 };
     let (mut classes, mut given_up) = (0, 0);
-    for_all(35, scaled(200), &shape, |program, rng| {
+    for_all(35, scaled(800), &shape, |program, rng| {
         let Some((_, all)) = search(program, Dpor::default()) else { return Ok(()) };
         let explorer = Dpor::shuffled(rng.bits());
         let found = search_on(&mut Interpreter, program, explorer);

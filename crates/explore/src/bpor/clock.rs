@@ -2,37 +2,10 @@
 //!
 //! Dependence orders two events as they came; besides, a thread's events happen after its spawn.
 
-use raddle_core::{Access, EventId, ObjectId, ThreadId, Trace};
+use raddle_core::{Access, ObjectId, ThreadId, Trace};
 
 use super::races::spawned;
-
-/// What happened before something: how many events of each thread.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(super) struct Clock(Vec<u32>);
-
-impl Clock {
-    /// Whether `event` happened before, or is the thing itself.
-    pub(super) fn knows(&self, event: EventId) -> bool {
-        self.0.get(event.thread.index()).is_some_and(|&events| events > event.index)
-    }
-
-    fn join(&mut self, other: &Clock) {
-        if self.0.len() < other.0.len() {
-            self.0.resize(other.0.len(), 0);
-        }
-        for (mine, &theirs) in self.0.iter_mut().zip(&other.0) {
-            *mine = (*mine).max(theirs);
-        }
-    }
-
-    fn add(&mut self, event: EventId) {
-        let thread = event.thread.index();
-        if self.0.len() <= thread {
-            self.0.resize(thread + 1, 0);
-        }
-        self.0[thread] = event.index + 1;
-    }
-}
+use crate::clock::Clock;
 
 /// The clocks of a trace.
 pub(super) struct Clocks {
@@ -63,7 +36,7 @@ impl Clocks {
         let mut objects = vec![Known::default(); trace.objects.len()];
         for (position, event) in trace.events.iter().enumerate() {
             let mut clock = clocks.at_announcement(event.id.thread, position).clone();
-            clock.add(event.id);
+            clock.advance(event.id.thread);
             if event.op.object() != ObjectId::NONE {
                 let known = &mut objects[event.op.object().index()];
                 match event.access() {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use raddle_core::Ending;
-use raddle_explore::{Bound, BoundedDfs, Bpor, Counts, DporClassic, Explorer, Limit, Reduction};
+use raddle_explore::{Bound, BoundedDfs, Bpor, Counts, Explorer, Limit, Reduction};
 use raddle_testkit::{Interpreter, Kind, Program, Shape, explore, for_all, scaled};
 
 use crate::brute::{self, Class, class_of, preemptions, within};
@@ -88,7 +88,7 @@ fn same_as_classic(
     counts: Counts,
     classes: &BTreeMap<Class, u32>,
 ) -> Result<(), String> {
-    let mut explorer = DporClassic::new(reduction);
+    let mut explorer = Bpor::new(Bound::NONE, reduction);
     if reached(program, &mut explorer).len() != classes.len() {
         return Err("not all classes, and nothing was pruned".into());
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use raddle_core::{Ending, Trace};
-use raddle_explore::{Dfs, DporClassic, Reduction};
+use raddle_explore::{Bound, Bpor, Dfs, Reduction};
 use raddle_testkit::{Interpreter, Kind, Program, Shape, explore, for_all, scaled};
 
 /// Programs with more interleavings are passed over.
@@ -30,7 +30,7 @@ fn check(program: &Program, reduction: Reduction) -> Result<(u64, u64, u64), Str
     });
     let Some(interleavings) = all else { return Ok((0, 0, 0)) };
     let mut found = BTreeSet::new();
-    let mut explorer = DporClassic::new(reduction);
+    let mut explorer = Bpor::new(Bound::NONE, reduction);
     let runs = explore(&mut Interpreter, program, &mut explorer, LIMIT, |trace| {
         found.insert(class(trace));
     });

@@ -2,7 +2,7 @@
 
 use raddle_core::{Action, AtomicOp, Ending, MutexOp, Order, PauseOp, Rmw, Scalar};
 use raddle_engine::{Engine, Family, Initial, Sc, Substrate};
-use raddle_explore::{Bound, BoundedDfs, Bpor, Deepening, DporClassic, Explorer, Limit, Reduction};
+use raddle_explore::{Bound, BoundedDfs, Bpor, Deepening, Explorer, Limit, Reduction};
 use raddle_testkit::{Interpreter, Program, Shape, Step, explore, for_all, scaled};
 
 use crate::bpor::{cheapest, reached};
@@ -40,7 +40,7 @@ fn table(program: &Program, bounds: u32) -> (Vec<[u64; 3]>, [u64; 2]) {
         let classes = reached(program, &mut reduced).len();
         [bounded, reduced.counts().runs, classes as u64]
     };
-    let mut classic = DporClassic::new(Reduction::Optimised);
+    let mut classic = Bpor::new(Bound::NONE, Reduction::Optimised);
     let classes = reached(program, &mut classic).len();
     ((0..bounds).map(row).collect(), [classic.counts().runs, classes as u64])
 }

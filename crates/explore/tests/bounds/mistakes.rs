@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use raddle_core::{Action, AtomicOp, MutexOp, Order, PauseOp, Rmw, Scalar};
 use raddle_engine::Initial;
-use raddle_explore::{Bound, Bpor, DporClassic, Mistake, Reduction};
+use raddle_explore::{Bound, Bpor, Mistake, Reduction};
 use raddle_strategy::{Rng, mix};
 use raddle_testkit::{Program, Step};
 
@@ -97,7 +97,7 @@ fn to_sleep_is_not_to_be_explored() {
         scripts: vec![vec![Step::Spawn(1), store], vec![Step::Spawn(2), load], vec![load]],
     };
     for reduction in [Reduction::Plain, Reduction::Optimised] {
-        let right = DporClassic::new(reduction);
+        let right = Bpor::new(Bound::NONE, reduction);
         assert_eq!(reached(&program, right.clone()).len(), 4);
         assert_eq!(reached(&program, right.with_mistake(Mistake::SleepIsMark)).len(), 3);
     }

@@ -7,7 +7,7 @@ use raddle_core::{
 };
 use raddle_engine::known::AnyOp;
 use raddle_engine::{Engine, Initial, Memory, Stuck, Substrate, Turn};
-use raddle_explore::{Bound, Bpor, Dfs, DporClassic, Explorer, Reduction};
+use raddle_explore::{Bound, Bpor, Dfs, Explorer, Reduction};
 use raddle_testkit::explore;
 
 /// Main spawns two threads. The first stores to x and panics; a destructor stores to y on the way
@@ -105,7 +105,7 @@ fn nobody_comes_between_a_panic_and_its_destructors() {
         let expected = classes(fate, Dfs::default());
         assert_eq!(expected.len(), count, "{fate:?}");
         for reduction in [Reduction::Plain, Reduction::Optimised] {
-            assert_eq!(classes(fate, DporClassic::new(reduction)), expected);
+            assert_eq!(classes(fate, Bpor::new(Bound::NONE, reduction)), expected);
             assert_eq!(classes(fate, Bpor::new(Bound::preemptions(2), reduction)), expected);
         }
     }
