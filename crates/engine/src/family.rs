@@ -1,7 +1,9 @@
 //! Thread ids by spawn path.
 
+use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::fmt::Debug;
 
 use raddle_core::fingerprint::Name;
 use raddle_core::{ThreadId, ThreadInfo};
@@ -13,6 +15,16 @@ use raddle_core::{ThreadId, ThreadInfo};
 #[derive(Clone, Debug)]
 pub struct Family {
     members: Vec<Member>,
+    register: Option<Arc<dyn Register>>,
+}
+
+/// What several families have in common, so that a thread has the same id in all of them.
+pub trait Register: Debug + Send + Sync {
+    /// The child at `position` of `parent`; a new one if nobody has asked for it yet.
+    fn child(&self, parent: ThreadId, position: u32) -> ThreadId;
+
+    /// What is known of a thread that somebody has asked for.
+    fn info(&self, thread: ThreadId) -> ThreadInfo;
 }
 
 #[derive(Clone, Debug)]
@@ -27,7 +39,8 @@ struct Member {
 impl Default for Family {
     fn default() -> Family {
         let info = ThreadInfo { id: ThreadId::MAIN, parent: ThreadId::MAIN, position: 0 };
-        Family { members: vec![Member { info, first_event: Name::MAIN, children: Vec::new() }] }
+        let main = Member { info, first_event: Name::MAIN, children: Vec::new() };
+        Family { members: vec![main], register: None }
     }
 }
 
@@ -62,16 +75,32 @@ impl Family {
         Some(family)
     }
 
+    /// A family whose threads have the ids that `register` says. Nobody adds to it by other means.
+    pub fn registered(register: Arc<dyn Register>) -> Family {
+        Family { register: Some(register), ..Family::default() }
+    }
+
     /// The child at `position` of `parent`.
     #[inline]
     pub fn child(&mut self, parent: ThreadId, position: u32) -> ThreadId {
         match self.members[parent.index()].children.get(position as usize) {
             Some(&Some(child)) => child,
-            Some(None) | None => {
-                let id = ThreadId(self.members.len() as u32);
-                self.add(ThreadInfo { id, parent, position })
-            }
+            Some(None) | None => self.new_child(parent, position),
         }
+    }
+
+    #[cold]
+    fn new_child(&mut self, parent: ThreadId, position: u32) -> ThreadId {
+        let new = ThreadId(self.members.len() as u32);
+        let Some(register) = self.register.clone() else {
+            return self.add(ThreadInfo { id: new, parent, position });
+        };
+        let child = register.child(parent, position);
+        // Those that only others have met so far come first.
+        for id in new.0..=child.0 {
+            self.add(register.info(ThreadId(id)));
+        }
+        child
     }
 
     /// What is known of `thread`.

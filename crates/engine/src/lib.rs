@@ -18,7 +18,7 @@ pub mod objects;
 mod substrate;
 
 pub use engine::{Engine, Turn};
-pub use family::Family;
+pub use family::{Family, Register};
 pub use memory::{Memory, Sc};
 pub use object::{Initial, Object};
 pub use substrate::{Stuck, Substrate};

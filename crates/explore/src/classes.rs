@@ -34,6 +34,16 @@ impl Classes {
         }
     }
 
+    /// Adds what was added to another set, of the same limit.
+    pub fn merge(&mut self, other: &Classes) {
+        self.keep_fewer(other.zeros);
+        for &fingerprint in &other.kept {
+            if self.keeps(fingerprint) {
+                self.keep(fingerprint);
+            }
+        }
+    }
+
     /// How many different fingerprints were added.
     pub fn count(&self) -> u64 {
         (self.kept.len() as u64) << self.zeros
@@ -52,8 +62,15 @@ impl Classes {
     fn keep(&mut self, fingerprint: u64) {
         self.kept.insert(fingerprint);
         while self.kept.len() > self.limit {
-            self.zeros += 1;
-            let mask = (1 << self.zeros) - 1;
+            self.keep_fewer(self.zeros + 1);
+        }
+    }
+
+    /// Keeps fingerprints only if they have at least this many zero bits.
+    fn keep_fewer(&mut self, zeros: u32) {
+        if zeros > self.zeros {
+            self.zeros = zeros;
+            let mask = (1 << zeros) - 1;
             self.kept.retain(|fingerprint| fingerprint & mask == 0);
         }
     }
@@ -99,5 +116,22 @@ mod tests {
         }
         assert!(!classes.is_exact() && classes.kept.len() <= 4096);
         assert!((900_000..1_100_000).contains(&classes.count()), "{}", classes.count());
+    }
+
+    #[test]
+    fn sets_that_overlap_make_one() {
+        for (count, limit) in [(1000, 1000), (100_000, 1024)] {
+            let (mut whole, mut parts) =
+                (Classes::new(limit), [(); 3].map(|()| Classes::new(limit)));
+            for round in 0..count {
+                whole.insert(mix(1, round));
+                parts[round as usize % 2].insert(mix(1, round));
+                parts[2].insert(mix(1, round / 5));
+            }
+            let [mut all, other, third] = parts;
+            all.merge(&other);
+            all.merge(&third);
+            assert_eq!((all.count(), all.is_exact()), (whole.count(), whole.is_exact()));
+        }
     }
 }

@@ -21,6 +21,11 @@ use crate::refusal::circles;
 use crate::wakeup::{Forest, Tree};
 use crate::{Covered, Explorer, Refusal, WIDEST_CHOICE};
 
+mod part;
+
+use part::Above;
+pub(crate) use part::{Given, Sleeper};
+
 /// The estimate of all runs is made anew after so many.
 const RUNS_PER_ESTIMATE: u64 = 256;
 
@@ -44,6 +49,7 @@ pub struct Dpor {
     shuffle: Option<Rng>,
     /// What is left of the tree along the branch being run, by position from its first step on.
     beside: Vec<Tree>,
+    above: Above,
 }
 
 /// The points before the events of a run from which anything else has been run or is to be.
@@ -69,14 +75,20 @@ struct Node {
 }
 
 impl Nodes {
-    /// What sleeps at the point after `at` events: what did at the node before it and does not
-    /// depend on anything since then.
+    /// What sleeps at the point after `at` events.
     fn asleep(&mut self, at: usize, past: &Past) -> &[Footprint] {
-        self.asleep.clear();
-        let Some(node) = self.nodes.iter().rev().find(|node| node.at <= at) else { return &[] };
-        if node.at == at {
-            return &node.sleep;
+        match self.nodes.iter().rposition(|node| node.at <= at) {
+            Some(index) if self.nodes[index].at == at => &self.nodes[index].sleep,
+            Some(_) => self.still_asleep(at, past),
+            None => &[],
         }
+    }
+
+    /// What slept at the node before the point after `at` events, and does not depend on anything
+    /// since then.
+    fn still_asleep(&mut self, at: usize, past: &Past) -> &[Footprint] {
+        self.asleep.clear();
+        let Some(node) = self.nodes.iter().rev().find(|node| node.at < at) else { return &[] };
         self.asleep.extend_from_slice(&node.sleep);
         for position in node.at..at {
             if self.asleep.is_empty() {
@@ -90,13 +102,18 @@ impl Nodes {
 
     /// The tree of the point after `at` events.
     fn tree(&mut self, at: usize, past: &Past) -> &mut Tree {
+        &mut self.node(at, past).tree
+    }
+
+    /// The node of the point after `at` events.
+    fn node(&mut self, at: usize, past: &Past) -> &mut Node {
         let index = self.nodes.iter().rposition(|node| node.at <= at).map_or(0, |index| index + 1);
         let is_there = index > 0 && self.nodes[index - 1].at == at;
         if !is_there {
             let sleep = self.asleep(at, past).to_vec();
             self.nodes.insert(index, Node { at, sleep, tree: Tree::EMPTY, done: 0 });
         }
-        &mut self.nodes[if is_there { index - 1 } else { index }].tree
+        &mut self.nodes[if is_there { index - 1 } else { index }]
     }
 }
 
@@ -106,6 +123,8 @@ pub struct DporChooser {
     sleep: Vec<Footprint>,
     /// After how many events `sleep` was worked out.
     seen: usize,
+    /// Who fell asleep on the way to the first point of a part, if nobody has looked yet.
+    sleepers: Vec<Sleeper>,
     shuffle: Option<Rng>,
     refusal: Option<Refusal>,
 }
@@ -117,12 +136,14 @@ impl Dpor {
         Dpor { shuffle: Some(Rng::new(seed)), ..Dpor::default() }
     }
 
-    /// About how many runs there are in all, from how much of what is known or likely has been done.
-    /// Every way on from a point counts for the same (weighted backtracking).
-    fn estimate(&self, trace: &Trace) -> f64 {
+    /// How much of what is known or likely has been done, the last run included. Every way on from a
+    /// point counts for the same (weighted backtracking).
+    fn share_done(&self, trace: &Trace) -> f64 {
         let (mut done, mut share) = (0.0, 1.0);
         let mut nodes = self.nodes.nodes.iter().peekable();
-        for (position, likely) in self.past.likely_ways(trace).into_iter().enumerate() {
+        while nodes.next_if(|node| node.at < self.above.root).is_some() {}
+        let likely = self.past.likely_ways(trace).into_iter().enumerate().skip(self.above.root);
+        for (position, likely) in likely {
             let (mut finished, mut known) = (0, 1);
             if let Some(node) = nodes.next_if(|node| node.at == position) {
                 finished = node.done;
@@ -132,16 +153,16 @@ impl Dpor {
             done += share * f64::from(finished) / ways;
             share /= ways;
         }
-        self.runs as f64 / (done + share)
+        done + share
     }
 
     /// Goes back to the last point with something left to run; false if there is none.
-    fn backtrack(&mut self, plan: &mut Plan<DporChooser>) -> bool {
-        let nodes = &mut self.nodes.nodes;
-        while nodes.last().is_some_and(|node| node.tree.is_empty()) {
+    pub(crate) fn backtrack(&mut self, plan: &mut Plan<DporChooser>) -> bool {
+        let (nodes, root) = (&mut self.nodes.nodes, self.above.root);
+        while nodes.last().is_some_and(|node| node.at >= root && node.tree.is_empty()) {
             nodes.pop();
         }
-        let Some(node) = nodes.last_mut() else { return false };
+        let Some(node) = nodes.last_mut().filter(|node| node.at >= root) else { return false };
         let Planned { footprint: done, value, .. } = *self.past.planned(node.at);
         if value.is_none() {
             node.sleep.push(done);
@@ -150,6 +171,7 @@ impl Dpor {
         plan.then.sleep.clear();
         plan.then.sleep.extend_from_slice(&node.sleep);
         plan.then.seen = node.at;
+        plan.then.sleepers.clear();
         let depth = node.at;
         self.lead(depth);
         self.past.truncate(depth);
@@ -193,15 +215,16 @@ impl Dpor {
     /// Takes over what is new in a run, from the event at `from` on, and plans other numbers for
     /// those it chose.
     fn follow(&mut self, from: usize, trace: &Trace) {
-        let Dpor { nodes, forest, past, beside, .. } = self;
+        let Dpor { nodes, forest, past, beside, above, .. } = self;
         past.extend(trace);
+        above.put_to_sleep(nodes, past, trace);
         for (led, &tree) in (1..).zip(&*beside) {
             if !tree.is_empty() && from + led < past.len() {
                 *nodes.tree(from + led, past) = tree;
             }
         }
         // The others at the point that the run was led to were planned when it was new.
-        let first_new = if self.runs == 1 { from } else { from + 1 };
+        let first_new = if above.is_begun { from + 1 } else { above.root };
         for (position, event) in trace.events.iter().enumerate().skip(first_new) {
             if past.planned(position).value.is_none() {
                 continue;
@@ -225,10 +248,15 @@ impl Dpor {
     /// Plans the reversal of every race of a run that shares its first `shared` events with the one
     /// before.
     fn plan_reversals(&mut self, trace: &Trace, shared: usize) {
-        let Dpor { nodes, forest, past, .. } = self;
+        let Dpor { nodes, forest, past, above, .. } = self;
         past.reversals(trace, shared, |past, at, steps| {
             let mut asleep = nodes.asleep(at, past).iter();
-            if !asleep.any(|asleep| is_weak_initial(asleep, steps)) {
+            if asleep.any(|asleep| is_weak_initial(asleep, steps)) {
+                return;
+            }
+            if at < above.root {
+                above.found.push((at, steps.clone()));
+            } else {
                 forest.insert(nodes.tree(at, past), steps, past, trace, at);
             }
         });
@@ -277,6 +305,9 @@ impl DporChooser {
 
     #[inline(never)]
     fn choose_thread(&mut self, threads: &Threads<'_>, past: &[Event]) -> Pick {
+        if !self.sleepers.is_empty() && !self.settle_sleepers(threads, past) {
+            return Pick::Abandon;
+        }
         if !self.wake(past) {
             return Pick::Abandon;
         }
@@ -322,15 +353,17 @@ impl Chooser for DporChooser {
     #[inline]
     fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick {
         match at {
-            // Most often nobody sleeps and nobody else can go on.
-            Point::Thread(threads) if threads.enabled.len() > 1 || !self.sleep.is_empty() => {
-                self.choose_thread(threads, past)
+            Point::Thread(threads) => {
+                // Most often nobody sleeps and nobody else can go on.
+                let is_sure =
+                    threads.enabled.len() == 1 && self.sleep.is_empty() && self.sleepers.is_empty();
+                if is_sure { Pick::Take(0) } else { self.choose_thread(threads, past) }
             }
             Point::Value { by, bound } if *bound > WIDEST_CHOICE => {
                 self.refusal = Refusal::of_choice(by, *bound);
                 Pick::Abandon
             }
-            Point::Thread(_) | Point::Source { .. } | Point::Value { .. } => Pick::Take(0),
+            Point::Source { .. } | Point::Value { .. } => Pick::Take(0),
         }
     }
 }
@@ -371,10 +404,12 @@ impl Explorer for Dpor {
         }
         let from = self.past.len();
         self.follow(from, trace);
+        self.above.is_begun = true;
         self.plan_reversals(trace, from);
         self.search.planned = self.search.planned.max(self.forest.planned());
         if self.runs.is_power_of_two() || self.runs % RUNS_PER_ESTIMATE == 0 {
-            self.search.estimate = Some(self.estimate(trace));
+            self.above.share_done = self.share_done(trace);
+            self.search.estimate = Some(self.runs as f64 / self.above.share_done);
         }
     }
 

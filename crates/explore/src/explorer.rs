@@ -1,6 +1,7 @@
 //! What acts between runs.
 
 use raddle_core::{Bounds, Chooser, Plan, Search, Trace};
+use raddle_engine::Family;
 
 use crate::Refusal;
 
@@ -11,6 +12,11 @@ pub trait Explorer {
 
     /// The chooser that plans will carry; the same one is passed back in every plan.
     fn chooser(&self) -> Self::Then;
+
+    /// The ids that threads are to have in all runs.
+    fn family(&self) -> Family {
+        Family::default()
+    }
 
     /// Writes the next plan over the last one. False if no run is left to be made.
     fn next(&mut self, plan: &mut Plan<Self::Then>) -> bool;
@@ -53,6 +59,10 @@ impl<E: Explorer> Explorer for &mut E {
 
     fn chooser(&self) -> E::Then {
         (**self).chooser()
+    }
+
+    fn family(&self) -> Family {
+        (**self).family()
     }
 
     fn next(&mut self, plan: &mut Plan<E::Then>) -> bool {

@@ -319,6 +319,13 @@ impl Past {
         }
     }
 
+    /// The name of the event that `thread` was about to perform before the event at `position`.
+    pub(crate) fn next_event(&self, thread: ThreadId, position: usize) -> EventId {
+        let events = &self.threads[thread.index()].events;
+        let index = events.partition_point(|&event| (event as usize) < position);
+        EventId { thread, index: index as u32 }
+    }
+
     /// Whether the event at `first` happened before the one at `second`, or is that.
     fn precedes(&self, first: usize, second: usize) -> bool {
         let EventId { thread, index } = self.steps[first].planned.event;

@@ -16,9 +16,11 @@ use crate::{
 
 mod auto;
 mod deepen;
+mod parallel;
 mod tally;
 mod words;
 
+pub use parallel::Workers;
 use tally::Tally;
 pub use words::ReplayError;
 use words::{choice, describe};
@@ -44,6 +46,8 @@ pub struct Settings {
     pub plain_points: bool,
     /// Whether to make all runs although the first shows that there is only one execution.
     pub explore_trivial: bool,
+    /// On how many OS threads to search, for strategies that can; see [`Session::run_with`].
+    pub workers: Workers,
 }
 
 /// What a run that reaches the step limit is.
@@ -56,7 +60,7 @@ pub enum OnStepLimit {
 }
 
 /// How much time a check may take, by a clock that the caller keeps.
-pub trait Budget {
+pub trait Budget: Sync {
     /// Time since the check began.
     fn elapsed(&self) -> Duration;
 
@@ -91,7 +95,7 @@ impl<'a, S: Substrate> Session<'a, S> {
         Session { substrate, program, settings, budget }
     }
 
-    /// Explores with the strategy of the settings.
+    /// Explores with the strategy of the settings, on this OS thread.
     pub fn run(self) -> Result<Report, Refusal> {
         let seed = self.settings.seed;
         match self.settings.strategy {
@@ -167,7 +171,7 @@ impl<'a, S: Substrate> Session<'a, S> {
         is_enough: &mut dyn FnMut(&Progress) -> bool,
     ) -> Stop {
         let chooser = explorer.chooser();
-        let mut engine = Engine::new(Sc, Family::default(), chooser, limits.max_steps);
+        let mut engine = Engine::new(Sc, explorer.family(), chooser, limits.max_steps);
         let first = tally.executions;
         let mut until_look: u64 = 0;
         loop {

@@ -29,12 +29,12 @@ pub(crate) struct Tree(u32);
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Branch {
     event: EventId,
-    access: Access,
+    pub(crate) access: Access,
     object: Object,
     pub(crate) value: Option<u32>,
     /// Whether what it leads to may be run anyway, because it could not be told whether an earlier
     /// one leads there. Such a sequence may be given up at its end, and stands for nothing else.
-    doubtful: bool,
+    pub(crate) doubtful: bool,
     /// What follows it.
     pub(crate) children: Tree,
     /// What is to be run in its place after it.
@@ -42,7 +42,7 @@ pub(crate) struct Branch {
 }
 
 /// Whether running one event first does not rule out what some steps lead to.
-enum Covers {
+pub(crate) enum Covers {
     Yes {
         /// The one of the steps that it is.
         step: Option<usize>,
@@ -71,8 +71,20 @@ impl Branch {
         self.event.thread
     }
 
+    pub(crate) fn event(&self) -> EventId {
+        self.event
+    }
+
+    /// The choice of `value` by an event that touches no object.
+    pub(crate) fn choosing(event: EventId, value: u32) -> Branch {
+        let (access, object) = (Access::Read, Object::Known(ObjectId::NONE));
+        let (children, siblings) = (Tree::EMPTY, Tree::EMPTY);
+        let value = Some(value);
+        Branch { event, access, object, value, doubtful: false, children, siblings }
+    }
+
     /// A branch without children and without doubt; `at` is the position of the point.
-    fn new(planned: &Planned, past: &mut Past, trace: &Trace, at: usize) -> Branch {
+    pub(crate) fn new(planned: &Planned, past: &mut Past, trace: &Trace, at: usize) -> Branch {
         let id = planned.footprint.object;
         let object = match trace.objects.get(id.index()) {
             Some(info) if !past.announced_before(info.name, at) => match info.kind {
@@ -107,7 +119,7 @@ impl Branch {
     }
 
     /// Whether running this first does not rule out what `steps` lead to.
-    fn covers(&self, steps: &[Planned], past: &mut Past, trace: &Trace) -> Covers {
+    pub(crate) fn covers(&self, steps: &[Planned], past: &mut Past, trace: &Trace) -> Covers {
         if let Some(mine) = steps.iter().position(|step| step.event.thread == self.thread()) {
             let own = steps[mine];
             let is_first = own.value == self.value
@@ -166,6 +178,19 @@ impl Forest {
         Some(taken)
     }
 
+    /// Takes everything out of a tree, each step with the one that it comes after.
+    pub(crate) fn take_all(&mut self, tree: &mut Tree) -> Vec<(Option<usize>, Branch)> {
+        let mut taken = Vec::new();
+        let mut left = vec![(None, std::mem::replace(tree, Tree::EMPTY))];
+        while let Some((before, mut tree)) = left.pop() {
+            while let Some(branch) = self.take_first(&mut tree) {
+                left.push((Some(taken.len()), branch.children));
+                taken.push((before, branch));
+            }
+        }
+        taken
+    }
+
     /// Adds the choice of `value` by an event that touches no object, unless it is there.
     pub(crate) fn choose(&mut self, tree: &mut Tree, event: EventId, value: u32) {
         let (mut after, mut here) = (NONE, tree.0);
@@ -175,11 +200,7 @@ impl Forest {
             }
             (after, here) = (here, branch.siblings.0);
         }
-        let (access, object) = (Access::Read, Object::Known(ObjectId::NONE));
-        let (children, siblings) = (Tree::EMPTY, Tree::EMPTY);
-        let value = Some(value);
-        let branch = Branch { event, access, object, value, doubtful: false, children, siblings };
-        self.add(branch, tree, NONE, after);
+        self.add(Branch::choosing(event, value), tree, NONE, after);
     }
 
     /// Adds `steps`, found in the run `past` and to be run from the point at position `at`, unless

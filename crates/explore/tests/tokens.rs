@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use raddle_core::{Action, Finding, PauseOp, Report, Trace};
-use raddle_explore::{Budget, OnStepLimit, Session, Settings, Strategy};
+use raddle_explore::{Budget, OnStepLimit, Session, Settings, Strategy, Workers};
 use raddle_testkit::{Interpreter, Kind, Program, Shape, Step, for_all, scaled};
 
 /// A clock that stands still.
@@ -32,6 +32,7 @@ fn settings(strategy: Strategy, seed: u64) -> Settings {
         races: false,
         plain_points: true,
         explore_trivial: false,
+        workers: Workers::ONE,
     }
 }
 

@@ -1,10 +1,11 @@
 //! The settings of a check.
 
+use std::num::NonZeroUsize;
 use std::panic::Location;
 use std::time::{Duration, Instant};
 
 use raddle_core::{Report, Verdict};
-use raddle_explore::{Budget, OnStepLimit, Session, Settings, Strategy};
+use raddle_explore::{Budget, OnStepLimit, Session, Settings, Strategy, Workers};
 use raddle_runtime::{Options, Runtime};
 
 use crate::environment::{Environment, SettingError};
@@ -19,6 +20,9 @@ pub enum Granularity {
     All,
 }
 
+/// More OS threads than this would get in each other's way on any machine.
+const MOST_THREADS: usize = 1024;
+
 /// The settings of a check, and what runs it.
 ///
 /// | setting | default | environment |
@@ -27,6 +31,7 @@ pub enum Granularity {
 /// | [`runs`](Config::runs) | 10,000 | `RADDLE_RUNS` |
 /// | [`time`](Config::time) | 10 s | `RADDLE_TIME` (such as `500ms`, `10s`, `2m`) |
 /// | [`seed`](Config::seed) | 0 | `RADDLE_SEED` |
+/// | [`threads`](Config::threads) | 1 | `RADDLE_THREADS` |
 /// | [`max_steps`](Config::max_steps) | 1,000,000 | |
 /// | [`on_step_limit`](Config::on_step_limit) | fail | |
 /// | [`granularity`](Config::granularity) | synchronisation | |
@@ -59,6 +64,7 @@ pub struct Config {
     runs: u64,
     time: Option<Duration>,
     seed: u64,
+    threads: usize,
     max_steps: usize,
     on_step_limit: OnStepLimit,
     granularity: Granularity,
@@ -83,6 +89,7 @@ impl Config {
             runs: 10_000,
             time: Some(Duration::from_secs(10)),
             seed: 0,
+            threads: 1,
             max_steps: 1_000_000,
             on_step_limit: OnStepLimit::Fail,
             granularity: Granularity::Sync,
@@ -132,6 +139,20 @@ impl Config {
     /// Where all randomness comes from: the same seed gives the same executions.
     pub fn seed(mut self, seed: u64) -> Config {
         self.seed = seed;
+        self
+    }
+
+    /// On how many OS threads to search. Only the strategy `dpor` uses more than one; all others go
+    /// on as if it were one.
+    ///
+    /// The result is the same as on one: the same classes, and if an execution fails, the failure that
+    /// a search on one would report. For that the search is made again on one OS thread up to that
+    /// failure, as far as the budget goes.
+    ///
+    /// The program runs on several OS threads at once, so it must not share objects between
+    /// executions: an execution that uses a static while another one does fails and says so.
+    pub fn threads(mut self, threads: usize) -> Config {
+        self.threads = threads;
         self
     }
 
@@ -228,6 +249,14 @@ impl Config {
     {
         let name = self.name.clone().unwrap_or_else(|| default_name(Location::caller()));
         let environment = Environment::read()?;
+        let threads = environment.threads.unwrap_or(self.threads);
+        let threads = NonZeroUsize::new(threads).filter(|threads| threads.get() <= MOST_THREADS);
+        let threads = threads.ok_or_else(|| {
+            SettingError::new(format!(
+                "a search takes at least one and at most {MOST_THREADS} OS threads, best as many as \
+                 there are processors (`Config::threads`, RADDLE_THREADS)"
+            ))
+        })?;
         let settings = Settings {
             name: name.clone(),
             strategy: environment.strategy.map_or(self.strategy, Ok)?,
@@ -238,6 +267,7 @@ impl Config {
             races: self.races,
             plain_points: self.granularity == Granularity::All,
             explore_trivial: self.explore_trivial,
+            workers: Workers::new(threads),
         };
         if settings.runs == 0 {
             return Err(SettingError::new(
@@ -259,7 +289,8 @@ impl Config {
             Granularity::All => true,
         };
         let options = Options { stack_size: self.stack_size, name, plain_accesses };
-        let mut runtime = Runtime::<raddle_runtime::Default>::new(options);
+        let make = || Runtime::<raddle_runtime::Default>::new(options.clone());
+        let mut runtime = make();
         let clock =
             Clock { start: Instant::now(), limit: environment.time.map_or(self.time, Some) };
         let main = move || {
@@ -269,7 +300,7 @@ impl Config {
         let session = Session::new(&mut runtime, &main, &settings, &clock);
         let mut report = match environment.replay.or(self.replay) {
             Some(token) => session.replay(&token)?,
-            None => session.run()?,
+            None => session.run_with(&make)?,
         };
         if let Verdict::Failed(failure) = &mut report.verdict {
             let trace = &mut failure.trace;

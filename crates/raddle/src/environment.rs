@@ -57,6 +57,7 @@ pub(crate) struct Environment {
     pub(crate) runs: Option<u64>,
     pub(crate) time: Option<Duration>,
     pub(crate) seed: Option<u64>,
+    pub(crate) threads: Option<usize>,
     pub(crate) replay: Option<String>,
 }
 
@@ -75,10 +76,10 @@ impl Environment {
                 Err(_) => Err(SettingError::new(format!("{name} is not valid UTF-8"))),
             },
         };
-        let number = |name: &str, value: String| {
+        let number = |name: &str, value: String, example: &str| {
             value.replace('_', "").parse::<u64>().map_err(|_| {
                 SettingError::new(format!(
-                    "{name}=`{value}` is not a whole number; say for example {name}=10_000"
+                    "{name}=`{value}` is not a whole number; say for example {name}={example}"
                 ))
             })
         };
@@ -89,10 +90,14 @@ impl Environment {
             environment.strategy = Some(strategy.map_err(explain)?);
         }
         if let Some(value) = text("RADDLE_RUNS")? {
-            environment.runs = Some(number("RADDLE_RUNS", value)?);
+            environment.runs = Some(number("RADDLE_RUNS", value, "10_000")?);
         }
         if let Some(value) = text("RADDLE_SEED")? {
-            environment.seed = Some(number("RADDLE_SEED", value)?);
+            environment.seed = Some(number("RADDLE_SEED", value, "10_000")?);
+        }
+        if let Some(value) = text("RADDLE_THREADS")? {
+            let threads = number("RADDLE_THREADS", value, "2")?;
+            environment.threads = Some(usize::try_from(threads).unwrap_or(usize::MAX));
         }
         if let Some(value) = text("RADDLE_TIME")? {
             environment.time = Some(duration(&value).ok_or_else(|| {
@@ -152,12 +157,14 @@ mod tests {
             ("RADDLE_RUNS", "1_000"),
             ("RADDLE_SEED", "7"),
             ("RADDLE_TIME", "2m"),
+            ("RADDLE_THREADS", "4"),
             ("RADDLE_REPLAY", ""),
         ]);
         let expected = Environment {
             strategy: Some(Strategy::Pct { depth: 2 }),
             runs: Some(1000),
             seed: Some(7),
+            threads: Some(4),
             time: Some(Duration::from_secs(120)),
             replay: None,
         };
@@ -169,6 +176,7 @@ mod tests {
         for (name, value, hint) in [
             ("RADDLE_RUNS", "many", "10_000"),
             ("RADDLE_SEED", "-1", "10_000"),
+            ("RADDLE_THREADS", "both", "RADDLE_THREADS=2"),
             ("RADDLE_TIME", "10", "10s"),
             ("RADDLE_TIME", "s", "10s"),
             ("RADDLE_TIME", "99999999999999999999s", "10s"),

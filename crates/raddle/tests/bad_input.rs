@@ -42,6 +42,8 @@ fn settings_that_allow_nothing() {
     for (config, what) in [
         (Config::new().runs(0), "zero runs check nothing"),
         (Config::new().max_steps(0), "zero steps"),
+        (Config::new().threads(0), "at least one and at most 1024 OS threads"),
+        (Config::new().threads(5000), "at least one and at most 1024 OS threads"),
         (Config::new().stack_size(100), "16 KiB"),
     ] {
         let text = message(config, two_threads);

@@ -52,6 +52,80 @@ fn all_classes_of_a_program() {
 }
 
 #[test]
+fn all_classes_on_several_os_threads() {
+    for threads in [2, 4] {
+        let report = Config::new().strategy("dpor").threads(threads).run(|| count(4, 2));
+        assert!(matches!(report.verdict, Verdict::Exhausted), "{}", raddle::text(&report));
+        assert_eq!((report.executions, report.classes, report.classes_exact), (2520, 2520, true));
+        let search = report.search.unwrap();
+        assert_eq!((search.blocked, search.estimate.map(f64::round)), (0, Some(2520.0)));
+    }
+}
+
+/// Four threads that fail in some of their orders.
+fn fails_sometimes() {
+    let counter = Arc::new(AtomicU32::new(0));
+    let all: Vec<_> = (0..4)
+        .map(|number| {
+            let counter = counter.clone();
+            thread::spawn(move || {
+                let before = counter.load(SeqCst);
+                counter.store(before * 2 + number, SeqCst);
+            })
+        })
+        .collect();
+    for thread in all {
+        thread.join().unwrap();
+    }
+    assert_ne!(counter.load(SeqCst), 13);
+}
+
+#[test]
+fn the_same_failure_on_several_os_threads() {
+    let alone = Config::new().strategy("dpor").run(fails_sometimes);
+    let alone = alone.failure().expect("some orders fail");
+    for threads in [2, 3] {
+        let report = Config::new().strategy("dpor").threads(threads).run(fails_sometimes);
+        let failure = report.failure().expect("some orders fail");
+        assert_eq!((&failure.token, &failure.finding), (&alone.token, &alone.finding));
+        assert_eq!((failure.execution, failure.reproduced), (alone.execution, true));
+    }
+}
+
+#[test]
+fn a_static_on_several_os_threads_is_refused() {
+    static COUNTER: AtomicU32 = AtomicU32::new(0);
+    let program = || {
+        let all: Vec<_> = (0..4)
+            .map(|_| {
+                thread::spawn(|| {
+                    COUNTER.fetch_add(1, SeqCst);
+                    COUNTER.fetch_add(1, SeqCst);
+                })
+            })
+            .collect();
+        for thread in all {
+            thread.join().unwrap();
+        }
+    };
+    let report = Config::new().strategy("dpor").run(program);
+    assert!(matches!(report.verdict, Verdict::Exhausted), "{}", raddle::text(&report));
+    let report = Config::new().strategy("dpor").threads(2).run(program);
+    let text = raddle::text(&report);
+    let failure = report.failure().expect("both use the static");
+    assert!(!failure.reproduced && text.contains("search on one OS thread"), "{text}");
+}
+
+#[test]
+fn other_strategies_use_one_os_thread() {
+    for strategy in ["random", "dfs", "auto"] {
+        let config = || Config::new().strategy(strategy).runs(200);
+        let (one, two) = (config().run(|| count(2, 2)), config().threads(2).run(|| count(2, 2)));
+        assert_eq!((one.executions, one.classes), (two.executions, two.classes));
+    }
+}
+
+#[test]
 fn a_bug_that_only_some_classes_have() {
     let report = Config::new().strategy("dpor").run(|| {
         let (a, b) = (Arc::new(Mutex::new(())), Arc::new(Mutex::new(())));

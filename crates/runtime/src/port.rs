@@ -494,8 +494,10 @@ fn number(name: u64) -> ObjectId {
 #[cold]
 fn shared(site: Site) -> ! {
     panic!(
-        "raddle: the object used at {site} is in use on another OS thread at the same time, by \
-         another check or outside of any. A static can be used by one check at a time: run these tests one after \
-         the other (`cargo test -- --test-threads=1`), or give each its own object."
+        "raddle: the object used at {site} is in use on another OS thread at the same time: by \
+         another check, outside of any, or by this check, if it searches on several OS threads. A \
+         static can be used by one check on one OS thread at a time: run these tests one after the \
+         other (`cargo test -- --test-threads=1`), search on one OS thread (`Config::threads`, \
+         RADDLE_THREADS), or let each execution make its own object."
     )
 }

@@ -55,13 +55,13 @@ impl<B: Backend> Runtime<B> {
 }
 
 impl<B: Backend> Substrate for Runtime<B> {
-    type Program = dyn Fn();
+    type Program = dyn Fn() + Sync;
 
     #[inline(always)]
     fn execute<M: Memory, C: Chooser>(
         &mut self,
         engine: &mut Engine<M, C>,
-        program: &dyn Fn(),
+        program: &(dyn Fn() + Sync),
     ) -> Result<(), Stuck> {
         let crew = self.crew.as_mut().expect("raddle invariant broken: run after a stuck thread");
         let epoch = self.epochs.next();

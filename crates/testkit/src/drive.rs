@@ -42,7 +42,7 @@ where
     S: Substrate,
     E: Explorer,
 {
-    let mut engine = engine(explorer.chooser());
+    let mut engine = Engine::new(Sc, explorer.family(), explorer.chooser(), MAX_STEPS);
     let mut run = 0;
     while explorer.next(engine.plan_mut()) {
         if run == limit {

@@ -32,7 +32,37 @@ const PATIENCE: Duration = Duration::from_secs(120);
 const DPOR: &[&str] = &["-p", "raddle-explore", "--test", "dpor"];
 const CLASSES: &[&str] = &["-p", "raddle-explore", "--test", "classes"];
 
+const PARALLEL: &[&str] = &["-p", "raddle-explore", "--test", "parallel"];
+
 const MISTAKES: &[Mistake] = &[
+    Mistake {
+        name: "a sequence leads on through what another worker searches",
+        file: "crates/explore/src/parallel/commons.rs",
+        right: "Below::Point(below) if !child.is_end && !steps.is_empty() => below",
+        wrong: "Below::Point(below) if !steps.is_empty() => below",
+        tests: PARALLEL,
+    },
+    Mistake {
+        name: "objects have the same numbers in the runs of all workers",
+        file: "crates/explore/src/parallel/commons.rs",
+        right: "let mut branch = Branch::new(step, past, trace, origin);",
+        wrong: "let mut branch = Branch::new(step, past, trace, origin.max(usize::MAX));",
+        tests: PARALLEL,
+    },
+    Mistake {
+        name: "what other workers run does not sleep",
+        file: "crates/explore/src/parallel/commons.rs",
+        right: ".filter(|child| child.step.value.is_none())",
+        wrong: ".filter(|child| child.step.value.is_some())",
+        tests: PARALLEL,
+    },
+    Mistake {
+        name: "every worker has its own names for threads",
+        file: "crates/explore/src/parallel.rs",
+        right: "Family::registered(self.all.names.clone())",
+        wrong: "Family::registered(Arc::new(Names::default()))",
+        tests: PARALLEL,
+    },
     Mistake {
         name: "races are looked for among executed operations only",
         file: "crates/explore/src/past/races.rs",

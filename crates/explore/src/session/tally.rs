@@ -34,6 +34,16 @@ impl Tally {
         self.choices == 0 && self.threads <= 1
     }
 
+    /// Adds what somebody else has seen.
+    pub(super) fn merge(&mut self, other: &Tally) {
+        self.executions += other.executions;
+        self.steps += other.steps;
+        self.choices += other.choices;
+        self.classes.merge(&other.classes);
+        self.discarded += other.discarded;
+        self.threads = self.threads.max(other.threads);
+    }
+
     #[inline]
     pub(super) fn add(&mut self, trace: &Trace, threads: u32) {
         self.executions += 1;

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use raddle::{Config, Finding, Granularity, Report, Strategy, Verdict};
 use raddle_core::{Event, Pending, Trace};
-use raddle_explore::{Budget, OnStepLimit, Session, Settings};
+use raddle_explore::{Budget, OnStepLimit, Session, Settings, Workers};
 use raddle_runtime::{Options, Runtime};
 use rustix::time::ClockId;
 
@@ -104,6 +104,7 @@ impl Subject {
             races: false,
             plain_points: true,
             explore_trivial: false,
+            workers: Workers::ONE,
         };
         let options =
             Options { stack_size: 256 * 1024, name: program.name.to_owned(), plain_accesses: true };

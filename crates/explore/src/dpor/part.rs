@@ -1,0 +1,195 @@
+//! A search as a part of a larger one: of everything below one point.
+//!
+//! The points above belong to all. A part knows who sleeps there, hands out what is to be run from
+//! them, and can give away points of its own that it has not finished with.
+
+use raddle_core::{Access, Choice, Event, EventId, Footprint, Plan, Threads, Trace};
+
+use super::{Dpor, DporChooser, Node, Nodes};
+use crate::past::{Past, Planned, chosen};
+use crate::wakeup::Branch;
+
+/// What lies above the points of a part. Nothing, for a search on its own.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Above {
+    /// How many points there are.
+    pub(super) root: usize,
+    /// Which way leads through them.
+    steps: Vec<(EventId, Option<u32>)>,
+    /// Who sleeps at them, in order.
+    sleepers: Vec<Sleeper>,
+    /// What was found in the last run and is to be run from them.
+    pub(super) found: Vec<(usize, Vec<Planned>)>,
+    /// How many of them the last run shares with the one before.
+    shared: usize,
+    /// Whether a run has been made.
+    pub(super) is_begun: bool,
+    /// How much of the part had been done when anybody last looked.
+    pub(super) share_done: f64,
+}
+
+/// An event that would only repeat what is run elsewhere.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Sleeper {
+    /// The position of the point at which it falls asleep.
+    pub(crate) since: usize,
+    pub(crate) event: EventId,
+    pub(crate) access: Access,
+}
+
+/// A point that a part gives away.
+#[derive(Debug)]
+pub(crate) struct Given {
+    /// The way on that the part keeps.
+    pub(crate) own: Branch,
+    /// What was run to the end from here.
+    pub(crate) done: Vec<Sleeper>,
+    /// How many ways that were.
+    pub(crate) ways_done: u32,
+    /// What is still to be run from here, each with the one that it comes after.
+    pub(crate) planned: Vec<(Option<usize>, Branch)>,
+}
+
+impl Dpor {
+    /// Begins with another part: of everything below the point that `steps` lead to.
+    pub(crate) fn begin(
+        &mut self,
+        steps: Vec<(EventId, Option<u32>)>,
+        sleepers: Vec<Sleeper>,
+        plan: &mut Plan<DporChooser>,
+    ) {
+        let same = self.above.steps.iter().zip(&steps).take_while(|(old, new)| old == new);
+        let shared = same.count().min(self.past.len());
+        self.nodes.nodes.retain(|node| node.at < shared);
+        self.past.truncate(shared);
+        self.beside.clear();
+        self.path.clear();
+        for &(event, value) in &steps {
+            self.path.push(Choice::Thread(event.thread));
+            self.path.extend(value.map(Choice::Value));
+        }
+        (self.led, self.led_choices) = (steps.len(), self.path.len());
+        plan.prefix.clone_from(&self.path);
+        plan.then.sleep.clear();
+        plan.then.seen = 0;
+        plan.then.sleepers.clone_from(&sleepers);
+        let (root, found) = (steps.len(), Vec::new());
+        let (is_begun, share_done) = (false, 0.0);
+        self.above = Above { root, steps, sleepers, found, shared, is_begun, share_done };
+    }
+
+    /// What has happened in the last run.
+    pub(crate) fn past_mut(&mut self) -> &mut Past {
+        &mut self.past
+    }
+
+    /// What the last run found that is to be run from points above: their positions, and the steps.
+    pub(crate) fn take_found(&mut self) -> Vec<(usize, Vec<Planned>)> {
+        std::mem::take(&mut self.above.found)
+    }
+
+    /// The points above at which the last run, as the first of its part, chose a number while nobody
+    /// slept: every other number is to be tried there, too. With how many there are.
+    pub(crate) fn choices_above(&mut self, trace: &Trace) -> Vec<(usize, EventId, u32)> {
+        let positions = self.above.shared..self.above.root.min(trace.events.len());
+        let choice = |position: usize| {
+            let event = &trace.events[position];
+            let (bound, _) = chosen(event)?;
+            let is_free = self.nodes.asleep(position, &self.past).is_empty();
+            is_free.then_some((position, event.id, bound))
+        };
+        positions.filter_map(choice).collect()
+    }
+
+    /// Whether there is more than one way left to go on from the points of this part.
+    pub(crate) fn can_give(&self) -> bool {
+        let root = self.above.root;
+        let points = self.nodes.nodes.iter().rev().take_while(|node| node.at >= root);
+        let mut ways = 0;
+        points.map(|node| self.forest.ways(node.tree)).any(|more| {
+            ways += more;
+            ways > 1
+        })
+    }
+
+    /// Gives away the first point with something planned, and all before it, after a run. Nothing if
+    /// nothing is planned.
+    pub(crate) fn give(&mut self, trace: &Trace) -> Vec<Given> {
+        let root = self.above.root;
+        let is_open = |node: &&Node| node.at >= root && !node.tree.is_empty();
+        let Some(last) = self.nodes.nodes.iter().find(is_open).map(|node| node.at) else {
+            return Vec::new();
+        };
+        let given: Vec<Given> =
+            (root..=last).map(|position| self.give_point(position, trace)).collect();
+        for (point, position) in given.iter().zip(root..) {
+            self.above.steps.push((point.own.event(), point.own.value));
+            let done = point.done.iter().map(|&sleeper| Sleeper { since: position, ..sleeper });
+            self.above.sleepers.extend(done);
+        }
+        self.above.root = self.above.steps.len();
+        given
+    }
+
+    fn give_point(&mut self, position: usize, trace: &Trace) -> Given {
+        let own = *self.past.planned(position);
+        let own = Branch::new(&own, &mut self.past, trace, position);
+        let inherited = self.nodes.still_asleep(position, &self.past).len();
+        let is_here = |node: &&mut Node| node.at == position;
+        let Some(node) = self.nodes.nodes.iter_mut().find(is_here) else {
+            return Given { own, done: Vec::new(), ways_done: 0, planned: Vec::new() };
+        };
+        let done = node.sleep[inherited..].iter().map(|footprint| Sleeper {
+            since: position,
+            event: self.past.next_event(footprint.thread, position),
+            access: footprint.access,
+        });
+        let done = done.collect();
+        let planned = self.forest.take_all(&mut node.tree);
+        Given { own, done, ways_done: node.done, planned }
+    }
+
+    /// How much of this part had been done when anybody last looked.
+    pub(crate) fn part_done(&self) -> f64 {
+        self.above.share_done
+    }
+}
+
+impl Above {
+    /// After the first run of a part: who sleeps at the points above, in terms of that run.
+    pub(super) fn put_to_sleep(&self, nodes: &mut Nodes, past: &Past, trace: &Trace) {
+        if self.is_begun {
+            return;
+        }
+        let first = self.sleepers.partition_point(|sleeper| sleeper.since < self.shared);
+        for &Sleeper { since, event, access } in &self.sleepers[first..] {
+            // It has been announced, and waits at the end if it has not happened.
+            if let Some(op) = past.operation(event, trace).filter(|_| since < past.len()) {
+                let asleep = Footprint { thread: event.thread, object: op.object(), access };
+                nodes.node(since, past).sleep.push(asleep);
+            }
+        }
+    }
+}
+
+impl DporChooser {
+    /// Finds out who of those that fell asleep on the way to the first point of a part still sleeps.
+    /// False if the way has turned out to be one that was run before.
+    #[cold]
+    pub(super) fn settle_sleepers(&mut self, threads: &Threads<'_>, past: &[Event]) -> bool {
+        self.seen = past.len();
+        for Sleeper { since, event, access } in self.sleepers.drain(..) {
+            let thread = event.thread;
+            let mut since = past[since..].iter();
+            let own = since.clone().find(|other| other.id == event).map(|event| event.op);
+            let op = own.unwrap_or(threads.pending[thread.index()].op);
+            let asleep = Footprint { thread, object: op.object(), access };
+            match since.find(|event| event.footprint().depends(&asleep)) {
+                None => self.sleep.push(asleep),
+                Some(event) if event.id.thread == thread => return false,
+                Some(_) => {}
+            }
+        }
+        true
+    }
+}

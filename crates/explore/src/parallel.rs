@@ -1,0 +1,319 @@
+//! Optimal reduction by several OS threads at once: the same classes, each once, whoever gets to
+//! which first.
+//!
+//! Promise: that of [`Dpor`]. Which worker makes which run depends on chance, and so does the order
+//! of the runs; the set of classes does not.
+//!
+//! Everything below the last step of a planned sequence can be searched on its own, because nobody
+//! sleeps there. That is a task. What it finds for points above goes into a tree that belongs to all
+//! ([`Commons`]), where sequences that are under way or done stay in place: what is found later may
+//! branch off in the middle of them. A worker that has nothing to do is given points that another one
+//! has not finished with.
+//!
+//! Earlier ways on from a point sleep while later ones are run, although they may still be under way:
+//! somebody will have run them in the end.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use raddle_core::{Ending, Plan, Search, ThreadId, ThreadInfo, Trace};
+use raddle_engine::{Family, Register};
+
+use crate::{Covered, Dpor, DporChooser, Explorer, Refusal};
+
+mod commons;
+
+use commons::{Commons, Place};
+
+/// When a worker gives away a part of what it has to do.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+pub enum Sharing {
+    /// When another one has nothing to do.
+    #[default]
+    OnDemand,
+    /// After so many runs, the first point that it can. For tests.
+    Every(u64),
+    /// All that it can, after every run. For tests: what belongs to all is slow.
+    Always,
+}
+
+/// A search by several workers.
+#[derive(Debug)]
+pub struct ParallelDpor {
+    commons: Mutex<Commons>,
+    /// Tells of leaves to be searched, and of the end.
+    changed: Condvar,
+    /// How many workers have nothing to do.
+    idle: AtomicUsize,
+    is_over: AtomicBool,
+    /// How many more runs may be made.
+    runs_left: AtomicU64,
+    sharing: Sharing,
+    names: Arc<Names>,
+}
+
+/// One of those who search.
+#[derive(Debug)]
+pub struct DporWorker<'a> {
+    all: &'a ParallelDpor,
+    dpor: Dpor,
+    /// The ways that lead to the leaf being searched; `None` if there is none.
+    task: Option<Vec<Place>>,
+    /// Whether no run has been made for it.
+    is_new: bool,
+    runs: u64,
+}
+
+/// What a worker is to do next.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Next {
+    /// The run that it has planned.
+    Run,
+    /// Ask again after others have made runs: nothing is left that they have not begun with.
+    Later,
+    /// Nothing: the search is over.
+    Over,
+}
+
+impl ParallelDpor {
+    /// A search that makes so many runs at most.
+    pub fn new(runs: u64, sharing: Sharing) -> ParallelDpor {
+        ParallelDpor {
+            commons: Mutex::new(Commons::new()),
+            changed: Condvar::new(),
+            idle: AtomicUsize::new(0),
+            is_over: AtomicBool::new(false),
+            runs_left: AtomicU64::new(runs),
+            sharing,
+            names: Arc::default(),
+        }
+    }
+
+    /// One more to search with. It plans runs until everything is done, by whomever; the search ends
+    /// for all when one of them is dropped.
+    pub fn worker(&self) -> DporWorker<'_> {
+        DporWorker { all: self, dpor: Dpor::default(), task: None, is_new: false, runs: 0 }
+    }
+
+    /// The most steps that belonged to all at once, those that were done included.
+    pub(crate) fn most_planned(&self) -> u64 {
+        self.commons().most_ways()
+    }
+
+    /// About how many runs there are in all, after so many; to be asked when all have stopped.
+    pub(crate) fn estimate(&self, runs: u64) -> Option<f64> {
+        (runs > 0).then(|| runs as f64 / self.commons().share_done())
+    }
+
+    fn commons(&self) -> MutexGuard<'_, Commons> {
+        self.commons.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_anybody_idle(&self) -> bool {
+        self.idle.load(Ordering::Relaxed) > 0
+    }
+
+    /// Nobody plans another run.
+    fn end(&self, commons: MutexGuard<'_, Commons>) {
+        self.is_over.store(true, Ordering::Relaxed);
+        self.changed.notify_all();
+        drop(commons);
+    }
+
+    /// Whether one more run may be made.
+    fn may_run(&self) -> bool {
+        let one_less = |left: u64| left.checked_sub(1);
+        let left = self.runs_left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less);
+        if left.is_err() {
+            self.end(self.commons());
+        }
+        left.is_ok()
+    }
+
+    /// Waits until there may be a leaf to be searched again.
+    fn wait(&self) {
+        let commons = self.commons();
+        if !self.is_over.load(Ordering::Relaxed) && commons.open() == 0 {
+            self.idle.fetch_add(1, Ordering::Relaxed);
+            drop(self.changed.wait(commons));
+            self.idle.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}
+
+impl DporWorker<'_> {
+    /// Like [`next`](Explorer::next), but does not wait.
+    pub fn try_next(&mut self, plan: &mut Plan<DporChooser>) -> Next {
+        if self.all.is_over.load(Ordering::Relaxed) {
+            return Next::Over;
+        }
+        let goes_on = self.task.is_some() && self.dpor.backtrack(plan);
+        if !goes_on {
+            match self.change_task(plan) {
+                Next::Run => {}
+                next => return next,
+            }
+        }
+        if self.all.may_run() { Next::Run } else { Next::Over }
+    }
+
+    /// Is done with its leaf, if it had one, and begins with another.
+    fn change_task(&mut self, plan: &mut Plan<DporChooser>) -> Next {
+        let mut commons = self.all.commons();
+        let places = self.task.take();
+        if let Some(places) = &places {
+            commons.finish(places);
+        }
+        let mut next = commons.take(places.as_deref().unwrap_or_default());
+        if let Some(places) = &places {
+            // What was held back may be run now.
+            commons.tidy(places);
+            next = next.or_else(|| commons.take(&[]));
+            if commons.open() > 0 && self.all.is_anybody_idle() {
+                self.all.changed.notify_all();
+            }
+        }
+        let Some(task) = next else {
+            if !commons.is_finished() {
+                return Next::Later;
+            }
+            self.all.end(commons);
+            return Next::Over;
+        };
+        drop(commons);
+        self.dpor.begin(task.steps, task.sleepers, plan);
+        self.task = Some(task.places);
+        self.is_new = true;
+        Next::Run
+    }
+
+    /// Hands out what the last run found for points above, and points of its own if others have
+    /// nothing to do.
+    fn share(&mut self, trace: &Trace) {
+        let found = self.dpor.take_found();
+        let is_new = std::mem::take(&mut self.is_new);
+        let can_give = match self.all.sharing {
+            Sharing::OnDemand => self.all.is_anybody_idle() && self.dpor.can_give(),
+            Sharing::Every(runs) => self.runs % runs == 0,
+            Sharing::Always => true,
+        };
+        let Some(places) = &mut self.task else { return };
+        let choices = if is_new { self.dpor.choices_above(trace) } else { Vec::new() };
+        if found.is_empty() && choices.is_empty() && !can_give {
+            return;
+        }
+        let mut commons = self.all.commons();
+        for (at, event, bound) in choices {
+            commons.choose(places[at], event, bound);
+        }
+        for (at, mut steps) in found {
+            commons.insert(places[at], &mut steps, self.dpor.past_mut(), trace);
+        }
+        // Those that were found just now may do.
+        let is_enough = match self.all.sharing {
+            Sharing::OnDemand => commons.open() >= self.all.idle.load(Ordering::Relaxed),
+            Sharing::Every(_) | Sharing::Always => false,
+        };
+        if can_give && !is_enough {
+            loop {
+                let given = self.dpor.give(trace);
+                let is_all = given.is_empty();
+                commons.adopt(places, given);
+                if is_all || self.all.sharing != Sharing::Always {
+                    break;
+                }
+            }
+        }
+        if commons.open() > 0 && self.all.is_anybody_idle() {
+            self.all.changed.notify_all();
+        }
+    }
+}
+
+impl Explorer for DporWorker<'_> {
+    type Then = DporChooser;
+
+    fn chooser(&self) -> DporChooser {
+        self.dpor.chooser()
+    }
+
+    fn family(&self) -> Family {
+        Family::registered(self.all.names.clone())
+    }
+
+    fn next(&mut self, plan: &mut Plan<DporChooser>) -> bool {
+        loop {
+            match self.try_next(plan) {
+                Next::Run => return true,
+                Next::Over => return false,
+                Next::Later => self.all.wait(),
+            }
+        }
+    }
+
+    fn learn(&mut self, run: u64, trace: &Trace, plan: &mut Plan<DporChooser>) {
+        self.dpor.learn(run, trace, plan);
+        self.runs += 1;
+        if trace.ending == Ending::StepLimit {
+            self.all.end(self.all.commons());
+            return;
+        }
+        self.share(trace);
+    }
+
+    fn covered(&self, is_done: bool) -> Covered {
+        self.dpor.covered(is_done)
+    }
+
+    fn refusal(&self) -> Option<Refusal> {
+        self.dpor.refusal()
+    }
+
+    fn search(&self) -> Option<Search> {
+        self.dpor.search()
+    }
+}
+
+impl Drop for DporWorker<'_> {
+    fn drop(&mut self) {
+        let mut commons = self.all.commons();
+        if let Some(places) = self.task.take() {
+            commons.leave(&places, self.dpor.part_done());
+        }
+        self.all.end(commons);
+    }
+}
+
+/// Which thread has which id in the runs of all workers.
+#[derive(Debug)]
+struct Names(Mutex<Vec<ThreadInfo>>);
+
+impl Default for Names {
+    fn default() -> Names {
+        let main = ThreadInfo { id: ThreadId::MAIN, parent: ThreadId::MAIN, position: 0 };
+        Names(Mutex::new(vec![main]))
+    }
+}
+
+impl Names {
+    fn known(&self) -> MutexGuard<'_, Vec<ThreadInfo>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Register for Names {
+    fn child(&self, parent: ThreadId, position: u32) -> ThreadId {
+        let mut known = self.known();
+        let is_child = |info: &&ThreadInfo| info.parent == parent && info.position == position;
+        if let Some(child) = known[1..].iter().find(is_child) {
+            return child.id;
+        }
+        let id = ThreadId(known.len() as u32);
+        known.push(ThreadInfo { id, parent, position });
+        id
+    }
+
+    fn info(&self, thread: ThreadId) -> ThreadInfo {
+        self.known()[thread.index()]
+    }
+}

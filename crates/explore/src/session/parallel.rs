@@ -1,0 +1,181 @@
+//! A search on several OS threads.
+//!
+//! When one of them finds a failure all stop, and the search is made again on one OS thread up to its
+//! first failure: which failure several come upon first depends on chance, the one reported does not.
+//! That costs the time of a search on one OS thread up to there. If what is left of the budget does
+//! not reach that far, the failure that was found is reported.
+
+use std::num::NonZeroUsize;
+use std::panic::resume_unwind;
+use std::thread;
+
+use raddle_core::{Failure, Finding, Report, Search, Verdict};
+use raddle_engine::Substrate;
+
+use super::{Limits, Session, Stop, Tally};
+use crate::{Covered, Dpor, Explorer, ParallelDpor, Refusal, Sharing, Strategy};
+
+/// On how many OS threads to search.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct Workers {
+    /// How many.
+    pub count: NonZeroUsize,
+    /// When they give away a part of what they have to do.
+    pub sharing: Sharing,
+}
+
+impl Workers {
+    /// The OS thread that runs the check.
+    pub const ONE: Workers = Workers::new(NonZeroUsize::MIN);
+
+    /// So many.
+    pub const fn new(count: NonZeroUsize) -> Workers {
+        Workers { count, sharing: Sharing::OnDemand }
+    }
+}
+
+impl<S: Substrate> Session<'_, S>
+where
+    S::Program: Sync,
+{
+    /// Explores with the strategy of the settings on as many OS threads as they say, if it is one
+    /// that can: [`Strategy::Dpor`]. All others use one. `make` makes the substrates of the others.
+    pub fn run_with(self, make: &(dyn Fn() -> S + Sync)) -> Result<Report, Refusal> {
+        match self.settings.strategy {
+            Strategy::Dpor if self.settings.workers.count > NonZeroUsize::MIN => {
+                self.search_together(make)
+            }
+            _ => self.run(),
+        }
+    }
+
+    fn search_together(mut self, make: &(dyn Fn() -> S + Sync)) -> Result<Report, Refusal> {
+        let limits = Limits::of(self.settings);
+        let sharing = self.settings.workers.sharing;
+        let all = ParallelDpor::new(limits.runs, sharing);
+        let parts = self.work_together(&all, &limits, make);
+
+        let mut tally = Tally::new();
+        let mut search = Search::default();
+        let (mut is_complete, mut is_in_time) = (true, true);
+        let mut found = None;
+        for part in parts {
+            tally.merge(&part.tally);
+            search.blocked += part.search.blocked;
+            search.points = search.points.max(part.search.points);
+            search.planned += part.search.planned;
+            is_complete &= part.is_complete;
+            match part.stop {
+                Stop::Done | Stop::Trivial | Stop::Enough => {}
+                Stop::OutOfBudget => is_in_time = false,
+                Stop::Failed(failure) => match found {
+                    // This session's own comes first: its substrate may be of no use any more.
+                    Some(Found::Failure(_)) => {}
+                    Some(Found::Refusal(_)) | None => found = Some(Found::Failure(failure)),
+                },
+                Stop::Refused(refusal) => found = found.or(Some(Found::Refusal(refusal))),
+            }
+        }
+        search.planned += all.most_planned();
+        search.estimate = all.estimate(tally.executions);
+        let verdict = match found {
+            Some(found) => self.search_again(found, &mut tally, &limits)?,
+            None if tally.is_trivial() => Verdict::NothingToExplore,
+            None if !is_complete || !is_in_time || tally.executions >= limits.runs => {
+                Verdict::Sampled
+            }
+            None => Verdict::Exhausted,
+        };
+        Ok(Report { search: Some(search), ..self.report(tally, verdict) })
+    }
+
+    fn work_together(
+        &mut self,
+        all: &ParallelDpor,
+        limits: &Limits,
+        make: &(dyn Fn() -> S + Sync),
+    ) -> Vec<Part> {
+        let (program, settings, budget) = (self.program, self.settings, self.budget);
+        let work = || {
+            let mut substrate = make();
+            Session::new(&mut substrate, program, settings, budget).work(all, limits)
+        };
+        thread::scope(|scope| {
+            // Where no more OS threads are to be had, fewer do.
+            let spawn = |_| thread::Builder::new().spawn_scoped(scope, work).ok();
+            let others: Vec<_> = (1..settings.workers.count.get()).map_while(spawn).collect();
+            let mut parts = vec![self.work(all, limits)];
+            for other in others {
+                parts.push(other.join().unwrap_or_else(|panic| resume_unwind(panic)));
+            }
+            parts
+        })
+    }
+
+    /// Searches with others until all are done, or one of them has a reason to stop.
+    fn work(&mut self, all: &ParallelDpor, limits: &Limits) -> Part {
+        // Runs are counted by all together.
+        let limits = Limits { runs: u64::MAX, ..limits.clone() };
+        let mut worker = all.worker();
+        let mut tally = Tally::new();
+        let stop = self.go(&mut worker, &mut tally, &limits, &mut |_| false);
+        let search = worker.search().unwrap_or_default();
+        let is_complete = worker.covered(true) == Covered::Everything;
+        Part { stop, tally, search, is_complete }
+    }
+
+    /// Looks for what a search on one OS thread finds first.
+    fn search_again(
+        &mut self,
+        found: Found,
+        tally: &mut Tally,
+        limits: &Limits,
+    ) -> Result<Verdict, Refusal> {
+        let mut again = Tally::new();
+        let runs = limits.runs.saturating_sub(tally.executions);
+        let limits = Limits { runs, ..limits.clone() };
+        let stop = match &found {
+            Found::Failure(failure) if !self.can_fail_alone(failure) => None,
+            _ if runs == 0 => None,
+            _ => Some(self.go(&mut Dpor::default(), &mut again, &limits, &mut |_| false)),
+        };
+        let execution = tally.executions;
+        tally.merge(&again);
+        match (stop, found) {
+            (Some(Stop::Failed(failure)), _) => Ok(Verdict::Failed(failure)),
+            (Some(Stop::Refused(refusal)), _) | (_, Found::Refusal(refusal)) => Err(refusal),
+            (stop, Found::Failure(failure)) => {
+                let reproduced = failure.reproduced && (stop.is_some() || runs == 0);
+                let failure = Failure { execution, reproduced, ..*failure };
+                Ok(Verdict::Failed(Box::new(failure)))
+            }
+        }
+    }
+
+    /// Whether it makes sense to look for a failure again on one OS thread.
+    fn can_fail_alone(&mut self, failure: &Failure) -> bool {
+        match failure.finding {
+            Finding::Nondeterminism { .. } => true,
+            // Not if it came of executions that share something, or no further run can be trusted.
+            Finding::Panic(_)
+            | Finding::Deadlock(_)
+            | Finding::Race { .. }
+            | Finding::StepLimit { .. }
+            | Finding::Stuck { .. } => failure.reproduced && self.confirm(&failure.trace),
+        }
+    }
+}
+
+/// What one of several has done.
+struct Part {
+    stop: Stop,
+    tally: Tally,
+    search: Search,
+    is_complete: bool,
+}
+
+/// Why several have stopped.
+enum Found {
+    Failure(Box<Failure>),
+    Refusal(Refusal),
+}

@@ -1,0 +1,348 @@
+//! Searching by several at once against searching alone: the same classes, each once.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
+
+use raddle_core::{Action, AtomicOp, Chooser, Ending, Order, Report, Rmw, Scalar, Trace, Verdict};
+use raddle_engine::{Engine, Initial, Memory, Sc, Stuck, Substrate};
+use raddle_explore::{
+    Budget, Dpor, DporChooser, Explorer, Next, OnStepLimit, ParallelDpor, Session, Settings,
+    Sharing, Strategy, Workers,
+};
+use raddle_strategy::Rng;
+use raddle_testkit::{
+    IdentifyingInterpreter, Interpreter, Kind, Program, Shape, Step, explore, for_all, scaled,
+};
+
+/// Programs with more classes are passed over.
+const LIMIT: u64 = 2_000;
+
+/// What a search saw: how often each class was run, and how it ends.
+type Seen = BTreeMap<u64, (u64, &'static str)>;
+
+fn ending(trace: &Trace) -> &'static str {
+    match trace.ending {
+        Ending::Finished => "finished",
+        Ending::Deadlock => "deadlock",
+        Ending::Panicked(_) => "panicked",
+        Ending::StepLimit => "too long",
+        Ending::Abandoned => "given up",
+        Ending::Diverged(_) => "diverged",
+    }
+}
+
+fn alone<S>(mut substrate: S, program: &Program) -> Option<Seen>
+where
+    S: Substrate<Program = Program>,
+{
+    let mut seen = Seen::new();
+    explore(&mut substrate, program, Dpor::default(), LIMIT, |trace| {
+        seen.entry(trace.fingerprint).or_insert((0, ending(trace))).0 += 1;
+    })?;
+    Some(seen)
+}
+
+fn together<S>(make: fn() -> S, program: &Program, workers: usize, sharing: Sharing) -> Seen
+where
+    S: Substrate<Program = Program>,
+{
+    let search = ParallelDpor::new(20 * LIMIT, sharing);
+    let seen = Mutex::new(Seen::new());
+    let work = || {
+        let each = |trace: &Trace| {
+            let mut seen = seen.lock().unwrap();
+            seen.entry(trace.fingerprint).or_insert((0, ending(trace))).0 += 1;
+        };
+        explore(&mut make(), program, search.worker(), u64::MAX, each);
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..workers {
+            scope.spawn(work);
+        }
+        work();
+    });
+    seen.into_inner().unwrap()
+}
+
+/// The same on one OS thread: chance says who makes the next step, to plan a run or to learn from it.
+fn in_turns<S>(
+    make: fn() -> S,
+    program: &Program,
+    workers: usize,
+    sharing: Sharing,
+    rng: &mut Rng,
+) -> Seen
+where
+    S: Substrate<Program = Program>,
+{
+    let search = ParallelDpor::new(20 * LIMIT, sharing);
+    let mut seen = Seen::new();
+    let mut workers: Vec<_> = (0..workers)
+        .map(|_| {
+            let worker = search.worker();
+            let engine = Engine::new(Sc, worker.family(), worker.chooser(), 10_000);
+            (worker, engine, Next::Later)
+        })
+        .collect();
+    loop {
+        let one = rng.below(workers.len());
+        let (worker, engine, next) = &mut workers[one];
+        match next {
+            Next::Run => {
+                make().execute(engine, program).unwrap();
+                let (trace, plan) = engine.trace_and_plan_mut();
+                worker.learn(0, trace, plan);
+                seen.entry(trace.fingerprint).or_insert((0, ending(trace))).0 += 1;
+                *next = Next::Later;
+            }
+            Next::Later => *next = worker.try_next(engine.plan_mut()),
+            Next::Over => return seen,
+        }
+    }
+}
+
+/// What is wrong with a search that saw `together` where another one saw `alone`.
+fn compare(alone: &Seen, together: &Seen) -> Result<(), String> {
+    let missed = alone.keys().filter(|class| !together.contains_key(class)).count();
+    let new = together.keys().filter(|class| !alone.contains_key(class)).count();
+    let again: u64 = together.values().map(|(times, _)| times - 1).sum();
+    let other = together
+        .iter()
+        .any(|(class, (_, ending))| alone.get(class).is_some_and(|(_, other)| other != ending));
+    if (missed, new, again, other) == (0, 0, 0, false) {
+        return Ok(());
+    }
+    Err(format!(
+        "of {} classes: {missed} missed, {new} made up, {again} runs too many, other endings: {other}",
+        alone.len()
+    ))
+}
+
+fn shapes() -> [Shape; 2] {
+    let larger =
+        Shape { kinds: Kind::ALL.to_vec(), kinds_at_once: 3, scripts: 5, pieces: 3, panics: 0 };
+    [Shape::small(), larger]
+}
+
+/// The number of workers, and when they share what they have to do.
+const WAYS: [(usize, Sharing); 6] = [
+    (1, Sharing::Always),
+    (2, Sharing::Always),
+    (3, Sharing::Every(3)),
+    (4, Sharing::Always),
+    (2, Sharing::OnDemand),
+    (3, Sharing::OnDemand),
+];
+
+#[test]
+fn the_same_classes_each_once() {
+    for (shape, cases) in shapes().iter().zip([1000, 150]) {
+        let (mut programs, mut classes, mut most) = (0, 0, 0);
+        for_all(41, scaled(cases), shape, |program, _| {
+            let Some(all) = alone(IdentifyingInterpreter, program) else { return Ok(()) };
+            compare(&all, &all).map_err(|error| format!("alone: {error}"))?;
+            for (workers, sharing) in WAYS {
+                let found = together(|| IdentifyingInterpreter, program, workers, sharing);
+                compare(&all, &found)
+                    .map_err(|error| format!("{workers} workers, {sharing:?}: {error}"))?;
+            }
+            programs += 1;
+            classes += all.len();
+            most = most.max(all.len());
+            Ok(())
+        });
+        println!("{programs} programs, {classes} classes, up to {most} each");
+        assert!(classes as u64 > 3 * scaled(cases), "the programs are too large, or trivial");
+    }
+}
+
+/// Where nobody says which object is which, some runs are given up half-way; nothing is missed, and
+/// no class is run twice.
+#[test]
+fn the_same_classes_where_objects_have_no_names() {
+    for (shape, cases) in shapes().iter().zip([500, 100]) {
+        for_all(43, scaled(cases), shape, |program, _| {
+            let Some(mut all) = alone(Interpreter, program) else { return Ok(()) };
+            all.retain(|_, (_, ending)| *ending != "given up");
+            for (workers, sharing) in WAYS {
+                let mut found = together(|| Interpreter, program, workers, sharing);
+                found.retain(|_, (_, ending)| *ending != "given up");
+                compare(&all, &found)
+                    .map_err(|error| format!("{workers} workers, {sharing:?}: {error}"))?;
+            }
+            Ok(())
+        });
+    }
+}
+
+/// In any order of what the workers do; unlike with OS threads, what is wrong is so every time.
+#[test]
+fn the_same_in_any_order() {
+    for (shape, cases) in shapes().iter().zip([1000, 150]) {
+        for_all(42, scaled(cases), shape, |program, rng| {
+            let Some(all) = alone(IdentifyingInterpreter, program) else { return Ok(()) };
+            for workers in [2, 3, 4] {
+                for sharing in [Sharing::Always, Sharing::Every(1), Sharing::Every(5)] {
+                    let say = |error| format!("{workers} workers, {sharing:?}: {error}");
+                    let found = in_turns(|| IdentifyingInterpreter, program, workers, sharing, rng);
+                    compare(&all, &found).map_err(say)?;
+                    let mut found = in_turns(|| Interpreter, program, workers, sharing, rng);
+                    found.retain(|_, (_, ending)| *ending != "given up");
+                    compare(&all, &found).map_err(say)?;
+                }
+            }
+            Ok(())
+        });
+    }
+}
+
+/// Two threads that spawn one each, which no two runs need to see in the same order; all four choose
+/// and add.
+#[test]
+fn threads_have_the_same_names_for_all() {
+    let order = Order::SeqCst;
+    let add = AtomicOp::Update { order, scalar: Scalar::U8, function: Rmw::Add, operand: 1 };
+    let add = Step::On(0, Action::Atomic(add));
+    let choose = Step::Alone(Action::Choose { bound: 2 });
+    let program = Program {
+        objects: vec![Initial::Atomic(Scalar::U8, 0)],
+        scripts: vec![
+            vec![Step::Spawn(1), Step::Spawn(2)],
+            vec![add, Step::Spawn(3), add],
+            vec![add, Step::Spawn(4), choose, add],
+            vec![choose, add],
+            vec![add],
+        ],
+    };
+    let all = alone(IdentifyingInterpreter, &program).unwrap();
+    // Ways to interleave a then {b, c} with d then {e, f}: 6! / (3 · 3); and two choices.
+    assert_eq!(all.len(), 4 * 80);
+    for (workers, sharing) in WAYS {
+        for _ in 0..scaled(20) {
+            let found = together(|| IdentifyingInterpreter, &program, workers, sharing);
+            compare(&all, &found).unwrap();
+        }
+    }
+}
+
+/// A clock that stands still.
+struct NoTime;
+
+impl Budget for NoTime {
+    fn elapsed(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    fn limit(&self) -> Option<Duration> {
+        None
+    }
+}
+
+/// A whole check, and how many runs it really makes, besides those that confirm something.
+fn check(program: &Program, count: usize, sharing: Sharing, runs: u64) -> (Report, u64) {
+    let settings = Settings {
+        name: "a program".to_owned(),
+        strategy: Strategy::Dpor,
+        seed: 0,
+        runs,
+        max_steps: 1000,
+        on_step_limit: OnStepLimit::Fail,
+        races: false,
+        plain_points: true,
+        explore_trivial: false,
+        workers: Workers { count: NonZeroUsize::new(count).unwrap(), sharing },
+    };
+    let made = AtomicU64::new(0);
+    let make = || Counting(&made);
+    let mut substrate = make();
+    let session = Session::new(&mut substrate, program, &settings, &NoTime);
+    let report = session.run_with(&make).expect("it can be searched");
+    (report, made.into_inner())
+}
+
+/// Counts the runs of a search.
+struct Counting<'a>(&'a AtomicU64);
+
+impl Substrate for Counting<'_> {
+    type Program = Program;
+
+    fn execute<M: Memory, C: Chooser>(
+        &mut self,
+        engine: &mut Engine<M, C>,
+        program: &Program,
+    ) -> Result<(), Stuck> {
+        if std::any::type_name::<C>() == std::any::type_name::<DporChooser>() {
+            self.0.fetch_add(1, Relaxed);
+        }
+        IdentifyingInterpreter.execute(engine, program)
+    }
+}
+
+/// The program, with panics in some scripts if a variable is even.
+fn failing(program: &Program, rng: &mut Rng) -> Program {
+    let mut program = program.clone();
+    let is_atomic = |initial: &Initial| matches!(initial, Initial::Atomic(Scalar::U8, _));
+    let Some(atomic) = program.objects.iter().position(is_atomic) else { return program };
+    program.objects[atomic] = Initial::Atomic(Scalar::U8, 1);
+    for script in &mut program.scripts[1..] {
+        if rng.below(2) == 0 {
+            let load = Action::Atomic(AtomicOp::Load { order: Order::SeqCst });
+            script.extend([Step::On(atomic, load), Step::SkipIfOdd(1), Step::Panic]);
+        }
+    }
+    program
+}
+
+#[test]
+fn the_same_failure() {
+    let kinds = Kind::ALL.to_vec();
+    let shape = Shape { kinds, kinds_at_once: 4, scripts: 5, pieces: 2, panics: 0 };
+    let (mut failed, mut late) = (0, 0);
+    for_all(44, scaled(600), &shape, |program, rng| {
+        let program = &failing(program, rng);
+        let (one, _) = check(program, 1, Sharing::OnDemand, 10_000);
+        for (workers, sharing) in WAYS {
+            let (several, _) = check(program, workers, sharing, 20_000);
+            let (one, several) = match (one.failure(), several.failure()) {
+                (Some(one), Some(several)) => (one, several),
+                (None, None) if one.classes == several.classes => continue,
+                (one, several) => return Err(format!("{workers}: {one:#?}, {several:#?}")),
+            };
+            let is_same = one.finding == several.finding
+                && one.token == several.token
+                && one.execution == several.execution
+                && several.reproduced;
+            if !is_same {
+                return Err(format!("{workers}, {sharing:?}: {one:#?}, {several:#?}"));
+            }
+            failed += 1;
+            late += u64::from(one.execution > 1);
+        }
+        Ok(())
+    });
+    println!("{failed} failures, {late} of them not in the first run");
+    assert!(late > scaled(600) / 20, "too few programs fail late");
+}
+
+#[test]
+fn runs_are_counted_over_all() {
+    let order = Order::SeqCst;
+    let add = AtomicOp::Update { order, scalar: Scalar::U8, function: Rmw::Add, operand: 1 };
+    let mut scripts = vec![(1..=4).map(Step::Spawn).collect::<Vec<_>>()];
+    scripts.extend(vec![vec![Step::On(0, Action::Atomic(add)); 2]; 4]);
+    let program = Program { objects: vec![Initial::Atomic(Scalar::U8, 0)], scripts };
+    for (workers, sharing) in WAYS {
+        for (limit, runs) in [(1, 1), (7, 7), (1000, 1000), (10_000, 2520)] {
+            let (report, made) = check(&program, workers, sharing, limit);
+            assert_eq!((report.executions, report.classes, made), (runs, runs, runs));
+            let is_all = matches!(report.verdict, Verdict::Exhausted);
+            assert_eq!(is_all, runs == 2520, "{:?}", report.verdict);
+            let search = report.search.unwrap();
+            let estimate = search.estimate.unwrap();
+            assert!(search.blocked == 0 && estimate >= runs as f64 * 0.999, "{search:?}");
+        }
+    }
+}
