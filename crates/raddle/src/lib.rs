@@ -27,7 +27,9 @@
 //! Outside a check, everything in [`sync`], [`thread`], [`hint`] and [`time`] behaves as in `std`.
 
 mod config;
+mod done;
 mod environment;
+mod files;
 mod sources;
 
 #[doc(hidden)]
@@ -42,7 +44,7 @@ pub use config::{Config, Granularity};
 pub use environment::SettingError;
 pub use raddle_core::{Chooser, Failure, Finding, Report, Verdict};
 pub use raddle_explore::{Explorer, OnStepLimit, ReplayError, Strategy, StrategyError};
-pub use raddle_report::{json, text};
+pub use raddle_report::{coloured_text, json, text};
 
 /// Makes a function a test that raddle checks: as `#[test]`, but the body runs under many
 /// interleavings.

@@ -18,9 +18,10 @@ mod links;
 mod names;
 mod number;
 mod operation;
+mod paint;
 mod steps;
 mod text;
 
 pub use html::html;
 pub use json::json;
-pub use text::text;
+pub use text::{coloured_text, text};

@@ -7,20 +7,21 @@ use crate::lanes::{Act, Line, Step, draw};
 use crate::links::{Link, Links};
 use crate::names::Names;
 use crate::operation;
+use crate::paint::{Look, Paint};
 
 /// The most objects explained below a picture.
 const LEGEND: usize = 20;
 
 /// The steps of a run that ended in `finding`, and below them what the objects are.
-pub(crate) fn picture(trace: &Trace, finding: &Finding, names: &Names<'_>) -> String {
+pub(crate) fn picture(trace: &Trace, finding: &Finding, names: &Names<'_>, paint: Paint) -> String {
     let (lines, used) = lines(trace, finding, names, PICTURE);
-    let mut text = draw(&lines, names);
+    let mut text = draw(&lines, names, paint);
     let legend = names.legend(&used);
     if !legend.is_empty() {
         text.push('\n');
     }
     for line in legend.iter().take(LEGEND) {
-        text += &format!("  {line}\n");
+        text += &format!("  {}\n", paint.paint(Look::Faint, line));
     }
     if legend.len() > LEGEND {
         text += &format!("  … and {} more\n", legend.len() - LEGEND);
