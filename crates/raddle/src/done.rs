@@ -4,8 +4,10 @@ use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 
 use raddle_core::Report;
+use raddle_report::Paint;
 
 use crate::environment::Colour;
+use crate::sources::Sources;
 
 /// A check that is over.
 pub(crate) struct Done {
@@ -27,10 +29,13 @@ pub(crate) enum Target {
 
 impl Done {
     pub(crate) fn text(&self, target: Target) -> String {
-        let mut text = match target {
-            Target::Terminal if self.is_coloured() => raddle_report::coloured_text(&self.report),
-            Target::Terminal | Target::Panic => raddle_report::text(&self.report),
+        let paint = match target {
+            Target::Terminal if self.is_coloured() => Paint::Colours,
+            Target::Terminal | Target::Panic => Paint::Plain,
         };
+        let sources = Sources::default();
+        let source = |file: &str, line| sources.line(file, line);
+        let mut text = raddle_report::text_with(&self.report, paint, &source);
         if let Some(page) = &self.page {
             text += &format!("\n  report: {}", page.display());
         }

@@ -44,7 +44,7 @@ pub use config::{Config, Granularity};
 pub use environment::SettingError;
 pub use raddle_core::{Chooser, Failure, Finding, Report, Verdict};
 pub use raddle_explore::{Explorer, OnStepLimit, ReplayError, Strategy, StrategyError};
-pub use raddle_report::{coloured_text, json, text};
+pub use raddle_report::{json, text};
 
 /// Makes a function a test that raddle checks: as `#[test]`, but the body runs under many
 /// interleavings.

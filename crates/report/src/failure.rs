@@ -4,6 +4,7 @@ use raddle_core::{Event, Failure, Finding, Panic, Report, ThreadId, Trace};
 
 use crate::backtrace::program_part;
 use crate::clean::REPLAY;
+use crate::excerpt::Source;
 use crate::names::Names;
 use crate::number::{count, thousands, time};
 use crate::paint::{Look, Paint};
@@ -12,7 +13,7 @@ use crate::{deadlock, operation, steps};
 /// Messages longer than this are shortened in the headline and shown whole below it.
 const HEADLINE: usize = 160;
 
-pub(crate) fn text(report: &Report, failure: &Failure, paint: Paint) -> String {
+pub(crate) fn text(report: &Report, failure: &Failure, paint: Paint, source: Source<'_>) -> String {
     let names = Names::new(&failure.trace);
     let (finding, trace) = (&failure.finding, &failure.trace);
     let mut text = format!(
@@ -33,7 +34,7 @@ pub(crate) fn text(report: &Report, failure: &Failure, paint: Paint) -> String {
             Finding::Panic(_)
             | Finding::Deadlock(_)
             | Finding::StepLimit { .. }
-            | Finding::Stuck { .. } => steps::picture(trace, finding, &names, paint),
+            | Finding::Stuck { .. } => steps::picture(trace, finding, &names, paint, source),
         },
         explanation(report, finding, trace, &names),
         replay(report, failure, paint),

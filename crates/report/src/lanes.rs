@@ -5,6 +5,7 @@
 
 use raddle_core::ThreadId;
 
+use crate::excerpt::acts;
 use crate::names::Names;
 use crate::number::{count, thousands};
 use crate::paint::{Look, Paint};
@@ -130,13 +131,6 @@ fn list(lines: &[Line], names: &Names<'_>, paint: Paint) -> String {
             Line::Omitted(number) => omitted(*number, steps),
         })
         .collect()
-}
-
-fn acts(lines: &[Line]) -> impl Iterator<Item = &Act> {
-    lines.iter().filter_map(|line| match line {
-        Line::Act(act) => Some(act),
-        Line::Omitted(_) => None,
-    })
 }
 
 fn start(act: &Act, steps: usize, paint: Paint) -> String {

@@ -9,6 +9,7 @@
 mod backtrace;
 mod clean;
 mod deadlock;
+mod excerpt;
 mod failure;
 mod fold;
 mod html;
@@ -24,4 +25,5 @@ mod text;
 
 pub use html::html;
 pub use json::json;
-pub use text::{coloured_text, text};
+pub use paint::Paint;
+pub use text::{text, text_with};

@@ -2,10 +2,12 @@
 
 use raddle_core::ThreadId;
 
-/// Whether there are colours.
+/// Whether a text has colours.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Paint {
+pub enum Paint {
+    /// There are none.
     Plain,
+    /// As a terminal shows them.
     Colours,
 }
 

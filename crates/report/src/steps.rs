@@ -2,6 +2,7 @@
 
 use raddle_core::{Action, Finding, ObjectId, ObjectKind, Site, ThreadId, ThreadOp, Trace};
 
+use crate::excerpt::{Source, excerpt};
 use crate::fold::{Fold, PICTURE, Part, fold};
 use crate::lanes::{Act, Line, Step, draw};
 use crate::links::{Link, Links};
@@ -13,7 +14,13 @@ use crate::paint::{Look, Paint};
 const LEGEND: usize = 20;
 
 /// The steps of a run that ended in `finding`, and below them what the objects are.
-pub(crate) fn picture(trace: &Trace, finding: &Finding, names: &Names<'_>, paint: Paint) -> String {
+pub(crate) fn picture(
+    trace: &Trace,
+    finding: &Finding,
+    names: &Names<'_>,
+    paint: Paint,
+    source: Source<'_>,
+) -> String {
     let (lines, used) = lines(trace, finding, names, PICTURE);
     let mut text = draw(&lines, names, paint);
     let legend = names.legend(&used);
@@ -26,7 +33,11 @@ pub(crate) fn picture(trace: &Trace, finding: &Finding, names: &Names<'_>, paint
     if legend.len() > LEGEND {
         text += &format!("  … and {} more\n", legend.len() - LEGEND);
     }
-    text
+    let excerpt = excerpt(&lines, source, paint);
+    if !excerpt.is_empty() {
+        text.push('\n');
+    }
+    text + &excerpt
 }
 
 /// The steps of a run that ended in `finding`, what stopped it, and the objects they are about.

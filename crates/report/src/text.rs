@@ -7,17 +7,18 @@ use crate::{clean, failure};
 
 /// The report in words, without a line break at its end.
 pub fn text(report: &Report) -> String {
-    written(report, Paint::Plain)
+    text_with(report, Paint::Plain, &|_, _| None)
 }
 
-/// As [`text`], with colours for a terminal.
-pub fn coloured_text(report: &Report) -> String {
-    written(report, Paint::Colours)
-}
-
-fn written(report: &Report, paint: Paint) -> String {
+/// As [`text`], perhaps with colours, and with the source of the steps below their picture. `source`
+/// gives a line of a source file, counted from one, if it can be had.
+pub fn text_with(
+    report: &Report,
+    paint: Paint,
+    source: &dyn Fn(&str, u32) -> Option<String>,
+) -> String {
     let text = match &report.verdict {
-        Verdict::Failed(found) => return failure::text(report, found, paint),
+        Verdict::Failed(found) => return failure::text(report, found, paint, source),
         Verdict::Exhausted => clean::exhaustive(report),
         Verdict::Bounded(bound) => clean::bounded(report, bound),
         Verdict::Sampled => clean::sampled(report),

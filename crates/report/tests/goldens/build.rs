@@ -8,6 +8,8 @@ use raddle_core::{
     Pending, Report, Site, ThreadId, ThreadInfo, ThreadOp, Trace, Verdict,
 };
 
+use raddle_report::Paint;
+
 use crate::{json, site};
 
 pub(crate) const MAIN: ThreadId = ThreadId::MAIN;
@@ -79,7 +81,10 @@ impl Build {
 /// Checks what `report` looks like.
 pub(crate) fn check(report: &Report, expected: Expect) {
     expected.assert_eq(&raddle_report::text(report));
-    assert_eq!(without_colours(&raddle_report::coloured_text(report)), raddle_report::text(report));
+    assert_eq!(
+        without_colours(&raddle_report::text_with(report, Paint::Colours, &|_, _| None)),
+        raddle_report::text(report)
+    );
     json::parsed(report);
 }
 
