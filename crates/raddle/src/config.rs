@@ -6,9 +6,12 @@ use std::time::{Duration, Instant};
 
 use raddle_core::{Report, Verdict};
 use raddle_explore::{Budget, OnStepLimit, Session, Settings, Strategy, Workers};
+use raddle_runtime::interrupt::Watch;
 use raddle_runtime::{Options, Runtime};
 
+use crate::done::{Done, Target};
 use crate::environment::{Environment, SettingError};
+use crate::files::{self, Folder};
 
 /// Which operations are scheduling points.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
@@ -39,7 +42,11 @@ const MOST_THREADS: usize = 1024;
 /// | [`stack_size`](Config::stack_size) | 256 KiB | |
 ///
 /// The environment goes before the program. `RADDLE_REPLAY` holds a token from a report and replays
-/// that one execution.
+/// that one execution. `RADDLE_REPORT` names a folder to which every check writes its report as JSON and
+/// as a page for a browser, in files named after the check. `RADDLE_COLOR` is `always`, `never` or `auto`,
+/// which means on a terminal, unless `NO_COLOR` is set.
+///
+/// Ctrl-C ends [`check`](Config::check) with what it has found out so far.
 ///
 /// ```
 /// use raddle::sync::{Arc, Mutex};
@@ -218,12 +225,28 @@ impl Config {
     where
         F: Fn() + Send + Sync + 'static,
     {
-        let report = self.run(program);
-        let text = raddle_report::text(&report);
-        if report.failure().is_some() {
+        let watch = Watch::new();
+        let name = self.name_at(Location::caller());
+        let done = match self.go(name, &program_of(program), Some(&watch)) {
+            Ok(done) => done,
+            Err(error) => panic!("raddle: {error}"),
+        };
+        if watch.is_interrupted() {
+            done.say(&format!("raddle: interrupted; so far:\n{}\n", done.text(Target::Terminal)));
+            watch.leave();
+        }
+        drop(watch);
+        let text = done.text(Target::Panic);
+        if done.report.failure().is_none() {
+            return println!("{}", done.text(Target::Terminal));
+        }
+        if !done.is_coloured() {
             panic!("{text}");
         }
-        println!("{text}");
+        // Colours are for the reader; whoever looks at the panic, such as `#[should_panic]`, gets the
+        // text without.
+        eprintln!("{}", done.text(Target::Terminal));
+        std::panic::resume_unwind(Box::new(text));
     }
 
     /// Runs the check and returns the result, whatever it is.
@@ -247,7 +270,21 @@ impl Config {
     where
         F: Fn() + Send + Sync + 'static,
     {
-        let name = self.name.clone().unwrap_or_else(|| default_name(Location::caller()));
+        let name = self.name_at(Location::caller());
+        Ok(self.go(name, &program_of(program), None)?.report)
+    }
+
+    fn name_at(&self, caller: &Location<'_>) -> String {
+        self.name.clone().unwrap_or_else(|| default_name(caller))
+    }
+
+    /// Runs the check, which ends early if `watch` sees an interruption.
+    fn go(
+        self,
+        name: String,
+        program: &(dyn Fn() + Sync + 'static),
+        watch: Option<&Watch>,
+    ) -> Result<Done, SettingError> {
         let environment = Environment::read()?;
         let threads = environment.threads.unwrap_or(self.threads);
         let threads = NonZeroUsize::new(threads).filter(|threads| threads.get() <= MOST_THREADS);
@@ -257,6 +294,7 @@ impl Config {
                  there are processors (`Config::threads`, RADDLE_THREADS)"
             ))
         })?;
+        let folder = environment.report.as_deref().map(Folder::new).transpose()?;
         let settings = Settings {
             name: name.clone(),
             strategy: environment.strategy.map_or(self.strategy, Ok)?,
@@ -291,15 +329,11 @@ impl Config {
         let options = Options { stack_size: self.stack_size, name, plain_accesses };
         let make = || Runtime::<raddle_runtime::Default>::new(options.clone());
         let mut runtime = make();
-        let clock =
-            Clock { start: Instant::now(), limit: environment.time.map_or(self.time, Some) };
-        let main = move || {
-            let _ending = crate::thread::Ending;
-            program();
-        };
-        let session = Session::new(&mut runtime, &main, &settings, &clock);
+        let limit = environment.time.map_or(self.time, Some);
+        let clock = Clock { start: Instant::now(), limit, watch };
+        let session = Session::new(&mut runtime, program, &settings, &clock);
         let mut report = match environment.replay.or(self.replay) {
-            Some(token) => session.replay(&token)?,
+            Some(word) => session.replay(&files::read_token(&word)?)?,
             None => session.run_with(&make)?,
         };
         if let Verdict::Failed(failure) = &mut report.verdict {
@@ -308,7 +342,15 @@ impl Config {
             let names = runtime.thread_names();
             trace.thread_names = names.into_iter().filter(|name| is_there(name.0)).collect();
         }
-        Ok(report)
+        files::shorten_token(&mut report, folder.as_ref());
+        let page = folder.and_then(|folder| match folder.write(&report) {
+            Ok(page) => Some(page),
+            Err(error) => {
+                eprintln!("raddle: RADDLE_REPORT: the report could not be written: {error}");
+                None
+            }
+        });
+        Ok(Done { report, page, colour: environment.colour })
     }
 }
 
@@ -338,17 +380,30 @@ fn default_name(caller: &Location<'_>) -> String {
     }
 }
 
-struct Clock {
-    start: Instant,
-    limit: Option<Duration>,
+/// `program` as the main thread of a run does it.
+fn program_of<F: Fn() + Sync + 'static>(program: F) -> impl Fn() + Sync + 'static {
+    move || {
+        let _ending = crate::thread::Ending;
+        program();
+    }
 }
 
-impl Budget for Clock {
+struct Clock<'a> {
+    start: Instant,
+    limit: Option<Duration>,
+    watch: Option<&'a Watch>,
+}
+
+impl Budget for Clock<'_> {
     fn elapsed(&self) -> Duration {
         self.start.elapsed()
     }
 
     fn limit(&self) -> Option<Duration> {
-        self.limit
+        if self.watch.is_some_and(Watch::is_interrupted) {
+            Some(Duration::ZERO)
+        } else {
+            self.limit
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::fmt;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use raddle_explore::{Refusal, ReplayError, Strategy, StrategyError};
@@ -59,6 +60,15 @@ pub(crate) struct Environment {
     pub(crate) seed: Option<u64>,
     pub(crate) threads: Option<usize>,
     pub(crate) replay: Option<String>,
+    pub(crate) report: Option<PathBuf>,
+    pub(crate) colour: Option<Colour>,
+}
+
+/// When reports have colours.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Colour {
+    Always,
+    Never,
 }
 
 impl Environment {
@@ -106,6 +116,20 @@ impl Environment {
                 ))
             })?);
         }
+        environment.report =
+            lookup("RADDLE_REPORT").filter(|path| !path.is_empty()).map(PathBuf::from);
+        environment.colour = match text("RADDLE_COLOR")?.as_deref() {
+            Some("always") => Some(Colour::Always),
+            Some("never") => Some(Colour::Never),
+            Some("auto") => None,
+            Some(other) => {
+                return Err(SettingError::new(format!(
+                    "RADDLE_COLOR=`{other}` is not known; say always, never or auto"
+                )));
+            }
+            // https://no-color.org: whatever its value, unless empty.
+            None => lookup("NO_COLOR").filter(|value| !value.is_empty()).map(|_| Colour::Never),
+        };
         Ok(environment)
     }
 }
@@ -159,6 +183,9 @@ mod tests {
             ("RADDLE_TIME", "2m"),
             ("RADDLE_THREADS", "4"),
             ("RADDLE_REPLAY", ""),
+            ("RADDLE_REPORT", "some/folder"),
+            ("RADDLE_COLOR", "always"),
+            ("NO_COLOR", "1"),
         ]);
         let expected = Environment {
             strategy: Some(Strategy::Pct { depth: 2 }),
@@ -167,8 +194,19 @@ mod tests {
             threads: Some(4),
             time: Some(Duration::from_secs(120)),
             replay: None,
+            report: Some("some/folder".into()),
+            colour: Some(Colour::Always),
         };
         assert_eq!(environment, Ok(expected));
+    }
+
+    #[test]
+    fn colours_can_be_refused() {
+        let colour = |pairs: &[_]| read(pairs).unwrap().colour;
+        assert_eq!(colour(&[("NO_COLOR", "0")]), Some(Colour::Never));
+        assert_eq!(colour(&[("NO_COLOR", "")]), None);
+        assert_eq!(colour(&[("RADDLE_COLOR", "auto"), ("NO_COLOR", "1")]), None);
+        assert_eq!(colour(&[("RADDLE_COLOR", "never")]), Some(Colour::Never));
     }
 
     #[test]
@@ -183,6 +221,7 @@ mod tests {
             ("RADDLE_TIME", "9999999999999999999h", "10s"),
             ("RADDLE_TIME", "10 parsecs", "10s"),
             ("RADDLE_STRATEGY", "lucky", "pct:D"),
+            ("RADDLE_COLOR", "blue", "always, never or auto"),
         ] {
             let error = read(&[(name, value)]).unwrap_err();
             assert!(error.contains(name) && error.contains(hint), "{error}");

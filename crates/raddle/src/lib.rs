@@ -27,7 +27,9 @@
 //! Outside a check, everything in [`sync`], [`thread`], [`hint`] and [`time`] behaves as in `std`.
 
 mod config;
+mod done;
 mod environment;
+mod files;
 mod sources;
 
 #[doc(hidden)]

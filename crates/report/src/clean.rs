@@ -146,7 +146,7 @@ fn explained(phase: &Phase, report: &Report) -> String {
     }
 }
 
-fn ok(report: &Report) -> String {
+pub(crate) fn ok(report: &Report) -> String {
     format!("raddle: test `{}` ok —", report.name)
 }
 

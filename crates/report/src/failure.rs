@@ -4,18 +4,24 @@ use raddle_core::{Event, Failure, Finding, Panic, Report, ThreadId, Trace};
 
 use crate::backtrace::program_part;
 use crate::clean::REPLAY;
+use crate::excerpt::Source;
 use crate::names::Names;
 use crate::number::{count, thousands, time};
+use crate::paint::{Look, Paint};
 use crate::{deadlock, operation, race, steps};
 
 /// Messages longer than this are shortened in the headline and shown whole below it.
 const HEADLINE: usize = 160;
 
-pub(crate) fn text(report: &Report, failure: &Failure) -> String {
+pub(crate) fn text(report: &Report, failure: &Failure, paint: Paint, source: Source<'_>) -> String {
     let names = Names::new(&failure.trace);
     let (finding, trace) = (&failure.finding, &failure.trace);
-    let mut text =
-        format!("raddle: test `{}` FAILED — {}\n", report.name, headline(finding, &names));
+    let mut text = format!(
+        "raddle: test `{}` {} — {}\n",
+        report.name,
+        paint.paint(Look::Bad, "FAILED"),
+        paint.paint(Look::Strong, &headline(finding, &names))
+    );
     text += &format!("  {}\n", origin(report, failure));
     for line in warning(failure) {
         text += &format!("  {line}\n");
@@ -29,10 +35,10 @@ pub(crate) fn text(report: &Report, failure: &Failure) -> String {
             | Finding::Deadlock(_)
             | Finding::Race { .. }
             | Finding::StepLimit { .. }
-            | Finding::Stuck { .. } => steps::picture(trace, finding, &names),
+            | Finding::Stuck { .. } => steps::picture(trace, finding, &names, paint, source),
         },
         explanation(report, finding, trace, &names),
-        replay(report, failure),
+        replay(report, failure, paint),
     ];
     for section in sections.iter().filter(|section| !section.is_empty()) {
         text.push('\n');
@@ -212,14 +218,15 @@ fn busiest(trace: &Trace, names: &Names<'_>) -> String {
     text
 }
 
-fn replay(report: &Report, failure: &Failure) -> String {
-    replay_command(report, failure)
-        .map_or_else(String::new, |command| format!("  replay: {command}\n"))
+fn replay(report: &Report, failure: &Failure, paint: Paint) -> String {
+    replay_command(report, failure).map_or_else(String::new, |command| {
+        format!("  replay: {}\n", paint.paint(Look::Strong, &command))
+    })
 }
 
 /// What to do to have the failure again.
 pub(crate) fn replay_command(report: &Report, failure: &Failure) -> Option<String> {
-    let token = &failure.token;
+    let token = &quoted(&failure.token);
     match failure.finding {
         // It would only show the first of the executions that differ.
         Finding::Nondeterminism { .. } => None,
@@ -233,6 +240,12 @@ pub(crate) fn replay_command(report: &Report, failure: &Failure) -> Option<Strin
             format!("set RADDLE_REPLAY={token} and run the check again")
         }),
     }
+}
+
+/// A word as it is written in a shell.
+fn quoted(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.@/:".contains(letter);
+    if word.chars().all(is_plain) { word.into() } else { format!("'{word}'") }
 }
 
 /// Whether `name` can be a test's path, which is what it is unless the program gave another.

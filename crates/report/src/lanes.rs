@@ -5,8 +5,10 @@
 
 use raddle_core::ThreadId;
 
+use crate::excerpt::acts;
 use crate::names::Names;
 use crate::number::{count, thousands};
+use crate::paint::{Look, Paint};
 
 /// One line of the picture.
 pub(crate) enum Line {
@@ -45,9 +47,13 @@ const MARGIN: &str = "  ";
 const GAP: &str = "   ";
 
 /// Draws `lines`; each line of the picture ends with a line break.
-pub(crate) fn draw(lines: &[Line], names: &Names<'_>) -> String {
+pub(crate) fn draw(lines: &[Line], names: &Names<'_>, paint: Paint) -> String {
     let lanes = Lanes::new(lines, names);
-    if lanes.width() <= WIDEST { lanes.draw(lines, names) } else { list(lines, names) }
+    if lanes.width() <= WIDEST {
+        lanes.draw(lines, names, paint)
+    } else {
+        list(lines, names, paint)
+    }
 }
 
 struct Lanes {
@@ -78,10 +84,11 @@ impl Lanes {
         self.widths.iter().map(|width| width + GAP.len()).sum()
     }
 
-    fn draw(&self, lines: &[Line], names: &Names<'_>) -> String {
+    fn draw(&self, lines: &[Line], names: &Names<'_>, paint: Paint) -> String {
         let cells = |cell: &dyn Fn(ThreadId) -> String| -> String {
             let padded = self.threads.iter().zip(&self.widths);
-            padded.map(|(thread, width)| pad(&cell(*thread), *width) + GAP).collect()
+            let padded = padded.map(|(thread, width)| (*thread, pad(&cell(*thread), *width) + GAP));
+            padded.map(|(thread, cell)| paint.paint(Look::Thread(thread), &cell)).collect()
         };
         let titles = cells(&|thread| names.thread(thread));
         let mut text = finished(&format!("{MARGIN}{}  {titles}", pad("", self.steps)));
@@ -95,8 +102,8 @@ impl Lanes {
                     });
                     finished(&format!(
                         "{}{lanes}{}",
-                        start(act, self.steps),
-                        end(act, self.sources)
+                        start(act, self.steps, paint),
+                        end(act, self.sources, paint)
                     ))
                 }
                 Line::Omitted(number) => omitted(*number, self.steps),
@@ -107,7 +114,7 @@ impl Lanes {
 }
 
 /// The steps without lanes: who, what, where.
-fn list(lines: &[Line], names: &Names<'_>) -> String {
+fn list(lines: &[Line], names: &Names<'_>, paint: Paint) -> String {
     let (steps, sources) = (step_width(lines), source_width(lines));
     let threads = acts(lines).map(|act| width(&names.thread(act.thread))).max().unwrap_or(0);
     let texts = acts(lines).map(|act| width(&act.text)).max().unwrap_or(0);
@@ -116,30 +123,31 @@ fn list(lines: &[Line], names: &Names<'_>) -> String {
         .map(|line| match line {
             Line::Act(act) => finished(&format!(
                 "{}{}{GAP}{}{GAP}{}",
-                start(act, steps),
-                pad(&names.thread(act.thread), threads),
-                pad(&act.text, texts),
-                end(act, sources)
+                start(act, steps, paint),
+                paint.paint(Look::Thread(act.thread), &pad(&names.thread(act.thread), threads)),
+                paint.paint(Look::Thread(act.thread), &pad(&act.text, texts)),
+                end(act, sources, paint)
             )),
             Line::Omitted(number) => omitted(*number, steps),
         })
         .collect()
 }
 
-fn acts(lines: &[Line]) -> impl Iterator<Item = &Act> {
-    lines.iter().filter_map(|line| match line {
-        Line::Act(act) => Some(act),
-        Line::Omitted(_) => None,
-    })
-}
-
-fn start(act: &Act, steps: usize) -> String {
+fn start(act: &Act, steps: usize, paint: Paint) -> String {
     let step = step_text(act.step);
-    format!("{MARGIN}{}{step}  ", " ".repeat(steps - width(&step)))
+    let look = match act.step {
+        Step::Number(_) => Look::Faint,
+        Step::Mark(_) => Look::Bad,
+    };
+    format!("{MARGIN}{}{}  ", " ".repeat(steps - width(&step)), paint.paint(look, &step))
 }
 
-fn end(act: &Act, sources: usize) -> String {
-    format!("{}{GAP}{}", pad(&act.source, sources), act.note)
+fn end(act: &Act, sources: usize, paint: Paint) -> String {
+    let source = pad(&act.source, sources) + GAP;
+    if act.note.is_empty() {
+        return paint.paint(Look::Faint, source.trim_end());
+    }
+    paint.paint(Look::Faint, &source) + &act.note
 }
 
 fn omitted(number: usize, steps: usize) -> String {

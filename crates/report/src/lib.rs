@@ -9,6 +9,7 @@
 mod backtrace;
 mod clean;
 mod deadlock;
+mod excerpt;
 mod failure;
 mod fold;
 mod html;
@@ -18,10 +19,12 @@ mod links;
 mod names;
 mod number;
 mod operation;
+mod paint;
 mod race;
 mod steps;
 mod text;
 
 pub use html::html;
 pub use json::json;
-pub use text::text;
+pub use paint::Paint;
+pub use text::{text, text_with};

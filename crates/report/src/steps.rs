@@ -4,30 +4,42 @@ use raddle_core::{
     Action, Finding, ObjectId, ObjectKind, PlainAccess, Site, ThreadId, ThreadOp, Trace,
 };
 
+use crate::excerpt::{Source, excerpt};
 use crate::fold::{Fold, PICTURE, Part, fold};
 use crate::lanes::{Act, Line, Step, draw};
 use crate::links::{Link, Links};
 use crate::names::Names;
+use crate::paint::{Look, Paint};
 use crate::{operation, race};
 
 /// The most objects explained below a picture.
 const LEGEND: usize = 20;
 
 /// The steps of a run that ended in `finding`, and below them what the objects are.
-pub(crate) fn picture(trace: &Trace, finding: &Finding, names: &Names<'_>) -> String {
+pub(crate) fn picture(
+    trace: &Trace,
+    finding: &Finding,
+    names: &Names<'_>,
+    paint: Paint,
+    source: Source<'_>,
+) -> String {
     let (lines, used) = lines(trace, finding, names, PICTURE);
-    let mut text = draw(&lines, names);
+    let mut text = draw(&lines, names, paint);
     let legend = names.legend(&used);
     if !legend.is_empty() {
         text.push('\n');
     }
     for line in legend.iter().take(LEGEND) {
-        text += &format!("  {line}\n");
+        text += &format!("  {}\n", paint.paint(Look::Faint, line));
     }
     if legend.len() > LEGEND {
         text += &format!("  … and {} more\n", legend.len() - LEGEND);
     }
-    text
+    let excerpt = excerpt(&lines, source, paint);
+    if !excerpt.is_empty() {
+        text.push('\n');
+    }
+    text + &excerpt
 }
 
 /// The steps of a run that ended in `finding`, what stopped it, and the objects they are about.

@@ -9,6 +9,7 @@
 
 mod backend;
 mod epoch;
+pub mod interrupt;
 #[cfg(all(unix, target_arch = "x86_64"))]
 mod native;
 #[cfg(unix)]

@@ -6,6 +6,7 @@ use std::fmt::Write;
 use raddle_core::{Failure, ObjectId, ThreadId};
 
 use super::escape;
+use crate::excerpt::{Source, acts, place};
 use crate::fold::Fold;
 use crate::json::Json;
 use crate::lanes::{Act, Line, Step};
@@ -18,8 +19,6 @@ pub(crate) const FOLD: Fold = Fold { whole: 2_000, first: 200, last: 1_800 };
 
 /// So many lines before and after the line of a step are shown with it.
 const AROUND: u32 = 6;
-
-type Source<'a> = &'a dyn Fn(&str, u32) -> Option<String>;
 
 /// The table, what is done with it, and the place for the details of a step.
 pub(super) fn section(failure: &Failure, names: &Names<'_>, source: Source<'_>) -> String {
@@ -148,20 +147,7 @@ fn row(act: &Act, threads: &BTreeSet<ThreadId>, failure: &Failure, source: Sourc
     text
 }
 
-/// The file and the line.
-fn place(act: &Act) -> Option<(&str, u32)> {
-    let (file, line) = act.source.rsplit_once(':')?;
-    Some((file, line.parse().ok()?))
-}
-
 /// The last part of a path.
 fn short(path: &str) -> &str {
     path.rsplit(['/', '\\']).next().unwrap_or(path)
-}
-
-fn acts(lines: &[Line]) -> impl Iterator<Item = &Act> {
-    lines.iter().filter_map(|line| match line {
-        Line::Act(act) => Some(act),
-        Line::Omitted(_) => None,
-    })
 }

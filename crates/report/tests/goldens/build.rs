@@ -8,6 +8,8 @@ use raddle_core::{
     Pending, Report, Site, ThreadId, ThreadInfo, ThreadOp, Trace, Verdict,
 };
 
+use raddle_report::Paint;
+
 use crate::{json, site};
 
 pub(crate) const MAIN: ThreadId = ThreadId::MAIN;
@@ -79,7 +81,25 @@ impl Build {
 /// Checks what `report` looks like.
 pub(crate) fn check(report: &Report, expected: Expect) {
     expected.assert_eq(&raddle_report::text(report));
+    assert_eq!(
+        without_colours(&raddle_report::text_with(report, Paint::Colours, &|_, _| None)),
+        raddle_report::text(report)
+    );
     json::parsed(report);
+}
+
+/// What is left of a text without the codes that colour it, and without the blanks they hide at the ends
+/// of lines.
+fn without_colours(text: &str) -> String {
+    let mut plain = String::new();
+    let mut parts = text.split("\x1b[");
+    plain += parts.next().unwrap_or_default();
+    for part in parts {
+        let (code, rest) = part.split_once('m').expect("a code that ends");
+        assert!(code.bytes().all(|byte| byte.is_ascii_digit() || byte == b';'), "{code}");
+        plain += rest;
+    }
+    plain.lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
 }
 
 pub(crate) fn panic(thread: u32, message: &str) -> Finding {

@@ -10,7 +10,7 @@ use crate::build::{Build, failed, panic, report};
 use crate::{programs, real};
 
 /// The lines that the goldens' programs have.
-fn source(file: &str, line: u32) -> Option<String> {
+pub(crate) fn source(file: &str, line: u32) -> Option<String> {
     let text = match file {
         "crates/report/tests/goldens/programs.rs" => include_str!("programs.rs"),
         _other => return None,

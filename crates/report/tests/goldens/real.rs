@@ -6,7 +6,7 @@ use std::time::Duration;
 use expect_test::{Expect, expect};
 use raddle_core::{Choice, Finding, Report, ThreadId, ThreadInfo, Token, Verdict};
 
-use crate::{json, programs};
+use crate::{html, json, programs};
 
 /// Checks the report on the run of `program` in which the threads go as `order` says.
 fn check(program: fn(), order: &[u32], expected: Expect) {
@@ -163,4 +163,76 @@ fn threads_have_the_names_the_program_gave_them() {
 
           replay: RADDLE_REPLAY=r1-XbDf1gAAAQQCAAHNqsUq cargo test real"#]],
     );
+}
+
+#[test]
+fn the_source_is_below_the_picture() {
+    let report = replayed(programs::lost_update, &[0, 0, 1, 1, 1, 0, 0, 0]);
+    let text = raddle_report::text_with(&report, raddle_report::Paint::Plain, &html::source);
+    expect![[r#"
+        raddle: test `real` FAILED — assertion `left == right` failed: an update got lost: left: 0, right: 1
+          replayed from its token · 8 steps
+
+               main                 thread 1
+            1  spawn thread 1       │                    crates/report/tests/goldens/programs.rs:8
+            2  atomic 1.load → -1   │                    crates/report/tests/goldens/programs.rs:15   reads the initial value
+            3  │                    atomic 1.load → -1   crates/report/tests/goldens/programs.rs:11   reads the initial value
+            4  │                    atomic 1.store 0     crates/report/tests/goldens/programs.rs:12
+            5  │                    ends
+            6  atomic 1.store 0                          crates/report/tests/goldens/programs.rs:16   overwrites 4
+            7  join thread 1                             crates/report/tests/goldens/programs.rs:17
+            8  atomic 1.load → 0                         crates/report/tests/goldens/programs.rs:18   reads 6
+            ✗  panics                                    crates/report/tests/goldens/programs.rs:18
+
+          atomic 1  i32, first used at crates/report/tests/goldens/programs.rs:11
+
+          crates/report/tests/goldens/programs.rs
+             8 │ let other = thread::spawn({
+            11 │         let seen = counter.load(Ordering::SeqCst);
+            12 │         counter.store(seen + 1, Ordering::SeqCst);
+            15 │ let seen = counter.load(Ordering::SeqCst);
+            16 │ counter.store(seen + 1, Ordering::SeqCst);
+            17 │ other.join().unwrap();
+            18 │ assert_eq!(counter.load(Ordering::SeqCst), 1, "an update got lost");
+
+          main panicked at crates/report/tests/goldens/programs.rs:18:5
+
+          replay: RADDLE_REPLAY=r1-XbDf1gAAAgQDAAPFBDrG cargo test real"#]].assert_eq(&text);
+}
+
+#[test]
+fn colours() {
+    let report = replayed(programs::opposite_locks, &[0, 1, 0]);
+    let text = raddle_report::text_with(&report, raddle_report::Paint::Colours, &html::source);
+    expect![[r#"
+        raddle: test `real` ^[1;31mFAILED^[0m — ^[1mdeadlock: 2 threads wait for one another^[0m
+          replayed from its token · 3 steps
+
+               ^[36mmain             ^[0m^[33mthread 1       ^[0m
+            ^[2m1^[0m  ^[36mspawn thread 1   ^[0m^[33m│              ^[0m^[2mcrates/report/tests/goldens/programs.rs:23^[0m
+            ^[2m2^[0m  ^[36m│                ^[0m^[33mmutex 1.lock   ^[0m^[2mcrates/report/tests/goldens/programs.rs:26^[0m
+            ^[2m3^[0m  ^[36mmutex 2.lock     ^[0m^[33m│              ^[0m^[2mcrates/report/tests/goldens/programs.rs:31^[0m
+            ^[1;31m✗^[0m  ^[36mmutex 1.lock     ^[0m^[33m│              ^[0m^[2mcrates/report/tests/goldens/programs.rs:32   ^[0mwaits for ever
+            ^[1;31m✗^[0m  ^[36m│                ^[0m^[33mmutex 2.lock   ^[0m^[2mcrates/report/tests/goldens/programs.rs:27   ^[0mwaits for ever
+
+          ^[2mmutex 1  first used at crates/report/tests/goldens/programs.rs:26^[0m
+          ^[2mmutex 2  first used at crates/report/tests/goldens/programs.rs:31^[0m
+
+          ^[2mcrates/report/tests/goldens/programs.rs^[0m
+            ^[2m23 │^[0m let other = thread::spawn({
+            ^[2m26 │^[0m         let _first = locks.0.lock().unwrap();
+            ^[2m27 │^[0m         let _second = locks.1.lock().unwrap();
+            ^[2m31 │^[0m     let _first = locks.1.lock().unwrap();
+            ^[2m32 │^[0m     let _second = locks.0.lock().unwrap();
+
+          cycle: main → mutex 1 (held by thread 1, taken at crates/report/tests/goldens/programs.rs:26)
+               → thread 1 → mutex 2 (held by main, taken at crates/report/tests/goldens/programs.rs:31)
+               → main
+
+          main waits for mutex 1 at crates/report/tests/goldens/programs.rs:32
+            held by thread 1, taken at crates/report/tests/goldens/programs.rs:26
+          thread 1 waits for mutex 2 at crates/report/tests/goldens/programs.rs:27
+            held by main, taken at crates/report/tests/goldens/programs.rs:31
+
+          replay: ^[1mRADDLE_REPLAY=r1-XbDf1gAAAQQBAAFc9N7p cargo test real^[0m"#]].assert_eq(&text.replace('\x1b', "^"));
 }

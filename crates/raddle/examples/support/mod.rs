@@ -1,0 +1,36 @@
+//! What the examples share: showing the bug and that it is gone, and the same as tests.
+// Each example uses a part of it.
+#![allow(dead_code)]
+
+use raddle::{Config, Finding, Report, Verdict};
+
+/// Prints what raddle says of `bugged` and of `fixed`.
+pub(crate) fn show(name: &str, bugged: fn(), fixed: fn()) {
+    println!("{}\n", raddle::text(&checked(&format!("{name}, bugged"), bugged)));
+    println!("{}", raddle::text(&checked(&format!("{name}, fixed"), fixed)));
+}
+
+fn checked(name: &str, program: fn()) -> Report {
+    Config::new().name(name).strategy("auto").runs(1_000_000).run(program)
+}
+
+pub(crate) fn assert_deadlock(program: fn()) {
+    let report = checked("deadlock", program);
+    let failure = report.failure().expect("the bug is there to be found");
+    assert!(matches!(failure.finding, Finding::Deadlock(_)), "{}", raddle::text(&report));
+    assert!(failure.reproduced);
+}
+
+pub(crate) fn assert_panic(program: fn(), message: &str) {
+    let report = checked("panic", program);
+    let text = raddle::text(&report);
+    let failure = report.failure().expect("the bug is there to be found");
+    assert!(matches!(&failure.finding, Finding::Panic(_)) && text.contains(message), "{text}");
+    assert!(failure.reproduced);
+}
+
+/// Every execution was tried, and none fails.
+pub(crate) fn assert_clean(program: fn()) {
+    let report = checked("clean", program);
+    assert!(matches!(report.verdict, Verdict::Exhausted), "{}", raddle::text(&report));
+}
