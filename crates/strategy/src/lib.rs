@@ -5,11 +5,13 @@
 extern crate alloc;
 
 mod pct;
+mod pos;
 mod random;
 mod rng;
 mod round_robin;
 
 pub use pct::Pct;
+pub use pos::Pos;
 pub use random::Random;
 pub use rng::{Rng, mix};
 pub use round_robin::RoundRobin;
