@@ -4,17 +4,25 @@
 
 extern crate alloc;
 
+mod delay;
 mod pct;
 mod pos;
 mod random;
+mod rapos;
 mod rng;
 mod round_robin;
+mod surw;
+mod urw;
 
+pub use delay::Delay;
 pub use pct::Pct;
 pub use pos::Pos;
 pub use random::Random;
+pub use rapos::Rapos;
 pub use rng::{Rng, mix};
 pub use round_robin::RoundRobin;
+pub use surw::Surw;
+pub use urw::Urw;
 
 use raddle_core::{Chooser, Trace};
 

@@ -160,7 +160,7 @@ fn the_running_example_fails_as_often_as_in_the_paper() {
     }
     let (program, failing) = figure_2();
     let runs = scaled(1_000_000);
-    let mut check = |what: &str, sampler: &mut dyn FnMut() -> BTreeMap<Steps, u64>, probability| {
+    let check = |what: &str, sampler: &mut dyn FnMut() -> BTreeMap<Steps, u64>, probability| {
         let hits = sampler().get(&failing).copied().unwrap_or(0);
         if let Err(error) = near(hits, runs, probability, 4.0) {
             panic!("{what}: {error}");
