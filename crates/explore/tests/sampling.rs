@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use raddle_core::{Ending, Schedule, Trace};
 use raddle_engine::Substrate;
 use raddle_explore::{BoundedDfs, Dpor, Explorer, Limit, Repeat};
-use raddle_strategy::{Delay, Pos, Random, Rapos, RoundRobin, Sampler, Surw, Urw};
+use raddle_strategy::{Delay, Pct, Pos, Random, Rapos, RoundRobin, Sampler, Surw, Urw};
 use raddle_testkit::{
     IdentifyingInterpreter, Program, Shape, engine, explore, for_all, run_once, scaled,
 };
@@ -88,6 +88,10 @@ fn every_sampler_meets_every_class() {
         meets_every_class("rapos", program, &classes, Rapos::default())?;
         meets_every_class("urw", program, &classes, Urw::default())?;
         meets_every_class("surw", program, &classes, Surw::default())?;
+        // Its chances go down with the depth, and a class of many events can be as deep as that.
+        if classes.len() <= 8 {
+            meets_every_class("pct:5", program, &classes, Pct::new(5))?;
+        }
         Ok(())
     });
     println!("{programs} programs, {several} with more than one class");

@@ -255,6 +255,8 @@ impl Chooser for Pos {
 }
 
 impl Sampler for Pos {
+    const DRAWS_ALIKE: bool = true;
+
     fn begin(&mut self, seed: u64) {
         self.rng = Rng::new(seed);
         // The first point of a run draws everything.

@@ -116,6 +116,8 @@ impl Chooser for Rapos {
 }
 
 impl Sampler for Rapos {
+    const DRAWS_ALIKE: bool = true;
+
     fn begin(&mut self, seed: u64) {
         self.rng = Rng::new(seed);
         self.batch.clear();
