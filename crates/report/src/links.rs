@@ -14,7 +14,7 @@ pub(crate) enum Link {
     Reads(usize),
     /// It read the value the variable was made with.
     ReadsInitial,
-    /// It wrote over what another thread wrote in this step, without having looked.
+    /// It wrote over what another thread wrote in this step, whatever that was: it is no update.
     Overwrites(usize),
     /// It gives back what this step took.
     TakenIn(usize),

@@ -104,7 +104,7 @@
     if (chosen) chosen.classList.remove("chosen");
     chosen = row;
     row.classList.add("chosen");
-    row.scrollIntoView({ block: "nearest" });
+    row.querySelector(".operation").scrollIntoView({ block: "nearest", inline: "nearest" });
     describe(row);
     draw();
   };

@@ -94,7 +94,7 @@ fn tools(used: &[ObjectId], names: &Names<'_>) -> String {
             <span><kbd>↓</kbd> <kbd>j</kbd> next · <kbd>↑</kbd> <kbd>k</kbd> before · \
             <kbd>o</kbd> its object only · <kbd>Esc</kbd> all</span>\
             <span class=\"key\"><i class=\"reads\"></i>reads from</span>\
-            <span class=\"key\"><i class=\"overwrites\"></i>overwrites unread</span>\
+            <span class=\"key\"><i class=\"overwrites\"></i>overwrites</span>\
             <span class=\"key\"><i class=\"after\"></i>lets go on</span></div>\n"
 }
 

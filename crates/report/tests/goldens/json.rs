@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 
 use expect_test::{Expect, expect};
 use raddle_core::{
-    Action, AtomicOp, Bounds, Effect, Finding, ObjectKind, Order, Phase, PhaseEnd, Report, Scalar,
-    Search, Site, ThreadId, Verdict,
+    Action, AtomicOp, Bounds, ChannelOp, CondvarOp, Effect, Finding, MutexOp, ObjectId, ObjectKind,
+    OnceOp, Order, ParkOp, Phase, PhaseEnd, Report, Scalar, Search, Site, ThreadId, ThreadOp,
+    Verdict,
 };
 use serde_json::Value;
 
@@ -305,4 +306,50 @@ fn the_middle_of_a_very_long_run_is_left_out() {
     assert_eq!(trace["omitted"], 500);
     assert_eq!(trace["events"][999]["step"], 1_000);
     assert_eq!(trace["events"][1_000]["step"], 1_501);
+}
+
+/// Which step of another thread let each step happen.
+#[test]
+fn what_lets_others_go_on() {
+    let mut build = Build::with_threads(2);
+    let mutex = build.object(ObjectKind::Mutex);
+    let condvar = build.object(ObjectKind::Condvar);
+    let parker = build.object(ObjectKind::Parker(ThreadId(1)));
+    let channel = build.object(ObjectKind::Channel);
+    let once = build.object(ObjectKind::Once);
+    let lock = |op| Action::Mutex(op);
+    let (consume, receive) =
+        (CondvarOp::Consume { timed: false }, ChannelOp::Receive { timed: false });
+    let steps = [
+        // Steps 1 and 2 spawn.
+        (1, condvar, Action::Condvar(CondvarOp::Enqueue), Effect::None, Some(1)),
+        (2, condvar, Action::Condvar(CondvarOp::Enqueue), Effect::None, Some(2)),
+        (0, mutex, lock(MutexOp::Lock), Effect::None, None),
+        (0, condvar, Action::Condvar(CondvarOp::NotifyOne), Effect::Yes, None),
+        (0, condvar, Action::Condvar(CondvarOp::NotifyAll), Effect::Yes, None),
+        (0, mutex, lock(MutexOp::Unlock), Effect::None, None),
+        (2, condvar, Action::Condvar(consume), Effect::Yes, Some(6)),
+        (1, condvar, Action::Condvar(consume), Effect::Yes, Some(7)),
+        (2, mutex, lock(MutexOp::TryLock), Effect::Yes, Some(8)),
+        (1, mutex, lock(MutexOp::TryLock), Effect::No, None),
+        (2, channel, Action::Channel(ChannelOp::Send), Effect::Ticket(0), None),
+        (0, channel, Action::Channel(ChannelOp::Send), Effect::Ticket(1), None),
+        (0, channel, Action::Channel(receive), Effect::Yes, Some(13)),
+        (1, channel, Action::Channel(receive), Effect::Yes, Some(14)),
+        (2, parker, Action::Park(ParkOp::Unpark), Effect::Yes, None),
+        (1, parker, Action::Park(ParkOp::Park { timed: false }), Effect::None, Some(17)),
+        (1, once, Action::Once(OnceOp::Begin), Effect::Yes, None),
+        (1, once, Action::Once(OnceOp::Complete), Effect::None, None),
+        (0, once, Action::Once(OnceOp::Begin), Effect::No, Some(20)),
+        (1, ObjectId(1), Action::Thread(ThreadOp::Exit), Effect::None, None),
+        (0, ObjectId(1), Action::Thread(ThreadOp::Join), Effect::None, Some(22)),
+    ];
+    for (thread, object, action, effect, _) in steps {
+        build.step(thread, object, action, effect, site::one());
+    }
+    let value = parsed(&failed(panic(0, "boom"), build.finish()));
+    for (number, step) in steps.iter().enumerate() {
+        let event = &value["failure"]["trace"]["events"][number + 2];
+        assert_eq!(event["after"].as_u64(), step.4, "{event}");
+    }
 }
