@@ -95,22 +95,18 @@ fn the_same_failure_on_several_os_threads() {
 #[test]
 fn a_static_on_several_os_threads_is_refused() {
     static COUNTER: AtomicU32 = AtomicU32::new(0);
-    let program = || {
-        let all: Vec<_> = (0..4)
-            .map(|_| {
-                thread::spawn(|| {
-                    COUNTER.fetch_add(1, SeqCst);
-                    COUNTER.fetch_add(1, SeqCst);
-                })
-            })
-            .collect();
+    fn count(times: u32) {
+        let add = move || (0..times).for_each(|_| _ = COUNTER.fetch_add(1, SeqCst));
+        let all: Vec<_> = (0..4).map(|_| thread::spawn(add)).collect();
         for thread in all {
             thread.join().unwrap();
         }
-    };
-    let report = Config::new().strategy("dpor").run(program);
+    }
+    let report = Config::new().strategy("dpor").run(|| count(2));
     assert!(matches!(report.verdict, Verdict::Exhausted), "{}", raddle::text(&report));
-    let report = Config::new().strategy("dpor").threads(2).run(program);
+    // So many that each is given some.
+    let config = Config::new().strategy("dpor").threads(2).runs(1_000_000).unlimited_time();
+    let report = config.run(|| count(3));
     let text = raddle::text(&report);
     let failure = report.failure().expect("both use the static");
     assert!(!failure.reproduced && text.contains("search on one OS thread"), "{text}");
