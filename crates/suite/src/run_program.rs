@@ -51,6 +51,8 @@ pub(crate) fn run(program: &'static Program, request: Request) -> Result<Report,
         .seed(seed)
         .max_steps(Program::MAX_STEPS)
         .granularity(Granularity::All)
+        // They are what some of the programs are about.
+        .races(false)
         .try_run(program.closure(form, size))
         .map_err(|error| error.to_string())
 }
