@@ -32,7 +32,9 @@ pub use event::{Effect, Event, Pending};
 pub use id::{EventId, ObjectId, Site, ThreadId};
 pub use op::Op;
 pub use point::{Chooser, Pick, Plan, Point, Threads};
-pub use report::{Bounds, Failure, Finding, Phase, PhaseEnd, Report, Search, Verdict, Wait};
+pub use report::{
+    Bounds, Failure, Finding, Phase, PhaseEnd, Progress, Report, Search, Verdict, Wait,
+};
 pub use schedule::{Choice, Schedule};
 pub use token::{Token, TokenError};
 pub use trace::{
