@@ -18,6 +18,7 @@ pub mod fingerprint;
 mod id;
 mod op;
 mod point;
+mod reads;
 mod report;
 mod schedule;
 pub mod token;
@@ -32,6 +33,7 @@ pub use event::{Effect, Event, Pending};
 pub use id::{EventId, ObjectId, Site, ThreadId};
 pub use op::Op;
 pub use point::{Chooser, Pick, Plan, Point, Threads};
+pub use reads::{Read, Reads};
 pub use report::{
     Bounds, Failure, Finding, Phase, PhaseEnd, Progress, Report, Search, Verdict, Wait,
 };

@@ -136,7 +136,9 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
                 self.followed += 1;
                 Turn::of(thread)
             }
-            Choice::Thread(_) | Choice::Source(_) | Choice::Value(_) => self.diverge(expected),
+            Choice::Thread(_) | Choice::Source(_) | Choice::Place(_) | Choice::Value(_) => {
+                self.diverge(expected)
+            }
         }
     }
 
