@@ -94,6 +94,16 @@ pub trait Chooser {
     /// Whether [`Pick::Run`] is ever answered.
     const GRANTS_LEASES: bool = false;
 
+    /// Whether [`stand`](Chooser::stand) is told anything.
+    const WATCHES_FINGERPRINT: bool = false;
+
+    /// Before each thread point after the plan's prefix: the fingerprint of what has happened. Two
+    /// runs that stand at the same have the same ways to go on.
+    #[inline(always)]
+    fn stand(&mut self, fingerprint: u64) {
+        let _ = fingerprint;
+    }
+
     /// Answers the point `at`; `past` is everything that has happened in this run.
     ///
     /// Called at every point after the plan's prefix, even those with one option.

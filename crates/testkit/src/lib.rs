@@ -24,7 +24,7 @@ pub mod statistics;
 pub use actor::{Actor, Request, Target};
 pub use check::{for_all, scaled};
 pub use coroutines::Coroutines;
-pub use drive::{engine, explore, run_once};
+pub use drive::{engine, explore, explore_in, run_once};
 pub use generate::{Kind, Shape};
 pub use interpreter::{IdentifyingInterpreter, Interpreter};
 pub use program::{Program, Relative, Step};

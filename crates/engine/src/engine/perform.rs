@@ -70,8 +70,16 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         }
         let waiter = slot.first_waiter;
         let access = op.access_with(effect);
-        let hash = fingerprint::event_on_object(name, access, &mut slot.history);
+        let hash = if M::WEAK && op.is_atomic() {
+            self.memory.hash(name)
+        } else {
+            fingerprint::event_on_object(name, access, &mut slot.history)
+        };
         self.add_to_fingerprint(hash);
+        // A spawn is told when it is known whom it made.
+        if M::WEAK && !op.is_atomic() && op.action() != Action::Thread(ThreadOp::Spawn) {
+            self.memory.happen(&Event { id, op, effect, site });
+        }
         if self.time_moved {
             self.join_times(by, object, access);
         }
@@ -86,7 +94,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     fn perform_alone(&mut self, by: ThreadId, action: Action, site: Site) -> Option<Effect> {
         let mut effect = Effect::None;
         match action {
-            Action::Fence(order) => self.memory.fence(by, order),
+            Action::Fence(_) => {}
             Action::Pause(PauseOp::Sleep { nanos }) => self.advance(by, nanos),
             Action::Pause(PauseOp::Yield | PauseOp::Spin) => {}
             Action::Choose { bound } => effect = self.choose_value(by, bound, site)?,
@@ -109,6 +117,9 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         thread.events += 1;
         thread.yields += u32::from(op.gave_way(effect));
         self.trace.events.push(Event { id, op, effect, site });
+        if M::WEAK {
+            self.memory.happen(&Event { id, op, effect, site });
+        }
         let name = thread.name.advance();
         let value = if let Effect::Value(value) = effect { value } else { 0 };
         self.add_to_fingerprint(fingerprint::event_alone(name, value));
@@ -127,6 +138,9 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         // The life of a thread does not know whose it is; the trace should tell.
         if let Some(spawn) = self.trace.events.last_mut() {
             spawn.effect = Effect::Value(u64::from(child.0));
+            if M::WEAK {
+                self.memory.happen(spawn);
+            }
         }
         self.creator = creator.0;
         self.admit(child, life, self.threads[creator.index()].time);

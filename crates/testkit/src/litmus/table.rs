@@ -40,7 +40,13 @@ const fn test(
     Test { name, code, outcome, verdict, graphs }
 }
 
-/// All tests.
+/// Tests that tell apart what the others do not.
+pub const MORE: &[Test] = &[
+    test("MP three values", "Wx1;Wx2;Wy1 | Ry;Rx", "1 0", A, 6),
+    test("MP three values, release/acquire", "Wx1;Wy1r;Wx2 | Rya;Rx", "1 0", F, 5),
+];
+
+/// The tests of the literature.
 pub const TESTS: &[Test] = &[
     test("SB relaxed", "Wx1;Ry | Wy1;Rx", "0 0", A, 4),
     test("SB release/acquire", "Wx1r;Rya | Wy1r;Rxa", "0 0", A, 4),
