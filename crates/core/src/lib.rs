@@ -35,7 +35,7 @@ pub use op::Op;
 pub use point::{Chooser, Pick, Plan, Point, Threads};
 pub use reads::{Read, Reads};
 pub use report::{
-    Bounds, Failure, Finding, Phase, PhaseEnd, Progress, Report, Search, Verdict, Wait,
+    Bounds, Failure, Finding, MemoryModel, Phase, PhaseEnd, Progress, Report, Search, Verdict, Wait,
 };
 pub use schedule::{Choice, Schedule};
 pub use token::{Token, TokenError};

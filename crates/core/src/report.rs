@@ -2,9 +2,29 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::fmt;
 use core::time::Duration;
 
 use crate::{ObjectId, Panic, PlainAccess, Site, ThreadId, Trace};
+
+/// What threads may see of each other's stores.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+pub enum MemoryModel {
+    /// Sequential consistency: every load returns the newest value.
+    #[default]
+    Sc,
+    /// RC11: what Rust's memory orderings allow, without load buffering.
+    Rc11,
+}
+
+impl fmt::Display for MemoryModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            MemoryModel::Sc => "SC",
+            MemoryModel::Rc11 => "RC11",
+        })
+    }
+}
 
 /// What a check found, and what a clean result means.
 #[derive(Clone, Debug)]
@@ -13,6 +33,8 @@ pub struct Report {
     pub name: String,
     /// The strategy, as its word.
     pub strategy: String,
+    /// The memory model.
+    pub memory: MemoryModel,
     /// The seed all randomness came from.
     pub seed: u64,
     /// The result.

@@ -37,6 +37,6 @@ pub use parallel::{DporWorker, Next, ParallelDpor, Sharing};
 pub use races::race;
 pub use refusal::{Refusal, WIDEST_CHOICE};
 pub use repeat::Repeat;
-pub use replay::{Stop, replay};
+pub use replay::{Stop, replay, replay_in};
 pub use session::{Budget, OnStepLimit, ReplayError, Session, Settings, Workers};
 pub use strategy::{Strategy, StrategyError};

@@ -4,6 +4,8 @@ use std::fmt;
 
 use raddle_core::{Access, ObjectId, Pending, Site, ThreadId, Trace};
 
+use crate::Strategy;
+
 /// The widest choice of which a search tries every value.
 pub const WIDEST_CHOICE: u32 = 1 << 16;
 
@@ -19,6 +21,11 @@ pub enum Refusal {
         bound: u32,
         /// Where.
         site: Site,
+    },
+    /// The strategy does not know what a weak memory model allows.
+    NotWeak {
+        /// The strategy.
+        strategy: Strategy,
     },
     /// A thread goes round in circles, and there is no end to how often it can.
     Circles {
@@ -68,6 +75,11 @@ impl fmt::Display for Refusal {
                 "a search tries every value of a choice, and {bound} at {site} are too many; choose \
                  among at most {WIDEST_CHOICE}, or sample executions with another strategy, such as \
                  `random`"
+            ),
+            Refusal::NotWeak { strategy } => write!(
+                f,
+                "the strategy `{strategy}` searches under sequential consistency only; under RC11 \
+                 use `dfs` (every execution), `auto`, or sample executions, such as with `random`"
             ),
             Refusal::Circles { thread, site } => write!(
                 f,

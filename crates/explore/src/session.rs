@@ -3,21 +3,22 @@
 use std::time::Duration;
 
 use raddle_core::{
-    Choice, Ending, Failure, Finding, Progress, Report, ThreadInfo, Token, TokenError, Trace,
-    Verdict, token,
+    Choice, Ending, Failure, Finding, MemoryModel, Progress, Report, Schedule, ThreadInfo, Token,
+    TokenError, Trace, Verdict, token,
 };
-use raddle_engine::{Engine, Family, Sc, Stuck, Substrate};
+use raddle_engine::{Engine, Family, Memory, Rc11, Sc, Stuck, Substrate};
 use raddle_strategy::{Pct, Random, RoundRobin};
 
 use crate::{
     Bound, BoundedDfs, Bpor, Covered, Dfs, Dpor, Explorer, Limit, Reduction, Refusal, Repeat,
-    Strategy, race, replay, waits,
+    Strategy, race, replay, replay_in, waits,
 };
 
 mod auto;
 mod deepen;
 mod parallel;
 mod tally;
+mod weak;
 mod words;
 
 pub use parallel::Workers;
@@ -32,6 +33,8 @@ pub struct Settings {
     pub name: String,
     /// How executions are chosen.
     pub strategy: Strategy,
+    /// What threads may see of each other's stores.
+    pub memory: MemoryModel,
     /// Where all randomness comes from.
     pub seed: u64,
     /// How many runs to make at most.
@@ -103,6 +106,10 @@ impl<'a, S: Substrate> Session<'a, S> {
 
     /// Explores with the strategy of the settings, on this OS thread.
     pub fn run(self) -> Result<Report, Refusal> {
+        match self.settings.memory {
+            MemoryModel::Sc => {}
+            MemoryModel::Rc11 => return self.run_weak(),
+        }
         let seed = self.settings.seed;
         match self.settings.strategy {
             Strategy::Random => self.explore(Repeat::new(Random::default(), seed)),
@@ -124,7 +131,7 @@ impl<'a, S: Substrate> Session<'a, S> {
     }
 
     /// Replays one execution.
-    pub fn replay(self, word: &str) -> Result<Report, ReplayError> {
+    pub fn replay(mut self, word: &str) -> Result<Report, ReplayError> {
         let token = Token::parse(word).map_err(ReplayError::Token)?;
         if token.check != token::name_hash(&self.settings.name) {
             return Err(ReplayError::Foreign { name: self.settings.name.clone() });
@@ -133,8 +140,7 @@ impl<'a, S: Substrate> Session<'a, S> {
         let recorded = token.schedule.len();
         let threads = token.schedule.iter().filter(|choice| matches!(choice, Choice::Thread(_)));
         let max_steps = self.settings.max_steps.max(threads.count());
-        let trace = replay(self.substrate, self.program, family, token.schedule, max_steps)
-            .map_err(ReplayError::Stuck)?;
+        let trace = self.follow(family, token.schedule, max_steps).map_err(ReplayError::Stuck)?;
         if let Ending::Diverged(_) | Ending::Abandoned = trace.ending {
             return Err(ReplayError::Diverged { trace: Box::new(trace) });
         }
@@ -176,8 +182,20 @@ impl<'a, S: Substrate> Session<'a, S> {
         limits: &Limits,
         is_enough: &mut dyn FnMut(&Pace) -> bool,
     ) -> Stop {
+        self.go_in(Sc, explorer, tally, limits, is_enough)
+    }
+
+    /// As [`go`](Session::go), under any memory model.
+    fn go_in<M: Memory, E: Explorer>(
+        &mut self,
+        memory: M,
+        explorer: &mut E,
+        tally: &mut Tally,
+        limits: &Limits,
+        is_enough: &mut dyn FnMut(&Pace) -> bool,
+    ) -> Stop {
         let chooser = explorer.chooser();
-        let mut engine = Engine::new(Sc, explorer.family(), chooser, limits.max_steps);
+        let mut engine = Engine::new(memory, explorer.family(), chooser, limits.max_steps);
         let first = tally.executions;
         let mut until_look: u64 = 0;
         loop {
@@ -295,14 +313,30 @@ impl<'a, S: Substrate> Session<'a, S> {
     }
 
     fn again(&mut self, trace: &Trace) -> Result<Trace, Stuck> {
-        let family = family_of(&trace.threads);
-        replay(self.substrate, self.program, family, trace.schedule(), self.settings.max_steps)
+        self.follow(family_of(&trace.threads), trace.schedule(), self.settings.max_steps)
+    }
+
+    /// Runs the program as `schedule` says.
+    fn follow(
+        &mut self,
+        family: Family,
+        schedule: Schedule,
+        max_steps: usize,
+    ) -> Result<Trace, Stuck> {
+        let (substrate, program) = (&mut *self.substrate, self.program);
+        match self.settings.memory {
+            MemoryModel::Sc => replay(substrate, program, family, schedule, max_steps),
+            MemoryModel::Rc11 => {
+                replay_in(Rc11::default(), substrate, program, family, schedule, max_steps)
+            }
+        }
     }
 
     fn report(&self, tally: Tally, verdict: Verdict) -> Report {
         Report {
             name: self.settings.name.clone(),
             strategy: self.settings.strategy.to_string(),
+            memory: self.settings.memory,
             seed: self.settings.seed,
             verdict,
             executions: tally.executions,

@@ -6,7 +6,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-use raddle_core::{Action, AtomicOp, Chooser, Ending, Order, Report, Rmw, Scalar, Trace, Verdict};
+use raddle_core::{
+    Action, AtomicOp, Chooser, Ending, MemoryModel, Order, Report, Rmw, Scalar, Trace, Verdict,
+};
 use raddle_engine::{Engine, Initial, Memory, Sc, Stuck, Substrate};
 use raddle_explore::{
     Budget, Dpor, DporChooser, Explorer, Next, OnStepLimit, ParallelDpor, Session, Settings,
@@ -246,6 +248,7 @@ fn check(program: &Program, count: usize, sharing: Sharing, runs: u64) -> (Repor
     let settings = Settings {
         name: "a program".to_owned(),
         strategy: Strategy::Dpor,
+        memory: MemoryModel::Sc,
         seed: 0,
         runs,
         max_steps: 1000,

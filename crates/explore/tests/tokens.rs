@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use raddle_core::{Action, Finding, PauseOp, Report, Trace};
+use raddle_core::{Action, Finding, MemoryModel, PauseOp, Report, Trace};
 use raddle_explore::{Budget, OnStepLimit, Session, Settings, Strategy, Workers};
 use raddle_testkit::{Interpreter, Kind, Program, Shape, Step, for_all, scaled};
 
@@ -25,6 +25,7 @@ fn settings(strategy: Strategy, seed: u64) -> Settings {
     Settings {
         name: "a program".to_owned(),
         strategy,
+        memory: MemoryModel::Sc,
         seed,
         runs: 100,
         max_steps: 1000,

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::panic::Location;
 use std::time::{Duration, Instant};
 
-use raddle_core::{Progress, Report, Verdict};
+use raddle_core::{MemoryModel, Progress, Report, Verdict};
 use raddle_explore::{Budget, OnStepLimit, Session, Settings, Strategy, Workers};
 use raddle_runtime::interrupt::Watch;
 use raddle_runtime::{Options, Runtime};
@@ -32,6 +32,7 @@ const MOST_THREADS: usize = 1024;
 /// | setting | default | environment |
 /// | --- | --- | --- |
 /// | [`strategy`](Config::strategy) | `auto` | `RADDLE_STRATEGY` |
+/// | [`memory`](Config::memory) | SC | `RADDLE_MEMORY` (`sc` or `rc11`) |
 /// | [`runs`](Config::runs) | 10,000 | `RADDLE_RUNS` |
 /// | [`time`](Config::time) | 10 s | `RADDLE_TIME` (such as `500ms`, `10s`, `2m`) |
 /// | [`seed`](Config::seed) | 0 | `RADDLE_SEED` |
@@ -70,6 +71,7 @@ const MOST_THREADS: usize = 1024;
 pub struct Config {
     name: Option<String>,
     strategy: Result<Strategy, SettingError>,
+    memory: MemoryModel,
     runs: u64,
     time: Option<Duration>,
     seed: u64,
@@ -95,6 +97,7 @@ impl Config {
         Config {
             name: None,
             strategy: Ok(Strategy::default()),
+            memory: MemoryModel::Sc,
             runs: 10_000,
             time: Some(Duration::from_secs(10)),
             seed: 0,
@@ -124,6 +127,33 @@ impl Config {
         S::Error: Into<SettingError>,
     {
         self.strategy = strategy.try_into().map(|argument| argument.0).map_err(Into::into);
+        self
+    }
+
+    /// What threads may see of each other's stores: by default the newest
+    /// ([`Memory::Sc`](crate::Memory::Sc)), or all that Rust's memory orderings allow but load buffering
+    /// ([`Memory::Rc11`](crate::Memory::Rc11)).
+    ///
+    /// ```
+    /// use raddle::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+    /// use raddle::{Config, Memory, thread};
+    ///
+    /// let report = Config::new().memory(Memory::Rc11).run(|| {
+    ///     let (data, ready) = (AtomicU32::new(0), AtomicBool::new(false));
+    ///     thread::scope(|scope| {
+    ///         scope.spawn(|| {
+    ///             data.store(1, Relaxed);
+    ///             ready.store(true, Relaxed);
+    ///         });
+    ///         if ready.load(Relaxed) {
+    ///             assert_eq!(data.load(Relaxed), 1);
+    ///         }
+    ///     });
+    /// });
+    /// assert!(report.failure().is_some());
+    /// ```
+    pub fn memory(mut self, memory: MemoryModel) -> Config {
+        self.memory = memory;
         self
     }
 
@@ -300,6 +330,7 @@ impl Config {
         let settings = Settings {
             name: name.clone(),
             strategy: environment.strategy.map_or(self.strategy, Ok)?,
+            memory: environment.memory.unwrap_or(self.memory),
             seed: environment.seed.unwrap_or(self.seed),
             runs: environment.runs.unwrap_or(self.runs),
             max_steps: self.max_steps,

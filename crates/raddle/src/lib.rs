@@ -43,7 +43,7 @@ pub mod time;
 
 pub use config::{Config, Granularity};
 pub use environment::SettingError;
-pub use raddle_core::{Chooser, Failure, Finding, Report, Verdict};
+pub use raddle_core::{Chooser, Failure, Finding, MemoryModel as Memory, Report, Verdict};
 pub use raddle_explore::{Explorer, OnStepLimit, ReplayError, Strategy, StrategyError};
 pub use raddle_report::{json, text};
 

@@ -4,20 +4,18 @@ use raddle_core::{Bounds, Phase, PhaseEnd, Report};
 
 use crate::number::{about, count, thousands, time};
 
-/// The memory model of every run so far.
-const MEMORY: &str = "SC";
-
 /// The strategy's word of a report on a replay.
 pub(crate) const REPLAY: &str = "replay";
 
 pub(crate) fn exhaustive(report: &Report) -> String {
     let how_far = if report.discarded > 0 { " up to the step limit" } else { "" };
     let mut text = format!(
-        "{} exhaustive{how_far}: {}, {}, {}, {MEMORY}",
+        "{} exhaustive{how_far}: {}, {}, {}, {}",
         ok(report),
         classes(report),
         executions(report),
-        time(report.elapsed)
+        time(report.elapsed),
+        report.memory
     );
     if report.discarded > 0 {
         text += &format!(
@@ -32,13 +30,14 @@ pub(crate) fn exhaustive(report: &Report) -> String {
 
 pub(crate) fn bounded(report: &Report, bound: &Bounds) -> String {
     let text = format!(
-        "{} bounded: all executions {}: none fails; {}, {}{}, {}, {MEMORY}",
+        "{} bounded: all executions {}: none fails; {}, {}{}, {}, {}",
         ok(report),
         within(bound),
         classes(report),
         executions(report),
         parts(report),
-        time(report.elapsed)
+        time(report.elapsed),
+        report.memory
     );
     text + &given_up(report)
 }

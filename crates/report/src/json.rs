@@ -40,6 +40,7 @@ fn document(report: &Report, how: Fold) -> Json {
     let Report {
         name,
         strategy,
+        memory,
         seed,
         verdict,
         executions,
@@ -56,6 +57,7 @@ fn document(report: &Report, how: Fold) -> Json {
         ("version", Json::Number(VERSION)),
         ("name", Json::text(name)),
         ("strategy", Json::text(strategy)),
+        ("memory", Json::text(&memory.to_string())),
         ("seed", Json::Number(*seed)),
         ("verdict", verdict_json(verdict)),
         ("executions", Json::Number(*executions)),

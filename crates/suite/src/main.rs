@@ -10,6 +10,7 @@ mod dev_profile;
 mod engines;
 mod exhaustive;
 mod interleave;
+mod litmus;
 mod measure;
 mod plot;
 mod programs;
@@ -76,6 +77,9 @@ enum Command {
         #[arg(long, value_name = "FOLDER")]
         plots: Option<PathBuf>,
     },
+    /// Run every litmus test of weak memory under RC11 to the end, and print expected and found; the exit
+    /// status is 1 if something differs
+    Litmus,
     /// Serve measurements of one engine on standard input and output
     #[command(hide = true)]
     Measure { engine: String, strategy: String, workload: String },
@@ -135,6 +139,11 @@ fn run(command: Command) -> Result<ExitCode, String> {
                 draw(&folder, &drawn)?;
             }
             print(&if json { format!("{:#}\n", table.to_json()) } else { text::render(&table) })?;
+        }
+        Command::Litmus => {
+            let (text, is_equal) = litmus::table()?;
+            print(&text)?;
+            return Ok(if is_equal { ExitCode::SUCCESS } else { ExitCode::FAILURE });
         }
         Command::Measure { engine, strategy, workload } => {
             let prepared = engines::prepare(&engine, &strategy, &workload)?;

@@ -96,6 +96,11 @@ impl<S: Substrate> Session<'_, S> {
             Stop::Refused(Refusal::ChoiceTooWide { bound, .. }) => {
                 (PhaseEnd::TooMany(f64::from(bound)), None)
             }
+            Stop::Refused(Refusal::NotWeak { .. }) => {
+                unreachable!(
+                    "raddle invariant broken: optimal reduction refuses its own memory model"
+                )
+            }
             Stop::Failed(failure) => (PhaseEnd::Failed, Some(Verdict::Failed(failure))),
         };
         let strategy = Strategy::Dpor.to_string();

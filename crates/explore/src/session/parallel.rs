@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use raddle_core::{Failure, Finding, Progress, Report, Search, Verdict};
+use raddle_core::{Failure, Finding, MemoryModel, Progress, Report, Search, Verdict};
 use raddle_engine::Substrate;
 
 use super::{Budget, Limits, Session, Stop, Tally};
@@ -44,7 +44,10 @@ where
     /// that can: [`Strategy::Dpor`]. All others use one. `make` makes the substrates of the others.
     pub fn run_with(self, make: &(dyn Fn() -> S + Sync)) -> Result<Report, Refusal> {
         match self.settings.strategy {
-            Strategy::Dpor if self.settings.workers.count > NonZeroUsize::MIN => {
+            Strategy::Dpor
+                if self.settings.memory == MemoryModel::Sc
+                    && self.settings.workers.count > NonZeroUsize::MIN =>
+            {
                 self.search_together(make)
             }
             _ => self.run(),

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use raddle::{Config, Finding, Granularity, Report, Strategy, Verdict};
-use raddle_core::{Event, Pending, Trace};
+use raddle_core::{Event, MemoryModel, Pending, Trace};
 use raddle_explore::{Budget, OnStepLimit, Session, Settings, Workers};
 use raddle_runtime::{Options, Runtime};
 use rustix::time::ClockId;
@@ -96,6 +96,7 @@ impl Subject {
         let settings = Settings {
             name: program.name.to_owned(),
             strategy,
+            memory: MemoryModel::Sc,
             seed: 0,
             runs,
             max_steps: Program::MAX_STEPS,

@@ -12,8 +12,35 @@ const UPDATES: [Order; 5] =
     [Order::Relaxed, Order::Acquire, Order::Release, Order::AcqRel, Order::SeqCst];
 
 /// A program of up to `most` instructions in up to four threads over up to three variables, with all
-/// kinds of instructions and orders.
-pub fn random_code(rng: &mut Rng, most: usize) -> Code {
+/// kinds of instructions and orders, and with at most so many combinations of sources and orders of
+/// stores, roughly.
+pub fn random_code(rng: &mut Rng, most: usize, combinations: u64) -> Code {
+    loop {
+        let code = any_code(rng, most);
+        if combinations_of(&code) <= combinations {
+            return code;
+        }
+    }
+}
+
+/// In how many ways the reads of a program could read and its stores be ordered, if nothing forbade it.
+fn combinations_of(code: &Code) -> u64 {
+    let mut all = 1u64;
+    for variable in code.variables() {
+        let here = || {
+            let all = code.threads.iter().flatten();
+            all.filter(move |instruction| instruction.variable() == Some(variable))
+        };
+        let reads = here().filter(|instruction| instruction.reads()).count() as u32;
+        let stores = here().filter(|instruction| !matches!(instruction, Instruction::Load(..)));
+        let stores = stores.count() as u64;
+        let orders = (1..=stores).product::<u64>();
+        all = all.saturating_mul(orders).saturating_mul((stores + 1).saturating_pow(reads));
+    }
+    all
+}
+
+fn any_code(rng: &mut Rng, most: usize) -> Code {
     let threads = 2 + rng.below(3);
     let variables = 1 + rng.below(3);
     let length = threads + rng.below(most + 1 - threads.min(most));
