@@ -185,7 +185,8 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     pub fn reset(&mut self) {
         self.trace.events.clear();
         self.trace.pending.clear();
-        self.trace.threads.clear();
+        // Main is the first thread of every run, and its life the first object.
+        self.trace.threads.truncate(1);
         self.trace.objects.truncate(1);
         self.trace.sources.clear();
         self.trace.fingerprint = 0;
@@ -208,24 +209,28 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.time_moved = false;
         self.running = ThreadId::MAIN;
 
-        // Main's life is the first object of every run.
-        let life = ObjectId(0);
         match self.objects.first_mut() {
-            Some(slot) => slot.renew(),
-            None => {
-                let name = EventId { thread: ThreadId::MAIN, index: 0 };
-                let kind = ObjectKind::Thread(ThreadId::MAIN);
-                self.add_object(ObjectInfo {
-                    kind,
-                    initial: 0,
-                    identity: 0,
-                    name,
-                    site: Site::UNKNOWN,
-                });
+            Some(slot) => {
+                slot.renew();
+                slot.object.become_life(Life::Running);
             }
+            None => self.add_main(),
         }
+        self.admit(ThreadId::MAIN, ObjectId(0), 0);
+    }
+
+    /// Before the first run.
+    #[cold]
+    fn add_main(&mut self) {
+        let life = self.add_object(ObjectInfo {
+            kind: ObjectKind::Thread(ThreadId::MAIN),
+            initial: 0,
+            identity: 0,
+            name: EventId { thread: ThreadId::MAIN, index: 0 },
+            site: Site::UNKNOWN,
+        });
         self.objects[life.index()].object.become_life(Life::Running);
-        self.admit(ThreadId::MAIN, life, 0);
+        self.make_room(ThreadId::MAIN);
         self.trace.threads.push(self.threads[0].info);
     }
 
@@ -364,6 +369,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     }
 
     /// Ends the run; its ending has been written down, unless it is the ordinary one.
+    #[cold]
     fn end(&mut self) {
         self.over = true;
         if self.alive > 0 {

@@ -47,7 +47,7 @@ impl Backend for Native {
     }
 
     #[inline(always)]
-    fn seat(&mut self, thread: usize, ended: Option<usize>) -> io::Result<()> {
+    fn seat(&mut self, thread: usize, ended: impl FnOnce() -> Option<usize>) -> io::Result<()> {
         match self.saved.get(thread) {
             Some(saved) if !saved.is_null() => Ok(()),
             Some(_) | None => self.seat_first_time(thread, ended),
@@ -101,11 +101,16 @@ impl Drop for Native {
 
 impl Native {
     #[cold]
-    fn seat_first_time(&mut self, thread: usize, ended: Option<usize>) -> io::Result<()> {
+    fn seat_first_time(
+        &mut self,
+        thread: usize,
+        ended: impl FnOnce() -> Option<usize>,
+    ) -> io::Result<()> {
         if self.saved.len() <= thread {
             self.saved.resize(thread + 1, std::ptr::null_mut());
         }
-        if let Some(ended) = ended.filter(|_| self.stacks.len() >= OWN_STACKS) {
+        let ended = if self.stacks.len() >= OWN_STACKS { ended() } else { None };
+        if let Some(ended) = ended {
             self.saved.swap(thread, ended);
             self.handed_on = true;
             return Ok(());

@@ -5,19 +5,13 @@
 use std::any::Any;
 use std::cell::Cell;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use raddle_core::{Effect, ObjectId, Op, Site, ThreadId};
-use raddle_engine::Initial;
+use raddle_engine::{Initial, Turn};
 
-use crate::epoch;
-
-/// The body of a spawned thread.
-pub trait Body: Send + Sync {
-    /// Runs it; called once.
-    fn run(&self);
-}
+use crate::blocks::Blocks;
+use crate::{Body, epoch};
 
 /// How the body of a thread ended.
 pub(crate) type Caught = Result<(), Box<dyn Any + Send>>;
@@ -33,22 +27,23 @@ pub(crate) struct Entries {
     pub(crate) submit_atomic: Submit,
     /// As `submit`, for operations on mutexes.
     pub(crate) submit_mutex: Submit,
-    /// As `submit`, for joins.
-    pub(crate) submit_join: Submit,
     pub(crate) declare: unsafe fn(*const (), Initial, Site) -> ObjectId,
     pub(crate) newest: unsafe fn(*const (), ObjectId) -> u64,
     pub(crate) life: unsafe fn(*const (), ThreadId) -> ObjectId,
+    pub(crate) join: unsafe fn(*const (), ThreadId, Site),
     pub(crate) parker: unsafe fn(*const (), ThreadId, Site) -> ObjectId,
     pub(crate) time: unsafe fn(*const ()) -> u64,
     pub(crate) advance: unsafe fn(*const (), u64),
     pub(crate) belongings: unsafe fn(*const ()) -> Option<Rc<dyn Any>>,
     pub(crate) endow: unsafe fn(*const (), Option<Rc<dyn Any>>),
-    pub(crate) spawn: unsafe fn(*const (), Arc<dyn Body>, Site) -> ThreadId,
+    pub(crate) spawn: unsafe fn(*const (), Body, Site) -> ThreadId,
     pub(crate) work: unsafe fn(*const ()),
     pub(crate) finish: unsafe fn(*const (), Caught) -> Parting,
     pub(crate) exit: unsafe fn(*const ()) -> Parting,
     pub(crate) panicked: unsafe fn(*const ()),
     pub(crate) unwinding: unsafe fn(*const ()) -> bool,
+    /// Whether a coroutine touches this address when its stack overflows.
+    pub(crate) guards: unsafe fn(*const (), usize) -> bool,
     pub(crate) thread: unsafe fn(*const ()) -> ThreadId,
     pub(crate) token: unsafe fn(*const ()) -> String,
 }
@@ -59,8 +54,10 @@ pub(crate) struct Parting {
     pub(crate) pool: *mut (),
     /// The thread that is ending.
     pub(crate) from: ThreadId,
-    /// The thread that goes on, perhaps the same; `None` for the host.
-    pub(crate) to: Option<ThreadId>,
+    /// The thread that goes on, another one; or the host, if the run is over.
+    pub(crate) to: Turn,
+    /// Whether the thread has ended. If not, it [`exit`]s when it comes back.
+    pub(crate) ended: bool,
 }
 
 pub(crate) struct Port {
@@ -73,6 +70,7 @@ pub(crate) struct Port {
     plain_accesses: Cell<bool>,
     /// For how many threads of the run the mirror keeps something.
     endowed: Cell<u32>,
+    blocks: Blocks,
 }
 
 thread_local! {
@@ -83,6 +81,7 @@ thread_local! {
             entries: Cell::new(&OUTSIDE),
             plain_accesses: Cell::new(false),
             endowed: Cell::new(0),
+            blocks: Blocks::NONE,
         }
     };
 }
@@ -106,6 +105,12 @@ pub fn active() -> bool {
 #[inline(always)]
 pub fn run_number() -> u64 {
     port().epoch.get()
+}
+
+/// The blocks of memory that are kept for threads to come.
+#[inline(always)]
+pub(crate) fn blocks() -> &'static Blocks {
+    &port().blocks
 }
 
 /// What the run under way connected.
@@ -175,6 +180,14 @@ pub fn life(thread: ThreadId) -> ObjectId {
     unsafe { (entries.life)(run, thread) }
 }
 
+/// Waits until `thread` has ended.
+#[inline(always)]
+pub fn join(thread: ThreadId, site: Site) {
+    let (run, entries) = port().get();
+    // SAFETY: both were set together by `connect`, for a run that has not ended.
+    unsafe { (entries.join)(run, thread, site) }
+}
+
 /// The park token of `thread`.
 pub fn parker(thread: ThreadId, site: Site) -> ObjectId {
     let (run, entries) = port().get();
@@ -237,7 +250,7 @@ pub(crate) fn nobody_has_belongings() {
 
 /// Starts a thread.
 #[inline(always)]
-pub fn spawn(body: Arc<dyn Body>, site: Site) -> ThreadId {
+pub fn spawn(body: Body, site: Site) -> ThreadId {
     let (run, entries) = port().get();
     // SAFETY: both were set together by `connect`, for a run that has not ended.
     unsafe { (entries.spawn)(run, body, site) }
@@ -263,6 +276,14 @@ pub fn unwinding() -> bool {
     let (run, entries) = port().get();
     // SAFETY: both were set together by `connect`, for a run that has not ended.
     unsafe { (entries.unwinding)(run) }
+}
+
+/// Whether a coroutine of the run touches this address when its stack overflows; never outside a run.
+#[cfg(unix)]
+pub(crate) fn guards(address: usize) -> bool {
+    let (run, entries) = port().get();
+    // SAFETY: both were set together by `connect`, for a run that has not ended.
+    unsafe { (entries.guards)(run, address) }
 }
 
 /// Tells that the calling thread has begun to panic.
@@ -300,6 +321,7 @@ pub(crate) fn finish(result: Caught) -> Parting {
 ///
 /// # Safety
 /// `run` is what `entries` take, until [`disconnect`].
+#[inline(always)]
 pub(crate) unsafe fn connect(
     run: *const (),
     entries: &'static Entries,
@@ -307,14 +329,22 @@ pub(crate) unsafe fn connect(
     plain_accesses: bool,
 ) {
     let port = port();
-    assert!(port.epoch.get() == 0, "a raddle check was started inside another; checks do not nest");
+    if port.epoch.get() != 0 {
+        nested();
+    }
     port.epoch.set(epoch);
     port.run.set(run);
     port.entries.set(entries);
     port.plain_accesses.set(plain_accesses);
 }
 
+#[cold]
+fn nested() -> ! {
+    panic!("a raddle check was started inside another; checks do not nest")
+}
+
 /// Ends what [`connect`] began.
+#[inline(always)]
 pub(crate) fn disconnect() {
     let port = port();
     port.epoch.set(0);
@@ -330,8 +360,6 @@ impl Port {
             entries.submit_atomic
         } else if op.is_mutex() {
             entries.submit_mutex
-        } else if op.is_thread() {
-            entries.submit_join
         } else {
             entries.submit
         };
@@ -350,10 +378,10 @@ static OUTSIDE: Entries = Entries {
     submit: |_, _, _, _, _| outside(),
     submit_atomic: |_, _, _, _, _| outside(),
     submit_mutex: |_, _, _, _, _| outside(),
-    submit_join: |_, _, _, _, _| outside(),
     declare: |_, _, _| outside(),
     newest: |_, _| outside(),
     life: |_, _| outside(),
+    join: |_, _, _| outside(),
     parker: |_, _, _| outside(),
     time: |_| outside(),
     advance: |_, _| outside(),
@@ -365,6 +393,7 @@ static OUTSIDE: Entries = Entries {
     exit: |_| outside(),
     panicked: |_| outside(),
     unwinding: |_| outside(),
+    guards: |_, _| false,
     thread: |_| outside(),
     token: |_| outside(),
 };

@@ -53,7 +53,7 @@ struct Thread {
     parent: ThreadId,
 }
 
-impl Body for Thread {
+impl Thread {
     fn run(&self) {
         let World { program, names } = &*self.world;
         let mut actor = Actor::new(port::thread(), self.parent, self.script);
@@ -78,7 +78,8 @@ impl Body for Thread {
                 Request::Spawn(script) => {
                     let parent = port::thread();
                     let body = Thread { world: self.world.clone(), script, parent };
-                    actor.has_child(port::spawn(Arc::new(body), Site::UNKNOWN));
+                    let body = Body::calling(move || body.run());
+                    actor.has_child(port::spawn(body, Site::UNKNOWN));
                     continue;
                 }
                 // Past the panic hook, which would note a line that the interpreter has not.

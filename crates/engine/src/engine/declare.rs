@@ -39,13 +39,28 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         if self.threads.len() <= child.index() {
             self.make_room(child);
         }
+        let life = ObjectId(self.trace.objects.len() as u32);
+        let state = &mut self.threads[child.index()];
+        state.life = life;
+        self.trace.threads.push(state.info);
         let info =
             ObjectInfo { kind: ObjectKind::Thread(child), initial: 0, identity: 0, name, site };
+        match self.objects.get_mut(life.index()) {
+            Some(slot) => {
+                self.trace.objects.push(info);
+                slot.renew();
+                slot.object.become_life(Life::Unborn);
+            }
+            None => self.add_life(info),
+        }
+        (child, life)
+    }
+
+    /// In a place that no object had before.
+    #[cold]
+    fn add_life(&mut self, info: ObjectInfo) {
         let life = self.add_object(info);
         self.objects[life.index()].object.become_life(Life::Unborn);
-        self.threads[child.index()].life = life;
-        self.trace.threads.push(self.threads[child.index()].info);
-        (child, life)
     }
 
     /// The object that tells whether `thread` has ended.

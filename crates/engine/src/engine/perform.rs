@@ -26,11 +26,11 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         if M::WEAK && op.is_atomic() {
             source = self.choose_source(by, op, site)?;
         }
-        Some(self.perform_on_object::<K, true>(by, op, site, source))
+        Some(self.perform_on_object::<K, true>(by, op, site, source, None))
     }
 
     /// Performs an operation on an object and writes it down. `LINKED` if it was announced and may
-    /// stand among the object's waiters.
+    /// stand among the object's waiters. `told` is its effect where the object does not know it.
     #[inline(always)]
     fn perform_on_object<K: Known, const LINKED: bool>(
         &mut self,
@@ -38,6 +38,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         op: Op,
         site: Site,
         source: Option<EventId>,
+        told: Option<Effect>,
     ) -> Effect {
         let object = op.object();
         let slot = &mut self.objects[object.index()];
@@ -49,9 +50,12 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             match &mut slot.object {
                 Object::Mutex(mutex) if K::MUTEX => mutex.apply(op.mutex(), by),
                 Object::Life(life) if K::LIFE => life.apply(op.thread(), by),
+                // Nothing else comes with what is known of the operation.
+                object if K::MUTEX || K::LIFE => apply_any(object, op, by),
                 object => object.apply(op, by),
             }
         };
+        let effect = told.unwrap_or(effect);
         thread.events += 1;
         if !K::ATOMIC && !K::MUTEX && !K::LIFE && op.gave_way(effect) {
             thread.yields += 1;
@@ -117,21 +121,25 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
 
     /// Performs the spawn that `creator`, whose turn it is, announced. The new thread is to run up
     /// to its first announcement.
-    #[inline(always)]
     pub fn start(&mut self, creator: ThreadId, life: ObjectId, site: Site) -> ThreadId {
         let ObjectKind::Thread(child) = self.trace.objects[life.index()].kind else {
             unreachable!("raddle invariant broken: spawn of {life:?}")
         };
-        let op = Op::new(life, Action::Thread(ThreadOp::Spawn));
-        self.perform_on_object::<LifeOp, true>(creator, op, site, None);
-        // The life of a thread does not know whose it is; the trace should tell.
-        if let Some(spawn) = self.trace.events.last_mut() {
-            spawn.effect = Effect::Value(u64::from(child.0));
-        }
-        self.creator = creator.0;
-        self.admit(child, life, self.threads[creator.index()].time);
-        self.running = child;
+        self.start_child(creator, child, life, site);
         child
+    }
+
+    /// As [`start`](Engine::start), for substrates that remember whose life it is.
+    #[inline(always)]
+    pub fn start_child(&mut self, creator: ThreadId, child: ThreadId, life: ObjectId, site: Site) {
+        let op = Op::new(life, Action::Thread(ThreadOp::Spawn));
+        // The life of a thread does not know whose it is; the trace should tell.
+        let told = Some(Effect::Value(u64::from(child.0)));
+        self.perform_on_object::<LifeOp, true>(creator, op, site, None, told);
+        self.creator = creator.0;
+        let time = if self.time_moved { self.time(creator) } else { 0 };
+        self.admit(child, life, time);
+        self.running = child;
     }
 
     /// Performs the exit that `by`, whose turn it is, announced. Whose turn is it now?
@@ -139,7 +147,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     pub fn exit(&mut self, by: ThreadId) -> Turn {
         let life = self.threads[by.index()].life;
         let op = Op::new(life, Action::Thread(ThreadOp::Exit));
-        self.perform_on_object::<LifeOp, true>(by, op, Site::UNKNOWN, None);
+        self.perform_on_object::<LifeOp, true>(by, op, Site::UNKNOWN, None, None);
         self.disable(by);
         self.alive -= 1;
         self.ended.push(by);
@@ -166,7 +174,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             }
         }
         self.lease -= 1;
-        Some(self.perform_on_object::<K, false>(by, op, site, None))
+        Some(self.perform_on_object::<K, false>(by, op, site, None, None))
     }
 
     /// Time goes from an object's last Update to whoever touches it next.
@@ -184,4 +192,10 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     fn add_to_fingerprint(&mut self, hash: u64) {
         self.trace.fingerprint = self.trace.fingerprint.wrapping_add(hash);
     }
+}
+
+#[cold]
+#[inline(never)]
+fn apply_any(object: &mut Object, op: Op, by: ThreadId) -> Effect {
+    object.apply(op, by)
 }

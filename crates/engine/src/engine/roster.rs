@@ -23,9 +23,13 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         state.yields = 0;
         state.name = state.first_name;
         state.time = time;
+        state.place = self.enabled.len() as u32;
+        self.pending[thread.index()].enabled = true;
+        self.enabled.push(thread);
         self.alive += 1;
         self.max_alive = self.max_alive.max(self.alive);
-        self.enable(thread);
+        // The chooser must hear of it.
+        self.lease = 0;
     }
 
     #[cold]
@@ -62,6 +66,9 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         } else if K::MUTEX {
             let can = slot.object.is_free_mutex();
             self.toggle_all(first, can);
+        } else if K::LIFE {
+            // Who waits for the life of a thread waits for its end, and this is it.
+            self.toggle_all(first, true);
         } else {
             self.reconsider_each(first, object);
         }
@@ -92,8 +99,8 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         }
     }
 
-    /// A mutex was taken or given back. All its waiters want the same, so all could go on before, or
-    /// none could.
+    /// A mutex was taken or given back, or a thread has ended. All who wait want the same, so all
+    /// could go on before, or none could.
     fn toggle_all(&mut self, first: u32, can: bool) {
         let mut waiter = first;
         while waiter != NOBODY {
@@ -145,14 +152,6 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         if C::WATCHES_CHANGES && self.changed.last() != Some(&thread) {
             self.changed.push(thread);
         }
-    }
-
-    /// A new thread can go on. The chooser must hear of it.
-    #[inline(always)]
-    fn enable(&mut self, thread: ThreadId) {
-        self.pending[thread.index()].enabled = true;
-        self.enter_enabled(thread);
-        self.lease = 0;
     }
 
     /// A thread cannot go on.
