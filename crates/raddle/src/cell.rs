@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use raddle_core::{Action, CellOp, Op, Site};
 use raddle_engine::Initial;
-use raddle_runtime::port::{self, Name};
+use raddle_runtime::port::{self, Kind, Name};
 
 /// A plain shared variable, for modelling programs that access memory without synchronisation.
 ///
@@ -45,7 +45,7 @@ impl<T: Copy> Shared<T> {
     fn announce(&self, op: CellOp, site: Site) {
         if port::announces_plain_accesses() {
             let make = |object| Op::new(object, Action::Cell(op));
-            port::operate(&self.name, || Some(Initial::Cell), make, site);
+            port::operate(Kind::Any, &self.name, || Some(Initial::Cell), make, site);
         }
     }
 }

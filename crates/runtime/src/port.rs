@@ -7,7 +7,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use raddle_core::{Effect, ObjectId, Op, Site, ThreadId};
+use raddle_core::{Action, CondvarOp, Effect, MutexOp, ObjectId, Op, Site, ThreadId};
 use raddle_engine::{Initial, Turn};
 
 use crate::blocks::Blocks;
@@ -16,17 +16,53 @@ use crate::{Body, epoch};
 /// How the body of a thread ended.
 pub(crate) type Caught = Result<(), Box<dyn Any + Send>>;
 
+/// Kinds of operations that are announced in ways of their own, because they are frequent.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// Any operation.
+    Any,
+    /// One on an atomic variable.
+    Atomic,
+    /// Waiting for a mutex and taking it.
+    Lock,
+    /// Giving a mutex back.
+    Unlock,
+    /// Notifying the waiters of a condition variable.
+    Notify,
+}
+
+impl Kind {
+    /// The kind of an operation.
+    #[inline(always)]
+    pub fn of(op: Op) -> Kind {
+        match op.action() {
+            Action::Atomic(_) => Kind::Atomic,
+            Action::Mutex(MutexOp::Lock) => Kind::Lock,
+            Action::Mutex(MutexOp::Unlock) => Kind::Unlock,
+            Action::Condvar(CondvarOp::NotifyOne | CondvarOp::NotifyAll) => Kind::Notify,
+            Action::Mutex(MutexOp::TryLock)
+            | Action::Condvar(CondvarOp::Enqueue | CondvarOp::Consume { .. })
+            | Action::Thread(_)
+            | Action::Cell(_)
+            | Action::RwLock(_)
+            | Action::Barrier(_)
+            | Action::Once(_)
+            | Action::Park(_)
+            | Action::Channel(_)
+            | Action::Fence(_)
+            | Action::Pause(_)
+            | Action::Choose { .. } => Kind::Any,
+        }
+    }
+}
+
 type Submit = unsafe fn(*const (), u64, u64, u64, Site) -> Effect;
 
 /// What a run offers, without its types.
 #[derive(Copy, Clone)]
 pub(crate) struct Entries {
-    /// Takes the words of the operation, which fit in registers.
-    pub(crate) submit: Submit,
-    /// As `submit`, for operations on atomic variables.
-    pub(crate) submit_atomic: Submit,
-    /// As `submit`, for operations on mutexes.
-    pub(crate) submit_mutex: Submit,
+    /// By [`Kind`]. They take the words of the operation, which fit in registers.
+    pub(crate) submit: [Submit; 5],
     pub(crate) declare: unsafe fn(*const (), Initial, Site) -> ObjectId,
     pub(crate) newest: unsafe fn(*const (), ObjectId) -> u64,
     pub(crate) life: unsafe fn(*const (), ThreadId) -> ObjectId,
@@ -125,8 +161,8 @@ pub fn announces_plain_accesses() -> bool {
     port().epoch.get() != 0 && port().plain_accesses.get()
 }
 
-/// Announces the operation that `make` makes on the object called `name`, waits for its turn, and tells what came of it.
-/// `None` outside a run.
+/// Announces the operation of this kind that `make` makes on the object called `name`, waits for its
+/// turn, and tells what came of it. `None` outside a run.
 ///
 /// An object new to the run is declared as `initial` says, where `None` means that somebody outside
 /// the run has hold of it.
@@ -135,6 +171,7 @@ pub fn announces_plain_accesses() -> bool {
 /// If another check, running at the same time, or somebody outside uses the object.
 #[inline(always)]
 pub fn operate(
+    kind: Kind,
     name: &Name,
     initial: impl FnOnce() -> Option<Initial>,
     make: impl FnOnce(ObjectId) -> Op,
@@ -149,13 +186,13 @@ pub fn operate(
     if known >> OBJECT_BITS != epoch {
         known = name.declare(port, initial, site);
     }
-    Some(port.submit(make(number(known)), site))
+    Some(port.submit(kind, make(number(known)), site))
 }
 
 /// Announces an operation, waits for its turn, and tells what came of it.
 #[inline(always)]
 pub fn submit(op: Op, site: Site) -> Effect {
-    port().submit(op, site)
+    port().submit(Kind::of(op), op, site)
 }
 
 /// The calling thread of the program under test.
@@ -353,18 +390,11 @@ pub(crate) fn disconnect() {
 
 impl Port {
     #[inline(always)]
-    fn submit(&self, op: Op, site: Site) -> Effect {
+    fn submit(&self, kind: Kind, op: Op, site: Site) -> Effect {
         let [head, first, second] = op.into_words();
-        let (run, entries) = self.get();
-        let submit = if op.is_atomic() {
-            entries.submit_atomic
-        } else if op.is_mutex() {
-            entries.submit_mutex
-        } else {
-            entries.submit
-        };
+        let submit = self.entries.get().submit[kind as usize];
         // SAFETY: both were set together by `connect`, for a run that has not ended.
-        unsafe { submit(run, head, first, second, site) }
+        unsafe { submit(self.run.get(), head, first, second, site) }
     }
 
     #[inline(always)]
@@ -375,9 +405,7 @@ impl Port {
 
 /// The entries outside a run: whoever calls them forgot to look.
 static OUTSIDE: Entries = Entries {
-    submit: |_, _, _, _, _| outside(),
-    submit_atomic: |_, _, _, _, _| outside(),
-    submit_mutex: |_, _, _, _, _| outside(),
+    submit: [|_, _, _, _, _| outside(); 5],
     declare: |_, _, _| outside(),
     newest: |_, _| outside(),
     life: |_, _| outside(),

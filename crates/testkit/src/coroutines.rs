@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use raddle_core::{Chooser, ObjectId, Op, Site, ThreadId};
 use raddle_engine::{Engine, Memory, Stuck, Substrate};
-use raddle_runtime::port::{self, Name};
+use raddle_runtime::port::{self, Kind, Name};
 use raddle_runtime::{Backend, Body, Options, Runtime};
 
 use crate::interpreter::SCRIPTED_PANIC;
@@ -60,9 +60,11 @@ impl Thread {
         loop {
             let (op, site) = match actor.next(program) {
                 Request::Perform(Target::Object(position), action) => {
+                    let kind = Kind::of(Op::new(ObjectId(0), action));
                     let initial = || Some(program.objects[position]);
                     let make = |object| Op::new(object, action);
-                    let effect = port::operate(&names[position], initial, make, Site::UNKNOWN);
+                    let effect =
+                        port::operate(kind, &names[position], initial, make, Site::UNKNOWN);
                     actor.told(program, effect.expect("inside a run"));
                     continue;
                 }

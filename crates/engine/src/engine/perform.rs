@@ -1,8 +1,8 @@
 //! Performing operations: what changes, what is written down, who hears of it.
 
 use raddle_core::{
-    Access, Action, Chooser, Effect, Event, EventId, ObjectId, ObjectKind, Op, PauseOp, Site,
-    ThreadId, ThreadOp, fingerprint,
+    Access, Action, Chooser, Effect, Event, EventId, MutexOp, ObjectId, ObjectKind, Op, PauseOp,
+    Site, ThreadId, ThreadOp, fingerprint,
 };
 
 use super::{Engine, NOBODY, Turn};
@@ -19,7 +19,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         if C::GRANTS_LEASES {
             self.running = by;
         }
-        if !K::IS_ON_OBJECT && op.object() == ObjectId::NONE {
+        if K::ANY && op.object() == ObjectId::NONE {
             return self.perform_alone(by, op.action(), site);
         }
         let mut source = None;
@@ -44,25 +44,27 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         let slot = &mut self.objects[object.index()];
         let thread = &mut self.threads[by.index()];
         let id = EventId { thread: by, index: thread.events };
-        let effect = if K::ATOMIC || !K::MUTEX && !K::LIFE && op.is_atomic() {
+        let effect = if K::ATOMIC || K::ANY && op.is_atomic() {
             self.memory.access(&mut slot.location, id, op, source)
         } else {
             match &mut slot.object {
-                Object::Mutex(mutex) if K::MUTEX => mutex.apply(op.mutex(), by),
+                Object::Mutex(mutex) if K::LOCK => mutex.apply(MutexOp::Lock, by),
+                Object::Mutex(mutex) if K::UNLOCK => mutex.apply(MutexOp::Unlock, by),
                 Object::Life(life) if K::LIFE => life.apply(op.thread(), by),
-                // Nothing else comes with what is known of the operation.
-                object if K::MUTEX || K::LIFE => apply_any(object, op, by),
-                object => object.apply(op, by),
+                Object::Condvar(condvar) if K::NOTIFY => condvar.notify(op.condvar()),
+                object if K::ANY => object.apply(op, by),
+                // It does not happen that something else is known.
+                object => apply_any(object, op, by),
             }
         };
         let effect = told.unwrap_or(effect);
         thread.events += 1;
-        if !K::ATOMIC && !K::MUTEX && !K::LIFE && op.gave_way(effect) {
+        if K::ANY && op.gave_way(effect) {
             thread.yields += 1;
         }
         self.trace.events.push(Event { id, op, effect, site });
         let name = thread.name.advance();
-        if LINKED && K::BLOCKS && op.may_block() {
+        if LINKED && K::BLOCKS && (!K::ANY || op.may_block()) {
             let (next, previous) = (thread.next_waiter, thread.previous_waiter);
             match previous {
                 NOBODY => slot.first_waiter = next,
@@ -73,7 +75,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             }
         }
         let waiter = slot.first_waiter;
-        let access = op.access_with(effect);
+        let access = K::access(op, effect);
         let hash = fingerprint::event_on_object(name, access, &mut slot.history);
         self.add_to_fingerprint(hash);
         if self.time_moved {
@@ -163,12 +165,12 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         op: Op,
         site: Site,
     ) -> Option<Effect> {
-        if !C::GRANTS_LEASES || self.lease == 0 || M::WEAK || !K::IS_ON_OBJECT {
+        if !C::GRANTS_LEASES || self.lease == 0 || M::WEAK || K::ANY {
             return None;
         }
-        if K::BLOCKS && op.may_block() {
+        if K::BLOCKS {
             let object = &self.objects[op.object().index()].object;
-            let can = if K::MUTEX { object.is_free_mutex() } else { object.enabled(op, by) };
+            let can = if K::LOCK { object.is_free_mutex() } else { object.enabled(op, by) };
             if !can {
                 return None;
             }

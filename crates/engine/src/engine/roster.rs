@@ -1,11 +1,12 @@
 //! Who is alive, who could go on, and who waits for which object.
 
-use raddle_core::{Chooser, ObjectId, Op, ThreadId};
+use raddle_core::{Chooser, ObjectId, Op, ThreadId, ThreadOp};
 
 use super::{Engine, NOBODY, Thread, pending_nothing};
 use crate::Memory;
 use crate::known::Known;
 use crate::object::Object;
+use crate::objects::Shape;
 
 impl<M: Memory, C: Chooser> Engine<M, C> {
     /// A thread comes to life.
@@ -50,37 +51,29 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
                 slot.is_stale = true;
                 self.stale.push(object);
             }
-            if !K::MUTEX {
-                self.interrupt_lease(first, object);
-            } else if slot.object.is_free_mutex() {
-                // All its waiters can go on; none could because it was taken.
-                let mut waiter = first;
-                while waiter != NOBODY {
-                    if self.plan.then.interrupts(ThreadId(waiter)) {
-                        self.lease = 0;
-                        break;
-                    }
-                    waiter = self.threads[waiter as usize].next_waiter;
-                }
+            if !K::LOCK {
+                self.interrupt_lease::<K>(first, object);
             }
-        } else if K::MUTEX {
-            let can = slot.object.is_free_mutex();
-            self.toggle_all(first, can);
-        } else if K::LIFE {
+        } else if K::LOCK {
+            self.shut_out(first);
+        } else if K::UNLOCK || K::LIFE {
             // Who waits for the life of a thread waits for its end, and this is it.
-            self.toggle_all(first, true);
+            self.let_in(first);
         } else {
             self.reconsider_each(first, object);
         }
     }
 
     /// While a thread has a lease, it only matters whether somebody ends it.
-    fn interrupt_lease(&mut self, first: u32, object: ObjectId) {
+    fn interrupt_lease<K: Known>(&mut self, first: u32, object: ObjectId) {
         let mut waiter = first;
         while waiter != NOBODY {
             let thread = ThreadId(waiter);
-            let op = self.pending[thread.index()].op;
-            let can = self.objects[object.index()].object.enabled(op, thread);
+            // All who wait for a mutex or the end of a thread can go on.
+            let can = K::UNLOCK || K::LIFE || {
+                let op = self.pending[thread.index()].op;
+                self.objects[object.index()].object.enabled(op, thread)
+            };
             if can && self.plan.then.interrupts(thread) {
                 self.lease = 0;
                 return;
@@ -99,23 +92,34 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         }
     }
 
-    /// A mutex was taken or given back, or a thread has ended. All who wait want the same, so all
-    /// could go on before, or none could.
-    fn toggle_all(&mut self, first: u32, can: bool) {
+    /// A mutex was given back, or a thread has ended: all who wait can go on, and none could.
+    #[inline(always)]
+    fn let_in(&mut self, first: u32) {
         let mut waiter = first;
         while waiter != NOBODY {
             let thread = ThreadId(waiter);
             let pending = &mut self.pending[thread.index()];
-            debug_assert!(pending.enabled != can);
-            pending.enabled = can;
+            debug_assert!(!pending.enabled);
+            pending.enabled = true;
             let state = &mut self.threads[thread.index()];
             waiter = state.next_waiter;
-            if can {
-                state.place = self.enabled.len() as u32;
-                self.enabled.push(thread);
-            } else {
-                self.leave_enabled(thread);
-            }
+            state.place = self.enabled.len() as u32;
+            self.enabled.push(thread);
+            self.note(thread);
+        }
+    }
+
+    /// A mutex was taken: none of those who wait can go on, and all could.
+    #[inline(always)]
+    fn shut_out(&mut self, first: u32) {
+        let mut waiter = first;
+        while waiter != NOBODY {
+            let thread = ThreadId(waiter);
+            let pending = &mut self.pending[thread.index()];
+            debug_assert!(pending.enabled);
+            pending.enabled = false;
+            waiter = self.threads[thread.index()].next_waiter;
+            self.leave_enabled(thread);
             self.note(thread);
         }
     }
@@ -169,12 +173,13 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
 
     #[inline(always)]
     fn leave_enabled(&mut self, thread: ThreadId) {
-        let place = core::mem::replace(&mut self.threads[thread.index()].place, NOBODY);
-        let Some(last) = self.enabled.pop() else { return };
-        if last != thread {
-            self.enabled[place as usize] = last;
-            self.threads[last.index()].place = place;
-        }
+        let place = self.threads[thread.index()].place;
+        let Some(&last) = self.enabled.last() else { return };
+        // Also if it is the last itself: a branch would be foreseen badly.
+        self.enabled[place as usize] = last;
+        self.threads[last.index()].place = place;
+        self.enabled.pop();
+        self.threads[thread.index()].place = NOBODY;
     }
 
     /// Puts `thread` among those that wait for the object of `op`, and finds out whether it has to.
@@ -186,8 +191,11 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         state.next_waiter = next;
         state.previous_waiter = NOBODY;
         let can = match &slot.object {
-            Object::Mutex(mutex) if K::MUTEX => mutex.is_free(),
-            object => object.enabled(op, thread),
+            Object::Mutex(mutex) if K::LOCK => mutex.is_free(),
+            Object::Life(life) if K::LIFE => life.enabled(ThreadOp::Join, thread),
+            object if K::ANY => object.enabled(op, thread),
+            // It does not happen that something else is known.
+            object => is_enabled(object, op, thread),
         };
         if next != NOBODY {
             self.threads[next as usize].previous_waiter = thread.0;
@@ -196,4 +204,10 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             self.disable(thread);
         }
     }
+}
+
+#[cold]
+#[inline(never)]
+fn is_enabled(object: &Object, op: Op, thread: ThreadId) -> bool {
+    object.enabled(op, thread)
 }

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::rc::Rc;
 
 use raddle_core::{Action, Chooser, Effect, ObjectId, Op, Site, ThreadId, ThreadOp, Token};
-use raddle_engine::known::{AnyOp, AtomicOp, JoinOp, MutexOp};
+use raddle_engine::known::{AnyOp, AtomicOp, JoinOp, LockOp, NotifyOp, UnlockOp};
 use raddle_engine::{Initial, Memory};
 
 use super::{Phase, Run};
@@ -26,9 +26,13 @@ macro_rules! erased {
 
 impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
     pub(super) const ENTRIES: Entries = Entries {
-        submit: Self::submit_entry,
-        submit_atomic: Self::submit_atomic_entry,
-        submit_mutex: Self::submit_mutex_entry,
+        submit: [
+            Self::submit_entry,
+            Self::submit_atomic_entry,
+            Self::submit_lock_entry,
+            Self::submit_unlock_entry,
+            Self::submit_notify_entry,
+        ],
         declare: Self::declare_entry,
         newest: Self::newest_entry,
         life: Self::life_entry,
@@ -56,8 +60,14 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         fn submit_atomic_entry(run, head: u64, first: u64, second: u64, site: Site) -> Effect {
             run.submit::<AtomicOp>(head, first, second, site)
         }
-        fn submit_mutex_entry(run, head: u64, first: u64, second: u64, site: Site) -> Effect {
-            run.submit::<MutexOp>(head, first, second, site)
+        fn submit_lock_entry(run, head: u64, first: u64, second: u64, site: Site) -> Effect {
+            run.submit::<LockOp>(head, first, second, site)
+        }
+        fn submit_unlock_entry(run, head: u64, first: u64, second: u64, site: Site) -> Effect {
+            run.submit::<UnlockOp>(head, first, second, site)
+        }
+        fn submit_notify_entry(run, head: u64, first: u64, second: u64, site: Site) -> Effect {
+            run.submit::<NotifyOp>(head, first, second, site)
         }
         fn declare_entry(run, initial: Initial, site: Site) -> ObjectId {
             run.with_engine(|engine| engine.declare(run.thread.get(), initial, site))
