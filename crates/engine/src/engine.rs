@@ -4,6 +4,7 @@
 //! choice is made. A new thread therefore runs up to its first announcement before its creator goes
 //! on.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use raddle_core::fingerprint::{History, Name};
@@ -50,7 +51,7 @@ impl Turn {
     /// Whose turn it is, or `None` if the run is over.
     #[inline(always)]
     pub fn thread(self) -> Option<ThreadId> {
-        (self != Turn::END).then_some(ThreadId(self.0))
+        if self.0 == NOBODY { None } else { Some(ThreadId(self.0)) }
     }
 }
 
@@ -62,13 +63,15 @@ pub struct Engine<M: Memory, C> {
     followed: usize,
     memory: M,
     family: Family,
-    threads: Vec<Thread>,
-    pending: Vec<Pending>,
+    // Slices, not vectors, where every step looks: in a build that is not optimised, indexing a
+    // vector is two calls.
+    threads: Box<[Thread]>,
+    pending: Box<[Pending]>,
     /// The threads that run or could perform their pending operation.
     enabled: Vec<ThreadId>,
     changed: Vec<ThreadId>,
     /// By [`ObjectId`]; those from `trace.objects.len()` on are left over from earlier runs.
-    objects: Vec<Slot<M::Location>>,
+    objects: Box<[Slot<M::Location>]>,
     /// Objects that changed while a thread had a lease, and whose waiters were not looked at.
     stale: Vec<ObjectId>,
     trace: Trace,
@@ -135,11 +138,11 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             followed: 0,
             memory,
             family,
-            threads: Vec::new(),
-            pending: Vec::new(),
+            threads: Box::default(),
+            pending: Box::default(),
             enabled: Vec::new(),
             changed: Vec::new(),
-            objects: Vec::new(),
+            objects: Box::default(),
             stale: Vec::new(),
             trace: Trace::default(),
             running: ThreadId::MAIN,
@@ -434,6 +437,15 @@ impl Thread {
             time: 0,
         }
     }
+}
+
+/// Appends to a slice, which is done seldom.
+#[cold]
+fn append<T>(slice: &mut Box<[T]>, new: impl ExactSizeIterator<Item = T>) {
+    let mut all = core::mem::take(slice).into_vec();
+    all.reserve_exact(new.len());
+    all.extend(new);
+    *slice = all.into_boxed_slice();
 }
 
 /// What stands in `pending` for a thread that has not announced anything yet.

@@ -33,7 +33,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         let point = Point::Thread(Threads {
             pending: &self.pending,
             enabled: &self.enabled,
-            changed: &self.changed,
+            changed: if C::WATCHES_CHANGES { &self.changed } else { &[] },
         });
         let pick = self.plan.then.choose(&point, &self.trace.events);
         if C::WATCHES_CHANGES {

@@ -3,7 +3,7 @@
 use raddle_core::fingerprint::History;
 use raddle_core::{Chooser, ObjectId, ObjectInfo, ObjectKind, Site, ThreadId};
 
-use super::{Engine, NOBODY, Slot};
+use super::{Engine, NOBODY, Slot, append};
 use crate::Memory;
 use crate::object::{Initial, Object};
 use crate::objects::{Life, Parker};
@@ -91,14 +91,18 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.trace.objects.push(info);
         match self.objects.get_mut(id.index()) {
             Some(slot) => slot.renew(),
-            None => self.objects.push(Slot {
-                object: Object::Variable,
-                first_waiter: NOBODY,
-                history: History::default(),
-                time: 0,
-                is_stale: false,
-                location: M::Location::default(),
-            }),
+            None => {
+                let new = Slot {
+                    object: Object::Variable,
+                    first_waiter: NOBODY,
+                    history: History::default(),
+                    time: 0,
+                    is_stale: false,
+                    location: M::Location::default(),
+                };
+                // Twice as many, so that a run with many objects does not copy them for each.
+                append(&mut self.objects, core::iter::repeat_n(new, id.index() + 1));
+            }
         }
         id
     }

@@ -57,7 +57,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
                 object => apply_any(object, op, by),
             }
         };
-        let effect = told.unwrap_or(effect);
+        let effect = if let Some(told) = told { told } else { effect };
         thread.events += 1;
         if K::ANY && op.gave_way(effect) {
             thread.yields += 1;

@@ -2,7 +2,7 @@
 
 use raddle_core::{Chooser, ObjectId, Op, ThreadId, ThreadOp};
 
-use super::{Engine, NOBODY, Thread, pending_nothing};
+use super::{Engine, NOBODY, Thread, append, pending_nothing};
 use crate::Memory;
 use crate::known::Known;
 use crate::object::Object;
@@ -35,11 +35,11 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
 
     #[cold]
     pub(super) fn make_room(&mut self, thread: ThreadId) {
-        for id in self.threads.len()..=thread.index() {
-            let id = ThreadId(id as u32);
-            self.threads.push(Thread::absent(self.family.info(id), self.family.first_event(id)));
-            self.pending.push(pending_nothing(id));
-        }
+        let new = (self.threads.len()..thread.index() + 1).map(|id| ThreadId(id as u32));
+        let family = &self.family;
+        let absent = |id| Thread::absent(family.info(id), family.first_event(id));
+        append(&mut self.threads, new.clone().map(absent));
+        append(&mut self.pending, new.map(pending_nothing));
     }
 
     /// An object changed: who among its waiters can go on now?
