@@ -80,8 +80,9 @@ pub struct Engine<M: Memory, C> {
     lease: u32,
     /// Who goes on once the thread that is starting has announced its first operation, or `NOBODY`.
     creator: u32,
-    /// Threads that ended and whose stacks the substrate has not taken back.
-    ended: Vec<ThreadId>,
+    /// The last thread that ended and whose stack the substrate has not taken back, or `NOBODY`; the
+    /// others follow as `next_waiter`.
+    ended: u32,
     alive: u32,
     max_alive: u32,
     max_steps: usize,
@@ -148,7 +149,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             running: ThreadId::MAIN,
             lease: 0,
             creator: NOBODY,
-            ended: Vec::new(),
+            ended: NOBODY,
             alive: 0,
             max_alive: 0,
             max_steps,
@@ -204,7 +205,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.followed = 0;
         self.lease = 0;
         self.creator = NOBODY;
-        self.ended.clear();
+        self.ended = NOBODY;
         self.alive = 0;
         self.max_alive = 0;
         self.over = false;
@@ -263,7 +264,9 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     /// A thread that has ended and whose stack can be used again; each is returned once.
     #[inline(always)]
     pub fn take_ended(&mut self) -> Option<ThreadId> {
-        self.ended.pop()
+        let ended = Turn(self.ended).thread()?;
+        self.ended = self.threads[ended.index()].next_waiter;
+        Some(ended)
     }
 
     /// Announces what `by` is about to do. Whose turn is it to [`perform`](Engine::perform) what it

@@ -72,7 +72,9 @@ fn fresh(layout: Layout) -> NonNull<u8> {
 }
 
 impl Blocks {
-    pub(crate) const NONE: Blocks = Blocks(Cell::new(None));
+    pub(crate) const fn new() -> Blocks {
+        Blocks(Cell::new(None))
+    }
 
     /// Frees all that are kept.
     pub(crate) fn free(&self) {

@@ -117,7 +117,7 @@ thread_local! {
             entries: Cell::new(&OUTSIDE),
             plain_accesses: Cell::new(false),
             endowed: Cell::new(0),
-            blocks: Blocks::NONE,
+            blocks: Blocks::new(),
         }
     };
 }

@@ -389,7 +389,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         self.phase.set(Phase::Running);
         let turn = self.with_engine(|engine| engine.submit_exit(me));
         if turn.is_of(me) {
-            return self.exit();
+            return self.exit_now(me);
         }
         if let Some(thread) = turn.thread() {
             self.thread.set(thread);
@@ -417,6 +417,11 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         if self.phase.get().is_over() {
             return self.exit_after_end(me);
         }
+        self.exit_now(me)
+    }
+
+    #[inline(always)]
+    fn exit_now(&self, me: ThreadId) -> Parting {
         let turn = self.with_engine(|engine| engine.exit(me));
         if let Some(thread) = turn.thread() {
             self.thread.set(thread);

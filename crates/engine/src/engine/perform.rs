@@ -74,7 +74,8 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
                 self.threads[next as usize].previous_waiter = previous;
             }
         }
-        let waiter = slot.first_waiter;
+        // Nothing that is done to an atomic variable waits.
+        let waiter = if K::ATOMIC { NOBODY } else { slot.first_waiter };
         let access = K::access(op, effect);
         let hash = fingerprint::event_on_object(name, access, &mut slot.history);
         self.add_to_fingerprint(hash);
@@ -152,7 +153,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.perform_on_object::<LifeOp, true>(by, op, Site::UNKNOWN, None, None);
         self.disable(by);
         self.alive -= 1;
-        self.ended.push(by);
+        self.threads[by.index()].next_waiter = core::mem::replace(&mut self.ended, by.0);
         self.next_turn()
     }
 

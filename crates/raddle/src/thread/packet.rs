@@ -10,7 +10,7 @@
 use std::alloc::Layout;
 use std::cell::{Cell, UnsafeCell};
 use std::mem::{ManuallyDrop, MaybeUninit};
-use std::ptr::{NonNull, addr_of_mut};
+use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use raddle_core::ThreadId as Id;
@@ -82,7 +82,7 @@ unsafe fn run<F: FnOnce() -> T, T>(data: NonNull<()>) {
     // However the body ends.
     let side = Side::<T>(data.cast());
     // SAFETY: the packet is there as long as `side` is, and nobody else touches the body.
-    let body = unsafe { &mut *addr_of_mut!((*whole).body) };
+    let body = unsafe { &mut (*whole).body };
     // SAFETY: nobody has taken it, and nobody will look at it again.
     let function = unsafe { ManuallyDrop::take(body) };
     let ending = Ending;
@@ -101,7 +101,7 @@ unsafe fn give_up<F, T>(data: NonNull<()>) {
     let whole = data.cast::<Whole<F, T>>().as_ptr();
     let _side = Side::<T>(data.cast());
     // SAFETY: the packet is there as long as the side is, and nobody else touches the body.
-    let body = unsafe { &mut *addr_of_mut!((*whole).body) };
+    let body = unsafe { &mut (*whole).body };
     // SAFETY: nobody has taken it, and nobody will look at it again.
     unsafe { ManuallyDrop::drop(body) };
 }
