@@ -13,6 +13,7 @@ mod mrse;
 mod nqueens;
 mod region_ownership;
 mod stealing;
+pub(crate) mod weak;
 
 /// A program, and what is known about it.
 pub(crate) struct Program {
