@@ -129,6 +129,7 @@ pub(crate) const PROGRAMS: &[Program] = &[
     peterson::PROGRAM,
     publication::PLAIN,
     publication::ATOMIC,
+    rwlock::SMALL,
     seqlock::FENCED,
     spsc::PROGRAM,
     ticket_lock::PROGRAM,

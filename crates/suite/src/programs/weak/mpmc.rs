@@ -32,7 +32,7 @@ pub(super) const PACKED: Program = Program {
     about: "slots are claimed in a packed word and published by counting, which does not release",
     failure: Failure::Race,
     model: Model::Sc,
-    space: Space::Large,
+    space: Space::Small,
     threads: 5,
     tries: WAITING,
     body: packed,

@@ -10,6 +10,8 @@
 //! under the lock. In the bugged form a writer never acquires. Then one writer's stores do not happen
 //! before the next one's, and may come in either order in the modification order of each variable.
 //! If the two orders disagree, a reader, which does acquire, finds the last values different.
+//!
+//! `rwlock-small`: the same with one section for each thread, two of them writing, to search all of it.
 
 use raddle::cell::Shared;
 use raddle::sync::Arc;
@@ -56,6 +58,18 @@ pub(super) const RELAXED_DATA: Program = Program {
     body: relaxed_data,
 };
 
+pub(super) const SMALL: Program = Program {
+    name: "rwlock-small",
+    origin: Origin::Classic,
+    about: "two threads write two relaxed variables, one reads them; writers do not acquire",
+    failure: Failure::Assertion,
+    model: Model::Rc11,
+    space: Space::Small,
+    threads: 4,
+    tries: WAITING,
+    body: small,
+};
+
 /// More than there are readers.
 const BIAS: i32 = 0x10_0000;
 
@@ -90,34 +104,65 @@ fn linux(instance: Instance) {
 }
 
 fn relaxed_data(instance: Instance) {
-    let write = instance.order(Relaxed, Acquire);
-    let lock = Lock::new(
-        instance,
-        Tries { first: Acquire, again: Acquire },
-        Tries { first: write, again: write },
-    );
-    let shared = Arc::new((lock, AtomicU32::new(0), AtomicU32::new(0)));
+    let pair = Arc::new(Pair::new(instance));
     let threads = (0..3)
         .map(|_| {
-            let shared = shared.clone();
+            let pair = pair.clone();
             instance.spawn(move || {
-                let (lock, one, two) = &*shared;
                 for round in 0..4 {
                     if round % 2 == 0 {
-                        lock.reading(|| {
-                            assert_eq!(one.load(Relaxed), two.load(Relaxed), "half of a write");
-                        });
+                        pair.read();
                     } else {
-                        lock.writing(|| {
-                            one.store(round, Relaxed);
-                            two.store(round, Relaxed);
-                        });
+                        pair.write(round);
                     }
                 }
             })
         })
         .collect();
     join(threads);
+}
+
+fn small(instance: Instance) {
+    let pair = Arc::new(Pair::new(instance));
+    let writer = |value| {
+        let pair = pair.clone();
+        instance.spawn(move || pair.write(value))
+    };
+    let mut threads = vec![writer(1), writer(2)];
+    threads.push(instance.spawn(move || pair.read()));
+    join(threads);
+}
+
+/// Two variables that are equal whenever the lock is free.
+struct Pair {
+    lock: Lock,
+    one: AtomicU32,
+    two: AtomicU32,
+}
+
+impl Pair {
+    fn new(instance: Instance) -> Pair {
+        let write = instance.order(Relaxed, Acquire);
+        let lock = Lock::new(
+            instance,
+            Tries { first: Acquire, again: Acquire },
+            Tries { first: write, again: write },
+        );
+        Pair { lock, one: AtomicU32::new(0), two: AtomicU32::new(0) }
+    }
+
+    fn read(&self) {
+        self.lock.reading(|| {
+            assert_eq!(self.one.load(Relaxed), self.two.load(Relaxed), "half of a write");
+        });
+    }
+
+    fn write(&self, value: u32) {
+        self.lock.writing(|| {
+            self.one.store(value, Relaxed);
+            self.two.store(value, Relaxed);
+        });
+    }
 }
 
 impl Lock {
