@@ -16,7 +16,7 @@ pub(crate) fn list() -> String {
         "name", "origin", "failure", "model", "space", "threads", "tries"
     );
     let mut published = format!(
-        "\n{:<20}{:>4}{:>7}{:>3}   {:<26}  % at h = 1, 2, 3, 4 (d)\n",
+        "\n{:<20}{:>4}{:>7}{:>3}   {:<30}  % at h = 1, 2, 3, 4 (d)\n",
         "PCTWM's figures", "k", "k_com", "d", "% at d, d+1, d+2 (best h)"
     );
     for program in PROGRAMS {
@@ -47,7 +47,7 @@ fn row(name: &str, figures: &Published) -> String {
     let by_depth = by_depth.map(|(rate, history)| format!("{rate} ({history})")).join(", ");
     let (at, rates) = by_history;
     let rates = rates.map(|rate| rate.to_string()).join(", ");
-    format!("{name:<20}{events:>4}{communication:>7}{depth:>3}   {by_depth:<26}  {rates} ({at})\n")
+    format!("{name:<20}{events:>4}{communication:>7}{depth:>3}   {by_depth:<30}  {rates} ({at})\n")
 }
 
 /// How to run a program.

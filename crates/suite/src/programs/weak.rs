@@ -63,7 +63,7 @@ pub(crate) enum Origin {
     Classic,
 }
 
-/// What the PCTWM paper says of a benchmark.
+/// What the PCTWM paper says of a benchmark, as printed: for `cldeque` at depth 1 its tables disagree.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Published {
     /// Events (k), table 1.

@@ -9,7 +9,8 @@
 //! a failed compare-exchange shows the thread the new tail.
 //!
 //! `ms-queue`: only linking is relaxed. Whoever finds the node by its link before the tail is swung has not
-//! acquired the item.
+//! acquired the item, nor what came before it: reading the item races, and a thread that swings the tail
+//! itself and goes on from there may read poison.
 
 use raddle::cell::Shared;
 use raddle::sync::Arc;
@@ -45,7 +46,7 @@ pub(super) const LINK: Program = Program {
     name: "ms-queue",
     origin: Origin::Classic,
     about: "two threads enqueue and dequeue; linking a node does not release",
-    failure: Failure::Race,
+    failure: Failure::Either,
     model: Model::Sc,
     space: Space::Small,
     threads: 3,

@@ -17,7 +17,7 @@ pub(super) const PROGRAM: Program = Program {
     name: "peterson",
     origin: Origin::Classic,
     about: "mutual exclusion by flags and a turn; thread 0 raises its flag by a release store",
-    failure: Failure::Race,
+    failure: Failure::Either,
     model: Model::Rc11,
     space: Space::Small,
     threads: 3,
