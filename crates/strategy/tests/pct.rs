@@ -205,7 +205,7 @@ fn schedules_are_as_likely_as_in_the_figure() {
     let runs = scaled(100_000);
     // The enumeration says nothing about the chooser's memory, and takes Miri minutes.
     if cfg!(miri) {
-        let mut chooser = Pct::with_steps(DEPTH as u32, 6);
+        let mut chooser = Pct::figure(DEPTH as u32, 6);
         chooser.begin(1);
         assert_eq!(run(&mut chooser, &[2, 2, 2], Asking::Leased, &mut Vec::new()).len(), 6);
         return;
@@ -216,7 +216,7 @@ fn schedules_are_as_likely_as_in_the_figure() {
         let likely = |order: &Order| counts.get(order).copied().unwrap_or(0) as f64 / draws as f64;
         let probabilities: Vec<f64> = orders.iter().map(likely).collect();
         for asking in [Asking::Always, Asking::Leased] {
-            let mut chooser = Pct::with_steps(DEPTH as u32, lens.iter().sum());
+            let mut chooser = Pct::figure(DEPTH as u32, lens.iter().sum());
             let mut seen: BTreeMap<Order, u64> = BTreeMap::new();
             let mut past = Vec::new();
             for number in 0..runs {
