@@ -12,9 +12,9 @@
 //! Of §4.2, [`Pct::new`] and [`Pct::drawn`] have:
 //! - *Sequential execution*: a step does not count if its thread is the only one that can go on
 //!   after it, or has ended. Lowering it at the next step that counts has the same effect.
-//! - *Join points*: when all other threads have ended, a new phase begins with new priorities and
-//!   change points. k is then the largest number of steps in a phase, and the promise is for bugs
-//!   within one.
+//! - *Join points*: when all other threads have ended, a new phase begins. If that makes phases at
+//!   most half as long as runs, each has priorities and change points of its own. k is then the
+//!   largest number of steps in a phase, and the promise is for bugs within one.
 //! - *Synchronisation operations*: every point of raddle is one, as long as plain accesses are none.
 //! - *Final wait*: a run goes on after the end of main, so nothing has to be done.
 //! - *Starvation*: a thread that keeps giving way, or changes nothing for a long time, drops below
@@ -73,14 +73,12 @@ enum Counting {
 pub struct Pct {
     depth: Depth,
     counting: Counting,
-    /// k: no earlier run had more counted steps in a phase.
-    steps: usize,
+    /// The most counted steps in an earlier run, and in a phase of one.
+    most: (usize, usize),
     /// n: no earlier run had more threads.
     threads: usize,
     /// By depth − 1: how many runs kept within this n and k.
     qualifying: Vec<u64>,
-    /// Whether some run had several phases.
-    phased: bool,
     rng: Rng,
     /// The depth of this run.
     current_depth: u32,
@@ -92,10 +90,12 @@ pub struct Pct {
     changes: Vec<(usize, u64)>,
     /// How many events there were when last asked.
     seen: usize,
-    /// Steps counted in this phase.
+    /// Steps counted since change points were drawn.
     count: usize,
-    /// Steps counted in the longest phase of this run.
-    longest: usize,
+    /// What `count` was at the beginning of this phase.
+    phase: usize,
+    /// Steps counted in all earlier phases of this run, and in the longest.
+    counted: (usize, usize),
     /// Whether the thread chosen last was the only one.
     alone: bool,
     /// The priority of the thread chosen last.
@@ -104,8 +104,7 @@ pub struct Pct {
     next_look: usize,
     /// The lowest priority given to a thread that starved others.
     lowest: u64,
-    /// Events looked at for how many threads were spawned and have ended, and these numbers.
-    scanned: usize,
+    /// How many threads were spawned in this run, and how many have ended.
     spawned: usize,
     ended: usize,
 }
@@ -124,22 +123,22 @@ impl Pct {
 
     /// Fig. 7 as it stands, with k given: every step counts, and nothing else does.
     pub fn figure(depth: u32, steps: usize) -> Pct {
-        Pct { steps: steps.max(1), counting: Counting::Every, ..Pct::new(depth) }
+        Pct { counting: Counting::Every, ..Pct::with_steps(depth, steps) }
     }
 
     /// As [`Pct::new`], with k given.
     pub fn with_steps(depth: u32, steps: usize) -> Pct {
-        Pct { steps: steps.max(1), ..Pct::new(depth) }
+        let steps = steps.max(1);
+        Pct { most: (steps, steps), ..Pct::new(depth) }
     }
 
     fn with(depth: Depth, counting: Counting) -> Pct {
         Pct {
             depth,
             counting,
-            steps: 1,
+            most: (1, 1),
             threads: 0,
             qualifying: Vec::new(),
-            phased: false,
             rng: Rng::new(0),
             current_depth: 1,
             priority: Vec::new(),
@@ -147,12 +146,12 @@ impl Pct {
             changes: Vec::new(),
             seen: 0,
             count: 0,
-            longest: 0,
+            phase: 0,
+            counted: (0, 0),
             alone: false,
             running: 0,
             next_look: 0,
             lowest: STARVED,
-            scanned: 0,
             spawned: 0,
             ended: 0,
         }
@@ -176,10 +175,21 @@ impl Pct {
         self.priority[thread.index()]
     }
 
+    /// Whether each phase is sampled for itself.
+    fn is_phased(&self) -> bool {
+        self.most.1 * 2 <= self.most.0
+    }
+
+    /// k.
+    fn steps(&self) -> usize {
+        if self.is_phased() { self.most.1 } else { self.most.0 }
+    }
+
     fn draw_change_points(&mut self) {
         self.changes.clear();
+        let steps = self.steps();
         for i in 1..self.current_depth {
-            let step = 1 + self.rng.below(self.steps);
+            let step = 1 + self.rng.below(steps);
             self.changes.push((step, STARVED + u64::from(self.current_depth - i)));
         }
     }
@@ -204,9 +214,21 @@ impl Pct {
     fn count_past(&mut self, past: &[Event], enabled: &[ThreadId]) {
         let [.., last] = past else { return };
         let ran = past.len() - self.seen;
+        let mut has_ended = false;
+        if last.op.is_thread() {
+            // There is a point after each of these.
+            match last.op.thread() {
+                ThreadOp::Spawn => self.spawned += 1,
+                ThreadOp::Exit => {
+                    self.ended += 1;
+                    has_ended = true;
+                }
+                ThreadOp::Join | ThreadOp::IsFinished => {}
+            }
+        }
         let matters = match enabled {
             // If it is not the one that goes on alone it waits, and may have to wait longer.
-            [only] => *only != last.id.thread && !is_exit(last),
+            [only] => *only != last.id.thread && !has_ended,
             _ => true,
         };
         let steps = match self.counting {
@@ -237,36 +259,29 @@ impl Pct {
     }
 
     /// Only this thread can go on, until another can.
-    fn go_alone(&mut self, thread: ThreadId, past: &[Event]) -> Pick {
+    fn go_alone(&mut self, thread: ThreadId) -> Pick {
         self.begins(thread);
         self.alone = true;
         self.running = 0;
-        if self.count > 0 && self.is_last(past) {
+        if self.count > self.phase && self.is_last() {
             self.end_phase();
-            self.priority.clear();
-            self.draw_change_points();
+            if self.is_phased() {
+                self.count = 0;
+                self.priority.clear();
+                self.draw_change_points();
+            }
+            self.phase = self.count;
         }
         Pick::Run { option: 0, steps: u32::MAX }
     }
 
     fn end_phase(&mut self) {
-        self.phased |= self.longest > 0 && self.count > 0;
-        self.longest = self.longest.max(self.count);
-        self.count = 0;
+        let steps = self.count - self.phase;
+        self.counted = (self.counted.0 + steps, self.counted.1.max(steps));
     }
 
     /// Whether all threads but one have ended.
-    fn is_last(&mut self, past: &[Event]) -> bool {
-        for event in &past[self.scanned..] {
-            if event.op.is_thread() {
-                match event.op.thread() {
-                    ThreadOp::Spawn => self.spawned += 1,
-                    ThreadOp::Exit => self.ended += 1,
-                    ThreadOp::Join | ThreadOp::IsFinished => {}
-                }
-            }
-        }
-        self.scanned = past.len();
+    fn is_last(&self) -> bool {
         self.spawned > 0 && self.ended == self.spawned
     }
 
@@ -291,10 +306,15 @@ impl Pct {
         }
     }
 
+    #[inline(always)]
     fn best(&mut self, threads: &Threads<'_>) -> (usize, u64) {
+        if let Some(last) = threads.pending.last() {
+            self.priority(last.thread);
+        }
+        let priority = &self.priority[..];
         let mut best = (0, 0);
-        for (option, &thread) in threads.enabled.iter().enumerate() {
-            let priority = self.priority(thread);
+        for (option, thread) in threads.enabled.iter().enumerate() {
+            let priority = priority[thread.index()];
             if priority > best.1 {
                 best = (option, priority);
             }
@@ -304,7 +324,7 @@ impl Pct {
 
     /// How likely it is at least that one run with this depth hits a bug of no greater depth.
     fn hit(&self, depth: u32) -> f64 {
-        let draws = (1..depth).fold(self.threads as f64, |draws, _| draws * self.steps as f64);
+        let draws = (1..depth).fold(self.threads as f64, |draws, _| draws * self.steps() as f64);
         1.0 / draws
     }
 }
@@ -324,7 +344,7 @@ impl Chooser for Pct {
         let is_whole = self.counting == Counting::Concurrent;
         if is_whole {
             if let [only] = threads.enabled {
-                return self.go_alone(*only, past);
+                return self.go_alone(*only);
             }
             if past.len() >= self.next_look {
                 self.look_for_starvation(past);
@@ -363,11 +383,11 @@ impl Sampler for Pct {
         self.begun.clear();
         self.seen = 0;
         self.count = 0;
-        self.longest = 0;
+        self.phase = 0;
+        self.counted = (0, 0);
         self.alone = false;
         self.next_look = PATIENCE as usize;
         self.lowest = STARVED;
-        self.scanned = 0;
         self.spawned = 0;
         self.ended = 0;
         self.draw_change_points();
@@ -379,11 +399,11 @@ impl Sampler for Pct {
             self.count += trace.events.len() - self.seen - 1;
         }
         self.end_phase();
-        let longest = self.longest.max(1);
-        let (threads, steps) = (self.threads, self.steps);
-        self.threads = threads.max(trace.threads.len());
-        self.steps = steps.max(longest);
-        if (threads, steps) != (self.threads, self.steps) {
+        let before = (self.threads, self.steps(), self.is_phased());
+        self.threads = self.threads.max(trace.threads.len());
+        self.most.0 = self.most.0.max(self.counted.0);
+        self.most.1 = self.most.1.max(self.counted.1);
+        if before != (self.threads, self.steps(), self.is_phased()) {
             self.qualifying.clear();
             return;
         }
@@ -412,18 +432,14 @@ impl Sampler for Pct {
                 strategy: word.clone(),
                 depth,
                 threads: self.threads as u32,
-                steps: self.steps as u64,
-                in_one_phase: self.phased,
+                steps: self.steps() as u64,
+                in_one_phase: self.is_phased(),
                 runs: runs.clone().map(|(runs, _)| runs).sum(),
                 escape: runs.map(escape).product(),
             }
         };
         given.map(guarantee).filter(|guarantee| guarantee.runs > 0).collect()
     }
-}
-
-fn is_exit(event: &Event) -> bool {
-    event.op.is_thread() && event.op.thread() == ThreadOp::Exit
 }
 
 /// `base` to the power of `exponent`; `core` has none.
