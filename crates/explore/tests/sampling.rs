@@ -1,13 +1,18 @@
 //! Samplers against searches: what there is, each finds sooner or later, and nothing else.
 
 use std::collections::{BTreeSet, HashSet};
+use std::time::Duration;
 
-use raddle_core::{Ending, Schedule, Trace};
-use raddle_engine::Substrate;
-use raddle_explore::{BoundedDfs, Dpor, Explorer, Limit, Repeat};
+use raddle_core::{
+    Action, AtomicOp, Ending, Order, PauseOp, PhaseEnd, Report, Scalar, Schedule, Trace,
+};
+use raddle_engine::{Initial, Substrate};
+use raddle_explore::{
+    BoundedDfs, Budget, Dpor, Explorer, Limit, OnStepLimit, Repeat, Session, Settings,
+};
 use raddle_strategy::{Delay, Pct, Pos, Random, Rapos, RoundRobin, Sampler, Surw, Urw};
 use raddle_testkit::{
-    IdentifyingInterpreter, Program, Shape, engine, explore, for_all, run_once, scaled,
+    IdentifyingInterpreter, Program, Shape, Step, engine, explore, for_all, run_once, scaled,
 };
 
 /// Programs with more classes are passed over.
@@ -143,4 +148,116 @@ fn threads(schedule: &Schedule) -> Vec<u32> {
             raddle_core::Choice::Source(source) => source.index,
         })
         .collect()
+}
+
+/// A clock that stands still.
+struct NoTime;
+
+impl Budget for NoTime {
+    fn elapsed(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    fn limit(&self) -> Option<Duration> {
+        None
+    }
+}
+
+fn check(program: &Program, strategy: &str, runs: u64) -> Report {
+    let settings = Settings {
+        name: "a program".to_owned(),
+        strategy: strategy.parse().expect("a strategy"),
+        seed: 9,
+        runs,
+        max_steps: 10_000,
+        on_step_limit: OnStepLimit::Fail,
+        explore_trivial: false,
+    };
+    let mut interpreter = IdentifyingInterpreter;
+    let session = Session::new(&mut interpreter, program, &settings, &NoTime);
+    session.run().expect("sampling refuses nothing")
+}
+
+fn load() -> Step {
+    Step::On(0, Action::Atomic(AtomicOp::Load { order: Order::SeqCst }))
+}
+
+fn store(value: u64) -> Step {
+    Step::On(0, Action::Atomic(AtomicOp::Store { order: Order::SeqCst, value }))
+}
+
+/// Main spawns two threads that follow these scripts.
+fn two_threads(one: Vec<Step>, other: Vec<Step>) -> Program {
+    let objects = vec![Initial::Atomic(Scalar::U8, 0)];
+    let main = vec![Step::Spawn(1), Step::Spawn(2), Step::Join(0), Step::Join(1)];
+    Program { objects, scripts: vec![main, one, other] }
+}
+
+#[test]
+fn a_portfolio_tells_what_each_did() {
+    let clean = two_threads(vec![store(1), load()], vec![store(2), load()]);
+    let report = check(&clean, "portfolio:pos-star+pct:2+surw", 100);
+    let parts: Vec<_> =
+        report.phases.iter().map(|phase| (phase.strategy.as_str(), phase.executions)).collect();
+    assert_eq!(parts, [("pos-star", 34), ("pct:2", 33), ("surw", 33)]);
+    assert_eq!((report.executions, report.classes, report.classes_exact), (100, 4, true));
+    assert_eq!((report.guarantees.len(), report.unseen), (1, None));
+
+    // Panics if it reads before the other has written.
+    let failing = two_threads(vec![store(1)], vec![load(), Step::SkipIfOdd(1), Step::Panic]);
+    let report = check(&failing, "portfolio:pct:1+random", 1000);
+    let failure = report.failure().expect("half of all executions fail");
+    assert!(failure.reproduced);
+    let found: Vec<_> =
+        report.phases.iter().filter(|phase| phase.end == PhaseEnd::Failed).collect();
+    assert_eq!(found.len(), 1);
+    assert_eq!(report.phases.iter().map(|phase| phase.executions).sum::<u64>(), report.executions);
+}
+
+/// What a report promises follows from its own numbers.
+#[test]
+fn promises_are_made_for_qualifying_runs_only() {
+    let program = two_threads(vec![store(1), load()], vec![store(2), load()]);
+    let report = check(&program, "pct:2", 1000);
+    let [guarantee] = &report.guarantees[..] else { panic!("{:?}", report.guarantees) };
+    assert_eq!((guarantee.depth, guarantee.threads), (2, 3));
+    // The first run, and those that had more steps than the ones before, do not count.
+    assert!((900..1000).contains(&guarantee.runs), "{}", guarantee.runs);
+    let hit = 1.0 / (3.0 * guarantee.steps as f64);
+    let escape = (1.0 - hit).powi(guarantee.runs as i32);
+    assert!((guarantee.escape - escape).abs() < 1e-9, "{guarantee:?}");
+    let drawn = check(&program, "pct", 1000);
+    let runs: Vec<u64> = drawn.guarantees.iter().map(|guarantee| guarantee.runs).collect();
+    assert_eq!(runs.len(), 5);
+    assert!(runs.windows(2).all(|pair| pair[0] > pair[1]), "{runs:?}");
+    assert!(check(&program, "random", 10).guarantees.is_empty());
+}
+
+/// A thread that waits in a loop for one of lower priority does not wait for ever, and such a run
+/// makes no promise.
+#[test]
+fn pct_ends_loops_that_wait() {
+    let waiting =
+        vec![load(), Step::Alone(Action::Pause(PauseOp::Yield)), load(), Step::BackIfEven(3)];
+    let program = two_threads(waiting, vec![store(1)]);
+    let report = check(&program, "pct:2", 400);
+    assert!(report.failure().is_none(), "{:?}", report.failure().map(|failure| &failure.finding));
+    let qualifying = report.guarantees.first().map_or(0, |guarantee| guarantee.runs);
+    assert!(qualifying < 380, "{qualifying}");
+    // Without a word: it only reads.
+    let program = two_threads(vec![load(), Step::BackIfEven(1)], vec![store(1)]);
+    assert!(check(&program, "pct:2", 100).failure().is_none());
+}
+
+#[test]
+fn unseen_mass_is_told_where_runs_are_drawn_alike() {
+    let many = two_threads(vec![store(1); 6], vec![store(2); 6]);
+    for strategy in ["random", "pos", "pos-star", "basic-pos", "rapos", "portfolio:random+pos"] {
+        let few = check(&many, strategy, 50).unseen.expect("drawn alike");
+        let more = check(&many, strategy, 20_000).unseen.expect("drawn alike");
+        assert!(few > 0.3 && more < 0.02, "{strategy}: {few}, {more}");
+    }
+    for strategy in ["pct:2", "urw", "surw", "delay:2", "dpor", "auto", "portfolio:random+urw"] {
+        assert_eq!(check(&many, strategy, 50).unseen, None, "{strategy}");
+    }
 }

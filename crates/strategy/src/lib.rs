@@ -1,4 +1,5 @@
-//! Choosers: the algorithms that decide inside one run, one file each.
+//! Choosers: the algorithms that decide inside one run, one file each. Those that sample, one run like
+//! any other, are [`Sampler`]s.
 #![no_std]
 #![forbid(unsafe_code)]
 
