@@ -8,7 +8,7 @@ use raddle_core::{
 };
 use raddle_engine::{Initial, Substrate};
 use raddle_explore::{
-    BoundedDfs, Budget, Dpor, Explorer, Limit, OnStepLimit, Repeat, Session, Settings,
+    BoundedDfs, Budget, Dpor, Explorer, Limit, OnStepLimit, Repeat, Session, Settings, Workers,
 };
 use raddle_strategy::{Delay, Pct, Pos, Random, Rapos, RoundRobin, Sampler, Surw, Urw};
 use raddle_testkit::{
@@ -171,7 +171,10 @@ fn check(program: &Program, strategy: &str, runs: u64) -> Report {
         runs,
         max_steps: 10_000,
         on_step_limit: OnStepLimit::Fail,
+        races: true,
+        plain_points: false,
         explore_trivial: false,
+        workers: Workers::ONE,
     };
     let mut interpreter = IdentifyingInterpreter;
     let session = Session::new(&mut interpreter, program, &settings, &NoTime);

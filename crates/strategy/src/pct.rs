@@ -24,7 +24,8 @@
 //! priorities are random numbers above d rather than a permutation, which orders the threads alike
 //! and needs no n. The start of a thread counts as a step of it, taken when it is first chosen:
 //! otherwise a thread could not be lowered before its first operation, and bugs that need that would
-//! never be hit. A step counts although the others cannot go on if nobody looked.
+//! never be hit. While a thread runs on a lease nobody looks who else can go on, so that all its steps
+//! count. Whoever asks more often than the lease demands gets the same run.
 
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -98,8 +99,11 @@ pub struct Pct {
     counted: (usize, usize),
     /// Whether the thread chosen last was the only one.
     alone: bool,
-    /// The priority of the thread chosen last.
+    /// The thread chosen last, and its priority; zero if it was the only one.
+    runner: ThreadId,
     running: u64,
+    /// The number of events up to which it may go on without a look at the others.
+    leased: usize,
     /// The number of events at which to look for starvation.
     next_look: usize,
     /// The lowest priority given to a thread that starved others.
@@ -149,7 +153,9 @@ impl Pct {
             phase: 0,
             counted: (0, 0),
             alone: false,
+            runner: ThreadId::MAIN,
             running: 0,
+            leased: 0,
             next_look: 0,
             lowest: STARVED,
             spawned: 0,
@@ -258,11 +264,34 @@ impl Pct {
         }
     }
 
+    /// If the thread chosen last is still on its lease, where it stands among the enabled.
+    ///
+    /// It is until it has used that up, has to wait, has made another thread, or one that goes before
+    /// it can go on. The engine asks when one of these happens; others may ask at every step.
+    #[inline]
+    fn on_lease(&self, threads: &Threads<'_>, past: &[Event]) -> Option<usize> {
+        let [.., last] = past else { return None };
+        if past.len() >= self.leased
+            || !threads.pending[self.runner.index()].enabled
+            || last.op.is_thread() && last.op.thread() == ThreadOp::Spawn
+        {
+            return None;
+        }
+        let goes_before = |thread: &ThreadId| {
+            *thread != self.runner
+                && self.priority.get(thread.index()).is_none_or(|&other| other > self.running)
+        };
+        if threads.enabled.iter().any(goes_before) {
+            return None;
+        }
+        threads.enabled.iter().position(|thread| *thread == self.runner)
+    }
+
     /// Only this thread can go on, until another can.
     fn go_alone(&mut self, thread: ThreadId) -> Pick {
         self.begins(thread);
         self.alone = true;
-        self.running = 0;
+        (self.runner, self.running, self.leased) = (thread, 0, usize::MAX);
         if self.count > self.phase && self.is_last() {
             self.end_phase();
             if self.is_phased() {
@@ -337,6 +366,10 @@ impl Chooser for Pct {
         let Point::Thread(threads) = at else {
             return Pick::Take(self.rng.below(at.options()));
         };
+        if let Some(option) = self.on_lease(threads, past) {
+            let steps = u32::try_from(self.leased - past.len()).unwrap_or(u32::MAX);
+            return Pick::Run { option, steps };
+        }
         if self.seen != past.len() {
             self.count_past(past, threads.enabled);
             self.seen = past.len();
@@ -360,10 +393,11 @@ impl Chooser for Pct {
             best = self.best(threads);
         }
         self.alone = false;
-        self.running = best.1;
-        let steps = self.steps_to_next_change();
         let patience = if is_whole { (self.next_look - past.len()) as u32 } else { u32::MAX };
-        Pick::Run { option: best.0, steps: steps.min(patience) }
+        let steps = self.steps_to_next_change().min(patience);
+        (self.runner, self.running) = (threads.enabled[best.0], best.1);
+        self.leased = past.len() + steps as usize;
+        Pick::Run { option: best.0, steps }
     }
 
     #[inline]
@@ -386,6 +420,7 @@ impl Sampler for Pct {
         self.phase = 0;
         self.counted = (0, 0);
         self.alone = false;
+        self.leased = 0;
         self.next_look = PATIENCE as usize;
         self.lowest = STARVED;
         self.spawned = 0;

@@ -50,38 +50,51 @@ impl State<'_> {
 }
 
 /// The schedule that follows from priorities and change points, and how many steps were counted: the
-/// start of a thread, when it is first chosen, and every step unless its thread goes on alone or has
-/// ended.
+/// start of a thread, when it is first chosen, and all steps it takes before anybody looks who else
+/// can go on. One that was alone only has its last step counted. The last does not count if the
+/// thread goes on alone.
 fn schedule(program: &Bare, priorities: &[usize], points: &[usize]) -> (Steps, usize) {
     let mut state = State::new(program);
     let mut priorities = priorities.to_vec();
     let mut begun = vec![false; program.len()];
     let (mut order, mut counted) = (Vec::new(), 0);
+    let lower = |thread: usize, counted: usize, priorities: &mut Vec<usize>| {
+        for (index, &point) in points.iter().enumerate() {
+            if counted == point {
+                priorities[thread] = DEPTH - 1 - index;
+            }
+        }
+    };
     loop {
         let enabled = state.enabled();
         let Some(&thread) = enabled.iter().max_by_key(|&&thread| priorities[thread]) else {
             return (order, counted);
         };
-        let counts = if !begun[thread] {
-            begun[thread] = true;
-            enabled.len() > 1
-        } else {
+        let was_alone = enabled.len() == 1;
+        if !std::mem::replace(&mut begun[thread], true) && !was_alone {
+            counted += 1;
+            lower(thread, counted, &mut priorities);
+            continue;
+        }
+        let mut unseen = 0;
+        let goes_on_alone = loop {
             state.step(thread);
             order.push(thread);
-            match state.enabled()[..] {
-                [] => false,
+            unseen += 1;
+            let enabled = state.enabled();
+            let goes_before = |other: &usize| {
+                *other != thread && (was_alone || priorities[*other] > priorities[thread])
+            };
+            let is_due = !was_alone && points.contains(&(counted + unseen));
+            if !enabled.contains(&thread) || enabled.iter().any(goes_before) || is_due {
                 // The driver of these tests has no exits: that a thread has ended goes unseen.
-                [only] => only != thread,
-                _ => true,
+                break enabled.is_empty() || enabled == [thread];
             }
         };
-        if counts {
-            counted += 1;
-            for (index, &point) in points.iter().enumerate() {
-                if counted == point {
-                    priorities[thread] = DEPTH - 1 - index;
-                }
-            }
+        let counts = if was_alone { 1 } else { unseen };
+        counted += counts - usize::from(goes_on_alone);
+        if !goes_on_alone {
+            lower(thread, counted, &mut priorities);
         }
     }
 }
@@ -215,7 +228,7 @@ fn every_bug_of_depth_three_is_hit_as_promised() {
     if cfg!(miri) {
         return;
     }
-    let runs = scaled(100_000);
+    let runs = scaled(20_000);
     for program in programs() {
         let all = program.iter().map(Vec::len).sum::<usize>() + program.len();
         let (_, _, steps) = enumerate(&program, all);
@@ -257,7 +270,7 @@ fn at(past: &[Event], thread: u32, index: u32) -> usize {
 fn hit(name: &str, depth: u32, program: &Bare, bug: impl Fn(&[Event]) -> bool) {
     let mut chooser = Pct::new(depth);
     let mut past = Vec::new();
-    let runs = scaled(40_000);
+    let runs = scaled(10_000);
     let (mut hits, mut before) = (0u64, 0u64);
     for number in 0..runs + 200 {
         chooser.begin(mix(21, number));

@@ -125,10 +125,10 @@ fn schedules_are_as_likely_as_in_algorithm_4() {
     }
     for (races, mut pos) in variants() {
         let mut rng = Rng::new(mix(3, races as u64));
-        for case in 0..scaled(12) {
+        for case in 0..scaled(8) {
             let program = program(&mut rng);
             let mut naive = Naive { races, rng: Rng::new(0), priorities: BTreeMap::new() };
-            let runs = 40_000;
+            let runs = 10_000;
             let expected = sample(&program, &mut naive, runs, 1000 + case);
             let seen = sample(&program, &mut pos, runs, case);
             if let Err(error) = alike(&seen, &expected) {
@@ -159,7 +159,7 @@ fn the_running_example_fails_as_often_as_in_the_paper() {
         return;
     }
     let (program, failing) = figure_2();
-    let runs = scaled(1_000_000);
+    let runs = scaled(50_000);
     let check = |what: &str, sampler: &mut dyn FnMut() -> BTreeMap<Steps, u64>, probability| {
         let hits = sampler().get(&failing).copied().unwrap_or(0);
         if let Err(error) = near(hits, runs, probability, 4.0) {
@@ -180,7 +180,7 @@ fn pauses_redraw_every_priority() {
     let program = vec![spinning.clone(), spinning, vec![Do::Write(0)]];
     let mut past = Vec::new();
     for (_, mut pos) in variants() {
-        for seed in 0..scaled(20) {
+        for seed in 0..scaled(5) {
             pos.begin(mix(7, seed));
             let order = run(&program, &mut pos, &mut past);
             let first = order.iter().position(|&thread| thread == 2).unwrap();

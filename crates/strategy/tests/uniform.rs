@@ -73,7 +73,7 @@ fn interleavings_come_alike() {
         [(&[1, 4][..], 5), (&[3, 3], 20), (&[2, 2, 2], 90), (&[1, 2, 4], 105), (&[1, 1, 1, 1], 24)]
     {
         let program: Bare = lens.iter().map(|&len| vec![write; len]).collect();
-        let seen = sample(&program, &mut Urw::default(), scaled(100_000), Steps::clone);
+        let seen = sample(&program, &mut Urw::default(), scaled(20_000), Steps::clone);
         uniform(&format!("{lens:?}"), &seen, expected);
     }
 }
@@ -102,10 +102,10 @@ fn orders_of_one_object_come_alike() {
         }
         meetings
     };
-    let seen = sample(&program, &mut Surw::default(), scaled(100_000), at_object);
+    let seen = sample(&program, &mut Surw::default(), scaled(20_000), at_object);
     uniform("surw", &seen, 30);
     // A walk that is uniform over everything is not uniform here: the test can fail.
-    let seen = sample(&program, &mut Urw::default(), scaled(100_000), at_object);
+    let seen = sample(&program, &mut Urw::default(), scaled(20_000), at_object);
     let counts: Vec<u64> = seen.values().copied().collect();
     assert!(plausible(&counts, &vec![1.0 / counts.len() as f64; counts.len()]).is_err());
 }
