@@ -35,7 +35,7 @@ pub(super) struct NumberAxis {
 
 impl ThreadSafe for NumberAxis {
     const NAME: &'static str = "v12-number-axis";
-    const ABOUT: &'static str = "axis centred on a value reads its range twice";
+    const ABOUT: &'static str = "axis centred on a value reads its range several times";
     const CLASS: &'static str = "NumberAxis";
     const MISTAKE: Mistake = Mistake::Atomicity;
     const SYMPTOM: &'static str = ILLEGAL_ARGUMENT;
