@@ -153,8 +153,7 @@ fn extra_stores_only_add_events() {
 #[test]
 fn names_are_unique_and_tries_are_checked() {
     let ours = PROGRAMS.iter().map(|program| program.name);
-    let mut names: Vec<_> =
-        programs::PROGRAMS.iter().map(|program| program.name).chain(ours).collect();
+    let mut names: Vec<_> = programs::all().map(|program| program.name).chain(ours).collect();
     let number = names.len();
     names.sort_unstable();
     names.dedup();
