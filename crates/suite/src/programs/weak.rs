@@ -59,7 +59,7 @@ pub(crate) struct Program {
 pub(crate) enum Origin {
     /// The evaluation of PCTWM, with its figures.
     Pctwm(Published),
-    /// What everybody writes about weak memory knows.
+    /// What is written about weak memory again and again.
     Classic,
 }
 
