@@ -28,14 +28,15 @@ pub use action::{
     Action, AtomicOp, BarrierOp, CellOp, ChannelOp, CondvarOp, MutexOp, OnceOp, Order, ParkOp,
     PauseOp, Rmw, RwLockOp, Scalar, ThreadOp,
 };
-pub use dependence::{Access, Footprint};
+pub use dependence::{Access, Footprint, Stamp, Touch};
 pub use event::{Effect, Event, Pending};
 pub use id::{EventId, ObjectId, Site, ThreadId};
 pub use op::Op;
 pub use point::{Chooser, Pick, Plan, Point, Threads};
 pub use reads::{Read, Reads};
 pub use report::{
-    Bounds, Failure, Finding, MemoryModel, Phase, PhaseEnd, Progress, Report, Search, Verdict, Wait,
+    Bounds, Failure, Finding, Guarantee, MemoryModel, Phase, PhaseEnd, Progress, Report, Search,
+    Verdict, Wait,
 };
 pub use schedule::{Choice, Schedule};
 pub use token::{Token, TokenError};

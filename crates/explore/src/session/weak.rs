@@ -6,7 +6,7 @@
 
 use raddle_core::{Phase, PhaseEnd, Report, Verdict};
 use raddle_engine::{Rc11, Substrate};
-use raddle_strategy::{Pct, Random, RoundRobin};
+use raddle_strategy::{Random, RoundRobin};
 
 use super::{Limits, OnStepLimit, Session, Stop, Tally};
 use crate::{Covered, Explorer, Graphs, Refusal, Repeat, Strategy};
@@ -25,7 +25,16 @@ impl<S: Substrate> Session<'_, S> {
         match strategy {
             Strategy::Random => self.explore_weak(Repeat::new(Random::default(), seed)),
             Strategy::RoundRobin => self.explore_weak(Repeat::new(RoundRobin, seed)),
-            Strategy::Pct { depth } => self.explore_weak(Repeat::new(Pct::new(depth), seed)),
+            Strategy::Pct { .. }
+            | Strategy::PctDrawn
+            | Strategy::BasicPos
+            | Strategy::Pos
+            | Strategy::PosStar
+            | Strategy::Rapos
+            | Strategy::Urw
+            | Strategy::Surw
+            | Strategy::Delay { .. } => self.portfolio(&[strategy]).map(as_one),
+            Strategy::Portfolio(members) => self.portfolio(members),
             Strategy::Dfs => self.explore_weak(Graphs::default()),
             Strategy::Auto => self.auto_weak(),
             Strategy::DfsWithin(_)
@@ -45,7 +54,9 @@ impl<S: Substrate> Session<'_, S> {
         let stop = self.go_in(Rc11::default(), &mut explorer, &mut tally, &limits, &mut |_| false);
         let verdict = stop.verdict(&explorer)?;
         let search = explorer.search();
-        Ok(Report { search, ..self.report(tally, verdict) })
+        let guarantees = explorer.guarantees();
+        let unseen = tally.unseen().filter(|_| explorer.draws_alike());
+        Ok(Report { search, guarantees, unseen, ..self.report(tally, verdict) })
     }
 
     /// Searches everything within a part of the budget, then samples.
@@ -96,4 +107,9 @@ impl<S: Substrate> Session<'_, S> {
         debug_assert!(graphs.covered(true) == Covered::Everything);
         Ok(Report { phases, search, ..self.report(tally, verdict) })
     }
+}
+
+/// The report on a portfolio with one member, as one on the member.
+fn as_one(report: Report) -> Report {
+    Report { phases: Vec::new(), ..report }
 }
