@@ -82,6 +82,9 @@ pub struct Guarantee {
     /// Whether this is only about bugs within one phase: between points at which all threads but one
     /// have ended.
     pub in_one_phase: bool,
+    /// For weak memory: the steps are communication events, the depth counts those that communicate,
+    /// each with one of so many newest stores.
+    pub history: Option<u32>,
     /// How many runs qualify.
     pub runs: u64,
     /// The probability, at most.

@@ -27,6 +27,11 @@ pub enum Refusal {
         /// The strategy.
         strategy: Strategy,
     },
+    /// The strategy chooses what loads read, and under sequential consistency there is no choice.
+    OnlyWeak {
+        /// The strategy.
+        strategy: Strategy,
+    },
     /// A thread goes round in circles, and there is no end to how often it can.
     Circles {
         /// The thread.
@@ -82,6 +87,12 @@ impl fmt::Display for Refusal {
                 f,
                 "the strategy `{strategy}` searches under sequential consistency only; under RC11 \
                  use `dfs` (every execution), `auto`, or sample executions, such as with `random`"
+            ),
+            Refusal::OnlyWeak { strategy } => write!(
+                f,
+                "the strategy `{strategy}` chooses which stores loads read, and under sequential \
+                 consistency that is always the newest; set the memory model to RC11 \
+                 (`Config::memory`, RADDLE_MEMORY=rc11) or use another strategy, such as `pct:2`"
             ),
             Refusal::Circles { thread, site } => write!(
                 f,

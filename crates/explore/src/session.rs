@@ -117,6 +117,10 @@ impl<'a, S: Substrate> Session<'a, S> {
             Strategy::RoundRobin => self.explore(Repeat::new(RoundRobin, seed)),
             Strategy::Pct { depth } => self.explore(Repeat::new(Pct::new(depth), seed)),
             Strategy::PctDrawn => self.explore(Repeat::new(Pct::drawn(), seed)),
+            strategy
+            @ (Strategy::Pctwm { .. } | Strategy::C11Random | Strategy::PctWeak { .. }) => {
+                Err(Refusal::OnlyWeak { strategy })
+            }
             Strategy::BasicPos => self.explore(Repeat::new(Pos::basic(), seed)),
             Strategy::Pos => self.explore(Repeat::new(Pos::plain(), seed)),
             Strategy::PosStar => self.explore(Repeat::new(Pos::default(), seed)),

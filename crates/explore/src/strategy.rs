@@ -19,6 +19,22 @@ pub enum Strategy {
     },
     /// The same with a depth drawn for each execution: `pct`.
     PctDrawn,
+    /// Probabilistic concurrency testing for weak memory, under RC11 only: `pctwm:2:1`.
+    Pctwm {
+        /// How many events communicate.
+        depth: u32,
+        /// Among how many of the newest stores they read, at least one.
+        history: u32,
+        /// How many communication events there are, if not learnt; at least `depth`: `pctwm:2:1:19`.
+        events: Option<u32>,
+    },
+    /// Threads and sources at random, under RC11 only: `c11-random`. What C11Tester does.
+    C11Random,
+    /// Probabilistic concurrency testing with random sources, under RC11 only: `pct-weak:3`.
+    PctWeak {
+        /// The depth, at least one.
+        depth: u32,
+    },
     /// Partial order sampling without drawing again: `basic-pos`.
     BasicPos,
     /// Partial order sampling: `pos`.
@@ -64,12 +80,20 @@ pub enum Strategy {
 }
 
 impl Strategy {
+    /// Whether this is about weak memory and nothing else.
+    pub(crate) fn needs_weak_memory(&self) -> bool {
+        matches!(self, Strategy::Pctwm { .. } | Strategy::C11Random | Strategy::PctWeak { .. })
+    }
+
     /// Whether this draws executions at random, and so can be part of a portfolio.
     pub fn is_sampling(&self) -> bool {
         match self {
             Strategy::Random
             | Strategy::Pct { .. }
             | Strategy::PctDrawn
+            | Strategy::Pctwm { .. }
+            | Strategy::C11Random
+            | Strategy::PctWeak { .. }
             | Strategy::BasicPos
             | Strategy::Pos
             | Strategy::PosStar
@@ -99,6 +123,14 @@ impl fmt::Display for Strategy {
             Strategy::RoundRobin => f.write_str("round-robin"),
             Strategy::Pct { depth } => write!(f, "pct:{depth}"),
             Strategy::PctDrawn => f.write_str("pct"),
+            Strategy::Pctwm { depth, history, events: None } => {
+                write!(f, "pctwm:{depth}:{history}")
+            }
+            Strategy::Pctwm { depth, history, events: Some(events) } => {
+                write!(f, "pctwm:{depth}:{history}:{events}")
+            }
+            Strategy::C11Random => f.write_str("c11-random"),
+            Strategy::PctWeak { depth } => write!(f, "pct-weak:{depth}"),
             Strategy::BasicPos => f.write_str("basic-pos"),
             Strategy::Pos => f.write_str("pos"),
             Strategy::PosStar => f.write_str("pos-star"),
@@ -141,7 +173,9 @@ impl fmt::Display for StrategyError {
         write!(
             f,
             "unknown strategy `{}`; known are: random, round-robin, pct, pct:D (with a depth D \
-             from 1 to 100), basic-pos, pos, pos-star, rapos, urw, surw, delay:D (with D random \
+             from 1 to 100), under RC11 also pctwm:D:H and pctwm:D:H:K (with D communications from 0 \
+             to 100, history depth H of at least 1, and at least D communication events K), \
+             pct-weak:D and c11-random, then basic-pos, pos, pos-star, rapos, urw, surw, delay:D (with D random \
              delays), portfolio:A+B (with several of these but round-robin), dpor, dpor-classic, bpor:P (with at most P preemptions), bpor:0-P, bpor:fair:F \
              (with a fair bound F), bpor:P:fair:F, bpor-plain:P, dfs, dfs:P, dfs:fair:F, \
              dfs:P:fair:F, dfs-delay:D, auto",
@@ -166,6 +200,7 @@ fn parse(word: &str) -> Option<Strategy> {
             "random" => Some(Strategy::Random),
             "round-robin" => Some(Strategy::RoundRobin),
             "pct" => Some(Strategy::PctDrawn),
+            "c11-random" => Some(Strategy::C11Random),
             "basic-pos" => Some(Strategy::BasicPos),
             "pos" => Some(Strategy::Pos),
             "pos-star" => Some(Strategy::PosStar),
@@ -184,6 +219,11 @@ fn parse(word: &str) -> Option<Strategy> {
             let depth = number(rest)?;
             (1..=100).contains(&depth).then_some(Strategy::Pct { depth })
         }
+        "pct-weak" => {
+            let depth = number(rest)?;
+            (1..=100).contains(&depth).then_some(Strategy::PctWeak { depth })
+        }
+        "pctwm" => pctwm(rest),
         "delay" => number(rest).map(|delays| Strategy::Delay { delays }),
         "portfolio" => {
             let members: Option<Vec<Strategy>> = rest.split('+').map(parse).collect();
@@ -204,6 +244,18 @@ fn parse(word: &str) -> Option<Strategy> {
         "bpor-plain" => bound(rest).map(Strategy::BporPlain),
         _ => None,
     }
+}
+
+/// `2:1` or `2:1:19`.
+fn pctwm(text: &str) -> Option<Strategy> {
+    let numbers: Option<Vec<u32>> = text.split(':').map(number).collect();
+    let (depth, history, events) = match numbers?[..] {
+        [depth, history] => (depth, history, None),
+        [depth, history, events] if events >= depth && events > 0 => (depth, history, Some(events)),
+        _ => return None,
+    };
+    let makes_sense = depth <= 100 && history > 0;
+    makes_sense.then_some(Strategy::Pctwm { depth, history, events })
 }
 
 /// `2`, `fair:1` or `2:fair:1`.
@@ -234,6 +286,11 @@ mod tests {
             "pct:1",
             "pct:100",
             "pct",
+            "pctwm:0:1",
+            "pctwm:2:3",
+            "pctwm:2:3:19",
+            "pct-weak:2",
+            "c11-random",
             "basic-pos",
             "pos",
             "pos-star",
@@ -279,6 +336,12 @@ mod tests {
             "pos:2",
             "pct:",
             "pct:0",
+            "pctwm",
+            "pctwm:1",
+            "pctwm:1:0",
+            "pctwm:3:1:2",
+            "pctwm:101:1",
+            "pct-weak:0",
             "pct:101",
             "pct:x",
             "dfs:",

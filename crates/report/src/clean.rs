@@ -135,7 +135,18 @@ fn strongest(guarantees: &[Guarantee]) -> Option<&Guarantee> {
 
 /// What is known of bugs that were not found.
 fn guaranteed(guarantee: &Guarantee) -> String {
-    let Guarantee { strategy, depth, threads, steps, in_one_phase, runs, escape } = guarantee;
+    let Guarantee { strategy, depth, threads, steps, in_one_phase, history, runs, escape } =
+        guarantee;
+    if let Some(history) = history {
+        return format!(
+            "a bug of {} among ≤ {}, each with one of the {} newest stores, escaped with probability ≤ {} ({} of {strategy})",
+            count(u64::from(*depth), "communication", "communications"),
+            count(*steps, "communication event", "communication events"),
+            thousands(u64::from(*history)),
+            probability(*escape),
+            count(*runs, "qualifying run", "qualifying runs"),
+        );
+    }
     let within = if *in_one_phase { " within one phase" } else { "" };
     format!(
         "a depth-≤{depth} bug{within} in ≤ {} and ≤ {} escaped with probability ≤ {} ({} of {strategy})",

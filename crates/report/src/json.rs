@@ -124,13 +124,15 @@ fn search_json(search: &Search) -> Json {
 }
 
 fn guarantee(guarantee: &Guarantee) -> Json {
-    let Guarantee { strategy, depth, threads, steps, in_one_phase, runs, escape } = guarantee;
+    let Guarantee { strategy, depth, threads, steps, in_one_phase, history, runs, escape } =
+        guarantee;
     Json::Object(vec![
         ("strategy", Json::text(strategy)),
         ("depth", Json::Number(u64::from(*depth))),
         ("threads", Json::Number(u64::from(*threads))),
         ("steps", Json::Number(*steps)),
         ("in_one_phase", Json::Bool(*in_one_phase)),
+        ("history", Json::or_null(history.as_ref(), |&most| Json::Number(u64::from(most)))),
         ("runs", Json::Number(*runs)),
         ("escape", Json::Fraction(*escape)),
     ])

@@ -96,7 +96,11 @@ impl<S: Substrate> Session<'_, S> {
             Stop::Refused(Refusal::ChoiceTooWide { bound, .. }) => {
                 (PhaseEnd::TooMany(f64::from(bound)), None)
             }
-            Stop::Refused(refusal @ (Refusal::NotAPortfolio | Refusal::NotWeak { .. })) => {
+            Stop::Refused(
+                refusal @ (Refusal::NotAPortfolio
+                | Refusal::NotWeak { .. }
+                | Refusal::OnlyWeak { .. }),
+            ) => {
                 unreachable!("raddle invariant broken: {refusal} in a search")
             }
             Stop::Failed(failure) => (PhaseEnd::Failed, Some(Verdict::Failed(failure))),

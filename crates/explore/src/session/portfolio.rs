@@ -2,7 +2,7 @@
 
 use raddle_core::{MemoryModel, Phase, PhaseEnd, Report};
 use raddle_engine::{Rc11, Substrate};
-use raddle_strategy::{Delay, Member, Pct, Portfolio, Pos, Random, Rapos, Surw, Urw};
+use raddle_strategy::{Delay, Member, Pct, Pctwm, Portfolio, Pos, Random, Rapos, Surw, Urw};
 
 use super::{Limits, Session, Stop, Tally};
 use crate::{Explorer, Refusal, Repeat, Strategy};
@@ -10,6 +10,10 @@ use crate::{Explorer, Refusal, Repeat, Strategy};
 impl<S: Substrate> Session<'_, S> {
     /// Lets each strategy choose an execution, one after the other.
     pub(super) fn portfolio(mut self, strategies: &[Strategy]) -> Result<Report, Refusal> {
+        let only_weak = strategies.iter().copied().find(|strategy| strategy.needs_weak_memory());
+        if let (Some(strategy), MemoryModel::Sc) = (only_weak, self.settings.memory) {
+            return Err(Refusal::OnlyWeak { strategy });
+        }
         let members: Option<Vec<Member>> = strategies.iter().map(member).collect();
         let members = members.filter(|members| !members.is_empty());
         let Some(members) = members else { return Err(Refusal::NotAPortfolio) };
@@ -44,11 +48,18 @@ impl<S: Substrate> Session<'_, S> {
 }
 
 /// The sampler that a strategy stands for, if it is one that samples.
-fn member(strategy: &Strategy) -> Option<Member> {
+pub(super) fn member(strategy: &Strategy) -> Option<Member> {
     Some(match strategy {
         Strategy::Random => Member::Random(Random::default()),
         Strategy::Pct { depth } => Member::Pct(Pct::new(*depth)),
         Strategy::PctDrawn => Member::Pct(Pct::drawn()),
+        Strategy::Pctwm { depth, history, events } => Member::Pctwm(match events {
+            None => Pctwm::new(*depth, *history),
+            Some(events) => Pctwm::with_events(*depth, *history, *events as usize),
+        }),
+        // Whatever is not about threads is random anyway.
+        Strategy::C11Random => Member::Random(Random::default()),
+        Strategy::PctWeak { depth } => Member::Pct(Pct::new(*depth)),
         Strategy::BasicPos => Member::Pos(Pos::basic()),
         Strategy::Pos => Member::Pos(Pos::plain()),
         Strategy::PosStar => Member::Pos(Pos::default()),

@@ -6,7 +6,7 @@
 
 use raddle_core::{Phase, PhaseEnd, Report, Verdict};
 use raddle_engine::{Rc11, Substrate};
-use raddle_strategy::{Random, RoundRobin};
+use raddle_strategy::{Portfolio, Random, RoundRobin};
 
 use super::{Limits, OnStepLimit, Session, Stop, Tally};
 use crate::{Covered, Explorer, Graphs, Refusal, Repeat, Strategy};
@@ -17,16 +17,28 @@ const SEARCHED_STEPS: usize = 10_000;
 /// The part of the budget that a search may take when there is a choice.
 const PART: u32 = 4;
 
+/// What samples in turn when there are too many executions to search.
+const SAMPLED: &[Strategy] = &[
+    Strategy::C11Random,
+    Strategy::Pctwm { depth: 1, history: 2, events: None },
+    Strategy::Pctwm { depth: 2, history: 2, events: None },
+    Strategy::PctDrawn,
+];
+
 impl<S: Substrate> Session<'_, S> {
     /// Explores under RC11 with the strategy of the settings.
     pub(super) fn run_weak(self) -> Result<Report, Refusal> {
         let strategy = self.settings.strategy;
         let seed = self.settings.seed;
         match strategy {
-            Strategy::Random => self.explore_weak(Repeat::new(Random::default(), seed)),
+            Strategy::Random | Strategy::C11Random => {
+                self.explore_weak(Repeat::new(Random::default(), seed))
+            }
             Strategy::RoundRobin => self.explore_weak(Repeat::new(RoundRobin, seed)),
             Strategy::Pct { .. }
             | Strategy::PctDrawn
+            | Strategy::PctWeak { .. }
+            | Strategy::Pctwm { .. }
             | Strategy::BasicPos
             | Strategy::Pos
             | Strategy::PosStar
@@ -89,14 +101,15 @@ impl<S: Substrate> Session<'_, S> {
                 // What was cut off is not set aside, but left to sampling.
                 tally.discarded = 0;
                 let before = tally.executions;
-                let mut random = Repeat::new(Random::default(), self.settings.seed);
-                let stop =
-                    self.go_in(Rc11::default(), &mut random, &mut tally, &all, &mut |_| false);
+                let members = SAMPLED.iter().filter_map(super::portfolio::member).collect();
+                let mut explorer = Repeat::new(Portfolio::new(members), self.settings.seed);
+                let memory = Rc11::default();
+                let stop = self.go_in(memory, &mut explorer, &mut tally, &all, &mut |_| false);
                 let end = match &stop {
                     Stop::Failed(_) => PhaseEnd::Failed,
                     _ => PhaseEnd::OutOfBudget,
                 };
-                let strategy = Strategy::Random.to_string();
+                let strategy = Strategy::Portfolio(SAMPLED).to_string();
                 phases.push(Phase { strategy, executions: tally.executions - before, end });
                 match stop {
                     Stop::Failed(failure) => Verdict::Failed(failure),
