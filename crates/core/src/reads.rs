@@ -13,6 +13,8 @@ pub struct Reads {
     reads: Vec<Option<Read>>,
     /// By object: the stores to an atomic variable in their order, without the initial one.
     orders: Vec<Vec<EventId>>,
+    /// Stores that did not become the newest, by position, with the one right behind them then.
+    overtaken: Vec<(usize, EventId)>,
 }
 
 /// What one access read.
@@ -22,6 +24,8 @@ pub struct Read {
     pub source: EventId,
     /// How many stores that had happened already come after the source.
     pub newer: usize,
+    /// The last of these; the source if there are none.
+    pub newest: EventId,
 }
 
 impl Reads {
@@ -30,6 +34,7 @@ impl Reads {
         let mut orders: Vec<Vec<EventId>> = Vec::new();
         orders.resize_with(trace.objects.len(), Vec::new);
         let mut chosen = trace.sources.iter().peekable();
+        let mut overtaken = Vec::new();
         let mut reads = Vec::with_capacity(trace.events.len());
         for (position, event) in trace.events.iter().enumerate() {
             let chosen = chosen.next_if(|choice| choice.0 == position).map(|choice| choice.1);
@@ -47,12 +52,23 @@ impl Reads {
                 None => EventId::INITIAL,
                 Some(before) => order[before],
             };
-            reads.push(does_read.then_some(Read { source, newer: order.len() - place }));
+            let newest = order.last().copied().unwrap_or(EventId::INITIAL);
+            let newer = order.len() - place;
+            reads.push(does_read.then_some(Read { source, newer, newest }));
             if does_write {
+                if let Some(&next) = order.get(place) {
+                    overtaken.push((position, next));
+                }
                 order.insert(place, event.id);
             }
         }
-        Reads { reads, orders }
+        Reads { reads, orders, overtaken }
+    }
+
+    /// The store that the one at `position` came to stand right before, if it did not become the newest.
+    pub fn overtaken(&self, position: usize) -> Option<EventId> {
+        let at = self.overtaken.binary_search_by_key(&position, |store| store.0).ok()?;
+        Some(self.overtaken[at].1)
     }
 
     /// What the event at `position` read, if it reads an atomic variable.

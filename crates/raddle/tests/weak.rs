@@ -261,9 +261,20 @@ fn sequential_consistency_is_more_than_acquire_and_release() {
 
 #[test]
 fn every_sampler_finds_a_stale_read_and_it_can_be_replayed() {
-    for strategy in
-        ["random", "pct:2", "pos", "rapos", "urw", "surw", "dfs", "auto", "portfolio:random+pct:2"]
-    {
+    for strategy in [
+        "random",
+        "c11-random",
+        "pct:2",
+        "pct-weak:2",
+        "pctwm:0:1",
+        "pos",
+        "rapos",
+        "urw",
+        "surw",
+        "dfs",
+        "auto",
+        "portfolio:random+pct:2",
+    ] {
         let config = || rc11(strategy).name("stale").runs(5000);
         let report = config().run(store_buffering(AcqRel));
         let failure = report.failure().unwrap_or_else(|| panic!("{strategy}"));
@@ -275,6 +286,46 @@ fn every_sampler_finds_a_stale_read_and_it_can_be_replayed() {
         // Byte by byte the same when it is all done again.
         let same = config().run(store_buffering(AcqRel));
         assert_eq!(same.failure().unwrap().token, failure.token, "{strategy}");
+    }
+}
+
+#[test]
+fn the_report_shows_the_stale_read_and_why_it_was_allowed() {
+    let program = || {
+        let (data, ready) = (AtomicU32::new(0), AtomicBool::new(false));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                data.store(1, Relaxed);
+                ready.store(true, Relaxed);
+            });
+            if ready.load(Relaxed) {
+                assert_eq!(data.load(Relaxed), 1);
+            }
+        });
+    };
+    let report = rc11("dfs").name("message passing").run(program);
+    let text = raddle::text(&report);
+    let stale =
+        text.lines().find(|line| line.contains("reads the initial value, stale: 2 is newer"));
+    assert!(stale.is_some_and(|line| line.contains("load")), "{text}");
+    let why = "Step 5 read the initial value, although step 2 is newer: step 4 read what step 3 \
+               stored, but step 3 does not release and step 4 does not acquire.";
+    assert!(text.contains(why), "{text}");
+    assert!(text.contains("load buffering was not explored"), "{text}");
+    // Nothing of this under SC.
+    let report = Config::new().strategy("dfs").run(store_buffering(SeqCst));
+    assert!(!raddle::text(&report).contains("RC11"));
+}
+
+#[test]
+fn strategies_for_weak_memory_say_so_under_sc() {
+    for strategy in ["pctwm:1:1", "c11-random", "pct-weak:2", "portfolio:random+pctwm:0:1"] {
+        let error = Config::new().strategy(strategy).try_run(|| {}).unwrap_err().to_string();
+        assert!(error.contains("RADDLE_MEMORY=rc11"), "{error}");
+    }
+    for word in ["pctwm:1:0", "pctwm:3:1:2", "pctwm:x:1"] {
+        let error = Config::new().strategy(word).try_run(|| {}).unwrap_err().to_string();
+        assert!(error.contains("history depth H of at least 1"), "{error}");
     }
 }
 

@@ -59,7 +59,7 @@ fn document(report: &Report, how: Fold) -> Json {
         ("version", Json::Number(VERSION)),
         ("name", Json::text(name)),
         ("strategy", Json::text(strategy)),
-        ("memory", Json::text(&memory.to_string())),
+        ("memory", Json::text(memory.to_string())),
         ("seed", Json::Number(*seed)),
         ("verdict", verdict_json(verdict)),
         ("executions", Json::Number(*executions)),

@@ -12,6 +12,7 @@ mod exhaustive;
 mod interleave;
 mod litmus;
 mod measure;
+mod pctwm;
 mod plot;
 mod programs;
 mod progress;
@@ -28,6 +29,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
+use crate::pctwm::Which;
 use crate::plot::Plot;
 use crate::programs::Form;
 use crate::programs::weak::Instance;
@@ -98,6 +100,21 @@ enum TableName {
     Exhaustive,
     /// Bounded partial order reduction: coverage against runs and time, and time to known bugs
     Bpor,
+    /// PCTWM, table 1: events and communication events
+    #[value(name = "pctwm-1")]
+    Pctwm1,
+    /// PCTWM, table 2: hit rates by depth
+    #[value(name = "pctwm-2")]
+    Pctwm2,
+    /// PCTWM, table 3: hit rates by history depth
+    #[value(name = "pctwm-3")]
+    Pctwm3,
+    /// PCTWM, figure 5: the best hit rates of C11Tester, PCT and PCTWM
+    #[value(name = "pctwm-fig5")]
+    PctwmFig5,
+    /// PCTWM, figure 6: hit rates with more relaxed stores
+    #[value(name = "pctwm-fig6")]
+    PctwmFig6,
 }
 
 fn main() -> ExitCode {
@@ -148,6 +165,15 @@ fn run(command: Command) -> Result<ExitCode, String> {
             let (table, drawn) = match name {
                 TableName::Speed => (speed::table(size, command_line())?, Vec::new()),
                 TableName::Exhaustive => (exhaustive::table(size, command_line())?, Vec::new()),
+                TableName::Pctwm1 => (pctwm::table(Which::One, size, command_line()), Vec::new()),
+                TableName::Pctwm2 => (pctwm::table(Which::Two, size, command_line()), Vec::new()),
+                TableName::Pctwm3 => (pctwm::table(Which::Three, size, command_line()), Vec::new()),
+                TableName::PctwmFig5 => {
+                    (pctwm::table(Which::Figure5, size, command_line()), Vec::new())
+                }
+                TableName::PctwmFig6 => {
+                    (pctwm::table(Which::Figure6, size, command_line()), Vec::new())
+                }
                 TableName::Bpor => bpor::table(size, command_line())?,
             };
             if let Some(folder) = plots {

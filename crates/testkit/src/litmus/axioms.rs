@@ -126,20 +126,19 @@ impl<'a> Search<'a> {
         loop {
             let mut is_over = true;
             let mut goes_on = false;
-            for thread in 0..self.threads.len() {
-                let Some(&instruction) = self.code.threads[thread].get(state[thread].0) else {
+            for (thread, (at, last)) in state.iter_mut().enumerate() {
+                let Some(&instruction) = self.code.threads[thread].get(*at) else {
                     continue;
                 };
                 is_over = false;
                 let place = (thread, values.executed[thread]);
                 if let Instruction::Require(value) = instruction {
                     goes_on = true;
-                    let ends = value != state[thread].1;
-                    state[thread].0 =
-                        if ends { self.code.threads[thread].len() } else { state[thread].0 + 1 };
+                    let ends = value != *last;
+                    *at = if ends { self.code.threads[thread].len() } else { *at + 1 };
                     continue;
                 }
-                let mut old = state[thread].1;
+                let mut old = *last;
                 if instruction.reads() {
                     old = match source(place) {
                         None => 0,
@@ -149,7 +148,7 @@ impl<'a> Search<'a> {
                         },
                     };
                     values.read.insert(place, old);
-                    state[thread].1 = old;
+                    *last = old;
                 }
                 let new = match instruction {
                     Instruction::Store(_, value, _) => Some(value.unwrap_or(old)),
@@ -162,7 +161,7 @@ impl<'a> Search<'a> {
                     values.written.insert(place, new);
                 }
                 values.executed[thread] += 1;
-                state[thread].0 += 1;
+                *at += 1;
                 goes_on = true;
             }
             if is_over {
@@ -295,9 +294,7 @@ impl Execution {
         let count = nodes.len();
         assert!(count <= 64, "a litmus test with more than 64 events");
         let mut sb = vec![0; count];
-        for from in 0..initial {
-            sb[from] = (initial..count).fold(0, |set, to| set | 1 << to);
-        }
+        sb[..initial].fill((initial..count).fold(0, |set, to| set | 1 << to));
         for range in of_thread {
             for from in range.clone() {
                 sb[from] = (from + 1..range.end).fold(0, |set, to| set | 1 << to);
