@@ -40,6 +40,33 @@ pub struct Report {
     /// About how likely the next run would have been of a class not seen before (Good and Turing:
     /// classes seen once, by runs). Only if all runs were drawn alike.
     pub unseen: Option<f64>,
+    /// All failures, if the check went on after the first.
+    pub failures: Option<Failures>,
+}
+
+/// What came of going on after the first failure.
+#[derive(Clone, Debug)]
+pub struct Failures {
+    /// How many runs failed.
+    pub failing: u64,
+    /// Of so many, without those set aside.
+    pub runs: u64,
+    /// The bounds of the probability that a run fails, with 95 % confidence (Wilson): for runs drawn
+    /// alike, and about so for others.
+    pub interval: (f64, f64),
+    /// The causes, in the order found.
+    pub causes: Vec<Cause>,
+    /// How many of the failing runs had other causes, of which there were too many to keep.
+    pub others: u64,
+}
+
+/// Failures of the same kind at the same place with the same message, numbers aside.
+#[derive(Clone, Debug)]
+pub struct Cause {
+    /// The first of them.
+    pub failure: Failure,
+    /// How many there were.
+    pub runs: u64,
 }
 
 /// How likely it is that a bug has escaped all runs of probabilistic concurrency testing.
@@ -73,6 +100,8 @@ pub struct Phase {
     pub strategy: String,
     /// How many there were.
     pub executions: u64,
+    /// How many of them failed, where that is counted: if the check went on after the first failure.
+    pub failing: u64,
     /// How it ended.
     pub end: PhaseEnd,
 }
@@ -90,7 +119,7 @@ pub enum PhaseEnd {
     TooLong,
     /// Its runs or its time were used up.
     OutOfBudget,
-    /// It found a failure.
+    /// It found the failure that is reported first.
     Failed,
 }
 

@@ -7,6 +7,7 @@
 
 mod bounded;
 mod bpor;
+mod cause;
 mod classes;
 mod clock;
 mod deadlock;
@@ -23,9 +24,11 @@ mod replay;
 mod session;
 mod strategy;
 mod wakeup;
+mod wilson;
 
 pub use bounded::{BoundedDfs, BoundedDfsChooser, Limit};
 pub use bpor::{Bound, Bpor, Counts, Mistake, ReducedChooser, Reduction};
+pub use cause::cause;
 pub use classes::Classes;
 pub use deadlock::waits;
 pub use deepening::{Completed, Deepening};
@@ -39,3 +42,4 @@ pub use repeat::Repeat;
 pub use replay::{Stop, replay};
 pub use session::{Budget, OnStepLimit, ReplayError, Session, Settings, Workers};
 pub use strategy::{Strategy, StrategyError};
+pub use wilson::wilson;

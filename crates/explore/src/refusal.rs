@@ -4,6 +4,8 @@ use std::fmt;
 
 use raddle_core::{Access, ObjectId, Pending, Site, ThreadId, Trace};
 
+use crate::Strategy;
+
 /// The widest choice of which a search tries every value.
 pub const WIDEST_CHOICE: u32 = 1 << 16;
 
@@ -29,6 +31,11 @@ pub enum Refusal {
     },
     /// A portfolio without strategies, or with one that does not sample.
     NotAPortfolio,
+    /// The check was to go on after a failure, and this strategy ends there.
+    CannotKeepGoing {
+        /// The strategy.
+        strategy: Strategy,
+    },
 }
 
 impl Refusal {
@@ -81,6 +88,11 @@ impl fmt::Display for Refusal {
             Refusal::NotAPortfolio => f.write_str(
                 "a portfolio is made of one or more strategies that sample, such as \
                  `portfolio:pos-star+pct:3`",
+            ),
+            Refusal::CannotKeepGoing { strategy } => write!(
+                f,
+                "`{strategy}` ends at the first failure; to go on after it, sample executions with \
+                 another strategy, such as `pos-star` or `random`"
             ),
         }
     }

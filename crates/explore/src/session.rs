@@ -11,10 +11,11 @@ use raddle_strategy::{Delay, Pct, Pos, Random, Rapos, RoundRobin, Surw, Urw};
 
 use crate::{
     Bound, BoundedDfs, Bpor, Covered, Dfs, Dpor, Explorer, Limit, Reduction, Refusal, Repeat,
-    Strategy, race, replay, waits,
+    Strategy, cause, race, replay, waits,
 };
 
 mod auto;
+mod census;
 mod deepen;
 mod parallel;
 mod portfolio;
@@ -45,6 +46,8 @@ pub struct Settings {
     pub races: bool,
     /// Whether accesses to plain variables are scheduling points, and so among the events.
     pub plain_points: bool,
+    /// Whether to go on after a failure, for strategies that sample, and count how many there are.
+    pub keep_going: bool,
     /// Whether to make all runs although the first shows that there is only one execution.
     pub explore_trivial: bool,
     /// On how many OS threads to search, for strategies that can; see [`Session::run_with`].
@@ -98,11 +101,17 @@ impl<'a, S: Substrate> Session<'a, S> {
 
     /// Explores with the strategy of the settings, on this OS thread.
     pub fn run(self) -> Result<Report, Refusal> {
-        let seed = self.settings.seed;
-        match self.settings.strategy {
+        let Settings { strategy, seed, keep_going, .. } = *self.settings;
+        if keep_going && !strategy.can_keep_going() {
+            return Err(Refusal::CannotKeepGoing { strategy });
+        }
+        match strategy {
             Strategy::Random => self.explore(Repeat::new(Random::default(), seed)),
             Strategy::RoundRobin => self.explore(Repeat::new(RoundRobin, seed)),
             Strategy::Pct { depth } => self.explore(Repeat::new(Pct::new(depth), seed)),
+            Strategy::PctWithin { depth, steps } => {
+                self.explore(Repeat::new(Pct::with_steps(depth, steps as usize), seed))
+            }
             Strategy::PctDrawn => self.explore(Repeat::new(Pct::drawn(), seed)),
             Strategy::BasicPos => self.explore(Repeat::new(Pos::basic(), seed)),
             Strategy::Pos => self.explore(Repeat::new(Pos::plain(), seed)),
@@ -186,7 +195,10 @@ impl<'a, S: Substrate> Session<'a, S> {
         let mut engine = Engine::new(Sc, explorer.family(), chooser, limits.max_steps);
         let stop = self.drive(&mut engine, explorer, tally, limits, is_enough);
         explorer.finish(engine.plan_mut());
-        stop
+        match (stop, tally.census.first()) {
+            (stop @ (Stop::Failed(_) | Stop::Refused(_)), _) | (stop, None) => stop,
+            (_, Some(first)) => Stop::Failed(Box::new(first.clone())),
+        }
     }
 
     fn drive<E: Explorer>(
@@ -213,9 +225,16 @@ impl<'a, S: Substrate> Session<'a, S> {
                 tally.discarded += 1;
             } else if trace.ending != Ending::Finished || self.watches_for_races(trace) {
                 if let Some(finding) = self.finding(trace) {
-                    let trace = trace.clone();
-                    let reproduced = cleared.is_ok() && self.confirm(&trace);
-                    return self.failed(finding, run, trace, reproduced);
+                    if !self.settings.keep_going || cleared.is_err() || !is_of_one_run(&finding) {
+                        let trace = trace.clone();
+                        let reproduced = cleared.is_ok() && self.confirm(&trace);
+                        return self.failed(finding, run, trace, reproduced);
+                    }
+                    let part = self.settings.strategy.part(run - first);
+                    tally.census.add(cause(&finding), part, || {
+                        let reproduced = self.confirm(trace);
+                        self.failure(finding, run, trace.clone(), reproduced)
+                    });
                 }
             }
             if let Err(stuck) = cleared {
@@ -280,8 +299,12 @@ impl<'a, S: Substrate> Session<'a, S> {
     }
 
     fn failed(&self, finding: Finding, run: u64, trace: Trace, reproduced: bool) -> Stop {
+        Stop::Failed(Box::new(self.failure(finding, run, trace, reproduced)))
+    }
+
+    fn failure(&self, finding: Finding, run: u64, trace: Trace, reproduced: bool) -> Failure {
         let token = Token::new(&self.settings.name, &trace.threads, trace.schedule()).to_string();
-        Stop::Failed(Box::new(Failure { finding, execution: run + 1, trace, token, reproduced }))
+        Failure { finding, execution: run + 1, trace, token, reproduced }
     }
 
     /// Whether the choices of a failing run lead to the same failure again.
@@ -327,6 +350,10 @@ impl<'a, S: Substrate> Session<'a, S> {
             search: None,
             guarantees: Vec::new(),
             unseen: None,
+            failures: self
+                .settings
+                .keep_going
+                .then(|| tally.census.sum(tally.executions - tally.discarded)),
         }
     }
 }
@@ -389,6 +416,17 @@ impl Stop {
             Stop::Failed(failure) => Verdict::Failed(failure),
             Stop::Refused(refusal) => return Err(refusal),
         })
+    }
+}
+
+/// Whether a finding says nothing about the runs after it.
+fn is_of_one_run(finding: &Finding) -> bool {
+    match finding {
+        Finding::Panic(_)
+        | Finding::Deadlock(_)
+        | Finding::Race { .. }
+        | Finding::StepLimit { .. } => true,
+        Finding::Nondeterminism { .. } | Finding::Stuck { .. } => false,
     }
 }
 

@@ -252,6 +252,7 @@ fn check(program: &Program, count: usize, sharing: Sharing, runs: u64) -> (Repor
         on_step_limit: OnStepLimit::Fail,
         races: false,
         plain_points: true,
+        keep_going: false,
         explore_trivial: false,
         workers: Workers { count: NonZeroUsize::new(count).unwrap(), sharing },
     };

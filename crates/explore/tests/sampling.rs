@@ -173,6 +173,7 @@ fn check(program: &Program, strategy: &str, runs: u64) -> Report {
         on_step_limit: OnStepLimit::Fail,
         races: true,
         plain_points: false,
+        keep_going: false,
         explore_trivial: false,
         workers: Workers::ONE,
     };

@@ -42,6 +42,7 @@ fn settings(strategy: Strategy, seed: u64) -> Settings {
         on_step_limit: OnStepLimit::Fail,
         races: false,
         plain_points: true,
+        keep_going: false,
         explore_trivial: false,
         workers: Workers::ONE,
     }

@@ -36,6 +36,7 @@ const SETTINGS: &[(&str, Kind, &str)] = &[
     ("max_steps", Kind::Plain, "100_000"),
     ("on_step_limit", ON_STEP_LIMIT, "\"discard\""),
     ("granularity", GRANULARITY, "\"all\""),
+    ("keep_going", Kind::Plain, "true"),
     ("stack_size", Kind::Plain, "65_536"),
     ("name", Kind::Plain, "\"queue\""),
     ("replay", Kind::Plain, "\"r1-…\""),

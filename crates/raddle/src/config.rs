@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::panic::Location;
 use std::time::{Duration, Instant};
 
-use raddle_core::{Report, Verdict};
+use raddle_core::{Failure, Report, Verdict};
 use raddle_explore::{Budget, OnStepLimit, Session, Settings, Strategy, Workers};
 use raddle_runtime::interrupt::Watch;
 use raddle_runtime::{Options, Runtime};
@@ -39,6 +39,7 @@ const MOST_THREADS: usize = 1024;
 /// | [`on_step_limit`](Config::on_step_limit) | fail | |
 /// | [`granularity`](Config::granularity) | synchronisation | |
 /// | [`races`](Config::races) | failures | |
+/// | [`keep_going`](Config::keep_going) | no | `RADDLE_KEEP_GOING` (`1` or `0`) |
 /// | [`stack_size`](Config::stack_size) | 256 KiB | |
 ///
 /// The environment goes before the program. `RADDLE_REPLAY` holds a token from a report and replays
@@ -76,6 +77,7 @@ pub struct Config {
     on_step_limit: OnStepLimit,
     granularity: Granularity,
     races: bool,
+    keep_going: bool,
     stack_size: usize,
     explore_trivial: bool,
     replay: Option<String>,
@@ -101,6 +103,7 @@ impl Config {
             on_step_limit: OnStepLimit::Fail,
             granularity: Granularity::Sync,
             races: true,
+            keep_going: false,
             stack_size: 256 * 1024,
             explore_trivial: false,
             replay: None,
@@ -184,6 +187,24 @@ impl Config {
     /// Whether data races on [`cell`](crate::cell)s are failures.
     pub fn races(mut self, races: bool) -> Config {
         self.races = races;
+        self
+    }
+
+    /// Whether to go on after a failure, and count how many executions fail, by cause. For strategies
+    /// that sample; `auto` then samples.
+    ///
+    /// ```
+    /// let report = raddle::Config::new().runs(1_000).keep_going(true).run(|| {
+    ///     let number = raddle::choose(10);
+    ///     assert!(number != 7, "seven");
+    ///     assert!(number < 8, "{number} is too many");
+    /// });
+    /// let failures = report.failures.expect("this is what was asked for");
+    /// assert_eq!((failures.runs, failures.causes.len()), (1_000, 2));
+    /// assert!(failures.interval.0 < 0.3 && 0.3 < failures.interval.1);
+    /// ```
+    pub fn keep_going(mut self, keep_going: bool) -> Config {
+        self.keep_going = keep_going;
         self
     }
 
@@ -303,10 +324,12 @@ impl Config {
             max_steps: self.max_steps,
             on_step_limit: self.on_step_limit,
             races: self.races,
+            keep_going: environment.keep_going.unwrap_or(self.keep_going),
             plain_points: self.granularity == Granularity::All,
             explore_trivial: self.explore_trivial,
             workers: Workers::new(threads),
         };
+        settings.strategy.validate()?;
         if settings.runs == 0 {
             return Err(SettingError::new(
                 "zero runs check nothing; ask for at least one (`Config::runs`, RADDLE_RUNS)",
@@ -336,13 +359,13 @@ impl Config {
             Some(word) => session.replay(&files::read_token(&word)?)?,
             None => session.run_with(&make)?,
         };
-        if let Verdict::Failed(failure) = &mut report.verdict {
+        for failure in failures_mut(&mut report) {
             let trace = &mut failure.trace;
             let is_there = |id| trace.threads.iter().any(|thread| thread.id == id);
             let names = runtime.thread_names();
             trace.thread_names = names.into_iter().filter(|name| is_there(name.0)).collect();
         }
-        files::shorten_token(&mut report, folder.as_ref());
+        files::shorten_tokens(&mut report, folder.as_ref());
         let page = folder.and_then(|folder| match folder.write(&report) {
             Ok(page) => Some(page),
             Err(error) => {
@@ -352,6 +375,18 @@ impl Config {
         });
         Ok(Done { report, page, colour: environment.colour })
     }
+}
+
+/// The failure that is reported, and one of each cause.
+pub(crate) fn failures_mut(report: &mut Report) -> impl Iterator<Item = &mut Failure> {
+    let reported = match &mut report.verdict {
+        Verdict::Failed(failure) => Some(&mut **failure),
+        Verdict::Exhausted | Verdict::Bounded(_) | Verdict::Sampled | Verdict::NothingToExplore => {
+            None
+        }
+    };
+    let causes = report.failures.iter_mut().flat_map(|failures| &mut failures.causes);
+    reported.into_iter().chain(causes.map(|cause| &mut cause.failure))
 }
 
 /// What [`Config::strategy`] takes; made from a [`Strategy`] or its word.

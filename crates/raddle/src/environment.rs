@@ -59,6 +59,7 @@ pub(crate) struct Environment {
     pub(crate) time: Option<Duration>,
     pub(crate) seed: Option<u64>,
     pub(crate) threads: Option<usize>,
+    pub(crate) keep_going: Option<bool>,
     pub(crate) replay: Option<String>,
     pub(crate) report: Option<PathBuf>,
     pub(crate) colour: Option<Colour>,
@@ -109,6 +110,16 @@ impl Environment {
             let threads = number("RADDLE_THREADS", value, "2")?;
             environment.threads = Some(usize::try_from(threads).unwrap_or(usize::MAX));
         }
+        environment.keep_going = match text("RADDLE_KEEP_GOING")?.as_deref() {
+            None => None,
+            Some("1" | "true" | "yes") => Some(true),
+            Some("0" | "false" | "no") => Some(false),
+            Some(other) => {
+                return Err(SettingError::new(format!(
+                    "RADDLE_KEEP_GOING=`{other}` is neither yes nor no; say 1 or 0"
+                )));
+            }
+        };
         if let Some(value) = text("RADDLE_TIME")? {
             environment.time = Some(duration(&value).ok_or_else(|| {
                 SettingError::new(format!(
@@ -182,6 +193,7 @@ mod tests {
             ("RADDLE_SEED", "7"),
             ("RADDLE_TIME", "2m"),
             ("RADDLE_THREADS", "4"),
+            ("RADDLE_KEEP_GOING", "1"),
             ("RADDLE_REPLAY", ""),
             ("RADDLE_REPORT", "some/folder"),
             ("RADDLE_COLOR", "always"),
@@ -192,6 +204,7 @@ mod tests {
             runs: Some(1000),
             seed: Some(7),
             threads: Some(4),
+            keep_going: Some(true),
             time: Some(Duration::from_secs(120)),
             replay: None,
             report: Some("some/folder".into()),
@@ -221,6 +234,9 @@ mod tests {
             ("RADDLE_TIME", "9999999999999999999h", "10s"),
             ("RADDLE_TIME", "10 parsecs", "10s"),
             ("RADDLE_STRATEGY", "lucky", "pct:D"),
+            ("RADDLE_STRATEGY", "pct:0", "the depth of a bug is from 1 to 100"),
+            ("RADDLE_STRATEGY", "portfolio:", "it is empty"),
+            ("RADDLE_KEEP_GOING", "on", "1 or 0"),
             ("RADDLE_COLOR", "blue", "always, never or auto"),
         ] {
             let error = read(&[(name, value)]).unwrap_err();

@@ -86,6 +86,7 @@ pub use raddle_report::{json, text};
 /// | `time` | `"500ms"`, or a [`Duration`](std::time::Duration) |
 /// | `granularity` | `"sync"`, `"all"`, or a [`Granularity`] |
 /// | `on_step_limit` | `"fail"`, `"discard"`, or an [`OnStepLimit`] |
+/// | `keep_going` | `true` |
 /// | `name` | a text; by default the path of the test |
 /// | `replay` | the token of a report: the test runs this execution only |
 ///

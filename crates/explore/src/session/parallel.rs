@@ -42,7 +42,9 @@ where
     /// that can: [`Strategy::Dpor`]. All others use one. `make` makes the substrates of the others.
     pub fn run_with(self, make: &(dyn Fn() -> S + Sync)) -> Result<Report, Refusal> {
         match self.settings.strategy {
-            Strategy::Dpor if self.settings.workers.count > NonZeroUsize::MIN => {
+            Strategy::Dpor
+                if self.settings.workers.count > NonZeroUsize::MIN && !self.settings.keep_going =>
+            {
                 self.search_together(make)
             }
             _ => self.run(),

@@ -2,6 +2,7 @@
 
 use raddle_core::{Ending, Trace};
 
+use super::census::Census;
 use crate::Classes;
 
 /// Fingerprints kept before the number of classes is estimated.
@@ -15,6 +16,8 @@ pub(super) struct Tally {
     pub(super) classes: Classes,
     pub(super) discarded: u64,
     pub(super) threads: u32,
+    /// Failures after which the session went on.
+    pub(super) census: Census,
 }
 
 impl Tally {
@@ -26,6 +29,7 @@ impl Tally {
             classes: Classes::new(CLASS_LIMIT),
             discarded: 0,
             threads: 0,
+            census: Census::default(),
         }
     }
 

@@ -133,6 +133,7 @@ pub(crate) fn report(verdict: Verdict) -> Report {
         search: None,
         guarantees: Vec::new(),
         unseen: None,
+        failures: None,
         threads: 3,
     }
 }

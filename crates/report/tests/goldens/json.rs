@@ -100,8 +100,12 @@ fn a_clean_result() {
 #[test]
 fn a_search_in_parts() {
     let bounds = Bounds { preemptions: Some(2), ..Bounds::default() };
-    let phase =
-        |strategy: &str, executions, end| Phase { strategy: strategy.into(), executions, end };
+    let phase = |strategy: &str, executions, end| Phase {
+        strategy: strategy.into(),
+        executions,
+        failing: 0,
+        end,
+    };
     let mut report = report(Verdict::Bounded(bounds));
     report.seed = u64::MAX;
     report.phases = vec![

@@ -103,6 +103,7 @@ impl Subject {
             // They are what some of the programs are about.
             races: false,
             plain_points: true,
+            keep_going: false,
             explore_trivial: false,
             workers: Workers::ONE,
         };
