@@ -70,6 +70,27 @@ pub struct Pos {
     exits_matter: bool,
 }
 
+/// Which pending operations draw again: those that access an object in one of these ways.
+#[derive(Copy, Clone, Debug)]
+struct Met {
+    object: ObjectId,
+    reads: bool,
+    updates: bool,
+}
+
+impl Met {
+    const NOBODY: Met = Met { object: ObjectId::NONE, reads: false, updates: false };
+
+    #[inline(always)]
+    fn has(self, object: ObjectId, access: Access) -> bool {
+        let is_met = match access {
+            Access::Read => self.reads,
+            Access::Update => self.updates,
+        };
+        self.object == object && is_met
+    }
+}
+
 /// What is known of a thread's pending operation.
 #[derive(Copy, Clone, Debug)]
 struct Standing {
@@ -149,20 +170,26 @@ impl Pos {
         core::mem::replace(&mut self.ready, exponential(self.rng.bits()))
     }
 
-    /// Whether those who access `object` like this draw again after `event`.
+    /// Who draws again after `event`.
     #[inline(always)]
-    fn is_met(&self, event: &Event, object: ObjectId, access: Access) -> bool {
-        match self.races {
-            Races::None => false,
-            Races::Accesses => event.op.object() == object && object != ObjectId::NONE,
-            Races::Conflicts => conflict((event.op.object(), event.access()), (object, access)),
-        }
+    fn met_by(&self, event: &Event) -> Met {
+        let object = event.op.object();
+        let (reads, updates) = match self.races {
+            Races::None => (false, false),
+            Races::Accesses => (object != ObjectId::NONE, object != ObjectId::NONE),
+            Races::Conflicts => {
+                let touched = (object, event.access());
+                let meets = |access| conflict(touched, (object, access));
+                (meets(Access::Read), meets(Access::Update))
+            }
+        };
+        Met { object, reads, updates }
     }
 
-    /// The pending operation of `thread` is enabled now. If it draws with others after `event`, that
-    /// is left to its group.
+    /// The pending operation of `thread` is enabled now. If it is one that draws again, that is left
+    /// to its group.
     #[inline(always)]
-    fn enter(&mut self, thread: usize, op: &Op, event: Option<&Event>) {
+    fn enter(&mut self, thread: usize, op: &Op, met: Met) {
         self.standing[thread].is_enabled = true;
         let kept = if self.races == Races::None { self.kept[thread].take() } else { None };
         if op.is_thread() && self.is_at_once(op) {
@@ -181,7 +208,7 @@ impl Pos {
             let standing = &mut self.standing[thread];
             (standing.group, standing.position) = (group as u32, members.len() as u32);
             members.push(thread as u32);
-            if event.is_some_and(|event| self.is_met(event, object, access)) {
+            if met.has(object, access) {
                 return;
             }
         }
@@ -201,9 +228,10 @@ impl Pos {
         }
     }
 
-    /// The pending operation of `thread` was performed, as `event` or before it, or disabled by it.
+    /// The pending operation of `thread` was performed or disabled, by an event after which those
+    /// `met` draw again.
     #[inline(always)]
-    fn leave(&mut self, thread: usize, event: &Event) {
+    fn leave(&mut self, thread: usize, met: Met) {
         self.clocks.clear(thread);
         let standing = &mut self.standing[thread];
         standing.is_enabled = false;
@@ -228,7 +256,7 @@ impl Pos {
         if group.holder == thread as u32 {
             group.holder = NONE;
             let (object, access) = object_of(number);
-            if !self.is_met(event, object, access) {
+            if !met.has(object, access) {
                 self.draw_next(number as usize);
             }
         }
@@ -278,22 +306,22 @@ impl Pos {
     /// Acts on the last event.
     #[inline(always)]
     fn follow(&mut self, event: &Event, threads: &Threads<'_>) {
-        if !self.stays(event, threads) {
-            self.move_members(event, threads);
+        let met = self.met_by(event);
+        if !self.stays(event.id.thread, met, threads) {
+            self.move_members(event.id.thread, met, threads);
         }
-        let object = event.op.object();
-        for access in [Access::Read, Access::Update] {
-            if self.is_met(event, object, access) {
-                self.draw_group(group_of(object, access));
-            }
+        if met.reads {
+            self.draw_group(group_of(met.object, Access::Read));
+        }
+        if met.updates {
+            self.draw_group(group_of(met.object, Access::Update));
         }
     }
 
-    /// Whether the thread of `event` is about to do the like again and draws with its group, and
+    /// Whether `thread`, whose step it was, is about to do the like again and draws with its group, and
     /// nothing else changed: then no group has other members than before.
     #[inline(always)]
-    fn stays(&self, event: &Event, threads: &Threads<'_>) -> bool {
-        let thread = event.id.thread;
+    fn stays(&self, thread: ThreadId, met: Met, threads: &Threads<'_>) -> bool {
         let [changed] = threads.changed else { return false };
         let pending = &threads.pending[thread.index()];
         let (object, access) = (pending.op.object(), pending.op.access());
@@ -302,23 +330,23 @@ impl Pos {
             && !pending.op.is_thread()
             && object != ObjectId::NONE
             && self.standing[thread.index()].group as usize == group_of(object, access)
-            && self.is_met(event, object, access)
+            && met.has(object, access)
     }
 
     /// Takes note of whose pending operation or enabledness changed.
     #[inline(never)]
-    fn move_members(&mut self, event: &Event, threads: &Threads<'_>) {
-        self.leave(event.id.thread.index(), event);
+    fn move_members(&mut self, by: ThreadId, met: Met, threads: &Threads<'_>) {
+        self.leave(by.index(), met);
         for &thread in threads.changed {
             let at = thread.index();
             let pending = &threads.pending[at];
             match (self.standing[at].is_enabled, pending.enabled) {
-                (false, true) => self.enter(at, &pending.op, Some(event)),
+                (false, true) => self.enter(at, &pending.op, met),
                 (true, false) => {
                     if self.races == Races::None {
                         self.kept[at] = self.clocks.get(at);
                     }
-                    self.leave(at, event);
+                    self.leave(at, met);
                 }
                 (false, false) | (true, true) => {}
             }
@@ -342,7 +370,7 @@ impl Pos {
         }
         self.kept.fill(None);
         for &thread in threads.enabled {
-            self.enter(thread.index(), &threads.pending[thread.index()].op, None);
+            self.enter(thread.index(), &threads.pending[thread.index()].op, Met::NOBODY);
         }
     }
 

@@ -9,6 +9,9 @@ use alloc::vec::Vec;
 /// Clocks of one block.
 const BLOCK: usize = 8;
 
+/// So few clocks are all looked at: that is as quick, and has no branches to be guessed.
+const FEW: usize = 4 * BLOCK;
+
 /// The last bits of a clock, which tell the thread. Clocks are compared by the 32 bits before.
 const THREAD_BITS: u32 = 20;
 const THREAD: u64 = (1 << THREAD_BITS) - 1;
@@ -66,12 +69,14 @@ impl Tournament {
     /// The thread whose clock is the first.
     #[inline(always)]
     pub(crate) fn first(&mut self) -> usize {
-        let first = if self.clocks.len() == BLOCK {
-            first_of(&self.clocks)
+        let blocks = if self.clocks.len() <= FEW {
+            &self.clocks
         } else {
             self.look_for_firsts();
-            self.firsts.chunks_exact(BLOCK).fold(NEVER, |first, block| first.min(first_of(block)))
+            &self.firsts
         };
+        let first =
+            blocks.chunks_exact(BLOCK).fold(NEVER, |first, block| first.min(first_of(block)));
         (first & THREAD) as usize
     }
 
