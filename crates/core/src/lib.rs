@@ -27,7 +27,7 @@ pub use action::{
     Action, AtomicOp, BarrierOp, CellOp, ChannelOp, CondvarOp, MutexOp, OnceOp, Order, ParkOp,
     PauseOp, Rmw, RwLockOp, Scalar, ThreadOp,
 };
-pub use dependence::{Access, Footprint, Stamp, Touch};
+pub use dependence::{Access, Footprint};
 pub use event::{Effect, Event, Pending};
 pub use id::{EventId, ObjectId, Site, ThreadId};
 pub use op::Op;

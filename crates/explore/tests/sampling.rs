@@ -12,7 +12,9 @@ use raddle_explore::{
     BoundedDfs, Budget, Dpor, Explorer, Limit, OnStepLimit, Refusal, Repeat, Session, Settings,
     Workers,
 };
-use raddle_strategy::{Delay, Pct, Pos, Random, Rapos, RoundRobin, Sampler, Surw, Urw};
+use raddle_strategy::{
+    Delay, Member, Pct, Portfolio, Pos, Random, Rapos, RoundRobin, Sampler, Surw, Urw,
+};
 use raddle_testkit::{
     IdentifyingInterpreter, Program, Shape, Step, engine, explore, for_all, run_once, scaled,
 };
@@ -98,6 +100,9 @@ fn every_sampler_meets_every_class() {
         // Its chances go down with the depth, and a class of many events can be as deep as that.
         if classes.len() <= 8 {
             meets_every_class("pct:5", program, &classes, Pct::new(5))?;
+            meets_every_class("pct", program, &classes, Pct::drawn())?;
+            let members = vec![Member::Pct(Pct::new(1)), Member::Pos(Pos::default())];
+            meets_every_class("portfolio", program, &classes, Portfolio::new(members))?;
         }
         Ok(())
     });
