@@ -9,20 +9,31 @@ use crate::programs::{Form, PROGRAMS, Program, Size};
 /// The programs as aligned text.
 pub(crate) fn list() -> String {
     let mut text = format!(
-        "{:<16}{:<8}{:<11}{:<9}{:>7}  {:<28}about\n",
-        "name", "origin", "failure", "space", "threads", "size"
+        "{:<18}{:<10}{:<11}{:<11}{:<6}{:<9}{:>7}  {:<38}about\n",
+        "name", "origin", "failure", "bug", "points", "space", "threads", "size"
     );
     for program in PROGRAMS {
         let Size { counts, least, usual, most } = program.size;
+        let size = if least == most {
+            String::new()
+        } else {
+            format!("{usual} {counts} ({least}–{most})")
+        };
+        let points = match program.granularity {
+            Granularity::Sync => "sync",
+            Granularity::All => "all",
+        };
         let _ = writeln!(
             text,
-            "{:<16}{:<8}{:<11}{:<9}{:>7}  {:<28}{}",
+            "{:<18}{:<10}{:<11}{:<11}{:<6}{:<9}{:>7}  {:<38}{}",
             program.name,
             program.origin.word(),
             program.failure.word(),
+            program.class.word(),
+            points,
             program.space.word(),
             (program.threads)(usual),
-            format!("{usual} {counts} ({least}–{most})"),
+            size,
             program.about,
         );
     }
@@ -39,7 +50,7 @@ pub(crate) struct Request {
     pub(crate) size: u32,
 }
 
-/// Runs a program, every access to shared memory being a point, until it fails or the runs are made.
+/// Runs a program, with the points that it needs, until it fails or the runs are made.
 pub(crate) fn run(program: &'static Program, request: Request) -> Result<Report, String> {
     let Request { strategy, runs, seed, form, size } = request;
     let size = program.admits(size)?;
@@ -49,8 +60,8 @@ pub(crate) fn run(program: &'static Program, request: Request) -> Result<Report,
         .runs(runs)
         .unlimited_time()
         .seed(seed)
-        .max_steps(Program::MAX_STEPS)
-        .granularity(Granularity::All)
+        .max_steps(program.max_steps())
+        .granularity(program.granularity)
         // They are what some of the programs are about.
         .races(false)
         .try_run(program.closure(form, size))
@@ -60,42 +71,96 @@ pub(crate) fn run(program: &'static Program, request: Request) -> Result<Report,
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::programs::find;
+    use crate::programs::{Origin, Space, find};
+    use raddle::Failure;
 
-    /// The bugged form fails as it should within so many runs, the fixed one does not fail.
-    fn check(name: &str, strategy: &str, runs: u64) {
+    /// A size that a debug build gets done with.
+    fn small(program: &Program) -> u32 {
+        program.size.usual.min(4).max(program.size.least)
+    }
+
+    fn request(program: &Program, word: &str, runs: u64, form: Form) -> Request {
+        let strategy = word.parse().unwrap();
+        Request { strategy, runs, seed: 1, form, size: small(program) }
+    }
+
+    /// The bugged form fails as it should within so many runs.
+    fn fails(name: &str, word: &str, runs: u64) {
         let program = find(name).unwrap();
-        let strategy = strategy.parse().unwrap();
-        let size = program.size.usual.min(4);
-        let request = Request { strategy, runs, seed: 1, form: Form::Bugged, size };
-
-        let bugged = run(program, request).unwrap();
+        let bugged = run(program, request(program, word, runs, Form::Bugged)).unwrap();
         let failure = bugged.failure().unwrap_or_else(|| panic!("{name} does not fail"));
         assert!(program.failure.is(&failure.finding), "{name}: {:?}", failure.finding);
         assert!(failure.reproduced, "{name}: not reproduced");
-        assert_eq!(bugged.threads, (program.threads)(size), "{name}: threads");
+    }
 
-        let fixed = run(program, Request { form: Form::Fixed, ..request }).unwrap();
+    /// The fixed form does not.
+    fn passes(program: &'static Program, word: &str, runs: u64) -> Report {
+        let fixed = run(program, request(program, word, runs, Form::Fixed))
+            .unwrap_or_else(|error| panic!("{}, {word}: {error}", program.name));
         if let Some(failure) = fixed.failure() {
-            panic!("{name}, fixed, run {}: {:?}", failure.execution, failure.finding);
+            let Failure { execution, finding, .. } = failure;
+            panic!("{}, fixed, {word}, run {execution}: {finding:?}", program.name);
+        }
+        fixed
+    }
+
+    /// Bugs that a random walk does not find quickly, with what does.
+    const HARD: &[(&str, &str)] =
+        &[("reorder_10", "pct:3"), ("reorder_20", "pct:3"), ("twostage_100", "pct:3")];
+
+    /// An execution of SafeStack that fails; it takes about a million random ones to find one.
+    const SAFESTACK: &str = "r1-cCdF4gAAAggBAAEMAQQBCAEMAQQBDAEIAQwDCAEMAggCDAEIAgwBCAMMAQgCBAEMAQQEDAIIAQQCDAEIAQQDCAEMAQgBBAMIAgQCDAEEAQgDBAIIBAwBCAEEAggCDAEEAQgBDAIEAQgB1sbhwQ";
+
+    #[test]
+    fn bugged_programs_fail() {
+        for program in PROGRAMS.iter().filter(|program| program.name != "safestack") {
+            let hard = HARD.iter().find(|(name, _)| *name == program.name);
+            fails(program.name, hard.map_or("random", |(_, word)| word), 20_000);
         }
     }
 
     #[test]
-    fn bugged_programs_fail_and_fixed_ones_do_not() {
-        for program in PROGRAMS {
-            check(program.name, "random", 10_000);
-        }
+    fn safestack_fails() {
+        let program = find("safestack").unwrap();
+        let config = Config::new().name(program.name).granularity(program.granularity).races(false);
+        let config = config.max_steps(program.max_steps()).replay(SAFESTACK);
+        let report = config.run(program.closure(Form::Bugged, 3));
+        let finding = &report.failure().expect("the execution fails").finding;
+        assert!(program.failure.is(finding), "{finding:?}");
     }
 
-    /// Only programs that do not spin: nothing keeps a spinning thread of the highest priority from
-    /// using up the steps of a run.
     #[test]
     fn by_priorities_as_well() {
-        check("mrse", "pct:6", 30_000);
-        check("fft", "pct:1", 100);
-        check("exception", "pct:3", 10_000);
-        check("exception-lost", "pct:3", 10_000);
+        for (name, word) in [
+            ("mrse", "pct:6"),
+            ("fft", "pct:1"),
+            ("exception", "pct:3"),
+            ("exception-lost", "pct:3"),
+            ("WSQ", "pct:2"),
+            ("stringbuffer", "pct:3"),
+            ("radbench-bug1", "pct:3"),
+        ] {
+            fails(name, word, 30_000);
+        }
+    }
+
+    /// Also that the programs have the threads they are said to have: sooner or later main goes first.
+    #[test]
+    fn fixed_programs_do_not_fail() {
+        for program in PROGRAMS {
+            let runs = if program.name == "twostage_100" { 100 } else { 600 };
+            passes(program, "random", runs);
+            passes(program, "round-robin", 1);
+            // Nothing keeps a spinning thread of the highest priority from using up the steps of a run.
+            if program.space == Space::Acyclic {
+                let report = passes(program, "pct:1", 300);
+                assert_eq!(report.threads, (program.threads)(small(program)), "{}", program.name);
+                passes(program, "pct:4", runs);
+                passes(program, "dpor", 200);
+                passes(program, "bpor:1", 200);
+                passes(program, "dfs:2", 200);
+            }
+        }
     }
 
     #[test]
@@ -112,5 +177,8 @@ mod tests {
             assert_eq!(program.admits(program.size.usual), Ok(program.size.usual));
         }
         assert_eq!(list().lines().count(), PROGRAMS.len() + 1);
+        let sctbench = PROGRAMS.iter().filter(|program| program.origin == Origin::SctBench);
+        // Table 3 of the POS paper, and the rest; philosophers are one program of six sizes.
+        assert_eq!(sctbench.count(), 32 + 15);
     }
 }

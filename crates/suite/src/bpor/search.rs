@@ -76,7 +76,7 @@ impl Subject {
             .strategy(strategy)
             .runs(u64::MAX)
             .time(limit)
-            .max_steps(Program::MAX_STEPS)
+            .max_steps(program.max_steps())
             .granularity(Granularity::All)
             .races(false);
         let start = nanoseconds(ClockId::ThreadCPUTime);
@@ -98,7 +98,7 @@ impl Subject {
             strategy,
             seed: 0,
             runs,
-            max_steps: Program::MAX_STEPS,
+            max_steps: program.max_steps(),
             on_step_limit: OnStepLimit::Fail,
             // They are what some of the programs are about.
             races: false,
