@@ -35,6 +35,35 @@ pub struct Report {
     pub phases: Vec<Phase>,
     /// What a systematic search took.
     pub search: Option<Search>,
+    /// What is known of bugs that were not found, from the runs that allow to say it.
+    pub guarantees: Vec<Guarantee>,
+    /// About how likely the next run would have been of a class not seen before (Good and Turing:
+    /// classes seen once, by runs). Only if all runs were drawn alike.
+    pub unseen: Option<f64>,
+}
+
+/// How likely it is that a bug has escaped all runs of probabilistic concurrency testing.
+///
+/// For a bug of the given depth in executions of no more threads and steps than given. Counted are
+/// the qualifying runs: made for bugs of that depth or more, with these numbers fixed before the run
+/// and not exceeded in it, and without measures against starvation.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Guarantee {
+    /// How the runs were made, as its word.
+    pub strategy: String,
+    /// The depth of the bug at most.
+    pub depth: u32,
+    /// The threads of an execution at most.
+    pub threads: u32,
+    /// The counted steps of an execution at most, or of one of its phases.
+    pub steps: u64,
+    /// Whether this is only about bugs within one phase: between points at which all threads but one
+    /// have ended.
+    pub in_one_phase: bool,
+    /// How many runs qualify.
+    pub runs: u64,
+    /// The probability, at most.
+    pub escape: f64,
 }
 
 /// A part of a check.
