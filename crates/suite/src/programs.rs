@@ -209,13 +209,9 @@ pub(crate) fn find(name: &str) -> Result<&'static Program, String> {
 }
 
 impl Program {
-    /// Operations one execution may have. Far more than a fair execution needs that makes progress.
-    pub(crate) fn max_steps(&self) -> usize {
-        match self.origin {
-            Origin::Bpor => 2_000,
-            Origin::Pct | Origin::Pos | Origin::SctBench => 20_000,
-        }
-    }
+    /// Operations one execution may have. Far more than a fair execution needs that makes progress, and
+    /// enough for priorities that let a thread spin for a while.
+    pub(crate) const MAX_STEPS: usize = 20_000;
 
     /// Whether this is a size that the program has.
     pub(crate) fn admits(&self, size: u32) -> Result<u32, String> {
