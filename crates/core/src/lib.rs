@@ -33,7 +33,7 @@ pub use id::{EventId, ObjectId, Site, ThreadId};
 pub use op::Op;
 pub use point::{Chooser, Pick, Plan, Point, Threads};
 pub use report::{
-    Bounds, Failure, Finding, Guarantee, Phase, PhaseEnd, Report, Search, Verdict, Wait,
+    Bounds, Failure, Finding, Guarantee, Phase, PhaseEnd, Progress, Report, Search, Verdict, Wait,
 };
 pub use schedule::{Choice, Schedule};
 pub use token::{Token, TokenError};
