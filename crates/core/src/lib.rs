@@ -33,8 +33,8 @@ pub use id::{EventId, ObjectId, Site, ThreadId};
 pub use op::Op;
 pub use point::{Chooser, Pick, Plan, Point, Threads};
 pub use report::{
-    Bounds, Cause, Failure, Failures, Finding, Guarantee, Phase, PhaseEnd, Report, Search, Verdict,
-    Wait,
+    Bounds, Cause, Failure, Failures, Finding, Guarantee, Phase, PhaseEnd, Progress, Report,
+    Search, Verdict, Wait,
 };
 pub use schedule::{Choice, Schedule};
 pub use token::{Token, TokenError};

@@ -93,6 +93,17 @@ pub struct Guarantee {
     pub escape: f64,
 }
 
+/// How far a check has come that is still under way.
+#[derive(Copy, Clone, PartialEq, Debug)]
+pub struct Progress {
+    /// How many runs were made.
+    pub executions: u64,
+    /// How many different equivalence classes were seen, about.
+    pub classes: u64,
+    /// About how many runs it will be, where a search can tell.
+    pub total: Option<f64>,
+}
+
 /// A part of a check.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Phase {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use raddle_core::{
-    Choice, Ending, Failure, Finding, Report, Search, ThreadInfo, Token, TokenError, Trace,
+    Choice, Ending, Failure, Finding, Progress, Report, ThreadInfo, Token, TokenError, Trace,
     Verdict, token,
 };
 use raddle_engine::{Engine, Family, Sc, Stuck, Substrate};
@@ -63,13 +63,19 @@ pub enum OnStepLimit {
     Discard,
 }
 
-/// How much time a check may take, by a clock that the caller keeps.
+/// How much time a check may take, by a clock that the caller keeps. Whoever keeps it is also told how
+/// far the check has come.
 pub trait Budget: Sync {
     /// Time since the check began.
     fn elapsed(&self) -> Duration;
 
     /// How long it may take.
     fn limit(&self) -> Option<Duration>;
+
+    /// Hears how far the check has come, whenever it looks at the clock.
+    fn hear(&self, progress: &Progress) {
+        let _ = progress;
+    }
 }
 
 /// What stands for the strategy in the report on a replay.
@@ -189,7 +195,7 @@ impl<'a, S: Substrate> Session<'a, S> {
         explorer: &mut E,
         tally: &mut Tally,
         limits: &Limits,
-        is_enough: &mut dyn FnMut(&Progress) -> bool,
+        is_enough: &mut dyn FnMut(&Pace) -> bool,
     ) -> Stop {
         let chooser = explorer.chooser();
         let mut engine = Engine::new(Sc, explorer.family(), chooser, limits.max_steps);
@@ -207,7 +213,7 @@ impl<'a, S: Substrate> Session<'a, S> {
         explorer: &mut E,
         tally: &mut Tally,
         limits: &Limits,
-        is_enough: &mut dyn FnMut(&Progress) -> bool,
+        is_enough: &mut dyn FnMut(&Pace) -> bool,
     ) -> Stop {
         let first = tally.executions;
         let mut until_look: u64 = 0;
@@ -261,8 +267,16 @@ impl<'a, S: Substrate> Session<'a, S> {
                 None if self.out_of_time(limits) => return Stop::OutOfBudget,
                 None => {
                     until_look = STEPS_PER_LOOK;
+                    let search = explorer.search();
+                    let estimate = search.and_then(|search| search.estimate);
+                    self.budget.hear(&Progress {
+                        executions: tally.executions,
+                        classes: tally.classes.count(),
+                        // An estimate is of the runs of one explorer.
+                        total: estimate.map(|estimate| first as f64 + estimate),
+                    });
                     let executions = tally.executions - first;
-                    if is_enough(&Progress { executions, search: explorer.search() }) {
+                    if is_enough(&Pace { executions, estimate }) {
                         return Stop::Enough;
                     }
                 }
@@ -380,9 +394,10 @@ impl Limits {
 
 /// How far a part of a check has come.
 #[derive(Copy, Clone, Debug)]
-struct Progress {
+struct Pace {
     executions: u64,
-    search: Option<Search>,
+    /// How many it will be.
+    estimate: Option<f64>,
 }
 
 /// Why a part of a check ended.

@@ -9,7 +9,7 @@ use raddle_core::{Phase, PhaseEnd, Report, Search, Verdict};
 use raddle_engine::Substrate;
 use raddle_strategy::Pos;
 
-use super::{Limits, OnStepLimit, Progress, Session, Stop, Tally};
+use super::{Limits, OnStepLimit, Pace, Session, Stop, Tally};
 use crate::{Bound, Covered, Deepening, Dpor, Explorer, Reduction, Refusal, Repeat, Strategy};
 
 /// Programs whose executions have more steps than this are not searched.
@@ -67,16 +67,16 @@ impl<S: Substrate> Session<'_, S> {
             ..all.clone()
         };
         let budget = self.budget;
-        let mut is_hopeless = |progress: &Progress| {
-            let estimate = progress.search.and_then(|search| search.estimate).unwrap_or(1.0);
-            let done = progress.executions as f64;
+        let mut is_hopeless = |pace: &Pace| {
+            let estimate = pace.estimate.unwrap_or(1.0);
+            let done = pace.executions as f64;
             // What the budget allows, counted in runs.
             let by_time = budget.limit().map_or(f64::INFINITY, |limit| {
                 done * limit.as_secs_f64() / budget.elapsed().as_secs_f64().max(1e-6)
             });
             let allowed = by_time.min(all.runs as f64);
             let needed = estimate / allowed;
-            progress.executions >= BELIEVED_RUNS
+            pace.executions >= BELIEVED_RUNS
                 && (needed > HOPELESS || needed > 1.0 && done * PART as f64 > allowed)
         };
         let mut explorer = Dpor::default();
