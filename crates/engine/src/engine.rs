@@ -331,6 +331,13 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.end();
     }
 
+    /// Lays a run that has ended well to the charge of a panic that nobody heard of.
+    pub fn blame(&mut self, panic: Panic) {
+        if self.trace.ending == Ending::Finished {
+            self.trace.ending = Ending::Panicked(panic);
+        }
+    }
+
     /// Counts a thread that was unwound after the end of the run as ended.
     pub fn settle_exit(&mut self, by: ThreadId) {
         let life = self.threads[by.index()].life;

@@ -23,7 +23,7 @@ mod words;
 pub use parallel::Workers;
 use tally::Tally;
 pub use words::ReplayError;
-use words::{choice, describe};
+use words::{choice, describe, refused};
 
 /// What a check is to do.
 #[derive(Clone, Debug)]
@@ -207,8 +207,8 @@ impl<'a, S: Substrate> Session<'a, S> {
                 return Stop::Refused(refusal);
             }
             if run == 0 {
-                if let Some(finding) = self.differs_from_itself(trace) {
-                    return self.failed(finding, run, trace.clone(), false);
+                if let Some(stop) = self.differs_from_itself(trace) {
+                    return stop;
                 }
                 if tally.is_trivial() && !self.settings.explore_trivial {
                     return Stop::Trivial;
@@ -281,17 +281,21 @@ impl<'a, S: Substrate> Session<'a, S> {
     }
 
     /// Runs a second time what was just run, and tells if something else came of it.
-    fn differs_from_itself(&mut self, trace: &Trace) -> Option<Finding> {
+    fn differs_from_itself(&mut self, trace: &Trace) -> Option<Stop> {
         let second = match self.again(trace) {
             Ok(second) => second,
-            Err(stuck) => return Some(stuck_finding(stuck)),
+            Err(stuck) => return Some(self.failed(stuck_finding(stuck), 0, trace.clone(), false)),
         };
         let at = trace.first_difference(&second)?;
-        Some(Finding::Nondeterminism {
+        if let Some(refused) = refused(&second) {
+            return Some(self.failed(refused, 1, second, true));
+        }
+        let finding = Finding::Nondeterminism {
             at,
             first: describe(trace.events.get(at), trace),
             second: describe(second.events.get(at), &second),
-        })
+        };
+        Some(self.failed(finding, 0, trace.clone(), false))
     }
 
     fn again(&mut self, trace: &Trace) -> Result<Trace, Stuck> {

@@ -25,6 +25,7 @@ enum Kind {
 
 const TIME: Kind = Kind::Text { function: "time", of: "::core::time::Duration" };
 const GRANULARITY: Kind = Kind::Text { function: "granularity", of: "::raddle::Granularity" };
+const PANICS: Kind = Kind::Text { function: "panics", of: "::raddle::Panics" };
 const ON_STEP_LIMIT: Kind = Kind::Text { function: "on_step_limit", of: "::raddle::OnStepLimit" };
 
 /// Every setting, with an example of a value.
@@ -36,6 +37,9 @@ const SETTINGS: &[(&str, Kind, &str)] = &[
     ("max_steps", Kind::Plain, "100_000"),
     ("on_step_limit", ON_STEP_LIMIT, "\"discard\""),
     ("granularity", GRANULARITY, "\"all\""),
+    ("races", Kind::Plain, "false"),
+    ("panics", PANICS, "\"join\""),
+    ("threads", Kind::Plain, "2"),
     ("stack_size", Kind::Plain, "65_536"),
     ("name", Kind::Plain, "\"queue\""),
     ("replay", Kind::Plain, "\"r1-…\""),

@@ -13,19 +13,22 @@ use crate::done::{Done, Target};
 use crate::environment::{Environment, SettingError};
 use crate::files::{self, Folder};
 use crate::live::Live;
-
-/// Which operations are scheduling points.
-#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
-pub enum Granularity {
-    /// Synchronisation and atomics.
-    #[default]
-    Sync,
-    /// Accesses to [`cell::Shared`](crate::cell::Shared) too.
-    All,
-}
+use crate::settings::{Granularity, Panics};
 
 /// More OS threads than this would get in each other's way on any machine.
 const MOST_THREADS: usize = 1024;
+
+/// How long an execution may do nothing that can be seen, unless somebody says otherwise.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long an execution may do nothing that can be seen.
+#[derive(Copy, Clone, Debug)]
+enum Watchdog {
+    /// [`PATIENCE`] for whoever wants a panic, not a report.
+    ForChecks,
+    /// As somebody said.
+    Always(Option<Duration>),
+}
 
 /// The settings of a check, and what runs it.
 ///
@@ -38,9 +41,11 @@ const MOST_THREADS: usize = 1024;
 /// | [`threads`](Config::threads) | 1 | `RADDLE_THREADS` |
 /// | [`max_steps`](Config::max_steps) | 1,000,000 | |
 /// | [`on_step_limit`](Config::on_step_limit) | fail | |
-/// | [`granularity`](Config::granularity) | synchronisation | |
+/// | [`granularity`](Config::granularity) | synchronisation | `RADDLE_GRANULARITY` (`sync` or `all`) |
 /// | [`races`](Config::races) | failures | |
+/// | [`panics`](Config::panics) of spawned threads | failures | `RADDLE_PANICS` (`fail` or `join`) |
 /// | [`stack_size`](Config::stack_size) | 256 KiB | |
+/// | [`watchdog`](Config::watchdog) | 10 s, in [`check`](Config::check) only | `RADDLE_WATCHDOG` (such as `30s`, or `off`) |
 ///
 /// The environment goes before the program. `RADDLE_REPLAY` holds a token from a report and replays
 /// that one execution. `RADDLE_REPORT` names a folder to which every check writes its report as JSON and
@@ -78,7 +83,9 @@ pub struct Config {
     on_step_limit: OnStepLimit,
     granularity: Granularity,
     races: bool,
+    panics: Panics,
     stack_size: usize,
+    watchdog: Watchdog,
     explore_trivial: bool,
     replay: Option<String>,
 }
@@ -103,7 +110,9 @@ impl Config {
             on_step_limit: OnStepLimit::Fail,
             granularity: Granularity::Sync,
             races: true,
+            panics: Panics::Fail,
             stack_size: 256 * 1024,
+            watchdog: Watchdog::ForChecks,
             explore_trivial: false,
             replay: None,
         }
@@ -189,9 +198,26 @@ impl Config {
         self
     }
 
+    /// What a panic that leaves a spawned thread is: a failure, or what joining the thread gives.
+    pub fn panics(mut self, panics: Panics) -> Config {
+        self.panics = panics;
+        self
+    }
+
     /// Bytes of stack for each thread.
     pub fn stack_size(mut self, stack_size: usize) -> Config {
         self.stack_size = stack_size;
+        self
+    }
+
+    /// How long an execution may do nothing that raddle can see. Then it is stuck outside raddle's
+    /// control, for example in a lock of `std`, and cannot be ended: the process ends, and says where the
+    /// thread is. By default [`check`](Config::check) waits for ten seconds, and [`run`](Config::run), like
+    /// all with `None`, for ever. `RADDLE_WATCHDOG` goes before both; it can be `off`.
+    ///
+    /// It takes signals (SIGURG); where there are none, or the program handles this one, nothing is noticed.
+    pub fn watchdog(mut self, patience: impl Into<Option<Duration>>) -> Config {
+        self.watchdog = Watchdog::Always(patience.into());
         self
     }
 
@@ -296,6 +322,8 @@ impl Config {
                  there are processors (`Config::threads`, RADDLE_THREADS)"
             ))
         })?;
+        let granularity = environment.granularity.unwrap_or(self.granularity);
+        let panics = environment.panics.unwrap_or(self.panics);
         let folder = environment.report.as_deref().map(Folder::new).transpose()?;
         let settings = Settings {
             name: name.clone(),
@@ -305,7 +333,7 @@ impl Config {
             max_steps: self.max_steps,
             on_step_limit: self.on_step_limit,
             races: self.races,
-            plain_points: self.granularity == Granularity::All,
+            plain_points: granularity == Granularity::All,
             explore_trivial: self.explore_trivial,
             workers: Workers::new(threads),
         };
@@ -324,11 +352,16 @@ impl Config {
                 "a stack below 16 KiB cannot hold a thread; see `Config::stack_size`",
             ));
         }
-        let plain_accesses = match self.granularity {
-            Granularity::Sync => false,
-            Granularity::All => true,
+        let options = Options {
+            stack_size: self.stack_size,
+            name,
+            plain_accesses: granularity == Granularity::All,
+            joinable_panics: panics == Panics::Join,
+            patience: environment.watchdog.unwrap_or(match self.watchdog {
+                Watchdog::ForChecks => watch.map(|_| PATIENCE),
+                Watchdog::Always(patience) => patience,
+            }),
         };
-        let options = Options { stack_size: self.stack_size, name, plain_accesses };
         let make = || Runtime::<raddle_runtime::Default>::new(options.clone());
         let mut runtime = make();
         let limit = environment.time.map_or(self.time, Some);

@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use raddle_explore::{Refusal, ReplayError, Strategy, StrategyError};
 
+use crate::settings::{Granularity, Panics, Word};
+
 /// A setting that makes no sense, with what would.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SettingError {
@@ -59,6 +61,10 @@ pub(crate) struct Environment {
     pub(crate) time: Option<Duration>,
     pub(crate) seed: Option<u64>,
     pub(crate) threads: Option<usize>,
+    pub(crate) granularity: Option<Granularity>,
+    pub(crate) panics: Option<Panics>,
+    /// `Some(None)` if it is switched off.
+    pub(crate) watchdog: Option<Option<Duration>>,
     pub(crate) replay: Option<String>,
     pub(crate) report: Option<PathBuf>,
     pub(crate) colour: Option<Show>,
@@ -117,6 +123,19 @@ impl Environment {
                 ))
             })?);
         }
+        environment.granularity = word("RADDLE_GRANULARITY", text("RADDLE_GRANULARITY")?)?;
+        environment.panics = word("RADDLE_PANICS", text("RADDLE_PANICS")?)?;
+        environment.watchdog = match text("RADDLE_WATCHDOG")?.as_deref() {
+            None => None,
+            Some("off") => Some(None),
+            Some(value) => {
+                Some(Some(duration(value).filter(|time| !time.is_zero()).ok_or_else(|| {
+                    SettingError::new(format!(
+                        "RADDLE_WATCHDOG=`{value}` is not a time; say for example 500ms, 10s or off"
+                    ))
+                })?))
+            }
+        };
         environment.report =
             lookup("RADDLE_REPORT").filter(|path| !path.is_empty()).map(PathBuf::from);
         let show = |name: &str, otherwise: Option<Show>| match text(name)?.as_deref() {
@@ -133,6 +152,15 @@ impl Environment {
         environment.colour = show("RADDLE_COLOR", no_colour.map(|_| Show::Never))?;
         environment.progress = show("RADDLE_PROGRESS", None)?;
         Ok(environment)
+    }
+}
+
+/// What a setting that is one of a few words says.
+fn word<T: Word>(name: &str, value: Option<String>) -> Result<Option<T>, SettingError> {
+    let Some(value) = value else { return Ok(None) };
+    match T::parse(&value) {
+        Some(known) => Ok(Some(known)),
+        None => Err(SettingError::new(format!("{name}=`{value}` is not known; say {}", T::list()))),
     }
 }
 
@@ -184,6 +212,9 @@ mod tests {
             ("RADDLE_SEED", "7"),
             ("RADDLE_TIME", "2m"),
             ("RADDLE_THREADS", "4"),
+            ("RADDLE_GRANULARITY", "all"),
+            ("RADDLE_PANICS", "join"),
+            ("RADDLE_WATCHDOG", "off"),
             ("RADDLE_REPLAY", ""),
             ("RADDLE_REPORT", "some/folder"),
             ("RADDLE_COLOR", "always"),
@@ -195,6 +226,9 @@ mod tests {
             runs: Some(1000),
             seed: Some(7),
             threads: Some(4),
+            granularity: Some(Granularity::All),
+            panics: Some(Panics::Join),
+            watchdog: Some(None),
             time: Some(Duration::from_secs(120)),
             replay: None,
             report: Some("some/folder".into()),
@@ -225,6 +259,10 @@ mod tests {
             ("RADDLE_TIME", "9999999999999999999h", "10s"),
             ("RADDLE_TIME", "10 parsecs", "10s"),
             ("RADDLE_STRATEGY", "lucky", "pct:D"),
+            ("RADDLE_GRANULARITY", "fine", "sync or all"),
+            ("RADDLE_PANICS", "no", "fail or join"),
+            ("RADDLE_WATCHDOG", "no", "10s or off"),
+            ("RADDLE_WATCHDOG", "0s", "10s or off"),
             ("RADDLE_COLOR", "blue", "always, never or auto"),
             ("RADDLE_PROGRESS", "yes", "always, never or auto"),
         ] {

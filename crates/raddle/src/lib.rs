@@ -31,6 +31,7 @@ mod done;
 mod environment;
 mod files;
 mod live;
+mod settings;
 mod sources;
 
 #[doc(hidden)]
@@ -41,11 +42,12 @@ pub mod sync;
 pub mod thread;
 pub mod time;
 
-pub use config::{Config, Granularity};
+pub use config::Config;
 pub use environment::SettingError;
 pub use raddle_core::{Chooser, Failure, Finding, Report, Verdict};
 pub use raddle_explore::{Explorer, OnStepLimit, ReplayError, Strategy, StrategyError};
 pub use raddle_report::{json, text};
+pub use settings::{Granularity, Panics};
 
 /// Makes a function a test that raddle checks: as `#[test]`, but the body runs under many
 /// interleavings.
@@ -86,6 +88,9 @@ pub use raddle_report::{json, text};
 /// | `runs`, `seed`, `max_steps`, `stack_size` | `10_000` |
 /// | `time` | `"500ms"`, or a [`Duration`](std::time::Duration) |
 /// | `granularity` | `"sync"`, `"all"`, or a [`Granularity`] |
+/// | `panics` | `"fail"`, `"join"`, or a [`Panics`] |
+/// | `races` | `true` or `false` |
+/// | `threads` | `2` |
 /// | `on_step_limit` | `"fail"`, `"discard"`, or an [`OnStepLimit`] |
 /// | `name` | a text; by default the path of the test |
 /// | `replay` | the token of a report: the test runs this execution only |

@@ -5,7 +5,7 @@
 use std::any::Any;
 use std::cell::Cell;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering, compiler_fence};
 
 use raddle_core::{Action, CellOp, CondvarOp, Effect, MutexOp, ObjectId, Op, Site, ThreadId};
 use raddle_engine::{Initial, Turn};
@@ -65,6 +65,7 @@ pub(crate) struct Entries {
     pub(crate) submit: [Submit; 5],
     pub(crate) declare: unsafe fn(*const (), Initial, Site) -> ObjectId,
     pub(crate) touch: unsafe fn(*const (), ObjectId, bool, Site),
+    pub(crate) keep: unsafe fn(*const (), *mut u8, usize),
     pub(crate) newest: unsafe fn(*const (), ObjectId) -> u64,
     pub(crate) life: unsafe fn(*const (), ThreadId) -> ObjectId,
     pub(crate) join: unsafe fn(*const (), ThreadId, Site),
@@ -80,10 +81,13 @@ pub(crate) struct Entries {
     pub(crate) exit: unsafe fn(*const ()) -> Parting,
     pub(crate) panicked: unsafe fn(*const ()),
     pub(crate) unwinding: unsafe fn(*const ()) -> bool,
+    pub(crate) take_panic: unsafe fn(*const (), ThreadId) -> Option<Box<dyn Any + Send>>,
     /// Whether a coroutine touches this address when its stack overflows.
     pub(crate) guards: unsafe fn(*const (), usize) -> bool,
     pub(crate) thread: unsafe fn(*const ()) -> ThreadId,
     pub(crate) token: unsafe fn(*const ()) -> String,
+    /// How many steps were made, and where the calling thread was seen last; nothing outside a run.
+    pub(crate) pulse: unsafe fn(*const ()) -> Option<(usize, Option<Site>)>,
 }
 
 /// Where a coroutine goes whose thread is ending.
@@ -186,19 +190,24 @@ pub fn operate(
 }
 
 /// Notes an access to the plain variable called `name`: a scheduling point if plain accesses are
-/// announced, otherwise only for the record. Nothing outside a run.
+/// announced, otherwise only for the record. `first` is called if the variable is new to the run. False
+/// outside a run, where nothing is done.
 ///
 /// # Panics
 /// If another check, running at the same time, uses the variable.
-pub fn touch(name: &Name, writes: bool, site: Site) {
+pub fn touch(name: &Name, first: impl FnOnce(), writes: bool, site: Site) -> bool {
     let port = port();
     let epoch = port.epoch.get();
     if epoch == 0 {
-        return;
+        return false;
     }
     let mut known = name.0.load(Ordering::Relaxed);
     if known >> OBJECT_BITS != epoch {
-        known = name.declare(port, || Some(Initial::Cell), site);
+        let initial = || {
+            first();
+            Some(Initial::Cell)
+        };
+        known = name.declare(port, initial, site);
     }
     let object = number(known);
     if port.plain_accesses.get() {
@@ -209,6 +218,7 @@ pub fn touch(name: &Name, writes: bool, site: Site) {
         // SAFETY: both were set together by `connect`, for a run that has not ended.
         unsafe { (entries.touch)(run, object, writes, site) }
     }
+    true
 }
 
 /// Announces an operation, waits for its turn, and tells what came of it.
@@ -222,6 +232,17 @@ pub fn thread() -> ThreadId {
     let (run, entries) = port().get();
     // SAFETY: both were set together by `connect`, for a run that has not ended.
     unsafe { (entries.thread)(run) }
+}
+
+/// Puts back after the run what is now at `place`.
+///
+/// # Safety
+/// There are so many bytes that can be read, and it does no harm to put them back after the run.
+pub(crate) unsafe fn keep(place: *mut u8, size: usize) {
+    let (run, entries) = port().get();
+    // SAFETY: both were set together by `connect`, for a run that has not ended; the caller promises the
+    // rest.
+    unsafe { (entries.keep)(run, place, size) }
 }
 
 /// The newest value of an atomic variable.
@@ -329,6 +350,27 @@ pub(crate) fn token() -> String {
     unsafe { (entries.token)(run) }
 }
 
+/// How many steps the run has made, if there is one. May be called in a signal handler.
+#[cfg(unix)]
+pub(crate) fn steps() -> Option<usize> {
+    let (run, entries) = port().get();
+    // SAFETY: `entries` is set last when a run begins, and first when it ends: if it is that of a run,
+    // then `run` is there. Nothing is changed.
+    unsafe { (entries.pulse)(run) }.map(|pulse| pulse.0)
+}
+
+/// Where the calling thread is, in words.
+#[cfg(unix)]
+pub(crate) fn last_seen() -> String {
+    let (run, entries) = port().get();
+    // SAFETY: as above.
+    match unsafe { (entries.pulse)(run) } {
+        Some((steps, Some(site))) => format!("in step {}, after {site}", steps + 1),
+        Some((steps, None)) => format!("in step {}, at its beginning", steps + 1),
+        None => "nowhere".to_owned(),
+    }
+}
+
 /// Whether the calling thread is unwinding from a panic, as [`std::thread::panicking`] says outside
 /// runs.
 #[inline]
@@ -342,6 +384,13 @@ pub fn unwinding() -> bool {
     let (run, entries) = port().get();
     // SAFETY: both were set together by `connect`, for a run that has not ended.
     unsafe { (entries.unwinding)(run) }
+}
+
+/// What a thread that has ended panicked with, for the first who asks.
+pub fn take_panic(thread: ThreadId) -> Option<Box<dyn Any + Send>> {
+    let (run, entries) = port().get();
+    // SAFETY: both were set together by `connect`, for a run that has not ended.
+    unsafe { (entries.take_panic)(run, thread) }
 }
 
 /// Whether a coroutine of the run touches this address when its stack overflows; never outside a run.
@@ -400,8 +449,10 @@ pub(crate) unsafe fn connect(
     }
     port.epoch.set(epoch);
     port.run.set(run);
-    port.entries.set(entries);
     port.plain_accesses.set(plain_accesses);
+    // For a signal handler that comes in between.
+    compiler_fence(Ordering::SeqCst);
+    port.entries.set(entries);
 }
 
 #[cold]
@@ -413,8 +464,9 @@ fn nested() -> ! {
 #[inline(always)]
 pub(crate) fn disconnect() {
     let port = port();
-    port.epoch.set(0);
     port.entries.set(&OUTSIDE);
+    compiler_fence(Ordering::SeqCst);
+    port.epoch.set(0);
 }
 
 impl Port {
@@ -437,6 +489,7 @@ static OUTSIDE: Entries = Entries {
     submit: [|_, _, _, _, _| outside(); 5],
     declare: |_, _, _| outside(),
     touch: |_, _, _, _| outside(),
+    keep: |_, _, _| outside(),
     newest: |_, _| outside(),
     life: |_, _| outside(),
     join: |_, _, _| outside(),
@@ -452,9 +505,11 @@ static OUTSIDE: Entries = Entries {
     exit: |_| outside(),
     panicked: |_| outside(),
     unwinding: |_| outside(),
+    take_panic: |_, _| outside(),
     guards: |_, _| false,
     thread: |_| outside(),
     token: |_| outside(),
+    pulse: |_| None,
 };
 
 #[cold]

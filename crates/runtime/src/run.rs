@@ -10,11 +10,15 @@ use raddle_engine::{Engine, Memory, Stuck, Turn};
 
 use crate::port::{self, Caught, Parting};
 use crate::runtime::Options;
-use crate::{Backend, Body, panics};
+use crate::{Backend, Body};
 
 mod entries;
+mod keep;
+mod panicked;
 mod teardown;
 
+use keep::Kept;
+use panicked::Panics;
 use teardown::Teardown;
 
 /// The coroutines and who runs on them; kept from run to run.
@@ -31,6 +35,9 @@ pub(crate) struct Crew<B> {
     /// Threads that are unwinding from a panic. The standard library knows only that some thread on
     /// this OS thread is.
     unwinding: RefCell<Vec<ThreadId>>,
+    /// Panics that left threads of the run without ending it.
+    panics: Panics,
+    kept: Kept,
     teardown: Teardown,
     options: Options,
 }
@@ -43,6 +50,8 @@ impl<B: Backend> Crew<B> {
             belongings: RefCell::new(Vec::new()),
             thread_names: RefCell::new(Vec::new()),
             unwinding: RefCell::new(Vec::new()),
+            panics: Panics::default(),
+            kept: Kept::default(),
             teardown: Teardown::default(),
             options,
         }
@@ -142,6 +151,9 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         // Ends the connection also if raddle itself panics.
         let _connection = Connection;
         self.enter(ThreadId::MAIN);
+        if !self.crew.panics.is_empty() {
+            self.blame_unheard();
+        }
         let result = if self.with_engine(|engine| engine.trace().pending.is_empty()) {
             Ok(())
         } else {
@@ -149,6 +161,9 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         };
         if port::has_belongings() && result.is_ok() {
             self.clear_belongings();
+        }
+        if !self.crew.kept.is_empty() {
+            self.crew.kept.put_back();
         }
         result
     }
@@ -339,9 +354,14 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         }
         // A first announcement, a panic that the program has caught, or one of another thread, which
         // waits in a destructor.
-        let others_unwind = !self.crew.unwinding.borrow().is_empty();
+        let others_unwind = self.others_unwind();
         self.phase.set(if others_unwind { Phase::Unwinding } else { Phase::Running });
         self.with_engine(|engine| engine.submit::<AnyOp>(me, op, site))
+    }
+
+    /// Whether threads are in the middle of unwinding, apart from one that has just ended or been caught.
+    fn others_unwind(&self) -> bool {
+        !self.crew.unwinding.borrow().is_empty()
     }
 
     fn spawn(&self, body: Body, site: Site) -> ThreadId {
@@ -403,7 +423,8 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         if self.phase.get().is_over() {
             return self.exit_after_end(me);
         }
-        self.phase.set(Phase::Running);
+        let others_unwind = self.phase.get() == Phase::Unwinding && self.others_unwind();
+        self.phase.set(if others_unwind { Phase::Unwinding } else { Phase::Running });
         let turn = self.with_engine(|engine| engine.submit_exit(me));
         if turn.is_of(me) {
             return self.exit_now(me);
@@ -412,19 +433,6 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
             self.thread.set(thread);
         }
         Parting { pool: self.crew.backend.get().cast(), from: me, to: turn, ended: false }
-    }
-
-    /// A panic left the body of `me`. If it is none of raddle's own making, it ends the run.
-    #[cold]
-    fn finish_panic(&self, me: ThreadId, payload: Box<dyn Any + Send>) {
-        self.crew.unwinding.borrow_mut().retain(|&thread| thread != me);
-        if self.phase.get().is_over() {
-            return;
-        }
-        let panic = panics::describe(me, &*payload);
-        self.with_engine(|engine| engine.fail(panic));
-        self.discard(payload);
-        self.phase.set(Phase::Teardown);
     }
 
     /// It is the turn of a thread that announced its exit, or the run is over.

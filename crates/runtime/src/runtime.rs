@@ -1,6 +1,7 @@
 //! The substrate: a pool of coroutines that runs programs, one execution after another.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
 
 use raddle_core::{Chooser, ThreadId};
 use raddle_engine::{Engine, Memory, Stuck, Substrate};
@@ -8,6 +9,7 @@ use raddle_engine::{Engine, Memory, Stuck, Substrate};
 use crate::epoch::Epochs;
 use crate::port::Parting;
 use crate::run::{Crew, Run};
+use crate::watchdog::Watchdog;
 use crate::{Backend, panics, port};
 
 /// Settings of a [`Runtime`].
@@ -19,6 +21,23 @@ pub struct Options {
     pub name: String,
     /// Whether accesses to plain shared variables are operations too.
     pub plain_accesses: bool,
+    /// Whether a panic that leaves a spawned thread is what joining it gives; otherwise it ends the run.
+    pub joinable_panics: bool,
+    /// How long a run may show no sign of life before the process is ended with an explanation.
+    pub patience: Option<Duration>,
+}
+
+impl Options {
+    /// The usual settings of a check with this name.
+    pub fn new(name: impl Into<String>) -> Options {
+        Options {
+            stack_size: 256 * 1024,
+            name: name.into(),
+            plain_accesses: false,
+            joinable_panics: false,
+            patience: None,
+        }
+    }
 }
 
 /// Runs programs on coroutines.
@@ -26,17 +45,19 @@ pub struct Runtime<B: Backend> {
     /// `None` once a thread got stuck.
     crew: Option<Box<Crew<B>>>,
     epochs: Epochs,
+    _watchdog: Watchdog,
 }
 
 impl<B: Backend> Runtime<B> {
-    /// A runtime without any coroutines yet.
+    /// A runtime without any coroutines yet, to be used on this OS thread.
     pub fn new(options: Options) -> Runtime<B> {
         panics::install_hook();
         #[cfg(unix)]
         crate::overflow::install_handler();
         let backend = B::new(options.stack_size, coroutine::<B>);
+        let watchdog = Watchdog::new(&options.name, options.patience);
         let crew = Some(Box::new(Crew::new(backend, options)));
-        Runtime { crew, epochs: Epochs::default() }
+        Runtime { crew, epochs: Epochs::default(), _watchdog: watchdog }
     }
 }
 

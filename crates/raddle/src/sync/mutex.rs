@@ -11,6 +11,7 @@ use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 
 use raddle_core::{Action, Effect, MutexOp, ObjectId, Op, Site};
 use raddle_engine::Initial;
+use raddle_runtime::Origin;
 use raddle_runtime::port::{self, Kind, Name};
 
 use super::poison::result;
@@ -36,6 +37,7 @@ pub struct Mutex<T: ?Sized> {
     outside: std::sync::Mutex<()>,
     /// The run in which a thread panicked while it held the lock.
     poisoned_in: AtomicU64,
+    origin: Origin,
     data: UnsafeCell<T>,
 }
 
@@ -73,6 +75,7 @@ impl<T> Mutex<T> {
             }),
             outside: std::sync::Mutex::new(()),
             poisoned_in: AtomicU64::new(0),
+            origin: Origin::new(),
             data: UnsafeCell::new(value),
         }
     }
@@ -144,8 +147,12 @@ impl<T: ?Sized> Mutex<T> {
     #[inline]
     fn submit(&self, kind: Kind, op: Op, site: Site) -> Option<Effect> {
         let initial = || {
-            let held_outside = matches!(self.outside.try_lock(), Err(TryLockError::WouldBlock));
-            (!held_outside).then_some(Initial::Mutex)
+            if matches!(self.outside.try_lock(), Err(TryLockError::WouldBlock)) {
+                return None;
+            }
+            // SAFETY: nobody holds the lock, so that there are no references to the data.
+            unsafe { self.origin.used_in_run(self.data.get(), "Mutex", site) };
+            Some(Initial::Mutex)
         };
         port::operate(kind, &self.name, initial, |object| op.on(object), site)
     }
@@ -179,6 +186,7 @@ impl<T: ?Sized> Mutex<T> {
         site: Site,
     ) -> MutexGuard<'a, T> {
         self.name.assert_outside(site);
+        self.origin.used_outside();
         self.keep(held);
         self.guard(site)
     }

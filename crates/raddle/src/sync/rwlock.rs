@@ -9,6 +9,7 @@ use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 
 use raddle_core::{Action, Effect, Op, RwLockOp, Site};
 use raddle_engine::Initial;
+use raddle_runtime::Origin;
 use raddle_runtime::port::{self, Kind, Name};
 
 use super::poison::{Poison, result};
@@ -29,6 +30,7 @@ pub struct RwLock<T: ?Sized> {
     /// The lock outside runs. Inside one the engine decides.
     outside: std::sync::RwLock<()>,
     poison: Poison,
+    origin: Origin,
     data: UnsafeCell<T>,
 }
 
@@ -49,6 +51,7 @@ impl<T> RwLock<T> {
             name: Name::new(),
             outside: std::sync::RwLock::new(()),
             poison: Poison::new(),
+            origin: Origin::new(),
             data: UnsafeCell::new(value),
         }
     }
@@ -147,8 +150,12 @@ impl<T: ?Sized> RwLock<T> {
     /// `None` outside a run.
     fn submit(&self, op: RwLockOp, site: Site) -> Option<Effect> {
         let initial = || {
-            let held_outside = matches!(self.outside.try_write(), Err(TryLockError::WouldBlock));
-            (!held_outside).then_some(Initial::RwLock)
+            if matches!(self.outside.try_write(), Err(TryLockError::WouldBlock)) {
+                return None;
+            }
+            // SAFETY: nobody holds the lock, so that there are no references to the data.
+            unsafe { self.origin.used_in_run(self.data.get(), "RwLock", site) };
+            Some(Initial::RwLock)
         };
         port::operate(
             Kind::Any,
@@ -177,6 +184,7 @@ impl<T: ?Sized> RwLock<T> {
         site: Site,
     ) -> RwLockReadGuard<'a, T> {
         self.name.assert_outside(site);
+        self.origin.used_outside();
         RwLockReadGuard { lock: self, held: Held::Outside(held), _not_send: PhantomData }
     }
 
@@ -186,6 +194,7 @@ impl<T: ?Sized> RwLock<T> {
         site: Site,
     ) -> RwLockWriteGuard<'a, T> {
         self.name.assert_outside(site);
+        self.origin.used_outside();
         let held = Held::Outside(held);
         RwLockWriteGuard { lock: self, held, was_panicking: false, _not_send: PhantomData }
     }

@@ -35,6 +35,7 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         ],
         declare: Self::declare_entry,
         touch: Self::touch_entry,
+        keep: Self::keep_entry,
         newest: Self::newest_entry,
         life: Self::life_entry,
         join: Self::join_entry,
@@ -50,9 +51,11 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         exit: Self::exit_entry,
         panicked: Self::panicked_entry,
         unwinding: Self::unwinding_entry,
+        take_panic: Self::take_panic_entry,
         guards: Self::guards_entry,
         thread: Self::thread_entry,
         token: Self::token_entry,
+        pulse: Self::pulse_entry,
     };
 
     erased! {
@@ -76,6 +79,10 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         }
         fn touch_entry(run, object: ObjectId, writes: bool, site: Site) {
             run.with_engine(|engine| engine.touch(run.thread.get(), object, writes, site))
+        }
+        fn keep_entry(run, place: *mut u8, size: usize) {
+            // SAFETY: promised to the port.
+            unsafe { run.crew.kept.keep(place, size) }
         }
         fn newest_entry(run, object: ObjectId) -> u64 {
             run.with_engine(|engine| engine.newest(object))
@@ -136,6 +143,9 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         fn unwinding_entry(run) -> bool {
             run.is_unwinding(run.thread.get())
         }
+        fn take_panic_entry(run, thread: ThreadId) -> Option<Box<dyn Any + Send>> {
+            run.crew.panics.take(thread)
+        }
         fn guards_entry(run, address: usize) -> bool {
             // SAFETY: only looks, on behalf of the program under test, while no coroutine operation
             // is under way.
@@ -143,6 +153,14 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         }
         fn thread_entry(run) -> ThreadId {
             run.thread.get()
+        }
+        fn pulse_entry(run) -> Option<(usize, Option<Site>)> {
+            let me = run.thread.get();
+            run.with_engine(|engine| {
+                let events = &engine.trace().events;
+                let last = events.iter().rev().find(|event| event.id.thread == me);
+                Some((events.len(), last.map(|event| event.site)))
+            })
         }
         fn token_entry(run) -> String {
             run.with_engine(|engine| {

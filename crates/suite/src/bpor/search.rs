@@ -106,8 +106,7 @@ impl Subject {
             explore_trivial: false,
             workers: Workers::ONE,
         };
-        let options =
-            Options { stack_size: 256 * 1024, name: program.name.to_owned(), plain_accesses: true };
+        let options = Options { plain_accesses: true, ..Options::new(program.name) };
         let mut watched = Watched {
             substrate: Runtime::<raddle_runtime::Default>::new(options),
             states: LocalStates::default(),
