@@ -33,7 +33,8 @@ pub use id::{EventId, ObjectId, Site, ThreadId};
 pub use op::Op;
 pub use point::{Chooser, Pick, Plan, Point, Threads};
 pub use report::{
-    Bounds, Failure, Finding, Phase, PhaseEnd, Progress, Report, Search, Verdict, Wait,
+    Bounds, Failure, Finding, Leak, LockOrder, Oddity, Phase, PhaseEnd, Progress, Report, Search,
+    Verdict, Wait, Warning,
 };
 pub use schedule::{Choice, Schedule};
 pub use token::{Token, TokenError};

@@ -11,15 +11,17 @@ use raddle_strategy::{Pct, Random, RoundRobin};
 
 use crate::{
     Bound, BoundedDfs, Bpor, Covered, Dfs, Dpor, Explorer, Limit, Reduction, Refusal, Repeat,
-    Strategy, race, replay, waits,
+    Strategy, leak, race, replay, waits,
 };
 
 mod auto;
 mod deepen;
+mod oddities;
 mod parallel;
 mod tally;
 mod words;
 
+pub use oddities::{Leaks, Oddities};
 pub use parallel::Workers;
 use tally::Tally;
 pub use words::ReplayError;
@@ -44,6 +46,8 @@ pub struct Settings {
     pub races: bool,
     /// Whether accesses to plain variables are scheduling points, and so among the events.
     pub plain_points: bool,
+    /// What else to look for.
+    pub oddities: Oddities,
     /// Whether to make all runs although the first shows that there is only one execution.
     pub explore_trivial: bool,
     /// On how many OS threads to search, for strategies that can; see [`Session::run_with`].
@@ -192,7 +196,7 @@ impl<'a, S: Substrate> Session<'a, S> {
             explorer.learn(run - first, trace, plan);
             if trace.ending == Ending::StepLimit && limits.on_step_limit == OnStepLimit::Discard {
                 tally.discarded += 1;
-            } else if trace.ending != Ending::Finished || self.watches_for_races(trace) {
+            } else if trace.ending != Ending::Finished || self.looks_closely(trace) {
                 if let Some(finding) = self.finding(trace) {
                     let trace = trace.clone();
                     let reproduced = cleared.is_ok() && self.confirm(&trace);
@@ -202,6 +206,11 @@ impl<'a, S: Substrate> Session<'a, S> {
             if let Err(stuck) = cleared {
                 let trace = trace.clone();
                 return self.failed(stuck_finding(stuck), run, trace, false);
+            }
+            if self.looks_at(run, trace) {
+                if let Some(stop) = self.look(&mut tally.warnings, run, trace) {
+                    return stop;
+                }
             }
             if let Some(refusal) = explorer.refusal() {
                 return Stop::Refused(refusal);
@@ -240,10 +249,11 @@ impl<'a, S: Substrate> Session<'a, S> {
         }
     }
 
-    /// Whether a run has accesses that could race.
+    /// Whether something can be wrong with a run that ended well.
     #[inline]
-    fn watches_for_races(&self, trace: &Trace) -> bool {
+    fn looks_closely(&self, trace: &Trace) -> bool {
         self.settings.races && (!trace.plain.is_empty() || self.settings.plain_points)
+            || self.settings.oddities.leaks == Leaks::Fail
     }
 
     fn out_of_time(&self, limits: &Limits) -> bool {
@@ -254,8 +264,12 @@ impl<'a, S: Substrate> Session<'a, S> {
     /// What is wrong with a run, if anything.
     fn finding(&self, trace: &Trace) -> Option<Finding> {
         match &trace.ending {
-            Ending::Finished if self.settings.races => race(trace),
-            Ending::Finished | Ending::Abandoned => None,
+            Ending::Finished => {
+                let race = if self.settings.races { race(trace) } else { None };
+                let fails = self.settings.oddities.leaks == Leaks::Fail;
+                race.or_else(|| leak(trace).filter(|_| fails).map(Finding::Leak))
+            }
+            Ending::Abandoned => None,
             // Choices are prescribed because an earlier run made them.
             Ending::Diverged(divergence) => Some(Finding::Nondeterminism {
                 at: trace.events.len(),
@@ -318,6 +332,7 @@ impl<'a, S: Substrate> Session<'a, S> {
             threads: tally.threads,
             phases: Vec::new(),
             search: None,
+            warnings: tally.warnings.into_vec(),
         }
     }
 }

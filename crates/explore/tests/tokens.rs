@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use raddle_core::{Action, Finding, PauseOp, Report, Trace};
-use raddle_explore::{Budget, OnStepLimit, Session, Settings, Strategy, Workers};
+use raddle_explore::{Budget, Oddities, OnStepLimit, Session, Settings, Strategy, Workers};
 use raddle_testkit::{Interpreter, Kind, Program, Shape, Step, for_all, scaled};
 
 /// A clock that stands still.
@@ -31,6 +31,7 @@ fn settings(strategy: Strategy, seed: u64) -> Settings {
         on_step_limit: OnStepLimit::Fail,
         races: false,
         plain_points: true,
+        oddities: Oddities::default(),
         explore_trivial: false,
         workers: Workers::ONE,
     }

@@ -26,6 +26,7 @@ enum Kind {
 const TIME: Kind = Kind::Text { function: "time", of: "::core::time::Duration" };
 const GRANULARITY: Kind = Kind::Text { function: "granularity", of: "::raddle::Granularity" };
 const PANICS: Kind = Kind::Text { function: "panics", of: "::raddle::Panics" };
+const LEAKS: Kind = Kind::Text { function: "leaks", of: "::raddle::Leaks" };
 const ON_STEP_LIMIT: Kind = Kind::Text { function: "on_step_limit", of: "::raddle::OnStepLimit" };
 
 /// Every setting, with an example of a value.
@@ -39,6 +40,9 @@ const SETTINGS: &[(&str, Kind, &str)] = &[
     ("granularity", GRANULARITY, "\"all\""),
     ("races", Kind::Plain, "false"),
     ("panics", PANICS, "\"join\""),
+    ("leaks", LEAKS, "\"fail\""),
+    ("lock_order", Kind::Plain, "true"),
+    ("watchdog", TIME, "\"30s\""),
     ("threads", Kind::Plain, "2"),
     ("stack_size", Kind::Plain, "65_536"),
     ("name", Kind::Plain, "\"queue\""),

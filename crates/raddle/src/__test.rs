@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use raddle_explore::OnStepLimit;
+use raddle_explore::{Leaks, OnStepLimit};
 
 use crate::environment::duration;
 use crate::settings::{Word, find};
@@ -72,6 +72,14 @@ pub const fn panics(word: &str) -> Panics {
     match find(Panics::WORDS, word) {
         Some(panics) => panics,
         None => panic!("this is not what a panic can be; say fail or join"),
+    }
+}
+
+/// What leaving something behind is, by its word.
+pub const fn leaks(word: &str) -> Leaks {
+    match find(Leaks::WORDS, word) {
+        Some(leaks) => leaks,
+        None => panic!("this is not what a leak can be; say ignore, note or fail"),
     }
 }
 

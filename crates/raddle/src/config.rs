@@ -5,7 +5,7 @@ use std::panic::Location;
 use std::time::{Duration, Instant};
 
 use raddle_core::{Progress, Report, Verdict};
-use raddle_explore::{Budget, OnStepLimit, Session, Settings, Strategy, Workers};
+use raddle_explore::{Budget, Leaks, Oddities, OnStepLimit, Session, Settings, Strategy, Workers};
 use raddle_runtime::interrupt::Watch;
 use raddle_runtime::{Options, Runtime};
 
@@ -44,6 +44,8 @@ enum Watchdog {
 /// | [`granularity`](Config::granularity) | synchronisation | `RADDLE_GRANULARITY` (`sync` or `all`) |
 /// | [`races`](Config::races) | failures | |
 /// | [`panics`](Config::panics) of spawned threads | failures | `RADDLE_PANICS` (`fail` or `join`) |
+/// | [`leaks`](Config::leaks) | noted | `RADDLE_LEAKS` (`ignore`, `note` or `fail`) |
+/// | [`lock_order`](Config::lock_order) | looked at by `auto` | |
 /// | [`stack_size`](Config::stack_size) | 256 KiB | |
 /// | [`watchdog`](Config::watchdog) | 10 s, in [`check`](Config::check) only | `RADDLE_WATCHDOG` (such as `30s`, or `off`) |
 ///
@@ -84,6 +86,9 @@ pub struct Config {
     granularity: Granularity,
     races: bool,
     panics: Panics,
+    leaks: Leaks,
+    /// `None`: with the strategy `auto` only.
+    lock_order: Option<bool>,
     stack_size: usize,
     watchdog: Watchdog,
     explore_trivial: bool,
@@ -111,6 +116,8 @@ impl Config {
             granularity: Granularity::Sync,
             races: true,
             panics: Panics::Fail,
+            leaks: Leaks::Note,
+            lock_order: None,
             stack_size: 256 * 1024,
             watchdog: Watchdog::ForChecks,
             explore_trivial: false,
@@ -201,6 +208,32 @@ impl Config {
     /// What a panic that leaves a spawned thread is: a failure, or what joining the thread gives.
     pub fn panics(mut self, panics: Panics) -> Config {
         self.panics = panics;
+        self
+    }
+
+    /// What it is to leave something behind: a thread that waits for ever after main has ended, or a lock
+    /// that its thread held when it ended. Nothing, a note in the report (for some of the executions), or
+    /// a failure.
+    ///
+    /// ```
+    /// use raddle::{Config, Finding, Leaks, sync::Mutex};
+    ///
+    /// let forgetful = || std::mem::forget(Mutex::new(0).lock());
+    /// let report = Config::new().leaks(Leaks::Fail).run(forgetful);
+    /// assert!(matches!(report.failure().unwrap().finding, Finding::Leak(_)));
+    /// ```
+    pub fn leaks(mut self, leaks: Leaks) -> Config {
+        self.leaks = leaks;
+        self
+    }
+
+    /// Whether locks that threads take in different orders are looked for in executions that do not fail.
+    /// If then an execution can be made in which they wait for one another, it is the failure; otherwise
+    /// there is a warning in the report.
+    ///
+    /// By default only the strategy `auto` does so: any other is to find what it finds by itself.
+    pub fn lock_order(mut self, lock_order: bool) -> Config {
+        self.lock_order = Some(lock_order);
         self
     }
 
@@ -325,15 +358,20 @@ impl Config {
         let granularity = environment.granularity.unwrap_or(self.granularity);
         let panics = environment.panics.unwrap_or(self.panics);
         let folder = environment.report.as_deref().map(Folder::new).transpose()?;
+        let strategy = environment.strategy.map_or(self.strategy, Ok)?;
         let settings = Settings {
             name: name.clone(),
-            strategy: environment.strategy.map_or(self.strategy, Ok)?,
+            strategy,
             seed: environment.seed.unwrap_or(self.seed),
             runs: environment.runs.unwrap_or(self.runs),
             max_steps: self.max_steps,
             on_step_limit: self.on_step_limit,
             races: self.races,
             plain_points: granularity == Granularity::All,
+            oddities: Oddities {
+                leaks: environment.leaks.unwrap_or(self.leaks),
+                lock_order: self.lock_order.unwrap_or(strategy == Strategy::Auto),
+            },
             explore_trivial: self.explore_trivial,
             workers: Workers::new(threads),
         };

@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use raddle_explore::{Refusal, ReplayError, Strategy, StrategyError};
+use raddle_explore::{Leaks, Refusal, ReplayError, Strategy, StrategyError};
 
 use crate::settings::{Granularity, Panics, Word};
 
@@ -63,6 +63,7 @@ pub(crate) struct Environment {
     pub(crate) threads: Option<usize>,
     pub(crate) granularity: Option<Granularity>,
     pub(crate) panics: Option<Panics>,
+    pub(crate) leaks: Option<Leaks>,
     /// `Some(None)` if it is switched off.
     pub(crate) watchdog: Option<Option<Duration>>,
     pub(crate) replay: Option<String>,
@@ -125,6 +126,7 @@ impl Environment {
         }
         environment.granularity = word("RADDLE_GRANULARITY", text("RADDLE_GRANULARITY")?)?;
         environment.panics = word("RADDLE_PANICS", text("RADDLE_PANICS")?)?;
+        environment.leaks = word("RADDLE_LEAKS", text("RADDLE_LEAKS")?)?;
         environment.watchdog = match text("RADDLE_WATCHDOG")?.as_deref() {
             None => None,
             Some("off") => Some(None),
@@ -214,6 +216,7 @@ mod tests {
             ("RADDLE_THREADS", "4"),
             ("RADDLE_GRANULARITY", "all"),
             ("RADDLE_PANICS", "join"),
+            ("RADDLE_LEAKS", "fail"),
             ("RADDLE_WATCHDOG", "off"),
             ("RADDLE_REPLAY", ""),
             ("RADDLE_REPORT", "some/folder"),
@@ -228,6 +231,7 @@ mod tests {
             threads: Some(4),
             granularity: Some(Granularity::All),
             panics: Some(Panics::Join),
+            leaks: Some(Leaks::Fail),
             watchdog: Some(None),
             time: Some(Duration::from_secs(120)),
             replay: None,
@@ -261,6 +265,7 @@ mod tests {
             ("RADDLE_STRATEGY", "lucky", "pct:D"),
             ("RADDLE_GRANULARITY", "fine", "sync or all"),
             ("RADDLE_PANICS", "no", "fail or join"),
+            ("RADDLE_LEAKS", "no", "ignore, note or fail"),
             ("RADDLE_WATCHDOG", "no", "10s or off"),
             ("RADDLE_WATCHDOG", "0s", "10s or off"),
             ("RADDLE_COLOR", "blue", "always, never or auto"),

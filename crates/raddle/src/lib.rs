@@ -44,8 +44,10 @@ pub mod time;
 
 pub use config::Config;
 pub use environment::SettingError;
-pub use raddle_core::{Chooser, Failure, Finding, Report, Verdict};
-pub use raddle_explore::{Explorer, OnStepLimit, ReplayError, Strategy, StrategyError};
+pub use raddle_core::{
+    Chooser, Failure, Finding, Leak, LockOrder, Oddity, Report, Verdict, Warning,
+};
+pub use raddle_explore::{Explorer, Leaks, OnStepLimit, ReplayError, Strategy, StrategyError};
 pub use raddle_report::{json, text};
 pub use settings::{Granularity, Panics};
 
@@ -86,10 +88,11 @@ pub use settings::{Granularity, Panics};
 /// | --- | --- |
 /// | `strategy` | `"pct:3"`, or a [`Strategy`] |
 /// | `runs`, `seed`, `max_steps`, `stack_size` | `10_000` |
-/// | `time` | `"500ms"`, or a [`Duration`](std::time::Duration) |
+/// | `time`, `watchdog` | `"500ms"`, or a [`Duration`](std::time::Duration) |
 /// | `granularity` | `"sync"`, `"all"`, or a [`Granularity`] |
 /// | `panics` | `"fail"`, `"join"`, or a [`Panics`] |
-/// | `races` | `true` or `false` |
+/// | `leaks` | `"ignore"`, `"note"`, `"fail"`, or a [`Leaks`] |
+/// | `races`, `lock_order` | `true` or `false` |
 /// | `threads` | `2` |
 /// | `on_step_limit` | `"fail"`, `"discard"`, or an [`OnStepLimit`] |
 /// | `name` | a text; by default the path of the test |

@@ -1,5 +1,7 @@
 //! Settings that are one word of a few.
 
+use raddle_explore::Leaks;
+
 /// Which operations are scheduling points.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
 pub enum Granularity {
@@ -57,6 +59,11 @@ impl Word for Granularity {
 impl Word for Panics {
     const WORDS: &'static [(&'static str, Panics)] =
         &[("fail", Panics::Fail), ("join", Panics::Join)];
+}
+
+impl Word for Leaks {
+    const WORDS: &'static [(&'static str, Leaks)] =
+        &[("ignore", Leaks::Ignore), ("note", Leaks::Note), ("fail", Leaks::Fail)];
 }
 
 /// What a word means, for a compiler to find out.

@@ -8,7 +8,7 @@ use crate::excerpt::Source;
 use crate::names::Names;
 use crate::number::{count, thousands, time};
 use crate::paint::{Look, Paint};
-use crate::{deadlock, operation, race, steps};
+use crate::{deadlock, oddity, operation, race, steps};
 
 /// Messages longer than this are shortened in the headline and shown whole below it.
 const HEADLINE: usize = 160;
@@ -35,6 +35,7 @@ pub(crate) fn text(report: &Report, failure: &Failure, paint: Paint, source: Sou
             | Finding::Deadlock(_)
             | Finding::Race { .. }
             | Finding::StepLimit { .. }
+            | Finding::Leak(_)
             | Finding::Stuck { .. } => steps::picture(trace, finding, &names, paint, source),
         },
         explanation(report, finding, trace, &names),
@@ -57,6 +58,7 @@ pub(crate) fn headline(finding: &Finding, names: &Names<'_>) -> String {
             format!("an execution did not end within {}", count(*steps, "step", "steps"))
         }
         Finding::Nondeterminism { .. } => "the program is not deterministic".into(),
+        Finding::Leak(leak) => oddity::headline(leak, names),
         Finding::Stuck { thread, .. } => {
             format!("{} could not be cleared away after its execution", names.thread(*thread))
         }
@@ -93,6 +95,7 @@ pub(crate) fn warning(failure: &Failure) -> &'static [&'static str] {
         | Finding::Deadlock(_)
         | Finding::Race { .. }
         | Finding::StepLimit { .. }
+        | Finding::Leak(_)
             if !failure.reproduced =>
         {
             &[
@@ -106,6 +109,7 @@ pub(crate) fn warning(failure: &Failure) -> &'static [&'static str] {
         | Finding::Race { .. }
         | Finding::StepLimit { .. }
         | Finding::Nondeterminism { .. }
+        | Finding::Leak(_)
         | Finding::Stuck { .. } => &[],
     }
 }
@@ -121,6 +125,7 @@ pub(crate) fn message(finding: &Finding) -> String {
         | Finding::Race { .. }
         | Finding::StepLimit { .. }
         | Finding::Nondeterminism { .. }
+        | Finding::Leak(_)
         | Finding::Stuck { .. } => String::new(),
     }
 }
@@ -152,6 +157,7 @@ pub(crate) fn explanation(
             one_line(first),
             one_line(second)
         ),
+        Finding::Leak(leak) => oddity::explanation(leak, names),
         Finding::Stuck { thread, site } => format!(
             "  {} is at {site}. After an execution raddle unwinds the threads that are left; \
              this one\n  waits in a destructor for something that will not happen, or keeps \
@@ -234,6 +240,7 @@ pub(crate) fn replay_command(report: &Report, failure: &Failure) -> Option<Strin
         | Finding::Deadlock(_)
         | Finding::Race { .. }
         | Finding::StepLimit { .. }
+        | Finding::Leak(_)
         | Finding::Stuck { .. } => Some(if is_test_name(&report.name) {
             format!("RADDLE_REPLAY={token} cargo test {}", report.name)
         } else {

@@ -13,6 +13,7 @@ use raddle_core::{
 use crate::failure::headline;
 use crate::fold::Fold;
 use crate::names::Names;
+use crate::oddity::{leak_json, warning_json};
 pub(crate) use value::Json;
 
 /// The version of the form. New fields do not change it.
@@ -51,6 +52,7 @@ fn document(report: &Report, how: Fold) -> Json {
         threads,
         phases,
         search,
+        warnings,
     } = report;
     Json::Object(vec![
         ("version", Json::Number(VERSION)),
@@ -67,6 +69,7 @@ fn document(report: &Report, how: Fold) -> Json {
         ("threads", Json::Number(u64::from(*threads))),
         ("phases", Json::list(phases.iter().map(phase))),
         ("search", Json::or_null(search.as_ref(), search_json)),
+        ("warnings", Json::list(warnings.iter().map(warning_json))),
         ("failure", Json::or_null(report.failure(), |found| failure(found, how))),
     ])
 }
@@ -155,6 +158,7 @@ fn finding(finding: &Finding) -> Json {
                 ("second", Json::text(second)),
             ],
         ),
+        Finding::Leak(leak) => leak_json(leak),
         Finding::Stuck { thread: who, site: place } => {
             kind("stuck", [("thread", thread(*who)), ("site", site(*place))])
         }
@@ -185,16 +189,16 @@ fn wait(wait: &Wait) -> Json {
 }
 
 /// An object that says by `kind` which other fields it has.
-fn kind<const N: usize>(word: &'static str, fields: [(&'static str, Json); N]) -> Json {
+pub(crate) fn kind<const N: usize>(word: &'static str, fields: [(&'static str, Json); N]) -> Json {
     let kind = ("kind", Json::text(word));
     Json::Object(std::iter::once(kind).chain(fields).collect())
 }
 
-fn thread(thread: ThreadId) -> Json {
+pub(crate) fn thread(thread: ThreadId) -> Json {
     Json::Number(thread.0.into())
 }
 
-fn site(site: Site) -> Json {
+pub(crate) fn site(site: Site) -> Json {
     Json::or_null(site.location(), |location| {
         Json::Object(vec![
             ("file", Json::text(location.file())),

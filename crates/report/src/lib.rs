@@ -18,6 +18,7 @@ mod lanes;
 mod links;
 mod names;
 mod number;
+mod oddity;
 mod operation;
 mod paint;
 mod progress;

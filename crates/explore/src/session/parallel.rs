@@ -165,6 +165,7 @@ where
             | Finding::Deadlock(_)
             | Finding::Race { .. }
             | Finding::StepLimit { .. }
+            | Finding::Leak(_)
             | Finding::Stuck { .. } => failure.reproduced && self.confirm(&failure.trace),
         }
     }

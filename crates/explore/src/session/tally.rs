@@ -2,6 +2,7 @@
 
 use raddle_core::{Ending, Trace};
 
+use super::oddities::Warnings;
 use crate::Classes;
 
 /// Fingerprints kept before the number of classes is estimated.
@@ -15,6 +16,7 @@ pub(super) struct Tally {
     pub(super) classes: Classes,
     pub(super) discarded: u64,
     pub(super) threads: u32,
+    pub(super) warnings: Warnings,
 }
 
 impl Tally {
@@ -26,6 +28,7 @@ impl Tally {
             classes: Classes::new(CLASS_LIMIT),
             discarded: 0,
             threads: 0,
+            warnings: Warnings::default(),
         }
     }
 
@@ -42,6 +45,7 @@ impl Tally {
         self.classes.merge(&other.classes);
         self.discarded += other.discarded;
         self.threads = self.threads.max(other.threads);
+        self.warnings.merge(&other.warnings);
     }
 
     #[inline]

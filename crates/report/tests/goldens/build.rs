@@ -131,6 +131,7 @@ pub(crate) fn report(verdict: Verdict) -> Report {
         elapsed: Duration::from_millis(400),
         phases: Vec::new(),
         search: None,
+        warnings: Vec::new(),
         threads: 3,
     }
 }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use raddle::{Config, Finding, Granularity, Report, Strategy, Verdict};
 use raddle_core::{Event, Pending, Trace};
-use raddle_explore::{Budget, OnStepLimit, Session, Settings, Workers};
+use raddle_explore::{Budget, Oddities, OnStepLimit, Session, Settings, Workers};
 use raddle_runtime::{Options, Runtime};
 use rustix::time::ClockId;
 
@@ -103,6 +103,7 @@ impl Subject {
             // They are what some of the programs are about.
             races: false,
             plain_points: true,
+            oddities: Oddities::default(),
             explore_trivial: false,
             workers: Workers::ONE,
         };
