@@ -31,6 +31,8 @@ pub struct Trace {
     /// What the program calls its threads, where it says so. The engine does not know; the front end
     /// adds it to the run it reports.
     pub thread_names: Vec<(ThreadId, String)>,
+    /// What the program calls its objects, likewise.
+    pub object_names: Vec<(ObjectId, String)>,
 }
 
 /// An access to a plain variable.

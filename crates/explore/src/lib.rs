@@ -37,7 +37,7 @@ pub use dpor::{Dpor, DporChooser};
 pub use explorer::{Covered, Explorer};
 pub use leaks::leak;
 pub use parallel::{DporWorker, Next, ParallelDpor, Sharing};
-pub use races::race;
+pub use races::{race, racing_lines};
 pub use refusal::{Refusal, WIDEST_CHOICE};
 pub use repeat::Repeat;
 pub use replay::{Stop, replay};

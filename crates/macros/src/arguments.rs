@@ -40,6 +40,7 @@ const SETTINGS: &[(&str, Kind, &str)] = &[
     ("granularity", GRANULARITY, "\"all\""),
     ("races", Kind::Plain, "false"),
     ("panics", PANICS, "\"join\""),
+    ("spurious", Kind::Plain, "1"),
     ("leaks", LEAKS, "\"fail\""),
     ("lock_order", Kind::Plain, "true"),
     ("watchdog", TIME, "\"30s\""),

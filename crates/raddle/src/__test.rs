@@ -63,7 +63,7 @@ pub const fn time(text: &str) -> Duration {
 pub const fn granularity(word: &str) -> Granularity {
     match find(Granularity::WORDS, word) {
         Some(granularity) => granularity,
-        None => panic!("this is not a granularity; say sync or all"),
+        None => panic!("this is not a granularity; say sync, racy or all"),
     }
 }
 

@@ -3,8 +3,11 @@
 use std::sync::{Mutex, PoisonError};
 
 use raddle_core::Site;
+use raddle_engine::Initial;
 use raddle_runtime::Origin;
 use raddle_runtime::port::{self, Name};
+
+use crate::naming::Named;
 
 /// A plain shared variable, for modelling programs that access memory without synchronisation.
 ///
@@ -46,14 +49,27 @@ impl<T: Copy> Shared<T> {
     }
 
     fn touch(&self, writes: bool, site: Site) {
-        let first = || {
-            let mut value = self.value.lock().unwrap_or_else(PoisonError::into_inner);
-            // SAFETY: the lock is held, and the reference is used for nothing else.
-            unsafe { self.origin.used_in_run(&mut *value, "Shared", site) };
-        };
-        if !port::touch(&self.name, first, writes, site) {
+        if !port::touch(&self.name, || self.begin(site), writes, site) {
             self.origin.used_outside();
         }
+    }
+
+    /// The run under way uses the variable for the first time.
+    #[cold]
+    fn begin(&self, site: Site) {
+        let mut value = self.value.lock().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: the lock is held, and the reference is used for nothing else.
+        unsafe { self.origin.used_in_run(&mut *value, "Shared", site) };
+    }
+}
+
+impl<T: Copy> Named for Shared<T> {
+    fn call(&self, name: &str, site: Site) {
+        let begin = || {
+            self.begin(site);
+            Some(Initial::Cell)
+        };
+        port::call_object(&self.name, begin, name, site);
     }
 }
 
@@ -136,13 +152,28 @@ impl<T: ?Sized> UnsafeCell<T> {
     }
 
     fn touch(&self, writes: bool, site: Site) {
+        if !port::touch(&self.name, || self.begin(site), writes, site) {
+            self.origin.used_outside();
+        }
+    }
+
+    /// The run under way uses the cell for the first time.
+    #[cold]
+    fn begin(&self, site: Site) {
         // SAFETY: threads of a run go one at a time, and this one has no pointer to the value yet that it
         // could be using now. One of a run before, or of outside, would break the promise of whoever
         // has it not to use it while others do.
-        let first = || unsafe { self.origin.used_in_run(self.value.get(), "UnsafeCell", site) };
-        if !port::touch(&self.name, first, writes, site) {
-            self.origin.used_outside();
-        }
+        unsafe { self.origin.used_in_run(self.value.get(), "UnsafeCell", site) };
+    }
+}
+
+impl<T: ?Sized> Named for UnsafeCell<T> {
+    fn call(&self, name: &str, site: Site) {
+        let begin = || {
+            self.begin(site);
+            Some(Initial::Cell)
+        };
+        port::call_object(&self.name, begin, name, site);
     }
 }
 

@@ -4,8 +4,10 @@ use std::num::NonZeroUsize;
 use std::panic::Location;
 use std::time::{Duration, Instant};
 
-use raddle_core::{Progress, Report, Verdict};
-use raddle_explore::{Budget, Leaks, Oddities, OnStepLimit, Session, Settings, Strategy, Workers};
+use raddle_core::{Progress, Report, Site, Verdict};
+use raddle_explore::{
+    Budget, Leaks, Oddities, OnStepLimit, Session, Settings, Strategy, Workers, racing_lines,
+};
 use raddle_runtime::interrupt::Watch;
 use raddle_runtime::{Options, Runtime};
 
@@ -41,9 +43,10 @@ enum Watchdog {
 /// | [`threads`](Config::threads) | 1 | `RADDLE_THREADS` |
 /// | [`max_steps`](Config::max_steps) | 1,000,000 | |
 /// | [`on_step_limit`](Config::on_step_limit) | fail | |
-/// | [`granularity`](Config::granularity) | synchronisation | `RADDLE_GRANULARITY` (`sync` or `all`) |
+/// | [`granularity`](Config::granularity) | synchronisation | `RADDLE_GRANULARITY` (`sync`, `racy` or `all`) |
 /// | [`races`](Config::races) | failures | |
 /// | [`panics`](Config::panics) of spawned threads | failures | `RADDLE_PANICS` (`fail` or `join`) |
+/// | [`spurious`](Config::spurious) wake-ups and failures | none | `RADDLE_SPURIOUS` (how many) |
 /// | [`leaks`](Config::leaks) | noted | `RADDLE_LEAKS` (`ignore`, `note` or `fail`) |
 /// | [`lock_order`](Config::lock_order) | looked at by `auto` | |
 /// | [`stack_size`](Config::stack_size) | 256 KiB | |
@@ -86,6 +89,7 @@ pub struct Config {
     granularity: Granularity,
     races: bool,
     panics: Panics,
+    spurious: u32,
     leaks: Leaks,
     /// `None`: with the strategy `auto` only.
     lock_order: Option<bool>,
@@ -116,6 +120,7 @@ impl Config {
             granularity: Granularity::Sync,
             races: true,
             panics: Panics::Fail,
+            spurious: 0,
             leaks: Leaks::Note,
             lock_order: None,
             stack_size: 256 * 1024,
@@ -208,6 +213,26 @@ impl Config {
     /// What a panic that leaves a spawned thread is: a failure, or what joining the thread gives.
     pub fn panics(mut self, panics: Panics) -> Config {
         self.panics = panics;
+        self
+    }
+
+    /// How often in an execution each thread may come out of [`Condvar::wait`](crate::sync::Condvar::wait) or
+    /// [`park`](crate::thread::park) without a reason, or see a `compare_exchange_weak` fail without one.
+    /// Whether it does is a choice like any other. A program must be able to bear all of it.
+    ///
+    /// ```
+    /// use raddle::{Config, thread};
+    ///
+    /// let program = || {
+    ///     let parked = thread::spawn(thread::park); // should look whether there was a reason to go on
+    ///     assert!(!parked.is_finished());
+    ///     parked.thread().unpark();
+    /// };
+    /// assert!(Config::new().run(program).failure().is_none());
+    /// assert!(Config::new().spurious(1).run(program).failure().is_some());
+    /// ```
+    pub fn spurious(mut self, times: u32) -> Config {
+        self.spurious = times;
         self
     }
 
@@ -367,7 +392,7 @@ impl Config {
             max_steps: self.max_steps,
             on_step_limit: self.on_step_limit,
             races: self.races,
-            plain_points: granularity == Granularity::All,
+            plain_points: granularity != Granularity::Sync,
             oddities: Oddities {
                 leaks: environment.leaks.unwrap_or(self.leaks),
                 lock_order: self.lock_order.unwrap_or(strategy == Strategy::Auto),
@@ -390,16 +415,21 @@ impl Config {
                 "a stack below 16 KiB cannot hold a thread; see `Config::stack_size`",
             ));
         }
-        let options = Options {
+        let mut options = Options {
             stack_size: self.stack_size,
             name,
             plain_accesses: granularity == Granularity::All,
+            racy: Vec::new(),
+            spurious: environment.spurious.unwrap_or(self.spurious),
             joinable_panics: panics == Panics::Join,
             patience: environment.watchdog.unwrap_or(match self.watchdog {
                 Watchdog::ForChecks => watch.map(|_| PATIENCE),
                 Watchdog::Always(patience) => patience,
             }),
         };
+        if granularity == Granularity::Racy {
+            options.racy = racy_lines(&options, program, settings.max_steps);
+        }
         let make = || Runtime::<raddle_runtime::Default>::new(options.clone());
         let mut runtime = make();
         let limit = environment.time.map_or(self.time, Some);
@@ -415,6 +445,7 @@ impl Config {
             let is_there = |id| trace.threads.iter().any(|thread| thread.id == id);
             let names = runtime.thread_names();
             trace.thread_names = names.into_iter().filter(|name| is_there(name.0)).collect();
+            trace.object_names = runtime.object_names();
         }
         files::shorten_token(&mut report, folder.as_ref());
         let page = folder.and_then(|folder| match folder.write(&report) {
@@ -425,6 +456,26 @@ impl Config {
             }
         });
         Ok(Done { report, page, colour: environment.colour })
+    }
+}
+
+/// The lines of `program` that race, as far as a few executions show; the same whenever it is asked.
+fn racy_lines(
+    options: &Options,
+    program: &(dyn Fn() + Sync + 'static),
+    max_steps: usize,
+) -> Vec<Site> {
+    let mut known = Vec::new();
+    loop {
+        let options = Options { racy: known.clone(), ..options.clone() };
+        let mut runtime = Runtime::<raddle_runtime::Default>::new(options);
+        // Where accesses are points more can happen, and so more can race.
+        let found = racing_lines(&mut runtime, program, max_steps);
+        let before = known.len();
+        known.extend(found.into_iter().filter(|line| !known.contains(line)).collect::<Vec<_>>());
+        if known.len() == before {
+            return known;
+        }
     }
 }
 

@@ -61,6 +61,7 @@ pub(crate) struct Environment {
     pub(crate) time: Option<Duration>,
     pub(crate) seed: Option<u64>,
     pub(crate) threads: Option<usize>,
+    pub(crate) spurious: Option<u32>,
     pub(crate) granularity: Option<Granularity>,
     pub(crate) panics: Option<Panics>,
     pub(crate) leaks: Option<Leaks>,
@@ -123,6 +124,10 @@ impl Environment {
                     "RADDLE_TIME=`{value}` is not a time; say for example 500ms, 10s or 2m"
                 ))
             })?);
+        }
+        if let Some(value) = text("RADDLE_SPURIOUS")? {
+            let times = number("RADDLE_SPURIOUS", value, "1")?;
+            environment.spurious = Some(u32::try_from(times).unwrap_or(u32::MAX));
         }
         environment.granularity = word("RADDLE_GRANULARITY", text("RADDLE_GRANULARITY")?)?;
         environment.panics = word("RADDLE_PANICS", text("RADDLE_PANICS")?)?;
@@ -216,6 +221,7 @@ mod tests {
             ("RADDLE_THREADS", "4"),
             ("RADDLE_GRANULARITY", "all"),
             ("RADDLE_PANICS", "join"),
+            ("RADDLE_SPURIOUS", "2"),
             ("RADDLE_LEAKS", "fail"),
             ("RADDLE_WATCHDOG", "off"),
             ("RADDLE_REPLAY", ""),
@@ -231,6 +237,7 @@ mod tests {
             threads: Some(4),
             granularity: Some(Granularity::All),
             panics: Some(Panics::Join),
+            spurious: Some(2),
             leaks: Some(Leaks::Fail),
             watchdog: Some(None),
             time: Some(Duration::from_secs(120)),
@@ -263,7 +270,8 @@ mod tests {
             ("RADDLE_TIME", "9999999999999999999h", "10s"),
             ("RADDLE_TIME", "10 parsecs", "10s"),
             ("RADDLE_STRATEGY", "lucky", "pct:D"),
-            ("RADDLE_GRANULARITY", "fine", "sync or all"),
+            ("RADDLE_GRANULARITY", "fine", "sync, racy or all"),
+            ("RADDLE_SPURIOUS", "some", "RADDLE_SPURIOUS=1"),
             ("RADDLE_PANICS", "no", "fail or join"),
             ("RADDLE_LEAKS", "no", "ignore, note or fail"),
             ("RADDLE_WATCHDOG", "no", "10s or off"),

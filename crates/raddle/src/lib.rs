@@ -31,6 +31,7 @@ mod done;
 mod environment;
 mod files;
 mod live;
+mod naming;
 mod settings;
 mod sources;
 
@@ -44,6 +45,7 @@ pub mod time;
 
 pub use config::Config;
 pub use environment::SettingError;
+pub use naming::{Named, name};
 pub use raddle_core::{
     Chooser, Failure, Finding, Leak, LockOrder, Oddity, Report, Verdict, Warning,
 };
@@ -87,9 +89,9 @@ pub use settings::{Granularity, Panics};
 /// | setting | value, for example |
 /// | --- | --- |
 /// | `strategy` | `"pct:3"`, or a [`Strategy`] |
-/// | `runs`, `seed`, `max_steps`, `stack_size` | `10_000` |
+/// | `runs`, `seed`, `max_steps`, `stack_size`, `spurious` | `10_000` |
 /// | `time`, `watchdog` | `"500ms"`, or a [`Duration`](std::time::Duration) |
-/// | `granularity` | `"sync"`, `"all"`, or a [`Granularity`] |
+/// | `granularity` | `"sync"`, `"racy"`, `"all"`, or a [`Granularity`] |
 /// | `panics` | `"fail"`, `"join"`, or a [`Panics`] |
 /// | `leaks` | `"ignore"`, `"note"`, `"fail"`, or a [`Leaks`] |
 /// | `races`, `lock_order` | `true` or `false` |

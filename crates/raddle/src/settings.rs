@@ -8,7 +8,11 @@ pub enum Granularity {
     /// Synchronisation and atomics.
     #[default]
     Sync,
-    /// Accesses to [`cell`](crate::cell)s too.
+    /// Accesses to [`cell`](crate::cell)s too, on lines that race: a few executions are made beforehand to
+    /// see which do. Makes sense where races are not failures, see
+    /// [`Config::races`](crate::Config::races).
+    Racy,
+    /// All accesses to cells too.
     All,
 }
 
@@ -53,7 +57,7 @@ pub(crate) trait Word: Sized + Copy + 'static {
 
 impl Word for Granularity {
     const WORDS: &'static [(&'static str, Granularity)] =
-        &[("sync", Granularity::Sync), ("all", Granularity::All)];
+        &[("sync", Granularity::Sync), ("racy", Granularity::Racy), ("all", Granularity::All)];
 }
 
 impl Word for Panics {

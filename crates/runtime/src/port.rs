@@ -65,6 +65,10 @@ pub(crate) struct Entries {
     pub(crate) submit: [Submit; 5],
     pub(crate) declare: unsafe fn(*const (), Initial, Site) -> ObjectId,
     pub(crate) touch: unsafe fn(*const (), ObjectId, bool, Site),
+    /// Whether plain accesses on this line are scheduling points.
+    pub(crate) is_racy: unsafe fn(*const (), Site) -> bool,
+    pub(crate) spurious: unsafe fn(*const (), Site) -> bool,
+    pub(crate) call_object: unsafe fn(*const (), ObjectId, &str),
     pub(crate) keep: unsafe fn(*const (), *mut u8, usize),
     pub(crate) newest: unsafe fn(*const (), ObjectId) -> u64,
     pub(crate) life: unsafe fn(*const (), ThreadId) -> ObjectId,
@@ -109,10 +113,29 @@ pub(crate) struct Port {
     run: Cell<*const ()>,
     /// What may be called with `run`; outside a run, what says that there is none.
     entries: Cell<&'static Entries>,
-    plain_accesses: Cell<bool>,
+    ways: Cell<Ways>,
     /// For how many threads of the run the mirror keeps something.
     endowed: Cell<u32>,
     blocks: Blocks,
+}
+
+/// What a run does otherwise than most.
+#[derive(Copy, Clone)]
+pub(crate) struct Ways {
+    pub(crate) plain: Plain,
+    /// Whether waits may end, and weak exchanges fail, without a reason.
+    pub(crate) spurious: bool,
+}
+
+/// What an access to a plain variable is.
+#[derive(Copy, Clone, PartialEq, Eq)]
+pub(crate) enum Plain {
+    /// Written down, no more.
+    Noted,
+    /// A scheduling point.
+    Point,
+    /// A scheduling point on some lines.
+    PointIfRacy,
 }
 
 thread_local! {
@@ -121,7 +144,7 @@ thread_local! {
             epoch: Cell::new(0),
             run: Cell::new(std::ptr::null()),
             entries: Cell::new(&OUTSIDE),
-            plain_accesses: Cell::new(false),
+            ways: Cell::new(Ways { plain: Plain::Noted, spurious: false }),
             endowed: Cell::new(0),
             blocks: Blocks::new(),
         }
@@ -210,7 +233,16 @@ pub fn touch(name: &Name, first: impl FnOnce(), writes: bool, site: Site) -> boo
         known = name.declare(port, initial, site);
     }
     let object = number(known);
-    if port.plain_accesses.get() {
+    let is_point = match port.ways.get().plain {
+        Plain::Noted => false,
+        Plain::Point => true,
+        Plain::PointIfRacy => {
+            let (run, entries) = port.get();
+            // SAFETY: both were set together by `connect`, for a run that has not ended.
+            unsafe { (entries.is_racy)(run, site) }
+        }
+    };
+    if is_point {
         let op = if writes { CellOp::Write } else { CellOp::Read };
         port.submit(Kind::Any, Op::new(object, Action::Cell(op)), site);
     } else {
@@ -232,6 +264,43 @@ pub fn thread() -> ThreadId {
     let (run, entries) = port().get();
     // SAFETY: both were set together by `connect`, for a run that has not ended.
     unsafe { (entries.thread)(run) }
+}
+
+/// Whether what the calling thread is about to do is to go wrong without a reason: a wait ends, a weak
+/// exchange fails. That is chosen, so often as the settings allow; never outside a run.
+#[inline(always)]
+pub fn spurious(site: Site) -> bool {
+    let port = port();
+    if port.epoch.get() == 0 || !port.ways.get().spurious {
+        return false;
+    }
+    let (run, entries) = port.get();
+    // SAFETY: both were set together by `connect`, for a run that has not ended.
+    unsafe { (entries.spurious)(run, site) }
+}
+
+/// Calls the object `name` so in reports. Nothing outside a run.
+///
+/// # Panics
+/// As [`operate`].
+pub fn call_object(
+    name: &Name,
+    initial: impl FnOnce() -> Option<Initial>,
+    called: &str,
+    site: Site,
+) {
+    let port = port();
+    let epoch = port.epoch.get();
+    if epoch == 0 {
+        return;
+    }
+    let mut known = name.0.load(Ordering::Relaxed);
+    if known >> OBJECT_BITS != epoch {
+        known = name.declare(port, initial, site);
+    }
+    let (run, entries) = port.get();
+    // SAFETY: both were set together by `connect`, for a run that has not ended.
+    unsafe { (entries.call_object)(run, number(known), called) }
 }
 
 /// Puts back after the run what is now at `place`.
@@ -437,19 +506,14 @@ pub(crate) fn finish(result: Caught) -> Parting {
 /// # Safety
 /// `run` is what `entries` take, until [`disconnect`].
 #[inline(always)]
-pub(crate) unsafe fn connect(
-    run: *const (),
-    entries: &'static Entries,
-    epoch: u64,
-    plain_accesses: bool,
-) {
+pub(crate) unsafe fn connect(run: *const (), entries: &'static Entries, epoch: u64, ways: Ways) {
     let port = port();
     if port.epoch.get() != 0 {
         nested();
     }
     port.epoch.set(epoch);
     port.run.set(run);
-    port.plain_accesses.set(plain_accesses);
+    port.ways.set(ways);
     // For a signal handler that comes in between.
     compiler_fence(Ordering::SeqCst);
     port.entries.set(entries);
@@ -489,6 +553,9 @@ static OUTSIDE: Entries = Entries {
     submit: [|_, _, _, _, _| outside(); 5],
     declare: |_, _, _| outside(),
     touch: |_, _, _, _| outside(),
+    is_racy: |_, _| outside(),
+    spurious: |_, _| outside(),
+    call_object: |_, _, _| outside(),
     keep: |_, _, _| outside(),
     newest: |_, _| outside(),
     life: |_, _| outside(),

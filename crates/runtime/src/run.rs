@@ -4,11 +4,11 @@ use std::any::Any;
 use std::cell::{Cell, RefCell, UnsafeCell};
 use std::rc::Rc;
 
-use raddle_core::{Action, Chooser, Effect, Op, Site, ThreadId, ThreadOp};
+use raddle_core::{Action, Chooser, Effect, ObjectId, Op, Site, ThreadId, ThreadOp};
 use raddle_engine::known::{AnyOp, Known, LifeOp};
 use raddle_engine::{Engine, Memory, Stuck, Turn};
 
-use crate::port::{self, Caught, Parting};
+use crate::port::{self, Caught, Parting, Ways};
 use crate::runtime::Options;
 use crate::{Backend, Body};
 
@@ -32,6 +32,10 @@ pub(crate) struct Crew<B> {
     /// What the program calls its threads, as it last said. Ids are kept for a session, so that only
     /// the last run with a thread counts.
     thread_names: RefCell<Vec<(ThreadId, String)>>,
+    /// What the program calls objects of the run.
+    object_names: RefCell<Vec<(ObjectId, String)>>,
+    /// By [`ThreadId`]: how often something went wrong for a thread of the run without a reason.
+    spurious: RefCell<Vec<u32>>,
     /// Threads that are unwinding from a panic. The standard library knows only that some thread on
     /// this OS thread is.
     unwinding: RefCell<Vec<ThreadId>>,
@@ -39,6 +43,7 @@ pub(crate) struct Crew<B> {
     panics: Panics,
     kept: Kept,
     teardown: Teardown,
+    ways: Ways,
     options: Options,
 }
 
@@ -49,10 +54,13 @@ impl<B: Backend> Crew<B> {
             body: Cell::new(None),
             belongings: RefCell::new(Vec::new()),
             thread_names: RefCell::new(Vec::new()),
+            object_names: RefCell::new(Vec::new()),
+            spurious: RefCell::new(Vec::new()),
             unwinding: RefCell::new(Vec::new()),
             panics: Panics::default(),
             kept: Kept::default(),
             teardown: Teardown::default(),
+            ways: options.ways(),
             options,
         }
     }
@@ -68,6 +76,16 @@ impl<B: Backend> Crew<B> {
 
     pub(crate) fn thread_names(&self) -> Vec<(ThreadId, String)> {
         self.thread_names.borrow().clone()
+    }
+
+    fn call_object(&self, object: ObjectId, name: &str) {
+        let mut names = self.object_names.borrow_mut();
+        names.retain(|known| known.0 != object);
+        names.push((object, name.to_owned()));
+    }
+
+    pub(crate) fn object_names(&self) -> Vec<(ObjectId, String)> {
+        self.object_names.borrow().clone()
     }
 
     pub(crate) fn abandon(self) {
@@ -119,6 +137,8 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         program: &'a dyn Fn(),
     ) -> Run<'a, B, M, C> {
         crew.unwinding.get_mut().clear();
+        crew.object_names.get_mut().clear();
+        crew.spurious.get_mut().clear();
         Run {
             engine,
             crew,
@@ -141,12 +161,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         let this: *const Self = self;
         // SAFETY: the entries take a pointer to this type, and `self` outlives `disconnect` below.
         unsafe {
-            port::connect(
-                this.cast(),
-                const { &Self::ENTRIES },
-                epoch,
-                self.crew.options.plain_accesses,
-            );
+            port::connect(this.cast(), const { &Self::ENTRIES }, epoch, self.crew.ways);
         }
         // Ends the connection also if raddle itself panics.
         let _connection = Connection;
@@ -314,6 +329,27 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
             Some(effect) => effect,
             None => this.end_within(head, first, second, site),
         }
+    }
+
+    /// Whether what the calling thread is about to do goes wrong without a reason.
+    #[cold]
+    fn is_spurious(&self, site: Site) -> bool {
+        let me = self.thread.get().index();
+        let used = || self.crew.spurious.borrow().get(me).copied().unwrap_or(0);
+        if self.phase.get().is_over() || used() >= self.crew.options.spurious {
+            return false;
+        }
+        let [head, first, second] =
+            Op::new(ObjectId::NONE, Action::Choose { bound: 2 }).into_words();
+        let chosen = self.submit::<AnyOp>(head, first, second, site) == Effect::Value(1);
+        if chosen {
+            let mut all = self.crew.spurious.borrow_mut();
+            if all.len() <= me {
+                all.resize(me + 1, 0);
+            }
+            all[me] += 1;
+        }
+        chosen
     }
 
     /// Announces an operation in any phase. Whose turn is it?

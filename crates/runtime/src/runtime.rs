@@ -3,11 +3,11 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-use raddle_core::{Chooser, ThreadId};
+use raddle_core::{Chooser, ObjectId, Site, ThreadId};
 use raddle_engine::{Engine, Memory, Stuck, Substrate};
 
 use crate::epoch::Epochs;
-use crate::port::Parting;
+use crate::port::{Parting, Plain, Ways};
 use crate::run::{Crew, Run};
 use crate::watchdog::Watchdog;
 use crate::{Backend, panics, port};
@@ -21,6 +21,10 @@ pub struct Options {
     pub name: String,
     /// Whether accesses to plain shared variables are operations too.
     pub plain_accesses: bool,
+    /// Lines on which they are in any case.
+    pub racy: Vec<Site>,
+    /// How often a wait may end and a weak exchange fail without a reason, for each thread of a run.
+    pub spurious: u32,
     /// Whether a panic that leaves a spawned thread is what joining it gives; otherwise it ends the run.
     pub joinable_panics: bool,
     /// How long a run may show no sign of life before the process is ended with an explanation.
@@ -34,9 +38,20 @@ impl Options {
             stack_size: 256 * 1024,
             name: name.into(),
             plain_accesses: false,
+            racy: Vec::new(),
+            spurious: 0,
             joinable_panics: false,
             patience: None,
         }
+    }
+
+    pub(crate) fn ways(&self) -> Ways {
+        let plain = match (self.plain_accesses, self.racy.is_empty()) {
+            (true, _) => Plain::Point,
+            (false, true) => Plain::Noted,
+            (false, false) => Plain::PointIfRacy,
+        };
+        Ways { plain, spurious: self.spurious > 0 }
     }
 }
 
@@ -66,6 +81,11 @@ impl<B: Backend> Runtime<B> {
     /// did not have. Nothing after a thread got stuck.
     pub fn thread_names(&self) -> Vec<(ThreadId, String)> {
         self.crew.as_ref().map_or_else(Vec::new, |crew| crew.thread_names())
+    }
+
+    /// What the program called objects of the last run. Nothing after a thread got stuck.
+    pub fn object_names(&self) -> Vec<(ObjectId, String)> {
+        self.crew.as_ref().map_or_else(Vec::new, |crew| crew.object_names())
     }
 
     /// The stuck thread's stack may be referred to from anywhere.

@@ -15,6 +15,7 @@ use raddle_runtime::Origin;
 use raddle_runtime::port::{self, Kind, Name};
 
 use super::poison::result;
+use crate::naming::Named;
 use crate::unexpected;
 
 // Made once, by the compiler; only the object is to be filled in.
@@ -146,15 +147,18 @@ impl<T: ?Sized> Mutex<T> {
     /// `None` outside a run.
     #[inline]
     fn submit(&self, kind: Kind, op: Op, site: Site) -> Option<Effect> {
-        let initial = || {
-            if matches!(self.outside.try_lock(), Err(TryLockError::WouldBlock)) {
-                return None;
-            }
-            // SAFETY: nobody holds the lock, so that there are no references to the data.
-            unsafe { self.origin.used_in_run(self.data.get(), "Mutex", site) };
-            Some(Initial::Mutex)
-        };
-        port::operate(kind, &self.name, initial, |object| op.on(object), site)
+        port::operate(kind, &self.name, || self.begin(site), |object| op.on(object), site)
+    }
+
+    /// The run under way uses the mutex for the first time. `None` if somebody outside holds it.
+    #[cold]
+    fn begin(&self, site: Site) -> Option<Initial> {
+        if matches!(self.outside.try_lock(), Err(TryLockError::WouldBlock)) {
+            return None;
+        }
+        // SAFETY: nobody holds the lock, so that there are no references to the data.
+        unsafe { self.origin.used_in_run(self.data.get(), "Mutex", site) };
+        Some(Initial::Mutex)
     }
 
     #[inline(always)]
@@ -238,6 +242,12 @@ impl<T: Default> Default for Mutex<T> {
 impl<T> From<T> for Mutex<T> {
     fn from(value: T) -> Mutex<T> {
         Mutex::new(value)
+    }
+}
+
+impl<T: ?Sized> Named for Mutex<T> {
+    fn call(&self, name: &str, site: Site) {
+        port::call_object(&self.name, || self.begin(site), name, site);
     }
 }
 

@@ -13,6 +13,7 @@ use raddle_runtime::Origin;
 use raddle_runtime::port::{self, Kind, Name};
 
 use super::poison::{Poison, result};
+use crate::naming::Named;
 use crate::unexpected;
 
 /// A reader-writer lock, as [`std::sync::RwLock`].
@@ -149,21 +150,24 @@ impl<T: ?Sized> RwLock<T> {
 
     /// `None` outside a run.
     fn submit(&self, op: RwLockOp, site: Site) -> Option<Effect> {
-        let initial = || {
-            if matches!(self.outside.try_write(), Err(TryLockError::WouldBlock)) {
-                return None;
-            }
-            // SAFETY: nobody holds the lock, so that there are no references to the data.
-            unsafe { self.origin.used_in_run(self.data.get(), "RwLock", site) };
-            Some(Initial::RwLock)
-        };
         port::operate(
             Kind::Any,
             &self.name,
-            initial,
+            || self.begin(site),
             |object| Op::new(object, Action::RwLock(op)),
             site,
         )
+    }
+
+    /// The run under way uses the lock for the first time. `None` if somebody outside holds it.
+    #[cold]
+    fn begin(&self, site: Site) -> Option<Initial> {
+        if matches!(self.outside.try_write(), Err(TryLockError::WouldBlock)) {
+            return None;
+        }
+        // SAFETY: nobody holds the lock, so that there are no references to the data.
+        unsafe { self.origin.used_in_run(self.data.get(), "RwLock", site) };
+        Some(Initial::RwLock)
     }
 
     fn reader_in_run(&self, site: Site) -> LockResult<RwLockReadGuard<'_, T>> {
@@ -242,6 +246,12 @@ impl<T: Default> Default for RwLock<T> {
 impl<T> From<T> for RwLock<T> {
     fn from(value: T) -> RwLock<T> {
         RwLock::new(value)
+    }
+}
+
+impl<T: ?Sized> Named for RwLock<T> {
+    fn call(&self, name: &str, site: Site) {
+        port::call_object(&self.name, || self.begin(site), name, site);
     }
 }
 

@@ -35,6 +35,9 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         ],
         declare: Self::declare_entry,
         touch: Self::touch_entry,
+        is_racy: Self::is_racy_entry,
+        spurious: Self::spurious_entry,
+        call_object: Self::call_object_entry,
         keep: Self::keep_entry,
         newest: Self::newest_entry,
         life: Self::life_entry,
@@ -79,6 +82,15 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         }
         fn touch_entry(run, object: ObjectId, writes: bool, site: Site) {
             run.with_engine(|engine| engine.touch(run.thread.get(), object, writes, site))
+        }
+        fn is_racy_entry(run, site: Site) -> bool {
+            run.crew.options.racy.contains(&site)
+        }
+        fn spurious_entry(run, site: Site) -> bool {
+            run.is_spurious(site)
+        }
+        fn call_object_entry(run, object: ObjectId, name: &str) {
+            run.crew.call_object(object, name);
         }
         fn keep_entry(run, place: *mut u8, size: usize) {
             // SAFETY: promised to the port.
