@@ -39,5 +39,5 @@ pub use report::{
 pub use schedule::{Choice, Schedule};
 pub use token::{Token, TokenError};
 pub use trace::{
-    Divergence, Ending, ObjectInfo, ObjectKind, Panic, PlainAccess, ThreadInfo, Trace,
+    Creation, Divergence, Ending, ObjectInfo, ObjectKind, Panic, PlainAccess, ThreadInfo, Trace,
 };

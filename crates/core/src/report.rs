@@ -80,6 +80,17 @@ pub enum Leak {
         /// Where it was taken.
         site: Site,
     },
+    /// Memory with an object in it that nobody frees.
+    Memory {
+        /// Who allocated it.
+        thread: ThreadId,
+        /// The object.
+        object: ObjectId,
+        /// Where it was first used.
+        site: Site,
+        /// How much it is.
+        bytes: usize,
+    },
 }
 
 /// A thread takes a lock while it holds another.

@@ -191,6 +191,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.trace.events.clear();
         self.trace.pending.clear();
         self.trace.plain.clear();
+        self.trace.unfreed.clear();
         // Main is the first thread of every run, and its life the first object.
         self.trace.threads.truncate(1);
         self.trace.objects.truncate(1);

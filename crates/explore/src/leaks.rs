@@ -1,5 +1,5 @@
-//! What a run that ended well leaves behind: threads that wait for ever, and locks that nobody will give
-//! back.
+//! What a run that ended well leaves behind: threads that wait for ever, locks that nobody will give back,
+//! and memory that nobody will free.
 
 use raddle_core::{Action, Ending, Leak, ObjectKind, ThreadOp, Trace};
 
@@ -21,6 +21,11 @@ pub fn leak(trace: &Trace) -> Option<Leak> {
             let ends = event.op.action() == Action::Thread(ThreadOp::Exit);
             ends && trace.objects[event.op.object().index()].kind == ObjectKind::Thread(held.thread)
         })
-    })?;
-    Some(Leak::Lock { thread: held.thread, object: held.lock, site: held.site })
+    });
+    if let Some(held) = held {
+        return Some(Leak::Lock { thread: held.thread, object: held.lock, site: held.site });
+    }
+    let first = trace.unfreed.iter().min_by_key(|creation| creation.object.0)?;
+    let site = trace.objects[first.object.index()].site;
+    Some(Leak::Memory { thread: first.thread, object: first.object, site, bytes: first.bytes })
 }

@@ -5,11 +5,13 @@
 //! as their memory orderings say (C++20: a release sequence goes on through read-modify-writes only). A
 //! condition variable orders nothing by itself; the lock it is used with does.
 //!
+//! To make an object is to write its memory, for any kind of object, where an allocator tells who did.
+//!
 //! Clocks are worked out after a run, and only if the run has accesses to plain variables.
 
 use raddle_core::{
-    Action, AtomicOp, BarrierOp, CellOp, ChannelOp, Effect, Event, Finding, MutexOp, OnceOp, Order,
-    ParkOp, PlainAccess, RwLockOp, Site, ThreadOp, Trace,
+    Action, AtomicOp, BarrierOp, CellOp, ChannelOp, Effect, Event, Finding, MutexOp, ObjectId,
+    OnceOp, Order, ParkOp, PlainAccess, RwLockOp, Site, ThreadOp, Trace,
 };
 use raddle_engine::{Engine, Sc, Substrate};
 use raddle_strategy::Random;
@@ -78,19 +80,23 @@ fn go_through(
             look(&mut detector, *access)?;
         }
         if let Action::Cell(op) = event.op.action() {
-            let access = PlainAccess {
-                thread: event.id.thread,
-                after: position,
-                object: event.op.object(),
-                writes: op == CellOp::Write,
-                site: event.site,
-            };
+            let access = plain_access(position, event, op == CellOp::Write);
             look(&mut detector, access)?;
         } else {
+            if detector.is_created(event.op.object()) {
+                // Whoever uses an object reads what its creator wrote.
+                look(&mut detector, plain_access(position, event, false))?;
+            }
             detector.happen(event);
         }
     }
     plain.try_for_each(|access| look(&mut detector, *access))
+}
+
+/// The event at `position` as an access to plain memory.
+fn plain_access(position: usize, event: &Event, writes: bool) -> PlainAccess {
+    let (thread, object) = (event.id.thread, event.op.object());
+    PlainAccess { thread, after: position, object, writes, site: event.site }
 }
 
 #[derive(Clone, Debug, Default)]
@@ -146,6 +152,11 @@ impl Detector {
         let objects = vec![OfObject::default(); trace.objects.len()];
         let variables = vec![OfVariable::default(); trace.objects.len()];
         Detector { threads, objects, variables }
+    }
+
+    /// Whether somebody wrote the memory of an object that is used by other means.
+    fn is_created(&self, object: ObjectId) -> bool {
+        self.variables.get(object.index()).is_some_and(|variable| variable.write.is_some())
     }
 
     /// What an access races with, if with anything.

@@ -25,7 +25,7 @@ pub use oddities::{Leaks, Oddities};
 pub use parallel::Workers;
 use tally::Tally;
 pub use words::ReplayError;
-use words::{choice, describe, refused};
+use words::{choice, describe, possible, refused};
 
 /// What a check is to do.
 #[derive(Clone, Debug)]
@@ -274,7 +274,7 @@ impl<'a, S: Substrate> Session<'a, S> {
             Ending::Diverged(divergence) => Some(Finding::Nondeterminism {
                 at: trace.events.len(),
                 first: format!("{} was possible", choice(divergence.expected)),
-                second: "it was not".into(),
+                second: possible(trace),
             }),
             Ending::Panicked(panic) => Some(Finding::Panic(panic.clone())),
             Ending::Deadlock => Some(Finding::Deadlock(waits(trace))),

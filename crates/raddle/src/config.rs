@@ -11,6 +11,7 @@ use raddle_explore::{
 use raddle_runtime::interrupt::Watch;
 use raddle_runtime::{Options, Runtime};
 
+use crate::alloc::Alloc;
 use crate::done::{Done, Target};
 use crate::environment::{Environment, SettingError};
 use crate::files::{self, Folder};
@@ -238,7 +239,9 @@ impl Config {
 
     /// What it is to leave something behind: a thread that waits for ever after main has ended, or a lock
     /// that its thread held when it ended. Nothing, a note in the report (for some of the executions), or
-    /// a failure.
+    /// a failure. If [`Alloc`](crate::Alloc) is the allocator of the program, to leave memory with objects
+    /// of [`sync`](crate::sync) or [`cell`](crate::cell) in it behind, such as `Arc`s that refer to one
+    /// another, is a failure then too.
     ///
     /// ```
     /// use raddle::{Config, Finding, Leaks, sync::Mutex};
@@ -421,6 +424,7 @@ impl Config {
             plain_accesses: granularity == Granularity::All,
             racy: Vec::new(),
             spurious: environment.spurious.unwrap_or(self.spurious),
+            heap: (self.races || settings.oddities.leaks == Leaks::Fail) && Alloc::is_used(),
             joinable_panics: panics == Panics::Join,
             patience: environment.watchdog.unwrap_or(match self.watchdog {
                 Watchdog::ForChecks => watch.map(|_| PATIENCE),

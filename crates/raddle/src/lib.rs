@@ -26,6 +26,7 @@
 //!
 //! Outside a check, everything in [`sync`], [`thread`], [`hint`] and [`time`] behaves as in `std`.
 
+mod alloc;
 mod config;
 mod done;
 mod environment;
@@ -43,6 +44,7 @@ pub mod sync;
 pub mod thread;
 pub mod time;
 
+pub use alloc::Alloc;
 pub use config::Config;
 pub use environment::SettingError;
 pub use naming::{Named, name};

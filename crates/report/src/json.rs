@@ -10,6 +10,7 @@ use raddle_core::{
     Verdict, Wait,
 };
 
+use crate::circles;
 use crate::failure::headline;
 use crate::fold::Fold;
 use crate::names::Names;
@@ -124,7 +125,7 @@ fn failure(failure: &Failure, how: Fold) -> Json {
     let names = Names::new(&failure.trace);
     Json::Object(vec![
         ("summary", Json::text(headline(&failure.finding, &names))),
-        ("finding", finding(&failure.finding)),
+        ("finding", finding(failure, &names)),
         ("execution", Json::Number(failure.execution)),
         ("reproduced", Json::Bool(failure.reproduced)),
         ("token", Json::text(&failure.token)),
@@ -132,8 +133,8 @@ fn failure(failure: &Failure, how: Fold) -> Json {
     ])
 }
 
-fn finding(finding: &Finding) -> Json {
-    match finding {
+fn finding(failure: &Failure, names: &Names<'_>) -> Json {
+    match &failure.finding {
         Finding::Panic(Panic { thread: by, message, place, backtrace }) => kind(
             "panic",
             [
@@ -149,7 +150,10 @@ fn finding(finding: &Finding) -> Json {
         Finding::Race { first, second } => {
             kind("race", [("first", access(first)), ("second", access(second))])
         }
-        Finding::StepLimit { steps } => kind("step-limit", [("steps", Json::Number(*steps))]),
+        Finding::StepLimit { steps } => {
+            let circles = circles::json(&failure.trace, names);
+            kind("step-limit", [("steps", Json::Number(*steps)), ("circles", circles)])
+        }
         Finding::Nondeterminism { at, first, second } => kind(
             "nondeterminism",
             [

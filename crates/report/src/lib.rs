@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod backtrace;
+mod circles;
 mod clean;
 mod deadlock;
 mod excerpt;

@@ -4,6 +4,7 @@ use raddle_core::{Leak, LockOrder, ObjectId, Oddity, Report, ThreadId, Warning};
 
 use crate::json::{Json, kind, site, thread};
 use crate::names::Names;
+use crate::number::count;
 
 /// What an execution left behind, as what is wrong with it.
 pub(crate) fn headline(leak: &Leak, names: &Names<'_>) -> String {
@@ -13,6 +14,9 @@ pub(crate) fn headline(leak: &Leak, names: &Names<'_>) -> String {
         }
         Leak::Lock { thread, object, .. } => {
             format!("{} ended while it held {}", names.thread(*thread), names.name(*object))
+        }
+        Leak::Memory { object, .. } => {
+            format!("memory is never freed: that of {}", names.name(*object))
         }
     }
 }
@@ -29,6 +33,14 @@ pub(crate) fn explanation(leak: &Leak, names: &Names<'_>) -> String {
             "  {} was taken at {site} and never given back: its guard was forgotten, or is part of\n  \
              something that was (`mem::forget`, `Box::leak`, a cycle of `Arc`s). Nobody can take it any \
              more.\n",
+            names.name(*object)
+        ),
+        Leak::Memory { thread, object, site, bytes } => format!(
+            "  {} allocated {}, in which {} is that was first used at {site}. When the\n  execution \
+             had ended nobody had freed it: an `Arc` or `Box` was forgotten, or `Arc`s refer to one \
+             another.\n",
+            names.thread(*thread),
+            count(*bytes as u64, "byte", "bytes"),
             names.name(*object)
         ),
     }
@@ -48,6 +60,10 @@ pub(crate) fn remark(warning: &Warning) -> String {
         ),
         Oddity::Leak(Leak::Lock { thread, site, .. }) => format!(
             "note: in execution {execution}, {thread} ended while it held the lock taken at {site}"
+        ),
+        Oddity::Leak(Leak::Memory { thread, site, bytes, .. }) => format!(
+            "note: in execution {execution}, nobody freed the {bytes} bytes that {thread} allocated for \
+             what was first used at {site}"
         ),
         Oddity::LockOrder(orders) => format!(
             "warning: locks are taken in different orders: {} (execution {execution}); no execution was \
@@ -75,6 +91,11 @@ pub(crate) fn leak_json(leak: &Leak) -> Json {
     let (what, by, object, at) = match *leak {
         Leak::Thread { thread, object, site } => ("thread", thread, object, site),
         Leak::Lock { thread, object, site } => ("lock", thread, object, site),
+        Leak::Memory { thread, object, site, .. } => ("memory", thread, object, site),
+    };
+    let bytes = match *leak {
+        Leak::Memory { bytes, .. } => Some(bytes as u64),
+        Leak::Thread { .. } | Leak::Lock { .. } => None,
     };
     kind(
         "leak",
@@ -83,6 +104,7 @@ pub(crate) fn leak_json(leak: &Leak) -> Json {
             ("thread", thread(by)),
             ("object", Json::Number(object.0.into())),
             ("site", site(at)),
+            ("bytes", Json::or_null(bytes, Json::Number)),
         ],
     )
 }

@@ -185,7 +185,7 @@ fn stopped(
         Finding::Race { .. }
         | Finding::StepLimit { .. }
         | Finding::Nondeterminism { .. }
-        | Finding::Leak(Leak::Lock { .. })
+        | Finding::Leak(Leak::Lock { .. } | Leak::Memory { .. })
         | Finding::Stuck { .. } => Vec::new(),
     }
 }

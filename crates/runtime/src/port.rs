@@ -69,6 +69,10 @@ pub(crate) struct Entries {
     pub(crate) is_racy: unsafe fn(*const (), Site) -> bool,
     pub(crate) spurious: unsafe fn(*const (), Site) -> bool,
     pub(crate) call_object: unsafe fn(*const (), ObjectId, &str),
+    pub(crate) allocated: unsafe fn(*const (), usize, usize),
+    pub(crate) freed: unsafe fn(*const (), usize),
+    /// An object was declared that is at this address.
+    pub(crate) born: unsafe fn(*const (), ObjectId, usize),
     pub(crate) keep: unsafe fn(*const (), *mut u8, usize),
     pub(crate) newest: unsafe fn(*const (), ObjectId) -> u64,
     pub(crate) life: unsafe fn(*const (), ThreadId) -> ObjectId,
@@ -114,6 +118,8 @@ pub(crate) struct Port {
     /// What may be called with `run`; outside a run, what says that there is none.
     entries: Cell<&'static Entries>,
     ways: Cell<Ways>,
+    /// Whether what is allocated now is raddle's own.
+    is_noting: Cell<bool>,
     /// For how many threads of the run the mirror keeps something.
     endowed: Cell<u32>,
     blocks: Blocks,
@@ -125,6 +131,8 @@ pub(crate) struct Ways {
     pub(crate) plain: Plain,
     /// Whether waits may end, and weak exchanges fail, without a reason.
     pub(crate) spurious: bool,
+    /// Whether the allocator tells what the program allocates.
+    pub(crate) heap: bool,
 }
 
 /// What an access to a plain variable is.
@@ -144,7 +152,8 @@ thread_local! {
             epoch: Cell::new(0),
             run: Cell::new(std::ptr::null()),
             entries: Cell::new(&OUTSIDE),
-            ways: Cell::new(Ways { plain: Plain::Noted, spurious: false }),
+            ways: Cell::new(Ways { plain: Plain::Noted, spurious: false, heap: false }),
+            is_noting: Cell::new(false),
             endowed: Cell::new(0),
             blocks: Blocks::new(),
         }
@@ -301,6 +310,40 @@ pub fn call_object(
     let (run, entries) = port.get();
     // SAFETY: both were set together by `connect`, for a run that has not ended.
     unsafe { (entries.call_object)(run, number(known), called) }
+}
+
+/// The program has allocated memory. To be called by an allocator; nothing outside a run.
+#[inline]
+pub fn allocated(address: usize, size: usize) {
+    // SAFETY: the entry may be called with any block.
+    note(|run, entries| unsafe { (entries.allocated)(run, address, size) });
+}
+
+/// The program frees memory. To be called by an allocator; nothing outside a run.
+#[inline]
+pub fn freed(address: usize) {
+    // SAFETY: the entry may be called with any address.
+    note(|run, entries| unsafe { (entries.freed)(run, address) });
+}
+
+/// Tells the run of memory, unless it is the run's own for doing so.
+#[inline]
+fn note(tell: impl FnOnce(*const (), &'static Entries)) {
+    let port = port();
+    if port.epoch.get() == 0 || !port.ways.get().heap || port.is_noting.replace(true) {
+        return;
+    }
+    let (run, entries) = port.get();
+    tell(run, entries);
+    port.is_noting.set(false);
+}
+
+/// Does something of raddle's own for which memory may be needed that is not the program's.
+pub(crate) fn unnoted<R>(work: impl FnOnce() -> R) -> R {
+    let before = port().is_noting.replace(true);
+    let result = work();
+    port().is_noting.set(before);
+    result
 }
 
 /// Puts back after the run what is now at `place`.
@@ -556,6 +599,9 @@ static OUTSIDE: Entries = Entries {
     is_racy: |_, _| outside(),
     spurious: |_, _| outside(),
     call_object: |_, _, _| outside(),
+    allocated: |_, _, _| outside(),
+    freed: |_, _| outside(),
+    born: |_, _, _| outside(),
     keep: |_, _, _| outside(),
     newest: |_, _| outside(),
     life: |_, _| outside(),
@@ -645,6 +691,11 @@ impl Name {
         // SAFETY: both were set together by `connect`, for a run that has not ended.
         let object = unsafe { (entries.declare)(run, initial, site) };
         assert!(object.0 < 1 << OBJECT_BITS, "more than 16 million objects in one run");
+        if port.ways.get().heap {
+            let address = std::ptr::from_ref(self).addr();
+            // SAFETY: as above.
+            unnoted(|| unsafe { (entries.born)(run, object, address) });
+        }
         let name = port.epoch.get() << OBJECT_BITS | u64::from(object.0);
         self.0.store(name, Ordering::Relaxed);
         name

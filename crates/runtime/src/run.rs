@@ -8,15 +8,17 @@ use raddle_core::{Action, Chooser, Effect, ObjectId, Op, Site, ThreadId, ThreadO
 use raddle_engine::known::{AnyOp, Known, LifeOp};
 use raddle_engine::{Engine, Memory, Stuck, Turn};
 
-use crate::port::{self, Caught, Parting, Ways};
+use crate::port::{self, Caught, Entries, Parting, Ways};
 use crate::runtime::Options;
 use crate::{Backend, Body};
 
 mod entries;
+mod heap;
 mod keep;
 mod panicked;
 mod teardown;
 
+use heap::Heap;
 use keep::Kept;
 use panicked::Panics;
 use teardown::Teardown;
@@ -42,6 +44,7 @@ pub(crate) struct Crew<B> {
     /// Panics that left threads of the run without ending it.
     panics: Panics,
     kept: Kept,
+    heap: Heap,
     teardown: Teardown,
     ways: Ways,
     options: Options,
@@ -59,6 +62,7 @@ impl<B: Backend> Crew<B> {
             unwinding: RefCell::new(Vec::new()),
             panics: Panics::default(),
             kept: Kept::default(),
+            heap: Heap::default(),
             teardown: Teardown::default(),
             ways: options.ways(),
             options,
@@ -161,7 +165,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         let this: *const Self = self;
         // SAFETY: the entries take a pointer to this type, and `self` outlives `disconnect` below.
         unsafe {
-            port::connect(this.cast(), const { &Self::ENTRIES }, epoch, self.crew.ways);
+            port::connect(this.cast(), self.entries(), epoch, self.crew.ways);
         }
         // Ends the connection also if raddle itself panics.
         let _connection = Connection;
@@ -177,10 +181,22 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         if port::has_belongings() && result.is_ok() {
             self.clear_belongings();
         }
+        if self.crew.ways.heap && result.is_ok() {
+            self.tell_what_is_left();
+        }
         if !self.crew.kept.is_empty() {
             self.crew.kept.put_back();
         }
         result
+    }
+
+    #[inline(always)]
+    fn entries(&self) -> &'static Entries {
+        if self.crew.ways.heap {
+            self.crew.heap.clear();
+            return const { &Self::WATCHED };
+        }
+        const { &Self::ENTRIES }
     }
 
     #[inline(always)]

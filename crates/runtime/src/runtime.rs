@@ -25,6 +25,8 @@ pub struct Options {
     pub racy: Vec<Site>,
     /// How often a wait may end and a weak exchange fail without a reason, for each thread of a run.
     pub spurious: u32,
+    /// Whether an allocator tells the [`port`] what the program allocates and frees.
+    pub heap: bool,
     /// Whether a panic that leaves a spawned thread is what joining it gives; otherwise it ends the run.
     pub joinable_panics: bool,
     /// How long a run may show no sign of life before the process is ended with an explanation.
@@ -40,6 +42,7 @@ impl Options {
             plain_accesses: false,
             racy: Vec::new(),
             spurious: 0,
+            heap: false,
             joinable_panics: false,
             patience: None,
         }
@@ -51,7 +54,7 @@ impl Options {
             (false, true) => Plain::Noted,
             (false, false) => Plain::PointIfRacy,
         };
-        Ways { plain, spurious: self.spurious > 0 }
+        Ways { plain, spurious: self.spurious > 0, heap: self.heap }
     }
 }
 

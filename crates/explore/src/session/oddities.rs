@@ -73,7 +73,9 @@ impl Warnings {
 /// The lines that an oddity is about.
 fn lines(oddity: &Oddity) -> Vec<Site> {
     match oddity {
-        Oddity::Leak(Leak::Thread { site, .. } | Leak::Lock { site, .. }) => vec![*site],
+        Oddity::Leak(
+            Leak::Thread { site, .. } | Leak::Lock { site, .. } | Leak::Memory { site, .. },
+        ) => vec![*site],
         Oddity::LockOrder(orders) => {
             let both = |order: &LockOrder| [order.taken_at, order.wanted_at];
             let mut lines: Vec<Site> = orders.iter().flat_map(both).collect();
@@ -102,7 +104,8 @@ impl<S: Substrate> Session<'_, S> {
     ) -> Option<Stop> {
         let Oddities { leaks, lock_order } = self.settings.oddities;
         if leaks == Leaks::Note {
-            if let Some(leak) = leak(trace) {
+            // Memory is often left behind on purpose; it is looked at on request only.
+            if let Some(leak) = leak(trace).filter(|leak| !matches!(leak, Leak::Memory { .. })) {
                 warnings.add(Oddity::Leak(leak), run + 1);
             }
         }

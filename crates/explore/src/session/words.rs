@@ -79,6 +79,21 @@ pub(super) fn describe(event: Option<&Event>, trace: &Trace) -> String {
     }
 }
 
+/// What could have happened where a run left the choices prescribed for it.
+pub(super) fn possible(trace: &Trace) -> String {
+    let able = trace.pending.iter().filter(|pending| pending.enabled);
+    let able: Vec<String> = able
+        .map(|pending| {
+            let (thread, site, action) = (pending.thread, pending.site, pending.op.action());
+            format!("{thread} at {site}: {action:?}")
+        })
+        .collect();
+    if able.is_empty() {
+        return "no thread could go on".into();
+    }
+    format!("only this was: {}", able.join("; "))
+}
+
 /// What raddle itself would not do in a run, if that ended it: the program uses something that it may
 /// not share between runs.
 pub(super) fn refused(trace: &Trace) -> Option<Finding> {

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 
 use expect_test::{Expect, expect};
 use raddle_core::{
-    Action, AtomicOp, Bounds, ChannelOp, CondvarOp, Effect, Finding, MutexOp, ObjectId, ObjectKind,
-    OnceOp, Order, ParkOp, Phase, PhaseEnd, Report, Scalar, Search, Site, ThreadId, ThreadOp,
-    Verdict,
+    Action, AtomicOp, Bounds, ChannelOp, CondvarOp, Effect, Finding, Leak, MutexOp, ObjectId,
+    ObjectKind, OnceOp, Order, ParkOp, Phase, PhaseEnd, Report, Scalar, Search, Site, ThreadId,
+    ThreadOp, Verdict,
 };
 use serde_json::Value;
 
@@ -89,6 +89,7 @@ fn a_clean_result() {
               "threads": 3,
               "phases": [],
               "search": null,
+              "warnings": [],
               "failure": null
             }
         "#]],
@@ -111,32 +112,33 @@ fn a_search_in_parts() {
     check(
         &report,
         expect![[r#"
-        {
-          "version": 1,
-          "name": "tests::queue",
-          "strategy": "random",
-          "seed": 18446744073709551615,
-          "verdict": {"kind": "bounded", "bounds": {"preemptions": 2, "delays": null, "unfairness": null}},
-          "executions": 10000,
-          "steps": 123456,
-          "classes": 3911,
-          "classes_exact": true,
-          "discarded": 0,
-          "elapsed_seconds": 0.4,
-          "threads": 3,
-          "phases": [
-            {"strategy": "dpor", "executions": 64, "end": {"kind": "too-many", "estimate": 25000000000000.0}},
             {
-              "strategy": "bpor:2",
-              "executions": 9936,
-              "end": {"kind": "bounded", "bounds": {"preemptions": 2, "delays": null, "unfairness": null}}
-            },
-            {"strategy": "random", "executions": 1, "end": {"kind": "too-many", "estimate": null}}
-          ],
-          "search": {"blocked": 3, "points": 40, "planned": 5, "estimate": 120.0},
-          "failure": null
-        }
-    "#]],
+              "version": 1,
+              "name": "tests::queue",
+              "strategy": "random",
+              "seed": 18446744073709551615,
+              "verdict": {"kind": "bounded", "bounds": {"preemptions": 2, "delays": null, "unfairness": null}},
+              "executions": 10000,
+              "steps": 123456,
+              "classes": 3911,
+              "classes_exact": true,
+              "discarded": 0,
+              "elapsed_seconds": 0.4,
+              "threads": 3,
+              "phases": [
+                {"strategy": "dpor", "executions": 64, "end": {"kind": "too-many", "estimate": 25000000000000.0}},
+                {
+                  "strategy": "bpor:2",
+                  "executions": 9936,
+                  "end": {"kind": "bounded", "bounds": {"preemptions": 2, "delays": null, "unfairness": null}}
+                },
+                {"strategy": "random", "executions": 1, "end": {"kind": "too-many", "estimate": null}}
+              ],
+              "search": {"blocked": 3, "points": 40, "planned": 5, "estimate": 120.0},
+              "warnings": [],
+              "failure": null
+            }
+        "#]],
     );
     assert_eq!(parsed(&report)["seed"].as_u64(), Some(u64::MAX));
 }
@@ -161,6 +163,7 @@ fn a_run() {
               "threads": 0,
               "phases": [],
               "search": null,
+              "warnings": [],
               "failure": {
                 "summary": "assertion `left == right` failed: an update got lost: left: 0, right: 1",
                 "finding": {"kind": "panic", "thread": 0, "message": "assertion `left == right` failed: an update got lost\n  left: 0\n right: 1", "place": "crates/report/tests/goldens/programs.rs:18:5", "backtrace": null},
@@ -216,6 +219,7 @@ fn a_deadlock_and_names() {
               "threads": 0,
               "phases": [],
               "search": null,
+              "warnings": [],
               "failure": {
                 "summary": "deadlock: no thread can go on",
                 "finding": {
@@ -269,6 +273,14 @@ fn other_findings() {
         (Finding::StepLimit { steps: 10 }, "step-limit"),
         (Finding::Stuck { thread: ThreadId(1), site: site::one() }, "stuck"),
         (
+            Finding::Leak(Leak::Lock {
+                thread: ThreadId(1),
+                object: ObjectId(0),
+                site: site::one(),
+            }),
+            "leak",
+        ),
+        (
             Finding::Nondeterminism { at: 4, first: "a".into(), second: "b".into() },
             "nondeterminism",
         ),
@@ -294,6 +306,8 @@ fn the_middle_of_a_very_long_run_is_left_out() {
         build.step(0, object, store, Effect::None, site::three());
     }
     let value = parsed(&failed(Finding::StepLimit { steps: 10_500 }, build.finish()));
+    // Every store is of another value.
+    assert_eq!(value["failure"]["finding"]["circles"][4]["times"], 1);
     let trace = &value["failure"]["trace"];
     assert_eq!(trace["omitted"], 500);
     assert_eq!(trace["events"][999]["step"], 1_000);

@@ -38,6 +38,9 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         is_racy: Self::is_racy_entry,
         spurious: Self::spurious_entry,
         call_object: Self::call_object_entry,
+        allocated: Self::allocated_entry,
+        freed: Self::freed_entry,
+        born: Self::born_entry,
         keep: Self::keep_entry,
         newest: Self::newest_entry,
         life: Self::life_entry,
@@ -91,6 +94,15 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         }
         fn call_object_entry(run, object: ObjectId, name: &str) {
             run.crew.call_object(object, name);
+        }
+        fn allocated_entry(run, address: usize, size: usize) {
+            run.crew.heap.allocated(run.thread.get(), address, size);
+        }
+        fn freed_entry(run, address: usize) {
+            run.crew.heap.freed(address);
+        }
+        fn born_entry(run, object: ObjectId, address: usize) {
+            run.born(object, address);
         }
         fn keep_entry(run, place: *mut u8, size: usize) {
             // SAFETY: promised to the port.
