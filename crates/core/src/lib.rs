@@ -16,6 +16,7 @@ pub mod dependence;
 mod event;
 pub mod fingerprint;
 mod id;
+mod oddity;
 mod op;
 mod point;
 mod report;
@@ -27,14 +28,14 @@ pub use action::{
     Action, AtomicOp, BarrierOp, CellOp, ChannelOp, CondvarOp, MutexOp, OnceOp, Order, ParkOp,
     PauseOp, Rmw, RwLockOp, Scalar, ThreadOp,
 };
-pub use dependence::{Access, Footprint};
+pub use dependence::{Access, Footprint, Stamp, Touch};
 pub use event::{Effect, Event, Pending};
 pub use id::{EventId, ObjectId, Site, ThreadId};
+pub use oddity::{Leak, LockOrder, Oddity, Warning};
 pub use op::Op;
 pub use point::{Chooser, Pick, Plan, Point, Threads};
 pub use report::{
-    Bounds, Failure, Finding, Leak, LockOrder, Oddity, Phase, PhaseEnd, Progress, Report, Search,
-    Verdict, Wait, Warning,
+    Bounds, Failure, Finding, Guarantee, Phase, PhaseEnd, Progress, Report, Search, Verdict, Wait,
 };
 pub use schedule::{Choice, Schedule};
 pub use token::{Token, TokenError};

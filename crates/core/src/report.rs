@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use crate::{ObjectId, Panic, PlainAccess, Site, ThreadId, Trace};
+use crate::{Leak, ObjectId, Panic, PlainAccess, Site, ThreadId, Trace, Warning};
 
 /// What a check found, and what a clean result means.
 #[derive(Clone, Debug)]
@@ -35,77 +35,37 @@ pub struct Report {
     pub phases: Vec<Phase>,
     /// What a systematic search took.
     pub search: Option<Search>,
+    /// What is known of bugs that were not found, from the runs that allow to say it.
+    pub guarantees: Vec<Guarantee>,
+    /// About how likely the next run would have been of a class not seen before (Good and Turing:
+    /// classes seen once, by runs). Only if all runs were drawn alike.
+    pub unseen: Option<f64>,
     /// What is odd about executions that do not fail; each thing once.
     pub warnings: Vec<Warning>,
 }
 
-/// Something odd about an execution that does not fail.
+/// How likely it is that a bug has escaped all runs of probabilistic concurrency testing.
+///
+/// For a bug of the given depth in executions of no more threads and steps than given. Counted are
+/// the qualifying runs: made for bugs of that depth or more, with these numbers fixed before the run
+/// and not exceeded in it, and without measures against starvation.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Warning {
-    /// What it is.
-    pub oddity: Oddity,
-    /// The first run in which it was seen, counted from one.
-    pub execution: u64,
-}
-
-/// What can be odd about an execution that does not fail.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Oddity {
-    /// It leaves something behind.
-    Leak(Leak),
-    /// Its threads take locks in different orders: each holds what the one before it wants, the first
-    /// what the last wants. An execution in which they wait for one another was looked for and not
-    /// found.
-    LockOrder(Vec<LockOrder>),
-}
-
-/// What an execution can leave behind.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub enum Leak {
-    /// A thread that waits for ever after main has ended.
-    Thread {
-        /// The thread.
-        thread: ThreadId,
-        /// What it waits for.
-        object: ObjectId,
-        /// Where it waits.
-        site: Site,
-    },
-    /// A lock that its thread held when it ended.
-    Lock {
-        /// The thread.
-        thread: ThreadId,
-        /// The lock.
-        object: ObjectId,
-        /// Where it was taken.
-        site: Site,
-    },
-    /// Memory with an object in it that nobody frees.
-    Memory {
-        /// Who allocated it.
-        thread: ThreadId,
-        /// The object.
-        object: ObjectId,
-        /// Where it was first used.
-        site: Site,
-        /// How much it is.
-        bytes: usize,
-    },
-}
-
-/// A thread takes a lock while it holds another.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub struct LockOrder {
-    /// The thread.
-    pub thread: ThreadId,
-    /// What it holds.
-    pub held: ObjectId,
-    /// Where it took that.
-    pub taken_at: Site,
-    /// What it takes.
-    pub wanted: ObjectId,
-    /// Where.
-    pub wanted_at: Site,
+pub struct Guarantee {
+    /// How the runs were made, as its word.
+    pub strategy: String,
+    /// The depth of the bug at most.
+    pub depth: u32,
+    /// The threads of an execution at most.
+    pub threads: u32,
+    /// The counted steps of an execution at most, or of one of its phases.
+    pub steps: u64,
+    /// Whether this is only about bugs within one phase: between points at which all threads but one
+    /// have ended.
+    pub in_one_phase: bool,
+    /// How many runs qualify.
+    pub runs: u64,
+    /// The probability, at most.
+    pub escape: f64,
 }
 
 /// How far a check has come that is still under way.

@@ -27,6 +27,8 @@ pub enum Refusal {
         /// Where it gives way to others.
         site: Site,
     },
+    /// A portfolio without strategies, or with one that does not sample.
+    NotAPortfolio,
 }
 
 impl Refusal {
@@ -75,6 +77,10 @@ impl fmt::Display for Refusal {
                  way {CIRCLES} times at {site} without changing anything (a livelock, unless others \
                  go on); leave out what goes round too often with a fair bound, `bpor:fair:1` or \
                  `bpor:2:fair:1`, or sample executions, such as with `random`"
+            ),
+            Refusal::NotAPortfolio => f.write_str(
+                "a portfolio is made of one or more strategies that sample, such as \
+                 `portfolio:pos-star+pct:3`",
             ),
         }
     }

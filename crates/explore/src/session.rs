@@ -7,7 +7,7 @@ use raddle_core::{
     Verdict, token,
 };
 use raddle_engine::{Engine, Family, Sc, Stuck, Substrate};
-use raddle_strategy::{Pct, Random, RoundRobin};
+use raddle_strategy::{Delay, Pct, Pos, Random, Rapos, RoundRobin, Surw, Urw};
 
 use crate::{
     Bound, BoundedDfs, Bpor, Covered, Dfs, Dpor, Explorer, Limit, Reduction, Refusal, Repeat,
@@ -18,6 +18,7 @@ mod auto;
 mod deepen;
 mod oddities;
 mod parallel;
+mod portfolio;
 mod tally;
 mod words;
 
@@ -112,6 +113,15 @@ impl<'a, S: Substrate> Session<'a, S> {
             Strategy::Random => self.explore(Repeat::new(Random::default(), seed)),
             Strategy::RoundRobin => self.explore(Repeat::new(RoundRobin, seed)),
             Strategy::Pct { depth } => self.explore(Repeat::new(Pct::new(depth), seed)),
+            Strategy::PctDrawn => self.explore(Repeat::new(Pct::drawn(), seed)),
+            Strategy::BasicPos => self.explore(Repeat::new(Pos::basic(), seed)),
+            Strategy::Pos => self.explore(Repeat::new(Pos::plain(), seed)),
+            Strategy::PosStar => self.explore(Repeat::new(Pos::default(), seed)),
+            Strategy::Rapos => self.explore(Repeat::new(Rapos::default(), seed)),
+            Strategy::Urw => self.explore(Repeat::new(Urw::default(), seed)),
+            Strategy::Surw => self.explore(Repeat::new(Surw::default(), seed)),
+            Strategy::Delay { delays } => self.explore(Repeat::new(Delay::new(delays), seed)),
+            Strategy::Portfolio(members) => self.portfolio(members),
             Strategy::Dfs => self.explore(Dfs::default()),
             Strategy::DfsWithin(Bound { preemptions: Some(most), lead: None }) => {
                 self.explore(BoundedDfs::new(Limit::Preemptions(most)))
@@ -168,7 +178,9 @@ impl<'a, S: Substrate> Session<'a, S> {
         let stop = self.go(&mut explorer, &mut tally, &limits, &mut |_| false);
         let verdict = stop.verdict(&explorer)?;
         let search = explorer.search();
-        Ok(Report { search, ..self.report(tally, verdict) })
+        let guarantees = explorer.guarantees();
+        let unseen = tally.unseen().filter(|_| explorer.draws_alike());
+        Ok(Report { search, guarantees, unseen, ..self.report(tally, verdict) })
     }
 
     /// Runs what `explorer` says until something is found or there is no reason to go on. `is_enough`
@@ -182,13 +194,26 @@ impl<'a, S: Substrate> Session<'a, S> {
     ) -> Stop {
         let chooser = explorer.chooser();
         let mut engine = Engine::new(Sc, explorer.family(), chooser, limits.max_steps);
+        let stop = self.drive(&mut engine, explorer, tally, limits, is_enough);
+        explorer.finish(engine.plan_mut());
+        stop
+    }
+
+    fn drive<E: Explorer>(
+        &mut self,
+        engine: &mut Engine<Sc, E::Then>,
+        explorer: &mut E,
+        tally: &mut Tally,
+        limits: &Limits,
+        is_enough: &mut dyn FnMut(&Pace) -> bool,
+    ) -> Stop {
         let first = tally.executions;
         let mut until_look: u64 = 0;
         loop {
             if !explorer.next(engine.plan_mut()) {
                 return if tally.is_trivial() { Stop::Trivial } else { Stop::Done };
             }
-            let cleared = self.substrate.execute(&mut engine, self.program);
+            let cleared = self.substrate.execute(engine, self.program);
             let run = tally.executions;
             let threads = engine.max_alive();
             let (trace, plan) = engine.trace_and_plan_mut();
@@ -332,6 +357,8 @@ impl<'a, S: Substrate> Session<'a, S> {
             threads: tally.threads,
             phases: Vec::new(),
             search: None,
+            guarantees: Vec::new(),
+            unseen: None,
             warnings: tally.warnings.into_vec(),
         }
     }

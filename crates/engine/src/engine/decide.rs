@@ -115,6 +115,8 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             enabled: &only,
             changed: &self.changed,
         });
+        // Whatever was granted before, the chooser is asked at each of these.
+        self.lease = 0;
         match self.plan.then.choose(&point, &self.trace.events) {
             Pick::Take(_) | Pick::Run { .. } => Turn::of(by),
             Pick::Abandon => {

@@ -7,7 +7,7 @@
 
 use raddle_core::{Phase, PhaseEnd, Report, Search, Verdict};
 use raddle_engine::Substrate;
-use raddle_strategy::Random;
+use raddle_strategy::Pos;
 
 use super::{Limits, OnStepLimit, Pace, Session, Stop, Tally};
 use crate::{Bound, Covered, Deepening, Dpor, Explorer, Reduction, Refusal, Repeat, Strategy};
@@ -96,6 +96,9 @@ impl<S: Substrate> Session<'_, S> {
             Stop::Refused(Refusal::ChoiceTooWide { bound, .. }) => {
                 (PhaseEnd::TooMany(f64::from(bound)), None)
             }
+            Stop::Refused(refusal @ Refusal::NotAPortfolio) => {
+                unreachable!("raddle invariant broken: {refusal} in a search")
+            }
             Stop::Failed(failure) => (PhaseEnd::Failed, Some(Verdict::Failed(failure))),
         };
         let strategy = Strategy::Dpor.to_string();
@@ -137,7 +140,7 @@ impl<S: Substrate> Session<'_, S> {
     fn sample_the_rest(&mut self, tally: &mut Tally) -> Result<(Phase, Verdict), Refusal> {
         let before = tally.executions;
         let limits = Limits::of(self.settings);
-        let mut explorer = Repeat::new(Random::default(), self.settings.seed);
+        let mut explorer = Repeat::new(Pos::default(), self.settings.seed);
         let stop = self.go(&mut explorer, tally, &limits, &mut |_| false);
         let end = match stop {
             Stop::Failed(_) => PhaseEnd::Failed,
@@ -145,7 +148,7 @@ impl<S: Substrate> Session<'_, S> {
                 PhaseEnd::OutOfBudget
             }
         };
-        let strategy = Strategy::Random.to_string();
+        let strategy = Strategy::PosStar.to_string();
         let phase = Phase { strategy, executions: tally.executions - before, end };
         Ok((phase, stop.verdict(&explorer)?))
     }

@@ -131,6 +131,8 @@ pub(crate) fn report(verdict: Verdict) -> Report {
         elapsed: Duration::from_millis(400),
         phases: Vec::new(),
         search: None,
+        guarantees: Vec::new(),
+        unseen: None,
         warnings: Vec::new(),
         threads: 3,
     }

@@ -89,6 +89,8 @@ fn a_clean_result() {
               "threads": 3,
               "phases": [],
               "search": null,
+              "unseen": null,
+              "guarantees": [],
               "warnings": [],
               "failure": null
             }
@@ -135,6 +137,8 @@ fn a_search_in_parts() {
                 {"strategy": "random", "executions": 1, "end": {"kind": "too-many", "estimate": null}}
               ],
               "search": {"blocked": 3, "points": 40, "planned": 5, "estimate": 120.0},
+              "unseen": null,
+              "guarantees": [],
               "warnings": [],
               "failure": null
             }
@@ -163,6 +167,8 @@ fn a_run() {
               "threads": 0,
               "phases": [],
               "search": null,
+              "unseen": null,
+              "guarantees": [],
               "warnings": [],
               "failure": {
                 "summary": "assertion `left == right` failed: an update got lost: left: 0, right: 1",
@@ -219,6 +225,8 @@ fn a_deadlock_and_names() {
               "threads": 0,
               "phases": [],
               "search": null,
+              "unseen": null,
+              "guarantees": [],
               "warnings": [],
               "failure": {
                 "summary": "deadlock: no thread can go on",
