@@ -186,6 +186,21 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.max_alive
     }
 
+    /// Gives threads their ids anew, so that those of the next run do not depend on earlier ones.
+    #[inline(always)]
+    pub fn forget_threads(&mut self) {
+        if !self.family.is_flat() {
+            self.forget_all_threads();
+        }
+    }
+
+    #[cold]
+    fn forget_all_threads(&mut self) {
+        self.family = Family::default();
+        self.threads = self.threads[..1].into();
+        self.pending = self.pending[..1].into();
+    }
+
     /// Begins a run; main is about to start.
     pub fn reset(&mut self) {
         self.trace.events.clear();

@@ -19,6 +19,7 @@ mod deepen;
 mod oddities;
 mod parallel;
 mod portfolio;
+mod sampling;
 mod tally;
 mod words;
 
@@ -210,6 +211,10 @@ impl<'a, S: Substrate> Session<'a, S> {
         let first = tally.executions;
         let mut until_look: u64 = 0;
         loop {
+            if explorer.draws_alike() {
+                // A run is to depend on nothing that happened before it.
+                engine.forget_threads();
+            }
             if !explorer.next(engine.plan_mut()) {
                 return if tally.is_trivial() { Stop::Trivial } else { Stop::Done };
             }

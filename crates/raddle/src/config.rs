@@ -173,12 +173,12 @@ impl Config {
         self
     }
 
-    /// On how many OS threads to search. Only the strategy `dpor` uses more than one; all others go
-    /// on as if it were one.
+    /// On how many OS threads to search or to sample. The strategies `dpor`, `random`, `pos` and its
+    /// variants, and `rapos` use more than one; all others go on as if it were one.
     ///
     /// The result is the same as on one: the same classes, and if an execution fails, the failure that
-    /// a search on one would report. For that the search is made again on one OS thread up to that
-    /// failure, as far as the budget goes.
+    /// one would report. For that a search is made again on one OS thread up to that failure, as far as the
+    /// budget goes; of a sample only a small part.
     ///
     /// The program runs on several OS threads at once, so it must not share objects between
     /// executions: an execution that uses a static while another one does fails and says so.
@@ -273,8 +273,8 @@ impl Config {
 
     /// How long an execution may do nothing that raddle can see. Then it is stuck outside raddle's
     /// control, for example in a lock of `std`, and cannot be ended: the process ends, and says where the
-    /// thread is. By default [`check`](Config::check) waits for ten seconds, and [`run`](Config::run), like
-    /// all with `None`, for ever. `RADDLE_WATCHDOG` goes before both; it can be `off`.
+    /// thread is. By default [`check`](Config::check) waits for ten seconds, except for a replay, and
+    /// [`run`](Config::run), like all with `None`, for ever. `RADDLE_WATCHDOG` goes before both; it can be `off`.
     ///
     /// It takes signals (SIGURG); where there are none, or the program handles this one, nothing is noticed.
     pub fn watchdog(mut self, patience: impl Into<Option<Duration>>) -> Config {
@@ -418,6 +418,7 @@ impl Config {
                 "a stack below 16 KiB cannot hold a thread; see `Config::stack_size`",
             ));
         }
+        let is_replay = environment.replay.is_some() || self.replay.is_some();
         let mut options = Options {
             stack_size: self.stack_size,
             name,
@@ -427,7 +428,8 @@ impl Config {
             heap: (self.races || settings.oddities.leaks == Leaks::Fail) && Alloc::is_used(),
             joinable_panics: panics == Panics::Join,
             patience: environment.watchdog.unwrap_or(match self.watchdog {
-                Watchdog::ForChecks => watch.map(|_| PATIENCE),
+                // Whoever replays may do so in a debugger.
+                Watchdog::ForChecks => watch.filter(|_| !is_replay).map(|_| PATIENCE),
                 Watchdog::Always(patience) => patience,
             }),
         };

@@ -249,6 +249,94 @@ mod tests {
         assert_eq!(environment, Ok(expected));
     }
 
+    /// Whatever the variables hold: settings, or an error that names one of them.
+    #[test]
+    fn nothing_in_the_environment_does_harm() {
+        const NAMES: [&str; 14] = [
+            "RADDLE_STRATEGY",
+            "RADDLE_RUNS",
+            "RADDLE_SEED",
+            "RADDLE_TIME",
+            "RADDLE_THREADS",
+            "RADDLE_REPLAY",
+            "RADDLE_REPORT",
+            "RADDLE_COLOR",
+            "NO_COLOR",
+            "RADDLE_PROGRESS",
+            "RADDLE_GRANULARITY",
+            "RADDLE_PANICS",
+            "RADDLE_WATCHDOG",
+            "RADDLE_SPURIOUS",
+        ];
+        const WORDS: [&str; 26] = [
+            "",
+            " ",
+            "0",
+            "-1",
+            "1_000",
+            "99999999999999999999",
+            "5s",
+            "5 s",
+            "1h",
+            "ms",
+            "pct",
+            "pct:",
+            "pct:0",
+            "pct:4294967296",
+            "bpor:2:fair:1",
+            "portfolio:",
+            "portfolio:pos+pct:3",
+            "delay:x",
+            "auto",
+            "always",
+            "join",
+            "racy",
+            "off",
+            "\u{0}",
+            "\u{fc}",
+            "r1-",
+        ];
+        let mut state = 1u64;
+        let mut below = |bound: usize| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize % bound
+        };
+        let (mut fine, mut refused) = (0, 0);
+        for _ in 0..20_000 {
+            let name = NAMES[below(NAMES.len())];
+            // A known word, two of them, or one that was damaged.
+            let mut word = WORDS[below(WORDS.len())].to_owned();
+            match below(4) {
+                0 => word += WORDS[below(WORDS.len())],
+                1 if !word.is_empty() => _ = word.pop(),
+                2 => word.insert(0, char::from(below(128) as u8)),
+                _ => {}
+            }
+            match read(&[(name, &word)]) {
+                Ok(_) => fine += 1,
+                Err(error) => {
+                    assert!(error.contains(name), "{name}={word:?}: {error}");
+                    refused += 1;
+                }
+            }
+        }
+        assert!(fine > 1000 && refused > 1000, "{fine} {refused}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_text_is_refused() {
+        use std::os::unix::ffi::OsStringExt as _;
+        let broken = || std::ffi::OsString::from_vec(vec![b'1', 0xff]);
+        for name in ["RADDLE_RUNS", "RADDLE_STRATEGY", "RADDLE_REPLAY", "RADDLE_PANICS"] {
+            let lookup = |asked: &str| (asked == name).then(broken);
+            let error = Environment::from(lookup).unwrap_err().to_string();
+            assert!(error.contains(name) && error.contains("UTF-8"), "{error}");
+        }
+    }
+
     #[test]
     fn colours_can_be_refused() {
         let colour = |pairs: &[_]| read(pairs).unwrap().colour;

@@ -31,9 +31,8 @@ pub(crate) struct Crew<B> {
     /// By [`ThreadId`]: what the mirror keeps for a thread. Nothing is left after a run, unless a
     /// thread got stuck.
     belongings: RefCell<Vec<Option<Rc<dyn Any>>>>,
-    /// What the program calls its threads, as it last said. Ids are kept for a session, so that only
-    /// the last run with a thread counts.
-    thread_names: RefCell<Vec<(ThreadId, String)>>,
+    /// What the program calls its threads, as it last said, and in which run.
+    thread_names: RefCell<Vec<(ThreadId, String, u64)>>,
     /// What the program calls objects of the run.
     object_names: RefCell<Vec<(ObjectId, String)>>,
     /// By [`ThreadId`]: how often something went wrong for a thread of the run without a reason.
@@ -71,15 +70,20 @@ impl<B: Backend> Crew<B> {
 
     fn call_thread(&self, thread: ThreadId, name: &str) {
         let mut names = self.thread_names.borrow_mut();
+        let run = port::run_number();
         match names.iter_mut().find(|known| known.0 == thread) {
-            Some(known) if known.1 == name => {}
-            Some(known) => known.1 = name.to_owned(),
-            None => names.push((thread, name.to_owned())),
+            // Most programs give the same names in every run.
+            Some(known) if known.1 == name => known.2 = run,
+            Some(known) => (known.1, known.2) = (name.to_owned(), run),
+            None => names.push((thread, name.to_owned(), run)),
         }
     }
 
-    pub(crate) fn thread_names(&self) -> Vec<(ThreadId, String)> {
-        self.thread_names.borrow().clone()
+    /// What the program called its threads in this run.
+    pub(crate) fn thread_names(&self, run: u64) -> Vec<(ThreadId, String)> {
+        let names = self.thread_names.borrow();
+        let here = names.iter().filter(|known| known.2 == run);
+        here.map(|known| (known.0, known.1.clone())).collect()
     }
 
     fn call_object(&self, object: ObjectId, name: &str) {

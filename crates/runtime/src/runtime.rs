@@ -80,10 +80,10 @@ impl<B: Backend> Runtime<B> {
 }
 
 impl<B: Backend> Runtime<B> {
-    /// What the program called its threads in the last run; also those of earlier runs that the last
-    /// did not have. Nothing after a thread got stuck.
+    /// What the program called its threads in the last run. Nothing after a thread got stuck.
     pub fn thread_names(&self) -> Vec<(ThreadId, String)> {
-        self.crew.as_ref().map_or_else(Vec::new, |crew| crew.thread_names())
+        let last = self.epochs.last();
+        self.crew.as_ref().map_or_else(Vec::new, |crew| crew.thread_names(last))
     }
 
     /// What the program called objects of the last run. Nothing after a thread got stuck.

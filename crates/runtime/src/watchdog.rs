@@ -43,6 +43,9 @@ mod system {
     /// Ignored by default, and seldom used for anything.
     const SIGNAL: libc::c_int = libc::SIGURG;
 
+    /// How often it is asked before the patience is over.
+    const LOOKS: u32 = 4;
+
     /// How long the last words of the stuck thread may take.
     const LAST_WORDS: Duration = Duration::from_secs(5);
 
@@ -111,10 +114,11 @@ mod system {
     fn watch(shared: &Shared, watched: usize, name: &str, patience: Duration) {
         let pulse = &shared.pulse;
         let mut last = (0, 0);
-        let mut since = Instant::now();
+        // Counted in looks, not by the clock: all of the process may be stopped, by a debugger.
+        let mut looks = 0;
         let mut is_over = shared.is_over.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
-            let waited = shared.ends.wait_timeout(is_over, patience / 4);
+            let waited = shared.ends.wait_timeout(is_over, patience / LOOKS);
             is_over = waited.unwrap_or_else(PoisonError::into_inner).0;
             if *is_over {
                 return;
@@ -123,9 +127,11 @@ mod system {
             if pulse.answered.load(Ordering::SeqCst) == asked {
                 let now = (pulse.run.load(Ordering::SeqCst), pulse.steps.load(Ordering::SeqCst));
                 if now != last || now.0 == 0 {
-                    (last, since) = (now, Instant::now());
-                } else if since.elapsed() >= patience {
+                    (last, looks) = (now, 0);
+                } else if looks == LOOKS {
                     end(pulse, watched, name, patience);
+                } else {
+                    looks += 1;
                 }
             } else {
                 // It blocks signals, or does not get to run.
