@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use crate::{ObjectId, Panic, PlainAccess, Site, ThreadId, Trace};
+use crate::{Coverage, ObjectId, Panic, PatternSearch, PlainAccess, Site, ThreadId, Trace};
 
 /// What a check found, and what a clean result means.
 #[derive(Clone, Debug)]
@@ -35,6 +35,10 @@ pub struct Report {
     pub phases: Vec<Phase>,
     /// What a systematic search took.
     pub search: Option<Search>,
+    /// Which memory-access patterns were seen, if anybody asked.
+    pub coverage: Option<Coverage>,
+    /// What a search for them has done.
+    pub patterns: Option<PatternSearch>,
 }
 
 /// A part of a check.

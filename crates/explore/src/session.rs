@@ -3,15 +3,15 @@
 use std::time::Duration;
 
 use raddle_core::{
-    Choice, Ending, Failure, Finding, Report, Search, ThreadInfo, Token, TokenError, Trace,
-    Verdict, token,
+    Accesses, Choice, Ending, Failure, Finding, Report, Search, ThreadInfo, Token, TokenError,
+    Trace, Verdict, token,
 };
 use raddle_engine::{Engine, Family, Sc, Stuck, Substrate};
 use raddle_strategy::{Pct, Random, RoundRobin};
 
 use crate::{
-    Bound, BoundedDfs, Bpor, Covered, Dfs, Dpor, Explorer, Limit, Reduction, Refusal, Repeat,
-    Strategy, race, replay, waits,
+    Bound, BoundedDfs, Bpor, Covered, Dfs, Dpor, Explorer, Limit, Mcr, Pcr, Reduction, Refusal,
+    Repeat, Strategy, race, replay, waits,
 };
 
 mod auto;
@@ -48,6 +48,8 @@ pub struct Settings {
     pub explore_trivial: bool,
     /// On how many OS threads to search, for strategies that can; see [`Session::run_with`].
     pub workers: Workers,
+    /// Whether to tell which memory-access patterns were seen, and what tells accesses apart.
+    pub coverage: Option<Accesses>,
 }
 
 /// What a run that reaches the step limit is.
@@ -113,6 +115,8 @@ impl<'a, S: Substrate> Session<'a, S> {
             Strategy::Bpor(bound) => self.explore(Bpor::new(bound, Reduction::Optimised)),
             Strategy::BporPlain(bound) => self.explore(Bpor::new(bound, Reduction::Plain)),
             Strategy::BporUpTo(bound) => self.deepen(bound),
+            Strategy::Pcr => self.explore(Pcr::new(seed)),
+            Strategy::Mcr => self.explore(Mcr::new(seed)),
             Strategy::Auto => self.auto(),
         }
     }
@@ -136,7 +140,7 @@ impl<'a, S: Substrate> Session<'a, S> {
         if finding.is_none() && trace.schedule().len() < recorded {
             return Err(ReplayError::Diverged { trace: Box::new(trace) });
         }
-        let mut tally = Tally::new();
+        let mut tally = Tally::new(self.settings);
         tally.add(&trace, 0);
         let verdict = match finding {
             None => Verdict::Sampled,
@@ -153,12 +157,12 @@ impl<'a, S: Substrate> Session<'a, S> {
 
     /// Explores with any explorer.
     pub fn explore<E: Explorer>(mut self, mut explorer: E) -> Result<Report, Refusal> {
-        let mut tally = Tally::new();
+        let mut tally = Tally::new(self.settings);
         let limits = Limits::of(self.settings);
         let stop = self.go(&mut explorer, &mut tally, &limits, &mut |_| false);
         let verdict = stop.verdict(&explorer)?;
-        let search = explorer.search();
-        Ok(Report { search, ..self.report(tally, verdict) })
+        let (search, patterns) = (explorer.search(), explorer.patterns());
+        Ok(Report { search, patterns, ..self.report(tally, verdict) })
     }
 
     /// Runs what `explorer` says until something is found or there is no reason to go on. `is_enough`
@@ -300,6 +304,8 @@ impl<'a, S: Substrate> Session<'a, S> {
             threads: tally.threads,
             phases: Vec::new(),
             search: None,
+            coverage: tally.coverage.map(|coverage| coverage.report()),
+            patterns: None,
         }
     }
 }

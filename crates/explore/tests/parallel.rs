@@ -72,6 +72,7 @@ fn in_turns<S>(
     make: fn() -> S,
     program: &Program,
     workers: usize,
+    coverage: None,
     sharing: Sharing,
     rng: &mut Rng,
 ) -> Seen

@@ -33,6 +33,7 @@ fn settings(strategy: Strategy, seed: u64) -> Settings {
         plain_points: true,
         explore_trivial: false,
         workers: Workers::ONE,
+        coverage: None,
     }
 }
 

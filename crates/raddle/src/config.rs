@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::panic::Location;
 use std::time::{Duration, Instant};
 
-use raddle_core::{Report, Verdict};
+use raddle_core::{Accesses, Report, Verdict};
 use raddle_explore::{Budget, OnStepLimit, Session, Settings, Strategy, Workers};
 use raddle_runtime::interrupt::Watch;
 use raddle_runtime::{Options, Runtime};
@@ -40,6 +40,7 @@ const MOST_THREADS: usize = 1024;
 /// | [`granularity`](Config::granularity) | synchronisation | |
 /// | [`races`](Config::races) | failures | |
 /// | [`stack_size`](Config::stack_size) | 256 KiB | |
+/// | [`coverage`](Config::coverage) | not told | |
 ///
 /// The environment goes before the program. `RADDLE_REPLAY` holds a token from a report and replays
 /// that one execution. `RADDLE_REPORT` names a folder to which every check writes its report as JSON and
@@ -79,6 +80,7 @@ pub struct Config {
     stack_size: usize,
     explore_trivial: bool,
     replay: Option<String>,
+    coverage: Option<Accesses>,
 }
 
 impl Default for Config {
@@ -104,6 +106,7 @@ impl Config {
             stack_size: 256 * 1024,
             explore_trivial: false,
             replay: None,
+            coverage: None,
         }
     }
 
@@ -196,6 +199,29 @@ impl Config {
     /// Make all runs although the first shows that there is only one execution. For measuring.
     pub fn explore_trivial(mut self, explore_trivial: bool) -> Config {
         self.explore_trivial = explore_trivial;
+        self
+    }
+
+    /// Tell in the report which memory-access patterns were seen (MAP-coverage), of how many, for all and
+    /// for each shared variable. The strategies `pcr` and `mcr` tell it in any case.
+    ///
+    /// ```
+    /// use raddle::sync::Arc;
+    /// use raddle::sync::atomic::{AtomicU32, Ordering};
+    ///
+    /// let report = raddle::Config::new().coverage(raddle::Accesses::BySite).run(|| {
+    ///     let hits = Arc::new(AtomicU32::new(0));
+    ///     let other = hits.clone();
+    ///     let thread = raddle::thread::spawn(move || other.store(1, Ordering::SeqCst));
+    ///     hits.load(Ordering::SeqCst);
+    ///     thread.join().unwrap();
+    /// });
+    /// let coverage = report.coverage.unwrap();
+    /// // The load before the store, and after it.
+    /// assert_eq!(coverage.covered, 2);
+    /// ```
+    pub fn coverage(mut self, accesses: Accesses) -> Config {
+        self.coverage = Some(accesses);
         self
     }
 
@@ -306,6 +332,7 @@ impl Config {
             plain_points: self.granularity == Granularity::All,
             explore_trivial: self.explore_trivial,
             workers: Workers::new(threads),
+            coverage: self.coverage,
         };
         if settings.runs == 0 {
             return Err(SettingError::new(

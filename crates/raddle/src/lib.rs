@@ -42,7 +42,9 @@ pub mod time;
 
 pub use config::{Config, Granularity};
 pub use environment::SettingError;
-pub use raddle_core::{Chooser, Failure, Finding, Report, Verdict};
+pub use raddle_core::{
+    Accesses, Chooser, Coverage, Failure, Finding, PatternSearch, Report, Verdict,
+};
 pub use raddle_explore::{Explorer, OnStepLimit, ReplayError, Strategy, StrategyError};
 pub use raddle_report::{json, text};
 

@@ -51,6 +51,8 @@ fn document(report: &Report, how: Fold) -> Json {
         threads,
         phases,
         search,
+        coverage,
+        patterns,
     } = report;
     Json::Object(vec![
         ("version", Json::Number(VERSION)),
@@ -67,6 +69,8 @@ fn document(report: &Report, how: Fold) -> Json {
         ("threads", Json::Number(u64::from(*threads))),
         ("phases", Json::list(phases.iter().map(phase))),
         ("search", Json::or_null(search.as_ref(), search_json)),
+        ("coverage", Json::or_null(coverage.as_ref(), crate::coverage::coverage_json)),
+        ("patterns", Json::or_null(patterns.as_ref(), crate::coverage::patterns_json)),
         ("failure", Json::or_null(report.failure(), |found| failure(found, how))),
     ])
 }
@@ -194,7 +198,7 @@ fn thread(thread: ThreadId) -> Json {
     Json::Number(thread.0.into())
 }
 
-fn site(site: Site) -> Json {
+pub(crate) fn site(site: Site) -> Json {
     Json::or_null(site.location(), |location| {
         Json::Object(vec![
             ("file", Json::text(location.file())),

@@ -8,6 +8,7 @@
 
 mod backtrace;
 mod clean;
+mod coverage;
 mod deadlock;
 mod excerpt;
 mod failure;

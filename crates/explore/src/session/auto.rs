@@ -32,7 +32,7 @@ const FAIR: u32 = 1;
 impl<S: Substrate> Session<'_, S> {
     /// Explores as far as the budget goes.
     pub(super) fn auto(mut self) -> Result<Report, Refusal> {
-        let mut tally = Tally::new();
+        let mut tally = Tally::new(self.settings);
         let (phase, search, verdict) = self.search_all(&mut tally);
         let lead = (phase.end == PhaseEnd::TooLong).then_some(FAIR);
         let mut phases = vec![phase];
@@ -95,6 +95,9 @@ impl<S: Substrate> Session<'_, S> {
             Stop::Refused(Refusal::Circles { .. }) => (PhaseEnd::TooLong, None),
             Stop::Refused(Refusal::ChoiceTooWide { bound, .. }) => {
                 (PhaseEnd::TooMany(f64::from(bound)), None)
+            }
+            Stop::Refused(Refusal::OneThread | Refusal::NothingShared) => {
+                unreachable!("raddle invariant broken: not a search for patterns")
             }
             Stop::Failed(failure) => (PhaseEnd::Failed, Some(Verdict::Failed(failure))),
         };

@@ -42,7 +42,11 @@ where
     /// that can: [`Strategy::Dpor`]. All others use one. `make` makes the substrates of the others.
     pub fn run_with(self, make: &(dyn Fn() -> S + Sync)) -> Result<Report, Refusal> {
         match self.settings.strategy {
-            Strategy::Dpor if self.settings.workers.count > NonZeroUsize::MIN => {
+            // Which patterns were seen is told by one alone.
+            Strategy::Dpor
+                if self.settings.workers.count > NonZeroUsize::MIN
+                    && self.settings.coverage.is_none() =>
+            {
                 self.search_together(make)
             }
             _ => self.run(),
@@ -55,7 +59,7 @@ where
         let all = ParallelDpor::new(limits.runs, sharing);
         let parts = self.work_together(&all, &limits, make);
 
-        let mut tally = Tally::new();
+        let mut tally = Tally::new(self.settings);
         let mut search = Search::default();
         let (mut is_complete, mut is_in_time) = (true, true);
         let mut found = None;
@@ -117,7 +121,7 @@ where
         // Runs are counted by all together.
         let limits = Limits { runs: u64::MAX, ..limits.clone() };
         let mut worker = all.worker();
-        let mut tally = Tally::new();
+        let mut tally = Tally::new(self.settings);
         let stop = self.go(&mut worker, &mut tally, &limits, &mut |_| false);
         let search = worker.search().unwrap_or_default();
         let is_complete = worker.covered(true) == Covered::Everything;
@@ -131,7 +135,7 @@ where
         tally: &mut Tally,
         limits: &Limits,
     ) -> Result<Verdict, Refusal> {
-        let mut again = Tally::new();
+        let mut again = Tally::new(self.settings);
         let runs = limits.runs.saturating_sub(tally.executions);
         let limits = Limits { runs, ..limits.clone() };
         let stop = match &found {

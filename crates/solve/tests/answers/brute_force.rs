@@ -9,7 +9,8 @@ pub fn is_possible(problem: &Problem, question: &[Term]) -> bool {
         truths: vec![None; problem.truths],
     };
     let edges = problem.always.iter().map(|&(first, second)| Term::Before(first, second));
-    edges.chain(question.iter().copied()).all(|term| state.add(term)) && satisfy(state, &problem.clauses)
+    edges.chain(question.iter().copied()).all(|term| state.add(term))
+        && satisfy(state, &problem.clauses)
 }
 
 fn satisfy(state: State, clauses: &[Vec<Term>]) -> bool {

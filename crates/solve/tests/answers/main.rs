@@ -23,7 +23,8 @@ fn ask(problem: &Problem) -> Vec<bool> {
         .questions
         .iter()
         .map(|question| {
-            let assumptions: Vec<Literal> = question.iter().map(|term| names.literal(&mut solver, *term)).collect();
+            let assumptions: Vec<Literal> =
+                question.iter().map(|term| names.literal(&mut solver, *term)).collect();
             match solver.solve(&assumptions) {
                 Answer::Order => {
                     problem.check(question, &solver, &names);
@@ -54,7 +55,11 @@ fn small_problems_as_by_brute_force() {
         let nodes = 2 + rng.below(9);
         let problem = Problem::random(Size { nodes, clauses: 2 * nodes, truths: 3 }, &mut rng);
         for (question, possible) in problem.questions.iter().zip(ask(&problem)) {
-            assert_eq!(possible, brute_force::is_possible(&problem, question), "case {case}: {problem:?}");
+            assert_eq!(
+                possible,
+                brute_force::is_possible(&problem, question),
+                "case {case}: {problem:?}"
+            );
             counts[usize::from(possible)] += 1;
         }
     }
@@ -67,7 +72,10 @@ fn large_problems_as_by_z3() {
     if !z3::is_there() {
         // Past the capture of test output: it has to be seen.
         use std::io::Write;
-        let _ = writeln!(std::io::stderr(), "NOTICE: not compared with Z3, which is not installed here");
+        let _ = writeln!(
+            std::io::stderr(),
+            "NOTICE: not compared with Z3, which is not installed here"
+        );
         return;
     }
     let mut counts = [0, 0];

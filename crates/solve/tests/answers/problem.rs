@@ -38,7 +38,8 @@ impl Problem {
                 Term::Before(first, (first + 1 + rng.below(nodes - 1)) % nodes)
             }
         };
-        let terms = |most: usize, rng: &mut Rng| (0..1 + rng.below(most)).map(|_| term(rng)).collect();
+        let terms =
+            |most: usize, rng: &mut Rng| (0..1 + rng.below(most)).map(|_| term(rng)).collect();
         // Chains, as threads are.
         let always = (0..nodes - 1).filter(|_| rng.below(3) == 0).map(|n| (n, n + 1)).collect();
         let clauses = (0..1 + rng.below(clauses))
@@ -62,7 +63,8 @@ impl Problem {
             solver.always(names.nodes[first], names.nodes[second]);
         }
         for clause in &self.clauses {
-            let clause: Vec<Literal> = clause.iter().map(|&term| names.literal(solver, term)).collect();
+            let clause: Vec<Literal> =
+                clause.iter().map(|&term| names.literal(solver, term)).collect();
             solver.clause(&clause);
         }
         names

@@ -8,7 +8,11 @@ use crate::problem::{Problem, Term};
 
 /// Whether it can be called.
 pub fn is_there() -> bool {
-    Command::new("z3").arg("--version").stdout(Stdio::null()).status().is_ok_and(|status| status.success())
+    Command::new("z3")
+        .arg("--version")
+        .stdout(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
 }
 
 /// Whether there is an order, for every question of every problem.

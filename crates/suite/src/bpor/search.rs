@@ -105,6 +105,7 @@ impl Subject {
             plain_points: true,
             explore_trivial: false,
             workers: Workers::ONE,
+            coverage: None,
         };
         let options =
             Options { stack_size: 256 * 1024, name: program.name.to_owned(), plain_accesses: true };
