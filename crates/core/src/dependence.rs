@@ -184,3 +184,93 @@ impl Event {
             || conflict((self.op.object(), self.access()), (other.op.object(), other.op.access()))
     }
 }
+
+/// A pending operation in one word, so that an event can be held against many of them at once.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+pub struct Stamp(u32);
+
+impl Stamp {
+    /// Stands for no operation; meets nothing.
+    pub const NONE: Stamp = Stamp(0);
+
+    /// What `op` may touch, and how.
+    #[inline(always)]
+    pub fn of(op: &Op) -> Stamp {
+        // An operation on no object wraps around to zero or one, which no touch asks for.
+        let object = op.object().0.wrapping_add(1) << 1;
+        Stamp(object | u32::from(matches!(op.access(), Access::Update)))
+    }
+}
+
+/// An event in one word, see [`Stamp`].
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct Touch {
+    ignored: u32,
+    wanted: u32,
+}
+
+impl Touch {
+    /// For operations of other threads, the same as [`Event::depends_pending`].
+    #[inline(always)]
+    pub fn conflicting(event: &Event) -> Touch {
+        let ignored = u32::from(matches!(event.access(), Access::Update));
+        Touch { ignored, ..Touch::any(event) }
+    }
+
+    /// Meets whatever accesses the same object, even if both only read it.
+    #[inline(always)]
+    pub fn any(event: &Event) -> Touch {
+        Touch { ignored: 1, wanted: event.op.object().0.wrapping_add(1) << 1 | 1 }
+    }
+
+    /// Whether the event touched nothing. If so, [`meets`](Touch::meets) must not be asked.
+    #[inline(always)]
+    pub fn meets_nothing(self) -> bool {
+        self.wanted == 1
+    }
+
+    /// Whether the event touched what `stamp` stands for.
+    #[inline(always)]
+    pub fn meets(self, stamp: Stamp) -> bool {
+        (stamp.0 | self.ignored) == self.wanted
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{EventId, Order, Site};
+
+    #[test]
+    fn touches_meet_what_conflicts() {
+        let actions = [
+            (Action::Atomic(AtomicOp::Load { order: Order::Relaxed }), Effect::Value(0)),
+            (Action::Atomic(AtomicOp::Store { order: Order::Relaxed, value: 1 }), Effect::None),
+            (Action::Mutex(MutexOp::TryLock), Effect::No),
+            (Action::Mutex(MutexOp::TryLock), Effect::Yes),
+        ];
+        let objects = [ObjectId(0), ObjectId(1), ObjectId(7), ObjectId::NONE];
+        let site = Site::UNKNOWN;
+        for (performed, effect) in actions {
+            for object in objects {
+                let op = Op::new(object, performed);
+                let id = EventId { thread: ThreadId(0), index: 0 };
+                let event = Event { id, op, effect, site };
+                assert_eq!(Touch::any(&event).meets_nothing(), object == ObjectId::NONE);
+                for (announced, _) in actions {
+                    for other in objects {
+                        let op = Op::new(other, announced);
+                        let pending = Pending { thread: ThreadId(1), op, site, enabled: true };
+                        let stamp = Stamp::of(&op);
+                        let touch = Touch::conflicting(&event);
+                        if !touch.meets_nothing() {
+                            assert_eq!(touch.meets(stamp), event.depends_pending(&pending));
+                            assert_eq!(Touch::any(&event).meets(stamp), object == other);
+                            assert!(!touch.meets(Stamp::NONE));
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

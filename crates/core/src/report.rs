@@ -39,6 +39,46 @@ pub struct Report {
     pub coverage: Option<Coverage>,
     /// What a search for them has done.
     pub patterns: Option<PatternSearch>,
+    /// What is known of bugs that were not found, from the runs that allow to say it.
+    pub guarantees: Vec<Guarantee>,
+    /// About how likely the next run would have been of a class not seen before (Good and Turing:
+    /// classes seen once, by runs). Only if all runs were drawn alike.
+    pub unseen: Option<f64>,
+}
+
+/// How likely it is that a bug has escaped all runs of probabilistic concurrency testing.
+///
+/// For a bug of the given depth in executions of no more threads and steps than given. Counted are
+/// the qualifying runs: made for bugs of that depth or more, with these numbers fixed before the run
+/// and not exceeded in it, and without measures against starvation.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Guarantee {
+    /// How the runs were made, as its word.
+    pub strategy: String,
+    /// The depth of the bug at most.
+    pub depth: u32,
+    /// The threads of an execution at most.
+    pub threads: u32,
+    /// The counted steps of an execution at most, or of one of its phases.
+    pub steps: u64,
+    /// Whether this is only about bugs within one phase: between points at which all threads but one
+    /// have ended.
+    pub in_one_phase: bool,
+    /// How many runs qualify.
+    pub runs: u64,
+    /// The probability, at most.
+    pub escape: f64,
+}
+
+/// How far a check has come that is still under way.
+#[derive(Copy, Clone, PartialEq, Debug)]
+pub struct Progress {
+    /// How many runs were made.
+    pub executions: u64,
+    /// How many different equivalence classes were seen, about.
+    pub classes: u64,
+    /// About how many runs it will be, where a search can tell.
+    pub total: Option<f64>,
 }
 
 /// A part of a check.

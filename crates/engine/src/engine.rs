@@ -4,6 +4,7 @@
 //! choice is made. A new thread therefore runs up to its first announcement before its creator goes
 //! on.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use raddle_core::fingerprint::{History, Name};
@@ -50,7 +51,7 @@ impl Turn {
     /// Whose turn it is, or `None` if the run is over.
     #[inline(always)]
     pub fn thread(self) -> Option<ThreadId> {
-        (self != Turn::END).then_some(ThreadId(self.0))
+        if self.0 == NOBODY { None } else { Some(ThreadId(self.0)) }
     }
 }
 
@@ -62,13 +63,15 @@ pub struct Engine<M: Memory, C> {
     followed: usize,
     memory: M,
     family: Family,
-    threads: Vec<Thread>,
-    pending: Vec<Pending>,
+    // Slices, not vectors, where every step looks: in a build that is not optimised, indexing a
+    // vector is two calls.
+    threads: Box<[Thread]>,
+    pending: Box<[Pending]>,
     /// The threads that run or could perform their pending operation.
     enabled: Vec<ThreadId>,
     changed: Vec<ThreadId>,
     /// By [`ObjectId`]; those from `trace.objects.len()` on are left over from earlier runs.
-    objects: Vec<Slot<M::Location>>,
+    objects: Box<[Slot<M::Location>]>,
     /// Objects that changed while a thread had a lease, and whose waiters were not looked at.
     stale: Vec<ObjectId>,
     trace: Trace,
@@ -77,8 +80,9 @@ pub struct Engine<M: Memory, C> {
     lease: u32,
     /// Who goes on once the thread that is starting has announced its first operation, or `NOBODY`.
     creator: u32,
-    /// Threads that ended and whose stacks the substrate has not taken back.
-    ended: Vec<ThreadId>,
+    /// The last thread that ended and whose stack the substrate has not taken back, or `NOBODY`; the
+    /// others follow as `next_waiter`.
+    ended: u32,
     alive: u32,
     max_alive: u32,
     max_steps: usize,
@@ -135,18 +139,18 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             followed: 0,
             memory,
             family,
-            threads: Vec::new(),
-            pending: Vec::new(),
+            threads: Box::default(),
+            pending: Box::default(),
             enabled: Vec::new(),
             changed: Vec::new(),
-            objects: Vec::new(),
+            objects: Box::default(),
             stale: Vec::new(),
             // Enough for a small test, so that a check of it need not grow the list.
             trace: Trace { events: Vec::with_capacity(16), ..Trace::default() },
             running: ThreadId::MAIN,
             lease: 0,
             creator: NOBODY,
-            ended: Vec::new(),
+            ended: NOBODY,
             alive: 0,
             max_alive: 0,
             max_steps,
@@ -187,7 +191,8 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.trace.events.clear();
         self.trace.pending.clear();
         self.trace.plain.clear();
-        self.trace.threads.clear();
+        // Main is the first thread of every run, and its life the first object.
+        self.trace.threads.truncate(1);
         self.trace.objects.truncate(1);
         self.trace.sources.clear();
         self.trace.fingerprint = 0;
@@ -202,7 +207,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.followed = 0;
         self.lease = 0;
         self.creator = NOBODY;
-        self.ended.clear();
+        self.ended = NOBODY;
         self.alive = 0;
         self.max_alive = 0;
         self.over = false;
@@ -210,24 +215,28 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.time_moved = false;
         self.running = ThreadId::MAIN;
 
-        // Main's life is the first object of every run.
-        let life = ObjectId(0);
         match self.objects.first_mut() {
-            Some(slot) => slot.renew(),
-            None => {
-                let name = EventId { thread: ThreadId::MAIN, index: 0 };
-                let kind = ObjectKind::Thread(ThreadId::MAIN);
-                self.add_object(ObjectInfo {
-                    kind,
-                    initial: 0,
-                    identity: 0,
-                    name,
-                    site: Site::UNKNOWN,
-                });
+            Some(slot) => {
+                slot.renew();
+                slot.object.become_life(Life::Running);
             }
+            None => self.add_main(),
         }
+        self.admit(ThreadId::MAIN, ObjectId(0), 0);
+    }
+
+    /// Before the first run.
+    #[cold]
+    fn add_main(&mut self) {
+        let life = self.add_object(ObjectInfo {
+            kind: ObjectKind::Thread(ThreadId::MAIN),
+            initial: 0,
+            identity: 0,
+            name: EventId { thread: ThreadId::MAIN, index: 0 },
+            site: Site::UNKNOWN,
+        });
         self.objects[life.index()].object.become_life(Life::Running);
-        self.admit(ThreadId::MAIN, life, 0);
+        self.make_room(ThreadId::MAIN);
         self.trace.threads.push(self.threads[0].info);
     }
 
@@ -257,7 +266,9 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     /// A thread that has ended and whose stack can be used again; each is returned once.
     #[inline(always)]
     pub fn take_ended(&mut self) -> Option<ThreadId> {
-        self.ended.pop()
+        let ended = Turn(self.ended).thread()?;
+        self.ended = self.threads[ended.index()].next_waiter;
+        Some(ended)
     }
 
     /// Announces what `by` is about to do. Whose turn is it to [`perform`](Engine::perform) what it
@@ -360,12 +371,13 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         // The running thread counts as enabled until it announces something that it must wait for.
         debug_assert!(pending.enabled);
         self.note(by);
-        if K::BLOCKS && op.may_block() {
+        if K::BLOCKS && (!K::ANY || op.may_block()) {
             self.line_up::<K>(by, op);
         }
     }
 
     /// Ends the run; its ending has been written down, unless it is the ordinary one.
+    #[cold]
     fn end(&mut self) {
         self.over = true;
         if self.alive > 0 {
@@ -430,6 +442,15 @@ impl Thread {
             time: 0,
         }
     }
+}
+
+/// Appends to a slice, which is done seldom.
+#[cold]
+fn append<T>(slice: &mut Box<[T]>, new: impl ExactSizeIterator<Item = T>) {
+    let mut all = core::mem::take(slice).into_vec();
+    all.reserve_exact(new.len());
+    all.extend(new);
+    *slice = all.into_boxed_slice();
 }
 
 /// What stands in `pending` for a thread that has not announced anything yet.

@@ -1,71 +1,130 @@
 //! What is known of an operation where it is announced.
 //!
-//! The front end knows at every call which kind of object it is about. Passing that on as a type
-//! lets the compiler leave out everything else from the path of the most frequent operations.
+//! The front end knows at every call which kind of operation it is about. Passing that on as a type
+//! lets the compiler leave out everything else from the path of the most frequent ones. Whoever goes
+//! on after a switch does so in code for its own kind: branches on kinds would be foreseen badly there.
+
+use raddle_core::{Access, Effect, Op};
 
 /// A kind of operation.
 pub trait Known {
+    /// Nothing is known.
+    const ANY: bool = false;
     /// It is on an atomic variable.
-    const ATOMIC: bool;
-    /// It is on a mutex.
-    const MUTEX: bool;
-    /// It may be disabled by a state of its object.
-    const BLOCKS: bool;
-    /// It is on an object.
-    const IS_ON_OBJECT: bool = true;
+    const ATOMIC: bool = false;
+    /// It takes a mutex.
+    const LOCK: bool = false;
+    /// It gives a mutex back.
+    const UNLOCK: bool = false;
     /// It is on the life of a thread.
     const LIFE: bool = false;
+    /// It notifies the waiters of a condition variable.
+    const NOTIFY: bool = false;
+    /// It may be disabled by a state of its object.
+    const BLOCKS: bool = false;
+
+    /// How it touches its object.
+    #[inline(always)]
+    fn access(op: Op, effect: Effect) -> Access {
+        op.access_with(effect)
+    }
 }
 
 /// Nothing is known.
 #[derive(Debug)]
 pub enum AnyOp {}
 
+impl Known for AnyOp {
+    const ANY: bool = true;
+    const BLOCKS: bool = true;
+}
+
 /// An operation on an atomic variable.
 #[derive(Debug)]
 pub enum AtomicOp {}
 
-/// An operation on a mutex.
+impl Known for AtomicOp {
+    const ATOMIC: bool = true;
+}
+
+/// A mutex is taken, after waiting for it.
 #[derive(Debug)]
-pub enum MutexOp {}
+pub enum LockOp {}
+
+impl Known for LockOp {
+    const LOCK: bool = true;
+    const BLOCKS: bool = true;
+
+    #[inline(always)]
+    fn access(_op: Op, _effect: Effect) -> Access {
+        Access::Update
+    }
+}
+
+/// A mutex is given back.
+#[derive(Debug)]
+pub enum UnlockOp {}
+
+impl Known for UnlockOp {
+    const UNLOCK: bool = true;
+
+    #[inline(always)]
+    fn access(_op: Op, _effect: Effect) -> Access {
+        Access::Update
+    }
+}
+
+/// A notification of waiters, one or all.
+#[derive(Debug)]
+pub enum NotifyOp {}
+
+impl Known for NotifyOp {
+    const NOTIFY: bool = true;
+}
 
 /// The beginning or the end of a thread.
 #[derive(Debug)]
 pub enum LifeOp {}
 
 impl Known for LifeOp {
-    const ATOMIC: bool = false;
-    const MUTEX: bool = false;
-    const BLOCKS: bool = false;
     const LIFE: bool = true;
+
+    #[inline(always)]
+    fn access(_op: Op, _effect: Effect) -> Access {
+        Access::Update
+    }
 }
 
-/// A look at the life of a thread: whether it has ended, or waiting until it has.
+/// Waiting for the end of a thread.
 #[derive(Debug)]
 pub enum JoinOp {}
 
 impl Known for JoinOp {
-    const ATOMIC: bool = false;
-    const MUTEX: bool = false;
-    const BLOCKS: bool = true;
     const LIFE: bool = true;
-}
-
-impl Known for AnyOp {
-    const ATOMIC: bool = false;
-    const MUTEX: bool = false;
     const BLOCKS: bool = true;
-    const IS_ON_OBJECT: bool = false;
+
+    #[inline(always)]
+    fn access(_op: Op, _effect: Effect) -> Access {
+        Access::Read
+    }
 }
 
-impl Known for AtomicOp {
-    const ATOMIC: bool = true;
-    const MUTEX: bool = false;
-    const BLOCKS: bool = false;
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use raddle_core::{Action, MutexOp, ObjectId, ThreadOp};
 
-impl Known for MutexOp {
-    const ATOMIC: bool = false;
-    const MUTEX: bool = true;
-    const BLOCKS: bool = true;
+    #[test]
+    fn what_is_known_is_true() {
+        fn check<K: Known>(action: Action) {
+            let op = Op::new(ObjectId(0), action);
+            assert_eq!(K::BLOCKS, op.may_block(), "{op:?}");
+            assert_eq!(K::access(op, Effect::None), op.access_with(Effect::None), "{op:?}");
+        }
+        check::<LockOp>(Action::Mutex(MutexOp::Lock));
+        check::<UnlockOp>(Action::Mutex(MutexOp::Unlock));
+        check::<JoinOp>(Action::Thread(ThreadOp::Join));
+        check::<LifeOp>(Action::Thread(ThreadOp::Spawn));
+        check::<LifeOp>(Action::Thread(ThreadOp::Exit));
+    }
 }

@@ -100,9 +100,12 @@ impl ParallelDpor {
         self.commons().most_ways()
     }
 
-    /// About how many runs there are in all, after so many; to be asked when all have stopped.
+    /// About how many runs there are in all, after so many. While they work it leaves out
+    /// what nobody has told yet.
     pub(crate) fn estimate(&self, runs: u64) -> Option<f64> {
-        (runs > 0).then(|| runs as f64 / self.commons().share_done())
+        (runs > 0)
+            .then(|| runs as f64 / self.commons().share_done())
+            .filter(|total| total.is_finite())
     }
 
     fn commons(&self) -> MutexGuard<'_, Commons> {

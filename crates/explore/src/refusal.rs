@@ -31,6 +31,8 @@ pub enum Refusal {
     OneThread,
     /// The threads access nothing in common that one of them changes.
     NothingShared,
+    /// A portfolio without strategies, or with one that does not sample.
+    NotAPortfolio,
 }
 
 impl Refusal {
@@ -100,6 +102,10 @@ impl fmt::Display for Refusal {
                  execution no two threads access anything in common that one of them changes; share \
                  data through `raddle::sync`, make plain accesses scheduling points if they are to \
                  be ordered (`plain_points`), or use another strategy, such as `random`",
+            ),
+            Refusal::NotAPortfolio => f.write_str(
+                "a portfolio is made of one or more strategies that sample, such as \
+                 `portfolio:pos-star+pct:3`",
             ),
         }
     }

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use raddle_core::{
-    Accesses, Choice, Ending, Failure, Finding, Report, Search, ThreadInfo, Token, TokenError,
+    Accesses, Choice, Ending, Failure, Finding, Progress, Report, ThreadInfo, Token, TokenError,
     Trace, Verdict, token,
 };
 use raddle_engine::{Engine, Family, Sc, Stuck, Substrate};
-use raddle_strategy::{Pct, Random, RoundRobin};
+use raddle_strategy::{Delay, Pct, Pos, Random, Rapos, RoundRobin, Surw, Urw};
 
 use crate::{
     Bound, BoundedDfs, Bpor, Covered, Dfs, Dpor, Explorer, Limit, Mcr, Pcr, Reduction, Refusal,
@@ -17,6 +17,7 @@ use crate::{
 mod auto;
 mod deepen;
 mod parallel;
+mod portfolio;
 mod tally;
 mod words;
 
@@ -61,13 +62,19 @@ pub enum OnStepLimit {
     Discard,
 }
 
-/// How much time a check may take, by a clock that the caller keeps.
+/// How much time a check may take, by a clock that the caller keeps. Whoever keeps it is also told how
+/// far the check has come.
 pub trait Budget: Sync {
     /// Time since the check began.
     fn elapsed(&self) -> Duration;
 
     /// How long it may take.
     fn limit(&self) -> Option<Duration>;
+
+    /// Hears how far the check has come, whenever it looks at the clock.
+    fn hear(&self, progress: &Progress) {
+        let _ = progress;
+    }
 }
 
 /// What stands for the strategy in the report on a replay.
@@ -104,6 +111,15 @@ impl<'a, S: Substrate> Session<'a, S> {
             Strategy::Random => self.explore(Repeat::new(Random::default(), seed)),
             Strategy::RoundRobin => self.explore(Repeat::new(RoundRobin, seed)),
             Strategy::Pct { depth } => self.explore(Repeat::new(Pct::new(depth), seed)),
+            Strategy::PctDrawn => self.explore(Repeat::new(Pct::drawn(), seed)),
+            Strategy::BasicPos => self.explore(Repeat::new(Pos::basic(), seed)),
+            Strategy::Pos => self.explore(Repeat::new(Pos::plain(), seed)),
+            Strategy::PosStar => self.explore(Repeat::new(Pos::default(), seed)),
+            Strategy::Rapos => self.explore(Repeat::new(Rapos::default(), seed)),
+            Strategy::Urw => self.explore(Repeat::new(Urw::default(), seed)),
+            Strategy::Surw => self.explore(Repeat::new(Surw::default(), seed)),
+            Strategy::Delay { delays } => self.explore(Repeat::new(Delay::new(delays), seed)),
+            Strategy::Portfolio(members) => self.portfolio(members),
             Strategy::Dfs => self.explore(Dfs::default()),
             Strategy::DfsWithin(Bound { preemptions: Some(most), lead: None }) => {
                 self.explore(BoundedDfs::new(Limit::Preemptions(most)))
@@ -162,7 +178,9 @@ impl<'a, S: Substrate> Session<'a, S> {
         let stop = self.go(&mut explorer, &mut tally, &limits, &mut |_| false);
         let verdict = stop.verdict(&explorer)?;
         let (search, patterns) = (explorer.search(), explorer.patterns());
-        Ok(Report { search, patterns, ..self.report(tally, verdict) })
+        let guarantees = explorer.guarantees();
+        let unseen = tally.unseen().filter(|_| explorer.draws_alike());
+        Ok(Report { search, patterns, guarantees, unseen, ..self.report(tally, verdict) })
     }
 
     /// Runs what `explorer` says until something is found or there is no reason to go on. `is_enough`
@@ -172,17 +190,30 @@ impl<'a, S: Substrate> Session<'a, S> {
         explorer: &mut E,
         tally: &mut Tally,
         limits: &Limits,
-        is_enough: &mut dyn FnMut(&Progress) -> bool,
+        is_enough: &mut dyn FnMut(&Pace) -> bool,
     ) -> Stop {
         let chooser = explorer.chooser();
         let mut engine = Engine::new(Sc, explorer.family(), chooser, limits.max_steps);
+        let stop = self.drive(&mut engine, explorer, tally, limits, is_enough);
+        explorer.finish(engine.plan_mut());
+        stop
+    }
+
+    fn drive<E: Explorer>(
+        &mut self,
+        engine: &mut Engine<Sc, E::Then>,
+        explorer: &mut E,
+        tally: &mut Tally,
+        limits: &Limits,
+        is_enough: &mut dyn FnMut(&Pace) -> bool,
+    ) -> Stop {
         let first = tally.executions;
         let mut until_look: u64 = 0;
         loop {
             if !explorer.next(engine.plan_mut()) {
                 return if tally.is_trivial() { Stop::Trivial } else { Stop::Done };
             }
-            let cleared = self.substrate.execute(&mut engine, self.program);
+            let cleared = self.substrate.execute(engine, self.program);
             let run = tally.executions;
             let threads = engine.max_alive();
             let (trace, plan) = engine.trace_and_plan_mut();
@@ -221,8 +252,16 @@ impl<'a, S: Substrate> Session<'a, S> {
                 None if self.out_of_time(limits) => return Stop::OutOfBudget,
                 None => {
                     until_look = STEPS_PER_LOOK;
+                    let search = explorer.search();
+                    let estimate = search.and_then(|search| search.estimate);
+                    self.budget.hear(&Progress {
+                        executions: tally.executions,
+                        classes: tally.classes.count(),
+                        // An estimate is of the runs of one explorer.
+                        total: estimate.map(|estimate| first as f64 + estimate),
+                    });
                     let executions = tally.executions - first;
-                    if is_enough(&Progress { executions, search: explorer.search() }) {
+                    if is_enough(&Pace { executions, estimate }) {
                         return Stop::Enough;
                     }
                 }
@@ -306,6 +345,8 @@ impl<'a, S: Substrate> Session<'a, S> {
             search: None,
             coverage: tally.coverage.map(|coverage| coverage.report()),
             patterns: None,
+            guarantees: Vec::new(),
+            unseen: None,
         }
     }
 }
@@ -332,9 +373,10 @@ impl Limits {
 
 /// How far a part of a check has come.
 #[derive(Copy, Clone, Debug)]
-struct Progress {
+struct Pace {
     executions: u64,
-    search: Option<Search>,
+    /// How many it will be.
+    estimate: Option<f64>,
 }
 
 /// Why a part of a check ended.

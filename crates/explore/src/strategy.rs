@@ -17,6 +17,27 @@ pub enum Strategy {
         /// The depth, at least one.
         depth: u32,
     },
+    /// The same with a depth drawn for each execution: `pct`.
+    PctDrawn,
+    /// Partial order sampling without drawing again: `basic-pos`.
+    BasicPos,
+    /// Partial order sampling: `pos`.
+    Pos,
+    /// The same, with reads that do not race: `pos-star`.
+    PosStar,
+    /// Random batches of independent operations: `rapos`.
+    Rapos,
+    /// Every interleaving alike, as far as threads can be counted on: `urw`.
+    Urw,
+    /// Every order of the accesses to one object alike, another object each time: `surw`.
+    Surw,
+    /// A round-robin scheduler that is delayed so many times at random: `delay:2`.
+    Delay {
+        /// How many.
+        delays: u32,
+    },
+    /// Several that sample, an execution each in turn: `portfolio:pos-star+pct:3`.
+    Portfolio(&'static [Strategy]),
     /// Every interleaving: `dfs`.
     Dfs,
     /// Every interleaving within a bound: `dfs:2` (preemptions), `dfs:fair:1`, `dfs:2:fair:1`.
@@ -46,12 +67,55 @@ pub enum Strategy {
     Auto,
 }
 
+impl Strategy {
+    /// Whether this draws executions at random, and so can be part of a portfolio.
+    pub fn is_sampling(&self) -> bool {
+        match self {
+            Strategy::Random
+            | Strategy::Pct { .. }
+            | Strategy::PctDrawn
+            | Strategy::BasicPos
+            | Strategy::Pos
+            | Strategy::PosStar
+            | Strategy::Rapos
+            | Strategy::Urw
+            | Strategy::Surw
+            | Strategy::Delay { .. } => true,
+            Strategy::RoundRobin
+            | Strategy::Portfolio(_)
+            | Strategy::Dfs
+            | Strategy::DfsWithin(_)
+            | Strategy::DfsDelay { .. }
+            | Strategy::Dpor
+            | Strategy::DporClassic
+            | Strategy::Bpor(_)
+            | Strategy::BporPlain(_)
+            | Strategy::BporUpTo(_)
+            | Strategy::Pcr
+            | Strategy::Mcr
+            | Strategy::Auto => false,
+        }
+    }
+}
+
 impl fmt::Display for Strategy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Strategy::Random => f.write_str("random"),
             Strategy::RoundRobin => f.write_str("round-robin"),
             Strategy::Pct { depth } => write!(f, "pct:{depth}"),
+            Strategy::PctDrawn => f.write_str("pct"),
+            Strategy::BasicPos => f.write_str("basic-pos"),
+            Strategy::Pos => f.write_str("pos"),
+            Strategy::PosStar => f.write_str("pos-star"),
+            Strategy::Rapos => f.write_str("rapos"),
+            Strategy::Urw => f.write_str("urw"),
+            Strategy::Surw => f.write_str("surw"),
+            Strategy::Delay { delays } => write!(f, "delay:{delays}"),
+            Strategy::Portfolio(members) => {
+                let words: Vec<String> = members.iter().map(Strategy::to_string).collect();
+                write!(f, "portfolio:{}", words.join("+"))
+            }
             Strategy::Dfs => f.write_str("dfs"),
             Strategy::DfsWithin(bound) => write!(f, "dfs{}", suffix(bound, "")),
             Strategy::DfsDelay { delays } => write!(f, "dfs-delay:{delays}"),
@@ -84,8 +148,9 @@ impl fmt::Display for StrategyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "unknown strategy `{}`; known are: random, round-robin, pct:D (with a depth D from 1 \
-             to 100), dpor, dpor-classic, bpor:P (with at most P preemptions), bpor:0-P, bpor:fair:F \
+            "unknown strategy `{}`; known are: random, round-robin, pct, pct:D (with a depth D \
+             from 1 to 100), basic-pos, pos, pos-star, rapos, urw, surw, delay:D (with D random \
+             delays), portfolio:A+B (with several of these but round-robin), dpor, dpor-classic, bpor:P (with at most P preemptions), bpor:0-P, bpor:fair:F \
              (with a fair bound F), bpor:P:fair:F, bpor-plain:P, dfs, dfs:P, dfs:fair:F, \
              dfs:P:fair:F, dfs-delay:D, pcr, mcr, auto",
             self.word
@@ -108,6 +173,13 @@ fn parse(word: &str) -> Option<Strategy> {
         return match word {
             "random" => Some(Strategy::Random),
             "round-robin" => Some(Strategy::RoundRobin),
+            "pct" => Some(Strategy::PctDrawn),
+            "basic-pos" => Some(Strategy::BasicPos),
+            "pos" => Some(Strategy::Pos),
+            "pos-star" => Some(Strategy::PosStar),
+            "rapos" => Some(Strategy::Rapos),
+            "urw" => Some(Strategy::Urw),
+            "surw" => Some(Strategy::Surw),
             "dfs" => Some(Strategy::Dfs),
             "dpor" => Some(Strategy::Dpor),
             "dpor-classic" => Some(Strategy::DporClassic),
@@ -121,6 +193,14 @@ fn parse(word: &str) -> Option<Strategy> {
         "pct" => {
             let depth = number(rest)?;
             (1..=100).contains(&depth).then_some(Strategy::Pct { depth })
+        }
+        "delay" => number(rest).map(|delays| Strategy::Delay { delays }),
+        "portfolio" => {
+            let members: Option<Vec<Strategy>> = rest.split('+').map(parse).collect();
+            let members = members?;
+            // Strategies are plain data that can be copied; this one stays for ever, small as it is.
+            let keep = |members: Vec<Strategy>| Strategy::Portfolio(members.leak());
+            members.iter().all(Strategy::is_sampling).then(|| keep(members))
         }
         "dfs" => bound(rest).map(Strategy::DfsWithin),
         "dfs-delay" => number(rest).map(|delays| Strategy::DfsDelay { delays }),
@@ -163,6 +243,16 @@ mod tests {
             "round-robin",
             "pct:1",
             "pct:100",
+            "pct",
+            "basic-pos",
+            "pos",
+            "pos-star",
+            "rapos",
+            "urw",
+            "surw",
+            "delay:2",
+            "portfolio:pos-star+pct:3",
+            "portfolio:random",
             "dfs",
             "dfs:0",
             "dfs:2",
@@ -191,7 +281,15 @@ mod tests {
         for word in [
             "",
             "rnd",
-            "pct",
+            "portfolio",
+            "portfolio:",
+            "portfolio:pos+",
+            "portfolio:pos+dpor",
+            "portfolio:portfolio:pos+urw",
+            "portfolio:round-robin+pos",
+            "delay",
+            "pos:2",
+            "pct:",
             "pct:0",
             "pct:101",
             "pct:x",

@@ -72,7 +72,6 @@ fn in_turns<S>(
     make: fn() -> S,
     program: &Program,
     workers: usize,
-    coverage: None,
     sharing: Sharing,
     rng: &mut Rng,
 ) -> Seen
@@ -254,6 +253,7 @@ fn check(program: &Program, count: usize, sharing: Sharing, runs: u64) -> (Repor
         races: false,
         plain_points: true,
         explore_trivial: false,
+        coverage: None,
         workers: Workers { count: NonZeroUsize::new(count).unwrap(), sharing },
     };
     let made = AtomicU64::new(0);

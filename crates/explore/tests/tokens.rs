@@ -8,6 +8,17 @@ use raddle_core::{Action, Finding, PauseOp, Report, Trace};
 use raddle_explore::{Budget, OnStepLimit, Session, Settings, Strategy, Workers};
 use raddle_testkit::{Interpreter, Kind, Program, Shape, Step, for_all, scaled};
 
+const STRATEGIES: [Strategy; 8] = [
+    Strategy::Random,
+    Strategy::Pct { depth: 3 },
+    Strategy::PosStar,
+    Strategy::Rapos,
+    Strategy::Surw,
+    Strategy::Delay { delays: 3 },
+    Strategy::Portfolio(&[Strategy::PctDrawn, Strategy::Urw, Strategy::BasicPos]),
+    Strategy::Dfs,
+];
+
 /// A clock that stands still.
 struct NoTime;
 
@@ -66,7 +77,7 @@ fn tokens_lead_to_the_same_failure() {
     let mut nested = 0;
     let mut found: BTreeMap<&str, u64> = BTreeMap::new();
     for_all(6, scaled(1500), &shape, |program, rng| {
-        for strategy in [Strategy::Random, Strategy::Pct { depth: 3 }, Strategy::Dfs] {
+        for strategy in STRATEGIES {
             let settings = settings(strategy, rng.bits());
             let report = run(program, &settings);
             let Some(failure) = report.failure() else { continue };

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::panic::Location;
 use std::time::{Duration, Instant};
 
-use raddle_core::{Accesses, Report, Verdict};
+use raddle_core::{Accesses, Progress, Report, Verdict};
 use raddle_explore::{Budget, OnStepLimit, Session, Settings, Strategy, Workers};
 use raddle_runtime::interrupt::Watch;
 use raddle_runtime::{Options, Runtime};
@@ -12,6 +12,7 @@ use raddle_runtime::{Options, Runtime};
 use crate::done::{Done, Target};
 use crate::environment::{Environment, SettingError};
 use crate::files::{self, Folder};
+use crate::live::Live;
 
 /// Which operations are scheduling points.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
@@ -45,7 +46,8 @@ const MOST_THREADS: usize = 1024;
 /// The environment goes before the program. `RADDLE_REPLAY` holds a token from a report and replays
 /// that one execution. `RADDLE_REPORT` names a folder to which every check writes its report as JSON and
 /// as a page for a browser, in files named after the check. `RADDLE_COLOR` is `always`, `never` or `auto`,
-/// which means on a terminal, unless `NO_COLOR` is set.
+/// which means on a terminal, unless `NO_COLOR` is set. `RADDLE_PROGRESS` is `always`, `never` or `auto`: whether
+/// a check says how far it has come while it runs, by default on a terminal if it is not one of several tests.
 ///
 /// Ctrl-C ends [`check`](Config::check) with what it has found out so far.
 ///
@@ -357,7 +359,8 @@ impl Config {
         let make = || Runtime::<raddle_runtime::Default>::new(options.clone());
         let mut runtime = make();
         let limit = environment.time.map_or(self.time, Some);
-        let clock = Clock { start: Instant::now(), limit, watch };
+        let live = Live::new(&settings.name, environment.progress);
+        let clock = Clock { start: Instant::now(), limit, watch, live };
         let session = Session::new(&mut runtime, program, &settings, &clock);
         let mut report = match environment.replay.or(self.replay) {
             Some(word) => session.replay(&files::read_token(&word)?)?,
@@ -419,6 +422,7 @@ struct Clock<'a> {
     start: Instant,
     limit: Option<Duration>,
     watch: Option<&'a Watch>,
+    live: Live,
 }
 
 impl Budget for Clock<'_> {
@@ -432,5 +436,9 @@ impl Budget for Clock<'_> {
         } else {
             self.limit
         }
+    }
+
+    fn hear(&self, progress: &Progress) {
+        self.live.hear(progress, self.elapsed());
     }
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use raddle_core::Report;
 use raddle_report::Paint;
 
-use crate::environment::Colour;
+use crate::environment::Show;
 use crate::sources::Sources;
 
 /// A check that is over.
@@ -15,7 +15,7 @@ pub(crate) struct Done {
     /// The file with the report as a page.
     pub(crate) page: Option<PathBuf>,
     /// Whether the environment says something about colours.
-    pub(crate) colour: Option<Colour>,
+    pub(crate) colour: Option<Show>,
 }
 
 /// Who reads a text.
@@ -44,8 +44,8 @@ impl Done {
 
     pub(crate) fn is_coloured(&self) -> bool {
         match self.colour {
-            Some(Colour::Always) => true,
-            Some(Colour::Never) => false,
+            Some(Show::Always) => true,
+            Some(Show::Never) => false,
             None if self.report.failure().is_some() => io::stderr().is_terminal(),
             None => io::stdout().is_terminal(),
         }

@@ -61,12 +61,13 @@ pub(crate) struct Environment {
     pub(crate) threads: Option<usize>,
     pub(crate) replay: Option<String>,
     pub(crate) report: Option<PathBuf>,
-    pub(crate) colour: Option<Colour>,
+    pub(crate) colour: Option<Show>,
+    pub(crate) progress: Option<Show>,
 }
 
-/// When reports have colours.
+/// Whether to show something, regardless of who looks.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Colour {
+pub(crate) enum Show {
     Always,
     Never,
 }
@@ -118,18 +119,19 @@ impl Environment {
         }
         environment.report =
             lookup("RADDLE_REPORT").filter(|path| !path.is_empty()).map(PathBuf::from);
-        environment.colour = match text("RADDLE_COLOR")?.as_deref() {
-            Some("always") => Some(Colour::Always),
-            Some("never") => Some(Colour::Never),
-            Some("auto") => None,
-            Some(other) => {
-                return Err(SettingError::new(format!(
-                    "RADDLE_COLOR=`{other}` is not known; say always, never or auto"
-                )));
-            }
-            // https://no-color.org: whatever its value, unless empty.
-            None => lookup("NO_COLOR").filter(|value| !value.is_empty()).map(|_| Colour::Never),
+        let show = |name: &str, otherwise: Option<Show>| match text(name)?.as_deref() {
+            Some("always") => Ok(Some(Show::Always)),
+            Some("never") => Ok(Some(Show::Never)),
+            Some("auto") => Ok(None),
+            Some(other) => Err(SettingError::new(format!(
+                "{name}=`{other}` is not known; say always, never or auto"
+            ))),
+            None => Ok(otherwise),
         };
+        // https://no-color.org: whatever its value, unless empty.
+        let no_colour = lookup("NO_COLOR").filter(|value| !value.is_empty());
+        environment.colour = show("RADDLE_COLOR", no_colour.map(|_| Show::Never))?;
+        environment.progress = show("RADDLE_PROGRESS", None)?;
         Ok(environment)
     }
 }
@@ -186,6 +188,7 @@ mod tests {
             ("RADDLE_REPORT", "some/folder"),
             ("RADDLE_COLOR", "always"),
             ("NO_COLOR", "1"),
+            ("RADDLE_PROGRESS", "never"),
         ]);
         let expected = Environment {
             strategy: Some(Strategy::Pct { depth: 2 }),
@@ -195,7 +198,8 @@ mod tests {
             time: Some(Duration::from_secs(120)),
             replay: None,
             report: Some("some/folder".into()),
-            colour: Some(Colour::Always),
+            colour: Some(Show::Always),
+            progress: Some(Show::Never),
         };
         assert_eq!(environment, Ok(expected));
     }
@@ -203,10 +207,10 @@ mod tests {
     #[test]
     fn colours_can_be_refused() {
         let colour = |pairs: &[_]| read(pairs).unwrap().colour;
-        assert_eq!(colour(&[("NO_COLOR", "0")]), Some(Colour::Never));
+        assert_eq!(colour(&[("NO_COLOR", "0")]), Some(Show::Never));
         assert_eq!(colour(&[("NO_COLOR", "")]), None);
         assert_eq!(colour(&[("RADDLE_COLOR", "auto"), ("NO_COLOR", "1")]), None);
-        assert_eq!(colour(&[("RADDLE_COLOR", "never")]), Some(Colour::Never));
+        assert_eq!(colour(&[("RADDLE_COLOR", "never")]), Some(Show::Never));
     }
 
     #[test]
@@ -222,6 +226,7 @@ mod tests {
             ("RADDLE_TIME", "10 parsecs", "10s"),
             ("RADDLE_STRATEGY", "lucky", "pct:D"),
             ("RADDLE_COLOR", "blue", "always, never or auto"),
+            ("RADDLE_PROGRESS", "yes", "always, never or auto"),
         ] {
             let error = read(&[(name, value)]).unwrap_err();
             assert!(error.contains(name) && error.contains(hint), "{error}");

@@ -30,6 +30,7 @@ mod config;
 mod done;
 mod environment;
 mod files;
+mod live;
 mod sources;
 
 #[doc(hidden)]

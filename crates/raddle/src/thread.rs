@@ -6,16 +6,18 @@ use std::num::NonZero;
 use std::sync::Arc;
 use std::time::Duration;
 
-use raddle_core::{Action, Effect, ObjectId, Op, PauseOp, Site, ThreadOp};
+use raddle_core::{Action, Effect, ObjectId, Op, PauseOp, Site, ThreadId as Id, ThreadOp};
 use raddle_runtime::port;
 
 use crate::unexpected;
-use work::{Outcome, Work};
+use handle::More;
+use packet::Packet;
 
 mod belongings;
 mod builder;
 mod handle;
 mod local;
+mod packet;
 mod scope;
 mod work;
 
@@ -29,14 +31,17 @@ pub use scope::{Scope, ScopedJoinHandle, scope};
 pub type Result<T> = std::result::Result<T, Box<dyn Any + Send + 'static>>;
 
 /// A thread that can be waited for, as [`std::thread::JoinHandle`].
-pub struct JoinHandle<T> {
-    thread: Thread,
-    handle: Handle<T>,
-}
+// Two words, because programs move them about.
+pub struct JoinHandle<T>(Handle<T>);
 
 enum Handle<T> {
-    Outside(std::thread::JoinHandle<T>),
-    InRun(Arc<dyn Outcome<T>>),
+    Outside(Box<Outside<T>>),
+    InRun(Packet<T>),
+}
+
+struct Outside<T> {
+    thread: Thread,
+    handle: std::thread::JoinHandle<T>,
 }
 
 /// Starts a thread, as [`std::thread::spawn`].
@@ -55,9 +60,7 @@ where
     if !port::active() {
         return JoinHandle::outside(std::thread::spawn(f));
     }
-    let work = Arc::new(Work::new(f));
-    let thread = port::spawn(work.clone(), Site::caller());
-    JoinHandle { thread: Thread::in_run(thread, None), handle: Handle::InRun(work) }
+    JoinHandle::in_run(f, None, Site::caller())
 }
 
 /// Lets other threads go first, as [`std::thread::yield_now`].
@@ -105,7 +108,19 @@ pub fn available_parallelism() -> std::io::Result<NonZero<usize>> {
 impl<T> JoinHandle<T> {
     fn outside(handle: std::thread::JoinHandle<T>) -> JoinHandle<T> {
         let thread = Thread::outside(handle.thread().clone());
-        JoinHandle { thread, handle: Handle::Outside(handle) }
+        JoinHandle(Handle::Outside(Box::new(Outside { thread, handle })))
+    }
+
+    #[inline(always)]
+    fn in_run<F>(f: F, name: Option<Arc<More>>, site: Site) -> JoinHandle<T>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        // Its number is not known yet.
+        let (body, mut packet) = packet::new(f, Thread::in_run(Id::MAIN, name));
+        packet.is_started_as(port::spawn(body, site));
+        JoinHandle(Handle::InRun(packet))
     }
 
     /// Waits until the thread has ended, as [`std::thread::JoinHandle::join`].
@@ -115,13 +130,13 @@ impl<T> JoinHandle<T> {
     #[inline]
     #[track_caller]
     pub fn join(self) -> Result<T> {
-        match self.handle {
-            Handle::Outside(handle) => handle.join(),
-            Handle::InRun(work) => {
-                submit(&self.thread, ThreadOp::Join, Site::caller());
-                // SAFETY: the caller is part of the run that spawned the thread, see `submit`, and
+        match self.0 {
+            Handle::Outside(outside) => outside.handle.join(),
+            Handle::InRun(mut packet) => {
+                port::join(here(packet.thread()), Site::caller());
+                // SAFETY: the caller is part of the run that spawned the thread, see `here`, and
                 // the thread has ended.
-                let value = unsafe { work.take() };
+                let value = unsafe { packet.take() };
                 value.ok_or_else(unwound)
             }
         }
@@ -130,15 +145,18 @@ impl<T> JoinHandle<T> {
     /// Whether the thread has ended, as [`std::thread::JoinHandle::is_finished`].
     #[track_caller]
     pub fn is_finished(&self) -> bool {
-        match &self.handle {
-            Handle::Outside(handle) => handle.is_finished(),
-            Handle::InRun(_) => is_finished(&self.thread, Site::caller()),
+        match &self.0 {
+            Handle::Outside(outside) => outside.handle.is_finished(),
+            Handle::InRun(packet) => is_finished(packet.thread(), Site::caller()),
         }
     }
 
     /// The thread, as [`std::thread::JoinHandle::thread`].
     pub fn thread(&self) -> &Thread {
-        &self.thread
+        match &self.0 {
+            Handle::Outside(outside) => &outside.thread,
+            Handle::InRun(packet) => packet.thread(),
+        }
     }
 }
 
@@ -155,21 +173,24 @@ fn unwound() -> Box<dyn Any + Send> {
 }
 
 fn is_finished(thread: &Thread, site: Site) -> bool {
-    match submit(thread, ThreadOp::IsFinished, site) {
+    let op = Op::new(port::life(here(thread)), Action::Thread(ThreadOp::IsFinished));
+    match port::submit(op, site) {
         Effect::Yes => true,
         Effect::No => false,
         other => unexpected(other),
     }
 }
 
-/// An operation on `thread`, which was spawned in a run.
+/// The number of `thread`, which was spawned in a run.
 ///
 /// # Panics
 /// If the caller is not part of that run.
 #[inline(always)]
-fn submit(thread: &Thread, op: ThreadOp, site: Site) -> Effect {
-    let Some(thread) = thread.here() else {
-        panic!("a JoinHandle was used outside the execution that spawned its thread")
-    };
-    port::submit(Op::new(port::life(thread), Action::Thread(op)), site)
+fn here(thread: &Thread) -> Id {
+    thread.here().unwrap_or_else(|| elsewhere())
+}
+
+#[cold]
+fn elsewhere() -> ! {
+    panic!("a JoinHandle was used outside the execution that spawned its thread")
 }

@@ -6,6 +6,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use raddle::sync::Arc;
 use raddle::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use raddle::{Config, thread};
 
@@ -82,12 +83,30 @@ fn goes_on_for_long() {
     config.check(|| assert!(two_threads() > 0));
 }
 
+#[test]
+#[ignore = "takes all the time it is given"]
+fn searches_for_two_seconds() {
+    let config = Config::new().strategy("dpor").runs(u64::MAX);
+    config.time(std::time::Duration::from_secs(2)).check(|| {
+        let counter = Arc::new(AtomicUsize::new(0));
+        for _ in 0..6 {
+            let counter = counter.clone();
+            thread::spawn(move || {
+                for _ in 0..6 {
+                    counter.fetch_add(1, SeqCst);
+                }
+            });
+        }
+    });
+}
+
 fn victim(name: &str) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", name, "--include-ignored", "--nocapture", "--test-threads=1"]);
-    for name in ["RADDLE_REPORT", "RADDLE_COLOR", "NO_COLOR", "RADDLE_REPLAY", "RUST_BACKTRACE"] {
+    for name in ["RADDLE_REPORT", "RADDLE_COLOR", "RADDLE_PROGRESS", "NO_COLOR", "RADDLE_REPLAY"] {
         command.env_remove(name);
     }
+    command.env_remove("RUST_BACKTRACE");
     command
 }
 
@@ -156,6 +175,23 @@ fn colours_are_for_terminals() {
     assert!(content, "{text}");
     let (content, text) = outcome(victim("passes").env("RADDLE_COLOR", "blue"));
     assert!(!content && text.contains("RADDLE_COLOR=`blue` is not known"), "{text}");
+}
+
+#[test]
+fn a_search_says_how_far_it_is() {
+    for threads in ["1", "2"] {
+        let mut victim = victim("searches_for_two_seconds");
+        let victim = victim.env("RADDLE_THREADS", threads);
+        let (content, text) = outcome(victim.env("RADDLE_PROGRESS", "always"));
+        let line = text.lines().find(|line| line.starts_with("raddle: searches_for_two_seconds: "));
+        let line = line.unwrap_or_else(|| panic!("{text}"));
+        assert!(content && line.contains("/s), ") && line.contains(" classes, "), "{line}");
+        // Several know the share only when one of them has finished something.
+        assert!(threads != "1" || line.contains(" % of about "), "{line}");
+    }
+    // Tests keep quiet by themselves.
+    let (content, text) = outcome(&mut victim("searches_for_two_seconds"));
+    assert!(content && !text.contains("/s), "), "{text}");
 }
 
 #[test]

@@ -6,8 +6,8 @@ mod trace;
 mod value;
 
 use raddle_core::{
-    Bounds, Failure, Finding, Panic, Phase, PhaseEnd, PlainAccess, Report, Search, Site, ThreadId,
-    Verdict, Wait,
+    Bounds, Failure, Finding, Guarantee, Panic, Phase, PhaseEnd, PlainAccess, Report, Search, Site,
+    ThreadId, Verdict, Wait,
 };
 
 use crate::failure::headline;
@@ -53,6 +53,8 @@ fn document(report: &Report, how: Fold) -> Json {
         search,
         coverage,
         patterns,
+        unseen,
+        guarantees,
     } = report;
     Json::Object(vec![
         ("version", Json::Number(VERSION)),
@@ -71,6 +73,8 @@ fn document(report: &Report, how: Fold) -> Json {
         ("search", Json::or_null(search.as_ref(), search_json)),
         ("coverage", Json::or_null(coverage.as_ref(), crate::coverage::coverage_json)),
         ("patterns", Json::or_null(patterns.as_ref(), crate::coverage::patterns_json)),
+        ("unseen", Json::or_null(*unseen, Json::Fraction)),
+        ("guarantees", Json::list(guarantees.iter().map(guarantee))),
         ("failure", Json::or_null(report.failure(), |found| failure(found, how))),
     ])
 }
@@ -118,6 +122,19 @@ fn search_json(search: &Search) -> Json {
         ("points", Json::Number(points)),
         ("planned", Json::Number(planned)),
         ("estimate", Json::or_null(estimate, Json::Fraction)),
+    ])
+}
+
+fn guarantee(guarantee: &Guarantee) -> Json {
+    let Guarantee { strategy, depth, threads, steps, in_one_phase, runs, escape } = guarantee;
+    Json::Object(vec![
+        ("strategy", Json::text(strategy)),
+        ("depth", Json::Number(u64::from(*depth))),
+        ("threads", Json::Number(u64::from(*threads))),
+        ("steps", Json::Number(*steps)),
+        ("in_one_phase", Json::Bool(*in_one_phase)),
+        ("runs", Json::Number(*runs)),
+        ("escape", Json::Fraction(*escape)),
     ])
 }
 

@@ -17,8 +17,8 @@ pub trait Backend: Sized {
     fn begin(&mut self);
 
     /// Gives `thread`, which is about to start, a coroutine: the one it had in an earlier run, a new
-    /// one, or, once there are many, that of the thread `ended`.
-    fn seat(&mut self, thread: usize, ended: Option<usize>) -> io::Result<()>;
+    /// one, or, once there are many, that of a thread that has `ended`.
+    fn seat(&mut self, thread: usize, ended: impl FnOnce() -> Option<usize>) -> io::Result<()>;
 
     /// Whether a coroutine touches this address when its stack overflows.
     fn guards(&self, address: usize) -> bool;

@@ -8,6 +8,8 @@
 //! The `std` mirror reaches the run it is part of through [`port`].
 
 mod backend;
+pub mod blocks;
+mod body;
 mod epoch;
 pub mod interrupt;
 #[cfg(all(unix, target_arch = "x86_64"))]
@@ -23,9 +25,9 @@ mod runtime;
 mod stack;
 
 pub use backend::Backend;
+pub use body::{Body, Fate};
 #[cfg(all(unix, target_arch = "x86_64"))]
 pub use native::Native;
-pub use port::Body;
 pub use portable::Portable;
 pub use runtime::{Options, Runtime};
 

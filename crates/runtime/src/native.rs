@@ -17,7 +17,7 @@ pub struct Native {
     entry: fn() -> !,
     /// By thread: the stack pointer of its coroutine while that is not running, or null if it has
     /// none.
-    saved: Vec<*mut u8>,
+    saved: Box<[*mut u8]>,
     /// The host's, while a coroutine runs.
     host: *mut u8,
     stacks: Vec<Stack>,
@@ -30,7 +30,7 @@ impl Backend for Native {
         Native {
             stack_size,
             entry,
-            saved: Vec::new(),
+            saved: Box::default(),
             host: std::ptr::null_mut(),
             stacks: Vec::new(),
             handed_on: false,
@@ -42,12 +42,14 @@ impl Backend for Native {
         if self.handed_on {
             // The first threads to start get what coroutines there are.
             self.handed_on = false;
-            self.saved.retain(|saved| !saved.is_null());
+            let mut saved = std::mem::take(&mut self.saved).into_vec();
+            saved.retain(|saved| !saved.is_null());
+            self.saved = saved.into_boxed_slice();
         }
     }
 
     #[inline(always)]
-    fn seat(&mut self, thread: usize, ended: Option<usize>) -> io::Result<()> {
+    fn seat(&mut self, thread: usize, ended: impl FnOnce() -> Option<usize>) -> io::Result<()> {
         match self.saved.get(thread) {
             Some(saved) if !saved.is_null() => Ok(()),
             Some(_) | None => self.seat_first_time(thread, ended),
@@ -101,11 +103,18 @@ impl Drop for Native {
 
 impl Native {
     #[cold]
-    fn seat_first_time(&mut self, thread: usize, ended: Option<usize>) -> io::Result<()> {
+    fn seat_first_time(
+        &mut self,
+        thread: usize,
+        ended: impl FnOnce() -> Option<usize>,
+    ) -> io::Result<()> {
         if self.saved.len() <= thread {
-            self.saved.resize(thread + 1, std::ptr::null_mut());
+            let mut saved = std::mem::take(&mut self.saved).into_vec();
+            saved.resize(thread + 1, std::ptr::null_mut());
+            self.saved = saved.into_boxed_slice();
         }
-        if let Some(ended) = ended.filter(|_| self.stacks.len() >= OWN_STACKS) {
+        let ended = if self.stacks.len() >= OWN_STACKS { ended() } else { None };
+        if let Some(ended) = ended {
             self.saved.swap(thread, ended);
             self.handed_on = true;
             return Ok(());

@@ -4,24 +4,12 @@
 //! thread. If so it says which thread of the program overflowed and ends the process; if not, the
 //! fault goes to the handler there was before.
 
-use std::cell::{Cell, UnsafeCell};
+use std::cell::UnsafeCell;
 use std::fmt::Write as _;
 use std::mem::MaybeUninit;
 use std::sync::Once;
 
-use crate::{Backend, port};
-
-/// What the handler needs to know of a pool, without its type.
-#[derive(Copy, Clone)]
-struct Watched {
-    pool: *const (),
-    /// Whether an address is in a guard page of the pool.
-    hits: unsafe fn(*const (), usize) -> bool,
-}
-
-thread_local! {
-    static WATCHED: Cell<Option<Watched>> = const { Cell::new(None) };
-}
+use crate::port;
 
 struct Previous(UnsafeCell<[MaybeUninit<libc::sigaction>; 2]>);
 
@@ -32,18 +20,8 @@ static PREVIOUS: Previous = Previous(UnsafeCell::new([MaybeUninit::zeroed(); 2])
 
 const SIGNALS: [libc::c_int; 2] = [libc::SIGSEGV, libc::SIGBUS];
 
-/// Watches over the stacks of `pool`, for the calling OS thread, until another is watched.
-#[inline]
-pub(crate) fn watch<B: Backend>(pool: *const B) {
-    let watched = Watched { pool: pool.cast(), hits: hits::<B> };
-    let first = WATCHED.with(|cell| cell.replace(Some(watched)).is_none());
-    if first {
-        prepare();
-    }
-}
-
-#[cold]
-fn prepare() {
+/// Makes overflows on coroutines of the calling OS thread known as such.
+pub(crate) fn install_handler() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
         for (index, signal) in SIGNALS.into_iter().enumerate() {
@@ -81,13 +59,6 @@ fn provide_signal_stack() {
     unsafe { libc::sigaltstack(&new, std::ptr::null_mut()) };
 }
 
-unsafe fn hits<B: Backend>(pool: *const (), address: usize) -> bool {
-    // SAFETY: `watch` was given a pool of this type. It was not changing when the fault happened:
-    // the program under test was running.
-    let pool: &B = unsafe { &*pool.cast() };
-    pool.guards(address)
-}
-
 extern "C" fn on_fault(
     signal: libc::c_int,
     info: *mut libc::siginfo_t,
@@ -97,14 +68,7 @@ extern "C" fn on_fault(
     let info = unsafe { &*info };
     // SAFETY: for the signals handled here it carries an address.
     let address = unsafe { info.si_addr() } as usize;
-    let watched = WATCHED.with(Cell::get);
-    let overflow = port::active()
-        && watched.is_some_and(|watched| {
-            // SAFETY: pool and function were set together by `watch`; a run is active, so the
-            // pool exists.
-            unsafe { (watched.hits)(watched.pool, address) }
-        });
-    if overflow {
+    if port::guards(address) {
         say_and_abort();
     }
     let index = usize::from(signal == libc::SIGBUS);

@@ -5,52 +5,83 @@
 use std::any::Any;
 use std::cell::Cell;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use raddle_core::{Action, CellOp, Effect, ObjectId, Op, Site, ThreadId};
-use raddle_engine::Initial;
+use raddle_core::{Action, CellOp, CondvarOp, Effect, MutexOp, ObjectId, Op, Site, ThreadId};
+use raddle_engine::{Initial, Turn};
 
-use crate::epoch;
-
-/// The body of a spawned thread.
-pub trait Body: Send + Sync {
-    /// Runs it; called once.
-    fn run(&self);
-}
+use crate::blocks::Blocks;
+use crate::{Body, epoch};
 
 /// How the body of a thread ended.
 pub(crate) type Caught = Result<(), Box<dyn Any + Send>>;
+
+/// Kinds of operations that are announced in ways of their own, because they are frequent.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// Any operation.
+    Any,
+    /// One on an atomic variable.
+    Atomic,
+    /// Waiting for a mutex and taking it.
+    Lock,
+    /// Giving a mutex back.
+    Unlock,
+    /// Notifying the waiters of a condition variable.
+    Notify,
+}
+
+impl Kind {
+    /// The kind of an operation.
+    #[inline(always)]
+    pub fn of(op: Op) -> Kind {
+        match op.action() {
+            Action::Atomic(_) => Kind::Atomic,
+            Action::Mutex(MutexOp::Lock) => Kind::Lock,
+            Action::Mutex(MutexOp::Unlock) => Kind::Unlock,
+            Action::Condvar(CondvarOp::NotifyOne | CondvarOp::NotifyAll) => Kind::Notify,
+            Action::Mutex(MutexOp::TryLock)
+            | Action::Condvar(CondvarOp::Enqueue | CondvarOp::Consume { .. })
+            | Action::Thread(_)
+            | Action::Cell(_)
+            | Action::RwLock(_)
+            | Action::Barrier(_)
+            | Action::Once(_)
+            | Action::Park(_)
+            | Action::Channel(_)
+            | Action::Fence(_)
+            | Action::Pause(_)
+            | Action::Choose { .. } => Kind::Any,
+        }
+    }
+}
 
 type Submit = unsafe fn(*const (), u64, u64, u64, Site) -> Effect;
 
 /// What a run offers, without its types.
 #[derive(Copy, Clone)]
 pub(crate) struct Entries {
-    /// Takes the words of the operation, which fit in registers.
-    pub(crate) submit: Submit,
-    /// As `submit`, for operations on atomic variables.
-    pub(crate) submit_atomic: Submit,
-    /// As `submit`, for operations on mutexes.
-    pub(crate) submit_mutex: Submit,
-    /// As `submit`, for joins.
-    pub(crate) submit_join: Submit,
+    /// By [`Kind`]. They take the words of the operation, which fit in registers.
+    pub(crate) submit: [Submit; 5],
     pub(crate) declare: unsafe fn(*const (), Initial, Site) -> ObjectId,
     pub(crate) touch: unsafe fn(*const (), ObjectId, bool, Site),
     pub(crate) newest: unsafe fn(*const (), ObjectId) -> u64,
     pub(crate) life: unsafe fn(*const (), ThreadId) -> ObjectId,
+    pub(crate) join: unsafe fn(*const (), ThreadId, Site),
     pub(crate) parker: unsafe fn(*const (), ThreadId, Site) -> ObjectId,
     pub(crate) time: unsafe fn(*const ()) -> u64,
     pub(crate) advance: unsafe fn(*const (), u64),
     pub(crate) belongings: unsafe fn(*const ()) -> Option<Rc<dyn Any>>,
     pub(crate) endow: unsafe fn(*const (), Option<Rc<dyn Any>>),
-    pub(crate) spawn: unsafe fn(*const (), Arc<dyn Body>, Site) -> ThreadId,
+    pub(crate) spawn: unsafe fn(*const (), Body, Site) -> ThreadId,
     pub(crate) call_thread: unsafe fn(*const (), &str),
     pub(crate) work: unsafe fn(*const ()),
     pub(crate) finish: unsafe fn(*const (), Caught) -> Parting,
     pub(crate) exit: unsafe fn(*const ()) -> Parting,
     pub(crate) panicked: unsafe fn(*const ()),
     pub(crate) unwinding: unsafe fn(*const ()) -> bool,
+    /// Whether a coroutine touches this address when its stack overflows.
+    pub(crate) guards: unsafe fn(*const (), usize) -> bool,
     pub(crate) thread: unsafe fn(*const ()) -> ThreadId,
     pub(crate) token: unsafe fn(*const ()) -> String,
 }
@@ -61,8 +92,10 @@ pub(crate) struct Parting {
     pub(crate) pool: *mut (),
     /// The thread that is ending.
     pub(crate) from: ThreadId,
-    /// The thread that goes on, perhaps the same; `None` for the host.
-    pub(crate) to: Option<ThreadId>,
+    /// The thread that goes on, another one; or the host, if the run is over.
+    pub(crate) to: Turn,
+    /// Whether the thread has ended. If not, it [`exit`]s when it comes back.
+    pub(crate) ended: bool,
 }
 
 pub(crate) struct Port {
@@ -75,6 +108,7 @@ pub(crate) struct Port {
     plain_accesses: Cell<bool>,
     /// For how many threads of the run the mirror keeps something.
     endowed: Cell<u32>,
+    blocks: Blocks,
 }
 
 thread_local! {
@@ -85,6 +119,7 @@ thread_local! {
             entries: Cell::new(&OUTSIDE),
             plain_accesses: Cell::new(false),
             endowed: Cell::new(0),
+            blocks: Blocks::new(),
         }
     };
 }
@@ -110,14 +145,20 @@ pub fn run_number() -> u64 {
     port().epoch.get()
 }
 
+/// The blocks of memory that are kept for threads to come.
+#[inline(always)]
+pub(crate) fn blocks() -> &'static Blocks {
+    &port().blocks
+}
+
 /// What the run under way connected.
 #[inline(always)]
 pub(crate) fn run() -> *const () {
     port().run.get()
 }
 
-/// Announces the operation that `make` makes on the object called `name`, waits for its turn, and tells what came of it.
-/// `None` outside a run.
+/// Announces the operation of this kind that `make` makes on the object called `name`, waits for its
+/// turn, and tells what came of it. `None` outside a run.
 ///
 /// An object new to the run is declared as `initial` says, where `None` means that somebody outside
 /// the run has hold of it.
@@ -126,6 +167,7 @@ pub(crate) fn run() -> *const () {
 /// If another check, running at the same time, or somebody outside uses the object.
 #[inline(always)]
 pub fn operate(
+    kind: Kind,
     name: &Name,
     initial: impl FnOnce() -> Option<Initial>,
     make: impl FnOnce(ObjectId) -> Op,
@@ -140,7 +182,7 @@ pub fn operate(
     if known >> OBJECT_BITS != epoch {
         known = name.declare(port, initial, site);
     }
-    Some(port.submit(make(number(known)), site))
+    Some(port.submit(kind, make(number(known)), site))
 }
 
 /// Notes an access to the plain variable called `name`: a scheduling point if plain accesses are
@@ -161,7 +203,7 @@ pub fn touch(name: &Name, writes: bool, site: Site) {
     let object = number(known);
     if port.plain_accesses.get() {
         let op = if writes { CellOp::Write } else { CellOp::Read };
-        port.submit(Op::new(object, Action::Cell(op)), site);
+        port.submit(Kind::Any, Op::new(object, Action::Cell(op)), site);
     } else {
         let (run, entries) = port.get();
         // SAFETY: both were set together by `connect`, for a run that has not ended.
@@ -172,7 +214,7 @@ pub fn touch(name: &Name, writes: bool, site: Site) {
 /// Announces an operation, waits for its turn, and tells what came of it.
 #[inline(always)]
 pub fn submit(op: Op, site: Site) -> Effect {
-    port().submit(op, site)
+    port().submit(Kind::of(op), op, site)
 }
 
 /// The calling thread of the program under test.
@@ -195,6 +237,14 @@ pub fn life(thread: ThreadId) -> ObjectId {
     let (run, entries) = port().get();
     // SAFETY: both were set together by `connect`, for a run that has not ended.
     unsafe { (entries.life)(run, thread) }
+}
+
+/// Waits until `thread` has ended.
+#[inline(always)]
+pub fn join(thread: ThreadId, site: Site) {
+    let (run, entries) = port().get();
+    // SAFETY: both were set together by `connect`, for a run that has not ended.
+    unsafe { (entries.join)(run, thread, site) }
 }
 
 /// The park token of `thread`.
@@ -259,7 +309,7 @@ pub(crate) fn nobody_has_belongings() {
 
 /// Starts a thread.
 #[inline(always)]
-pub fn spawn(body: Arc<dyn Body>, site: Site) -> ThreadId {
+pub fn spawn(body: Body, site: Site) -> ThreadId {
     let (run, entries) = port().get();
     // SAFETY: both were set together by `connect`, for a run that has not ended.
     unsafe { (entries.spawn)(run, body, site) }
@@ -292,6 +342,14 @@ pub fn unwinding() -> bool {
     let (run, entries) = port().get();
     // SAFETY: both were set together by `connect`, for a run that has not ended.
     unsafe { (entries.unwinding)(run) }
+}
+
+/// Whether a coroutine of the run touches this address when its stack overflows; never outside a run.
+#[cfg(unix)]
+pub(crate) fn guards(address: usize) -> bool {
+    let (run, entries) = port().get();
+    // SAFETY: both were set together by `connect`, for a run that has not ended.
+    unsafe { (entries.guards)(run, address) }
 }
 
 /// Tells that the calling thread has begun to panic.
@@ -329,6 +387,7 @@ pub(crate) fn finish(result: Caught) -> Parting {
 ///
 /// # Safety
 /// `run` is what `entries` take, until [`disconnect`].
+#[inline(always)]
 pub(crate) unsafe fn connect(
     run: *const (),
     entries: &'static Entries,
@@ -336,14 +395,22 @@ pub(crate) unsafe fn connect(
     plain_accesses: bool,
 ) {
     let port = port();
-    assert!(port.epoch.get() == 0, "a raddle check was started inside another; checks do not nest");
+    if port.epoch.get() != 0 {
+        nested();
+    }
     port.epoch.set(epoch);
     port.run.set(run);
     port.entries.set(entries);
     port.plain_accesses.set(plain_accesses);
 }
 
+#[cold]
+fn nested() -> ! {
+    panic!("a raddle check was started inside another; checks do not nest")
+}
+
 /// Ends what [`connect`] began.
+#[inline(always)]
 pub(crate) fn disconnect() {
     let port = port();
     port.epoch.set(0);
@@ -352,20 +419,11 @@ pub(crate) fn disconnect() {
 
 impl Port {
     #[inline(always)]
-    fn submit(&self, op: Op, site: Site) -> Effect {
+    fn submit(&self, kind: Kind, op: Op, site: Site) -> Effect {
         let [head, first, second] = op.into_words();
-        let (run, entries) = self.get();
-        let submit = if op.is_atomic() {
-            entries.submit_atomic
-        } else if op.is_mutex() {
-            entries.submit_mutex
-        } else if op.is_thread() {
-            entries.submit_join
-        } else {
-            entries.submit
-        };
+        let submit = self.entries.get().submit[kind as usize];
         // SAFETY: both were set together by `connect`, for a run that has not ended.
-        unsafe { submit(run, head, first, second, site) }
+        unsafe { submit(self.run.get(), head, first, second, site) }
     }
 
     #[inline(always)]
@@ -376,14 +434,12 @@ impl Port {
 
 /// The entries outside a run: whoever calls them forgot to look.
 static OUTSIDE: Entries = Entries {
-    submit: |_, _, _, _, _| outside(),
-    submit_atomic: |_, _, _, _, _| outside(),
-    submit_mutex: |_, _, _, _, _| outside(),
-    submit_join: |_, _, _, _, _| outside(),
+    submit: [|_, _, _, _, _| outside(); 5],
     declare: |_, _, _| outside(),
     touch: |_, _, _, _| outside(),
     newest: |_, _| outside(),
     life: |_, _| outside(),
+    join: |_, _, _| outside(),
     parker: |_, _, _| outside(),
     time: |_| outside(),
     advance: |_, _| outside(),
@@ -396,6 +452,7 @@ static OUTSIDE: Entries = Entries {
     exit: |_| outside(),
     panicked: |_| outside(),
     unwinding: |_| outside(),
+    guards: |_, _| false,
     thread: |_| outside(),
     token: |_| outside(),
 };

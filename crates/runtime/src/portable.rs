@@ -51,14 +51,15 @@ impl Backend for Portable {
         }
     }
 
-    fn seat(&mut self, thread: usize, ended: Option<usize>) -> io::Result<()> {
+    fn seat(&mut self, thread: usize, ended: impl FnOnce() -> Option<usize>) -> io::Result<()> {
         if self.seats.len() <= thread {
             self.seats.resize(thread + 1, None);
         }
         if self.seats[thread].is_some() {
             return Ok(());
         }
-        if let Some(ended) = ended.filter(|_| self.coroutines.len() >= OWN_STACKS) {
+        let ended = if self.coroutines.len() >= OWN_STACKS { ended() } else { None };
+        if let Some(ended) = ended {
             self.seats.swap(thread, ended);
             self.handed_on = true;
             return Ok(());

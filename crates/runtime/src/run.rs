@@ -3,30 +3,35 @@
 use std::any::Any;
 use std::cell::{Cell, RefCell, UnsafeCell};
 use std::rc::Rc;
-use std::sync::Arc;
 
 use raddle_core::{Action, Chooser, Effect, Op, Site, ThreadId, ThreadOp};
 use raddle_engine::known::{AnyOp, Known, LifeOp};
 use raddle_engine::{Engine, Memory, Stuck, Turn};
 
-use crate::port::{self, Body, Caught, Parting};
+use crate::port::{self, Caught, Parting};
 use crate::runtime::Options;
-use crate::{Backend, panics};
+use crate::{Backend, Body, panics};
 
 mod entries;
 mod teardown;
 
+use teardown::Teardown;
+
 /// The coroutines and who runs on them; kept from run to run.
 pub(crate) struct Crew<B> {
     backend: UnsafeCell<B>,
-    /// By [`ThreadId`]: what a thread that has not started will run.
-    bodies: UnsafeCell<Vec<Option<Arc<dyn Body>>>>,
+    /// What the thread that is switched to for the first time is to run.
+    body: Cell<Option<Body>>,
     /// By [`ThreadId`]: what the mirror keeps for a thread. Nothing is left after a run, unless a
     /// thread got stuck.
     belongings: RefCell<Vec<Option<Rc<dyn Any>>>>,
     /// What the program calls its threads, as it last said. Ids are kept for a session, so that only
     /// the last run with a thread counts.
     thread_names: RefCell<Vec<(ThreadId, String)>>,
+    /// Threads that are unwinding from a panic. The standard library knows only that some thread on
+    /// this OS thread is.
+    unwinding: RefCell<Vec<ThreadId>>,
+    teardown: Teardown,
     options: Options,
 }
 
@@ -34,9 +39,11 @@ impl<B: Backend> Crew<B> {
     pub(crate) fn new(backend: B, options: Options) -> Crew<B> {
         Crew {
             backend: UnsafeCell::new(backend),
-            bodies: UnsafeCell::new(Vec::new()),
+            body: Cell::new(None),
             belongings: RefCell::new(Vec::new()),
             thread_names: RefCell::new(Vec::new()),
+            unwinding: RefCell::new(Vec::new()),
+            teardown: Teardown::default(),
             options,
         }
     }
@@ -94,15 +101,6 @@ pub(crate) struct Run<'a, B, M: Memory, C> {
     phase: Cell<Phase>,
     /// Whose turn it is.
     thread: Cell<ThreadId>,
-    /// Threads that are unwinding from a panic. The standard library knows only that some thread on
-    /// this OS thread is.
-    unwinding: RefCell<Vec<ThreadId>>,
-    /// During teardown: where the thread that left last cannot go on, if so.
-    stuck: Cell<Option<Site>>,
-    /// During teardown: how often the program caught the unwinding.
-    caught: Cell<u32>,
-    /// During teardown: how many operations the thread entered last has performed.
-    settled: Cell<u32>,
 }
 
 impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
@@ -111,16 +109,13 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         crew: &'a mut Crew<B>,
         program: &'a dyn Fn(),
     ) -> Run<'a, B, M, C> {
+        crew.unwinding.get_mut().clear();
         Run {
             engine,
             crew,
             program,
             phase: Cell::new(Phase::Running),
             thread: Cell::new(ThreadId::MAIN),
-            unwinding: RefCell::new(Vec::new()),
-            stuck: Cell::new(None),
-            caught: Cell::new(0),
-            settled: Cell::new(0),
         }
     }
 
@@ -144,8 +139,6 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
                 self.crew.options.plain_accesses,
             );
         }
-        #[cfg(unix)]
-        crate::overflow::watch(self.crew.backend.get());
         // Ends the connection also if raddle itself panics.
         let _connection = Connection;
         self.enter(ThreadId::MAIN);
@@ -167,25 +160,24 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         f(unsafe { &mut *self.engine })
     }
 
-    #[inline(always)]
-    fn with_bodies<R>(&self, f: impl FnOnce(&mut Vec<Option<Arc<dyn Body>>>) -> R) -> R {
-        // SAFETY: as for the engine: one stack runs at a time, and `f` does not call back.
-        f(unsafe { &mut *self.crew.bodies.get() })
-    }
-
     /// Gives `thread` a coroutine.
     #[inline]
     fn seat(&self, thread: ThreadId) {
-        let ended = self.with_engine(Engine::take_ended).map(ThreadId::index);
+        let ended = || self.with_engine(Engine::take_ended).map(ThreadId::index);
         // SAFETY: no coroutine operation is under way while a thread is being seated.
         let backend = unsafe { &mut *self.crew.backend.get() };
         if let Err(error) = backend.seat(thread.index(), ended) {
-            let size = self.crew.options.stack_size;
-            panic!(
-                "raddle: no stack of {size} bytes for {thread}: {error}. \
-                 Use fewer threads or a smaller `Config::stack_size`."
-            );
+            self.no_stack(thread, &error);
         }
+    }
+
+    #[cold]
+    fn no_stack(&self, thread: ThreadId, error: &std::io::Error) -> ! {
+        let size = self.crew.options.stack_size;
+        panic!(
+            "raddle: no stack of {size} bytes for {thread}: {error}. \
+             Use fewer threads or a smaller `Config::stack_size`."
+        )
     }
 
     /// From the host: lets `thread` go on until the run is over, or it leaves.
@@ -232,6 +224,10 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     /// does not have to wait for that.
     #[inline(always)]
     fn again(&self) -> &Self {
+        if cfg!(debug_assertions) {
+            // Where nothing is optimised, looking it up takes longer than waiting.
+            return self;
+        }
         // SAFETY: the run that is under way is this one; `execute` connected a pointer to it.
         unsafe { &*port::run().cast() }
     }
@@ -343,45 +339,46 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         }
         // A first announcement, a panic that the program has caught, or one of another thread, which
         // waits in a destructor.
-        let others_unwind = !self.unwinding.borrow().is_empty();
+        let others_unwind = !self.crew.unwinding.borrow().is_empty();
         self.phase.set(if others_unwind { Phase::Unwinding } else { Phase::Running });
         self.with_engine(|engine| engine.submit::<AnyOp>(me, op, site))
     }
 
-    fn spawn(&self, body: Arc<dyn Body>, site: Site) -> ThreadId {
+    fn spawn(&self, body: Body, site: Site) -> ThreadId {
         let me = self.thread.get();
         let (child, life) = self.with_engine(|engine| engine.declare_child(me, site));
         self.seat(child);
-        self.with_bodies(|bodies| {
-            if bodies.len() <= child.index() {
-                bodies.resize(child.index() + 1, None);
-            }
-            bodies[child.index()] = Some(body);
-        });
         let op = Op::new(life, Action::Thread(ThreadOp::Spawn));
-        if !self.phase.get().is_over() {
-            let turn = match self.phase.get() {
-                Phase::Running => {
-                    self.with_engine(|engine| engine.submit_again::<LifeOp>(me, op, site))
-                }
-                Phase::Starting | Phase::Unwinding | Phase::Teardown | Phase::Discarding => {
-                    self.announce(op, site)
-                }
-            };
-            self.wait(me, turn);
-        }
-        let this = self.again();
-        if !this.phase.get().is_over() {
-            this.with_engine(|engine| engine.start(me, life, site));
-            this.phase.set(Phase::Starting);
-            this.switch(me, child);
+        match self.phase.get() {
+            Phase::Running => {
+                let turn = self.with_engine(|engine| engine.submit_again::<LifeOp>(me, op, site));
+                self.wait(me, turn);
+            }
+            Phase::Starting | Phase::Unwinding => self.wait(me, self.announce(op, site)),
+            Phase::Teardown | Phase::Discarding => {}
         }
         let this = self.again();
         if this.phase.get().is_over() {
-            let [head, first, second] = op.into_words();
-            this.settle(head, first, second, site);
+            this.refuse_spawn(op, site);
+        }
+        // The child takes it at once; there is nothing that could be dropped.
+        std::mem::forget(this.crew.body.replace(Some(body)));
+        this.with_engine(|engine| engine.start_child(me, child, life, site));
+        this.phase.set(Phase::Starting);
+        this.switch(me, child);
+        let this = self.again();
+        if this.phase.get().is_over() {
+            this.refuse_spawn(op, site);
         }
         child
+    }
+
+    /// The run is over for a thread in the middle of a spawn: it unwinds, or is stuck in a destructor.
+    #[cold]
+    fn refuse_spawn(&self, op: Op, site: Site) -> ! {
+        let [head, first, second] = op.into_words();
+        self.settle(head, first, second, site);
+        unreachable!("raddle invariant broken: a spawn after the end of its run")
     }
 
     /// Runs the calling thread's body, on its coroutine.
@@ -390,53 +387,70 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         if me == ThreadId::MAIN {
             return (self.program)();
         }
-        let body = self.with_bodies(|bodies| bodies[me.index()].take());
-        body.expect("raddle invariant broken: a thread without a body").run();
+        self.crew.body.take().expect("raddle invariant broken: a thread without a body").run();
     }
 
-    /// The calling thread's body has ended: announces its exit. The coroutine goes where it is told,
-    /// and then [`exit`](Run::exit)s.
+    /// The calling thread's body has ended: announces its exit, and performs it if it is its turn.
+    /// Otherwise the coroutine goes where it is told, and then [`exit`](Run::exit)s.
     ///
     /// The switches around the end of a thread are the coroutine's own, so that no stale return lies
     /// between them and other work.
     fn finish(&self, result: Caught) -> Parting {
         let me = self.thread.get();
-        if result.is_err() {
-            self.unwinding.borrow_mut().retain(|&thread| thread != me);
+        if let Err(payload) = result {
+            self.finish_panic(me, payload);
         }
         if self.phase.get().is_over() {
-            return self.part(me, Turn::of(me));
-        }
-        if let Err(payload) = result {
-            let panic = panics::describe(me, &*payload);
-            self.with_engine(|engine| engine.fail(panic));
-            self.discard(payload);
-            self.phase.set(Phase::Teardown);
-            return self.part(me, Turn::of(me));
+            return self.exit_after_end(me);
         }
         self.phase.set(Phase::Running);
         let turn = self.with_engine(|engine| engine.submit_exit(me));
-        self.part(me, turn)
-    }
-
-    /// It is the turn of a thread that announced its exit, or the run is over.
-    fn exit(&self) -> Parting {
-        let me = self.thread.get();
-        if self.phase.get().is_over() {
-            // Destructors of other threads may wait for this one.
-            self.with_engine(|engine| engine.settle_exit(me));
-            return self.part(me, Turn::END);
+        if turn.is_of(me) {
+            return self.exit_now(me);
         }
-        let turn = self.with_engine(|engine| engine.exit(me));
-        self.part(me, turn)
-    }
-
-    #[inline(always)]
-    fn part(&self, me: ThreadId, turn: Turn) -> Parting {
         if let Some(thread) = turn.thread() {
             self.thread.set(thread);
         }
-        Parting { pool: self.crew.backend.get().cast(), from: me, to: turn.thread() }
+        Parting { pool: self.crew.backend.get().cast(), from: me, to: turn, ended: false }
+    }
+
+    /// A panic left the body of `me`. If it is none of raddle's own making, it ends the run.
+    #[cold]
+    fn finish_panic(&self, me: ThreadId, payload: Box<dyn Any + Send>) {
+        self.crew.unwinding.borrow_mut().retain(|&thread| thread != me);
+        if self.phase.get().is_over() {
+            return;
+        }
+        let panic = panics::describe(me, &*payload);
+        self.with_engine(|engine| engine.fail(panic));
+        self.discard(payload);
+        self.phase.set(Phase::Teardown);
+    }
+
+    /// It is the turn of a thread that announced its exit, or the run is over.
+    #[inline(always)]
+    fn exit(&self) -> Parting {
+        let me = self.thread.get();
+        if self.phase.get().is_over() {
+            return self.exit_after_end(me);
+        }
+        self.exit_now(me)
+    }
+
+    #[inline(always)]
+    fn exit_now(&self, me: ThreadId) -> Parting {
+        let turn = self.with_engine(|engine| engine.exit(me));
+        if let Some(thread) = turn.thread() {
+            self.thread.set(thread);
+        }
+        Parting { pool: self.crew.backend.get().cast(), from: me, to: turn, ended: true }
+    }
+
+    /// Destructors of other threads may wait for the end of `me`.
+    #[cold]
+    fn exit_after_end(&self, me: ThreadId) -> Parting {
+        self.with_engine(|engine| engine.settle_exit(me));
+        Parting { pool: self.crew.backend.get().cast(), from: me, to: Turn::END, ended: true }
     }
 }
 
@@ -444,6 +458,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
 struct Connection;
 
 impl Drop for Connection {
+    #[inline(always)]
     fn drop(&mut self) {
         port::disconnect();
     }

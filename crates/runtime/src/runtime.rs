@@ -32,6 +32,8 @@ impl<B: Backend> Runtime<B> {
     /// A runtime without any coroutines yet.
     pub fn new(options: Options) -> Runtime<B> {
         panics::install_hook();
+        #[cfg(unix)]
+        crate::overflow::install_handler();
         let backend = B::new(options.stack_size, coroutine::<B>);
         let crew = Some(Box::new(Crew::new(backend, options)));
         Runtime { crew, epochs: Epochs::default() }
@@ -51,6 +53,12 @@ impl<B: Backend> Runtime<B> {
         if let Some(crew) = self.crew.take() {
             crew.abandon();
         }
+    }
+}
+
+impl<B: Backend> Drop for Runtime<B> {
+    fn drop(&mut self) {
+        port::blocks().free();
     }
 }
 
@@ -77,21 +85,24 @@ impl<B: Backend> Substrate for Runtime<B> {
 fn coroutine<B: Backend>() -> ! {
     loop {
         let result = catch_unwind(AssertUnwindSafe(port::work));
-        part::<B>(port::finish(result));
-        part::<B>(port::exit());
+        let parting = port::finish(result);
+        part::<B>(&parting);
+        if !parting.ended {
+            part::<B>(&port::exit());
+        }
     }
 }
 
 /// Goes where a run says. Returns when somebody comes back, in another run perhaps.
 #[inline(always)]
-fn part<B: Backend>(Parting { pool, from, to }: Parting) {
-    let pool: *mut B = pool.cast();
-    match to {
-        Some(to) if to == from => {}
+fn part<B: Backend>(parting: &Parting) {
+    let pool: *mut B = parting.pool.cast();
+    let from = parting.from.index();
+    match parting.to.thread() {
         // SAFETY: the run told its own pool, which outlives its coroutines; the caller runs on the
         // coroutine of the thread that is ending, and `to` has another.
-        Some(to) => unsafe { B::switch(pool, from.index(), to.index()) },
+        Some(to) => unsafe { B::switch(pool, from, to.index()) },
         // SAFETY: likewise.
-        None => unsafe { B::leave(pool, from.index()) },
+        None => unsafe { B::leave(pool, from) },
     }
 }

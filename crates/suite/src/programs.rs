@@ -11,6 +11,7 @@ mod fft;
 mod matrix;
 mod mrse;
 mod nqueens;
+pub(crate) mod pcr;
 mod region_ownership;
 mod stealing;
 
@@ -36,6 +37,8 @@ pub(crate) struct Program {
 pub(crate) enum Origin {
     /// Bounded partial order reduction (Coons, Musuvathi and McKinley, OOPSLA 2013).
     Bpor,
+    /// Pattern constraint reduction (Zhao et al., TSE 2023).
+    Pcr,
 }
 
 /// How a bug shows.
@@ -72,7 +75,7 @@ pub(crate) enum Form {
     Fixed,
 }
 
-/// All programs, by origin and name.
+/// The programs that stand for themselves, by origin and name; see [`all`].
 pub(crate) static PROGRAMS: &[Program] = &[
     mrse::PROGRAM,
     fft::PROGRAM,
@@ -88,10 +91,15 @@ pub(crate) static PROGRAMS: &[Program] = &[
     region_ownership::PROGRAM,
 ];
 
+/// All programs, also those that belong to something larger.
+pub(crate) fn all() -> impl Iterator<Item = &'static Program> {
+    PROGRAMS.iter().chain(pcr::SUBJECTS.iter().map(|subject| &subject.program))
+}
+
 /// Finds a program by its name.
 pub(crate) fn find(name: &str) -> Result<&'static Program, String> {
-    PROGRAMS.iter().find(|program| program.name == name).ok_or_else(|| {
-        let known: Vec<_> = PROGRAMS.iter().map(|program| program.name).collect();
+    all().find(|program| program.name == name).ok_or_else(|| {
+        let known: Vec<_> = all().map(|program| program.name).collect();
         format!("no program `{name}`; there are {}", known.join(", "))
     })
 }
@@ -120,6 +128,7 @@ impl Origin {
     pub(crate) fn word(self) -> &'static str {
         match self {
             Origin::Bpor => "bpor",
+            Origin::Pcr => "pcr",
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use raddle_core::{Chooser, ObjectId, Op, Site, ThreadId};
 use raddle_engine::{Engine, Memory, Stuck, Substrate};
-use raddle_runtime::port::{self, Name};
+use raddle_runtime::port::{self, Kind, Name};
 use raddle_runtime::{Backend, Body, Options, Runtime};
 
 use crate::interpreter::SCRIPTED_PANIC;
@@ -53,16 +53,18 @@ struct Thread {
     parent: ThreadId,
 }
 
-impl Body for Thread {
+impl Thread {
     fn run(&self) {
         let World { program, names } = &*self.world;
         let mut actor = Actor::new(port::thread(), self.parent, self.script);
         loop {
             let (op, site) = match actor.next(program) {
                 Request::Perform(Target::Object(position), action) => {
+                    let kind = Kind::of(Op::new(ObjectId(0), action));
                     let initial = || Some(program.objects[position]);
                     let make = |object| Op::new(object, action);
-                    let effect = port::operate(&names[position], initial, make, Site::UNKNOWN);
+                    let effect =
+                        port::operate(kind, &names[position], initial, make, Site::UNKNOWN);
                     actor.told(program, effect.expect("inside a run"));
                     continue;
                 }
@@ -78,7 +80,8 @@ impl Body for Thread {
                 Request::Spawn(script) => {
                     let parent = port::thread();
                     let body = Thread { world: self.world.clone(), script, parent };
-                    actor.has_child(port::spawn(Arc::new(body), Site::UNKNOWN));
+                    let body = Body::calling(move || body.run());
+                    actor.has_child(port::spawn(body, Site::UNKNOWN));
                     continue;
                 }
                 // Past the panic hook, which would note a line that the interpreter has not.

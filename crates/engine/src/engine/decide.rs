@@ -33,7 +33,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         let point = Point::Thread(Threads {
             pending: &self.pending,
             enabled: &self.enabled,
-            changed: &self.changed,
+            changed: if C::WATCHES_CHANGES { &self.changed } else { &[] },
         });
         let pick = self.plan.then.choose(&point, &self.trace.events);
         if C::WATCHES_CHANGES {
@@ -70,6 +70,12 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             return Turn::END;
         }
         if self.enabled.is_empty() {
+            if self.alive == 0 && self.followed >= self.plan.prefix.len() {
+                // The ordinary end: there is nothing to write down.
+                self.over = true;
+                self.lease = 0;
+                return Turn::END;
+            }
             if let Some(&expected) = self.plan.prefix.get(self.followed) {
                 return self.diverge(expected);
             }
@@ -112,6 +118,8 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             enabled: &only,
             changed: &self.changed,
         });
+        // Whatever was granted before, the chooser is asked at each of these.
+        self.lease = 0;
         match self.plan.then.choose(&point, &self.trace.events) {
             Pick::Take(_) | Pick::Run { .. } => Turn::of(by),
             Pick::Abandon => {

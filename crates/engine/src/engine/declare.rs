@@ -3,7 +3,7 @@
 use raddle_core::fingerprint::History;
 use raddle_core::{Chooser, ObjectId, ObjectInfo, ObjectKind, PlainAccess, Site, ThreadId};
 
-use super::{Engine, NOBODY, Slot};
+use super::{Engine, NOBODY, Slot, append};
 use crate::Memory;
 use crate::object::{Initial, Object};
 use crate::objects::{Life, Parker};
@@ -47,13 +47,28 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         if self.threads.len() <= child.index() {
             self.make_room(child);
         }
+        let life = ObjectId(self.trace.objects.len() as u32);
+        let state = &mut self.threads[child.index()];
+        state.life = life;
+        self.trace.threads.push(state.info);
         let info =
             ObjectInfo { kind: ObjectKind::Thread(child), initial: 0, identity: 0, name, site };
+        match self.objects.get_mut(life.index()) {
+            Some(slot) => {
+                self.trace.objects.push(info);
+                slot.renew();
+                slot.object.become_life(Life::Unborn);
+            }
+            None => self.add_life(info),
+        }
+        (child, life)
+    }
+
+    /// In a place that no object had before.
+    #[cold]
+    fn add_life(&mut self, info: ObjectInfo) {
         let life = self.add_object(info);
         self.objects[life.index()].object.become_life(Life::Unborn);
-        self.threads[child.index()].life = life;
-        self.trace.threads.push(self.threads[child.index()].info);
-        (child, life)
     }
 
     /// The object that tells whether `thread` has ended.
@@ -84,14 +99,18 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.trace.objects.push(info);
         match self.objects.get_mut(id.index()) {
             Some(slot) => slot.renew(),
-            None => self.objects.push(Slot {
-                object: Object::Variable,
-                first_waiter: NOBODY,
-                history: History::default(),
-                time: 0,
-                is_stale: false,
-                location: M::Location::default(),
-            }),
+            None => {
+                let new = Slot {
+                    object: Object::Variable,
+                    first_waiter: NOBODY,
+                    history: History::default(),
+                    time: 0,
+                    is_stale: false,
+                    location: M::Location::default(),
+                };
+                // Twice as many, so that a run with many objects does not copy them for each.
+                append(&mut self.objects, core::iter::repeat_n(new, id.index() + 1));
+            }
         }
         id
     }

@@ -1,8 +1,8 @@
 //! Performing operations: what changes, what is written down, who hears of it.
 
 use raddle_core::{
-    Access, Action, Chooser, Effect, Event, EventId, ObjectId, ObjectKind, Op, PauseOp, Site,
-    ThreadId, ThreadOp, fingerprint,
+    Access, Action, Chooser, Effect, Event, EventId, MutexOp, ObjectId, ObjectKind, Op, PauseOp,
+    Site, ThreadId, ThreadOp, fingerprint,
 };
 
 use super::{Engine, NOBODY, Turn};
@@ -19,18 +19,18 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         if C::GRANTS_LEASES {
             self.running = by;
         }
-        if !K::IS_ON_OBJECT && op.object() == ObjectId::NONE {
+        if K::ANY && op.object() == ObjectId::NONE {
             return self.perform_alone(by, op.action(), site);
         }
         let mut source = None;
         if M::WEAK && op.is_atomic() {
             source = self.choose_source(by, op, site)?;
         }
-        Some(self.perform_on_object::<K, true>(by, op, site, source))
+        Some(self.perform_on_object::<K, true>(by, op, site, source, None))
     }
 
     /// Performs an operation on an object and writes it down. `LINKED` if it was announced and may
-    /// stand among the object's waiters.
+    /// stand among the object's waiters. `told` is its effect where the object does not know it.
     #[inline(always)]
     fn perform_on_object<K: Known, const LINKED: bool>(
         &mut self,
@@ -38,27 +38,33 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         op: Op,
         site: Site,
         source: Option<EventId>,
+        told: Option<Effect>,
     ) -> Effect {
         let object = op.object();
         let slot = &mut self.objects[object.index()];
         let thread = &mut self.threads[by.index()];
         let id = EventId { thread: by, index: thread.events };
-        let effect = if K::ATOMIC || !K::MUTEX && !K::LIFE && op.is_atomic() {
+        let effect = if K::ATOMIC || K::ANY && op.is_atomic() {
             self.memory.access(&mut slot.location, id, op, source)
         } else {
             match &mut slot.object {
-                Object::Mutex(mutex) if K::MUTEX => mutex.apply(op.mutex(), by),
+                Object::Mutex(mutex) if K::LOCK => mutex.apply(MutexOp::Lock, by),
+                Object::Mutex(mutex) if K::UNLOCK => mutex.apply(MutexOp::Unlock, by),
                 Object::Life(life) if K::LIFE => life.apply(op.thread(), by),
-                object => object.apply(op, by),
+                Object::Condvar(condvar) if K::NOTIFY => condvar.notify(op.condvar()),
+                object if K::ANY => object.apply(op, by),
+                // It does not happen that something else is known.
+                object => apply_any(object, op, by),
             }
         };
+        let effect = if let Some(told) = told { told } else { effect };
         thread.events += 1;
-        if !K::ATOMIC && !K::MUTEX && !K::LIFE && op.gave_way(effect) {
+        if K::ANY && op.gave_way(effect) {
             thread.yields += 1;
         }
         self.trace.events.push(Event { id, op, effect, site });
         let name = thread.name.advance();
-        if LINKED && K::BLOCKS && op.may_block() {
+        if LINKED && K::BLOCKS && (!K::ANY || op.may_block()) {
             let (next, previous) = (thread.next_waiter, thread.previous_waiter);
             match previous {
                 NOBODY => slot.first_waiter = next,
@@ -68,8 +74,9 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
                 self.threads[next as usize].previous_waiter = previous;
             }
         }
-        let waiter = slot.first_waiter;
-        let access = op.access_with(effect);
+        // Nothing that is done to an atomic variable waits.
+        let waiter = if K::ATOMIC { NOBODY } else { slot.first_waiter };
+        let access = K::access(op, effect);
         let hash = fingerprint::event_on_object(name, access, &mut slot.history);
         self.add_to_fingerprint(hash);
         if self.time_moved {
@@ -117,21 +124,25 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
 
     /// Performs the spawn that `creator`, whose turn it is, announced. The new thread is to run up
     /// to its first announcement.
-    #[inline(always)]
     pub fn start(&mut self, creator: ThreadId, life: ObjectId, site: Site) -> ThreadId {
         let ObjectKind::Thread(child) = self.trace.objects[life.index()].kind else {
             unreachable!("raddle invariant broken: spawn of {life:?}")
         };
-        let op = Op::new(life, Action::Thread(ThreadOp::Spawn));
-        self.perform_on_object::<LifeOp, true>(creator, op, site, None);
-        // The life of a thread does not know whose it is; the trace should tell.
-        if let Some(spawn) = self.trace.events.last_mut() {
-            spawn.effect = Effect::Value(u64::from(child.0));
-        }
-        self.creator = creator.0;
-        self.admit(child, life, self.threads[creator.index()].time);
-        self.running = child;
+        self.start_child(creator, child, life, site);
         child
+    }
+
+    /// As [`start`](Engine::start), for substrates that remember whose life it is.
+    #[inline(always)]
+    pub fn start_child(&mut self, creator: ThreadId, child: ThreadId, life: ObjectId, site: Site) {
+        let op = Op::new(life, Action::Thread(ThreadOp::Spawn));
+        // The life of a thread does not know whose it is; the trace should tell.
+        let told = Some(Effect::Value(u64::from(child.0)));
+        self.perform_on_object::<LifeOp, true>(creator, op, site, None, told);
+        self.creator = creator.0;
+        let time = if self.time_moved { self.time(creator) } else { 0 };
+        self.admit(child, life, time);
+        self.running = child;
     }
 
     /// Performs the exit that `by`, whose turn it is, announced. Whose turn is it now?
@@ -139,10 +150,10 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     pub fn exit(&mut self, by: ThreadId) -> Turn {
         let life = self.threads[by.index()].life;
         let op = Op::new(life, Action::Thread(ThreadOp::Exit));
-        self.perform_on_object::<LifeOp, true>(by, op, Site::UNKNOWN, None);
+        self.perform_on_object::<LifeOp, true>(by, op, Site::UNKNOWN, None, None);
         self.disable(by);
         self.alive -= 1;
-        self.ended.push(by);
+        self.threads[by.index()].next_waiter = core::mem::replace(&mut self.ended, by.0);
         self.next_turn()
     }
 
@@ -155,18 +166,18 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         op: Op,
         site: Site,
     ) -> Option<Effect> {
-        if !C::GRANTS_LEASES || self.lease == 0 || M::WEAK || !K::IS_ON_OBJECT {
+        if !C::GRANTS_LEASES || self.lease == 0 || M::WEAK || K::ANY {
             return None;
         }
-        if K::BLOCKS && op.may_block() {
+        if K::BLOCKS {
             let object = &self.objects[op.object().index()].object;
-            let can = if K::MUTEX { object.is_free_mutex() } else { object.enabled(op, by) };
+            let can = if K::LOCK { object.is_free_mutex() } else { object.enabled(op, by) };
             if !can {
                 return None;
             }
         }
         self.lease -= 1;
-        Some(self.perform_on_object::<K, false>(by, op, site, None))
+        Some(self.perform_on_object::<K, false>(by, op, site, None, None))
     }
 
     /// Time goes from an object's last Update to whoever touches it next.
@@ -184,4 +195,10 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     fn add_to_fingerprint(&mut self, hash: u64) {
         self.trace.fingerprint = self.trace.fingerprint.wrapping_add(hash);
     }
+}
+
+#[cold]
+#[inline(never)]
+fn apply_any(object: &mut Object, op: Op, by: ThreadId) -> Effect {
+    object.apply(op, by)
 }

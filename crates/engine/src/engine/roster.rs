@@ -1,11 +1,12 @@
 //! Who is alive, who could go on, and who waits for which object.
 
-use raddle_core::{Chooser, ObjectId, Op, ThreadId};
+use raddle_core::{Chooser, ObjectId, Op, ThreadId, ThreadOp};
 
-use super::{Engine, NOBODY, Thread, pending_nothing};
+use super::{Engine, NOBODY, Thread, append, pending_nothing};
 use crate::Memory;
 use crate::known::Known;
 use crate::object::Object;
+use crate::objects::Shape;
 
 impl<M: Memory, C: Chooser> Engine<M, C> {
     /// A thread comes to life.
@@ -23,18 +24,22 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         state.yields = 0;
         state.name = state.first_name;
         state.time = time;
+        state.place = self.enabled.len() as u32;
+        self.pending[thread.index()].enabled = true;
+        self.enabled.push(thread);
         self.alive += 1;
         self.max_alive = self.max_alive.max(self.alive);
-        self.enable(thread);
+        // The chooser must hear of it.
+        self.lease = 0;
     }
 
     #[cold]
     pub(super) fn make_room(&mut self, thread: ThreadId) {
-        for id in self.threads.len()..=thread.index() {
-            let id = ThreadId(id as u32);
-            self.threads.push(Thread::absent(self.family.info(id), self.family.first_event(id)));
-            self.pending.push(pending_nothing(id));
-        }
+        let new = (self.threads.len()..thread.index() + 1).map(|id| ThreadId(id as u32));
+        let family = &self.family;
+        let absent = |id| Thread::absent(family.info(id), family.first_event(id));
+        append(&mut self.threads, new.clone().map(absent));
+        append(&mut self.pending, new.map(pending_nothing));
     }
 
     /// An object changed: who among its waiters can go on now?
@@ -46,34 +51,29 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
                 slot.is_stale = true;
                 self.stale.push(object);
             }
-            if !K::MUTEX {
-                self.interrupt_lease(first, object);
-            } else if slot.object.is_free_mutex() {
-                // All its waiters can go on; none could because it was taken.
-                let mut waiter = first;
-                while waiter != NOBODY {
-                    if self.plan.then.interrupts(ThreadId(waiter)) {
-                        self.lease = 0;
-                        break;
-                    }
-                    waiter = self.threads[waiter as usize].next_waiter;
-                }
+            if !K::LOCK {
+                self.interrupt_lease::<K>(first, object);
             }
-        } else if K::MUTEX {
-            let can = slot.object.is_free_mutex();
-            self.toggle_all(first, can);
+        } else if K::LOCK {
+            self.shut_out(first);
+        } else if K::UNLOCK || K::LIFE {
+            // Who waits for the life of a thread waits for its end, and this is it.
+            self.let_in(first);
         } else {
             self.reconsider_each(first, object);
         }
     }
 
     /// While a thread has a lease, it only matters whether somebody ends it.
-    fn interrupt_lease(&mut self, first: u32, object: ObjectId) {
+    fn interrupt_lease<K: Known>(&mut self, first: u32, object: ObjectId) {
         let mut waiter = first;
         while waiter != NOBODY {
             let thread = ThreadId(waiter);
-            let op = self.pending[thread.index()].op;
-            let can = self.objects[object.index()].object.enabled(op, thread);
+            // All who wait for a mutex or the end of a thread can go on.
+            let can = K::UNLOCK || K::LIFE || {
+                let op = self.pending[thread.index()].op;
+                self.objects[object.index()].object.enabled(op, thread)
+            };
             if can && self.plan.then.interrupts(thread) {
                 self.lease = 0;
                 return;
@@ -92,23 +92,34 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         }
     }
 
-    /// A mutex was taken or given back. All its waiters want the same, so all could go on before, or
-    /// none could.
-    fn toggle_all(&mut self, first: u32, can: bool) {
+    /// A mutex was given back, or a thread has ended: all who wait can go on, and none could.
+    #[inline(always)]
+    fn let_in(&mut self, first: u32) {
         let mut waiter = first;
         while waiter != NOBODY {
             let thread = ThreadId(waiter);
             let pending = &mut self.pending[thread.index()];
-            debug_assert!(pending.enabled != can);
-            pending.enabled = can;
+            debug_assert!(!pending.enabled);
+            pending.enabled = true;
             let state = &mut self.threads[thread.index()];
             waiter = state.next_waiter;
-            if can {
-                state.place = self.enabled.len() as u32;
-                self.enabled.push(thread);
-            } else {
-                self.leave_enabled(thread);
-            }
+            state.place = self.enabled.len() as u32;
+            self.enabled.push(thread);
+            self.note(thread);
+        }
+    }
+
+    /// A mutex was taken: none of those who wait can go on, and all could.
+    #[inline(always)]
+    fn shut_out(&mut self, first: u32) {
+        let mut waiter = first;
+        while waiter != NOBODY {
+            let thread = ThreadId(waiter);
+            let pending = &mut self.pending[thread.index()];
+            debug_assert!(pending.enabled);
+            pending.enabled = false;
+            waiter = self.threads[thread.index()].next_waiter;
+            self.leave_enabled(thread);
             self.note(thread);
         }
     }
@@ -147,14 +158,6 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         }
     }
 
-    /// A new thread can go on. The chooser must hear of it.
-    #[inline(always)]
-    fn enable(&mut self, thread: ThreadId) {
-        self.pending[thread.index()].enabled = true;
-        self.enter_enabled(thread);
-        self.lease = 0;
-    }
-
     /// A thread cannot go on.
     #[inline(always)]
     pub(super) fn disable(&mut self, thread: ThreadId) {
@@ -170,12 +173,13 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
 
     #[inline(always)]
     fn leave_enabled(&mut self, thread: ThreadId) {
-        let place = core::mem::replace(&mut self.threads[thread.index()].place, NOBODY);
-        let Some(last) = self.enabled.pop() else { return };
-        if last != thread {
-            self.enabled[place as usize] = last;
-            self.threads[last.index()].place = place;
-        }
+        let place = self.threads[thread.index()].place;
+        let Some(&last) = self.enabled.last() else { return };
+        // Also if it is the last itself: a branch would be foreseen badly.
+        self.enabled[place as usize] = last;
+        self.threads[last.index()].place = place;
+        self.enabled.pop();
+        self.threads[thread.index()].place = NOBODY;
     }
 
     /// Puts `thread` among those that wait for the object of `op`, and finds out whether it has to.
@@ -187,8 +191,11 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         state.next_waiter = next;
         state.previous_waiter = NOBODY;
         let can = match &slot.object {
-            Object::Mutex(mutex) if K::MUTEX => mutex.is_free(),
-            object => object.enabled(op, thread),
+            Object::Mutex(mutex) if K::LOCK => mutex.is_free(),
+            Object::Life(life) if K::LIFE => life.enabled(ThreadOp::Join, thread),
+            object if K::ANY => object.enabled(op, thread),
+            // It does not happen that something else is known.
+            object => is_enabled(object, op, thread),
         };
         if next != NOBODY {
             self.threads[next as usize].previous_waiter = thread.0;
@@ -197,4 +204,10 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             self.disable(thread);
         }
     }
+}
+
+#[cold]
+#[inline(never)]
+fn is_enabled(object: &Object, op: Op, thread: ThreadId) -> bool {
+    object.enabled(op, thread)
 }

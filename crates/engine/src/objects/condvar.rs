@@ -30,6 +30,26 @@ impl Condvar {
         self.tokens.clear();
     }
 
+    /// Performs a notification.
+    #[inline(always)]
+    pub(crate) fn notify(&mut self, op: CondvarOp) -> Effect {
+        let useful = self.tokens.len() < self.waiters.len();
+        if useful {
+            self.add_tokens(op);
+        }
+        Effect::of(useful)
+    }
+
+    fn add_tokens(&mut self, op: CondvarOp) {
+        let now = self.tick();
+        if op == CondvarOp::NotifyOne {
+            self.tokens.push(now);
+        } else {
+            self.tokens.clear();
+            self.tokens.resize(self.waiters.len(), now);
+        }
+    }
+
     fn waiting_since(&self, thread: ThreadId) -> Option<u32> {
         self.waiters.iter().find(|waiter| waiter.0 == thread).map(|waiter| waiter.1)
     }
@@ -68,23 +88,7 @@ impl Shape for Condvar {
                 self.waiters.push((by, now));
                 Effect::None
             }
-            CondvarOp::NotifyOne => {
-                let useful = self.tokens.len() < self.waiters.len();
-                if useful {
-                    let now = self.tick();
-                    self.tokens.push(now);
-                }
-                Effect::of(useful)
-            }
-            CondvarOp::NotifyAll => {
-                let useful = self.tokens.len() < self.waiters.len();
-                if useful {
-                    let now = self.tick();
-                    self.tokens.clear();
-                    self.tokens.resize(self.waiters.len(), now);
-                }
-                Effect::of(useful)
-            }
+            CondvarOp::NotifyOne | CondvarOp::NotifyAll => self.notify(op),
             CondvarOp::Consume { .. } => {
                 let since = self.waiting_since(by);
                 let token = since.and_then(|since| self.token_for(since));

@@ -5,7 +5,7 @@
 //! it; the third access of a pattern is one of the [`NEAR`] before or after the first in its thread; for
 //! patterns with two variables only accesses of a thread are paired that follow one another.
 
-use raddle_core::{Access, ObjectId, Trace};
+use raddle_core::{Access, Effect, Event, EventId, ObjectKind, Trace};
 
 use crate::patterns::{MapCoverage, data_access, number};
 
@@ -41,6 +41,35 @@ pub(crate) struct Shared {
     by_thread: Vec<Vec<u32>>,
 }
 
+/// Who accesses an object.
+#[derive(Clone, Debug, Default)]
+struct Owner {
+    first: Option<u32>,
+    is_shared: bool,
+    is_written: bool,
+}
+
+/// Every access of a run, and what would be one. What is pending stands there as if it had happened last.
+fn accesses(trace: &Trace) -> Vec<(u32, Event, Access)> {
+    let events = trace.events.iter().copied();
+    let pending = trace.pending.iter().map(|pending| {
+        let done = trace.events.iter().filter(|event| event.id.thread == pending.thread).count();
+        let id = EventId { thread: pending.thread, index: done as u32 };
+        Event { id, op: pending.op, effect: Effect::None, site: pending.site }
+    });
+    let is_event = |position: usize| position < trace.events.len();
+    let access = |(position, event): (usize, Event)| {
+        let object = event.op.object();
+        let info = trace.objects.get(object.index())?;
+        let is_variable = matches!(info.kind, ObjectKind::Atomic(_) | ObjectKind::Cell);
+        // A variable is never waited for; that its access is pending means that the run was cut off.
+        (is_event(position) || !is_variable).then_some(())?;
+        let access = data_access(event.op, event.effect)?;
+        Some((position as u32, event, access))
+    };
+    events.chain(pending).enumerate().filter_map(access).collect()
+}
+
 /// Accesses in the order of a pattern, or of none.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Candidate {
@@ -69,44 +98,41 @@ impl Candidate {
 }
 
 impl Shared {
-    /// The accesses of `trace` to objects that several threads access, at least one to write.
+    /// The accesses of `trace` to objects that several threads access, at least one to write. What is
+    /// pending at its end and no access to a variable is among them.
     pub(crate) fn new(trace: &Trace, coverage: &mut MapCoverage) -> Shared {
-        let mut owner: Vec<(Option<u32>, bool, bool)> =
-            vec![(None, false, false); trace.objects.len()];
-        let data = |event: &raddle_core::Event| {
-            (event.op.object() != ObjectId::NONE)
-                .then(|| data_access(event.op, event.effect))
-                .flatten()
-        };
-        for event in &trace.events {
-            let Some(access) = data(event) else { continue };
-            let (thread, is_shared, is_written) = &mut owner[event.op.object().index()];
-            *is_shared |= *thread.get_or_insert(event.id.thread.0) != event.id.thread.0;
-            *is_written |= access == Access::Update;
+        let accesses = accesses(trace);
+        let mut owners = vec![Owner::default(); trace.objects.len()];
+        for (_, event, access) in &accesses {
+            let owner = &mut owners[event.op.object().index()];
+            let thread = event.id.thread.0;
+            owner.is_shared |= *owner.first.get_or_insert(thread) != thread;
+            owner.is_written |= *access == Access::Update;
         }
         let mut shared = Shared::default();
         shared.by_object.resize(trace.objects.len(), Vec::new());
-        for (position, event) in trace.events.iter().enumerate() {
-            let Some(access) = data(event) else { continue };
-            let (_, is_shared, is_written) = owner[event.op.object().index()];
-            if !is_shared || !is_written {
-                continue;
+        for (position, event, access) in &accesses {
+            let owner = &owners[event.op.object().index()];
+            if owner.is_shared && owner.is_written {
+                shared.push(*position, event, *access, coverage);
             }
-            let (thread, object) = (event.id.thread.0, event.op.object().0);
-            let index = shared.accesses.len() as u32;
-            let mine = shared.by_both.entry((thread, object)).or_default();
-            let rank = mine.len() as u32;
-            mine.push(index);
-            shared.by_object[object as usize].push(index);
-            if shared.by_thread.len() <= thread as usize {
-                shared.by_thread.resize(thread as usize + 1, Vec::new());
-            }
-            shared.by_thread[thread as usize].push(index);
-            let number = coverage.number(event, access);
-            let position = position as u32;
-            shared.accesses.push(SharedAccess { position, thread, object, access, number, rank });
         }
         shared
+    }
+
+    fn push(&mut self, position: u32, event: &Event, access: Access, coverage: &mut MapCoverage) {
+        let (thread, object) = (event.id.thread.0, event.op.object().0);
+        let index = self.accesses.len() as u32;
+        let mine = self.by_both.entry((thread, object)).or_default();
+        let rank = mine.len() as u32;
+        mine.push(index);
+        self.by_object[object as usize].push(index);
+        if self.by_thread.len() <= thread as usize {
+            self.by_thread.resize(thread as usize + 1, Vec::new());
+        }
+        self.by_thread[thread as usize].push(index);
+        let number = coverage.number(event, access);
+        self.accesses.push(SharedAccess { position, thread, object, access, number, rank });
     }
 
     /// Whether there is nothing that threads share.

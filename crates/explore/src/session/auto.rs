@@ -7,9 +7,9 @@
 
 use raddle_core::{Phase, PhaseEnd, Report, Search, Verdict};
 use raddle_engine::Substrate;
-use raddle_strategy::Random;
+use raddle_strategy::Pos;
 
-use super::{Limits, OnStepLimit, Progress, Session, Stop, Tally};
+use super::{Limits, OnStepLimit, Pace, Session, Stop, Tally};
 use crate::{Bound, Covered, Deepening, Dpor, Explorer, Reduction, Refusal, Repeat, Strategy};
 
 /// Programs whose executions have more steps than this are not searched.
@@ -62,16 +62,16 @@ impl<S: Substrate> Session<'_, S> {
             ..all.clone()
         };
         let budget = self.budget;
-        let mut is_hopeless = |progress: &Progress| {
-            let estimate = progress.search.and_then(|search| search.estimate).unwrap_or(1.0);
-            let done = progress.executions as f64;
+        let mut is_hopeless = |pace: &Pace| {
+            let estimate = pace.estimate.unwrap_or(1.0);
+            let done = pace.executions as f64;
             // What the budget allows, counted in runs.
             let by_time = budget.limit().map_or(f64::INFINITY, |limit| {
                 done * limit.as_secs_f64() / budget.elapsed().as_secs_f64().max(1e-6)
             });
             let allowed = by_time.min(all.runs as f64);
             let needed = estimate / allowed;
-            progress.executions >= BELIEVED_RUNS
+            pace.executions >= BELIEVED_RUNS
                 && (needed > HOPELESS || needed > 1.0 && done * PART as f64 > allowed)
         };
         let mut explorer = Dpor::default();
@@ -96,8 +96,10 @@ impl<S: Substrate> Session<'_, S> {
             Stop::Refused(Refusal::ChoiceTooWide { bound, .. }) => {
                 (PhaseEnd::TooMany(f64::from(bound)), None)
             }
-            Stop::Refused(Refusal::OneThread | Refusal::NothingShared) => {
-                unreachable!("raddle invariant broken: not a search for patterns")
+            Stop::Refused(
+                refusal @ (Refusal::NotAPortfolio | Refusal::OneThread | Refusal::NothingShared),
+            ) => {
+                unreachable!("raddle invariant broken: {refusal} in a search")
             }
             Stop::Failed(failure) => (PhaseEnd::Failed, Some(Verdict::Failed(failure))),
         };
@@ -140,7 +142,7 @@ impl<S: Substrate> Session<'_, S> {
     fn sample_the_rest(&mut self, tally: &mut Tally) -> Result<(Phase, Verdict), Refusal> {
         let before = tally.executions;
         let limits = Limits::of(self.settings);
-        let mut explorer = Repeat::new(Random::default(), self.settings.seed);
+        let mut explorer = Repeat::new(Pos::default(), self.settings.seed);
         let stop = self.go(&mut explorer, tally, &limits, &mut |_| false);
         let end = match stop {
             Stop::Failed(_) => PhaseEnd::Failed,
@@ -148,7 +150,7 @@ impl<S: Substrate> Session<'_, S> {
                 PhaseEnd::OutOfBudget
             }
         };
-        let strategy = Strategy::Random.to_string();
+        let strategy = Strategy::PosStar.to_string();
         let phase = Phase { strategy, executions: tally.executions - before, end };
         Ok((phase, stop.verdict(&explorer)?))
     }

@@ -7,12 +7,14 @@
 
 use std::num::NonZeroUsize;
 use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
+use std::time::Duration;
 
-use raddle_core::{Failure, Finding, Report, Search, Verdict};
+use raddle_core::{Failure, Finding, Progress, Report, Search, Verdict};
 use raddle_engine::Substrate;
 
-use super::{Limits, Session, Stop, Tally};
+use super::{Budget, Limits, Session, Stop, Tally};
 use crate::{Covered, Dpor, Explorer, ParallelDpor, Refusal, Sharing, Strategy};
 
 /// On how many OS threads to search.
@@ -100,15 +102,17 @@ where
         make: &(dyn Fn() -> S + Sync),
     ) -> Vec<Part> {
         let (program, settings, budget) = (self.program, self.settings, self.budget);
-        let work = || {
-            let mut substrate = make();
-            Session::new(&mut substrate, program, settings, budget).work(all, limits)
+        let sum = Sum::default();
+        let work_on = |substrate: &mut S| {
+            let share = Share { budget, all, sum: &sum, told: Sum::default() };
+            Session::new(substrate, program, settings, &share).work(all, limits)
         };
+        let work = || work_on(&mut make());
         thread::scope(|scope| {
             // Where no more OS threads are to be had, fewer do.
             let spawn = |_| thread::Builder::new().spawn_scoped(scope, work).ok();
             let others: Vec<_> = (1..settings.workers.count.get()).map_while(spawn).collect();
-            let mut parts = vec![self.work(all, limits)];
+            let mut parts = vec![work_on(self.substrate)];
             for other in others {
                 parts.push(other.join().unwrap_or_else(|panic| resume_unwind(panic)));
             }
@@ -182,4 +186,42 @@ struct Part {
 enum Found {
     Failure(Box<Failure>),
     Refusal(Refusal),
+}
+
+/// What several have seen together, or one of them.
+#[derive(Default)]
+struct Sum {
+    executions: AtomicU64,
+    classes: AtomicU64,
+}
+
+/// The budget of one of several, which adds up what all have done.
+struct Share<'a> {
+    budget: &'a dyn Budget,
+    all: &'a ParallelDpor,
+    sum: &'a Sum,
+    /// What of the sum is this one's.
+    told: Sum,
+}
+
+impl Budget for Share<'_> {
+    fn elapsed(&self) -> Duration {
+        self.budget.elapsed()
+    }
+
+    fn limit(&self) -> Option<Duration> {
+        self.budget.limit()
+    }
+
+    fn hear(&self, progress: &Progress) {
+        let add = |sum: &AtomicU64, told: &AtomicU64, now: u64| {
+            let news = now.saturating_sub(told.swap(now, Ordering::Relaxed));
+            sum.fetch_add(news, Ordering::Relaxed) + news
+        };
+        let executions = add(&self.sum.executions, &self.told.executions, progress.executions);
+        // Every class is run by one of them only.
+        let classes = add(&self.sum.classes, &self.told.classes, progress.classes);
+        let total = self.all.estimate(executions);
+        self.budget.hear(&Progress { executions, classes, total });
+    }
 }

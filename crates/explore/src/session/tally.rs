@@ -35,6 +35,12 @@ impl Tally {
         }
     }
 
+    /// About how likely a run of a class not seen before is (Good and Turing).
+    pub(super) fn unseen(&self) -> Option<f64> {
+        let all = self.executions.checked_sub(self.discarded).filter(|&all| all > 0)?;
+        Some((self.classes.singles() as f64 / all as f64).min(1.0))
+    }
+
     /// Whether there was never anything to choose.
     pub(super) fn is_trivial(&self) -> bool {
         self.choices == 0 && self.threads <= 1

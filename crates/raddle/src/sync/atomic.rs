@@ -7,7 +7,7 @@ use std::fmt;
 
 use raddle_core::{Action, AtomicOp, Effect, ObjectId, Op, Order, Rmw, Scalar, Site};
 use raddle_engine::Initial;
-use raddle_runtime::port::{self, Name};
+use raddle_runtime::port::{self, Kind, Name};
 
 pub use std::sync::atomic::{Ordering, compiler_fence};
 
@@ -239,7 +239,7 @@ macro_rules! atomic_type {
             fn access(&self, make: impl FnOnce(ObjectId) -> Op, site: Site) -> Option<Effect> {
                 let initial =
                     || Some(Initial::Atomic($scalar, ($bits)(self.inner.load(Ordering::Relaxed))));
-                port::operate(&self.name, initial, make, site)
+                port::operate(Kind::Atomic, &self.name, initial, make, site)
             }
 
             #[inline(always)]

@@ -4,7 +4,7 @@ use std::fmt;
 
 use raddle_core::{Action, BarrierOp, Effect, Op, Site};
 use raddle_engine::Initial;
-use raddle_runtime::port::{self, Name};
+use raddle_runtime::port::{self, Kind, Name};
 
 use crate::unexpected;
 
@@ -67,7 +67,13 @@ impl Barrier {
     /// `None` outside a run.
     fn submit(&self, op: BarrierOp, site: Site) -> Option<Effect> {
         let initial = || Some(Initial::Barrier(self.size as u64));
-        port::operate(&self.name, initial, |object| Op::new(object, Action::Barrier(op)), site)
+        port::operate(
+            Kind::Any,
+            &self.name,
+            initial,
+            |object| Op::new(object, Action::Barrier(op)),
+            site,
+        )
     }
 }
 

@@ -4,9 +4,9 @@ use std::fmt;
 use std::sync::LockResult;
 use std::time::{Duration, Instant};
 
-use raddle_core::{Action, CondvarOp, Effect, Op, Site};
+use raddle_core::{Action, CondvarOp, Effect, ObjectId, Op, Site};
 use raddle_engine::Initial;
-use raddle_runtime::port::{self, Name};
+use raddle_runtime::port::{self, Kind, Name};
 
 use super::MutexGuard;
 
@@ -174,8 +174,10 @@ impl Condvar {
     /// `None` outside a run.
     #[inline]
     fn submit(&self, op: CondvarOp, site: Site) -> Option<Effect> {
-        let make = |object| Op::new(object, Action::Condvar(op));
-        port::operate(&self.name, || Some(Initial::Condvar), make, site)
+        let op = Op::new(ObjectId::NONE, Action::Condvar(op));
+        let kind = Kind::of(op);
+        let make = |object| op.on(object);
+        port::operate(kind, &self.name, || Some(Initial::Condvar), make, site)
     }
 }
 

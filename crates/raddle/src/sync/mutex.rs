@@ -11,7 +11,7 @@ use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 
 use raddle_core::{Action, Effect, MutexOp, ObjectId, Op, Site};
 use raddle_engine::Initial;
-use raddle_runtime::port::{self, Name};
+use raddle_runtime::port::{self, Kind, Name};
 
 use super::poison::result;
 use crate::unexpected;
@@ -90,7 +90,7 @@ impl<T: ?Sized> Mutex<T> {
     #[track_caller]
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
         let site = Site::caller();
-        match self.submit(LOCK, site) {
+        match self.submit(Kind::Lock, LOCK, site) {
             Some(_) => self.guard_in_run(site),
             None => self.lock_outside(site),
         }
@@ -100,7 +100,7 @@ impl<T: ?Sized> Mutex<T> {
     #[track_caller]
     pub fn try_lock(&self) -> TryLockResult<MutexGuard<'_, T>> {
         let site = Site::caller();
-        if let Some(effect) = self.submit(TRY_LOCK, site) {
+        if let Some(effect) = self.submit(Kind::Any, TRY_LOCK, site) {
             return match effect {
                 Effect::Yes => self.guard_in_run(site).map_err(TryLockError::Poisoned),
                 Effect::No => Err(TryLockError::WouldBlock),
@@ -142,12 +142,12 @@ impl<T: ?Sized> Mutex<T> {
 
     /// `None` outside a run.
     #[inline]
-    fn submit(&self, op: Op, site: Site) -> Option<Effect> {
+    fn submit(&self, kind: Kind, op: Op, site: Site) -> Option<Effect> {
         let initial = || {
             let held_outside = matches!(self.outside.try_lock(), Err(TryLockError::WouldBlock));
             (!held_outside).then_some(Initial::Mutex)
         };
-        port::operate(&self.name, initial, |object| op.on(object), site)
+        port::operate(kind, &self.name, initial, |object| op.on(object), site)
     }
 
     #[inline(always)]
@@ -250,7 +250,7 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
         let mutex = self.mutex;
         drop(self);
         wait();
-        mutex.submit(LOCK, site);
+        mutex.submit(Kind::Lock, LOCK, site);
         mutex.guard_in_run(site)
     }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use raddle_core::{Action, Effect, OnceOp, Op, Site};
 use raddle_engine::Initial;
-use raddle_runtime::port::{self, Name};
+use raddle_runtime::port::{self, Kind, Name};
 
 use super::poison::Poison;
 use crate::unexpected;
@@ -183,7 +183,13 @@ impl Course {
     /// `None` outside a run.
     fn submit(&self, op: OnceOp, site: Site) -> Option<Effect> {
         let initial = || (!self.held_outside.load(Ordering::SeqCst)).then_some(Initial::Once);
-        port::operate(&self.name, initial, |object| Op::new(object, Action::Once(op)), site)
+        port::operate(
+            Kind::Any,
+            &self.name,
+            initial,
+            |object| Op::new(object, Action::Once(op)),
+            site,
+        )
     }
 }
 

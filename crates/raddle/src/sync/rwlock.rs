@@ -9,7 +9,7 @@ use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 
 use raddle_core::{Action, Effect, Op, RwLockOp, Site};
 use raddle_engine::Initial;
-use raddle_runtime::port::{self, Name};
+use raddle_runtime::port::{self, Kind, Name};
 
 use super::poison::{Poison, result};
 use crate::unexpected;
@@ -150,7 +150,13 @@ impl<T: ?Sized> RwLock<T> {
             let held_outside = matches!(self.outside.try_write(), Err(TryLockError::WouldBlock));
             (!held_outside).then_some(Initial::RwLock)
         };
-        port::operate(&self.name, initial, |object| Op::new(object, Action::RwLock(op)), site)
+        port::operate(
+            Kind::Any,
+            &self.name,
+            initial,
+            |object| Op::new(object, Action::RwLock(op)),
+            site,
+        )
     }
 
     fn reader_in_run(&self, site: Site) -> LockResult<RwLockReadGuard<'_, T>> {

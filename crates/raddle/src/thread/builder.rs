@@ -9,8 +9,7 @@ use raddle_runtime::port;
 
 use super::handle::More;
 use super::scope::{Scope, ScopedJoinHandle};
-use super::work::Work;
-use super::{Handle, JoinHandle, Thread, belongings};
+use super::{JoinHandle, belongings};
 
 /// Makes a thread with settings, as [`std::thread::Builder`].
 ///
@@ -64,9 +63,7 @@ impl Builder {
             return self.outside().spawn(f).map(JoinHandle::outside);
         }
         let (name, f) = self.named(f);
-        let work = Arc::new(Work::new(f));
-        let thread = port::spawn(work.clone(), Site::caller());
-        Ok(JoinHandle { thread: Thread::in_run(thread, name), handle: Handle::InRun(work) })
+        Ok(JoinHandle::in_run(f, name, Site::caller()))
     }
 
     /// Starts a thread in a scope, as [`std::thread::Builder::spawn_scoped`].

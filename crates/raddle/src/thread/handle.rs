@@ -89,6 +89,12 @@ impl Thread {
         Thread { thread, run: port::run_number(), more: name }
     }
 
+    /// It goes by this number in its run; that was not known yet.
+    #[inline(always)]
+    pub(super) fn started_as(&mut self, thread: Id) {
+        self.thread = thread;
+    }
+
     /// Which thread of the current run it is, if it is one.
     #[inline(always)]
     pub(super) fn here(&self) -> Option<Id> {

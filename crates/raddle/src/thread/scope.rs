@@ -8,8 +8,8 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use raddle_core::{Site, ThreadOp};
-use raddle_runtime::{Body, port};
+use raddle_core::Site;
+use raddle_runtime::port;
 
 use super::builder::Builder;
 use super::work::{Outcome, Shell, Work};
@@ -139,11 +139,8 @@ impl<'scope, 'env> Scope<'scope, 'env> {
                     std::mem::transmute::<Arc<dyn Shell + 'scope>, Arc<dyn Shell + 'static>>(shell)
                 };
                 let child = children.add(shell);
-                let body: Arc<dyn Body + 'scope> = work.clone();
                 // SAFETY: likewise; and the thread that runs it ends before it is cleared.
-                let body = unsafe {
-                    std::mem::transmute::<Arc<dyn Body + 'scope>, Arc<dyn Body + 'static>>(body)
-                };
+                let body = unsafe { work.clone().body() };
                 let thread = Thread::in_run(port::spawn(body, site), name);
                 if child.thread.set(thread.clone()).is_err() {
                     unreachable!("raddle invariant broken: a thread was started twice");
@@ -164,9 +161,9 @@ impl<T> ScopedJoinHandle<'_, T> {
         match self.handle {
             Handle::Outside(handle) => handle.join(),
             Handle::InRun { work, child } => {
-                super::submit(&self.thread, ThreadOp::Join, Site::caller());
+                port::join(super::here(&self.thread), Site::caller());
                 child.joined.store(true, Ordering::Relaxed);
-                // SAFETY: the caller is part of the run that spawned the thread, see `submit`, and
+                // SAFETY: the caller is part of the run that spawned the thread, see `here`, and
                 // the thread has ended.
                 let value = unsafe { work.take() };
                 value.ok_or_else(super::unwound)
@@ -232,7 +229,7 @@ impl Children {
             drop(children);
             if let Some(thread) = child.thread.get() {
                 if !child.joined.load(Ordering::Relaxed) {
-                    super::submit(thread, ThreadOp::Join, site);
+                    port::join(super::here(thread), site);
                     child.joined.store(true, Ordering::Relaxed);
                 }
             }

@@ -1,8 +1,10 @@
-//! The body of a thread of a run and, later, what it returned.
+//! The body of a thread of a scope and, later, what it returned.
 
 use std::cell::UnsafeCell;
+use std::ptr::NonNull;
+use std::sync::Arc;
 
-use raddle_runtime::Body;
+use raddle_runtime::{Body, Fate};
 
 use super::belongings::Ending;
 
@@ -38,11 +40,34 @@ impl<F, T> Work<F, T> {
     }
 }
 
-impl<F, T> Body for Work<F, T>
-where
-    F: FnOnce() -> T + Send,
-    T: Send,
-{
+impl<F: FnOnce() -> T, T> Work<F, T> {
+    /// As the body of a thread.
+    ///
+    /// # Safety
+    /// The thread ends, or is known not to start, before anything ends that the work borrows. The
+    /// body may be dropped later if the work was [cleared](Shell::clear) before.
+    pub(super) unsafe fn body(self: Arc<Self>) -> Body {
+        let data = NonNull::new(Arc::into_raw(self).cast_mut());
+        let data = data.expect("the address of an `Arc` is not null").cast();
+        let fate = const { &Fate { run: Self::run_shared, give_up: Self::give_up_shared } };
+        // SAFETY: both make an `Arc` again of what was one; the caller promises the rest.
+        unsafe { Body::new(data, fate) }
+    }
+
+    /// # Safety
+    /// `data` was an `Arc` of this type.
+    unsafe fn run_shared(data: NonNull<()>) {
+        // SAFETY: promised by the caller.
+        unsafe { Arc::from_raw(data.cast::<Self>().as_ptr()) }.run();
+    }
+
+    /// # Safety
+    /// `data` was an `Arc` of this type.
+    unsafe fn give_up_shared(data: NonNull<()>) {
+        // SAFETY: promised by the caller.
+        drop(unsafe { Arc::from_raw(data.cast::<Self>().as_ptr()) });
+    }
+
     fn run(&self) {
         // SAFETY: the thread has not ended, so `take` is not called.
         let state = unsafe { self.replace(State::Running) };

@@ -133,6 +133,8 @@ pub(crate) fn report(verdict: Verdict) -> Report {
         search: None,
         coverage: None,
         patterns: None,
+        guarantees: Vec::new(),
+        unseen: None,
         threads: 3,
     }
 }

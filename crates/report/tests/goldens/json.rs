@@ -89,6 +89,8 @@ fn a_clean_result() {
               "threads": 3,
               "phases": [],
               "search": null,
+              "unseen": null,
+              "guarantees": [],
               "failure": null
             }
         "#]],
@@ -111,32 +113,34 @@ fn a_search_in_parts() {
     check(
         &report,
         expect![[r#"
-        {
-          "version": 1,
-          "name": "tests::queue",
-          "strategy": "random",
-          "seed": 18446744073709551615,
-          "verdict": {"kind": "bounded", "bounds": {"preemptions": 2, "delays": null, "unfairness": null}},
-          "executions": 10000,
-          "steps": 123456,
-          "classes": 3911,
-          "classes_exact": true,
-          "discarded": 0,
-          "elapsed_seconds": 0.4,
-          "threads": 3,
-          "phases": [
-            {"strategy": "dpor", "executions": 64, "end": {"kind": "too-many", "estimate": 25000000000000.0}},
             {
-              "strategy": "bpor:2",
-              "executions": 9936,
-              "end": {"kind": "bounded", "bounds": {"preemptions": 2, "delays": null, "unfairness": null}}
-            },
-            {"strategy": "random", "executions": 1, "end": {"kind": "too-many", "estimate": null}}
-          ],
-          "search": {"blocked": 3, "points": 40, "planned": 5, "estimate": 120.0},
-          "failure": null
-        }
-    "#]],
+              "version": 1,
+              "name": "tests::queue",
+              "strategy": "random",
+              "seed": 18446744073709551615,
+              "verdict": {"kind": "bounded", "bounds": {"preemptions": 2, "delays": null, "unfairness": null}},
+              "executions": 10000,
+              "steps": 123456,
+              "classes": 3911,
+              "classes_exact": true,
+              "discarded": 0,
+              "elapsed_seconds": 0.4,
+              "threads": 3,
+              "phases": [
+                {"strategy": "dpor", "executions": 64, "end": {"kind": "too-many", "estimate": 25000000000000.0}},
+                {
+                  "strategy": "bpor:2",
+                  "executions": 9936,
+                  "end": {"kind": "bounded", "bounds": {"preemptions": 2, "delays": null, "unfairness": null}}
+                },
+                {"strategy": "random", "executions": 1, "end": {"kind": "too-many", "estimate": null}}
+              ],
+              "search": {"blocked": 3, "points": 40, "planned": 5, "estimate": 120.0},
+              "unseen": null,
+              "guarantees": [],
+              "failure": null
+            }
+        "#]],
     );
     assert_eq!(parsed(&report)["seed"].as_u64(), Some(u64::MAX));
 }
@@ -161,6 +165,8 @@ fn a_run() {
               "threads": 0,
               "phases": [],
               "search": null,
+              "unseen": null,
+              "guarantees": [],
               "failure": {
                 "summary": "assertion `left == right` failed: an update got lost: left: 0, right: 1",
                 "finding": {"kind": "panic", "thread": 0, "message": "assertion `left == right` failed: an update got lost\n  left: 0\n right: 1", "place": "crates/report/tests/goldens/programs.rs:18:5", "backtrace": null},
@@ -216,6 +222,8 @@ fn a_deadlock_and_names() {
               "threads": 0,
               "phases": [],
               "search": null,
+              "unseen": null,
+              "guarantees": [],
               "failure": {
                 "summary": "deadlock: no thread can go on",
                 "finding": {

@@ -2,16 +2,14 @@
 
 use std::any::Any;
 use std::rc::Rc;
-use std::sync::Arc;
 
-use raddle_core::Chooser;
-use raddle_core::{Effect, ObjectId, Site, ThreadId, Token};
-use raddle_engine::known::{AnyOp, AtomicOp, JoinOp, MutexOp};
+use raddle_core::{Action, Chooser, Effect, ObjectId, Op, Site, ThreadId, ThreadOp, Token};
+use raddle_engine::known::{AnyOp, AtomicOp, JoinOp, LockOp, NotifyOp, UnlockOp};
 use raddle_engine::{Initial, Memory};
 
 use super::{Phase, Run};
-use crate::Backend;
-use crate::port::{Body, Caught, Entries, Parting};
+use crate::port::{Caught, Entries, Parting};
+use crate::{Backend, Body};
 
 /// Functions of a run behind a pointer without a type.
 macro_rules! erased {
@@ -28,14 +26,18 @@ macro_rules! erased {
 
 impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
     pub(super) const ENTRIES: Entries = Entries {
-        submit: Self::submit_entry,
-        submit_atomic: Self::submit_atomic_entry,
-        submit_mutex: Self::submit_mutex_entry,
-        submit_join: Self::submit_join_entry,
+        submit: [
+            Self::submit_entry,
+            Self::submit_atomic_entry,
+            Self::submit_lock_entry,
+            Self::submit_unlock_entry,
+            Self::submit_notify_entry,
+        ],
         declare: Self::declare_entry,
         touch: Self::touch_entry,
         newest: Self::newest_entry,
         life: Self::life_entry,
+        join: Self::join_entry,
         parker: Self::parker_entry,
         time: Self::time_entry,
         advance: Self::advance_entry,
@@ -48,6 +50,7 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         exit: Self::exit_entry,
         panicked: Self::panicked_entry,
         unwinding: Self::unwinding_entry,
+        guards: Self::guards_entry,
         thread: Self::thread_entry,
         token: Self::token_entry,
     };
@@ -59,11 +62,14 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         fn submit_atomic_entry(run, head: u64, first: u64, second: u64, site: Site) -> Effect {
             run.submit::<AtomicOp>(head, first, second, site)
         }
-        fn submit_mutex_entry(run, head: u64, first: u64, second: u64, site: Site) -> Effect {
-            run.submit::<MutexOp>(head, first, second, site)
+        fn submit_lock_entry(run, head: u64, first: u64, second: u64, site: Site) -> Effect {
+            run.submit::<LockOp>(head, first, second, site)
         }
-        fn submit_join_entry(run, head: u64, first: u64, second: u64, site: Site) -> Effect {
-            run.submit::<JoinOp>(head, first, second, site)
+        fn submit_unlock_entry(run, head: u64, first: u64, second: u64, site: Site) -> Effect {
+            run.submit::<UnlockOp>(head, first, second, site)
+        }
+        fn submit_notify_entry(run, head: u64, first: u64, second: u64, site: Site) -> Effect {
+            run.submit::<NotifyOp>(head, first, second, site)
         }
         fn declare_entry(run, initial: Initial, site: Site) -> ObjectId {
             run.with_engine(|engine| engine.declare(run.thread.get(), initial, site))
@@ -76,6 +82,12 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         }
         fn life_entry(run, thread: ThreadId) -> ObjectId {
             run.with_engine(|engine| engine.life(thread))
+        }
+        fn join_entry(run, thread: ThreadId, site: Site) {
+            let life = run.with_engine(|engine| engine.life(thread));
+            let op = Op::new(life, Action::Thread(ThreadOp::Join));
+            let [head, first, second] = op.into_words();
+            run.submit::<JoinOp>(head, first, second, site);
         }
         fn parker_entry(run, thread: ThreadId, site: Site) -> ObjectId {
             run.with_engine(|engine| engine.parker(thread, run.thread.get(), site))
@@ -100,7 +112,7 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
             drop(all);
             drop(before);
         }
-        fn spawn_entry(run, body: Arc<dyn Body>, site: Site) -> ThreadId {
+        fn spawn_entry(run, body: Body, site: Site) -> ThreadId {
             run.spawn(body, site)
         }
         fn call_thread_entry(run, name: &str) {
@@ -116,13 +128,18 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
             run.exit()
         }
         fn panicked_entry(run) {
-            run.unwinding.borrow_mut().push(run.thread.get());
+            run.crew.unwinding.borrow_mut().push(run.thread.get());
             if !run.phase.get().is_over() {
                 run.phase.set(Phase::Unwinding);
             }
         }
         fn unwinding_entry(run) -> bool {
             run.is_unwinding(run.thread.get())
+        }
+        fn guards_entry(run, address: usize) -> bool {
+            // SAFETY: only looks, on behalf of the program under test, while no coroutine operation
+            // is under way.
+            unsafe { &*run.crew.backend.get() }.guards(address)
         }
         fn thread_entry(run) -> ThreadId {
             run.thread.get()

@@ -1,6 +1,6 @@
-//! After the end of a run: threads in the middle of something are unwound, and what was never
-//! started is dropped.
+//! After the end of a run: threads in the middle of something are unwound.
 
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use raddle_core::{Chooser, Effect, Op, Site, ThreadId};
@@ -15,6 +15,17 @@ const PATIENCE: u32 = 1000;
 /// How many operations the destructors of a thread may perform in one go after the end of a run.
 const DESTRUCTORS: u32 = 100_000;
 
+/// Where the teardown of a run is; of no meaning before it.
+#[derive(Default)]
+pub(super) struct Teardown {
+    /// Where the thread that left last cannot go on, if so.
+    stuck: Cell<Option<Site>>,
+    /// How often the program caught the unwinding of the thread entered last.
+    caught: Cell<u32>,
+    /// How many operations the thread entered last has performed.
+    settled: Cell<u32>,
+}
+
 impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
     /// From the host, after the end: unwinds every thread that is in the middle of something.
     #[cold]
@@ -26,11 +37,11 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         while !waiting.is_empty() {
             let before = waiting.len();
             waiting.retain(|&thread| {
-                self.stuck.set(None);
-                self.caught.set(0);
-                self.settled.set(0);
+                self.crew.teardown.stuck.set(None);
+                self.crew.teardown.caught.set(0);
+                self.crew.teardown.settled.set(0);
                 self.enter(thread);
-                match self.stuck.get() {
+                match self.crew.teardown.stuck.get() {
                     None => false,
                     Some(site) => {
                         last_stuck = Some(Stuck { thread, site });
@@ -42,9 +53,6 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
                 break;
             }
         }
-        // Threads that were announced and never started.
-        let unborn = self.with_bodies(std::mem::take);
-        self.discard(unborn);
         match last_stuck {
             Some(stuck) if !waiting.is_empty() => Err(stuck),
             Some(_) | None => Ok(()),
@@ -64,7 +72,7 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
 
     /// Whether a panic of this thread is under way.
     pub(super) fn is_unwinding(&self, thread: ThreadId) -> bool {
-        let mut unwinding = self.unwinding.borrow_mut();
+        let mut unwinding = self.crew.unwinding.borrow_mut();
         if !std::thread::panicking() {
             unwinding.clear();
         }
@@ -91,28 +99,28 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         }
         if !self.is_unwinding(me) {
             // The program caught the unwinding, or has not begun to unwind.
-            let caught = self.caught.get() + 1;
-            self.caught.set(caught);
+            let caught = self.crew.teardown.caught.get() + 1;
+            self.crew.teardown.caught.set(caught);
             if caught <= PATIENCE {
-                self.unwinding.borrow_mut().push(me);
+                self.crew.unwinding.borrow_mut().push(me);
                 panics::tear_down();
             }
             loop {
-                self.stuck.set(Some(site));
+                self.crew.teardown.stuck.set(Some(site));
                 self.leave(me);
             }
         }
-        self.settled.set(self.settled.get() + 1);
-        if op.is_pause() || self.settled.get() > DESTRUCTORS {
+        self.crew.teardown.settled.set(self.crew.teardown.settled.get() + 1);
+        if op.is_pause() || self.crew.teardown.settled.get() > DESTRUCTORS {
             // It waits for something that only others can do.
-            self.stuck.set(Some(site));
+            self.crew.teardown.stuck.set(Some(site));
             self.leave(me);
         }
         loop {
             if let Some(effect) = self.with_engine(|engine| engine.settle(me, op)) {
                 return effect;
             }
-            self.stuck.set(Some(site));
+            self.crew.teardown.stuck.set(Some(site));
             self.leave(me);
         }
     }

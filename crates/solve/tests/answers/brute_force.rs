@@ -3,7 +3,7 @@
 use crate::problem::{Problem, Term};
 
 /// Whether there is an order in which everything holds that `question` assumes.
-pub fn is_possible(problem: &Problem, question: &[Term]) -> bool {
+pub(crate) fn is_possible(problem: &Problem, question: &[Term]) -> bool {
     let mut state = State {
         reaches: vec![vec![false; problem.nodes]; problem.nodes],
         truths: vec![None; problem.truths],

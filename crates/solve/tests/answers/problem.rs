@@ -5,7 +5,7 @@ use raddle_strategy::Rng;
 
 /// What is or is not so.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub enum Term {
+pub(crate) enum Term {
     /// The first node comes before the second.
     Before(usize, usize),
     /// A truth value is as said.
@@ -14,22 +14,22 @@ pub enum Term {
 
 /// Nodes, edges, clauses, and sets of assumptions to ask for one after the other.
 #[derive(Clone, Debug)]
-pub struct Problem {
-    pub nodes: usize,
-    pub truths: usize,
-    pub always: Vec<(usize, usize)>,
-    pub clauses: Vec<Vec<Term>>,
-    pub questions: Vec<Vec<Term>>,
+pub(crate) struct Problem {
+    pub(crate) nodes: usize,
+    pub(crate) truths: usize,
+    pub(crate) always: Vec<(usize, usize)>,
+    pub(crate) clauses: Vec<Vec<Term>>,
+    pub(crate) questions: Vec<Vec<Term>>,
 }
 
-pub struct Size {
-    pub nodes: usize,
-    pub clauses: usize,
-    pub truths: usize,
+pub(crate) struct Size {
+    pub(crate) nodes: usize,
+    pub(crate) clauses: usize,
+    pub(crate) truths: usize,
 }
 
 impl Problem {
-    pub fn random(size: Size, rng: &mut Rng) -> Problem {
+    pub(crate) fn random(size: Size, rng: &mut Rng) -> Problem {
         let Size { nodes, clauses, truths } = size;
         let term = |rng: &mut Rng| match rng.below(4) {
             0 => Term::Truth(rng.below(truths), rng.below(2) == 0),
@@ -55,7 +55,7 @@ impl Problem {
     }
 
     /// Tells `solver` everything but the questions.
-    pub fn state(&self, solver: &mut impl OrderSolver) -> Names {
+    pub(crate) fn state(&self, solver: &mut impl OrderSolver) -> Names {
         let nodes = (0..self.nodes).map(|_| solver.node()).collect();
         let truths = (0..self.truths).map(|truth| solver.fresh(truth % 2 == 0)).collect();
         let names = Names { nodes, truths };
@@ -71,7 +71,7 @@ impl Problem {
     }
 
     /// Whether the answer is one.
-    pub fn check(&self, question: &[Term], solver: &impl OrderSolver, names: &Names) {
+    pub(crate) fn check(&self, question: &[Term], solver: &impl OrderSolver, names: &Names) {
         let position = |node: usize| solver.position(names.nodes[node]);
         let holds = |term: &Term| match *term {
             Term::Before(first, second) => position(first) < position(second),
@@ -88,13 +88,13 @@ impl Problem {
 }
 
 /// What the solver calls nodes and truth values.
-pub struct Names {
+pub(crate) struct Names {
     nodes: Vec<Node>,
     truths: Vec<Literal>,
 }
 
 impl Names {
-    pub fn literal(&self, solver: &mut impl OrderSolver, term: Term) -> Literal {
+    pub(crate) fn literal(&self, solver: &mut impl OrderSolver, term: Term) -> Literal {
         match term {
             Term::Before(first, second) => solver.before(self.nodes[first], self.nodes[second]),
             Term::Truth(truth, true) => self.truths[truth],

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use crate::problem::{Problem, Term};
 
 /// Whether it can be called.
-pub fn is_there() -> bool {
+pub(crate) fn is_there() -> bool {
     Command::new("z3")
         .arg("--version")
         .stdout(Stdio::null())
@@ -16,7 +16,7 @@ pub fn is_there() -> bool {
 }
 
 /// Whether there is an order, for every question of every problem.
-pub fn answers(problems: &[Problem]) -> Vec<Vec<bool>> {
+pub(crate) fn answers(problems: &[Problem]) -> Vec<Vec<bool>> {
     let mut script = String::from("(set-logic QF_IDL)\n");
     problems.iter().for_each(|problem| add(problem, &mut script));
     let mut child = Command::new("z3")

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use raddle_core::{Action, AtomicOp, ChannelOp, Effect, ObjectId, Op, Order, Rmw, Scalar, Site};
 use raddle_engine::Initial;
-use raddle_runtime::port::{self, Name};
+use raddle_runtime::port::{self, Kind, Name};
 
 /// What the two sides of a channel share.
 pub(super) struct Shared<T> {
@@ -56,7 +56,7 @@ impl<T> Shared<T> {
         let capacity = self.bound.map(|bound| bound as u64);
         let initial = || Some(Initial::Channel { capacity });
         let make = |object| Op::new(object, Action::Channel(op));
-        let effect = port::operate(&self.name, initial, make, site);
+        let effect = port::operate(Kind::Any, &self.name, initial, make, site);
         effect.expect("raddle invariant broken: a run without an end")
     }
 
@@ -102,7 +102,13 @@ impl<T> Shared<T> {
         let here = self.is_here();
         if here && self.cloned.load(Ordering::Relaxed) {
             let initial = || Some(Initial::Atomic(Scalar::U64, 0));
-            port::operate(&self.departures, initial, |object| DEPART.on(object), site);
+            port::operate(
+                Kind::Atomic,
+                &self.departures,
+                initial,
+                |object| DEPART.on(object),
+                site,
+            );
         }
         let last = self.senders.fetch_sub(1, Ordering::AcqRel) == 1;
         if here && last {

@@ -1,0 +1,89 @@
+//! What a check says while it is under way.
+
+use std::io::{self, IsTerminal, Write};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use raddle_core::Progress;
+
+use crate::environment::Show;
+
+/// Checks shorter than this say nothing, and no check says anything more often.
+const EVERY: Duration = Duration::from_millis(500);
+
+/// Says how far a check has come, or keeps quiet.
+pub(crate) struct Live {
+    name: String,
+    manner: Manner,
+    /// When to say something next, in milliseconds since the beginning of the check.
+    next: AtomicU64,
+}
+
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+enum Manner {
+    /// Not at all.
+    Quiet,
+    /// One line, which the next overwrites.
+    InPlace,
+    /// Line after line.
+    Lines,
+}
+
+impl Live {
+    /// By default only a program of its own speaks on a terminal: tests run beside each other, and their
+    /// harness writes there too.
+    pub(crate) fn new(name: &str, show: Option<Show>) -> Live {
+        let is_terminal = io::stderr().is_terminal();
+        let is_alone = std::thread::current().name() == Some("main");
+        let manner = match show {
+            Some(Show::Never) => Manner::Quiet,
+            Some(Show::Always) if !is_terminal => Manner::Lines,
+            Some(Show::Always) => Manner::InPlace,
+            None if is_terminal && is_alone => Manner::InPlace,
+            None => Manner::Quiet,
+        };
+        let next = AtomicU64::new(milliseconds(EVERY));
+        Live { name: name.to_owned(), manner, next }
+    }
+
+    /// Says how far the check has come, if it is time to.
+    pub(crate) fn hear(&self, progress: &Progress, elapsed: Duration) {
+        if self.manner == Manner::Quiet {
+            return;
+        }
+        let next = self.next.load(Ordering::Relaxed);
+        let then = milliseconds(elapsed + EVERY);
+        // Of several OS threads one speaks.
+        let exchange =
+            || self.next.compare_exchange(next, then, Ordering::Relaxed, Ordering::Relaxed);
+        if milliseconds(elapsed) < next || exchange().is_err() {
+            return;
+        }
+        let line = raddle_report::progress(&self.name, progress, elapsed);
+        match self.manner {
+            Manner::Quiet => {}
+            Manner::InPlace => write(&format!("\r\x1b[K{line}")),
+            Manner::Lines => write(&format!("raddle: {line}\n")),
+        }
+    }
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        if self.manner == Manner::InPlace
+            && self.next.load(Ordering::Relaxed) != milliseconds(EVERY)
+        {
+            write("\r\x1b[K");
+        }
+    }
+}
+
+fn milliseconds(time: Duration) -> u64 {
+    time.as_millis().try_into().unwrap_or(u64::MAX)
+}
+
+/// Past a test harness that keeps what its tests print.
+fn write(text: &str) {
+    // Nothing is lost with a line of progress.
+    let _ = io::stderr().write_all(text.as_bytes());
+}

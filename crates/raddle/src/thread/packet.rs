@@ -1,0 +1,204 @@
+//! A thread of a run and what it returns, shared by the thread and its `JoinHandle`.
+//!
+//! Two sides have hold of a packet: the thread, which runs its body and leaves the result, and the
+//! handle. Whoever lets go last frees it. The thread's side stays on the OS thread of the run; the
+//! handle can be anywhere. As long as it is in the run it was made in, nothing can come between
+//! looking whether the other side is gone and writing down that this one is, so that no atomic
+//! read-modify-write is needed. A handle that is dropped on another OS thread in the very moment in
+//! which the thread ends may leave the packet to nobody: its memory and the result are leaked.
+
+use std::alloc::Layout;
+use std::cell::{Cell, UnsafeCell};
+use std::mem::{ManuallyDrop, MaybeUninit};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use raddle_core::ThreadId as Id;
+use raddle_runtime::{Body, Fate, blocks};
+
+use super::Thread;
+use super::belongings::Ending;
+
+/// The side of the handle.
+pub(super) struct Packet<T>(NonNull<Head<T>>);
+
+/// What the handle knows of a packet.
+#[repr(C)]
+struct Head<T> {
+    /// Set when one of the two sides has let go.
+    is_left: AtomicBool,
+    /// Whether there is a value.
+    has_value: Cell<bool>,
+    layout: Layout,
+    /// Belongs to the handle.
+    thread: Thread,
+    /// Written by the thread before its end, and then the handle's.
+    value: UnsafeCell<MaybeUninit<T>>,
+}
+
+/// A whole packet; its beginning is what the handle knows.
+#[repr(C)]
+struct Whole<F, T> {
+    head: Head<T>,
+    /// Taken by the thread when it begins, or dropped if it never does.
+    body: ManuallyDrop<F>,
+}
+
+// SAFETY: a handle may go to another OS thread, where it can do no more than be dropped: everything
+// else looks first whether the caller is part of the run, see `Thread::here`. The value it may drop
+// there can be sent. `is_left` orders that after all that the thread did.
+unsafe impl<T> Send for Packet<T> {}
+// SAFETY: a shared handle shows the `Thread`, which can be shared.
+unsafe impl<T> Sync for Packet<T> {}
+
+/// A thread that will run `f`: its body, and its packet.
+#[inline(always)]
+pub(super) fn new<F, T>(f: F, thread: Thread) -> (Body, Packet<T>)
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    let layout = Layout::new::<Whole<F, T>>();
+    let whole = blocks::allocate(layout).cast::<Whole<F, T>>();
+    let head = Head {
+        is_left: AtomicBool::new(false),
+        has_value: Cell::new(false),
+        layout,
+        thread,
+        value: UnsafeCell::new(MaybeUninit::uninit()),
+    };
+    // SAFETY: the memory is fresh and of the right layout.
+    unsafe { whole.write(Whole { head, body: ManuallyDrop::new(f) }) };
+    let fate = const { &Fate { run: run::<F, T>, give_up: give_up::<F, T> } };
+    // SAFETY: both take the thread's side of a packet of these types, which this is.
+    let body = unsafe { Body::new(whole.cast(), fate) };
+    (body, Packet(whole.cast()))
+}
+
+/// # Safety
+/// `data` is the thread's side of a packet of these types, whose body nobody has taken.
+unsafe fn run<F: FnOnce() -> T, T>(data: NonNull<()>) {
+    let whole = data.cast::<Whole<F, T>>().as_ptr();
+    // However the body ends.
+    let side = Side::<T>(data.cast());
+    // SAFETY: the packet is there as long as `side` is, and nobody else touches the body.
+    let body = unsafe { &mut (*whole).body };
+    // SAFETY: nobody has taken it, and nobody will look at it again.
+    let function = unsafe { ManuallyDrop::take(body) };
+    let ending = Ending;
+    let value = function();
+    drop(ending);
+    // SAFETY: as above.
+    let head = unsafe { side.0.as_ref() };
+    // SAFETY: the thread has not ended, so that the value is still its own.
+    unsafe { (*head.value.get()).write(value) };
+    head.has_value.set(true);
+}
+
+/// # Safety
+/// As for [`run`].
+unsafe fn give_up<F, T>(data: NonNull<()>) {
+    let whole = data.cast::<Whole<F, T>>().as_ptr();
+    let _side = Side::<T>(data.cast());
+    // SAFETY: the packet is there as long as the side is, and nobody else touches the body.
+    let body = unsafe { &mut (*whole).body };
+    // SAFETY: nobody has taken it, and nobody will look at it again.
+    unsafe { ManuallyDrop::drop(body) };
+}
+
+/// The thread's side of a packet.
+struct Side<T>(NonNull<Head<T>>);
+
+impl<T> Drop for Side<T> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        // SAFETY: this side has not let go.
+        let is_left = unsafe { &self.0.as_ref().is_left };
+        // `Acquire` and `Release`: what the other side did with the packet comes before its end.
+        if is_left.load(Ordering::Acquire) {
+            // SAFETY: both sides have let go.
+            unsafe { free(self.0) };
+        } else {
+            is_left.store(true, Ordering::Release);
+        }
+    }
+}
+
+impl<T> Packet<T> {
+    /// The thread.
+    #[inline(always)]
+    pub(super) fn thread(&self) -> &Thread {
+        // SAFETY: this side has not let go, and the thread's side does not touch this field.
+        unsafe { &(*self.0.as_ptr()).thread }
+    }
+
+    /// The thread goes by this number in its run.
+    #[inline(always)]
+    pub(super) fn is_started_as(&mut self, id: Id) {
+        // SAFETY: likewise, and nobody has borrowed it from this side.
+        unsafe { (*self.0.as_ptr()).thread.started_as(id) };
+    }
+
+    /// What the thread returned, if it did and nobody has taken it.
+    ///
+    /// # Safety
+    /// The caller is part of the run of the thread, and the thread has ended.
+    #[inline(always)]
+    pub(super) unsafe fn take(&mut self) -> Option<T> {
+        // SAFETY: this side has not let go.
+        let head = unsafe { self.0.as_ref() };
+        if !head.has_value.replace(false) {
+            return None;
+        }
+        // SAFETY: the thread has ended: the value belongs to the handle.
+        let value = unsafe { &*head.value.get() };
+        // SAFETY: there is one, and by `has_value` there is none any more.
+        Some(unsafe { value.assume_init_read() })
+    }
+}
+
+impl<T> Drop for Packet<T> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        // SAFETY: this side has not let go.
+        let is_left = unsafe { &self.0.as_ref().is_left };
+        let is_last = if self.thread().here().is_some() {
+            is_left.load(Ordering::Relaxed) || {
+                is_left.store(true, Ordering::Relaxed);
+                false
+            }
+        } else {
+            is_left.swap(true, Ordering::AcqRel)
+        };
+        if is_last {
+            // SAFETY: both sides have let go.
+            unsafe { free(self.0) };
+        }
+    }
+}
+
+/// # Safety
+/// Nobody uses the packet any more, and its body was taken or dropped.
+#[inline(always)]
+unsafe fn free<T>(packet: NonNull<Head<T>>) {
+    let memory = packet.cast();
+    // SAFETY: it is initialised, nobody else uses it, and the memory is not looked at again.
+    let head = unsafe { packet.read() };
+    let Head { layout, thread, value, has_value, is_left: _ } = head;
+    // SAFETY: `new` allocated it so.
+    unsafe { blocks::give_back(memory, layout) };
+    drop(thread);
+    if has_value.get() {
+        // SAFETY: it was written and not taken.
+        drop(unsafe { value.into_inner().assume_init() });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    // The handle knows the beginning of a packet whatever the body is.
+    #[test]
+    fn the_head_comes_first() {
+        assert_eq!(std::mem::offset_of!(super::Whole<[u128; 3], u8>, head), 0);
+    }
+}

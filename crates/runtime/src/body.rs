@@ -1,0 +1,70 @@
+//! What a spawned thread runs, on its way to the coroutine that runs it.
+
+use std::ptr::NonNull;
+
+/// The body of a spawned thread: run once, or dropped if the thread never starts.
+///
+/// Two words that own something behind a pointer, wherever the front end wants to keep it.
+pub struct Body {
+    data: NonNull<()>,
+    fate: &'static Fate,
+}
+
+/// What can become of a [`Body`]; one of the two is called, once, with what it was made of.
+#[derive(Debug)]
+pub struct Fate {
+    /// Runs it and lets go of it, however it ends.
+    pub run: unsafe fn(NonNull<()>),
+    /// Lets go of it without running it.
+    pub give_up: unsafe fn(NonNull<()>),
+}
+
+impl Body {
+    /// A body of what `data` points to.
+    ///
+    /// # Safety
+    /// The functions of `fate` may be called with `data`, as [`Fate`] says, on this OS thread.
+    #[inline(always)]
+    pub unsafe fn new(data: NonNull<()>, fate: &'static Fate) -> Body {
+        Body { data, fate }
+    }
+
+    /// A body that calls a function.
+    pub fn calling<F: FnOnce() + 'static>(function: F) -> Body {
+        let data = NonNull::from(Box::leak(Box::new(function))).cast();
+        let fate = const { &Fate { run: call::<F>, give_up: forget::<F> } };
+        // SAFETY: both make a box again of what was one, and call or drop the function.
+        unsafe { Body::new(data, fate) }
+    }
+
+    /// Runs it.
+    #[inline(always)]
+    pub(crate) fn run(self) {
+        let Body { data, fate } = self;
+        std::mem::forget(self);
+        // SAFETY: `new` was promised that it may be called once, and the body is used up.
+        unsafe { (fate.run)(data) }
+    }
+}
+
+impl Drop for Body {
+    fn drop(&mut self) {
+        // SAFETY: `new` was promised that it may be called once, and the body was not run.
+        unsafe { (self.fate.give_up)(self.data) }
+    }
+}
+
+/// # Safety
+/// `data` was a box of the function.
+unsafe fn call<F: FnOnce()>(data: NonNull<()>) {
+    // SAFETY: promised by the caller.
+    let function = unsafe { Box::from_raw(data.cast::<F>().as_ptr()) };
+    function();
+}
+
+/// # Safety
+/// `data` was a box of the function.
+unsafe fn forget<F>(data: NonNull<()>) {
+    // SAFETY: promised by the caller.
+    drop(unsafe { Box::from_raw(data.cast::<F>().as_ptr()) });
+}
