@@ -181,7 +181,12 @@ fn question(candidate: &Candidate, model: &Model<'_>) -> Question {
         let is_last = steps[index + 1..].iter().all(|later| later.thread != step.thread);
         let depends = !model.layout.is_variable[step.object as usize]
             || reads_variable(operation(model.trace, step.position));
-        let list = if is_last && depends { &mut question.attempted } else { &mut question.kept };
+        let is_pending = step.position as usize >= model.trace.events.len();
+        let list = if is_pending || is_last && depends {
+            &mut question.attempted
+        } else {
+            &mut question.kept
+        };
         list.push(step.position);
         question.order.push(step.position);
     }

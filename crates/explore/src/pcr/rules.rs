@@ -115,13 +115,15 @@ fn changes_anything(candidate: &Candidate, layout: &Layout) -> bool {
 
 /// Whether it can be seen that `first` comes before `second`.
 fn changes(first: &SharedAccess, second: &SharedAccess, layout: &Layout) -> bool {
+    if !layout.is_variable[first.object as usize] {
+        // What happens to it between accesses is not part of patterns, and can make a difference.
+        return true;
+    }
     if first.position < second.position {
         return false;
     }
     let (write, read) = (first.position as usize, second.position as usize);
-    let is_known = second.access == Access::Read
-        && layout.is_variable[first.object as usize]
-        && layout.reads[write].is_none();
+    let is_known = second.access == Access::Read && layout.reads[write].is_none();
     // A read that finds in its new place what it found in its old one.
     !(is_known && layout.writes[write].is_some() && layout.writes[write] == layout.reads[read])
 }
