@@ -174,6 +174,7 @@ fn check(program: &Program, strategy: &str, runs: u64) -> Report {
         races: true,
         plain_points: false,
         explore_trivial: false,
+        coverage: None,
         workers: Workers::ONE,
     };
     let mut interpreter = IdentifyingInterpreter;

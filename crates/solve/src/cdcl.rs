@@ -8,6 +8,7 @@ use crate::order::{Order, value};
 use crate::{Answer, Literal, Node, OrderSolver};
 
 /// A SAT solver with a theory of order. What it learns serves all later questions.
+#[derive(Default)]
 pub struct Cdcl {
     solver: BasicSolver,
     order: Order,
@@ -15,18 +16,6 @@ pub struct Cdcl {
     pairs: HashMap<(u32, u32), Lit>,
     clause: Vec<Lit>,
     values: Vec<lbool>,
-}
-
-impl Default for Cdcl {
-    fn default() -> Cdcl {
-        Cdcl {
-            solver: BasicSolver::default(),
-            order: Order::default(),
-            pairs: HashMap::new(),
-            clause: Vec::new(),
-            values: Vec::new(),
-        }
-    }
 }
 
 impl OrderSolver for Cdcl {
