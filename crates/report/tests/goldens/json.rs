@@ -89,6 +89,8 @@ fn a_clean_result() {
               "threads": 3,
               "phases": [],
               "search": null,
+              "coverage": null,
+              "patterns": null,
               "unseen": null,
               "guarantees": [],
               "failure": null
@@ -136,6 +138,8 @@ fn a_search_in_parts() {
                 {"strategy": "random", "executions": 1, "end": {"kind": "too-many", "estimate": null}}
               ],
               "search": {"blocked": 3, "points": 40, "planned": 5, "estimate": 120.0},
+              "coverage": null,
+              "patterns": null,
               "unseen": null,
               "guarantees": [],
               "failure": null
@@ -165,6 +169,8 @@ fn a_run() {
               "threads": 0,
               "phases": [],
               "search": null,
+              "coverage": null,
+              "patterns": null,
               "unseen": null,
               "guarantees": [],
               "failure": {
@@ -222,6 +228,8 @@ fn a_deadlock_and_names() {
               "threads": 0,
               "phases": [],
               "search": null,
+              "coverage": null,
+              "patterns": null,
               "unseen": null,
               "guarantees": [],
               "failure": {
