@@ -45,6 +45,9 @@ pub(super) enum End {
     Other(String),
 }
 
+/// Operations one execution may have. Far more than a fair execution needs that makes progress.
+const MAX_STEPS: usize = 2_000;
+
 /// A search of so many seconds is worth repeating.
 const SHORT: f64 = 0.05;
 
@@ -76,7 +79,7 @@ impl Subject {
             .strategy(strategy)
             .runs(u64::MAX)
             .time(limit)
-            .max_steps(Program::MAX_STEPS)
+            .max_steps(MAX_STEPS)
             .granularity(Granularity::All)
             .races(false);
         let start = nanoseconds(ClockId::ThreadCPUTime);
@@ -98,7 +101,7 @@ impl Subject {
             strategy,
             seed: 0,
             runs,
-            max_steps: Program::MAX_STEPS,
+            max_steps: MAX_STEPS,
             on_step_limit: OnStepLimit::Fail,
             // They are what some of the programs are about.
             races: false,
