@@ -101,7 +101,7 @@ impl fmt::Display for Refusal {
                 "`pcr` and `mcr` change the order of accesses to what threads share, and in the first \
                  execution no two threads access anything in common that one of them changes; share \
                  data through `raddle::sync`, make plain accesses scheduling points if they are to \
-                 be ordered (`plain_points`), or use another strategy, such as `random`",
+                 be ordered (`Granularity::All`), or use another strategy, such as `random`",
             ),
             Refusal::NotAPortfolio => f.write_str(
                 "a portfolio is made of one or more strategies that sample, such as \
