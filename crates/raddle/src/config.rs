@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::panic::Location;
 use std::time::{Duration, Instant};
 
-use raddle_core::{Failure, Progress, Report, Site, Verdict};
+use raddle_core::{Accesses, Failure, Progress, Report, Site, Verdict};
 use raddle_explore::{
     Budget, Leaks, Oddities, OnStepLimit, Session, Settings, Strategy, Workers, racing_lines,
 };
@@ -53,6 +53,7 @@ enum Watchdog {
 /// | [`lock_order`](Config::lock_order) | looked at by `auto` | |
 /// | [`stack_size`](Config::stack_size) | 256 KiB | |
 /// | [`watchdog`](Config::watchdog) | 10 s, in [`check`](Config::check) only | `RADDLE_WATCHDOG` (such as `30s`, or `off`) |
+/// | [`coverage`](Config::coverage) | not told | |
 ///
 /// The environment goes before the program. `RADDLE_REPLAY` holds a token from a report and replays
 /// that one execution. `RADDLE_REPORT` names a folder to which every check writes its report as JSON and
@@ -100,6 +101,7 @@ pub struct Config {
     watchdog: Watchdog,
     explore_trivial: bool,
     replay: Option<String>,
+    coverage: Option<Accesses>,
 }
 
 impl Default for Config {
@@ -131,6 +133,7 @@ impl Config {
             watchdog: Watchdog::ForChecks,
             explore_trivial: false,
             replay: None,
+            coverage: None,
         }
     }
 
@@ -309,6 +312,29 @@ impl Config {
         self
     }
 
+    /// Tell in the report which memory-access patterns were seen (MAP-coverage), of how many, for all and
+    /// for each shared variable. The strategies `pcr` and `mcr` tell it in any case.
+    ///
+    /// ```
+    /// use raddle::sync::Arc;
+    /// use raddle::sync::atomic::{AtomicU32, Ordering};
+    ///
+    /// let report = raddle::Config::new().coverage(raddle::Accesses::BySite).run(|| {
+    ///     let hits = Arc::new(AtomicU32::new(0));
+    ///     let other = hits.clone();
+    ///     let thread = raddle::thread::spawn(move || other.store(1, Ordering::SeqCst));
+    ///     hits.load(Ordering::SeqCst);
+    ///     thread.join().unwrap();
+    /// });
+    /// let coverage = report.coverage.unwrap();
+    /// // The load before the store, and after it.
+    /// assert_eq!(coverage.covered, 2);
+    /// ```
+    pub fn coverage(mut self, accesses: Accesses) -> Config {
+        self.coverage = Some(accesses);
+        self
+    }
+
     /// Replays one execution instead of exploring: the one whose token this is. The token comes from
     /// a report on the same check, see [`Failure::token`](crate::Failure::token); `RADDLE_REPLAY` does
     /// the same from outside.
@@ -424,6 +450,7 @@ impl Config {
             },
             explore_trivial: self.explore_trivial,
             workers: Workers::new(threads),
+            coverage: self.coverage,
         };
         settings.strategy.validate()?;
         if settings.runs == 0 {
