@@ -308,8 +308,8 @@ fn the_report_shows_the_stale_read_and_why_it_was_allowed() {
     let stale =
         text.lines().find(|line| line.contains("reads the initial value, stale: 2 is newer"));
     assert!(stale.is_some_and(|line| line.contains("load")), "{text}");
-    let why = "Step 5 read the initial value, although step 2 is newer: step 4 read what step 3 \
-               stored, but step 3 does not release and step 4 does not acquire.";
+    let why = "Step 6 read the initial value, although step 2 is newer: step 5 read what step 3 \
+               stored, but step 3 does not release and step 5 does not acquire.";
     assert!(text.contains(why), "{text}");
     assert!(text.contains("load buffering was not explored"), "{text}");
     // Nothing of this under SC.

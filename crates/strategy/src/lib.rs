@@ -15,6 +15,7 @@ mod rapos;
 mod rng;
 mod round_robin;
 mod surw;
+mod tournament;
 mod urw;
 
 pub use delay::Delay;

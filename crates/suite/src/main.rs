@@ -18,6 +18,7 @@ mod programs;
 mod progress;
 mod run_program;
 mod run_weak;
+mod sampling_speed;
 mod speed;
 mod table;
 mod text;
@@ -115,6 +116,8 @@ enum TableName {
     /// PCTWM, figure 6: hit rates with more relaxed stores
     #[value(name = "pctwm-fig6")]
     PctwmFig6,
+    /// Time per step of samplers beside random walk's
+    SamplingSpeed,
 }
 
 fn main() -> ExitCode {
@@ -175,6 +178,9 @@ fn run(command: Command) -> Result<ExitCode, String> {
                     (pctwm::table(Which::Figure6, size, command_line()), Vec::new())
                 }
                 TableName::Bpor => bpor::table(size, command_line())?,
+                TableName::SamplingSpeed => {
+                    (sampling_speed::table(size, command_line())?, Vec::new())
+                }
             };
             if let Some(folder) = plots {
                 draw(&folder, &drawn)?;

@@ -36,6 +36,7 @@ impl<S: Substrate> Session<'_, S> {
             }
             Strategy::RoundRobin => self.explore_weak(Repeat::new(RoundRobin, seed)),
             Strategy::Pct { .. }
+            | Strategy::PctWithin { .. }
             | Strategy::PctDrawn
             | Strategy::PctWeak { .. }
             | Strategy::Pctwm { .. }
@@ -55,13 +56,15 @@ impl<S: Substrate> Session<'_, S> {
             | Strategy::DporClassic
             | Strategy::Bpor(_)
             | Strategy::BporPlain(_)
-            | Strategy::BporUpTo(_) => Err(Refusal::NotWeak { strategy }),
+            | Strategy::BporUpTo(_)
+            | Strategy::Pcr
+            | Strategy::Mcr => Err(Refusal::NotWeak { strategy }),
         }
     }
 
     /// Explores under RC11 with any explorer that knows about sources and places.
     pub fn explore_weak<E: Explorer>(mut self, mut explorer: E) -> Result<Report, Refusal> {
-        let mut tally = Tally::new();
+        let mut tally = Tally::new(self.settings);
         let limits = Limits::of(self.settings);
         let stop = self.go_in(Rc11::default(), &mut explorer, &mut tally, &limits, &mut |_| false);
         let verdict = stop.verdict(&explorer)?;
@@ -73,7 +76,11 @@ impl<S: Substrate> Session<'_, S> {
 
     /// Searches everything within a part of the budget, then samples.
     fn auto_weak(mut self) -> Result<Report, Refusal> {
-        let mut tally = Tally::new();
+        if self.settings.keep_going {
+            // Searches end at the first failure.
+            return self.portfolio(SAMPLED);
+        }
+        let mut tally = Tally::new(self.settings);
         let all = Limits::of(self.settings);
         let limits = Limits {
             runs: all.runs / u64::from(PART) + 1,
@@ -94,7 +101,7 @@ impl<S: Substrate> Session<'_, S> {
             Stop::OutOfBudget | Stop::Enough => (PhaseEnd::OutOfBudget, None),
         };
         let strategy = Strategy::Dfs.to_string();
-        let mut phases = vec![Phase { strategy, executions: tally.executions, end }];
+        let mut phases = vec![Phase { strategy, executions: tally.executions, failing: 0, end }];
         let verdict = match verdict {
             Some(verdict) => verdict,
             None => {
@@ -110,7 +117,9 @@ impl<S: Substrate> Session<'_, S> {
                     _ => PhaseEnd::OutOfBudget,
                 };
                 let strategy = Strategy::Portfolio(SAMPLED).to_string();
-                phases.push(Phase { strategy, executions: tally.executions - before, end });
+                let executions = tally.executions - before;
+                let failing = tally.census.of_part(0);
+                phases.push(Phase { strategy, executions, failing, end });
                 match stop {
                     Stop::Failed(failure) => Verdict::Failed(failure),
                     _ => Verdict::Sampled,
