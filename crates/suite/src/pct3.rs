@@ -57,8 +57,8 @@ const ONE_SIDED: f64 = 3.09;
 /// Measures the whole table.
 pub(crate) fn table(size: Size, command: String) -> Result<Table, String> {
     let steps = match size {
-        Size::Full => 400_000_000,
-        Size::Quick => 10_000_000,
+        Size::Full => 60_000_000,
+        Size::Quick => 2_000_000,
     };
     let rows =
         each(&PUBLISHED, |published| published.name.to_owned(), |published| row(published, steps))?;
@@ -76,7 +76,7 @@ fn row(published: &Published, steps: u64) -> Result<Row, String> {
     let subject = Subject { program, form: Form::Bugged, size };
     let threads = f64::from((program.threads)(size));
     let first = Method::Pct(published.depth).sample(subject, [0, 0], 20, 2, Until::AllRuns);
-    let runs = (steps / first.longest as u64).clamp(200, 1_000_000);
+    let runs = (steps / first.longest as u64).clamp(200, 200_000);
     let pct = Method::Pct(published.depth).sample(subject, [0, 0], runs, 1, Until::AllRuns);
     let random = Method::Random.sample(subject, [0, 0], runs, 1, Until::AllRuns);
     let longest = pct.longest as f64;

@@ -5,7 +5,7 @@ use raddle_engine::{Engine, Family, Sc, Substrate};
 use raddle_runtime::{Options, Runtime};
 use raddle_strategy::{Sampler, mix};
 
-use crate::programs::{Failure, Form, Program};
+use crate::programs::{Failure, Form, Program, Space};
 
 /// What to sample.
 #[derive(Clone, Copy)]
@@ -69,7 +69,7 @@ impl Subject {
         let Subject { program, form, size } = self;
         let closure = program.closure(form, size);
         let mut runtime = runtime(program);
-        let mut engine = Engine::new(Sc, Family::default(), sampler, Program::MAX_STEPS);
+        let mut engine = Engine::new(Sc, Family::default(), sampler, most_steps(program));
         for run in 0..runs {
             engine.plan_mut().then.begin(mix(seed, run));
             if runtime.execute(&mut engine, &closure).is_err() {
@@ -125,6 +125,14 @@ impl Sample {
     /// The share of runs that failed as they should.
     pub(crate) fn ratio(&self) -> f64 {
         self.hits as f64 / self.runs as f64
+    }
+}
+
+/// Where threads spin, a sampler that is not fair would spend its time there.
+fn most_steps(program: &Program) -> usize {
+    match program.space {
+        Space::Acyclic => Program::MAX_STEPS,
+        Space::Cyclic => Program::MAX_STEPS / 4,
     }
 }
 

@@ -25,8 +25,8 @@ const DEPTH: u32 = 2;
 
 fn runs(size: Size, stealers: u32, items: u32) -> u64 {
     let steps = match size {
-        Size::Full => 60_000_000,
-        Size::Quick => 1_500_000,
+        Size::Full => 20_000_000,
+        Size::Quick => 500_000,
     };
     steps / u64::from(20 * stealers + 12 * items)
 }
