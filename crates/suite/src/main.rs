@@ -23,7 +23,9 @@ mod pos_fig2;
 mod programs;
 mod progress;
 mod run_program;
+mod run_weak;
 mod sample;
+mod sampling_speed;
 mod speed;
 mod statistics;
 mod table;
@@ -39,6 +41,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::plot::Plot;
 use crate::programs::Form;
+use crate::programs::weak::Instance;
 use crate::run_program::Request;
 use crate::table::Size;
 
@@ -125,6 +128,8 @@ enum TableName {
     PctFig11,
     /// Schedules to the first failure, over SCTBench
     FirstBug,
+    /// Time per step of samplers beside random walk's
+    SamplingSpeed,
 }
 
 fn main() -> ExitCode {
@@ -139,10 +144,23 @@ fn main() -> ExitCode {
 
 fn run(command: Command) -> Result<ExitCode, String> {
     match command {
-        Command::List => print(&run_program::list())?,
+        Command::List => print(&(run_program::list() + &run_weak::list()))?,
         Command::Run { program, strategy, runs, seed, fixed, size } => {
-            let program = programs::find(&program)?;
             let form = if fixed { Form::Fixed } else { Form::Bugged };
+            if let Some(program) = programs::weak::find(&program) {
+                let tries = size.unwrap_or(program.tries.usual);
+                let instance = Instance { form, tries, extra_stores: 0 };
+                let request = run_weak::Request { strategy, runs, seed, instance };
+                let report = run_weak::run(program, request)?;
+                print(&format!("{}\n", raddle::text(&report)))?;
+                let Some(failure) = report.failure() else { return Ok(ExitCode::SUCCESS) };
+                if !program.failure.is(&failure.finding) {
+                    let word = program.failure.word();
+                    eprintln!("not the known bug of {}, a {word}", program.name);
+                }
+                return Ok(ExitCode::FAILURE);
+            }
+            let program = programs::find(&program)?;
             let size = size.unwrap_or(program.size.usual);
             let report = run_program::run(program, Request { strategy, runs, seed, form, size })?;
             print(&format!("{}\n", raddle::text(&report)))?;
@@ -172,6 +190,9 @@ fn run(command: Command) -> Result<ExitCode, String> {
                 TableName::PctFig10 => wsq_figures::against_stress(size, command_line())?,
                 TableName::PctFig11 => wsq_figures::event_pairs(size, command_line())?,
                 TableName::FirstBug => (first_bug::table(size, command_line())?, Vec::new()),
+                TableName::SamplingSpeed => {
+                    (sampling_speed::table(size, command_line())?, Vec::new())
+                }
             };
             if let Some(folder) = plots {
                 draw(&folder, &drawn)?;

@@ -24,6 +24,7 @@ mod matrix;
 mod mortal;
 mod mrse;
 mod nqueens;
+pub(crate) mod pcr;
 mod pct_figures;
 mod qsort;
 mod region_ownership;
@@ -32,6 +33,7 @@ mod running_example;
 mod safe_stack;
 mod spidermonkey;
 mod stealing;
+pub(crate) mod weak;
 mod work_stealing;
 
 /// A program, and what is known about it.
@@ -60,6 +62,8 @@ pub(crate) struct Program {
 pub(crate) enum Origin {
     /// Bounded partial order reduction (Coons, Musuvathi and McKinley, OOPSLA 2013).
     Bpor,
+    /// Pattern constraint reduction (Zhao et al., TSE 2023).
+    Pcr,
     /// A randomized scheduler with probabilistic guarantees of finding bugs (Burckhardt et al., ASPLOS
     /// 2010).
     Pct,
@@ -125,7 +129,8 @@ pub(crate) enum Form {
     Fixed,
 }
 
-/// All programs, by origin; SCTBench's first in the order of the POS paper's Table 3, then the others.
+/// The programs that stand for themselves, by origin; SCTBench's first in the order of the POS paper's
+/// Table 3, then the others. See [`all`].
 pub(crate) static PROGRAMS: &[Program] = &[
     mrse::PROGRAM,
     fft::PROGRAM,
@@ -200,10 +205,16 @@ pub(crate) static PROGRAMS: &[Program] = &[
     spidermonkey::INTERRUPT,
 ];
 
+/// All programs, also those that belong to something larger.
+pub(crate) fn all() -> impl Iterator<Item = &'static Program> {
+    PROGRAMS.iter().chain(pcr::SUBJECTS.iter().map(|subject| &subject.program))
+}
+
 /// Finds a program by its name.
 pub(crate) fn find(name: &str) -> Result<&'static Program, String> {
-    PROGRAMS.iter().find(|program| program.name == name).ok_or_else(|| {
-        let known: Vec<_> = PROGRAMS.iter().map(|program| program.name).collect();
+    all().find(|program| program.name == name).ok_or_else(|| {
+        let weak = weak::PROGRAMS.iter().map(|program| program.name);
+        let known: Vec<_> = all().map(|program| program.name).chain(weak).collect();
         format!("no program `{name}`; there are {}", known.join(", "))
     })
 }
@@ -245,6 +256,7 @@ impl Origin {
     pub(crate) fn word(self) -> &'static str {
         match self {
             Origin::Bpor => "bpor",
+            Origin::Pcr => "pcr",
             Origin::Pct => "pct",
             Origin::Pos => "pos",
             Origin::SctBench => "sctbench",

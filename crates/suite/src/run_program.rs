@@ -4,15 +4,15 @@ use std::fmt::Write;
 
 use raddle::{Config, Granularity, Report, Strategy};
 
-use crate::programs::{Form, PROGRAMS, Program, Size};
+use crate::programs::{Form, Program, Size, all};
 
 /// The programs as aligned text.
 pub(crate) fn list() -> String {
     let mut text = format!(
-        "{:<18}{:<10}{:<11}{:<11}{:<6}{:<9}{:>7}  {:<38}about\n",
+        "{:<19}{:<10}{:<11}{:<11}{:<6}{:<9}{:>7}  {:<38}about\n",
         "name", "origin", "failure", "bug", "points", "space", "threads", "size"
     );
-    for program in PROGRAMS {
+    for program in all() {
         let Size { counts, least, usual, most } = program.size;
         let size = if least == most {
             String::new()
@@ -21,11 +21,12 @@ pub(crate) fn list() -> String {
         };
         let points = match program.granularity {
             Granularity::Sync => "sync",
+            Granularity::Racy => "racy",
             Granularity::All => "all",
         };
         let _ = writeln!(
             text,
-            "{:<18}{:<10}{:<11}{:<11}{:<6}{:<9}{:>7}  {:<38}{}",
+            "{:<19}{:<10}{:<11}{:<11}{:<6}{:<9}{:>7}  {:<38}{}",
             program.name,
             program.origin.word(),
             program.failure.word(),
@@ -75,7 +76,7 @@ fn config(program: &Program, request: Request) -> Config {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::programs::{Origin, Space, find};
+    use crate::programs::{Origin, PROGRAMS, Space, find};
     use raddle::{Failure, OnStepLimit};
     use raddle_testkit::scaled;
 
@@ -203,18 +204,18 @@ mod tests {
 
     #[test]
     fn names_are_unique_and_sizes_are_checked() {
-        let mut names: Vec<_> = PROGRAMS.iter().map(|program| program.name).collect();
+        let mut names: Vec<_> = all().map(|program| program.name).collect();
         names.sort_unstable();
         names.dedup();
-        assert_eq!(names.len(), PROGRAMS.len());
+        assert_eq!(names.len(), all().count());
         assert!(find("ffft").err().is_some_and(|error| error.contains("fft")));
         let fair = find("fair").unwrap();
         assert_eq!(fair.admits(3), Ok(3));
         assert_eq!(fair.admits(1), Err("fair: the size counts threads, from 2 to 8".to_owned()));
-        for program in PROGRAMS {
+        for program in all() {
             assert_eq!(program.admits(program.size.usual), Ok(program.size.usual));
         }
-        assert_eq!(list().lines().count(), PROGRAMS.len() + 1);
+        assert_eq!(list().lines().count(), all().count() + 1);
         let sctbench = PROGRAMS.iter().filter(|program| program.origin == Origin::SctBench);
         // Table 3 of the POS paper, and the rest; philosophers are one program of six sizes.
         assert_eq!(sctbench.count(), 32 + 15);

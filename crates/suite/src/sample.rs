@@ -1,5 +1,6 @@
 //! Samples executions of a program and counts those that fail; goes on after a failure.
 
+use raddle::Granularity;
 use raddle_core::{Ending, Panic, Trace};
 use raddle_engine::{Engine, Family, Sc, Substrate};
 use raddle_runtime::{Options, Runtime};
@@ -138,8 +139,9 @@ fn most_steps(program: &Program) -> usize {
 
 fn runtime(program: &Program) -> Runtime<raddle_runtime::Default> {
     let plain_accesses = match program.granularity {
-        raddle::Granularity::Sync => false,
-        raddle::Granularity::All => true,
+        Granularity::Sync => false,
+        // Programs with points at races only are written so that all plain accesses are such.
+        Granularity::All | Granularity::Racy => true,
     };
-    Runtime::new(Options { stack_size: 128 * 1024, name: program.name.to_owned(), plain_accesses })
+    Runtime::new(Options { plain_accesses, ..Options::new(program.name) })
 }
