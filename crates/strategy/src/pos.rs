@@ -32,6 +32,9 @@ use crate::{Rng, Sampler};
 /// All priorities are drawn again after so many pauses.
 const PAUSES: u32 = 1000;
 
+/// So many exponential times are worked out in advance.
+const READY: usize = 4;
+
 /// No group, or nobody, in place of a number.
 const NONE: u32 = u32::MAX;
 
@@ -51,8 +54,11 @@ enum Races {
 pub struct Pos {
     races: Races,
     rng: Rng,
-    /// The next exponential time, worked out in advance: whoever draws does not wait for it.
-    ready: f64,
+    /// The next exponential times, worked out in advance: whoever draws, several times a step, does
+    /// not wait for them.
+    ready: [f64; READY],
+    /// How many were drawn.
+    draws: usize,
     /// The clocks of all pending operations that have been drawn.
     clocks: Tournament,
     /// By thread.
@@ -137,7 +143,8 @@ impl Pos {
         Pos {
             races,
             rng: Rng::new(0),
-            ready: 0.0,
+            ready: [0.0; READY],
+            draws: 0,
             clocks: Tournament::default(),
             standing: Vec::new(),
             groups: Vec::new(),
@@ -167,7 +174,9 @@ impl Pos {
     /// An exponential time.
     #[inline(always)]
     fn draw(&mut self) -> f64 {
-        core::mem::replace(&mut self.ready, exponential(self.rng.bits()))
+        self.draws = self.draws.wrapping_add(1);
+        let next = &mut self.ready[self.draws % READY];
+        core::mem::replace(next, exponential(self.rng.bits()))
     }
 
     /// Who draws again after `event`.
@@ -428,7 +437,8 @@ impl Sampler for Pos {
 
     fn begin(&mut self, seed: u64) {
         self.rng = Rng::new(seed);
-        self.ready = exponential(self.rng.bits());
+        self.ready = core::array::from_fn(|_| exponential(self.rng.bits()));
+        self.draws = 0;
         // The first point of a run draws everything.
         self.seen = usize::MAX;
     }
