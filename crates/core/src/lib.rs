@@ -16,6 +16,7 @@ pub mod dependence;
 mod event;
 pub mod fingerprint;
 mod id;
+mod oddity;
 mod op;
 mod point;
 mod report;
@@ -30,6 +31,7 @@ pub use action::{
 pub use dependence::{Access, Footprint};
 pub use event::{Effect, Event, Pending};
 pub use id::{EventId, ObjectId, Site, ThreadId};
+pub use oddity::{Leak, LockOrder, Oddity, Warning};
 pub use op::Op;
 pub use point::{Chooser, Pick, Plan, Point, Threads};
 pub use report::{
@@ -39,5 +41,5 @@ pub use report::{
 pub use schedule::{Choice, Schedule};
 pub use token::{Token, TokenError};
 pub use trace::{
-    Divergence, Ending, ObjectInfo, ObjectKind, Panic, PlainAccess, ThreadInfo, Trace,
+    Creation, Divergence, Ending, ObjectInfo, ObjectKind, Panic, PlainAccess, ThreadInfo, Trace,
 };

@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use crate::{ObjectId, Panic, PlainAccess, Site, ThreadId, Trace};
+use crate::{Leak, ObjectId, Panic, PlainAccess, Site, ThreadId, Trace, Warning};
 
 /// What a check found, and what a clean result means.
 #[derive(Clone, Debug)]
@@ -40,6 +40,8 @@ pub struct Report {
     /// About how likely the next run would have been of a class not seen before (Good and Turing:
     /// classes seen once, by runs). Only if all runs were drawn alike.
     pub unseen: Option<f64>,
+    /// What is odd about executions that do not fail; each thing once.
+    pub warnings: Vec<Warning>,
     /// All failures, if the check went on after the first.
     pub failures: Option<Failures>,
 }
@@ -216,6 +218,8 @@ pub enum Finding {
         /// What happened in the second.
         second: String,
     },
+    /// A run left something behind.
+    Leak(Leak),
     /// A thread could not be cleared away after its run: a destructor waits for ever, or the
     /// program keeps catching raddle's unwinding.
     Stuck {

@@ -4,7 +4,7 @@
 //! Threads and values are left out: which of several alike threads fails, and what a counter had come
 //! to, differs from run to run.
 
-use raddle_core::Finding;
+use raddle_core::{Finding, Leak};
 
 /// A word for the cause of a failure; failures with the same one are counted together.
 pub fn cause(finding: &Finding) -> String {
@@ -27,6 +27,11 @@ pub fn cause(finding: &Finding) -> String {
             sites.sort_unstable();
             format!("race at {}", sites.join(" and "))
         }
+        Finding::Leak(leak) => match leak {
+            Leak::Thread { site, .. } => format!("a thread left at {site}"),
+            Leak::Lock { site, .. } => format!("a lock taken at {site} left"),
+            Leak::Memory { site, .. } => format!("memory used at {site} left"),
+        },
         Finding::StepLimit { .. } => "step limit".to_owned(),
         Finding::Nondeterminism { .. } => "nondeterminism".to_owned(),
         Finding::Stuck { site, .. } => format!("stuck at {site}"),

@@ -11,21 +11,24 @@ use raddle_strategy::{Delay, Pct, Pos, Random, Rapos, RoundRobin, Surw, Urw};
 
 use crate::{
     Bound, BoundedDfs, Bpor, Covered, Dfs, Dpor, Explorer, Limit, Reduction, Refusal, Repeat,
-    Strategy, cause, race, replay, waits,
+    Strategy, cause, leak, race, replay, waits,
 };
 
 mod auto;
 mod census;
 mod deepen;
+mod oddities;
 mod parallel;
 mod portfolio;
+mod sampling;
 mod tally;
 mod words;
 
+pub use oddities::{Leaks, Oddities};
 pub use parallel::Workers;
 use tally::Tally;
 pub use words::ReplayError;
-use words::{choice, describe};
+use words::{choice, describe, possible, refused};
 
 /// What a check is to do.
 #[derive(Clone, Debug)]
@@ -48,6 +51,8 @@ pub struct Settings {
     pub plain_points: bool,
     /// Whether to go on after a failure, for strategies that sample, and count how many there are.
     pub keep_going: bool,
+    /// What else to look for.
+    pub oddities: Oddities,
     /// Whether to make all runs although the first shows that there is only one execution.
     pub explore_trivial: bool,
     /// On how many OS threads to search, for strategies that can; see [`Session::run_with`].
@@ -218,6 +223,10 @@ impl<'a, S: Substrate> Session<'a, S> {
         let first = tally.executions;
         let mut until_look: u64 = 0;
         loop {
+            if explorer.draws_alike() {
+                // A run is to depend on nothing that happened before it.
+                engine.forget_threads();
+            }
             if !explorer.next(engine.plan_mut()) {
                 return if tally.is_trivial() { Stop::Trivial } else { Stop::Done };
             }
@@ -229,7 +238,7 @@ impl<'a, S: Substrate> Session<'a, S> {
             explorer.learn(run - first, trace, plan);
             if trace.ending == Ending::StepLimit && limits.on_step_limit == OnStepLimit::Discard {
                 tally.discarded += 1;
-            } else if trace.ending != Ending::Finished || self.watches_for_races(trace) {
+            } else if trace.ending != Ending::Finished || self.looks_closely(trace) {
                 if let Some(finding) = self.finding(trace) {
                     if !self.settings.keep_going || cleared.is_err() || !is_of_one_run(&finding) {
                         let trace = trace.clone();
@@ -247,12 +256,17 @@ impl<'a, S: Substrate> Session<'a, S> {
                 let trace = trace.clone();
                 return self.failed(stuck_finding(stuck), run, trace, false);
             }
+            if self.looks_at(run, trace) {
+                if let Some(stop) = self.look(&mut tally.warnings, run, trace) {
+                    return stop;
+                }
+            }
             if let Some(refusal) = explorer.refusal() {
                 return Stop::Refused(refusal);
             }
             if run == 0 {
-                if let Some(finding) = self.differs_from_itself(trace) {
-                    return self.failed(finding, run, trace.clone(), false);
+                if let Some(stop) = self.differs_from_itself(trace) {
+                    return stop;
                 }
                 if tally.is_trivial() && !self.settings.explore_trivial {
                     return Stop::Trivial;
@@ -284,10 +298,11 @@ impl<'a, S: Substrate> Session<'a, S> {
         }
     }
 
-    /// Whether a run has accesses that could race.
+    /// Whether something can be wrong with a run that ended well.
     #[inline]
-    fn watches_for_races(&self, trace: &Trace) -> bool {
+    fn looks_closely(&self, trace: &Trace) -> bool {
         self.settings.races && (!trace.plain.is_empty() || self.settings.plain_points)
+            || self.settings.oddities.leaks == Leaks::Fail
     }
 
     fn out_of_time(&self, limits: &Limits) -> bool {
@@ -298,13 +313,17 @@ impl<'a, S: Substrate> Session<'a, S> {
     /// What is wrong with a run, if anything.
     fn finding(&self, trace: &Trace) -> Option<Finding> {
         match &trace.ending {
-            Ending::Finished if self.settings.races => race(trace),
-            Ending::Finished | Ending::Abandoned => None,
+            Ending::Finished => {
+                let race = if self.settings.races { race(trace) } else { None };
+                let fails = self.settings.oddities.leaks == Leaks::Fail;
+                race.or_else(|| leak(trace).filter(|_| fails).map(Finding::Leak))
+            }
+            Ending::Abandoned => None,
             // Choices are prescribed because an earlier run made them.
             Ending::Diverged(divergence) => Some(Finding::Nondeterminism {
                 at: trace.events.len(),
                 first: format!("{} was possible", choice(divergence.expected)),
-                second: "it was not".into(),
+                second: possible(trace),
             }),
             Ending::Panicked(panic) => Some(Finding::Panic(panic.clone())),
             Ending::Deadlock => Some(Finding::Deadlock(waits(trace))),
@@ -329,17 +348,21 @@ impl<'a, S: Substrate> Session<'a, S> {
     }
 
     /// Runs a second time what was just run, and tells if something else came of it.
-    fn differs_from_itself(&mut self, trace: &Trace) -> Option<Finding> {
+    fn differs_from_itself(&mut self, trace: &Trace) -> Option<Stop> {
         let second = match self.again(trace) {
             Ok(second) => second,
-            Err(stuck) => return Some(stuck_finding(stuck)),
+            Err(stuck) => return Some(self.failed(stuck_finding(stuck), 0, trace.clone(), false)),
         };
         let at = trace.first_difference(&second)?;
-        Some(Finding::Nondeterminism {
+        if let Some(refused) = refused(&second) {
+            return Some(self.failed(refused, 1, second, true));
+        }
+        let finding = Finding::Nondeterminism {
             at,
             first: describe(trace.events.get(at), trace),
             second: describe(second.events.get(at), &second),
-        })
+        };
+        Some(self.failed(finding, 0, trace.clone(), false))
     }
 
     fn again(&mut self, trace: &Trace) -> Result<Trace, Stuck> {
@@ -368,6 +391,7 @@ impl<'a, S: Substrate> Session<'a, S> {
                 .settings
                 .keep_going
                 .then(|| tally.census.sum(tally.executions - tally.discarded)),
+            warnings: tally.warnings.into_vec(),
         }
     }
 }
@@ -440,6 +464,7 @@ fn is_of_one_run(finding: &Finding) -> bool {
         Finding::Panic(_)
         | Finding::Deadlock(_)
         | Finding::Race { .. }
+        | Finding::Leak(_)
         | Finding::StepLimit { .. } => true,
         Finding::Nondeterminism { .. } | Finding::Stuck { .. } => false,
     }

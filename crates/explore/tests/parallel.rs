@@ -9,8 +9,8 @@ use std::time::Duration;
 use raddle_core::{Action, AtomicOp, Chooser, Ending, Order, Report, Rmw, Scalar, Trace, Verdict};
 use raddle_engine::{Engine, Initial, Memory, Sc, Stuck, Substrate};
 use raddle_explore::{
-    Budget, Dpor, DporChooser, Explorer, Next, OnStepLimit, ParallelDpor, Session, Settings,
-    Sharing, Strategy, Workers,
+    Budget, Dpor, DporChooser, Explorer, Next, Oddities, OnStepLimit, ParallelDpor, Session,
+    Settings, Sharing, Strategy, Workers,
 };
 use raddle_strategy::Rng;
 use raddle_testkit::{
@@ -253,6 +253,7 @@ fn check(program: &Program, count: usize, sharing: Sharing, runs: u64) -> (Repor
         races: false,
         plain_points: true,
         keep_going: false,
+        oddities: Oddities::default(),
         explore_trivial: false,
         workers: Workers { count: NonZeroUsize::new(count).unwrap(), sharing },
     };

@@ -9,8 +9,8 @@ use raddle_core::{
 };
 use raddle_engine::{Initial, Substrate};
 use raddle_explore::{
-    BoundedDfs, Budget, Dpor, Explorer, Limit, OnStepLimit, Refusal, Repeat, Session, Settings,
-    Workers,
+    BoundedDfs, Budget, Dpor, Explorer, Limit, Oddities, OnStepLimit, Refusal, Repeat, Session,
+    Settings, Workers,
 };
 use raddle_strategy::{
     Delay, Member, Pct, Portfolio, Pos, Random, Rapos, RoundRobin, Sampler, Surw, Urw,
@@ -190,6 +190,7 @@ fn try_check(
         races: true,
         plain_points: false,
         keep_going,
+        oddities: Oddities::default(),
         explore_trivial: false,
         workers: Workers::ONE,
     };

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use raddle_core::{Action, Finding, PauseOp, Report, Trace};
-use raddle_explore::{Budget, OnStepLimit, Session, Settings, Strategy, Workers};
+use raddle_explore::{Budget, Oddities, OnStepLimit, Session, Settings, Strategy, Workers};
 use raddle_testkit::{Interpreter, Kind, Program, Shape, Step, for_all, scaled};
 
 const STRATEGIES: [Strategy; 8] = [
@@ -43,6 +43,7 @@ fn settings(strategy: Strategy, seed: u64) -> Settings {
         races: false,
         plain_points: true,
         keep_going: false,
+        oddities: Oddities::default(),
         explore_trivial: false,
         workers: Workers::ONE,
     }
@@ -87,6 +88,7 @@ fn tokens_lead_to_the_same_failure() {
                 Finding::Race { .. }
                 | Finding::StepLimit { .. }
                 | Finding::Nondeterminism { .. }
+                | Finding::Leak(_)
                 | Finding::Stuck { .. } => return Err(format!("{:?}", failure.finding)),
             };
             *found.entry(what).or_default() += 1;

@@ -4,28 +4,34 @@ use std::num::NonZeroUsize;
 use std::panic::Location;
 use std::time::{Duration, Instant};
 
-use raddle_core::{Failure, Progress, Report, Verdict};
-use raddle_explore::{Budget, OnStepLimit, Session, Settings, Strategy, Workers};
+use raddle_core::{Failure, Progress, Report, Site, Verdict};
+use raddle_explore::{
+    Budget, Leaks, Oddities, OnStepLimit, Session, Settings, Strategy, Workers, racing_lines,
+};
 use raddle_runtime::interrupt::Watch;
 use raddle_runtime::{Options, Runtime};
 
+use crate::alloc::Alloc;
 use crate::done::{Done, Target};
 use crate::environment::{Environment, SettingError};
 use crate::files::{self, Folder};
 use crate::live::Live;
-
-/// Which operations are scheduling points.
-#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
-pub enum Granularity {
-    /// Synchronisation and atomics.
-    #[default]
-    Sync,
-    /// Accesses to [`cell::Shared`](crate::cell::Shared) too.
-    All,
-}
+use crate::settings::{Granularity, Panics};
 
 /// More OS threads than this would get in each other's way on any machine.
 const MOST_THREADS: usize = 1024;
+
+/// How long an execution may do nothing that can be seen, unless somebody says otherwise.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long an execution may do nothing that can be seen.
+#[derive(Copy, Clone, Debug)]
+enum Watchdog {
+    /// [`PATIENCE`] for whoever wants a panic, not a report.
+    ForChecks,
+    /// As somebody said.
+    Always(Option<Duration>),
+}
 
 /// The settings of a check, and what runs it.
 ///
@@ -38,10 +44,15 @@ const MOST_THREADS: usize = 1024;
 /// | [`threads`](Config::threads) | 1 | `RADDLE_THREADS` |
 /// | [`max_steps`](Config::max_steps) | 1,000,000 | |
 /// | [`on_step_limit`](Config::on_step_limit) | fail | |
-/// | [`granularity`](Config::granularity) | synchronisation | |
+/// | [`granularity`](Config::granularity) | synchronisation | `RADDLE_GRANULARITY` (`sync`, `racy` or `all`) |
 /// | [`races`](Config::races) | failures | |
 /// | [`keep_going`](Config::keep_going) | no | `RADDLE_KEEP_GOING` (`1` or `0`) |
+/// | [`panics`](Config::panics) of spawned threads | failures | `RADDLE_PANICS` (`fail` or `join`) |
+/// | [`spurious`](Config::spurious) wake-ups and failures | none | `RADDLE_SPURIOUS` (how many) |
+/// | [`leaks`](Config::leaks) | noted | `RADDLE_LEAKS` (`ignore`, `note` or `fail`) |
+/// | [`lock_order`](Config::lock_order) | looked at by `auto` | |
 /// | [`stack_size`](Config::stack_size) | 256 KiB | |
+/// | [`watchdog`](Config::watchdog) | 10 s, in [`check`](Config::check) only | `RADDLE_WATCHDOG` (such as `30s`, or `off`) |
 ///
 /// The environment goes before the program. `RADDLE_REPLAY` holds a token from a report and replays
 /// that one execution. `RADDLE_REPORT` names a folder to which every check writes its report as JSON and
@@ -80,7 +91,13 @@ pub struct Config {
     granularity: Granularity,
     races: bool,
     keep_going: bool,
+    panics: Panics,
+    spurious: u32,
+    leaks: Leaks,
+    /// `None`: with the strategy `auto` only.
+    lock_order: Option<bool>,
     stack_size: usize,
+    watchdog: Watchdog,
     explore_trivial: bool,
     replay: Option<String>,
 }
@@ -106,7 +123,12 @@ impl Config {
             granularity: Granularity::Sync,
             races: true,
             keep_going: false,
+            panics: Panics::Fail,
+            spurious: 0,
+            leaks: Leaks::Note,
+            lock_order: None,
             stack_size: 256 * 1024,
+            watchdog: Watchdog::ForChecks,
             explore_trivial: false,
             replay: None,
         }
@@ -154,12 +176,12 @@ impl Config {
         self
     }
 
-    /// On how many OS threads to search. Only the strategy `dpor` uses more than one; all others go
-    /// on as if it were one.
+    /// On how many OS threads to search or to sample. The strategies `dpor`, `random`, `pos` and its
+    /// variants, and `rapos` use more than one; all others go on as if it were one.
     ///
     /// The result is the same as on one: the same classes, and if an execution fails, the failure that
-    /// a search on one would report. For that the search is made again on one OS thread up to that
-    /// failure, as far as the budget goes.
+    /// one would report. For that a search is made again on one OS thread up to that failure, as far as the
+    /// budget goes; of a sample only a small part.
     ///
     /// The program runs on several OS threads at once, so it must not share objects between
     /// executions: an execution that uses a static while another one does fails and says so.
@@ -210,9 +232,74 @@ impl Config {
         self
     }
 
+    /// What a panic that leaves a spawned thread is: a failure, or what joining the thread gives.
+    pub fn panics(mut self, panics: Panics) -> Config {
+        self.panics = panics;
+        self
+    }
+
+    /// How often in an execution each thread may come out of [`Condvar::wait`](crate::sync::Condvar::wait) or
+    /// [`park`](crate::thread::park) without a reason, or see a `compare_exchange_weak` fail without one.
+    /// Whether it does is a choice like any other. A program must be able to bear all of it.
+    ///
+    /// ```
+    /// use raddle::{Config, thread};
+    ///
+    /// let program = || {
+    ///     let parked = thread::spawn(thread::park); // should look whether there was a reason to go on
+    ///     assert!(!parked.is_finished());
+    ///     parked.thread().unpark();
+    /// };
+    /// assert!(Config::new().run(program).failure().is_none());
+    /// assert!(Config::new().spurious(1).run(program).failure().is_some());
+    /// ```
+    pub fn spurious(mut self, times: u32) -> Config {
+        self.spurious = times;
+        self
+    }
+
+    /// What it is to leave something behind: a thread that waits for ever after main has ended, or a lock
+    /// that its thread held when it ended. Nothing, a note in the report (for some of the executions), or
+    /// a failure. If [`Alloc`](crate::Alloc) is the allocator of the program, to leave memory with objects
+    /// of [`sync`](crate::sync) or [`cell`](crate::cell) in it behind, such as `Arc`s that refer to one
+    /// another, is a failure then too.
+    ///
+    /// ```
+    /// use raddle::{Config, Finding, Leaks, sync::Mutex};
+    ///
+    /// let forgetful = || std::mem::forget(Mutex::new(0).lock());
+    /// let report = Config::new().leaks(Leaks::Fail).run(forgetful);
+    /// assert!(matches!(report.failure().unwrap().finding, Finding::Leak(_)));
+    /// ```
+    pub fn leaks(mut self, leaks: Leaks) -> Config {
+        self.leaks = leaks;
+        self
+    }
+
+    /// Whether locks that threads take in different orders are looked for in executions that do not fail.
+    /// If then an execution can be made in which they wait for one another, it is the failure; otherwise
+    /// there is a warning in the report.
+    ///
+    /// By default only the strategy `auto` does so: any other is to find what it finds by itself.
+    pub fn lock_order(mut self, lock_order: bool) -> Config {
+        self.lock_order = Some(lock_order);
+        self
+    }
+
     /// Bytes of stack for each thread.
     pub fn stack_size(mut self, stack_size: usize) -> Config {
         self.stack_size = stack_size;
+        self
+    }
+
+    /// How long an execution may do nothing that raddle can see. Then it is stuck outside raddle's
+    /// control, for example in a lock of `std`, and cannot be ended: the process ends, and says where the
+    /// thread is. By default [`check`](Config::check) waits for ten seconds, except for a replay, and
+    /// [`run`](Config::run), like all with `None`, for ever. `RADDLE_WATCHDOG` goes before both; it can be `off`.
+    ///
+    /// It takes signals (SIGURG); where there are none, or the program handles this one, nothing is noticed.
+    pub fn watchdog(mut self, patience: impl Into<Option<Duration>>) -> Config {
+        self.watchdog = Watchdog::Always(patience.into());
         self
     }
 
@@ -317,17 +404,24 @@ impl Config {
                  there are processors (`Config::threads`, RADDLE_THREADS)"
             ))
         })?;
+        let granularity = environment.granularity.unwrap_or(self.granularity);
+        let panics = environment.panics.unwrap_or(self.panics);
         let folder = environment.report.as_deref().map(Folder::new).transpose()?;
+        let strategy = environment.strategy.map_or(self.strategy, Ok)?;
         let settings = Settings {
             name: name.clone(),
-            strategy: environment.strategy.map_or(self.strategy, Ok)?,
+            strategy,
             seed: environment.seed.unwrap_or(self.seed),
             runs: environment.runs.unwrap_or(self.runs),
             max_steps: self.max_steps,
             on_step_limit: self.on_step_limit,
             races: self.races,
             keep_going: environment.keep_going.unwrap_or(self.keep_going),
-            plain_points: self.granularity == Granularity::All,
+            plain_points: granularity != Granularity::Sync,
+            oddities: Oddities {
+                leaks: environment.leaks.unwrap_or(self.leaks),
+                lock_order: self.lock_order.unwrap_or(strategy == Strategy::Auto),
+            },
             explore_trivial: self.explore_trivial,
             workers: Workers::new(threads),
         };
@@ -347,11 +441,24 @@ impl Config {
                 "a stack below 16 KiB cannot hold a thread; see `Config::stack_size`",
             ));
         }
-        let plain_accesses = match self.granularity {
-            Granularity::Sync => false,
-            Granularity::All => true,
+        let is_replay = environment.replay.is_some() || self.replay.is_some();
+        let mut options = Options {
+            stack_size: self.stack_size,
+            name,
+            plain_accesses: granularity == Granularity::All,
+            racy: Vec::new(),
+            spurious: environment.spurious.unwrap_or(self.spurious),
+            heap: (self.races || settings.oddities.leaks == Leaks::Fail) && Alloc::is_used(),
+            joinable_panics: panics == Panics::Join,
+            patience: environment.watchdog.unwrap_or(match self.watchdog {
+                // Whoever replays may do so in a debugger.
+                Watchdog::ForChecks => watch.filter(|_| !is_replay).map(|_| PATIENCE),
+                Watchdog::Always(patience) => patience,
+            }),
         };
-        let options = Options { stack_size: self.stack_size, name, plain_accesses };
+        if granularity == Granularity::Racy {
+            options.racy = racy_lines(&options, program, settings.max_steps);
+        }
         let make = || Runtime::<raddle_runtime::Default>::new(options.clone());
         let mut runtime = make();
         let limit = environment.time.map_or(self.time, Some);
@@ -367,6 +474,7 @@ impl Config {
             let is_there = |id| trace.threads.iter().any(|thread| thread.id == id);
             let names = runtime.thread_names();
             trace.thread_names = names.into_iter().filter(|name| is_there(name.0)).collect();
+            trace.object_names = runtime.object_names();
         }
         files::shorten_tokens(&mut report, folder.as_ref());
         let page = folder.and_then(|folder| match folder.write(&report) {
@@ -390,6 +498,26 @@ pub(crate) fn failures_mut(report: &mut Report) -> impl Iterator<Item = &mut Fai
     };
     let causes = report.failures.iter_mut().flat_map(|failures| &mut failures.causes);
     reported.into_iter().chain(causes.map(|cause| &mut cause.failure))
+}
+
+/// The lines of `program` that race, as far as a few executions show; the same whenever it is asked.
+fn racy_lines(
+    options: &Options,
+    program: &(dyn Fn() + Sync + 'static),
+    max_steps: usize,
+) -> Vec<Site> {
+    let mut known = Vec::new();
+    loop {
+        let options = Options { racy: known.clone(), ..options.clone() };
+        let mut runtime = Runtime::<raddle_runtime::Default>::new(options);
+        // Where accesses are points more can happen, and so more can race.
+        let found = racing_lines(&mut runtime, program, max_steps);
+        let before = known.len();
+        known.extend(found.into_iter().filter(|line| !known.contains(line)).collect::<Vec<_>>());
+        if known.len() == before {
+            return known;
+        }
+    }
 }
 
 /// What [`Config::strategy`] takes; made from a [`Strategy`] or its word.

@@ -44,6 +44,7 @@ fn line(cause: &Cause) -> String {
         Finding::Panic(panic) => panic.place.as_ref().map(|place| format!(" at {place}")),
         Finding::Deadlock(_)
         | Finding::Race { .. }
+        | Finding::Leak(_)
         | Finding::StepLimit { .. }
         | Finding::Nondeterminism { .. }
         | Finding::Stuck { .. } => None,

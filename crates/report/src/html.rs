@@ -124,6 +124,7 @@ fn without_backtrace(finding: &Finding) -> (Finding, Option<String>) {
         | Finding::Race { .. }
         | Finding::StepLimit { .. }
         | Finding::Nondeterminism { .. }
+        | Finding::Leak(_)
         | Finding::Stuck { .. } => None,
     };
     (finding, backtrace)

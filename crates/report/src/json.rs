@@ -10,9 +10,11 @@ use raddle_core::{
     Report, Search, Site, ThreadId, Verdict, Wait,
 };
 
+use crate::circles;
 use crate::failure::headline;
 use crate::fold::Fold;
 use crate::names::Names;
+use crate::oddity::{leak_json, warning_json};
 pub(crate) use value::Json;
 
 /// The version of the form. New fields do not change it.
@@ -54,6 +56,7 @@ fn document(report: &Report, how: Fold) -> Json {
         unseen,
         guarantees,
         failures,
+        warnings,
     } = report;
     Json::Object(vec![
         ("version", Json::Number(VERSION)),
@@ -72,6 +75,7 @@ fn document(report: &Report, how: Fold) -> Json {
         ("search", Json::or_null(search.as_ref(), search_json)),
         ("unseen", Json::or_null(*unseen, Json::Fraction)),
         ("guarantees", Json::list(guarantees.iter().map(guarantee))),
+        ("warnings", Json::list(warnings.iter().map(warning_json))),
         ("failure", Json::or_null(report.failure(), |found| failure(found, how))),
         ("failures", Json::or_null(failures.as_ref(), failures_json)),
     ])
@@ -147,7 +151,7 @@ fn failure(failure: &Failure, how: Fold) -> Json {
 fn failure_fields(failure: &Failure, names: &Names<'_>) -> Vec<(&'static str, Json)> {
     vec![
         ("summary", Json::text(headline(&failure.finding, names))),
-        ("finding", finding(&failure.finding)),
+        ("finding", finding(failure, names)),
         ("execution", Json::Number(failure.execution)),
         ("reproduced", Json::Bool(failure.reproduced)),
         ("token", Json::text(&failure.token)),
@@ -171,8 +175,8 @@ fn cause(cause: &Cause) -> Json {
     Json::Object(fields)
 }
 
-fn finding(finding: &Finding) -> Json {
-    match finding {
+fn finding(failure: &Failure, names: &Names<'_>) -> Json {
+    match &failure.finding {
         Finding::Panic(Panic { thread: by, message, place, backtrace }) => kind(
             "panic",
             [
@@ -188,7 +192,10 @@ fn finding(finding: &Finding) -> Json {
         Finding::Race { first, second } => {
             kind("race", [("first", access(first)), ("second", access(second))])
         }
-        Finding::StepLimit { steps } => kind("step-limit", [("steps", Json::Number(*steps))]),
+        Finding::StepLimit { steps } => {
+            let circles = circles::json(&failure.trace, names);
+            kind("step-limit", [("steps", Json::Number(*steps)), ("circles", circles)])
+        }
         Finding::Nondeterminism { at, first, second } => kind(
             "nondeterminism",
             [
@@ -197,6 +204,7 @@ fn finding(finding: &Finding) -> Json {
                 ("second", Json::text(second)),
             ],
         ),
+        Finding::Leak(leak) => leak_json(leak),
         Finding::Stuck { thread: who, site: place } => {
             kind("stuck", [("thread", thread(*who)), ("site", site(*place))])
         }
@@ -227,16 +235,16 @@ fn wait(wait: &Wait) -> Json {
 }
 
 /// An object that says by `kind` which other fields it has.
-fn kind<const N: usize>(word: &'static str, fields: [(&'static str, Json); N]) -> Json {
+pub(crate) fn kind<const N: usize>(word: &'static str, fields: [(&'static str, Json); N]) -> Json {
     let kind = ("kind", Json::text(word));
     Json::Object(std::iter::once(kind).chain(fields).collect())
 }
 
-fn thread(thread: ThreadId) -> Json {
+pub(crate) fn thread(thread: ThreadId) -> Json {
     Json::Number(thread.0.into())
 }
 
-fn site(site: Site) -> Json {
+pub(crate) fn site(site: Site) -> Json {
     Json::or_null(site.location(), |location| {
         Json::Object(vec![
             ("file", Json::text(location.file())),

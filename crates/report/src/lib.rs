@@ -8,6 +8,7 @@
 
 mod backtrace;
 mod census;
+mod circles;
 mod clean;
 mod deadlock;
 mod excerpt;
@@ -19,6 +20,7 @@ mod lanes;
 mod links;
 mod names;
 mod number;
+mod oddity;
 mod operation;
 mod paint;
 mod progress;

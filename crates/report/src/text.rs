@@ -3,7 +3,7 @@
 use raddle_core::{Report, Verdict};
 
 use crate::paint::{Look, Paint};
-use crate::{clean, failure};
+use crate::{clean, failure, oddity};
 
 /// The report in words, without a line break at its end.
 pub fn text(report: &Report) -> String {
@@ -24,6 +24,7 @@ pub fn text_with(
         Verdict::Sampled => clean::sampled(report),
         Verdict::NothingToExplore => clean::nothing_to_explore(report),
     };
+    let text = text + &oddity::remarks(report);
     let begin = clean::ok(report);
     match text.strip_prefix(&begin) {
         Some(rest) => {

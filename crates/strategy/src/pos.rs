@@ -9,8 +9,9 @@
 //! there are.
 //!
 //! As in the authors' implementation, spawns and joins are performed at once, without a priority,
-//! and all priorities are drawn again after 1,000 voluntary pauses. So are exits, as long as nobody
-//! asks whether a thread has ended: they are no events in the paper, and only delay joins.
+//! and all priorities are drawn again after 1,000 voluntary pauses. So are exits, which are no events
+//! in the paper and only delay joins, unless somebody asks whether a thread has ended; and since that
+//! may come after the exit, they have priorities in one of 16 runs anyway.
 //!
 //! A step costs about the same however many operations draw again. In place of a priority U an
 //! operation has a clock −ln U, and the first goes next. Operations that draw again together are a
@@ -31,6 +32,9 @@ use crate::{Rng, Sampler};
 
 /// All priorities are drawn again after so many pauses.
 const PAUSES: u32 = 1000;
+
+/// Exits have priorities from the beginning in one of so many runs.
+const SELDOM: usize = 16;
 
 /// So many exponential times are worked out in advance.
 const READY: usize = 4;
@@ -72,7 +76,7 @@ pub struct Pos {
     /// How many events have been acted on.
     seen: usize,
     pauses: u32,
-    /// Whether some thread has asked whether another has ended.
+    /// Whether exits have priorities.
     exits_matter: bool,
 }
 
@@ -437,6 +441,7 @@ impl Sampler for Pos {
 
     fn begin(&mut self, seed: u64) {
         self.rng = Rng::new(seed);
+        self.exits_matter = self.rng.below(SELDOM) == 0;
         self.ready = core::array::from_fn(|_| exponential(self.rng.bits()));
         self.draws = 0;
         // The first point of a run draws everything.

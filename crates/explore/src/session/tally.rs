@@ -3,6 +3,7 @@
 use raddle_core::{Ending, Trace};
 
 use super::census::Census;
+use super::oddities::Warnings;
 use crate::Classes;
 
 /// Fingerprints kept before the number of classes is estimated.
@@ -18,6 +19,7 @@ pub(super) struct Tally {
     pub(super) threads: u32,
     /// Failures after which the session went on.
     pub(super) census: Census,
+    pub(super) warnings: Warnings,
 }
 
 impl Tally {
@@ -30,6 +32,7 @@ impl Tally {
             discarded: 0,
             threads: 0,
             census: Census::default(),
+            warnings: Warnings::default(),
         }
     }
 
@@ -52,6 +55,7 @@ impl Tally {
         self.classes.merge(&other.classes);
         self.discarded += other.discarded;
         self.threads = self.threads.max(other.threads);
+        self.warnings.merge(&other.warnings);
     }
 
     #[inline]

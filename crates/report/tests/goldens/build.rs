@@ -134,6 +134,7 @@ pub(crate) fn report(verdict: Verdict) -> Report {
         guarantees: Vec::new(),
         unseen: None,
         failures: None,
+        warnings: Vec::new(),
         threads: 3,
     }
 }

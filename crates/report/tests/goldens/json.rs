@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 
 use expect_test::{Expect, expect};
 use raddle_core::{
-    Action, AtomicOp, Bounds, ChannelOp, CondvarOp, Effect, Finding, Guarantee, MutexOp, ObjectId,
-    ObjectKind, OnceOp, Order, ParkOp, Phase, PhaseEnd, Report, Scalar, Search, Site, ThreadId,
-    ThreadOp, Verdict,
+    Action, AtomicOp, Bounds, ChannelOp, CondvarOp, Effect, Finding, Guarantee, Leak, MutexOp,
+    ObjectId, ObjectKind, OnceOp, Order, ParkOp, Phase, PhaseEnd, Report, Scalar, Search, Site,
+    ThreadId, ThreadOp, Verdict,
 };
 use serde_json::Value;
 
@@ -91,6 +91,7 @@ fn a_clean_result() {
               "search": null,
               "unseen": null,
               "guarantees": [],
+              "warnings": [],
               "failure": null,
               "failures": null
             }
@@ -144,6 +145,7 @@ fn a_search_in_parts() {
               "search": {"blocked": 3, "points": 40, "planned": 5, "estimate": 120.0},
               "unseen": null,
               "guarantees": [],
+              "warnings": [],
               "failure": null,
               "failures": null
             }
@@ -174,6 +176,7 @@ fn a_run() {
               "search": null,
               "unseen": null,
               "guarantees": [],
+              "warnings": [],
               "failure": {
                 "summary": "assertion `left == right` failed: an update got lost: left: 0, right: 1",
                 "finding": {"kind": "panic", "thread": 0, "message": "assertion `left == right` failed: an update got lost\n  left: 0\n right: 1", "place": "crates/report/tests/goldens/programs.rs:18:5", "backtrace": null},
@@ -232,6 +235,7 @@ fn a_deadlock_and_names() {
               "search": null,
               "unseen": null,
               "guarantees": [],
+              "warnings": [],
               "failure": {
                 "summary": "deadlock: no thread can go on",
                 "finding": {
@@ -286,6 +290,14 @@ fn other_findings() {
         (Finding::StepLimit { steps: 10 }, "step-limit"),
         (Finding::Stuck { thread: ThreadId(1), site: site::one() }, "stuck"),
         (
+            Finding::Leak(Leak::Lock {
+                thread: ThreadId(1),
+                object: ObjectId(0),
+                site: site::one(),
+            }),
+            "leak",
+        ),
+        (
             Finding::Nondeterminism { at: 4, first: "a".into(), second: "b".into() },
             "nondeterminism",
         ),
@@ -311,6 +323,8 @@ fn the_middle_of_a_very_long_run_is_left_out() {
         build.step(0, object, store, Effect::None, site::three());
     }
     let value = parsed(&failed(Finding::StepLimit { steps: 10_500 }, build.finish()));
+    // Every store is of another value.
+    assert_eq!(value["failure"]["finding"]["circles"][4]["times"], 1);
     let trace = &value["failure"]["trace"];
     assert_eq!(trace["omitted"], 500);
     assert_eq!(trace["events"][999]["step"], 1_000);

@@ -7,6 +7,7 @@ mod deadlocks;
 mod findings;
 mod html;
 mod json;
+mod oddities;
 mod programs;
 mod real;
 mod site;

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use raddle::{Config, Finding, Granularity, Report, Strategy, Verdict};
 use raddle_core::{Event, Pending, Trace};
-use raddle_explore::{Budget, OnStepLimit, Session, Settings, Workers};
+use raddle_explore::{Budget, Oddities, OnStepLimit, Session, Settings, Workers};
 use raddle_runtime::{Options, Runtime};
 use rustix::time::ClockId;
 
@@ -107,11 +107,11 @@ impl Subject {
             races: false,
             plain_points: true,
             keep_going: false,
+            oddities: Oddities::default(),
             explore_trivial: false,
             workers: Workers::ONE,
         };
-        let options =
-            Options { stack_size: 256 * 1024, name: program.name.to_owned(), plain_accesses: true };
+        let options = Options { plain_accesses: true, ..Options::new(program.name) };
         let mut watched = Watched {
             substrate: Runtime::<raddle_runtime::Default>::new(options),
             states: LocalStates::default(),
