@@ -6,9 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-use raddle_core::{
-    Action, AtomicOp, Chooser, Ending, MemoryModel, Order, Report, Rmw, Scalar, Trace, Verdict,
-};
+use raddle_core::{Action, AtomicOp, Chooser, Ending, Order, Report, Rmw, Scalar, Trace, Verdict};
 use raddle_engine::{Engine, Initial, Memory, Sc, Stuck, Substrate};
 use raddle_explore::{
     Budget, Dpor, DporChooser, Explorer, Next, ParallelDpor, Session, Settings, Sharing, Strategy,
