@@ -63,6 +63,7 @@ where
     let mut run = 0;
     while explorer.next(engine.plan_mut()) {
         if run == limit {
+            explorer.finish(engine.plan_mut());
             return None;
         }
         substrate.execute(&mut engine, program).expect("scripted threads do not get stuck");
@@ -71,5 +72,6 @@ where
         each(trace);
         run += 1;
     }
+    explorer.finish(engine.plan_mut());
     Some(run)
 }
