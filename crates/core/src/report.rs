@@ -4,7 +4,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use crate::{Leak, ObjectId, Panic, PlainAccess, Site, ThreadId, Trace, Warning};
+use crate::{
+    Coverage, Leak, ObjectId, Panic, PatternSearch, PlainAccess, Site, ThreadId, Trace, Warning,
+};
 
 /// What a check found, and what a clean result means.
 #[derive(Clone, Debug)]
@@ -35,6 +37,10 @@ pub struct Report {
     pub phases: Vec<Phase>,
     /// What a systematic search took.
     pub search: Option<Search>,
+    /// Which memory-access patterns were seen, if anybody asked.
+    pub coverage: Option<Coverage>,
+    /// What a search for them has done.
+    pub patterns: Option<PatternSearch>,
     /// What is known of bugs that were not found, from the runs that allow to say it.
     pub guarantees: Vec<Guarantee>,
     /// About how likely the next run would have been of a class not seen before (Good and Turing:
@@ -42,6 +48,33 @@ pub struct Report {
     pub unseen: Option<f64>,
     /// What is odd about executions that do not fail; each thing once.
     pub warnings: Vec<Warning>,
+    /// All failures, if the check went on after the first.
+    pub failures: Option<Failures>,
+}
+
+/// What came of going on after the first failure.
+#[derive(Clone, Debug)]
+pub struct Failures {
+    /// How many runs failed.
+    pub failing: u64,
+    /// Of so many, without those set aside.
+    pub runs: u64,
+    /// The bounds of the probability that a run fails, with 95 % confidence (Wilson): for runs drawn
+    /// alike, and about so for others.
+    pub interval: (f64, f64),
+    /// The causes, in the order found.
+    pub causes: Vec<Cause>,
+    /// How many of the failing runs had other causes, of which there were too many to keep.
+    pub others: u64,
+}
+
+/// Failures of the same kind at the same place with the same message, numbers aside.
+#[derive(Clone, Debug)]
+pub struct Cause {
+    /// The first of them.
+    pub failure: Failure,
+    /// How many there were.
+    pub runs: u64,
 }
 
 /// How likely it is that a bug has escaped all runs of probabilistic concurrency testing.
@@ -86,6 +119,8 @@ pub struct Phase {
     pub strategy: String,
     /// How many there were.
     pub executions: u64,
+    /// How many of them failed, where that is counted: if the check went on after the first failure.
+    pub failing: u64,
     /// How it ended.
     pub end: PhaseEnd,
 }
@@ -103,7 +138,7 @@ pub enum PhaseEnd {
     TooLong,
     /// Its runs or its time were used up.
     OutOfBudget,
-    /// It found a failure.
+    /// It found the failure that is reported first.
     Failed,
 }
 

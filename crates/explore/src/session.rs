@@ -3,18 +3,19 @@
 use std::time::Duration;
 
 use raddle_core::{
-    Choice, Ending, Failure, Finding, Progress, Report, ThreadInfo, Token, TokenError, Trace,
-    Verdict, token,
+    Accesses, Choice, Ending, Failure, Finding, Progress, Report, ThreadInfo, Token, TokenError,
+    Trace, Verdict, token,
 };
 use raddle_engine::{Engine, Family, Sc, Stuck, Substrate};
 use raddle_strategy::{Delay, Pct, Pos, Random, Rapos, RoundRobin, Surw, Urw};
 
 use crate::{
-    Bound, BoundedDfs, Bpor, Covered, Dfs, Dpor, Explorer, Limit, Reduction, Refusal, Repeat,
-    Strategy, leak, race, replay, waits,
+    Bound, BoundedDfs, Bpor, Covered, Dfs, Dpor, Explorer, Limit, Mcr, Pcr, Reduction, Refusal,
+    Repeat, Strategy, cause, leak, race, replay, waits,
 };
 
 mod auto;
+mod census;
 mod deepen;
 mod oddities;
 mod parallel;
@@ -48,12 +49,37 @@ pub struct Settings {
     pub races: bool,
     /// Whether accesses to plain variables are scheduling points, and so among the events.
     pub plain_points: bool,
+    /// Whether to go on after a failure, for strategies that sample, and count how many there are.
+    pub keep_going: bool,
     /// What else to look for.
     pub oddities: Oddities,
     /// Whether to make all runs although the first shows that there is only one execution.
     pub explore_trivial: bool,
     /// On how many OS threads to search, for strategies that can; see [`Session::run_with`].
     pub workers: Workers,
+    /// Whether to tell which memory-access patterns were seen, and what tells accesses apart.
+    pub coverage: Option<Accesses>,
+}
+
+impl Settings {
+    /// The usual settings.
+    pub fn new(name: impl Into<String>, strategy: Strategy) -> Settings {
+        Settings {
+            name: name.into(),
+            strategy,
+            seed: 0,
+            runs: 10_000,
+            max_steps: 1_000_000,
+            on_step_limit: OnStepLimit::Fail,
+            races: true,
+            plain_points: false,
+            keep_going: false,
+            oddities: Oddities::default(),
+            explore_trivial: false,
+            workers: Workers::ONE,
+            coverage: None,
+        }
+    }
 }
 
 /// What a run that reaches the step limit is.
@@ -109,11 +135,17 @@ impl<'a, S: Substrate> Session<'a, S> {
 
     /// Explores with the strategy of the settings, on this OS thread.
     pub fn run(self) -> Result<Report, Refusal> {
-        let seed = self.settings.seed;
-        match self.settings.strategy {
+        let Settings { strategy, seed, keep_going, .. } = *self.settings;
+        if keep_going && !strategy.can_keep_going() {
+            return Err(Refusal::CannotKeepGoing { strategy });
+        }
+        match strategy {
             Strategy::Random => self.explore(Repeat::new(Random::default(), seed)),
             Strategy::RoundRobin => self.explore(Repeat::new(RoundRobin, seed)),
             Strategy::Pct { depth } => self.explore(Repeat::new(Pct::new(depth), seed)),
+            Strategy::PctWithin { depth, steps } => {
+                self.explore(Repeat::new(Pct::with_steps(depth, steps as usize), seed))
+            }
             Strategy::PctDrawn => self.explore(Repeat::new(Pct::drawn(), seed)),
             Strategy::BasicPos => self.explore(Repeat::new(Pos::basic(), seed)),
             Strategy::Pos => self.explore(Repeat::new(Pos::plain(), seed)),
@@ -134,6 +166,8 @@ impl<'a, S: Substrate> Session<'a, S> {
             Strategy::Bpor(bound) => self.explore(Bpor::new(bound, Reduction::Optimised)),
             Strategy::BporPlain(bound) => self.explore(Bpor::new(bound, Reduction::Plain)),
             Strategy::BporUpTo(bound) => self.deepen(bound),
+            Strategy::Pcr => self.explore(Pcr::new(seed)),
+            Strategy::Mcr => self.explore(Mcr::new(seed)),
             Strategy::Auto => self.auto(),
         }
     }
@@ -157,7 +191,7 @@ impl<'a, S: Substrate> Session<'a, S> {
         if finding.is_none() && trace.schedule().len() < recorded {
             return Err(ReplayError::Diverged { trace: Box::new(trace) });
         }
-        let mut tally = Tally::new();
+        let mut tally = Tally::new(self.settings);
         tally.add(&trace, 0);
         let verdict = match finding {
             None => Verdict::Sampled,
@@ -174,14 +208,14 @@ impl<'a, S: Substrate> Session<'a, S> {
 
     /// Explores with any explorer.
     pub fn explore<E: Explorer>(mut self, mut explorer: E) -> Result<Report, Refusal> {
-        let mut tally = Tally::new();
+        let mut tally = Tally::new(self.settings);
         let limits = Limits::of(self.settings);
         let stop = self.go(&mut explorer, &mut tally, &limits, &mut |_| false);
         let verdict = stop.verdict(&explorer)?;
-        let search = explorer.search();
+        let (search, patterns) = (explorer.search(), explorer.patterns());
         let guarantees = explorer.guarantees();
         let unseen = tally.unseen().filter(|_| explorer.draws_alike());
-        Ok(Report { search, guarantees, unseen, ..self.report(tally, verdict) })
+        Ok(Report { search, patterns, guarantees, unseen, ..self.report(tally, verdict) })
     }
 
     /// Runs what `explorer` says until something is found or there is no reason to go on. `is_enough`
@@ -197,7 +231,10 @@ impl<'a, S: Substrate> Session<'a, S> {
         let mut engine = Engine::new(Sc, explorer.family(), chooser, limits.max_steps);
         let stop = self.drive(&mut engine, explorer, tally, limits, is_enough);
         explorer.finish(engine.plan_mut());
-        stop
+        match (stop, tally.census.first()) {
+            (stop @ (Stop::Failed(_) | Stop::Refused(_)), _) | (stop, None) => stop,
+            (_, Some(first)) => Stop::Failed(Box::new(first.clone())),
+        }
     }
 
     fn drive<E: Explorer>(
@@ -228,9 +265,16 @@ impl<'a, S: Substrate> Session<'a, S> {
                 tally.discarded += 1;
             } else if trace.ending != Ending::Finished || self.looks_closely(trace) {
                 if let Some(finding) = self.finding(trace) {
-                    let trace = trace.clone();
-                    let reproduced = cleared.is_ok() && self.confirm(&trace);
-                    return self.failed(finding, run, trace, reproduced);
+                    if !self.settings.keep_going || cleared.is_err() || !is_of_one_run(&finding) {
+                        let trace = trace.clone();
+                        let reproduced = cleared.is_ok() && self.confirm(&trace);
+                        return self.failed(finding, run, trace, reproduced);
+                    }
+                    let part = self.settings.strategy.part(run - first);
+                    tally.census.add(cause(&finding), part, || {
+                        let reproduced = self.confirm(trace);
+                        self.failure(finding, run, trace.clone(), reproduced)
+                    });
                 }
             }
             if let Err(stuck) = cleared {
@@ -313,8 +357,12 @@ impl<'a, S: Substrate> Session<'a, S> {
     }
 
     fn failed(&self, finding: Finding, run: u64, trace: Trace, reproduced: bool) -> Stop {
+        Stop::Failed(Box::new(self.failure(finding, run, trace, reproduced)))
+    }
+
+    fn failure(&self, finding: Finding, run: u64, trace: Trace, reproduced: bool) -> Failure {
         let token = Token::new(&self.settings.name, &trace.threads, trace.schedule()).to_string();
-        Stop::Failed(Box::new(Failure { finding, execution: run + 1, trace, token, reproduced }))
+        Failure { finding, execution: run + 1, trace, token, reproduced }
     }
 
     /// Whether the choices of a failing run lead to the same failure again.
@@ -362,8 +410,14 @@ impl<'a, S: Substrate> Session<'a, S> {
             threads: tally.threads,
             phases: Vec::new(),
             search: None,
+            coverage: tally.coverage.map(|coverage| coverage.report()),
+            patterns: None,
             guarantees: Vec::new(),
             unseen: None,
+            failures: self
+                .settings
+                .keep_going
+                .then(|| tally.census.sum(tally.executions - tally.discarded)),
             warnings: tally.warnings.into_vec(),
         }
     }
@@ -428,6 +482,18 @@ impl Stop {
             Stop::Failed(failure) => Verdict::Failed(failure),
             Stop::Refused(refusal) => return Err(refusal),
         })
+    }
+}
+
+/// Whether a finding says nothing about the runs after it.
+fn is_of_one_run(finding: &Finding) -> bool {
+    match finding {
+        Finding::Panic(_)
+        | Finding::Deadlock(_)
+        | Finding::Race { .. }
+        | Finding::Leak(_)
+        | Finding::StepLimit { .. } => true,
+        Finding::Nondeterminism { .. } | Finding::Stuck { .. } => false,
     }
 }
 

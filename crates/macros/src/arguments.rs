@@ -38,6 +38,7 @@ const SETTINGS: &[(&str, Kind, &str)] = &[
     ("max_steps", Kind::Plain, "100_000"),
     ("on_step_limit", ON_STEP_LIMIT, "\"discard\""),
     ("granularity", GRANULARITY, "\"all\""),
+    ("keep_going", Kind::Plain, "true"),
     ("races", Kind::Plain, "false"),
     ("panics", PANICS, "\"join\""),
     ("spurious", Kind::Plain, "1"),

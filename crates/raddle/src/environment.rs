@@ -61,6 +61,7 @@ pub(crate) struct Environment {
     pub(crate) time: Option<Duration>,
     pub(crate) seed: Option<u64>,
     pub(crate) threads: Option<usize>,
+    pub(crate) keep_going: Option<bool>,
     pub(crate) spurious: Option<u32>,
     pub(crate) granularity: Option<Granularity>,
     pub(crate) panics: Option<Panics>,
@@ -118,6 +119,16 @@ impl Environment {
             let threads = number("RADDLE_THREADS", value, "2")?;
             environment.threads = Some(usize::try_from(threads).unwrap_or(usize::MAX));
         }
+        environment.keep_going = match text("RADDLE_KEEP_GOING")?.as_deref() {
+            None => None,
+            Some("1" | "true" | "yes") => Some(true),
+            Some("0" | "false" | "no") => Some(false),
+            Some(other) => {
+                return Err(SettingError::new(format!(
+                    "RADDLE_KEEP_GOING=`{other}` is neither yes nor no; say 1 or 0"
+                )));
+            }
+        };
         if let Some(value) = text("RADDLE_TIME")? {
             environment.time = Some(duration(&value).ok_or_else(|| {
                 SettingError::new(format!(
@@ -219,6 +230,7 @@ mod tests {
             ("RADDLE_SEED", "7"),
             ("RADDLE_TIME", "2m"),
             ("RADDLE_THREADS", "4"),
+            ("RADDLE_KEEP_GOING", "1"),
             ("RADDLE_GRANULARITY", "all"),
             ("RADDLE_PANICS", "join"),
             ("RADDLE_SPURIOUS", "2"),
@@ -235,6 +247,7 @@ mod tests {
             runs: Some(1000),
             seed: Some(7),
             threads: Some(4),
+            keep_going: Some(true),
             granularity: Some(Granularity::All),
             panics: Some(Panics::Join),
             spurious: Some(2),
@@ -358,6 +371,9 @@ mod tests {
             ("RADDLE_TIME", "9999999999999999999h", "10s"),
             ("RADDLE_TIME", "10 parsecs", "10s"),
             ("RADDLE_STRATEGY", "lucky", "pct:D"),
+            ("RADDLE_STRATEGY", "pct:0", "the depth of a bug is from 1 to 100"),
+            ("RADDLE_STRATEGY", "portfolio:", "it is empty"),
+            ("RADDLE_KEEP_GOING", "on", "1 or 0"),
             ("RADDLE_GRANULARITY", "fine", "sync, racy or all"),
             ("RADDLE_SPURIOUS", "some", "RADDLE_SPURIOUS=1"),
             ("RADDLE_PANICS", "no", "fail or join"),

@@ -49,7 +49,8 @@ pub use config::Config;
 pub use environment::SettingError;
 pub use naming::{Named, name};
 pub use raddle_core::{
-    Chooser, Failure, Finding, Leak, LockOrder, Oddity, Report, Verdict, Warning,
+    Accesses, Chooser, Coverage, Failure, Finding, Leak, LockOrder, Oddity, PatternSearch, Report,
+    Verdict, Warning,
 };
 pub use raddle_explore::{Explorer, Leaks, OnStepLimit, ReplayError, Strategy, StrategyError};
 pub use raddle_report::{json, text};
@@ -99,6 +100,7 @@ pub use settings::{Granularity, Panics};
 /// | `races`, `lock_order` | `true` or `false` |
 /// | `threads` | `2` |
 /// | `on_step_limit` | `"fail"`, `"discard"`, or an [`OnStepLimit`] |
+/// | `keep_going` | `true` |
 /// | `name` | a text; by default the path of the test |
 /// | `replay` | the token of a report: the test runs this execution only |
 ///

@@ -1,6 +1,6 @@
 //! A failing execution: headline, how it was found, the run, what explains it, how to replay it.
 
-use raddle_core::{Failure, Finding, Panic, Report, Trace};
+use raddle_core::{Failure, Finding, Panic, Phase, PhaseEnd, Report, Trace};
 
 use crate::backtrace::program_part;
 use crate::clean::REPLAY;
@@ -8,7 +8,7 @@ use crate::excerpt::Source;
 use crate::names::Names;
 use crate::number::{count, thousands, time};
 use crate::paint::{Look, Paint};
-use crate::{circles, deadlock, oddity, race, steps};
+use crate::{census, circles, deadlock, oddity, race, steps};
 
 /// Messages longer than this are shortened in the headline and shown whole below it.
 const HEADLINE: usize = 160;
@@ -40,6 +40,7 @@ pub(crate) fn text(report: &Report, failure: &Failure, paint: Paint, source: Sou
         },
         explanation(report, finding, trace, &names),
         replay(report, failure, paint),
+        report.failures.as_ref().map_or_else(String::new, |all| census::text(report, all)),
     ];
     for section in sections.iter().filter(|section| !section.is_empty()) {
         text.push('\n');
@@ -72,7 +73,8 @@ pub(crate) fn origin(report: &Report, failure: &Failure) -> String {
         return format!("replayed from its token · {steps}");
     }
     // The part of the strategy that found it.
-    let by = match report.phases.last() {
+    let has_failed = |phase: &&Phase| phase.end == PhaseEnd::Failed;
+    let by = match report.phases.iter().find(has_failed) {
         None => report.strategy.clone(),
         Some(phase) => format!("{} ({})", phase.strategy, report.strategy),
     };
@@ -215,7 +217,7 @@ pub(crate) fn replay_command(report: &Report, failure: &Failure) -> Option<Strin
 }
 
 /// A word as it is written in a shell.
-fn quoted(word: &str) -> String {
+pub(crate) fn quoted(word: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.@/:".contains(letter);
     if word.chars().all(is_plain) { word.into() } else { format!("'{word}'") }
 }

@@ -6,8 +6,8 @@ mod trace;
 mod value;
 
 use raddle_core::{
-    Bounds, Failure, Finding, Guarantee, Panic, Phase, PhaseEnd, PlainAccess, Report, Search, Site,
-    ThreadId, Verdict, Wait,
+    Bounds, Cause, Failure, Failures, Finding, Guarantee, Panic, Phase, PhaseEnd, PlainAccess,
+    Report, Search, Site, ThreadId, Verdict, Wait,
 };
 
 use crate::circles;
@@ -53,8 +53,11 @@ fn document(report: &Report, how: Fold) -> Json {
         threads,
         phases,
         search,
+        coverage,
+        patterns,
         unseen,
         guarantees,
+        failures,
         warnings,
     } = report;
     Json::Object(vec![
@@ -72,10 +75,13 @@ fn document(report: &Report, how: Fold) -> Json {
         ("threads", Json::Number(u64::from(*threads))),
         ("phases", Json::list(phases.iter().map(phase))),
         ("search", Json::or_null(search.as_ref(), search_json)),
+        ("coverage", Json::or_null(coverage.as_ref(), crate::coverage::coverage_json)),
+        ("patterns", Json::or_null(patterns.as_ref(), crate::coverage::patterns_json)),
         ("unseen", Json::or_null(*unseen, Json::Fraction)),
         ("guarantees", Json::list(guarantees.iter().map(guarantee))),
         ("warnings", Json::list(warnings.iter().map(warning_json))),
         ("failure", Json::or_null(report.failure(), |found| failure(found, how))),
+        ("failures", Json::or_null(failures.as_ref(), failures_json)),
     ])
 }
 
@@ -111,6 +117,7 @@ fn phase(phase: &Phase) -> Json {
     Json::Object(vec![
         ("strategy", Json::text(&phase.strategy)),
         ("executions", Json::Number(phase.executions)),
+        ("failing", Json::Number(phase.failing)),
         ("end", end),
     ])
 }
@@ -140,14 +147,36 @@ fn guarantee(guarantee: &Guarantee) -> Json {
 
 fn failure(failure: &Failure, how: Fold) -> Json {
     let names = Names::new(&failure.trace);
-    Json::Object(vec![
-        ("summary", Json::text(headline(&failure.finding, &names))),
-        ("finding", finding(failure, &names)),
+    let mut fields = failure_fields(failure, &names);
+    fields.push(("trace", trace::trace(&failure.trace, &names, how)));
+    Json::Object(fields)
+}
+
+fn failure_fields(failure: &Failure, names: &Names<'_>) -> Vec<(&'static str, Json)> {
+    vec![
+        ("summary", Json::text(headline(&failure.finding, names))),
+        ("finding", finding(failure, names)),
         ("execution", Json::Number(failure.execution)),
         ("reproduced", Json::Bool(failure.reproduced)),
         ("token", Json::text(&failure.token)),
-        ("trace", trace::trace(&failure.trace, &names, how)),
+    ]
+}
+
+fn failures_json(failures: &Failures) -> Json {
+    let Failures { failing, runs, interval: (low, high), causes, others } = failures;
+    Json::Object(vec![
+        ("failing", Json::Number(*failing)),
+        ("runs", Json::Number(*runs)),
+        ("interval", Json::list([Json::Fraction(*low), Json::Fraction(*high)])),
+        ("causes", Json::list(causes.iter().map(cause))),
+        ("others", Json::Number(*others)),
     ])
+}
+
+fn cause(cause: &Cause) -> Json {
+    let mut fields = vec![("runs", Json::Number(cause.runs))];
+    fields.extend(failure_fields(&cause.failure, &Names::new(&cause.failure.trace)));
+    Json::Object(fields)
 }
 
 fn finding(failure: &Failure, names: &Names<'_>) -> Json {

@@ -7,8 +7,10 @@
 #![forbid(unsafe_code)]
 
 mod backtrace;
+mod census;
 mod circles;
 mod clean;
+mod coverage;
 mod deadlock;
 mod excerpt;
 mod failure;

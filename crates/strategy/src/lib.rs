@@ -14,6 +14,7 @@ mod rapos;
 mod rng;
 mod round_robin;
 mod surw;
+mod tournament;
 mod urw;
 
 pub use delay::Delay;

@@ -16,6 +16,7 @@ mod programs;
 mod progress;
 mod run_program;
 mod run_weak;
+mod sampling_speed;
 mod speed;
 mod table;
 mod text;
@@ -94,6 +95,8 @@ enum TableName {
     Exhaustive,
     /// Bounded partial order reduction: coverage against runs and time, and time to known bugs
     Bpor,
+    /// Time per step of samplers beside random walk's
+    SamplingSpeed,
 }
 
 fn main() -> ExitCode {
@@ -145,6 +148,9 @@ fn run(command: Command) -> Result<ExitCode, String> {
                 TableName::Speed => (speed::table(size, command_line())?, Vec::new()),
                 TableName::Exhaustive => (exhaustive::table(size, command_line())?, Vec::new()),
                 TableName::Bpor => bpor::table(size, command_line())?,
+                TableName::SamplingSpeed => {
+                    (sampling_speed::table(size, command_line())?, Vec::new())
+                }
             };
             if let Some(folder) = plots {
                 draw(&folder, &drawn)?;

@@ -32,7 +32,12 @@ const FAIR: u32 = 1;
 impl<S: Substrate> Session<'_, S> {
     /// Explores as far as the budget goes.
     pub(super) fn auto(mut self) -> Result<Report, Refusal> {
-        let mut tally = Tally::new();
+        let mut tally = Tally::new(self.settings);
+        if self.settings.keep_going {
+            // Searches end at the first failure.
+            let (phase, verdict) = self.sample_the_rest(&mut tally)?;
+            return Ok(Report { phases: vec![phase], ..self.report(tally, verdict) });
+        }
         let (phase, search, verdict) = self.search_all(&mut tally);
         let lead = (phase.end == PhaseEnd::TooLong).then_some(FAIR);
         let mut phases = vec![phase];
@@ -96,13 +101,18 @@ impl<S: Substrate> Session<'_, S> {
             Stop::Refused(Refusal::ChoiceTooWide { bound, .. }) => {
                 (PhaseEnd::TooMany(f64::from(bound)), None)
             }
-            Stop::Refused(refusal @ Refusal::NotAPortfolio) => {
+            Stop::Refused(
+                refusal @ (Refusal::NotAPortfolio
+                | Refusal::CannotKeepGoing { .. }
+                | Refusal::OneThread
+                | Refusal::NothingShared),
+            ) => {
                 unreachable!("raddle invariant broken: {refusal} in a search")
             }
             Stop::Failed(failure) => (PhaseEnd::Failed, Some(Verdict::Failed(failure))),
         };
         let strategy = Strategy::Dpor.to_string();
-        (Phase { strategy, executions: tally.executions, end }, search, verdict)
+        (Phase { strategy, executions: tally.executions, failing: 0, end }, search, verdict)
     }
 
     /// Tries all executions with few preemptions, as far as a part of the budget goes. No verdict if
@@ -133,7 +143,7 @@ impl<S: Substrate> Session<'_, S> {
         // What was cut off is not set aside, but left to sampling.
         tally.discarded = 0;
         let strategy = Strategy::BporUpTo(explorer.current().0).to_string();
-        (Phase { strategy, executions: tally.executions - before, end }, verdict)
+        (Phase { strategy, executions: tally.executions - before, failing: 0, end }, verdict)
     }
 
     /// Uses up what is left of the budget.
@@ -149,7 +159,8 @@ impl<S: Substrate> Session<'_, S> {
             }
         };
         let strategy = Strategy::PosStar.to_string();
-        let phase = Phase { strategy, executions: tally.executions - before, end };
+        let failing = tally.census.of_part(0);
+        let phase = Phase { strategy, executions: tally.executions - before, failing, end };
         Ok((phase, stop.verdict(&explorer)?))
     }
 }

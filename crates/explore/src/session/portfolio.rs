@@ -13,21 +13,23 @@ impl<S: Substrate> Session<'_, S> {
         let members: Option<Vec<Member>> = strategies.iter().map(member).collect();
         let members = members.filter(|members| !members.is_empty());
         let Some(members) = members else { return Err(Refusal::NotAPortfolio) };
-        let mut tally = Tally::new();
+        let mut tally = Tally::new(self.settings);
         let limits = Limits::of(self.settings);
         let mut explorer = Repeat::new(Portfolio::new(members), self.settings.seed);
         let stop = self.go(&mut explorer, &mut tally, &limits, &mut |_| false);
         let sampler = explorer.sampler();
-        let has_failed = matches!(stop, Stop::Failed(_));
+        let finder = match &stop {
+            Stop::Failed(failure) => Some(self.settings.strategy.part(failure.execution - 1)),
+            Stop::Done | Stop::Trivial | Stop::OutOfBudget | Stop::Enough | Stop::Refused(_) => {
+                None
+            }
+        };
         let phases = strategies.iter().zip(sampler.runs()).enumerate();
         let phases = phases.map(|(position, (strategy, executions))| Phase {
             strategy: strategy.to_string(),
             executions,
-            end: if has_failed && position == sampler.last() {
-                PhaseEnd::Failed
-            } else {
-                PhaseEnd::OutOfBudget
-            },
+            failing: tally.census.of_part(position),
+            end: if finder == Some(position) { PhaseEnd::Failed } else { PhaseEnd::OutOfBudget },
         });
         let phases = phases.collect();
         let guarantees = explorer.guarantees();
@@ -42,6 +44,9 @@ fn member(strategy: &Strategy) -> Option<Member> {
     Some(match strategy {
         Strategy::Random => Member::Random(Random::default()),
         Strategy::Pct { depth } => Member::Pct(Pct::new(*depth)),
+        Strategy::PctWithin { depth, steps } => {
+            Member::Pct(Pct::with_steps(*depth, *steps as usize))
+        }
         Strategy::PctDrawn => Member::Pct(Pct::drawn()),
         Strategy::BasicPos => Member::Pos(Pos::basic()),
         Strategy::Pos => Member::Pos(Pos::plain()),
@@ -60,6 +65,8 @@ fn member(strategy: &Strategy) -> Option<Member> {
         | Strategy::Bpor(_)
         | Strategy::BporPlain(_)
         | Strategy::BporUpTo(_)
+        | Strategy::Pcr
+        | Strategy::Mcr
         | Strategy::Auto => return None,
     })
 }

@@ -1,6 +1,7 @@
 //! What reports look like. `UPDATE_EXPECT=1 cargo test -p raddle-report` rewrites the goldens.
 
 mod build;
+mod causes;
 mod clean;
 mod deadlocks;
 mod findings;

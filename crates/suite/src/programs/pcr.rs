@@ -17,9 +17,9 @@
 use std::borrow::Cow;
 
 use raddle::sync::Arc;
-use raddle::thread;
+use raddle::{Granularity, thread};
 
-use super::{Failure, Form, Origin, Program, Size, Space, join_all};
+use super::{Class, Failure, Form, Origin, Program, Size, Space, join_all};
 
 mod appenders;
 mod axes;
@@ -157,6 +157,9 @@ const fn subject<C: ThreadSafe>(number: usize) -> Subject {
             origin: Origin::Pcr,
             about: C::ABOUT,
             failure: Failure::Assertion,
+            // What the paper calls data races are reads that another thread's write comes between, too.
+            class: Class::Atomicity,
+            granularity: Granularity::All,
             space: Space::Acyclic,
             size: Size { counts: "threads with calls", least: 2, usual: 2, most: 8 },
             threads: |threads| threads + 1,
