@@ -5,8 +5,10 @@
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Place {
     /// In a static.
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "it does not tell"))]
     Static,
     /// On the heap, a stack, or in a thread-local.
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "it does not tell"))]
     Elsewhere,
     /// This system does not tell.
     #[cfg_attr(target_os = "linux", expect(dead_code, reason = "it does tell"))]

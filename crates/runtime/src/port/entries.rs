@@ -50,11 +50,13 @@ pub(crate) struct Entries {
     pub(crate) thread: unsafe fn(*const ()) -> ThreadId,
     pub(crate) token: unsafe fn(*const ()) -> String,
     /// Nothing outside a run.
+    #[cfg_attr(not(unix), expect(dead_code, reason = "only a watchdog asks"))]
     pub(crate) pulse: unsafe fn(*const ()) -> Option<Pulse>,
 }
 
 /// A sign of life of a run.
 #[derive(Copy, Clone)]
+#[cfg_attr(not(unix), expect(dead_code, reason = "only a watchdog looks at it"))]
 pub(crate) struct Pulse {
     /// How many steps were made.
     pub(crate) steps: usize,
