@@ -12,6 +12,7 @@ extern crate alloc;
 mod action;
 mod blocking;
 mod code;
+mod coverage;
 pub mod dependence;
 mod event;
 pub mod fingerprint;
@@ -28,6 +29,7 @@ pub use action::{
     Action, AtomicOp, BarrierOp, CellOp, ChannelOp, CondvarOp, MutexOp, OnceOp, Order, ParkOp,
     PauseOp, Rmw, RwLockOp, Scalar, ThreadOp,
 };
+pub use coverage::{Accesses, Coverage, PatternSearch, VariableCoverage};
 pub use dependence::{Access, Footprint};
 pub use event::{Effect, Event, Pending};
 pub use id::{EventId, ObjectId, Site, ThreadId};

@@ -4,7 +4,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use crate::{Leak, ObjectId, Panic, PlainAccess, Site, ThreadId, Trace, Warning};
+use crate::{
+    Coverage, Leak, ObjectId, Panic, PatternSearch, PlainAccess, Site, ThreadId, Trace, Warning,
+};
 
 /// What a check found, and what a clean result means.
 #[derive(Clone, Debug)]
@@ -35,6 +37,10 @@ pub struct Report {
     pub phases: Vec<Phase>,
     /// What a systematic search took.
     pub search: Option<Search>,
+    /// Which memory-access patterns were seen, if anybody asked.
+    pub coverage: Option<Coverage>,
+    /// What a search for them has done.
+    pub patterns: Option<PatternSearch>,
     /// What is known of bugs that were not found, from the runs that allow to say it.
     pub guarantees: Vec<Guarantee>,
     /// About how likely the next run would have been of a class not seen before (Good and Turing:

@@ -1,6 +1,6 @@
 //! What acts between runs.
 
-use raddle_core::{Bounds, Chooser, Guarantee, Plan, Search, Trace};
+use raddle_core::{Bounds, Chooser, Guarantee, PatternSearch, Plan, Search, Trace};
 use raddle_engine::Family;
 
 use crate::Refusal;
@@ -43,6 +43,11 @@ pub trait Explorer {
 
     /// What the search has taken so far, if this is one.
     fn search(&self) -> Option<Search> {
+        None
+    }
+
+    /// What a search for memory-access patterns has done so far, if this is one.
+    fn patterns(&self) -> Option<PatternSearch> {
         None
     }
 
@@ -102,6 +107,10 @@ impl<E: Explorer> Explorer for &mut E {
 
     fn search(&self) -> Option<Search> {
         (**self).search()
+    }
+
+    fn patterns(&self) -> Option<PatternSearch> {
+        (**self).patterns()
     }
 
     fn guarantees(&self) -> Vec<Guarantee> {

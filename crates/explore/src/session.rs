@@ -3,15 +3,15 @@
 use std::time::Duration;
 
 use raddle_core::{
-    Choice, Ending, Failure, Finding, Progress, Report, ThreadInfo, Token, TokenError, Trace,
-    Verdict, token,
+    Accesses, Choice, Ending, Failure, Finding, Progress, Report, ThreadInfo, Token, TokenError,
+    Trace, Verdict, token,
 };
 use raddle_engine::{Engine, Family, Sc, Stuck, Substrate};
 use raddle_strategy::{Delay, Pct, Pos, Random, Rapos, RoundRobin, Surw, Urw};
 
 use crate::{
-    Bound, BoundedDfs, Bpor, Covered, Dfs, Dpor, Explorer, Limit, Reduction, Refusal, Repeat,
-    Strategy, cause, leak, race, replay, waits,
+    Bound, BoundedDfs, Bpor, Covered, Dfs, Dpor, Explorer, Limit, Mcr, Pcr, Reduction, Refusal,
+    Repeat, Strategy, cause, leak, race, replay, waits,
 };
 
 mod auto;
@@ -57,6 +57,29 @@ pub struct Settings {
     pub explore_trivial: bool,
     /// On how many OS threads to search, for strategies that can; see [`Session::run_with`].
     pub workers: Workers,
+    /// Whether to tell which memory-access patterns were seen, and what tells accesses apart.
+    pub coverage: Option<Accesses>,
+}
+
+impl Settings {
+    /// The usual settings.
+    pub fn new(name: impl Into<String>, strategy: Strategy) -> Settings {
+        Settings {
+            name: name.into(),
+            strategy,
+            seed: 0,
+            runs: 10_000,
+            max_steps: 1_000_000,
+            on_step_limit: OnStepLimit::Fail,
+            races: true,
+            plain_points: false,
+            keep_going: false,
+            oddities: Oddities::default(),
+            explore_trivial: false,
+            workers: Workers::ONE,
+            coverage: None,
+        }
+    }
 }
 
 /// What a run that reaches the step limit is.
@@ -143,6 +166,8 @@ impl<'a, S: Substrate> Session<'a, S> {
             Strategy::Bpor(bound) => self.explore(Bpor::new(bound, Reduction::Optimised)),
             Strategy::BporPlain(bound) => self.explore(Bpor::new(bound, Reduction::Plain)),
             Strategy::BporUpTo(bound) => self.deepen(bound),
+            Strategy::Pcr => self.explore(Pcr::new(seed)),
+            Strategy::Mcr => self.explore(Mcr::new(seed)),
             Strategy::Auto => self.auto(),
         }
     }
@@ -166,7 +191,7 @@ impl<'a, S: Substrate> Session<'a, S> {
         if finding.is_none() && trace.schedule().len() < recorded {
             return Err(ReplayError::Diverged { trace: Box::new(trace) });
         }
-        let mut tally = Tally::new();
+        let mut tally = Tally::new(self.settings);
         tally.add(&trace, 0);
         let verdict = match finding {
             None => Verdict::Sampled,
@@ -183,14 +208,14 @@ impl<'a, S: Substrate> Session<'a, S> {
 
     /// Explores with any explorer.
     pub fn explore<E: Explorer>(mut self, mut explorer: E) -> Result<Report, Refusal> {
-        let mut tally = Tally::new();
+        let mut tally = Tally::new(self.settings);
         let limits = Limits::of(self.settings);
         let stop = self.go(&mut explorer, &mut tally, &limits, &mut |_| false);
         let verdict = stop.verdict(&explorer)?;
-        let search = explorer.search();
+        let (search, patterns) = (explorer.search(), explorer.patterns());
         let guarantees = explorer.guarantees();
         let unseen = tally.unseen().filter(|_| explorer.draws_alike());
-        Ok(Report { search, guarantees, unseen, ..self.report(tally, verdict) })
+        Ok(Report { search, patterns, guarantees, unseen, ..self.report(tally, verdict) })
     }
 
     /// Runs what `explorer` says until something is found or there is no reason to go on. `is_enough`
@@ -385,6 +410,8 @@ impl<'a, S: Substrate> Session<'a, S> {
             threads: tally.threads,
             phases: Vec::new(),
             search: None,
+            coverage: tally.coverage.map(|coverage| coverage.report()),
+            patterns: None,
             guarantees: Vec::new(),
             unseen: None,
             failures: self

@@ -66,6 +66,10 @@ pub enum Strategy {
     BporPlain(Bound),
     /// The same with 0, 1, 2 preemptions, one after the other: `bpor:0-2`, `bpor:0-2:fair:1`.
     BporUpTo(Bound),
+    /// What a solver makes of earlier executions to see new memory-access patterns: `pcr`.
+    Pcr,
+    /// What a solver makes of earlier executions to let operations learn something else: `mcr`.
+    Mcr,
     /// Everything if that fits the budget, otherwise what can be had for it: `auto`.
     #[default]
     Auto,
@@ -96,6 +100,8 @@ impl Strategy {
             | Strategy::Bpor(_)
             | Strategy::BporPlain(_)
             | Strategy::BporUpTo(_)
+            | Strategy::Pcr
+            | Strategy::Mcr
             | Strategy::Auto => false,
         }
     }
@@ -146,6 +152,8 @@ impl Strategy {
             | Strategy::Bpor(_)
             | Strategy::BporPlain(_)
             | Strategy::BporUpTo(_)
+            | Strategy::Pcr
+            | Strategy::Mcr
             | Strategy::Auto => true,
         }
     }
@@ -184,6 +192,8 @@ impl fmt::Display for Strategy {
             Strategy::Bpor(bound) => write!(f, "bpor{}", suffix(bound, "")),
             Strategy::BporPlain(bound) => write!(f, "bpor-plain{}", suffix(bound, "")),
             Strategy::BporUpTo(bound) => write!(f, "bpor{}", suffix(bound, "0-")),
+            Strategy::Pcr => f.write_str("pcr"),
+            Strategy::Mcr => f.write_str("mcr"),
             Strategy::Auto => f.write_str("auto"),
         }
     }
@@ -216,7 +226,7 @@ impl fmt::Display for StrategyError {
              surw, delay:D (with D random delays), portfolio:A+B (with several of these but \
              round-robin), dpor, dpor-classic, bpor:P (with at most P preemptions), bpor:0-P, \
              bpor:fair:F (with a fair bound F), bpor:P:fair:F, bpor-plain:P, dfs, dfs:P, \
-             dfs:fair:F, dfs:P:fair:F, dfs-delay:D, auto",
+             dfs:fair:F, dfs:P:fair:F, dfs-delay:D, pcr, mcr, auto",
             self.word
         )
     }
@@ -292,6 +302,8 @@ fn parse(word: &str) -> Option<Strategy> {
             "dfs" => Some(Strategy::Dfs),
             "dpor" => Some(Strategy::Dpor),
             "dpor-classic" => Some(Strategy::DporClassic),
+            "pcr" => Some(Strategy::Pcr),
+            "mcr" => Some(Strategy::Mcr),
             "auto" => Some(Strategy::Auto),
             _ => None,
         };
@@ -382,6 +394,8 @@ mod tests {
             "bpor:0-3:fair:1",
             "bpor-plain:2",
             "bpor-plain:fair:1",
+            "pcr",
+            "mcr",
             "auto",
         ] {
             assert_eq!(word.parse::<Strategy>().unwrap().to_string(), word);

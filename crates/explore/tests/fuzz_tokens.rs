@@ -4,9 +4,7 @@
 use std::time::Duration;
 
 use raddle_core::{Token, TokenError, token};
-use raddle_explore::{
-    Budget, Oddities, OnStepLimit, ReplayError, Session, Settings, Strategy, Workers,
-};
+use raddle_explore::{Budget, ReplayError, Session, Settings, Strategy};
 use raddle_strategy::Rng;
 use raddle_testkit::{Interpreter, Kind, Program, Shape, for_all, scaled};
 
@@ -27,18 +25,13 @@ impl Budget for NoTime {
 
 fn settings(seed: u64) -> Settings {
     Settings {
-        name: NAME.to_owned(),
-        strategy: Strategy::Random,
         seed,
         runs: 20,
         max_steps: 1000,
-        on_step_limit: OnStepLimit::Fail,
         races: false,
         plain_points: true,
-        oddities: Oddities::default(),
-        keep_going: false,
         explore_trivial: true,
-        workers: Workers::ONE,
+        ..Settings::new(NAME, Strategy::Random)
     }
 }
 

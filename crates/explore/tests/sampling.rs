@@ -9,8 +9,7 @@ use raddle_core::{
 };
 use raddle_engine::{Initial, Substrate};
 use raddle_explore::{
-    BoundedDfs, Budget, Dpor, Explorer, Limit, Oddities, OnStepLimit, Refusal, Repeat, Session,
-    Settings, Workers,
+    BoundedDfs, Budget, Dpor, Explorer, Limit, Refusal, Repeat, Session, Settings,
 };
 use raddle_strategy::{
     Delay, Member, Pct, Portfolio, Pos, Random, Rapos, RoundRobin, Sampler, Surw, Urw,
@@ -181,18 +180,11 @@ fn try_check(
     keep_going: bool,
 ) -> Result<Report, Refusal> {
     let settings = Settings {
-        name: "a program".to_owned(),
-        strategy: strategy.parse().expect("a strategy"),
         seed: 9,
         runs,
         max_steps: 10_000,
-        on_step_limit: OnStepLimit::Fail,
-        races: true,
-        plain_points: false,
         keep_going,
-        oddities: Oddities::default(),
-        explore_trivial: false,
-        workers: Workers::ONE,
+        ..Settings::new("a program", strategy.parse().expect("a strategy"))
     };
     let mut interpreter = IdentifyingInterpreter;
     let session = Session::new(&mut interpreter, program, &settings, &NoTime);

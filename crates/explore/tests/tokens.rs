@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use raddle_core::{Action, Finding, PauseOp, Report, Trace};
-use raddle_explore::{Budget, Oddities, OnStepLimit, Session, Settings, Strategy, Workers};
+use raddle_explore::{Budget, Session, Settings, Strategy};
 use raddle_testkit::{Interpreter, Kind, Program, Shape, Step, for_all, scaled};
 
 const STRATEGIES: [Strategy; 8] = [
@@ -34,18 +34,12 @@ impl Budget for NoTime {
 
 fn settings(strategy: Strategy, seed: u64) -> Settings {
     Settings {
-        name: "a program".to_owned(),
-        strategy,
         seed,
         runs: 100,
         max_steps: 1000,
-        on_step_limit: OnStepLimit::Fail,
         races: false,
         plain_points: true,
-        keep_going: false,
-        oddities: Oddities::default(),
-        explore_trivial: false,
-        workers: Workers::ONE,
+        ..Settings::new("a program", strategy)
     }
 }
 

@@ -10,6 +10,7 @@ mod backtrace;
 mod census;
 mod circles;
 mod clean;
+mod coverage;
 mod deadlock;
 mod excerpt;
 mod failure;

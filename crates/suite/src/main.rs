@@ -6,21 +6,32 @@
 
 mod bpor;
 mod child;
+mod compat;
 mod dev_profile;
 mod engines;
 mod exhaustive;
+mod first_bug;
 mod interleave;
 mod measure;
+mod methods;
+mod micro;
+mod parallel;
+mod pct3;
 mod plot;
+mod pos3;
+mod pos_fig2;
 mod programs;
 mod progress;
 mod run_program;
 mod run_weak;
+mod sample;
 mod sampling_speed;
 mod speed;
+mod statistics;
 mod table;
 mod text;
 mod workloads;
+mod wsq_figures;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -95,6 +106,28 @@ enum TableName {
     Exhaustive,
     /// Bounded partial order reduction: coverage against runs and time, and time to known bugs
     Bpor,
+    /// The running example of the POS paper, whose probabilities are known
+    PosFig2,
+    /// Coverage of the partial orders of small programs, beside the POS paper's
+    #[value(name = "pos-1")]
+    Pos1,
+    /// The same, half of the accesses being reads
+    #[value(name = "pos-2")]
+    Pos2,
+    /// Bug hit ratios on SCTBench, beside the POS paper's
+    #[value(name = "pos-3")]
+    Pos3,
+    /// Bug hit ratios on the PCT paper's programs and examples, beside its bounds
+    #[value(name = "pct-3")]
+    Pct3,
+    /// A work-stealing queue with more stealers and items
+    PctFig9,
+    /// The same beside a stress test
+    PctFig10,
+    /// The same: which pairs of events are covered
+    PctFig11,
+    /// Schedules to the first failure, over SCTBench
+    FirstBug,
     /// Time per step of samplers beside random walk's
     SamplingSpeed,
 }
@@ -148,6 +181,15 @@ fn run(command: Command) -> Result<ExitCode, String> {
                 TableName::Speed => (speed::table(size, command_line())?, Vec::new()),
                 TableName::Exhaustive => (exhaustive::table(size, command_line())?, Vec::new()),
                 TableName::Bpor => bpor::table(size, command_line())?,
+                TableName::PosFig2 => (pos_fig2::table(size, command_line())?, Vec::new()),
+                TableName::Pos1 => (micro::writes(size, command_line())?, Vec::new()),
+                TableName::Pos2 => (micro::half_reads(size, command_line())?, Vec::new()),
+                TableName::Pos3 => (pos3::table(size, command_line())?, Vec::new()),
+                TableName::Pct3 => (pct3::table(size, command_line())?, Vec::new()),
+                TableName::PctFig9 => wsq_figures::threads_and_items(size, command_line())?,
+                TableName::PctFig10 => wsq_figures::against_stress(size, command_line())?,
+                TableName::PctFig11 => wsq_figures::event_pairs(size, command_line())?,
+                TableName::FirstBug => (first_bug::table(size, command_line())?, Vec::new()),
                 TableName::SamplingSpeed => {
                     (sampling_speed::table(size, command_line())?, Vec::new())
                 }

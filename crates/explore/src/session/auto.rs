@@ -32,7 +32,7 @@ const FAIR: u32 = 1;
 impl<S: Substrate> Session<'_, S> {
     /// Explores as far as the budget goes.
     pub(super) fn auto(mut self) -> Result<Report, Refusal> {
-        let mut tally = Tally::new();
+        let mut tally = Tally::new(self.settings);
         if self.settings.keep_going {
             // Searches end at the first failure.
             let (phase, verdict) = self.sample_the_rest(&mut tally)?;
@@ -101,7 +101,12 @@ impl<S: Substrate> Session<'_, S> {
             Stop::Refused(Refusal::ChoiceTooWide { bound, .. }) => {
                 (PhaseEnd::TooMany(f64::from(bound)), None)
             }
-            Stop::Refused(refusal @ (Refusal::NotAPortfolio | Refusal::CannotKeepGoing { .. })) => {
+            Stop::Refused(
+                refusal @ (Refusal::NotAPortfolio
+                | Refusal::CannotKeepGoing { .. }
+                | Refusal::OneThread
+                | Refusal::NothingShared),
+            ) => {
                 unreachable!("raddle invariant broken: {refusal} in a search")
             }
             Stop::Failed(failure) => (PhaseEnd::Failed, Some(Verdict::Failed(failure))),

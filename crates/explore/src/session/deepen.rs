@@ -9,7 +9,7 @@ use crate::{Bound, Covered, Deepening, Explorer, Reduction, Refusal, Strategy};
 impl<S: Substrate> Session<'_, S> {
     /// Searches everything without preemptions, then with one, and so on up to those of `last`.
     pub(super) fn deepen(mut self, last: Bound) -> Result<Report, Refusal> {
-        let mut tally = Tally::new();
+        let mut tally = Tally::new(self.settings);
         let limits = Limits::of(self.settings);
         let mut explorer = Deepening::new(last, Reduction::Optimised);
         let stop = self.go(&mut explorer, &mut tally, &limits, &mut |_| false);

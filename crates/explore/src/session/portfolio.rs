@@ -13,7 +13,7 @@ impl<S: Substrate> Session<'_, S> {
         let members: Option<Vec<Member>> = strategies.iter().map(member).collect();
         let members = members.filter(|members| !members.is_empty());
         let Some(members) = members else { return Err(Refusal::NotAPortfolio) };
-        let mut tally = Tally::new();
+        let mut tally = Tally::new(self.settings);
         let limits = Limits::of(self.settings);
         let mut explorer = Repeat::new(Portfolio::new(members), self.settings.seed);
         let stop = self.go(&mut explorer, &mut tally, &limits, &mut |_| false);
@@ -65,6 +65,8 @@ fn member(strategy: &Strategy) -> Option<Member> {
         | Strategy::Bpor(_)
         | Strategy::BporPlain(_)
         | Strategy::BporUpTo(_)
+        | Strategy::Pcr
+        | Strategy::Mcr
         | Strategy::Auto => return None,
     })
 }

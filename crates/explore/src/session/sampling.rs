@@ -99,7 +99,7 @@ where
         limits: &Limits,
     ) -> (Tally, Stop) {
         let mut explorer = Repeat::from(sampler.clone(), self.settings.seed, runs.start);
-        let mut tally = Tally { executions: runs.start, ..Tally::new() };
+        let mut tally = Tally { executions: runs.start, ..Tally::new(self.settings) };
         let limits = Limits { runs: runs.end, ..limits.clone() };
         let stop = self.go(&mut explorer, &mut tally, &limits, &mut |_| false);
         tally.executions -= runs.start;

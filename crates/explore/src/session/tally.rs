@@ -1,10 +1,11 @@
 //! What a session has seen so far.
 
-use raddle_core::{Ending, Trace};
+use raddle_core::{Accesses, Ending, Trace};
 
+use super::Settings;
 use super::census::Census;
 use super::oddities::Warnings;
-use crate::Classes;
+use crate::{Classes, MapCoverage, Strategy};
 
 /// Fingerprints kept before the number of classes is estimated.
 const CLASS_LIMIT: usize = 1 << 16;
@@ -20,10 +21,14 @@ pub(super) struct Tally {
     /// Failures after which the session went on.
     pub(super) census: Census,
     pub(super) warnings: Warnings,
+    pub(super) coverage: Option<MapCoverage>,
 }
 
 impl Tally {
-    pub(super) fn new() -> Tally {
+    pub(super) fn new(settings: &Settings) -> Tally {
+        // Whoever looks for patterns wants to know.
+        let looks_for_them = matches!(settings.strategy, Strategy::Pcr | Strategy::Mcr);
+        let by = settings.coverage.or(looks_for_them.then(Accesses::default));
         Tally {
             executions: 0,
             steps: 0,
@@ -33,6 +38,7 @@ impl Tally {
             threads: 0,
             census: Census::default(),
             warnings: Warnings::default(),
+            coverage: by.map(MapCoverage::new),
         }
     }
 
@@ -68,5 +74,8 @@ impl Tally {
             self.classes.insert(trace.fingerprint);
         }
         self.threads = self.threads.max(threads);
+        if let Some(coverage) = &mut self.coverage {
+            coverage.learn(trace);
+        }
     }
 }
