@@ -12,10 +12,12 @@ extern crate alloc;
 mod action;
 mod blocking;
 mod code;
+mod coverage;
 pub mod dependence;
 mod event;
 pub mod fingerprint;
 mod id;
+mod oddity;
 mod op;
 mod point;
 mod report;
@@ -27,16 +29,19 @@ pub use action::{
     Action, AtomicOp, BarrierOp, CellOp, ChannelOp, CondvarOp, MutexOp, OnceOp, Order, ParkOp,
     PauseOp, Rmw, RwLockOp, Scalar, ThreadOp,
 };
+pub use coverage::{Accesses, Coverage, PatternSearch, VariableCoverage};
 pub use dependence::{Access, Footprint};
 pub use event::{Effect, Event, Pending};
 pub use id::{EventId, ObjectId, Site, ThreadId};
+pub use oddity::{Leak, LockOrder, Oddity, Warning};
 pub use op::Op;
 pub use point::{Chooser, Pick, Plan, Point, Threads};
 pub use report::{
-    Bounds, Failure, Finding, Phase, PhaseEnd, Progress, Report, Search, Verdict, Wait,
+    Bounds, Cause, Failure, Failures, Finding, Guarantee, Phase, PhaseEnd, Progress, Report,
+    Search, Verdict, Wait,
 };
 pub use schedule::{Choice, Schedule};
 pub use token::{Token, TokenError};
 pub use trace::{
-    Divergence, Ending, ObjectInfo, ObjectKind, Panic, PlainAccess, ThreadInfo, Trace,
+    Creation, Divergence, Ending, ObjectInfo, ObjectKind, Panic, PlainAccess, ThreadInfo, Trace,
 };

@@ -4,7 +4,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use crate::{ObjectId, Panic, PlainAccess, Site, ThreadId, Trace};
+use crate::{
+    Coverage, Leak, ObjectId, Panic, PatternSearch, PlainAccess, Site, ThreadId, Trace, Warning,
+};
 
 /// What a check found, and what a clean result means.
 #[derive(Clone, Debug)]
@@ -35,6 +37,68 @@ pub struct Report {
     pub phases: Vec<Phase>,
     /// What a systematic search took.
     pub search: Option<Search>,
+    /// Which memory-access patterns were seen, if anybody asked.
+    pub coverage: Option<Coverage>,
+    /// What a search for them has done.
+    pub patterns: Option<PatternSearch>,
+    /// What is known of bugs that were not found, from the runs that allow to say it.
+    pub guarantees: Vec<Guarantee>,
+    /// About how likely the next run would have been of a class not seen before (Good and Turing:
+    /// classes seen once, by runs). Only if all runs were drawn alike.
+    pub unseen: Option<f64>,
+    /// What is odd about executions that do not fail; each thing once.
+    pub warnings: Vec<Warning>,
+    /// All failures, if the check went on after the first.
+    pub failures: Option<Failures>,
+}
+
+/// What came of going on after the first failure.
+#[derive(Clone, Debug)]
+pub struct Failures {
+    /// How many runs failed.
+    pub failing: u64,
+    /// Of so many, without those set aside.
+    pub runs: u64,
+    /// The bounds of the probability that a run fails, with 95 % confidence (Wilson): for runs drawn
+    /// alike, and about so for others.
+    pub interval: (f64, f64),
+    /// The causes, in the order found.
+    pub causes: Vec<Cause>,
+    /// How many of the failing runs had other causes, of which there were too many to keep.
+    pub others: u64,
+}
+
+/// Failures of the same kind at the same place with the same message, numbers aside.
+#[derive(Clone, Debug)]
+pub struct Cause {
+    /// The first of them.
+    pub failure: Failure,
+    /// How many there were.
+    pub runs: u64,
+}
+
+/// How likely it is that a bug has escaped all runs of probabilistic concurrency testing.
+///
+/// For a bug of the given depth in executions of no more threads and steps than given. Counted are
+/// the qualifying runs: made for bugs of that depth or more, with these numbers fixed before the run
+/// and not exceeded in it, and without measures against starvation.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Guarantee {
+    /// How the runs were made, as its word.
+    pub strategy: String,
+    /// The depth of the bug at most.
+    pub depth: u32,
+    /// The threads of an execution at most.
+    pub threads: u32,
+    /// The counted steps of an execution at most, or of one of its phases.
+    pub steps: u64,
+    /// Whether this is only about bugs within one phase: between points at which all threads but one
+    /// have ended.
+    pub in_one_phase: bool,
+    /// How many runs qualify.
+    pub runs: u64,
+    /// The probability, at most.
+    pub escape: f64,
 }
 
 /// How far a check has come that is still under way.
@@ -55,6 +119,8 @@ pub struct Phase {
     pub strategy: String,
     /// How many there were.
     pub executions: u64,
+    /// How many of them failed, where that is counted: if the check went on after the first failure.
+    pub failing: u64,
     /// How it ended.
     pub end: PhaseEnd,
 }
@@ -72,7 +138,7 @@ pub enum PhaseEnd {
     TooLong,
     /// Its runs or its time were used up.
     OutOfBudget,
-    /// It found a failure.
+    /// It found the failure that is reported first.
     Failed,
 }
 
@@ -158,6 +224,8 @@ pub enum Finding {
         /// What happened in the second.
         second: String,
     },
+    /// A run left something behind.
+    Leak(Leak),
     /// A thread could not be cleared away after its run: a destructor waits for ever, or the
     /// program keeps catching raddle's unwinding.
     Stuck {

@@ -16,6 +16,8 @@ pub struct Trace {
     pub pending: Vec<Pending>,
     /// Accesses to plain variables that were no scheduling points, in order.
     pub plain: Vec<PlainAccess>,
+    /// Memory with objects in it that was allocated in the run and not freed, if an allocator tells.
+    pub unfreed: Vec<Creation>,
     /// The threads of this run, in the order in which their spawns were announced; main first.
     pub threads: Vec<ThreadInfo>,
     /// The objects of this run, by [`ObjectId`](crate::ObjectId).
@@ -31,6 +33,8 @@ pub struct Trace {
     /// What the program calls its threads, where it says so. The engine does not know; the front end
     /// adds it to the run it reports.
     pub thread_names: Vec<(ThreadId, String)>,
+    /// What the program calls its objects, likewise.
+    pub object_names: Vec<(ObjectId, String)>,
 }
 
 /// An access to a plain variable.
@@ -46,6 +50,19 @@ pub struct PlainAccess {
     pub writes: bool,
     /// Where in the source.
     pub site: Site,
+}
+
+/// The memory that an object is in comes into being.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Creation {
+    /// The object.
+    pub object: ObjectId,
+    /// Who allocated the memory.
+    pub thread: ThreadId,
+    /// How many events had happened in the run before.
+    pub after: usize,
+    /// How much it is.
+    pub bytes: usize,
 }
 
 /// A thread of a run.

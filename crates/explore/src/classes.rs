@@ -3,30 +3,44 @@
 //! Exact up to a limit; beyond it only fingerprints ending in so many zero bits are kept, and their
 //! number stands for the others (Wegman's adaptive sampling; relative error about 1/√limit).
 
-use std::collections::HashSet;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::hash::{BuildHasherDefault, Hasher};
 
 /// A set of fingerprints that never outgrows its limit.
 #[derive(Clone, Debug)]
 pub struct Classes {
-    kept: HashSet<u64, BuildHasherDefault<AsItIs>>,
+    /// With whether it was added more than once.
+    kept: HashMap<u64, bool, BuildHasherDefault<AsItIs>>,
     limit: usize,
     /// Fingerprints are kept if this many of their low bits are zero.
     zeros: u32,
     last: Option<u64>,
+    /// Whether the last one was added before.
+    last_again: bool,
+    /// How many of those kept were added once.
+    singles: u64,
 }
 
 impl Classes {
     /// A set that keeps up to `limit` fingerprints.
     pub fn new(limit: usize) -> Classes {
-        Classes { kept: HashSet::default(), limit, zeros: 0, last: None }
+        Classes {
+            kept: HashMap::default(),
+            limit,
+            zeros: 0,
+            last: None,
+            last_again: false,
+            singles: 0,
+        }
     }
 
     /// Adds a fingerprint.
     #[inline]
     pub fn insert(&mut self, fingerprint: u64) {
         // Programs with few executions repeat themselves.
-        if self.last != Some(fingerprint) {
+        if self.last != Some(fingerprint) || !self.last_again {
+            self.last_again = self.last == Some(fingerprint);
             self.last = Some(fingerprint);
             if self.keeps(fingerprint) {
                 self.keep(fingerprint);
@@ -37,11 +51,19 @@ impl Classes {
     /// Adds what was added to another set, of the same limit.
     pub fn merge(&mut self, other: &Classes) {
         self.keep_fewer(other.zeros);
-        for &fingerprint in &other.kept {
-            if self.keeps(fingerprint) {
-                self.keep(fingerprint);
+        for (&fingerprint, &again) in &other.kept {
+            // Twice stands for any number of times.
+            for _ in 0..1 + usize::from(again) {
+                if self.keeps(fingerprint) {
+                    self.keep(fingerprint);
+                }
             }
         }
+    }
+
+    /// How many fingerprints were added exactly once.
+    pub fn singles(&self) -> u64 {
+        self.singles << self.zeros
     }
 
     /// How many different fingerprints were added.
@@ -60,7 +82,18 @@ impl Classes {
     }
 
     fn keep(&mut self, fingerprint: u64) {
-        self.kept.insert(fingerprint);
+        match self.kept.entry(fingerprint) {
+            Entry::Vacant(entry) => {
+                entry.insert(false);
+                self.singles += 1;
+            }
+            Entry::Occupied(mut entry) => {
+                if !entry.insert(true) {
+                    self.singles -= 1;
+                }
+                self.last_again = true;
+            }
+        }
         while self.kept.len() > self.limit {
             self.keep_fewer(self.zeros + 1);
         }
@@ -71,7 +104,8 @@ impl Classes {
         if zeros > self.zeros {
             self.zeros = zeros;
             let mask = (1 << zeros) - 1;
-            self.kept.retain(|fingerprint| fingerprint & mask == 0);
+            self.kept.retain(|fingerprint, _| fingerprint & mask == 0);
+            self.singles = self.kept.values().filter(|again| !**again).count() as u64;
         }
     }
 }
@@ -106,6 +140,21 @@ mod tests {
             classes.insert(mix(1, round % 1000));
         }
         assert_eq!((classes.count(), classes.is_exact()), (1000, true));
+        assert_eq!(classes.singles(), 0);
+    }
+
+    #[test]
+    fn counts_what_came_once() {
+        let mut classes = Classes::new(1000);
+        for number in [1, 1, 2, 3, 2, 4, 5, 5, 5, 6, 7] {
+            classes.insert(mix(2, number));
+        }
+        assert_eq!((classes.count(), classes.singles()), (7, 4));
+        let mut many = Classes::new(4096);
+        for round in 0..150_000 {
+            many.insert(mix(1, round % 100_000));
+        }
+        assert!((45_000..55_000).contains(&many.singles()), "{}", many.singles());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What acts between runs.
 
-use raddle_core::{Bounds, Chooser, Plan, Search, Trace};
+use raddle_core::{Bounds, Chooser, Guarantee, PatternSearch, Plan, Search, Trace};
 use raddle_engine::Family;
 
 use crate::Refusal;
@@ -24,6 +24,11 @@ pub trait Explorer {
     /// A run has ended. `run` counts from zero.
     fn learn(&mut self, run: u64, trace: &Trace, plan: &mut Plan<Self::Then>);
 
+    /// No further run will be made.
+    fn finish(&mut self, plan: &mut Plan<Self::Then>) {
+        let _ = plan;
+    }
+
     /// What has been tried; `is_done` if no run is left.
     ///
     /// A run that was cut off at the step limit counts as tried if nothing else depends on its end.
@@ -39,6 +44,21 @@ pub trait Explorer {
     /// What the search has taken so far, if this is one.
     fn search(&self) -> Option<Search> {
         None
+    }
+
+    /// What a search for memory-access patterns has done so far, if this is one.
+    fn patterns(&self) -> Option<PatternSearch> {
+        None
+    }
+
+    /// What is known after [`finish`](Explorer::finish) of bugs that were not found, if anything.
+    fn guarantees(&self) -> Vec<Guarantee> {
+        Vec::new()
+    }
+
+    /// Whether all runs are drawn alike, so that those seen tell something about those not seen.
+    fn draws_alike(&self) -> bool {
+        false
     }
 }
 
@@ -73,6 +93,10 @@ impl<E: Explorer> Explorer for &mut E {
         (**self).learn(run, trace, plan);
     }
 
+    fn finish(&mut self, plan: &mut Plan<E::Then>) {
+        (**self).finish(plan);
+    }
+
     fn covered(&self, is_done: bool) -> Covered {
         (**self).covered(is_done)
     }
@@ -83,5 +107,17 @@ impl<E: Explorer> Explorer for &mut E {
 
     fn search(&self) -> Option<Search> {
         (**self).search()
+    }
+
+    fn patterns(&self) -> Option<PatternSearch> {
+        (**self).patterns()
+    }
+
+    fn guarantees(&self) -> Vec<Guarantee> {
+        (**self).guarantees()
+    }
+
+    fn draws_alike(&self) -> bool {
+        (**self).draws_alike()
     }
 }

@@ -5,14 +5,19 @@
 //! as their memory orderings say (C++20: a release sequence goes on through read-modify-writes only). A
 //! condition variable orders nothing by itself; the lock it is used with does.
 //!
+//! To make an object is to write its memory, for any kind of object, where an allocator tells who did.
+//!
 //! Clocks are worked out after a run, and only if the run has accesses to plain variables.
 
 use raddle_core::{
-    Action, AtomicOp, BarrierOp, CellOp, ChannelOp, Effect, Event, Finding, MutexOp, OnceOp, Order,
-    ParkOp, PlainAccess, RwLockOp, ThreadOp, Trace,
+    Action, AtomicOp, BarrierOp, CellOp, ChannelOp, Effect, Event, Finding, MutexOp, ObjectId,
+    OnceOp, Order, ParkOp, PlainAccess, RwLockOp, Site, ThreadOp, Trace,
 };
+use raddle_engine::{Engine, Sc, Substrate};
+use raddle_strategy::Random;
 
 use crate::clock::Clock;
+use crate::{Explorer, Repeat};
 
 /// The first race of a run, if it has one.
 pub fn race(trace: &Trace) -> Option<Finding> {
@@ -20,33 +25,78 @@ pub fn race(trace: &Trace) -> Option<Finding> {
     if trace.plain.is_empty() && !trace.events.iter().any(announced) {
         return None;
     }
-    let (first, second) = go_through(trace).err()?;
+    let (first, second) = go_through(trace, |racing| Err(racing)).err()?;
     Some(Finding::Race { first, second })
+}
+
+/// How many runs are made to see which lines race.
+const TRIALS: u64 = 50;
+
+/// The lines of `program` that race in one of a few runs, each once. The same whenever it is asked.
+pub fn racing_lines<S: Substrate>(
+    substrate: &mut S,
+    program: &S::Program,
+    max_steps: usize,
+) -> Vec<Site> {
+    let mut lines = Vec::new();
+    let mut trials = Repeat::new(Random::default(), 0);
+    let mut engine = Engine::new(Sc, trials.family(), trials.chooser(), max_steps);
+    for trial in 0..TRIALS {
+        trials.next(engine.plan_mut());
+        if substrate.execute(&mut engine, program).is_err() {
+            break;
+        }
+        let (trace, plan) = engine.trace_and_plan_mut();
+        trials.learn(trial, trace, plan);
+        let _ = go_through(trace, |(first, second)| {
+            for line in [first.site, second.site] {
+                if !lines.contains(&line) {
+                    lines.push(line);
+                }
+            }
+            Ok(())
+        });
+    }
+    lines
 }
 
 /// Two accesses that race.
 type Racing = (PlainAccess, PlainAccess);
 
-fn go_through(trace: &Trace) -> Result<(), Racing> {
+/// Tells `found` of every race of a run, until it has enough.
+fn go_through(
+    trace: &Trace,
+    mut found: impl FnMut(Racing) -> Result<(), Racing>,
+) -> Result<(), Racing> {
     let mut detector = Detector::new(trace);
+    let mut look = |detector: &mut Detector, access: PlainAccess| {
+        detector.other(access).map_or(Ok(()), |other| found((other, access)))?;
+        detector.access(access);
+        Ok(())
+    };
     let mut plain = trace.plain.iter().peekable();
     for (position, event) in trace.events.iter().enumerate() {
         while let Some(access) = plain.next_if(|access| access.after <= position) {
-            detector.access(*access)?;
+            look(&mut detector, *access)?;
         }
         if let Action::Cell(op) = event.op.action() {
-            detector.access(PlainAccess {
-                thread: event.id.thread,
-                after: position,
-                object: event.op.object(),
-                writes: op == CellOp::Write,
-                site: event.site,
-            })?;
+            let access = plain_access(position, event, op == CellOp::Write);
+            look(&mut detector, access)?;
         } else {
+            if detector.is_created(event.op.object()) {
+                // Whoever uses an object reads what its creator wrote.
+                look(&mut detector, plain_access(position, event, false))?;
+            }
             detector.happen(event);
         }
     }
-    plain.try_for_each(|access| detector.access(*access))
+    plain.try_for_each(|access| look(&mut detector, *access))
+}
+
+/// The event at `position` as an access to plain memory.
+fn plain_access(position: usize, event: &Event, writes: bool) -> PlainAccess {
+    let (thread, object) = (event.id.thread, event.op.object());
+    PlainAccess { thread, after: position, object, writes, site: event.site }
 }
 
 #[derive(Clone, Debug, Default)]
@@ -104,21 +154,31 @@ impl Detector {
         Detector { threads, objects, variables }
     }
 
-    fn access(&mut self, access: PlainAccess) -> Result<(), Racing> {
+    /// Whether somebody wrote the memory of an object that is used by other means.
+    fn is_created(&self, object: ObjectId) -> bool {
+        self.variables.get(object.index()).is_some_and(|variable| variable.write.is_some())
+    }
+
+    /// What an access races with, if with anything.
+    fn other(&self, access: PlainAccess) -> Option<PlainAccess> {
         let PlainAccess { thread, object, writes, .. } = access;
         let clock = &self.threads[thread.index()].clock;
-        let variable = &mut self.variables[object.index()];
+        let variable = &self.variables[object.index()];
         let unordered = |other: &&Stamped| {
             other.access.thread != thread && clock.of(other.access.thread) < other.time
         };
-        if let Some(other) = variable.write.iter().find(unordered) {
-            return Err((other.access, access));
-        }
-        let stamped = Stamped { access, time: clock.of(thread) };
+        let write = variable.write.iter().find(unordered);
+        let read = || variable.reads.iter().filter(|_| writes).find(unordered);
+        write.or_else(read).map(|other| other.access)
+    }
+
+    /// An access that later ones could race with.
+    fn access(&mut self, access: PlainAccess) {
+        let PlainAccess { thread, object, writes, .. } = access;
+        let time = self.threads[thread.index()].clock.of(thread);
+        let variable = &mut self.variables[object.index()];
+        let stamped = Stamped { access, time };
         if writes {
-            if let Some(other) = variable.reads.iter().find(unordered) {
-                return Err((other.access, access));
-            }
             variable.reads.clear();
             variable.write = Some(stamped);
         } else {
@@ -127,7 +187,6 @@ impl Detector {
                 None => variable.reads.push(stamped),
             }
         }
-        Ok(())
     }
 
     /// Lets a thread learn and teach what an event on an object says.

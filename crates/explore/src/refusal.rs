@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use raddle_core::{Access, ObjectId, Pending, Site, ThreadId, Trace};
+use raddle_core::{Access, Ending, ObjectId, Pending, Site, ThreadId, Trace};
+
+use crate::Strategy;
 
 /// The widest choice of which a search tries every value.
 pub const WIDEST_CHOICE: u32 = 1 << 16;
@@ -27,12 +29,33 @@ pub enum Refusal {
         /// Where it gives way to others.
         site: Site,
     },
+    /// There is only one thread, so that no two accesses could change places.
+    OneThread,
+    /// The threads access nothing in common that one of them changes.
+    NothingShared,
+    /// A portfolio without strategies, or with one that does not sample.
+    NotAPortfolio,
+    /// The check was to go on after a failure, and this strategy ends there.
+    CannotKeepGoing {
+        /// The strategy.
+        strategy: Strategy,
+    },
 }
 
 impl Refusal {
     /// The refusal to try so many values for a choice, if they are too many.
     pub(crate) fn of_choice(by: &Pending, bound: u32) -> Option<Refusal> {
         (bound > WIDEST_CHOICE).then_some(Refusal::ChoiceTooWide { bound, site: by.site })
+    }
+
+    /// The refusal to look for orders of accesses where there are none to be ordered. A run that
+    /// failed is a result all the same.
+    pub(crate) fn of_accesses(trace: &Trace, nothing_shared: bool) -> Option<Refusal> {
+        if trace.ending != Ending::Finished || !nothing_shared {
+            return None;
+        }
+        let is_alone = trace.threads.len() <= 1;
+        Some(if is_alone { Refusal::OneThread } else { Refusal::NothingShared })
     }
 }
 
@@ -75,6 +98,26 @@ impl fmt::Display for Refusal {
                  way {CIRCLES} times at {site} without changing anything (a livelock, unless others \
                  go on); leave out what goes round too often with a fair bound, `bpor:fair:1` or \
                  `bpor:2:fair:1`, or sample executions, such as with `random`"
+            ),
+            Refusal::OneThread => f.write_str(
+                "`pcr` and `mcr` change the order of accesses by different threads, and the first \
+                 execution has only one thread; spawn the threads inside the check, with \
+                 `raddle::thread`, or use another strategy, such as `random`",
+            ),
+            Refusal::NothingShared => f.write_str(
+                "`pcr` and `mcr` change the order of accesses to what threads share, and in the first \
+                 execution no two threads access anything in common that one of them changes; share \
+                 data through `raddle::sync`, make plain accesses scheduling points if they are to \
+                 be ordered (`Granularity::All`), or use another strategy, such as `random`",
+            ),
+            Refusal::NotAPortfolio => f.write_str(
+                "a portfolio is made of one or more strategies that sample, such as \
+                 `portfolio:pos-star+pct:3`",
+            ),
+            Refusal::CannotKeepGoing { strategy } => write!(
+                f,
+                "`{strategy}` ends at the first failure; to go on after it, sample executions with \
+                 another strategy, such as `pos-star` or `random`"
             ),
         }
     }

@@ -1,6 +1,6 @@
 //! Sampling: the same chooser again and again, with a new seed each time.
 
-use raddle_core::{Plan, Trace};
+use raddle_core::{Guarantee, Plan, Trace};
 use raddle_strategy::{Sampler, mix};
 
 use crate::{Covered, Explorer};
@@ -17,7 +17,17 @@ pub struct Repeat<S> {
 impl<S: Sampler + Clone> Repeat<S> {
     /// Repeats `sampler`, seeded from `seed`.
     pub fn new(sampler: S, seed: u64) -> Repeat<S> {
-        Repeat { sampler, seed, run: 0 }
+        Repeat::from(sampler, seed, 0)
+    }
+
+    /// As [`new`](Repeat::new), but the first run is that with the number `run`.
+    pub(crate) fn from(sampler: S, seed: u64, run: u64) -> Repeat<S> {
+        Repeat { sampler, seed, run }
+    }
+
+    /// The sampler as it is after the last run.
+    pub fn sampler(&self) -> &S {
+        &self.sampler
     }
 }
 
@@ -41,7 +51,19 @@ impl<S: Sampler + Clone> Explorer for Repeat<S> {
         plan.then.learn(trace);
     }
 
+    fn finish(&mut self, plan: &mut Plan<S>) {
+        self.sampler = plan.then.clone();
+    }
+
     fn covered(&self, _is_done: bool) -> Covered {
         Covered::Nothing
+    }
+
+    fn guarantees(&self) -> Vec<Guarantee> {
+        self.sampler.guarantees()
+    }
+
+    fn draws_alike(&self) -> bool {
+        S::DRAWS_ALIKE
     }
 }

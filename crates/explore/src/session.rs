@@ -3,27 +3,32 @@
 use std::time::Duration;
 
 use raddle_core::{
-    Choice, Ending, Failure, Finding, Progress, Report, ThreadInfo, Token, TokenError, Trace,
-    Verdict, token,
+    Accesses, Choice, Ending, Failure, Finding, Progress, Report, ThreadInfo, Token, TokenError,
+    Trace, Verdict, token,
 };
 use raddle_engine::{Engine, Family, Sc, Stuck, Substrate};
-use raddle_strategy::{Pct, Random, RoundRobin};
+use raddle_strategy::{Delay, Pct, Pos, Random, Rapos, RoundRobin, Surw, Urw};
 
 use crate::{
-    Bound, BoundedDfs, Bpor, Covered, Dfs, Dpor, Explorer, Limit, Reduction, Refusal, Repeat,
-    Strategy, race, replay, waits,
+    Bound, BoundedDfs, Bpor, Covered, Dfs, Dpor, Explorer, Limit, Mcr, Pcr, Reduction, Refusal,
+    Repeat, Strategy, cause, leak, race, replay, waits,
 };
 
 mod auto;
+mod census;
 mod deepen;
+mod oddities;
 mod parallel;
+mod portfolio;
+mod sampling;
 mod tally;
 mod words;
 
+pub use oddities::{Leaks, Oddities};
 pub use parallel::Workers;
 use tally::Tally;
 pub use words::ReplayError;
-use words::{choice, describe};
+use words::{choice, describe, possible, refused};
 
 /// What a check is to do.
 #[derive(Clone, Debug)]
@@ -44,10 +49,37 @@ pub struct Settings {
     pub races: bool,
     /// Whether accesses to plain variables are scheduling points, and so among the events.
     pub plain_points: bool,
+    /// Whether to go on after a failure, for strategies that sample, and count how many there are.
+    pub keep_going: bool,
+    /// What else to look for.
+    pub oddities: Oddities,
     /// Whether to make all runs although the first shows that there is only one execution.
     pub explore_trivial: bool,
     /// On how many OS threads to search, for strategies that can; see [`Session::run_with`].
     pub workers: Workers,
+    /// Whether to tell which memory-access patterns were seen, and what tells accesses apart.
+    pub coverage: Option<Accesses>,
+}
+
+impl Settings {
+    /// The usual settings.
+    pub fn new(name: impl Into<String>, strategy: Strategy) -> Settings {
+        Settings {
+            name: name.into(),
+            strategy,
+            seed: 0,
+            runs: 10_000,
+            max_steps: 1_000_000,
+            on_step_limit: OnStepLimit::Fail,
+            races: true,
+            plain_points: false,
+            keep_going: false,
+            oddities: Oddities::default(),
+            explore_trivial: false,
+            workers: Workers::ONE,
+            coverage: None,
+        }
+    }
 }
 
 /// What a run that reaches the step limit is.
@@ -103,11 +135,26 @@ impl<'a, S: Substrate> Session<'a, S> {
 
     /// Explores with the strategy of the settings, on this OS thread.
     pub fn run(self) -> Result<Report, Refusal> {
-        let seed = self.settings.seed;
-        match self.settings.strategy {
+        let Settings { strategy, seed, keep_going, .. } = *self.settings;
+        if keep_going && !strategy.can_keep_going() {
+            return Err(Refusal::CannotKeepGoing { strategy });
+        }
+        match strategy {
             Strategy::Random => self.explore(Repeat::new(Random::default(), seed)),
             Strategy::RoundRobin => self.explore(Repeat::new(RoundRobin, seed)),
             Strategy::Pct { depth } => self.explore(Repeat::new(Pct::new(depth), seed)),
+            Strategy::PctWithin { depth, steps } => {
+                self.explore(Repeat::new(Pct::with_steps(depth, steps as usize), seed))
+            }
+            Strategy::PctDrawn => self.explore(Repeat::new(Pct::drawn(), seed)),
+            Strategy::BasicPos => self.explore(Repeat::new(Pos::basic(), seed)),
+            Strategy::Pos => self.explore(Repeat::new(Pos::plain(), seed)),
+            Strategy::PosStar => self.explore(Repeat::new(Pos::default(), seed)),
+            Strategy::Rapos => self.explore(Repeat::new(Rapos::default(), seed)),
+            Strategy::Urw => self.explore(Repeat::new(Urw::default(), seed)),
+            Strategy::Surw => self.explore(Repeat::new(Surw::default(), seed)),
+            Strategy::Delay { delays } => self.explore(Repeat::new(Delay::new(delays), seed)),
+            Strategy::Portfolio(members) => self.portfolio(members),
             Strategy::Dfs => self.explore(Dfs::default()),
             Strategy::DfsWithin(Bound { preemptions: Some(most), lead: None }) => {
                 self.explore(BoundedDfs::new(Limit::Preemptions(most)))
@@ -119,6 +166,8 @@ impl<'a, S: Substrate> Session<'a, S> {
             Strategy::Bpor(bound) => self.explore(Bpor::new(bound, Reduction::Optimised)),
             Strategy::BporPlain(bound) => self.explore(Bpor::new(bound, Reduction::Plain)),
             Strategy::BporUpTo(bound) => self.deepen(bound),
+            Strategy::Pcr => self.explore(Pcr::new(seed)),
+            Strategy::Mcr => self.explore(Mcr::new(seed)),
             Strategy::Auto => self.auto(),
         }
     }
@@ -142,7 +191,7 @@ impl<'a, S: Substrate> Session<'a, S> {
         if finding.is_none() && trace.schedule().len() < recorded {
             return Err(ReplayError::Diverged { trace: Box::new(trace) });
         }
-        let mut tally = Tally::new();
+        let mut tally = Tally::new(self.settings);
         tally.add(&trace, 0);
         let verdict = match finding {
             None => Verdict::Sampled,
@@ -159,12 +208,14 @@ impl<'a, S: Substrate> Session<'a, S> {
 
     /// Explores with any explorer.
     pub fn explore<E: Explorer>(mut self, mut explorer: E) -> Result<Report, Refusal> {
-        let mut tally = Tally::new();
+        let mut tally = Tally::new(self.settings);
         let limits = Limits::of(self.settings);
         let stop = self.go(&mut explorer, &mut tally, &limits, &mut |_| false);
         let verdict = stop.verdict(&explorer)?;
-        let search = explorer.search();
-        Ok(Report { search, ..self.report(tally, verdict) })
+        let (search, patterns) = (explorer.search(), explorer.patterns());
+        let guarantees = explorer.guarantees();
+        let unseen = tally.unseen().filter(|_| explorer.draws_alike());
+        Ok(Report { search, patterns, guarantees, unseen, ..self.report(tally, verdict) })
     }
 
     /// Runs what `explorer` says until something is found or there is no reason to go on. `is_enough`
@@ -178,38 +229,70 @@ impl<'a, S: Substrate> Session<'a, S> {
     ) -> Stop {
         let chooser = explorer.chooser();
         let mut engine = Engine::new(Sc, explorer.family(), chooser, limits.max_steps);
+        let stop = self.drive(&mut engine, explorer, tally, limits, is_enough);
+        explorer.finish(engine.plan_mut());
+        match (stop, tally.census.first()) {
+            (stop @ (Stop::Failed(_) | Stop::Refused(_)), _) | (stop, None) => stop,
+            (_, Some(first)) => Stop::Failed(Box::new(first.clone())),
+        }
+    }
+
+    fn drive<E: Explorer>(
+        &mut self,
+        engine: &mut Engine<Sc, E::Then>,
+        explorer: &mut E,
+        tally: &mut Tally,
+        limits: &Limits,
+        is_enough: &mut dyn FnMut(&Pace) -> bool,
+    ) -> Stop {
         let first = tally.executions;
         let mut until_look: u64 = 0;
         loop {
+            if explorer.draws_alike() {
+                // A run is to depend on nothing that happened before it.
+                engine.forget_threads();
+            }
             if !explorer.next(engine.plan_mut()) {
                 return if tally.is_trivial() { Stop::Trivial } else { Stop::Done };
             }
-            let cleared = self.substrate.execute(&mut engine, self.program);
+            let cleared = self.substrate.execute(engine, self.program);
             let run = tally.executions;
             let threads = engine.max_alive();
             let (trace, plan) = engine.trace_and_plan_mut();
             tally.add(trace, threads);
             explorer.learn(run - first, trace, plan);
-            if !matches!(trace.ending, Ending::Finished) || self.watches_for_races(trace) {
+            if !matches!(trace.ending, Ending::Finished) || self.looks_closely(trace) {
                 let cut_off = trace.ending == Ending::StepLimit;
                 if cut_off && limits.on_step_limit == OnStepLimit::Discard {
                     tally.discarded += 1;
                 } else if let Some(finding) = self.finding(trace) {
-                    let trace = trace.clone();
-                    let reproduced = cleared.is_ok() && self.confirm(&trace);
-                    return self.failed(finding, run, trace, reproduced);
+                    if !self.settings.keep_going || cleared.is_err() || !is_of_one_run(&finding) {
+                        let trace = trace.clone();
+                        let reproduced = cleared.is_ok() && self.confirm(&trace);
+                        return self.failed(finding, run, trace, reproduced);
+                    }
+                    let part = self.settings.strategy.part(run - first);
+                    tally.census.add(cause(&finding), part, || {
+                        let reproduced = self.confirm(trace);
+                        self.failure(finding, run, trace.clone(), reproduced)
+                    });
                 }
             }
             if let Err(stuck) = cleared {
                 let trace = trace.clone();
                 return self.failed(stuck_finding(stuck), run, trace, false);
             }
+            if self.looks_at(run, trace) {
+                if let Some(stop) = self.look(&mut tally.warnings, run, trace) {
+                    return stop;
+                }
+            }
             if let Some(refusal) = explorer.refusal() {
                 return Stop::Refused(refusal);
             }
             if run == 0 {
-                if let Some(finding) = self.differs_from_itself(trace) {
-                    return self.failed(finding, run, trace.clone(), false);
+                if let Some(stop) = self.differs_from_itself(trace) {
+                    return stop;
                 }
                 if tally.is_trivial() && !self.settings.explore_trivial {
                     return Stop::Trivial;
@@ -241,10 +324,11 @@ impl<'a, S: Substrate> Session<'a, S> {
         }
     }
 
-    /// Whether a run has accesses that could race.
+    /// Whether something can be wrong with a run that ended well.
     #[inline]
-    fn watches_for_races(&self, trace: &Trace) -> bool {
+    fn looks_closely(&self, trace: &Trace) -> bool {
         self.settings.races && (!trace.plain.is_empty() || self.settings.plain_points)
+            || self.settings.oddities.leaks == Leaks::Fail
     }
 
     fn out_of_time(&self, limits: &Limits) -> bool {
@@ -255,13 +339,17 @@ impl<'a, S: Substrate> Session<'a, S> {
     /// What is wrong with a run, if anything.
     fn finding(&self, trace: &Trace) -> Option<Finding> {
         match &trace.ending {
-            Ending::Finished if self.settings.races => race(trace),
-            Ending::Finished | Ending::Abandoned => None,
+            Ending::Finished => {
+                let race = if self.settings.races { race(trace) } else { None };
+                let fails = self.settings.oddities.leaks == Leaks::Fail;
+                race.or_else(|| leak(trace).filter(|_| fails).map(Finding::Leak))
+            }
+            Ending::Abandoned => None,
             // Choices are prescribed because an earlier run made them.
             Ending::Diverged(divergence) => Some(Finding::Nondeterminism {
                 at: trace.events.len(),
                 first: format!("{} was possible", choice(divergence.expected)),
-                second: "it was not".into(),
+                second: possible(trace),
             }),
             Ending::Panicked(panic) => Some(Finding::Panic(panic.clone())),
             Ending::Deadlock => Some(Finding::Deadlock(waits(trace))),
@@ -270,8 +358,12 @@ impl<'a, S: Substrate> Session<'a, S> {
     }
 
     fn failed(&self, finding: Finding, run: u64, trace: Trace, reproduced: bool) -> Stop {
+        Stop::Failed(Box::new(self.failure(finding, run, trace, reproduced)))
+    }
+
+    fn failure(&self, finding: Finding, run: u64, trace: Trace, reproduced: bool) -> Failure {
         let token = Token::new(&self.settings.name, &trace.threads, trace.schedule()).to_string();
-        Stop::Failed(Box::new(Failure { finding, execution: run + 1, trace, token, reproduced }))
+        Failure { finding, execution: run + 1, trace, token, reproduced }
     }
 
     /// Whether the choices of a failing run lead to the same failure again.
@@ -282,17 +374,21 @@ impl<'a, S: Substrate> Session<'a, S> {
     }
 
     /// Runs a second time what was just run, and tells if something else came of it.
-    fn differs_from_itself(&mut self, trace: &Trace) -> Option<Finding> {
+    fn differs_from_itself(&mut self, trace: &Trace) -> Option<Stop> {
         let second = match self.again(trace) {
             Ok(second) => second,
-            Err(stuck) => return Some(stuck_finding(stuck)),
+            Err(stuck) => return Some(self.failed(stuck_finding(stuck), 0, trace.clone(), false)),
         };
         let at = trace.first_difference(&second)?;
-        Some(Finding::Nondeterminism {
+        if let Some(refused) = refused(&second) {
+            return Some(self.failed(refused, 1, second, true));
+        }
+        let finding = Finding::Nondeterminism {
             at,
             first: describe(trace.events.get(at), trace),
             second: describe(second.events.get(at), &second),
-        })
+        };
+        Some(self.failed(finding, 0, trace.clone(), false))
     }
 
     fn again(&mut self, trace: &Trace) -> Result<Trace, Stuck> {
@@ -315,6 +411,15 @@ impl<'a, S: Substrate> Session<'a, S> {
             threads: tally.threads,
             phases: Vec::new(),
             search: None,
+            coverage: tally.coverage.map(|coverage| coverage.report()),
+            patterns: None,
+            guarantees: Vec::new(),
+            unseen: None,
+            failures: self
+                .settings
+                .keep_going
+                .then(|| tally.census.sum(tally.executions - tally.discarded)),
+            warnings: tally.warnings.into_vec(),
         }
     }
 }
@@ -378,6 +483,18 @@ impl Stop {
             Stop::Failed(failure) => Verdict::Failed(failure),
             Stop::Refused(refusal) => return Err(refusal),
         })
+    }
+}
+
+/// Whether a finding says nothing about the runs after it.
+fn is_of_one_run(finding: &Finding) -> bool {
+    match finding {
+        Finding::Panic(_)
+        | Finding::Deadlock(_)
+        | Finding::Race { .. }
+        | Finding::Leak(_)
+        | Finding::StepLimit { .. } => true,
+        Finding::Nondeterminism { .. } | Finding::Stuck { .. } => false,
     }
 }
 

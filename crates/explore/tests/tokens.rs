@@ -5,8 +5,19 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use raddle_core::{Action, Finding, PauseOp, Report, Trace};
-use raddle_explore::{Budget, OnStepLimit, Session, Settings, Strategy, Workers};
+use raddle_explore::{Budget, Session, Settings, Strategy};
 use raddle_testkit::{Interpreter, Kind, Program, Shape, Step, for_all, scaled};
+
+const STRATEGIES: [Strategy; 8] = [
+    Strategy::Random,
+    Strategy::Pct { depth: 3 },
+    Strategy::PosStar,
+    Strategy::Rapos,
+    Strategy::Surw,
+    Strategy::Delay { delays: 3 },
+    Strategy::Portfolio(&[Strategy::PctDrawn, Strategy::Urw, Strategy::BasicPos]),
+    Strategy::Dfs,
+];
 
 /// A clock that stands still.
 struct NoTime;
@@ -23,16 +34,12 @@ impl Budget for NoTime {
 
 fn settings(strategy: Strategy, seed: u64) -> Settings {
     Settings {
-        name: "a program".to_owned(),
-        strategy,
         seed,
         runs: 100,
         max_steps: 1000,
-        on_step_limit: OnStepLimit::Fail,
         races: false,
         plain_points: true,
-        explore_trivial: false,
-        workers: Workers::ONE,
+        ..Settings::new("a program", strategy)
     }
 }
 
@@ -65,7 +72,7 @@ fn tokens_lead_to_the_same_failure() {
     let mut nested = 0;
     let mut found: BTreeMap<&str, u64> = BTreeMap::new();
     for_all(6, scaled(1500), &shape, |program, rng| {
-        for strategy in [Strategy::Random, Strategy::Pct { depth: 3 }, Strategy::Dfs] {
+        for strategy in STRATEGIES {
             let settings = settings(strategy, rng.bits());
             let report = run(program, &settings);
             let Some(failure) = report.failure() else { continue };
@@ -75,6 +82,7 @@ fn tokens_lead_to_the_same_failure() {
                 Finding::Race { .. }
                 | Finding::StepLimit { .. }
                 | Finding::Nondeterminism { .. }
+                | Finding::Leak(_)
                 | Finding::Stuck { .. } => return Err(format!("{:?}", failure.finding)),
             };
             *found.entry(what).or_default() += 1;

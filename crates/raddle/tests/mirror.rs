@@ -350,8 +350,7 @@ fn threads() {
 
 #[test]
 fn asking_whether_a_thread_has_ended() {
-    // Not under pct, which never takes a turn away from a thread that waits like this.
-    alike_under(&["random", "round-robin"], || {
+    alike_under(&["random", "round-robin", "pos-star", "pct:3", "surw", "urw"], || {
         let thread = thread::spawn(|| 3);
         while !thread.is_finished() {
             thread::yield_now();

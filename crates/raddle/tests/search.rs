@@ -193,7 +193,7 @@ fn auto_samples_what_is_too_large() {
     assert!(matches!(report.verdict, Verdict::Sampled), "{}", raddle::text(&report));
     assert_eq!((report.executions, report.phases.len()), (2_000, 3));
     let text = raddle::text(&report);
-    for part in ["too many", "random 1,", "all executions with ≤ ", "preemption"] {
+    for part in ["too many", "pos-star 1,", "all executions with ≤ ", "preemption"] {
         assert!(text.contains(part), "{text}");
     }
 }

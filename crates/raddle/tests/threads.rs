@@ -180,7 +180,7 @@ fn scopes_lend() {
 
 #[test]
 fn scoped_threads_can_be_asked() {
-    alike_under(&["random", "round-robin"], || {
+    alike_under(&["random", "round-robin", "pos-star", "pct:3"], || {
         thread::scope(|s| {
             let other = s.spawn(|| 3);
             while !other.is_finished() {
@@ -421,7 +421,7 @@ fn instants() {
 
 #[test]
 fn spinning() {
-    alike_under(&["random", "round-robin"], || {
+    alike_under(&["random", "round-robin", "pos-star", "pct:3"], || {
         let flag = Arc::new(AtomicBool::new(false));
         let setter = thread::spawn({
             let flag = flag.clone();

@@ -1,14 +1,17 @@
 //! Results without a failure. Each says what was tried, never more.
 
-use raddle_core::{Bounds, Phase, PhaseEnd, Report};
+use raddle_core::{Bounds, Guarantee, Phase, PhaseEnd, Report};
 
-use crate::number::{about, count, thousands, time};
+use crate::number::{about, count, probability, thousands, time};
 
 /// The memory model of every run so far.
 const MEMORY: &str = "SC";
 
 /// The strategy's word of a report on a replay.
 pub(crate) const REPLAY: &str = "replay";
+
+/// Bugs that escape with a smaller probability hardly do.
+const HARDLY: f64 = 0.05;
 
 pub(crate) fn exhaustive(report: &Report) -> String {
     let how_far = if report.discarded > 0 { " up to the step limit" } else { "" };
@@ -74,13 +77,17 @@ pub(crate) fn sampled(report: &Report) -> String {
         return format!("{} replayed: this execution does not fail", ok(report));
     }
     let mut text = format!(
-        "{} sampled: {}{}, {} seen, {}",
+        "{} sampled: {}{}, {} seen{}, {}",
         ok(report),
         executions(report),
         strategies(report),
         classes(report),
+        report.unseen.map(unseen).unwrap_or_default(),
         time(report.elapsed)
     );
+    if let Some(guarantee) = strongest(&report.guarantees) {
+        text += &format!("\n        {}", guaranteed(guarantee));
+    }
     for phase in &report.phases {
         text += &explained(phase, report);
     }
@@ -106,6 +113,38 @@ pub(crate) fn nothing_to_explore(report: &Report) -> String {
         "the program runs one thread and makes no choices"
     };
     format!("{} nothing to explore: {why}; it ran without failing", ok(report))
+}
+
+/// How likely a run of a class not seen before would be.
+fn unseen(mass: f64) -> String {
+    match mass * 100.0 {
+        percent if percent >= 9.95 => format!(", unseen mass ≈ {percent:.0} %"),
+        percent if percent >= 0.1 => format!(", unseen mass ≈ {percent:.1} %"),
+        // One class seen once in so many runs would already be more.
+        percent if percent > 0.0 => ", unseen mass < 0.1 %".to_owned(),
+        _ => ", unseen mass ≈ 0 %".to_owned(),
+    }
+}
+
+/// The guarantee worth telling: for the deepest bugs that hardly escape, or else for those that
+/// escape least.
+fn strongest(guarantees: &[Guarantee]) -> Option<&Guarantee> {
+    let good = guarantees.iter().filter(|guarantee| guarantee.escape <= HARDLY);
+    let deepest = good.max_by_key(|guarantee| guarantee.depth);
+    deepest.or_else(|| guarantees.iter().min_by(|a, b| a.escape.total_cmp(&b.escape)))
+}
+
+/// What is known of bugs that were not found.
+fn guaranteed(guarantee: &Guarantee) -> String {
+    let Guarantee { strategy, depth, threads, steps, in_one_phase, runs, escape } = guarantee;
+    let within = if *in_one_phase { " within one phase" } else { "" };
+    format!(
+        "a depth-≤{depth} bug{within} in ≤ {} and ≤ {} escaped with probability ≤ {} ({} of {strategy})",
+        count(u64::from(*threads), "thread", "threads"),
+        count(*steps, "step", "steps"),
+        probability(*escape),
+        count(*runs, "qualifying run", "qualifying runs"),
+    )
 }
 
 /// The strategy, or its parts with what each did.

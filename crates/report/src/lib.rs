@@ -7,7 +7,10 @@
 #![forbid(unsafe_code)]
 
 mod backtrace;
+mod census;
+mod circles;
 mod clean;
+mod coverage;
 mod deadlock;
 mod excerpt;
 mod failure;
@@ -18,6 +21,7 @@ mod lanes;
 mod links;
 mod names;
 mod number;
+mod oddity;
 mod operation;
 mod paint;
 mod progress;

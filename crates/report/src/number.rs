@@ -30,6 +30,25 @@ pub(crate) fn about(number: f64) -> String {
     format!("about {}", thousands(((number / unit).round() * unit) as u64))
 }
 
+/// A probability that must not be exceeded, rounded up: `0.43`, `8.5e-4`.
+pub(crate) fn probability(probability: f64) -> String {
+    if probability >= 0.1 {
+        return format!("{:.2}", (probability * 100.0).ceil() / 100.0);
+    }
+    let exponent = probability.max(1e-300).log10().floor();
+    let unit = 10f64.powf(exponent - 1.0);
+    format!("{:.1e}", (probability.max(1e-300) / unit - 1e-9).ceil() * unit)
+}
+
+/// A part of a whole in percent: `3.1 %`, `0.042 %`.
+pub(crate) fn share(part: f64) -> String {
+    let percent = part * 100.0;
+    let digits = if percent <= 0.0 { 0.0 } else { percent.log10().floor() };
+    // Two digits that matter, and none after the point of a large share.
+    let decimals = if percent <= 0.0 { 0 } else { (1.0 - digits).clamp(0.0, 9.0) as usize };
+    format!("{percent:.decimals$} %")
+}
+
 /// A time with the digits that matter: `0.4 ms`, `0.02 s`, `2 min 5 s`.
 pub(crate) fn time(time: Duration) -> String {
     let seconds = time.as_secs_f64();
@@ -54,6 +73,34 @@ pub(crate) fn time(time: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn probabilities_are_rounded_up() {
+        for (number, text) in [
+            (1.0, "1.00"),
+            (0.4201, "0.43"),
+            (8.41e-4, "8.5e-4"),
+            (8.5e-4, "8.5e-4"),
+            (0.0999, "1.0e-1"),
+            (0.0, "1.0e-300"),
+        ] {
+            assert_eq!(probability(number), text);
+        }
+    }
+
+    #[test]
+    fn shares_have_two_digits() {
+        for (part, text) in [
+            (0.0, "0 %"),
+            (1.0, "100 %"),
+            (0.5, "50 %"),
+            (0.031, "3.1 %"),
+            (0.00042, "0.042 %"),
+            (0.0996, "10.0 %"),
+        ] {
+            assert_eq!(share(part), text);
+        }
+    }
 
     #[test]
     fn rough_numbers_have_two_digits() {

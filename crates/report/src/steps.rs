@@ -1,7 +1,7 @@
 //! The picture of a run: its steps, and what stopped it.
 
 use raddle_core::{
-    Action, Finding, ObjectId, ObjectKind, PlainAccess, Site, ThreadId, ThreadOp, Trace,
+    Action, Finding, Leak, ObjectId, ObjectKind, PlainAccess, Site, ThreadId, ThreadOp, Trace,
 };
 
 use crate::excerpt::{Source, excerpt};
@@ -118,6 +118,7 @@ fn racing(trace: &Trace, finding: &Finding) -> Vec<PlainAccess> {
         | Finding::Deadlock(_)
         | Finding::StepLimit { .. }
         | Finding::Nondeterminism { .. }
+        | Finding::Leak(_)
         | Finding::Stuck { .. } => Vec::new(),
     }
 }
@@ -168,9 +169,23 @@ fn stopped(
                 }
             })
             .collect(),
+        Finding::Leak(Leak::Thread { thread, object, site }) => {
+            used.push(*object);
+            let pending = trace.pending.iter().find(|pending| pending.thread == *thread);
+            vec![Act {
+                step: Step::Mark("✗"),
+                thread: *thread,
+                text: pending
+                    .map_or_else(String::new, |pending| operation::announced(pending.op, names)),
+                source: source(*site),
+                note: "waits for ever".into(),
+                alive: lives.at(end),
+            }]
+        }
         Finding::Race { .. }
         | Finding::StepLimit { .. }
         | Finding::Nondeterminism { .. }
+        | Finding::Leak(Leak::Lock { .. } | Leak::Memory { .. })
         | Finding::Stuck { .. } => Vec::new(),
     }
 }

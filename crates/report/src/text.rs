@@ -3,7 +3,7 @@
 use raddle_core::{Report, Verdict};
 
 use crate::paint::{Look, Paint};
-use crate::{clean, failure};
+use crate::{clean, coverage, failure, oddity};
 
 /// The report in words, without a line break at its end.
 pub fn text(report: &Report) -> String {
@@ -18,12 +18,15 @@ pub fn text_with(
     source: &dyn Fn(&str, u32) -> Option<String>,
 ) -> String {
     let text = match &report.verdict {
-        Verdict::Failed(found) => return failure::text(report, found, paint, source),
+        Verdict::Failed(found) => {
+            return failure::text(report, found, paint, source) + &coverage::text(report);
+        }
         Verdict::Exhausted => clean::exhaustive(report),
         Verdict::Bounded(bound) => clean::bounded(report, bound),
         Verdict::Sampled => clean::sampled(report),
         Verdict::NothingToExplore => clean::nothing_to_explore(report),
     };
+    let text = text + &coverage::text(report) + &oddity::remarks(report);
     let begin = clean::ok(report);
     match text.strip_prefix(&begin) {
         Some(rest) => {

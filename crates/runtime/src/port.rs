@@ -5,7 +5,7 @@
 use std::any::Any;
 use std::cell::Cell;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering, compiler_fence};
 
 use raddle_core::{Action, CellOp, CondvarOp, Effect, MutexOp, ObjectId, Op, Site, ThreadId};
 use raddle_engine::{Initial, Turn};
@@ -65,6 +65,15 @@ pub(crate) struct Entries {
     pub(crate) submit: [Submit; 5],
     pub(crate) declare: unsafe fn(*const (), Initial, Site) -> ObjectId,
     pub(crate) touch: unsafe fn(*const (), ObjectId, bool, Site),
+    /// Whether plain accesses on this line are scheduling points.
+    pub(crate) is_racy: unsafe fn(*const (), Site) -> bool,
+    pub(crate) spurious: unsafe fn(*const (), Site) -> bool,
+    pub(crate) call_object: unsafe fn(*const (), ObjectId, &str),
+    pub(crate) allocated: unsafe fn(*const (), usize, usize),
+    pub(crate) freed: unsafe fn(*const (), usize),
+    /// An object was declared that is at this address.
+    pub(crate) born: unsafe fn(*const (), ObjectId, usize),
+    pub(crate) keep: unsafe fn(*const (), *mut u8, usize),
     pub(crate) newest: unsafe fn(*const (), ObjectId) -> u64,
     pub(crate) life: unsafe fn(*const (), ThreadId) -> ObjectId,
     pub(crate) join: unsafe fn(*const (), ThreadId, Site),
@@ -80,10 +89,13 @@ pub(crate) struct Entries {
     pub(crate) exit: unsafe fn(*const ()) -> Parting,
     pub(crate) panicked: unsafe fn(*const ()),
     pub(crate) unwinding: unsafe fn(*const ()) -> bool,
+    pub(crate) take_panic: unsafe fn(*const (), ThreadId) -> Option<Box<dyn Any + Send>>,
     /// Whether a coroutine touches this address when its stack overflows.
     pub(crate) guards: unsafe fn(*const (), usize) -> bool,
     pub(crate) thread: unsafe fn(*const ()) -> ThreadId,
     pub(crate) token: unsafe fn(*const ()) -> String,
+    /// How many steps were made, and where the calling thread was seen last; nothing outside a run.
+    pub(crate) pulse: unsafe fn(*const ()) -> Option<(usize, Option<Site>)>,
 }
 
 /// Where a coroutine goes whose thread is ending.
@@ -105,10 +117,33 @@ pub(crate) struct Port {
     run: Cell<*const ()>,
     /// What may be called with `run`; outside a run, what says that there is none.
     entries: Cell<&'static Entries>,
-    plain_accesses: Cell<bool>,
+    ways: Cell<Ways>,
+    /// Whether what is allocated now is raddle's own.
+    is_noting: Cell<bool>,
     /// For how many threads of the run the mirror keeps something.
     endowed: Cell<u32>,
     blocks: Blocks,
+}
+
+/// What a run does otherwise than most.
+#[derive(Copy, Clone)]
+pub(crate) struct Ways {
+    pub(crate) plain: Plain,
+    /// Whether waits may end, and weak exchanges fail, without a reason.
+    pub(crate) spurious: bool,
+    /// Whether the allocator tells what the program allocates.
+    pub(crate) heap: bool,
+}
+
+/// What an access to a plain variable is.
+#[derive(Copy, Clone, PartialEq, Eq)]
+pub(crate) enum Plain {
+    /// Written down, no more.
+    Noted,
+    /// A scheduling point.
+    Point,
+    /// A scheduling point on some lines.
+    PointIfRacy,
 }
 
 thread_local! {
@@ -117,7 +152,8 @@ thread_local! {
             epoch: Cell::new(0),
             run: Cell::new(std::ptr::null()),
             entries: Cell::new(&OUTSIDE),
-            plain_accesses: Cell::new(false),
+            ways: Cell::new(Ways { plain: Plain::Noted, spurious: false, heap: false }),
+            is_noting: Cell::new(false),
             endowed: Cell::new(0),
             blocks: Blocks::new(),
         }
@@ -187,22 +223,36 @@ pub fn operate(
 }
 
 /// Notes an access to the plain variable called `name`: a scheduling point if plain accesses are
-/// announced, otherwise only for the record. Nothing outside a run.
+/// announced, otherwise only for the record. `first` is called if the variable is new to the run. False
+/// outside a run, where nothing is done.
 ///
 /// # Panics
 /// If another check, running at the same time, uses the variable.
-pub fn touch(name: &Name, writes: bool, site: Site) {
+pub fn touch(name: &Name, first: impl FnOnce(), writes: bool, site: Site) -> bool {
     let port = port();
     let epoch = port.epoch.get();
     if epoch == 0 {
-        return;
+        return false;
     }
     let mut known = name.0.load(Ordering::Relaxed);
     if known >> OBJECT_BITS != epoch {
-        known = name.declare(port, || Some(Initial::Cell), site);
+        let initial = || {
+            first();
+            Some(Initial::Cell)
+        };
+        known = name.declare(port, initial, site);
     }
     let object = number(known);
-    if port.plain_accesses.get() {
+    let is_point = match port.ways.get().plain {
+        Plain::Noted => false,
+        Plain::Point => true,
+        Plain::PointIfRacy => {
+            let (run, entries) = port.get();
+            // SAFETY: both were set together by `connect`, for a run that has not ended.
+            unsafe { (entries.is_racy)(run, site) }
+        }
+    };
+    if is_point {
         let op = if writes { CellOp::Write } else { CellOp::Read };
         port.submit(Kind::Any, Op::new(object, Action::Cell(op)), site);
     } else {
@@ -210,6 +260,7 @@ pub fn touch(name: &Name, writes: bool, site: Site) {
         // SAFETY: both were set together by `connect`, for a run that has not ended.
         unsafe { (entries.touch)(run, object, writes, site) }
     }
+    true
 }
 
 /// Announces an operation, waits for its turn, and tells what came of it.
@@ -223,6 +274,88 @@ pub fn thread() -> ThreadId {
     let (run, entries) = port().get();
     // SAFETY: both were set together by `connect`, for a run that has not ended.
     unsafe { (entries.thread)(run) }
+}
+
+/// Whether what the calling thread is about to do is to go wrong without a reason: a wait ends, a weak
+/// exchange fails. That is chosen, so often as the settings allow; never outside a run.
+#[inline(always)]
+pub fn spurious(site: Site) -> bool {
+    let port = port();
+    if port.epoch.get() == 0 || !port.ways.get().spurious {
+        return false;
+    }
+    let (run, entries) = port.get();
+    // SAFETY: both were set together by `connect`, for a run that has not ended.
+    unsafe { (entries.spurious)(run, site) }
+}
+
+/// Calls the object `name` so in reports. Nothing outside a run.
+///
+/// # Panics
+/// As [`operate`].
+pub fn call_object(
+    name: &Name,
+    initial: impl FnOnce() -> Option<Initial>,
+    called: &str,
+    site: Site,
+) {
+    let port = port();
+    let epoch = port.epoch.get();
+    if epoch == 0 {
+        return;
+    }
+    let mut known = name.0.load(Ordering::Relaxed);
+    if known >> OBJECT_BITS != epoch {
+        known = name.declare(port, initial, site);
+    }
+    let (run, entries) = port.get();
+    // SAFETY: both were set together by `connect`, for a run that has not ended.
+    unsafe { (entries.call_object)(run, number(known), called) }
+}
+
+/// The program has allocated memory. To be called by an allocator; nothing outside a run.
+#[inline]
+pub fn allocated(address: usize, size: usize) {
+    // SAFETY: the entry may be called with any block.
+    note(|run, entries| unsafe { (entries.allocated)(run, address, size) });
+}
+
+/// The program frees memory. To be called by an allocator; nothing outside a run.
+#[inline]
+pub fn freed(address: usize) {
+    // SAFETY: the entry may be called with any address.
+    note(|run, entries| unsafe { (entries.freed)(run, address) });
+}
+
+/// Tells the run of memory, unless it is the run's own for doing so.
+#[inline]
+fn note(tell: impl FnOnce(*const (), &'static Entries)) {
+    let port = port();
+    if port.epoch.get() == 0 || !port.ways.get().heap || port.is_noting.replace(true) {
+        return;
+    }
+    let (run, entries) = port.get();
+    tell(run, entries);
+    port.is_noting.set(false);
+}
+
+/// Does something of raddle's own for which memory may be needed that is not the program's.
+pub(crate) fn unnoted<R>(work: impl FnOnce() -> R) -> R {
+    let before = port().is_noting.replace(true);
+    let result = work();
+    port().is_noting.set(before);
+    result
+}
+
+/// Puts back after the run what is now at `place`.
+///
+/// # Safety
+/// There are so many bytes that can be read, and it does no harm to put them back after the run.
+pub(crate) unsafe fn keep(place: *mut u8, size: usize) {
+    let (run, entries) = port().get();
+    // SAFETY: both were set together by `connect`, for a run that has not ended; the caller promises the
+    // rest.
+    unsafe { (entries.keep)(run, place, size) }
 }
 
 /// The newest value of an atomic variable.
@@ -330,6 +463,27 @@ pub(crate) fn token() -> String {
     unsafe { (entries.token)(run) }
 }
 
+/// How many steps the run has made, if there is one. May be called in a signal handler.
+#[cfg(unix)]
+pub(crate) fn steps() -> Option<usize> {
+    let (run, entries) = port().get();
+    // SAFETY: `entries` is set last when a run begins, and first when it ends: if it is that of a run,
+    // then `run` is there. Nothing is changed.
+    unsafe { (entries.pulse)(run) }.map(|pulse| pulse.0)
+}
+
+/// Where the calling thread is, in words.
+#[cfg(unix)]
+pub(crate) fn last_seen() -> String {
+    let (run, entries) = port().get();
+    // SAFETY: as above.
+    match unsafe { (entries.pulse)(run) } {
+        Some((steps, Some(site))) => format!("in step {}, after {site}", steps + 1),
+        Some((steps, None)) => format!("in step {}, at its beginning", steps + 1),
+        None => "nowhere".to_owned(),
+    }
+}
+
 /// Whether the calling thread is unwinding from a panic, as [`std::thread::panicking`] says outside
 /// runs.
 #[inline]
@@ -343,6 +497,13 @@ pub fn unwinding() -> bool {
     let (run, entries) = port().get();
     // SAFETY: both were set together by `connect`, for a run that has not ended.
     unsafe { (entries.unwinding)(run) }
+}
+
+/// What a thread that has ended panicked with, for the first who asks.
+pub fn take_panic(thread: ThreadId) -> Option<Box<dyn Any + Send>> {
+    let (run, entries) = port().get();
+    // SAFETY: both were set together by `connect`, for a run that has not ended.
+    unsafe { (entries.take_panic)(run, thread) }
 }
 
 /// Whether a coroutine of the run touches this address when its stack overflows; never outside a run.
@@ -389,20 +550,17 @@ pub(crate) fn finish(result: Caught) -> Parting {
 /// # Safety
 /// `run` is what `entries` take, until [`disconnect`].
 #[inline(always)]
-pub(crate) unsafe fn connect(
-    run: *const (),
-    entries: &'static Entries,
-    epoch: u64,
-    plain_accesses: bool,
-) {
+pub(crate) unsafe fn connect(run: *const (), entries: &'static Entries, epoch: u64, ways: Ways) {
     let port = port();
     if port.epoch.get() != 0 {
         nested();
     }
     port.epoch.set(epoch);
     port.run.set(run);
+    port.ways.set(ways);
+    // For a signal handler that comes in between.
+    compiler_fence(Ordering::SeqCst);
     port.entries.set(entries);
-    port.plain_accesses.set(plain_accesses);
 }
 
 #[cold]
@@ -414,8 +572,9 @@ fn nested() -> ! {
 #[inline(always)]
 pub(crate) fn disconnect() {
     let port = port();
-    port.epoch.set(0);
     port.entries.set(&OUTSIDE);
+    compiler_fence(Ordering::SeqCst);
+    port.epoch.set(0);
 }
 
 impl Port {
@@ -438,6 +597,13 @@ static OUTSIDE: Entries = Entries {
     submit: [|_, _, _, _, _| outside(); 5],
     declare: |_, _, _| outside(),
     touch: |_, _, _, _| outside(),
+    is_racy: |_, _| outside(),
+    spurious: |_, _| outside(),
+    call_object: |_, _, _| outside(),
+    allocated: |_, _, _| outside(),
+    freed: |_, _| outside(),
+    born: |_, _, _| outside(),
+    keep: |_, _, _| outside(),
     newest: |_, _| outside(),
     life: |_, _| outside(),
     join: |_, _, _| outside(),
@@ -453,9 +619,11 @@ static OUTSIDE: Entries = Entries {
     exit: |_| outside(),
     panicked: |_| outside(),
     unwinding: |_| outside(),
+    take_panic: |_, _| outside(),
     guards: |_, _| false,
     thread: |_| outside(),
     token: |_| outside(),
+    pulse: |_| None,
 };
 
 #[cold]
@@ -524,6 +692,11 @@ impl Name {
         // SAFETY: both were set together by `connect`, for a run that has not ended.
         let object = unsafe { (entries.declare)(run, initial, site) };
         assert!(object.0 < 1 << OBJECT_BITS, "more than 16 million objects in one run");
+        if port.ways.get().heap {
+            let address = std::ptr::from_ref(self).addr();
+            // SAFETY: as above.
+            unnoted(|| unsafe { (entries.born)(run, object, address) });
+        }
         let name = port.epoch.get() << OBJECT_BITS | u64::from(object.0);
         self.0.store(name, Ordering::Relaxed);
         name

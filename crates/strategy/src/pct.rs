@@ -1,57 +1,166 @@
-//! Probabilistic concurrency testing (Burckhardt et al., ASPLOS 2010), the scheduler of Fig. 7.
+//! Probabilistic concurrency testing (Burckhardt et al., ASPLOS 2010).
 //!
-//! Threads have random priorities d..d+n−1 and the highest enabled one runs. d−1 change points
-//! k₁…k₍d₋₁₎ are drawn uniformly from 1..=k, independently and *not sorted*: when step kᵢ has run,
-//! its thread drops to priority d−i, whatever the rank of kᵢ in time.
+//! The scheduler of Fig. 7: threads have random priorities d..d+n−1 and the highest enabled one runs.
+//! d−1 change points k₁…k₍d₋₁₎ are drawn uniformly from 1..=k, independently and *not sorted*: when
+//! step kᵢ has run, its thread drops to priority d−i, whatever the rank of kᵢ in time. If d is not
+//! given it is drawn for every run, small ones more often.
 //!
 //! Promise: a bug of depth d is hit with probability at least 1/(n·k^(d−1)), if the run has at most
-//! n threads and k steps.
+//! n threads and k steps, and no thread was lowered because it starved others. [`Pct`] keeps account
+//! of the runs for which that holds, see [`Sampler::guarantees`].
 //!
-//! Deviations: k is the longest earlier run, so the promise starts with the second run. Initial
+//! Of §4.2, [`Pct::new`] and [`Pct::drawn`] have:
+//! - *Sequential execution*: a step does not count if its thread is the only one that can go on
+//!   after it, or has ended. Lowering it at the next step that counts has the same effect.
+//! - *Join points*: when all other threads have ended, a new phase begins. If that makes phases at
+//!   most half as long as runs, each has priorities and change points of its own. k is then the
+//!   largest number of steps in a phase, and the promise is for bugs within one.
+//! - *Synchronisation operations*: every point of raddle is one, as long as plain accesses are none.
+//! - *Final wait*: a run goes on after the end of main, so nothing has to be done.
+//! - *Starvation*: a thread that keeps giving way, or changes nothing for a long time, drops below
+//!   all others with a small probability.
+//!
+//! Deviations: n and k are those of earlier runs, so the promise starts with the second run. Initial
 //! priorities are random numbers above d rather than a permutation, which orders the threads alike
-//! and needs no n.
+//! and needs no n. The start of a thread counts as a step of it, taken when it is first chosen:
+//! otherwise a thread could not be lowered before its first operation, and bugs that need that would
+//! never be hit. While a thread runs on a lease nobody looks who else can go on, so that all its steps
+//! count. Whoever asks more often than the lease demands gets the same run.
 
+use alloc::borrow::ToOwned;
+use alloc::format;
 use alloc::vec::Vec;
 
-use raddle_core::{Chooser, Event, Pick, Point, ThreadId, Trace};
+use raddle_core::{
+    Access, Chooser, Ending, Event, Guarantee, Pick, Point, ThreadId, ThreadOp, Threads, Trace,
+};
 
 use crate::{Rng, Sampler};
+
+/// The depths drawn are from one up to this.
+const DEEPEST_DRAWN: u32 = 5;
+
+/// Above the priority of a thread that starved others, below that of every other.
+const STARVED: u64 = 1 << 32;
+
+/// How many steps go by before threads that starve others are looked for, then while there are some.
+const PATIENCE: u32 = 1024;
+const IMPATIENCE: u32 = 128;
+/// So many steps are looked at. If in so many of them a thread gave way, or if none changed
+/// anything, nobody makes progress.
+const LOOKED_AT: usize = 64;
+const GAVE_WAY: usize = 8;
+/// A thread is lowered once in so many times.
+const SELDOM: usize = 8;
+
+/// The depth of the bugs looked for.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+enum Depth {
+    Given(u32),
+    Drawn,
+}
+
+/// Which steps change points are put at.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+enum Counting {
+    /// All, as in Fig. 7.
+    Every,
+    /// Those of §4.2.
+    Concurrent,
+}
 
 /// The priority chooser.
 #[derive(Clone, Debug)]
 pub struct Pct {
-    depth: u32,
-    /// k: no earlier run was longer.
-    steps: usize,
+    depth: Depth,
+    counting: Counting,
+    /// The most counted steps in an earlier run, and in a phase of one.
+    most: (usize, usize),
+    /// n: no earlier run had more threads.
+    threads: usize,
+    /// By depth − 1: how many runs kept within this n and k.
+    qualifying: Vec<u64>,
     rng: Rng,
+    /// The depth of this run.
+    current_depth: u32,
     /// By thread. Invariant: pairwise distinct.
     priority: Vec<u64>,
+    /// By thread: whether it has been chosen in this run.
+    begun: Vec<bool>,
     /// The pairs kᵢ, d−i, as drawn.
     changes: Vec<(usize, u64)>,
-    /// Change points up to this step have been acted on.
+    /// How many events there were when last asked.
     seen: usize,
-    /// The priority of the thread chosen last.
+    /// Steps counted since change points were drawn.
+    count: usize,
+    /// What `count` was at the beginning of this phase.
+    phase: usize,
+    /// Steps counted in all earlier phases of this run, and in the longest.
+    counted: (usize, usize),
+    /// Whether the thread chosen last was the only one.
+    alone: bool,
+    /// The thread chosen last, and its priority; zero if it was the only one.
+    runner: ThreadId,
     running: u64,
+    /// The number of events up to which it may go on without a look at the others.
+    leased: usize,
+    /// The number of events at which to look for starvation.
+    next_look: usize,
+    /// The lowest priority given to a thread that starved others.
+    lowest: u64,
+    /// How many threads were spawned in this run, and how many have ended.
+    spawned: usize,
+    ended: usize,
 }
 
 impl Pct {
     /// A chooser for bugs of up to this depth, which must be at least one.
     pub fn new(depth: u32) -> Pct {
         assert!(depth > 0, "the depth of a bug is at least 1");
-        Pct {
-            depth,
-            steps: 1,
-            rng: Rng::new(0),
-            priority: Vec::new(),
-            changes: Vec::new(),
-            seen: 0,
-            running: 0,
-        }
+        Pct::with(Depth::Given(depth), Counting::Concurrent)
+    }
+
+    /// A chooser that draws the depth for every run.
+    pub fn drawn() -> Pct {
+        Pct::with(Depth::Drawn, Counting::Concurrent)
+    }
+
+    /// Fig. 7 as it stands, with k given: every step counts, and nothing else does.
+    pub fn figure(depth: u32, steps: usize) -> Pct {
+        Pct { counting: Counting::Every, ..Pct::with_steps(depth, steps) }
     }
 
     /// As [`Pct::new`], with k given.
     pub fn with_steps(depth: u32, steps: usize) -> Pct {
-        Pct { steps: steps.max(1), ..Pct::new(depth) }
+        let steps = steps.max(1);
+        Pct { most: (steps, steps), ..Pct::new(depth) }
+    }
+
+    fn with(depth: Depth, counting: Counting) -> Pct {
+        Pct {
+            depth,
+            counting,
+            most: (1, 1),
+            threads: 0,
+            qualifying: Vec::new(),
+            rng: Rng::new(0),
+            current_depth: 1,
+            priority: Vec::new(),
+            begun: Vec::new(),
+            changes: Vec::new(),
+            seen: 0,
+            count: 0,
+            phase: 0,
+            counted: (0, 0),
+            alone: false,
+            runner: ThreadId::MAIN,
+            running: 0,
+            leased: 0,
+            next_look: 0,
+            lowest: STARVED,
+            spawned: 0,
+            ended: 0,
+        }
     }
 
     #[inline]
@@ -72,23 +181,180 @@ impl Pct {
         self.priority[thread.index()]
     }
 
-    fn pass_change_points(&mut self, past: &[Event]) {
-        let now = past.len();
-        for &(step, value) in &self.changes {
-            if self.seen < step && step <= now {
-                let thread = past[step - 1].id.thread;
-                if let Some(priority) = self.priority.get_mut(thread.index()) {
-                    *priority = value;
-                }
+    /// Whether each phase is sampled for itself.
+    fn is_phased(&self) -> bool {
+        self.most.1 * 2 <= self.most.0
+    }
+
+    /// k.
+    fn steps(&self) -> usize {
+        if self.is_phased() { self.most.1 } else { self.most.0 }
+    }
+
+    fn draw_change_points(&mut self) {
+        self.changes.clear();
+        let steps = self.steps();
+        for i in 1..self.current_depth {
+            let step = 1 + self.rng.below(steps);
+            self.changes.push((step, STARVED + u64::from(self.current_depth - i)));
+        }
+    }
+
+    /// Counts so many steps of `thread`, and lowers it if there is a change point among them.
+    #[inline]
+    fn count(&mut self, thread: ThreadId, steps: usize) {
+        let before = self.count;
+        self.count += steps;
+        for change in 0..self.changes.len() {
+            let (step, value) = self.changes[change];
+            if before < step && step <= self.count {
+                // A thread that has always been alone has none yet.
+                self.priority(thread);
+                self.priority[thread.index()] = value;
             }
         }
-        self.seen = now;
+    }
+
+    /// Counts the steps since the last point.
+    #[inline]
+    fn count_past(&mut self, past: &[Event], enabled: &[ThreadId]) {
+        let [.., last] = past else { return };
+        let ran = past.len() - self.seen;
+        let mut has_ended = false;
+        if last.op.is_thread() {
+            // There is a point after each of these.
+            match last.op.thread() {
+                ThreadOp::Spawn => self.spawned += 1,
+                ThreadOp::Exit => {
+                    self.ended += 1;
+                    has_ended = true;
+                }
+                ThreadOp::Join | ThreadOp::IsFinished => {}
+            }
+        }
+        let matters = match enabled {
+            // If it is not the one that goes on alone it waits, and may have to wait longer.
+            [only] => *only != last.id.thread && !has_ended,
+            _ => true,
+        };
+        let steps = match self.counting {
+            Counting::Every => ran,
+            Counting::Concurrent if self.alone => usize::from(matters),
+            Counting::Concurrent => ran - usize::from(!matters),
+        };
+        self.count(last.id.thread, steps);
     }
 
     fn steps_to_next_change(&self) -> u32 {
-        let left = self.changes.iter().filter(|change| change.0 > self.seen);
-        let nearest = left.map(|change| change.0 - self.seen).min();
+        let left = self.changes.iter().filter(|change| change.0 > self.count);
+        let nearest = left.map(|change| change.0 - self.count).min();
         nearest.map_or(u32::MAX, |steps| u32::try_from(steps).unwrap_or(u32::MAX))
+    }
+
+    /// Whether `thread` is chosen for the first time in this run.
+    #[inline]
+    fn begins(&mut self, thread: ThreadId) -> bool {
+        match self.begun.get_mut(thread.index()) {
+            Some(begun) => !core::mem::replace(begun, true),
+            None => {
+                self.begun.resize(thread.index(), false);
+                self.begun.push(true);
+                true
+            }
+        }
+    }
+
+    /// If the thread chosen last is still on its lease, where it stands among the enabled.
+    ///
+    /// It is until it has used that up, has to wait, has made another thread, or one that goes before
+    /// it can go on. The engine asks when one of these happens; others may ask at every step.
+    #[inline]
+    fn on_lease(&self, threads: &Threads<'_>, past: &[Event]) -> Option<usize> {
+        let [.., last] = past else { return None };
+        if past.len() >= self.leased
+            || !threads.pending[self.runner.index()].enabled
+            || last.op.is_thread() && last.op.thread() == ThreadOp::Spawn
+        {
+            return None;
+        }
+        let goes_before = |thread: &ThreadId| {
+            *thread != self.runner
+                && self.priority.get(thread.index()).is_none_or(|&other| other > self.running)
+        };
+        if threads.enabled.iter().any(goes_before) {
+            return None;
+        }
+        threads.enabled.iter().position(|thread| *thread == self.runner)
+    }
+
+    /// Only this thread can go on, until another can.
+    fn go_alone(&mut self, thread: ThreadId) -> Pick {
+        self.begins(thread);
+        self.alone = true;
+        (self.runner, self.running, self.leased) = (thread, 0, usize::MAX);
+        if self.count > self.phase && self.is_last() {
+            self.end_phase();
+            if self.is_phased() {
+                self.count = 0;
+                self.priority.clear();
+                self.draw_change_points();
+            }
+            self.phase = self.count;
+        }
+        Pick::Run { option: 0, steps: u32::MAX }
+    }
+
+    fn end_phase(&mut self) {
+        let steps = self.count - self.phase;
+        self.counted = (self.counted.0 + steps, self.counted.1.max(steps));
+    }
+
+    /// Whether all threads but one have ended.
+    fn is_last(&self) -> bool {
+        self.spawned > 0 && self.ended == self.spawned
+    }
+
+    /// Lowers a thread that keeps others from making progress, once in a while.
+    #[cold]
+    #[inline(never)]
+    fn look_for_starvation(&mut self, past: &[Event]) {
+        let recent = &past[past.len().saturating_sub(LOOKED_AT)..];
+        let gave_way = |event: &&Event| event.op.gave_way(event.effect);
+        let no_change = |event: &Event| event.op.is_pause() || event.access() == Access::Read;
+        let is_starving =
+            recent.iter().filter(gave_way).count() >= GAVE_WAY || recent.iter().all(no_change);
+        let patience = if is_starving { IMPATIENCE } else { PATIENCE };
+        self.next_look = past.len() + patience as usize;
+        if is_starving && self.rng.below(SELDOM) == 0 {
+            let culprit = recent.iter().rfind(gave_way).or(recent.last());
+            if let Some(culprit) = culprit {
+                self.priority(culprit.id.thread);
+                self.lowest -= 1;
+                self.priority[culprit.id.thread.index()] = self.lowest;
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn best(&mut self, threads: &Threads<'_>) -> (usize, u64) {
+        if let Some(last) = threads.pending.last() {
+            self.priority(last.thread);
+        }
+        let priority = &self.priority[..];
+        let mut best = (0, 0);
+        for (option, thread) in threads.enabled.iter().enumerate() {
+            let priority = priority[thread.index()];
+            if priority > best.1 {
+                best = (option, priority);
+            }
+        }
+        best
+    }
+
+    /// How likely it is at least that one run with this depth hits a bug of no greater depth.
+    fn hit(&self, depth: u32) -> f64 {
+        let draws = (1..depth).fold(self.threads as f64, |draws, _| draws * self.steps() as f64);
+        1.0 / draws
     }
 }
 
@@ -100,18 +366,38 @@ impl Chooser for Pct {
         let Point::Thread(threads) = at else {
             return Pick::Take(self.rng.below(at.options()));
         };
-        if self.seen != past.len() {
-            self.pass_change_points(past);
+        if let Some(option) = self.on_lease(threads, past) {
+            let steps = u32::try_from(self.leased - past.len()).unwrap_or(u32::MAX);
+            return Pick::Run { option, steps };
         }
-        let mut best = (0, 0);
-        for (option, &thread) in threads.enabled.iter().enumerate() {
-            let priority = self.priority(thread);
-            if priority > best.1 {
-                best = (option, priority);
+        if self.seen != past.len() {
+            self.count_past(past, threads.enabled);
+            self.seen = past.len();
+        }
+        let is_whole = self.counting == Counting::Concurrent;
+        if is_whole {
+            if let [only] = threads.enabled {
+                return self.go_alone(*only);
+            }
+            if past.len() >= self.next_look {
+                self.look_for_starvation(past);
             }
         }
-        self.running = best.1;
-        Pick::Run { option: best.0, steps: self.steps_to_next_change() }
+        let mut best = self.best(threads);
+        while is_whole && self.begins(threads.enabled[best.0]) {
+            let before = self.priority[threads.enabled[best.0].index()];
+            self.count(threads.enabled[best.0], 1);
+            if self.priority[threads.enabled[best.0].index()] == before {
+                break;
+            }
+            best = self.best(threads);
+        }
+        self.alone = false;
+        let patience = if is_whole { (self.next_look - past.len()) as u32 } else { u32::MAX };
+        let steps = self.steps_to_next_change().min(patience);
+        (self.runner, self.running) = (threads.enabled[best.0], best.1);
+        self.leased = past.len() + steps as usize;
+        Pick::Run { option: best.0, steps }
     }
 
     #[inline]
@@ -123,16 +409,83 @@ impl Chooser for Pct {
 impl Sampler for Pct {
     fn begin(&mut self, seed: u64) {
         self.rng = Rng::new(seed);
+        self.current_depth = match self.depth {
+            Depth::Given(depth) => depth,
+            Depth::Drawn => DEEPEST_DRAWN.min(1 + self.rng.bits().trailing_zeros()),
+        };
         self.priority.clear();
-        self.changes.clear();
+        self.begun.clear();
         self.seen = 0;
-        for i in 1..self.depth {
-            let step = 1 + self.rng.below(self.steps);
-            self.changes.push((step, u64::from(self.depth - i)));
-        }
+        self.count = 0;
+        self.phase = 0;
+        self.counted = (0, 0);
+        self.alone = false;
+        self.leased = 0;
+        self.next_look = PATIENCE as usize;
+        self.lowest = STARVED;
+        self.spawned = 0;
+        self.ended = 0;
+        self.draw_change_points();
     }
 
     fn learn(&mut self, trace: &Trace) {
-        self.steps = self.steps.max(trace.events.len());
+        // After the last step nobody can go on.
+        if !self.alone && trace.events.len() > self.seen {
+            self.count += trace.events.len() - self.seen - 1;
+        }
+        self.end_phase();
+        let before = (self.threads, self.steps(), self.is_phased());
+        self.threads = self.threads.max(trace.threads.len());
+        self.most.0 = self.most.0.max(self.counted.0);
+        self.most.1 = self.most.1.max(self.counted.1);
+        if before != (self.threads, self.steps(), self.is_phased()) {
+            self.qualifying.clear();
+            return;
+        }
+        let ended = match trace.ending {
+            Ending::Finished | Ending::Deadlock | Ending::Panicked(_) => true,
+            Ending::StepLimit | Ending::Abandoned | Ending::Diverged(_) => false,
+        };
+        if ended && self.lowest == STARVED {
+            let depth = self.current_depth as usize;
+            if self.qualifying.len() < depth {
+                self.qualifying.resize(depth, 0);
+            }
+            self.qualifying[depth - 1] += 1;
+        }
     }
+
+    fn guarantees(&self) -> Vec<Guarantee> {
+        let (given, word) = match self.depth {
+            Depth::Given(depth) => (depth..=depth, format!("pct:{depth}")),
+            Depth::Drawn => (1..=DEEPEST_DRAWN, "pct".to_owned()),
+        };
+        let guarantee = |depth: u32| {
+            let runs = self.qualifying.iter().zip(1..).filter(|(_, of)| *of >= depth);
+            let escape = |(&runs, of): (&u64, u32)| power(1.0 - self.hit(of), runs);
+            Guarantee {
+                strategy: word.clone(),
+                depth,
+                threads: self.threads as u32,
+                steps: self.steps() as u64,
+                in_one_phase: self.is_phased(),
+                runs: runs.clone().map(|(runs, _)| runs).sum(),
+                escape: runs.map(escape).product(),
+            }
+        };
+        given.map(guarantee).filter(|guarantee| guarantee.runs > 0).collect()
+    }
+}
+
+/// `base` to the power of `exponent`; `core` has none.
+fn power(mut base: f64, mut exponent: u64) -> f64 {
+    let mut result = 1.0;
+    while exponent > 0 {
+        if exponent & 1 == 1 {
+            result *= base;
+        }
+        base *= base;
+        exponent >>= 1;
+    }
+    result
 }

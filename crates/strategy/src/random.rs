@@ -28,6 +28,8 @@ impl Chooser for Random {
 }
 
 impl Sampler for Random {
+    const DRAWS_ALIKE: bool = true;
+
     #[inline(always)]
     fn begin(&mut self, seed: u64) {
         self.rng = Rng::new(seed);

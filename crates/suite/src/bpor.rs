@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::interleave::stay_on_one_processor;
 use crate::plot::Plot;
-use crate::programs::{PROGRAMS, find};
+use crate::programs::{Origin, PROGRAMS, find};
 use crate::progress::progress;
 use crate::table::{Size, Table};
 
@@ -97,7 +97,7 @@ fn legend(size: Size) -> Vec<String> {
         "> not finished in the time allowed; endless run: a thread spins, and others wait for ever",
         &mut lines,
     );
-    for program in PROGRAMS {
+    for program in PROGRAMS.iter().filter(|program| program.origin == Origin::Bpor) {
         lines.push(format!("{}: {}", program.name, program.about));
     }
     lines

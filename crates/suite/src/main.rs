@@ -15,6 +15,8 @@ mod plot;
 mod programs;
 mod progress;
 mod run_program;
+mod run_weak;
+mod sampling_speed;
 mod speed;
 mod table;
 mod text;
@@ -28,6 +30,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::plot::Plot;
 use crate::programs::Form;
+use crate::programs::weak::Instance;
 use crate::run_program::Request;
 use crate::table::Size;
 
@@ -92,6 +95,8 @@ enum TableName {
     Exhaustive,
     /// Bounded partial order reduction: coverage against runs and time, and time to known bugs
     Bpor,
+    /// Time per step of samplers beside random walk's
+    SamplingSpeed,
 }
 
 fn main() -> ExitCode {
@@ -106,10 +111,23 @@ fn main() -> ExitCode {
 
 fn run(command: Command) -> Result<ExitCode, String> {
     match command {
-        Command::List => print(&run_program::list())?,
+        Command::List => print(&(run_program::list() + &run_weak::list()))?,
         Command::Run { program, strategy, runs, seed, fixed, size } => {
-            let program = programs::find(&program)?;
             let form = if fixed { Form::Fixed } else { Form::Bugged };
+            if let Some(program) = programs::weak::find(&program) {
+                let tries = size.unwrap_or(program.tries.usual);
+                let instance = Instance { form, tries, extra_stores: 0 };
+                let request = run_weak::Request { strategy, runs, seed, instance };
+                let report = run_weak::run(program, request)?;
+                print(&format!("{}\n", raddle::text(&report)))?;
+                let Some(failure) = report.failure() else { return Ok(ExitCode::SUCCESS) };
+                if !program.failure.is(&failure.finding) {
+                    let word = program.failure.word();
+                    eprintln!("not the known bug of {}, a {word}", program.name);
+                }
+                return Ok(ExitCode::FAILURE);
+            }
+            let program = programs::find(&program)?;
             let size = size.unwrap_or(program.size.usual);
             let report = run_program::run(program, Request { strategy, runs, seed, form, size })?;
             print(&format!("{}\n", raddle::text(&report)))?;
@@ -130,6 +148,9 @@ fn run(command: Command) -> Result<ExitCode, String> {
                 TableName::Speed => (speed::table(size, command_line())?, Vec::new()),
                 TableName::Exhaustive => (exhaustive::table(size, command_line())?, Vec::new()),
                 TableName::Bpor => bpor::table(size, command_line())?,
+                TableName::SamplingSpeed => {
+                    (sampling_speed::table(size, command_line())?, Vec::new())
+                }
             };
             if let Some(folder) = plots {
                 draw(&folder, &drawn)?;

@@ -4,25 +4,37 @@ use std::fmt::Write;
 
 use raddle::{Config, Granularity, Report, Strategy};
 
-use crate::programs::{Form, PROGRAMS, Program, Size};
+use crate::programs::{Form, Program, Size, all};
 
 /// The programs as aligned text.
 pub(crate) fn list() -> String {
     let mut text = format!(
-        "{:<16}{:<8}{:<11}{:<9}{:>7}  {:<28}about\n",
-        "name", "origin", "failure", "space", "threads", "size"
+        "{:<19}{:<10}{:<11}{:<11}{:<6}{:<9}{:>7}  {:<38}about\n",
+        "name", "origin", "failure", "bug", "points", "space", "threads", "size"
     );
-    for program in PROGRAMS {
+    for program in all() {
         let Size { counts, least, usual, most } = program.size;
+        let size = if least == most {
+            String::new()
+        } else {
+            format!("{usual} {counts} ({least}–{most})")
+        };
+        let points = match program.granularity {
+            Granularity::Sync => "sync",
+            Granularity::Racy => "racy",
+            Granularity::All => "all",
+        };
         let _ = writeln!(
             text,
-            "{:<16}{:<8}{:<11}{:<9}{:>7}  {:<28}{}",
+            "{:<19}{:<10}{:<11}{:<11}{:<6}{:<9}{:>7}  {:<38}{}",
             program.name,
             program.origin.word(),
             program.failure.word(),
+            program.class.word(),
+            points,
             program.space.word(),
             (program.threads)(usual),
-            format!("{usual} {counts} ({least}–{most})"),
+            size,
             program.about,
         );
     }
@@ -39,10 +51,16 @@ pub(crate) struct Request {
     pub(crate) size: u32,
 }
 
-/// Runs a program, every access to shared memory being a point, until it fails or the runs are made.
+/// Runs a program, with the points that it needs, until it fails or the runs are made.
 pub(crate) fn run(program: &'static Program, request: Request) -> Result<Report, String> {
-    let Request { strategy, runs, seed, form, size } = request;
+    let Request { form, size, .. } = request;
     let size = program.admits(size)?;
+    let report = config(program, request).try_run(program.closure(form, size));
+    report.map_err(|error| error.to_string())
+}
+
+fn config(program: &Program, request: Request) -> Config {
+    let Request { strategy, runs, seed, .. } = request;
     Config::new()
         .name(program.name)
         .strategy(strategy)
@@ -50,67 +68,156 @@ pub(crate) fn run(program: &'static Program, request: Request) -> Result<Report,
         .unlimited_time()
         .seed(seed)
         .max_steps(Program::MAX_STEPS)
-        .granularity(Granularity::All)
+        .granularity(program.granularity)
         // They are what some of the programs are about.
         .races(false)
-        .try_run(program.closure(form, size))
-        .map_err(|error| error.to_string())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::programs::find;
+    use crate::programs::{Origin, PROGRAMS, Space, find};
+    use raddle::{Failure, OnStepLimit};
+    use raddle_testkit::scaled;
 
-    /// The bugged form fails as it should within so many runs, the fixed one does not fail.
-    fn check(name: &str, strategy: &str, runs: u64) {
+    /// A size that a debug build gets done with.
+    fn small(program: &Program) -> u32 {
+        program.size.usual.min(4).max(program.size.least)
+    }
+
+    fn request(program: &Program, word: &str, runs: u64, form: Form) -> Request {
+        let strategy = word.parse().unwrap();
+        Request { strategy, runs, seed: 1, form, size: small(program) }
+    }
+
+    /// The bugged form fails as it should within so many runs.
+    fn fails(name: &str, word: &str, runs: u64) {
         let program = find(name).unwrap();
-        let strategy = strategy.parse().unwrap();
-        let size = program.size.usual.min(4);
-        let request = Request { strategy, runs, seed: 1, form: Form::Bugged, size };
-
-        let bugged = run(program, request).unwrap();
+        let bugged = run(program, request(program, word, runs, Form::Bugged)).unwrap();
         let failure = bugged.failure().unwrap_or_else(|| panic!("{name} does not fail"));
         assert!(program.failure.is(&failure.finding), "{name}: {:?}", failure.finding);
         assert!(failure.reproduced, "{name}: not reproduced");
-        assert_eq!(bugged.threads, (program.threads)(size), "{name}: threads");
+    }
 
-        let fixed = run(program, Request { form: Form::Fixed, ..request }).unwrap();
+    /// The fixed form does not. Executions that do not end are set aside where threads spin: RAPOS and
+    /// SURW, which know no fairness, need not leave a spinning loop.
+    fn passes(program: &'static Program, word: &str, runs: u64) -> Report {
+        let request = request(program, word, runs, Form::Fixed);
+        let on_step_limit = match (program.space, word) {
+            (Space::Cyclic, "rapos" | "surw" | PORTFOLIO) => OnStepLimit::Discard,
+            _ => OnStepLimit::Fail,
+        };
+        let config = config(program, request).on_step_limit(on_step_limit);
+        let fixed = config
+            .try_run(program.closure(Form::Fixed, request.size))
+            .unwrap_or_else(|error| panic!("{}, {word}: {error}", program.name));
         if let Some(failure) = fixed.failure() {
-            panic!("{name}, fixed, run {}: {:?}", failure.execution, failure.finding);
+            let Failure { execution, finding, .. } = failure;
+            panic!("{}, fixed, {word}, run {execution}: {finding:?}", program.name);
+        }
+        fixed
+    }
+
+    /// Bugs that a random walk does not find quickly, with what does.
+    const HARD: &[(&str, &str)] = &[
+        ("reorder_10", "pos-star"),
+        ("reorder_20", "pos-star"),
+        ("twostage_100", "surw"),
+        ("WSQ", "pos-star"),
+        ("IWSQ", "pos-star"),
+        ("pct-wsq", "pos-star"),
+        ("pct-wsq-items", "pos-star"),
+        ("radbench-bug2", "pos-star"),
+    ];
+
+    const PORTFOLIO: &str = "portfolio:pos-star+surw+pct:3";
+
+    /// An execution of SafeStack that fails; it takes about a million random ones to find one.
+    const SAFESTACK: &str = "r1-cCdF4gAAAggBAAEMAQQBCAEMAQQBDAEIAQwDCAEMAggCDAEIAgwBCAMMAQgCBAEMAQQEDAIIAQQCDAEIAQQDCAEMAQgBBAMIAgQCDAEEAQgDBAIIBAwBCAEEAggCDAEEAQgBDAIEAQgB1sbhwQ";
+
+    #[test]
+    fn bugged_programs_fail() {
+        for program in PROGRAMS.iter().filter(|program| program.name != "safestack") {
+            let hard = HARD.iter().find(|(name, _)| *name == program.name);
+            fails(program.name, hard.map_or("random", |(_, word)| word), 20_000);
         }
     }
 
     #[test]
-    fn bugged_programs_fail_and_fixed_ones_do_not() {
-        for program in PROGRAMS {
-            check(program.name, "random", 10_000);
-        }
+    fn safestack_fails() {
+        let program = find("safestack").unwrap();
+        let config = Config::new().name(program.name).granularity(program.granularity).races(false);
+        let config = config.max_steps(Program::MAX_STEPS).replay(SAFESTACK);
+        let report = config.run(program.closure(Form::Bugged, 3));
+        let finding = &report.failure().expect("the execution fails").finding;
+        assert!(program.failure.is(finding), "{finding:?}");
     }
 
-    /// Only programs that do not spin: nothing keeps a spinning thread of the highest priority from
-    /// using up the steps of a run.
     #[test]
     fn by_priorities_as_well() {
-        check("mrse", "pct:6", 30_000);
-        check("fft", "pct:1", 100);
-        check("exception", "pct:3", 10_000);
-        check("exception-lost", "pct:3", 10_000);
+        for (name, word) in [
+            ("mrse", "pct:6"),
+            ("fft", "pct:1"),
+            ("exception", "pct:3"),
+            ("exception-lost", "pct:3"),
+            ("WSQ", "pct:2"),
+            ("stringbuffer", "pct:3"),
+            ("radbench-bug1", "pct:3"),
+        ] {
+            fails(name, word, 30_000);
+        }
+    }
+
+    /// Also that the programs have the threads they are said to have: sooner or later main goes first.
+    #[test]
+    fn fixed_programs_pass_when_sampled() {
+        for program in PROGRAMS {
+            let runs = scaled(if program.space == Space::Cyclic { 3 } else { 20 });
+            for word in ["random", "pct", "basic-pos", "pos", "pos-star", "rapos", "urw", "surw"] {
+                passes(program, word, runs);
+            }
+            passes(program, "delay:2", runs);
+            passes(program, PORTFOLIO, runs);
+            let report =
+                passes(program, "pct:1", 10 * u64::from((program.threads)(small(program))));
+            assert_eq!(report.threads, (program.threads)(small(program)), "{}", program.name);
+        }
+    }
+
+    /// As far as a search comes in so many runs; without fairness it does not get out of a spinning loop.
+    #[test]
+    fn fixed_programs_pass_when_searched() {
+        for program in PROGRAMS {
+            passes(program, "round-robin", 1);
+            match program.space {
+                Space::Acyclic => {
+                    for word in ["dpor", "dpor-classic", "bpor:1", "dfs:2", "dfs-delay:2"] {
+                        passes(program, word, scaled(20));
+                    }
+                }
+                Space::Cyclic => {
+                    passes(program, "bpor:1:fair:1", scaled(20));
+                }
+            }
+        }
     }
 
     #[test]
     fn names_are_unique_and_sizes_are_checked() {
-        let mut names: Vec<_> = PROGRAMS.iter().map(|program| program.name).collect();
+        let mut names: Vec<_> = all().map(|program| program.name).collect();
         names.sort_unstable();
         names.dedup();
-        assert_eq!(names.len(), PROGRAMS.len());
+        assert_eq!(names.len(), all().count());
         assert!(find("ffft").err().is_some_and(|error| error.contains("fft")));
         let fair = find("fair").unwrap();
         assert_eq!(fair.admits(3), Ok(3));
         assert_eq!(fair.admits(1), Err("fair: the size counts threads, from 2 to 8".to_owned()));
-        for program in PROGRAMS {
+        for program in all() {
             assert_eq!(program.admits(program.size.usual), Ok(program.size.usual));
         }
-        assert_eq!(list().lines().count(), PROGRAMS.len() + 1);
+        assert_eq!(list().lines().count(), all().count() + 1);
+        let sctbench = PROGRAMS.iter().filter(|program| program.origin == Origin::SctBench);
+        // Table 3 of the POS paper, and the rest; philosophers are one program of six sizes.
+        assert_eq!(sctbench.count(), 32 + 15);
     }
 }

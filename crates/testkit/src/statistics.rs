@@ -1,5 +1,7 @@
 //! Pearson's χ² test, as far as tests of randomness need it.
 
+use std::collections::BTreeMap;
+
 /// Whether counts may well come from the given probabilities, which sum up to one.
 ///
 /// Generous: with right probabilities it refuses fewer than one in a million samples. What has
@@ -10,7 +12,7 @@
 pub fn plausible(counts: &[u64], probabilities: &[f64]) -> Result<(), String> {
     assert_eq!(counts.len(), probabilities.len());
     let total: u64 = counts.iter().sum();
-    let (mut sum, mut classes) = (0.0, 0u32);
+    let (mut sum, mut classes) = (0.0, 0);
     for (class, (&count, &probability)) in counts.iter().zip(probabilities).enumerate() {
         if probability == 0.0 {
             if count > 0 {
@@ -23,7 +25,57 @@ pub fn plausible(counts: &[u64], probabilities: &[f64]) -> Result<(), String> {
         sum += (count as f64 - expected).powi(2) / expected;
         classes += 1;
     }
-    let freedom = f64::from(classes - 1);
+    judge(sum, classes)
+}
+
+/// Whether two samples may well come from the same distribution. Rare classes are taken together.
+///
+/// As generous as [`plausible`].
+///
+/// # Panics
+/// If the samples are too small to say anything.
+pub fn alike<K: Ord>(one: &BTreeMap<K, u64>, other: &BTreeMap<K, u64>) -> Result<(), String> {
+    let (total_one, total_other): (u64, u64) = (one.values().sum(), other.values().sum());
+    assert!(total_one > 100 && total_other > 100, "the samples are too small");
+    let share = total_one as f64 / (total_one + total_other) as f64;
+    let mut keys: Vec<&K> = one.keys().chain(other.keys()).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    let mut classes: Vec<(u64, u64)> = Vec::new();
+    let mut rare = (0, 0);
+    for key in keys {
+        let pair = (one.get(key).copied().unwrap_or(0), other.get(key).copied().unwrap_or(0));
+        if (pair.0 + pair.1) as f64 * share.min(1.0 - share) >= 10.0 {
+            classes.push(pair);
+        } else {
+            rare = (rare.0 + pair.0, rare.1 + pair.1);
+        }
+    }
+    if (rare.0 + rare.1) as f64 * share.min(1.0 - share) >= 10.0 {
+        classes.push(rare);
+    }
+    let part = |(here, there): &(u64, u64)| {
+        let all = (here + there) as f64;
+        (*here as f64 - all * share).powi(2) / (all * share * (1.0 - share))
+    };
+    judge(classes.iter().map(part).sum(), classes.len())
+}
+
+/// Whether `hits` of `runs` are within so many standard errors of the probability.
+pub fn near(hits: u64, runs: u64, probability: f64, errors: f64) -> Result<(), String> {
+    let expected = probability * runs as f64;
+    let error = (expected * (1.0 - probability)).sqrt();
+    let distance = (hits as f64 - expected) / error;
+    if distance.abs() <= errors {
+        Ok(())
+    } else {
+        Err(format!("{hits} hits where {expected:.1} are expected: {distance:.2} standard errors"))
+    }
+}
+
+/// Whether χ² over so many classes is no larger than chance makes it.
+fn judge(sum: f64, classes: usize) -> Result<(), String> {
+    let freedom = classes.saturating_sub(1) as f64;
     // Wilson and Hilferty: the cube root of χ²/freedom is close to normal. Five deviations.
     let spread = 2.0 / (9.0 * freedom.max(1.0));
     let limit = freedom.max(1.0) * (1.0 - spread + 5.0 * spread.sqrt()).powi(3);

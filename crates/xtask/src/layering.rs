@@ -31,8 +31,14 @@ const TABLE: &[Layer] = &[
         promises: &[Promise::NoStd, Promise::NoUnsafe],
     },
     Layer {
+        name: "raddle-solve",
+        may_use: &[],
+        external: External::Any,
+        promises: &[Promise::NoUnsafe],
+    },
+    Layer {
         name: "raddle-explore",
-        may_use: &["raddle-core", "raddle-engine", "raddle-strategy"],
+        may_use: &["raddle-core", "raddle-engine", "raddle-strategy", "raddle-solve"],
         external: External::Any,
         promises: &[Promise::NoUnsafe],
     },

@@ -100,14 +100,11 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.question_after_prefix()
     }
 
-    /// A thread point at which only `by` may be chosen.
+    /// A thread point at which only `by` may be chosen, unless the prefix says otherwise: a search
+    /// that reverses a race with a destructor has to get in between.
     pub(super) fn only_turn(&mut self, by: ThreadId) -> Turn {
-        if let Some(&expected) = self.plan.prefix.get(self.followed) {
-            if expected != Choice::Thread(by) {
-                return self.diverge(expected);
-            }
-            self.followed += 1;
-            return Turn::of(by);
+        if self.followed < self.plan.prefix.len() {
+            return self.follow_thread();
         }
         if self.trace.events.len() >= self.max_steps {
             self.trace.ending = Ending::StepLimit;
@@ -120,6 +117,8 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             enabled: &only,
             changed: &self.changed,
         });
+        // Whatever was granted before, the chooser is asked at each of these.
+        self.lease = 0;
         match self.plan.then.choose(&point, &self.trace.events) {
             Pick::Take(_) | Pick::Run { .. } => Turn::of(by),
             Pick::Abandon => {

@@ -7,7 +7,7 @@
 
 use raddle_core::{Phase, PhaseEnd, Report, Search, Verdict};
 use raddle_engine::Substrate;
-use raddle_strategy::Random;
+use raddle_strategy::Pos;
 
 use super::{Limits, OnStepLimit, Pace, Session, Stop, Tally};
 use crate::{Bound, Covered, Deepening, Dpor, Explorer, Reduction, Refusal, Repeat, Strategy};
@@ -32,7 +32,12 @@ const FAIR: u32 = 1;
 impl<S: Substrate> Session<'_, S> {
     /// Explores as far as the budget goes.
     pub(super) fn auto(mut self) -> Result<Report, Refusal> {
-        let mut tally = Tally::new();
+        let mut tally = Tally::new(self.settings);
+        if self.settings.keep_going {
+            // Searches end at the first failure.
+            let (phase, verdict) = self.sample_the_rest(&mut tally)?;
+            return Ok(Report { phases: vec![phase], ..self.report(tally, verdict) });
+        }
         let (phase, search, verdict) = self.search_all(&mut tally);
         let lead = (phase.end == PhaseEnd::TooLong).then_some(FAIR);
         let mut phases = vec![phase];
@@ -96,10 +101,18 @@ impl<S: Substrate> Session<'_, S> {
             Stop::Refused(Refusal::ChoiceTooWide { bound, .. }) => {
                 (PhaseEnd::TooMany(f64::from(bound)), None)
             }
+            Stop::Refused(
+                refusal @ (Refusal::NotAPortfolio
+                | Refusal::CannotKeepGoing { .. }
+                | Refusal::OneThread
+                | Refusal::NothingShared),
+            ) => {
+                unreachable!("raddle invariant broken: {refusal} in a search")
+            }
             Stop::Failed(failure) => (PhaseEnd::Failed, Some(Verdict::Failed(failure))),
         };
         let strategy = Strategy::Dpor.to_string();
-        (Phase { strategy, executions: tally.executions, end }, search, verdict)
+        (Phase { strategy, executions: tally.executions, failing: 0, end }, search, verdict)
     }
 
     /// Tries all executions with few preemptions, as far as a part of the budget goes. No verdict if
@@ -130,14 +143,14 @@ impl<S: Substrate> Session<'_, S> {
         // What was cut off is not set aside, but left to sampling.
         tally.discarded = 0;
         let strategy = Strategy::BporUpTo(explorer.current().0).to_string();
-        (Phase { strategy, executions: tally.executions - before, end }, verdict)
+        (Phase { strategy, executions: tally.executions - before, failing: 0, end }, verdict)
     }
 
     /// Uses up what is left of the budget.
     fn sample_the_rest(&mut self, tally: &mut Tally) -> Result<(Phase, Verdict), Refusal> {
         let before = tally.executions;
         let limits = Limits::of(self.settings);
-        let mut explorer = Repeat::new(Random::default(), self.settings.seed);
+        let mut explorer = Repeat::new(Pos::default(), self.settings.seed);
         let stop = self.go(&mut explorer, tally, &limits, &mut |_| false);
         let end = match stop {
             Stop::Failed(_) => PhaseEnd::Failed,
@@ -145,8 +158,9 @@ impl<S: Substrate> Session<'_, S> {
                 PhaseEnd::OutOfBudget
             }
         };
-        let strategy = Strategy::Random.to_string();
-        let phase = Phase { strategy, executions: tally.executions - before, end };
+        let strategy = Strategy::PosStar.to_string();
+        let failing = tally.census.of_part(0);
+        let phase = Phase { strategy, executions: tally.executions - before, failing, end };
         Ok((phase, stop.verdict(&explorer)?))
     }
 }

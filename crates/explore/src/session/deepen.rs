@@ -9,7 +9,7 @@ use crate::{Bound, Covered, Deepening, Explorer, Reduction, Refusal, Strategy};
 impl<S: Substrate> Session<'_, S> {
     /// Searches everything without preemptions, then with one, and so on up to those of `last`.
     pub(super) fn deepen(mut self, last: Bound) -> Result<Report, Refusal> {
-        let mut tally = Tally::new();
+        let mut tally = Tally::new(self.settings);
         let limits = Limits::of(self.settings);
         let mut explorer = Deepening::new(last, Reduction::Optimised);
         let stop = self.go(&mut explorer, &mut tally, &limits, &mut |_| false);
@@ -25,6 +25,7 @@ pub(super) fn phases(explorer: &Deepening, stop: &Stop) -> Vec<Phase> {
     let completed = explorer.completed().iter().map(|completed| Phase {
         strategy: Strategy::Bpor(completed.bound).to_string(),
         executions: completed.counts.runs,
+        failing: 0,
         end: match completed.covered {
             Covered::Everything => PhaseEnd::Exhausted,
             Covered::Within(bounds) => PhaseEnd::Bounded(bounds),
@@ -40,6 +41,7 @@ pub(super) fn phases(explorer: &Deepening, stop: &Stop) -> Vec<Phase> {
     let current = end.map(|end| Phase {
         strategy: Strategy::Bpor(bound).to_string(),
         executions: counts.runs,
+        failing: 0,
         end,
     });
     completed.chain(current).collect()

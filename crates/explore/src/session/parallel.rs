@@ -13,8 +13,9 @@ use std::time::Duration;
 
 use raddle_core::{Failure, Finding, Progress, Report, Search, Verdict};
 use raddle_engine::Substrate;
+use raddle_strategy::{Pos, Random, Rapos};
 
-use super::{Budget, Limits, Session, Stop, Tally};
+use super::{Budget, Limits, Session, Settings, Stop, Tally};
 use crate::{Covered, Dpor, Explorer, ParallelDpor, Refusal, Sharing, Strategy};
 
 /// On how many OS threads to search.
@@ -41,12 +42,22 @@ where
     S::Program: Sync,
 {
     /// Explores with the strategy of the settings on as many OS threads as they say, if it is one
-    /// that can: [`Strategy::Dpor`]. All others use one. `make` makes the substrates of the others.
+    /// that can: [`Strategy::Dpor`], and those that sample without learning from earlier runs. All
+    /// others use one, and so does a check that goes on after failures or tells which
+    /// patterns were seen. `make` makes the substrates of
+    /// the other OS threads.
     pub fn run_with(self, make: &(dyn Fn() -> S + Sync)) -> Result<Report, Refusal> {
+        let Settings { workers, keep_going, coverage, .. } = self.settings;
+        if workers.count == NonZeroUsize::MIN || *keep_going || coverage.is_some() {
+            return self.run();
+        }
         match self.settings.strategy {
-            Strategy::Dpor if self.settings.workers.count > NonZeroUsize::MIN => {
-                self.search_together(make)
-            }
+            Strategy::Dpor => self.search_together(make),
+            Strategy::Random => self.sample_together(Random::default(), make),
+            Strategy::BasicPos => self.sample_together(Pos::basic(), make),
+            Strategy::Pos => self.sample_together(Pos::plain(), make),
+            Strategy::PosStar => self.sample_together(Pos::default(), make),
+            Strategy::Rapos => self.sample_together(Rapos::default(), make),
             _ => self.run(),
         }
     }
@@ -57,7 +68,7 @@ where
         let all = ParallelDpor::new(limits.runs, sharing);
         let parts = self.work_together(&all, &limits, make);
 
-        let mut tally = Tally::new();
+        let mut tally = Tally::new(self.settings);
         let mut search = Search::default();
         let (mut is_complete, mut is_in_time) = (true, true);
         let mut found = None;
@@ -121,7 +132,7 @@ where
         // Runs are counted by all together.
         let limits = Limits { runs: u64::MAX, ..limits.clone() };
         let mut worker = all.worker();
-        let mut tally = Tally::new();
+        let mut tally = Tally::new(self.settings);
         let stop = self.go(&mut worker, &mut tally, &limits, &mut |_| false);
         let search = worker.search().unwrap_or_default();
         let is_complete = worker.covered(true) == Covered::Everything;
@@ -135,7 +146,7 @@ where
         tally: &mut Tally,
         limits: &Limits,
     ) -> Result<Verdict, Refusal> {
-        let mut again = Tally::new();
+        let mut again = Tally::new(self.settings);
         let runs = limits.runs.saturating_sub(tally.executions);
         let limits = Limits { runs, ..limits.clone() };
         let stop = match &found {
@@ -165,6 +176,7 @@ where
             | Finding::Deadlock(_)
             | Finding::Race { .. }
             | Finding::StepLimit { .. }
+            | Finding::Leak(_)
             | Finding::Stuck { .. } => failure.reproduced && self.confirm(&failure.trace),
         }
     }

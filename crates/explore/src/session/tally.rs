@@ -1,8 +1,11 @@
 //! What a session has seen so far.
 
-use raddle_core::{Ending, Trace};
+use raddle_core::{Accesses, Ending, Trace};
 
-use crate::Classes;
+use super::Settings;
+use super::census::Census;
+use super::oddities::Warnings;
+use crate::{Classes, MapCoverage, Strategy};
 
 /// Fingerprints kept before the number of classes is estimated.
 const CLASS_LIMIT: usize = 1 << 16;
@@ -15,10 +18,17 @@ pub(super) struct Tally {
     pub(super) classes: Classes,
     pub(super) discarded: u64,
     pub(super) threads: u32,
+    /// Failures after which the session went on.
+    pub(super) census: Census,
+    pub(super) warnings: Warnings,
+    pub(super) coverage: Option<MapCoverage>,
 }
 
 impl Tally {
-    pub(super) fn new() -> Tally {
+    pub(super) fn new(settings: &Settings) -> Tally {
+        // Whoever looks for patterns wants to know.
+        let looks_for_them = matches!(settings.strategy, Strategy::Pcr | Strategy::Mcr);
+        let by = settings.coverage.or(looks_for_them.then(Accesses::default));
         Tally {
             executions: 0,
             steps: 0,
@@ -26,7 +36,16 @@ impl Tally {
             classes: Classes::new(CLASS_LIMIT),
             discarded: 0,
             threads: 0,
+            census: Census::default(),
+            warnings: Warnings::default(),
+            coverage: by.map(MapCoverage::new),
         }
+    }
+
+    /// About how likely a run of a class not seen before is (Good and Turing).
+    pub(super) fn unseen(&self) -> Option<f64> {
+        let all = self.executions.checked_sub(self.discarded).filter(|&all| all > 0)?;
+        Some((self.classes.singles() as f64 / all as f64).min(1.0))
     }
 
     /// Whether there was never anything to choose.
@@ -42,6 +61,7 @@ impl Tally {
         self.classes.merge(&other.classes);
         self.discarded += other.discarded;
         self.threads = self.threads.max(other.threads);
+        self.warnings.merge(&other.warnings);
     }
 
     #[inline]
@@ -54,5 +74,8 @@ impl Tally {
             self.classes.insert(trace.fingerprint);
         }
         self.threads = self.threads.max(threads);
+        if let Some(coverage) = &mut self.coverage {
+            coverage.learn(trace);
+        }
     }
 }

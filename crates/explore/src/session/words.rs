@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use raddle_core::{Choice, Effect, Ending, Event, TokenError, Trace};
+use raddle_core::{Choice, Effect, Ending, Event, Finding, TokenError, Trace};
 use raddle_engine::Stuck;
 
 /// Why a replay did not take place.
@@ -76,6 +76,37 @@ pub(super) fn describe(event: Option<&Event>, trace: &Trace) -> String {
     match event.effect {
         Effect::None => format!("{thread} at {site}: {action:?}"),
         effect => format!("{thread} at {site}: {action:?}, which gave {effect:?}"),
+    }
+}
+
+/// What could have happened where a run left the choices prescribed for it.
+pub(super) fn possible(trace: &Trace) -> String {
+    let able = trace.pending.iter().filter(|pending| pending.enabled);
+    let able: Vec<String> = able
+        .map(|pending| {
+            let (thread, site, action) = (pending.thread, pending.site, pending.op.action());
+            format!("{thread} at {site}: {action:?}")
+        })
+        .collect();
+    if able.is_empty() {
+        return "no thread could go on".into();
+    }
+    format!("only this was: {}", able.join("; "))
+}
+
+/// What raddle itself would not do in a run, if that ended it: the program uses something that it may
+/// not share between runs.
+pub(super) fn refused(trace: &Trace) -> Option<Finding> {
+    match &trace.ending {
+        Ending::Panicked(panic) if panic.message.starts_with("raddle: ") => {
+            Some(Finding::Panic(panic.clone()))
+        }
+        Ending::Panicked(_)
+        | Ending::Finished
+        | Ending::Deadlock
+        | Ending::StepLimit
+        | Ending::Abandoned
+        | Ending::Diverged(_) => None,
     }
 }
 

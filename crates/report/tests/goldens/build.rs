@@ -131,6 +131,12 @@ pub(crate) fn report(verdict: Verdict) -> Report {
         elapsed: Duration::from_millis(400),
         phases: Vec::new(),
         search: None,
+        coverage: None,
+        patterns: None,
+        guarantees: Vec::new(),
+        unseen: None,
+        failures: None,
+        warnings: Vec::new(),
         threads: 3,
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use expect_test::expect;
-use raddle_core::{Bounds, Phase, PhaseEnd, Report, Search, Verdict};
+use raddle_core::{Bounds, Guarantee, Phase, PhaseEnd, Report, Search, Verdict};
 
 use crate::build::{check, report};
 
@@ -62,8 +62,12 @@ fn bounded() {
 
 #[test]
 fn in_parts() {
-    let phase =
-        |strategy: &str, executions, end| Phase { strategy: strategy.into(), executions, end };
+    let phase = |strategy: &str, executions, end| Phase {
+        strategy: strategy.into(),
+        executions,
+        failing: 0,
+        end,
+    };
     let phases = vec![
         phase("dpor", 2_500, PhaseEnd::TooMany(1.26e9)),
         phase("random", 7_500, PhaseEnd::OutOfBudget),
@@ -74,6 +78,44 @@ fn in_parts() {
         expect![[r#"
         raddle: test `tests::queue` ok — sampled: 10,000 executions (dpor 2,500 · random 7,500), 3,911 classes seen, 0.4 s
                 dpor found about 1,300,000,000 executions in all, too many for 10,000 or the time allowed"#]],
+    );
+}
+
+#[test]
+fn with_promises() {
+    let phase = |strategy: &str, executions| Phase {
+        strategy: strategy.into(),
+        executions,
+        failing: 0,
+        end: PhaseEnd::OutOfBudget,
+    };
+    let phases = vec![phase("pos-star", 5_000), phase("pct:2", 5_000)];
+    let guarantee = |depth, escape| Guarantee {
+        strategy: "pct:2".into(),
+        depth,
+        threads: 3,
+        steps: 118,
+        in_one_phase: false,
+        runs: 2_500,
+        escape,
+    };
+    let strategy = "portfolio:pos-star+pct:2".to_owned();
+    let guarantees = vec![guarantee(1, 1e-9), guarantee(2, 8.431e-4), guarantee(3, 0.9)];
+    let unseen = Some(0.0412);
+    let mut clean = Report { strategy, phases, guarantees, unseen, ..report(Verdict::Sampled) };
+    check(
+        &clean,
+        expect![[r#"
+            raddle: test `tests::queue` ok — sampled: 10,000 executions (pos-star 5,000 · pct:2 5,000), 3,911 classes seen, unseen mass ≈ 4.1 %, 0.4 s
+                    a depth-≤2 bug in ≤ 3 threads and ≤ 118 steps escaped with probability ≤ 8.5e-4 (2,500 qualifying runs of pct:2)"#]],
+    );
+    clean.unseen = Some(0.0);
+    clean.guarantees = vec![Guarantee { in_one_phase: true, runs: 1, ..guarantee(2, 0.997) }];
+    check(
+        &clean,
+        expect![[r#"
+            raddle: test `tests::queue` ok — sampled: 10,000 executions (pos-star 5,000 · pct:2 5,000), 3,911 classes seen, unseen mass ≈ 0 %, 0.4 s
+                    a depth-≤2 bug within one phase in ≤ 3 threads and ≤ 118 steps escaped with probability ≤ 1.00 (1 qualifying run of pct:2)"#]],
     );
 }
 

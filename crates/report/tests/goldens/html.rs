@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use raddle_core::{Report, Verdict};
 
 use crate::build::{Build, failed, panic, report};
-use crate::{programs, real};
+use crate::{causes, programs, real};
 
 /// The lines that the goldens' programs have.
 pub(crate) fn source(file: &str, line: u32) -> Option<String> {
@@ -78,6 +78,20 @@ fn a_clean_result() {
 }
 
 /// Nothing is fetched from anywhere.
+#[test]
+fn failures_by_cause() {
+    let page = page(&causes::several());
+    assert_contains(
+        &page,
+        &[
+            "312 of 10,000 executions fail: 3.1 %",
+            "by strategy: pos-star 11 of 5,000 · pct:2 301 of 5,000",
+            "60 × a &quot;queue&quot; is empty at src/lib.rs:20:9",
+            "RADDLE_REPLAY=r1-SECOND",
+        ],
+    );
+}
+
 #[test]
 fn a_page_needs_nothing_else() {
     let page = page(&lost_update());

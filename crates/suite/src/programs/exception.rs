@@ -8,15 +8,17 @@
 
 use std::collections::VecDeque;
 
+use raddle::Granularity;
 use raddle::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 use raddle::sync::{Arc, Mutex};
 use raddle::thread;
 
-use super::{Failure, Form, Origin, Program, Size, Space, join_all};
+use super::{Class, Failure, Form, Origin, Program, Size, Space, join_all};
 
 pub(super) const TWICE: Program = Program {
     name: "exception",
     about: "tasks of a port, one throws; the handler can receive it twice (check, then act)",
+    class: Class::Atomicity,
     body: |form, tasks| body(form, tasks, Delivery::ByThrowerToo),
     ..LOST
 };
@@ -26,6 +28,8 @@ pub(super) const LOST: Program = Program {
     origin: Origin::Bpor,
     about: "tasks of a port, one throws; the last task looks for the exception too early",
     failure: Failure::Assertion,
+    class: Class::Order,
+    granularity: Granularity::All,
     space: Space::Acyclic,
     size: Size { counts: "tasks", least: 2, usual: 3, most: 64 },
     threads: |_| DISPATCHERS + 1,

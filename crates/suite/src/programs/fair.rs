@@ -3,17 +3,20 @@
 //! The token goes round twice. In the bugged form a thread gives the token on before it puts down its
 //! own: if the token is back before that, it is lost, and all spin for ever.
 
+use raddle::Granularity;
 use raddle::sync::Arc;
 use raddle::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use raddle::thread;
 
-use super::{Failure, Form, Origin, Program, Size, Space, join_all};
+use super::{Class, Failure, Form, Origin, Program, Size, Space, join_all};
 
 pub(super) const PROGRAM: Program = Program {
     name: "fair",
     origin: Origin::Bpor,
     about: "a token goes round a ring of spinning threads; it is given on before it is put down",
     failure: Failure::Livelock,
+    class: Class::Order,
+    granularity: Granularity::All,
     space: Space::Cyclic,
     size: Size { counts: "threads", least: 2, usual: 2, most: 8 },
     threads: |threads| threads + 1,

@@ -4,17 +4,20 @@
 //! a conservative backtrack point under a preemption bound. In the bugged form main does not wait
 //! for the threads and looks at the data too early.
 
+use raddle::Granularity;
 use raddle::cell::Shared;
 use raddle::sync::{Arc, Mutex};
 use raddle::thread;
 
-use super::{Failure, Form, Origin, Program, Size, Space, join_all};
+use super::{Class, Failure, Form, Origin, Program, Size, Space, join_all};
 
 pub(super) const PROGRAM: Program = Program {
     name: "fft",
     origin: Origin::Bpor,
     about: "threads number themselves under a lock, then work alone; main does not wait for them",
     failure: Failure::Assertion,
+    class: Class::Order,
+    granularity: Granularity::All,
     space: Space::Acyclic,
     size: Size { counts: "threads", least: 1, usual: 8, most: 16 },
     threads: |threads| threads + 1,

@@ -4,18 +4,20 @@
 //! Bugged forms: the queue's guard lets a task be overwritten; each worker takes its own lock first and
 //! spins for the other's without giving up its own; a thief misses its wake-up.
 
+use raddle::Granularity;
 use raddle::cell::Shared;
 use raddle::sync::Arc;
 use raddle::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use raddle::thread;
 
 use super::stealing::{Defect, Pool, Worker};
-use super::{Failure, Form, Origin, Program, Size, Space};
+use super::{Class, Failure, Form, Origin, Program, Size, Space};
 
 pub(super) const GUARD: Program = Program {
     name: "matrix",
     about: "a product of matrices, by work stealing; the queue's guard lets a task be overwritten",
     failure: Failure::Assertion,
+    class: Class::Atomicity,
     body: |form, side| body(side, defect(form, Defect::Guard), Order::SameForAll),
     ..WAKE
 };
@@ -23,6 +25,7 @@ pub(super) const GUARD: Program = Program {
 pub(super) const LOCKS: Program = Program {
     name: "matrix-locks",
     about: "a product of matrices, by work stealing; two spin locks are taken in either order",
+    class: Class::Locking,
     body: |form, side| {
         let order = match form {
             Form::Bugged => Order::OwnFirst,
@@ -38,6 +41,8 @@ pub(super) const WAKE: Program = Program {
     origin: Origin::Bpor,
     about: "a product of matrices, by work stealing; a thief that lies down misses its wake-up",
     failure: Failure::Livelock,
+    class: Class::Wakeup,
+    granularity: Granularity::All,
     space: Space::Cyclic,
     size: Size { counts: "rows", least: 3, usual: 3, most: 16 },
     threads: |_| 3,

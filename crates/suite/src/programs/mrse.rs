@@ -7,17 +7,20 @@
 //!
 //! Thread 1 waits; the size is how many threads do. The last thread sets, resets and sets.
 
+use raddle::Granularity;
 use raddle::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use raddle::sync::{Arc, Condvar, Mutex};
 use raddle::thread;
 
-use super::{Failure, Form, Origin, Program, Size, Space, join_all};
+use super::{Class, Failure, Form, Origin, Program, Size, Space, join_all};
 
 pub(super) const PROGRAM: Program = Program {
     name: "mrse",
     origin: Origin::Bpor,
     about: "manual reset event; its packed word is changed by a stale read",
     failure: Failure::Deadlock,
+    class: Class::Atomicity,
+    granularity: Granularity::All,
     space: Space::Acyclic,
     size: Size { counts: "waiting threads", least: 1, usual: 1, most: 8 },
     threads: |waiting| waiting + 2,

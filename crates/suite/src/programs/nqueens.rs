@@ -4,16 +4,18 @@
 //! Bugged forms: the queue's guard lets a task be overwritten; a thief misses its wake-up; the sum of
 //! solutions is added to by a read and a write.
 
+use raddle::Granularity;
 use raddle::cell::Shared;
 use raddle::sync::{Arc, Mutex};
 
 use super::stealing::{Defect, Pool};
-use super::{Failure, Form, Origin, Program, Size, Space};
+use super::{Class, Failure, Form, Origin, Program, Size, Space};
 
 pub(super) const GUARD: Program = Program {
     name: "nqueens",
     about: "queens on a board, by work stealing; the queue's guard lets a task be overwritten",
     failure: Failure::Assertion,
+    class: Class::Atomicity,
     body: |form, side| body(side, defect(form, Defect::Guard), Sum::Locked),
     ..WAKE
 };
@@ -23,6 +25,8 @@ pub(super) const WAKE: Program = Program {
     origin: Origin::Bpor,
     about: "queens on a board, by work stealing; a thief that lies down misses its wake-up",
     failure: Failure::Livelock,
+    class: Class::Wakeup,
+    granularity: Granularity::All,
     space: Space::Cyclic,
     size: Size { counts: "rows of the board", least: 4, usual: 4, most: 8 },
     threads: |_| 3,
@@ -40,6 +44,7 @@ pub(super) const SUM: Program = Program {
         body(side, Defect::None, sum);
     },
     failure: Failure::Assertion,
+    class: Class::Atomicity,
     ..WAKE
 };
 

@@ -4,18 +4,21 @@
 //! In the bugged form the first thread touches the region once more after it handed it on, which fails
 //! if all the others were done with it by then.
 
+use raddle::Granularity;
 use raddle::cell::Shared;
 use raddle::sync::Arc;
 use raddle::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use raddle::thread;
 
-use super::{Failure, Form, Origin, Program, Size, Space, join_all};
+use super::{Class, Failure, Form, Origin, Program, Size, Space, join_all};
 
 pub(super) const PROGRAM: Program = Program {
     name: "regown",
     origin: Origin::Bpor,
     about: "a region is handed over by an owner field that threads spin on; used after that",
     failure: Failure::Assertion,
+    class: Class::Lifetime,
+    granularity: Granularity::All,
     space: Space::Cyclic,
     size: Size { counts: "threads", least: 2, usual: 3, most: 16 },
     threads: |threads| threads + 1,

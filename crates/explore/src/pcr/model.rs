@@ -1,0 +1,535 @@
+//! The constraint model of a run: which of its events can be done again in another order.
+//!
+//! After maximal causality (Huang, PLDI 2015): a run tells what every thread does as long as everything
+//! it has learnt stays the same. An event is *kept* if it is done again with the same effect. That takes
+//! the events before it in its thread (or the thread's spawn) kept, and
+//! - for a read of a variable: a kept write of the value it needs, and no other write between them;
+//! - for any other object, whose whole history may matter to whoever touches it: everything that changed
+//!   it before, kept, and nothing else.
+//!
+//! A step is *attempted* if everything before it in its thread is kept, but nothing is demanded of what
+//! comes of it. What an attempted write leaves is unknown, so that no kept event may depend on it; an
+//! attempted operation that can block comes when the history of its object lets it.
+//!
+//! Constraints are stated as they are needed: those of an event when somebody asks for it, and that a write
+//! is not between two others when an answer puts it there. Memory is linear in what was stated.
+
+use std::collections::HashMap;
+
+use raddle_core::{Access, Choice, ObjectId, Schedule, Trace};
+use raddle_engine::Object;
+use raddle_solve::{Answer, Cdcl, Literal, Node, OrderSolver, shrink_core};
+
+use super::layout::{Layout, NONE, name, operation};
+
+/// A read is given at most so many writes to choose from, those nearest to it.
+const MOST_SOURCES: usize = 64;
+
+/// Cores with more literals than this are not made smaller.
+const SHRUNK: usize = 8;
+
+/// What a run allows.
+pub(crate) struct Model<'t> {
+    pub(crate) trace: &'t Trace,
+    pub(crate) layout: Layout,
+    solver: Cdcl,
+    /// For each event the literal that it is kept, if that was ever of interest.
+    kept: Vec<Option<Literal>>,
+    /// The events that have one.
+    stated: Vec<u32>,
+    to_state: Vec<u32>,
+    /// Where reads can have what they need from.
+    sources: HashMap<u32, Vec<Source>>,
+    attempts: Vec<Attempt>,
+    attempt_of: HashMap<u32, usize>,
+    /// The writes of each variable by what they leave, worked out when asked for.
+    writers: HashMap<(u32, u64), Vec<u32>>,
+    has_writers: Vec<bool>,
+    /// Whether some read was not given all writes to choose from, so that "impossible" may be wrong.
+    is_cut_off: bool,
+    pub(crate) counts: Counts,
+}
+
+/// What questions have cost.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Counts {
+    /// How often a solver was asked, for whatever reason.
+    pub(crate) asked: u64,
+}
+
+/// A write that a read may have its value from; none for the initial one.
+#[derive(Copy, Clone, Debug)]
+struct Source {
+    literal: Literal,
+    write: Option<u32>,
+    value: u64,
+}
+
+/// A step with an unknown outcome.
+#[derive(Clone, Debug)]
+struct Attempt {
+    step: u32,
+    node: Node,
+    literal: Literal,
+    /// What it may be demanded to find, by name.
+    finds: Vec<(u64, Literal)>,
+    sources: Vec<Source>,
+}
+
+/// What is asked of a model.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Question {
+    /// Events to be kept.
+    pub(crate) kept: Vec<u32>,
+    /// Steps to be attempted.
+    pub(crate) attempted: Vec<u32>,
+    /// Steps in the order in which they have to come. Each is kept or attempted.
+    pub(crate) order: Vec<u32>,
+    /// Other demands.
+    pub(crate) also: Vec<Literal>,
+}
+
+/// What a model says.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Found {
+    /// These steps can be done in this order.
+    Order(Vec<Done>),
+    /// There is no such order, because of these literals alone.
+    Impossible(Vec<Literal>),
+    /// None was found, but not everything was looked at.
+    Unknown,
+}
+
+/// A step in a new order.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Done {
+    pub(crate) step: u32,
+    /// Whether nothing is known of what comes of it.
+    pub(crate) is_attempt: bool,
+}
+
+impl<'t> Model<'t> {
+    pub(crate) fn new(trace: &'t Trace) -> Model<'t> {
+        let layout = Layout::new(trace);
+        let mut solver = Cdcl::default();
+        for position in 0..layout.events() {
+            let node = solver.node();
+            let before = layout.before[position];
+            if before != NONE {
+                solver.always(Node(before), node);
+            }
+        }
+        Model {
+            trace,
+            solver,
+            kept: vec![None; layout.events()],
+            stated: Vec::new(),
+            to_state: Vec::new(),
+            sources: HashMap::new(),
+            attempts: Vec::new(),
+            attempt_of: HashMap::new(),
+            writers: HashMap::new(),
+            has_writers: vec![false; trace.objects.len()],
+            is_cut_off: false,
+            counts: Counts::default(),
+            layout,
+        }
+    }
+
+    /// The literals that a question comes down to.
+    pub(crate) fn literals(&mut self, question: &Question) -> Vec<Literal> {
+        let mut literals = question.also.clone();
+        literals.extend(question.kept.iter().map(|&event| self.keep(event)));
+        for &step in &question.attempted {
+            let attempt = self.attempt(step);
+            literals.push(self.attempts[attempt].literal);
+        }
+        for pair in question.order.windows(2) {
+            let [first, second] = [pair[0], pair[1]].map(|step| {
+                if !question.attempted.contains(&step) {
+                    return Node(step);
+                }
+                let attempt = self.attempt(step);
+                self.attempts[attempt].node
+            });
+            literals.push(self.solver.before(first, second));
+        }
+        literals
+    }
+
+    /// Looks for an order in which these literals are true.
+    pub(crate) fn solve(&mut self, literals: &[Literal]) -> Found {
+        loop {
+            self.counts.asked += 1;
+            match self.solver.solve(literals) {
+                Answer::Impossible(_) if self.is_cut_off => return Found::Unknown,
+                Answer::Impossible(core) => return Found::Impossible(core),
+                Answer::Order => {
+                    let order = self.order();
+                    if !self.refine(&order) {
+                        return Found::Order(order);
+                    }
+                }
+            }
+        }
+    }
+
+    /// A smaller reason for the same impossibility, if that is cheap to find.
+    pub(crate) fn shrink(&mut self, core: Vec<Literal>) -> Vec<Literal> {
+        if core.len() > SHRUNK { core } else { shrink_core(&mut self.solver, core) }
+    }
+
+    /// The literal that an event is kept.
+    pub(crate) fn keep(&mut self, event: u32) -> Literal {
+        let literal = self.literal_of(event);
+        while let Some(event) = self.to_state.pop() {
+            self.state(event);
+        }
+        literal
+    }
+
+    /// A demand that can be made or not, made if `switch` is true: at least one of these.
+    pub(crate) fn demand_any(&mut self, switch: Literal, literals: &[Literal]) {
+        let clause: Vec<Literal> =
+            std::iter::once(!switch).chain(literals.iter().copied()).collect();
+        self.solver.clause(&clause);
+    }
+
+    /// The literal that `write` comes after all others of `writes`.
+    pub(crate) fn last_of(&mut self, write: u32, writes: &[u32]) -> Literal {
+        let literal = self.solver.fresh(false);
+        for &other in writes.iter().filter(|&&other| other != write) {
+            let order = self.solver.before(Node(other), Node(write));
+            self.solver.clause(&[!literal, order]);
+        }
+        literal
+    }
+
+    /// A new switch.
+    pub(crate) fn switch(&mut self) -> Literal {
+        self.solver.fresh(false)
+    }
+
+    /// Whether the event is kept in the order found last.
+    pub(crate) fn is_kept(&self, event: u32) -> bool {
+        self.kept[event as usize].is_some_and(|literal| self.solver.is_true(literal))
+    }
+
+    /// The literal that the attempted step finds this in its variable.
+    pub(crate) fn find(&mut self, step: u32, value: u64) -> Literal {
+        let attempt = self.attempt(step);
+        if let Some(&(_, literal)) =
+            self.attempts[attempt].finds.iter().find(|find| find.0 == value)
+        {
+            return literal;
+        }
+        let literal = self.solver.fresh(false);
+        let Attempt { node, .. } = self.attempts[attempt];
+        let sources = self.state_sources(literal, node, step, value);
+        self.attempts[attempt].finds.push((value, literal));
+        self.attempts[attempt].sources.extend(sources);
+        self.finish();
+        literal
+    }
+
+    /// Everything that the variable of a step may hold.
+    pub(crate) fn values(&self, object: ObjectId) -> Vec<u64> {
+        let mut values = vec![self.layout.initial[object.index()]];
+        let updates = &self.layout.updates[object.index()];
+        values.extend(updates.iter().filter_map(|&update| self.layout.writes[update as usize]));
+        values.sort_unstable();
+        values.dedup();
+        values
+    }
+
+    /// The choices that make a run do these steps. A choice that is attempted takes this number.
+    pub(crate) fn schedule(&self, order: &[Done], number: Option<u32>) -> Schedule {
+        let mut schedule = Vec::with_capacity(order.len());
+        for done in order {
+            schedule.push(Choice::Thread(name(self.trace, &self.layout, done.step).thread));
+            if let Some(event) = self.trace.events.get(done.step as usize) {
+                if let Some((_, value)) = crate::past::chosen(event) {
+                    let value = if done.is_attempt { number.unwrap_or(value) } else { value };
+                    schedule.push(Choice::Value(value));
+                }
+            }
+        }
+        schedule
+    }
+
+    fn finish(&mut self) {
+        while let Some(event) = self.to_state.pop() {
+            self.state(event);
+        }
+    }
+
+    fn literal_of(&mut self, event: u32) -> Literal {
+        if let Some(literal) = self.kept[event as usize] {
+            return literal;
+        }
+        let literal = self.solver.fresh(false);
+        self.kept[event as usize] = Some(literal);
+        self.stated.push(event);
+        self.to_state.push(event);
+        literal
+    }
+
+    /// States what it takes to keep an event.
+    fn state(&mut self, event: u32) {
+        let literal = self.literal_of(event);
+        let before = self.layout.before[event as usize];
+        if before != NONE {
+            let needed = self.literal_of(before);
+            self.solver.clause(&[!literal, needed]);
+        }
+        if let Some(&attempt) = self.attempt_of.get(&event) {
+            self.solver.clause(&[!literal, !self.attempts[attempt].literal]);
+        }
+        let object = operation(self.trace, event).object();
+        if object == ObjectId::NONE {
+            return;
+        }
+        if self.layout.is_variable[object.index()] {
+            if let Some(value) = self.layout.reads[event as usize] {
+                let sources = self.state_sources(literal, Node(event), event, value);
+                self.sources.insert(event, sources);
+            }
+        } else if let Some(changed) = self.layout.version[event as usize].checked_sub(1) {
+            let update = self.layout.updates[object.index()][changed as usize];
+            let needed = self.literal_of(update);
+            self.solver.clause(&[!literal, needed]);
+            let order = self.solver.before(Node(update), Node(event));
+            self.solver.clause(&[!literal, order]);
+        }
+    }
+
+    /// States that if `literal` is true, the step at `node` finds `value` in its variable.
+    fn state_sources(
+        &mut self,
+        literal: Literal,
+        node: Node,
+        step: u32,
+        value: u64,
+    ) -> Vec<Source> {
+        let object = operation(self.trace, step).object();
+        self.index_writers(object);
+        let mut writes: Vec<Option<u32>> = self
+            .writers
+            .get(&(object.0, value))
+            .map(|writes| {
+                writes
+                    .iter()
+                    .copied()
+                    .filter(|&write| !self.follows(write, step))
+                    .map(Some)
+                    .collect()
+            })
+            .unwrap_or_default();
+        if writes.len() > MOST_SOURCES {
+            writes.sort_by_key(|write| write.map(|write| (write.abs_diff(step), write)));
+            writes.truncate(MOST_SOURCES);
+            self.is_cut_off = true;
+        }
+        if self.layout.initial[object.index()] == value {
+            writes.push(None);
+        }
+        let mut sources = Vec::with_capacity(writes.len());
+        let mut clause = vec![!literal];
+        for &write in &writes {
+            // What has only one source has that one.
+            let source = if writes.len() == 1 { literal } else { self.solver.fresh(false) };
+            clause.push(source);
+            sources.push(Source { literal: source, write, value });
+            if let Some(write) = write {
+                let needed = self.literal_of(write);
+                self.solver.clause(&[!source, needed]);
+                let order = self.solver.before(Node(write), node);
+                self.solver.clause(&[!source, order]);
+            }
+        }
+        if writes.len() != 1 {
+            self.solver.clause(&clause);
+        }
+        sources
+    }
+
+    /// Whether a write is the step itself or comes after it in its thread.
+    fn follows(&self, write: u32, step: u32) -> bool {
+        let of = |step| name(self.trace, &self.layout, step);
+        let (write, step) = (of(write), of(step));
+        write.thread == step.thread && write.index >= step.index
+    }
+
+    fn index_writers(&mut self, object: ObjectId) {
+        if std::mem::replace(&mut self.has_writers[object.index()], true) {
+            return;
+        }
+        for &update in &self.layout.updates[object.index()] {
+            if let Some(value) = self.layout.writes[update as usize] {
+                self.writers.entry((object.0, value)).or_default().push(update);
+            }
+        }
+    }
+
+    fn attempt(&mut self, step: u32) -> usize {
+        if let Some(&index) = self.attempt_of.get(&step) {
+            return index;
+        }
+        let (node, literal) = (self.solver.node(), self.solver.fresh(false));
+        let before = self.layout.before[step as usize];
+        if before != NONE {
+            self.solver.always(Node(before), node);
+            let needed = self.keep(before);
+            self.solver.clause(&[!literal, needed]);
+        }
+        if let Some(Some(kept)) = self.kept.get(step as usize) {
+            self.solver.clause(&[!literal, !*kept]);
+        }
+        self.attempt_of.insert(step, self.attempts.len());
+        self.attempts.push(Attempt { step, node, literal, finds: Vec::new(), sources: Vec::new() });
+        self.attempts.len() - 1
+    }
+
+    /// The steps of the order found last that are done in it.
+    fn order(&self) -> Vec<Done> {
+        let kept = self.stated.iter().filter(|&&event| self.is_kept(event));
+        let kept =
+            kept.map(|&step| (self.solver.position(Node(step)), Done { step, is_attempt: false }));
+        let attempts = self.attempts.iter().filter(|attempt| self.solver.is_true(attempt.literal));
+        let attempts = attempts.map(|attempt| {
+            (self.solver.position(attempt.node), Done { step: attempt.step, is_attempt: true })
+        });
+        let mut order: Vec<(u32, Done)> = kept.chain(attempts).collect();
+        order.sort_unstable_by_key(|(position, _)| *position);
+        order.into_iter().map(|(_, done)| done).collect()
+    }
+
+    fn node_of(&self, done: Done) -> (Node, Literal) {
+        if done.is_attempt {
+            let attempt = &self.attempts[self.attempt_of[&done.step]];
+            (attempt.node, attempt.literal)
+        } else {
+            let literal = self.kept[done.step as usize];
+            (
+                Node(done.step),
+                literal.expect("raddle invariant broken: a kept event without constraints"),
+            )
+        }
+    }
+
+    /// Goes through an order, and states what rules it out if something does.
+    fn refine(&mut self, order: &[Done]) -> bool {
+        let mut clauses: Vec<Vec<Literal>> = Vec::new();
+        let mut last: HashMap<u32, OfObject> = HashMap::new();
+        for &done in order {
+            let op = operation(self.trace, done.step);
+            let object = op.object();
+            if object == ObjectId::NONE {
+                continue;
+            }
+            let state = last.entry(object.0).or_default();
+            if self.layout.is_variable[object.index()] {
+                self.check_variable(done, state, &mut clauses);
+                let access = if done.is_attempt {
+                    op.access()
+                } else {
+                    self.trace.events[done.step as usize].access()
+                };
+                if access == Access::Update {
+                    state.newest = Some(done);
+                }
+            } else {
+                self.check_object(done, state, &mut clauses);
+            }
+        }
+        for clause in &clauses {
+            self.solver.clause(clause);
+        }
+        !clauses.is_empty()
+    }
+
+    /// A step on a variable: does it find what it has to?
+    fn check_variable(&mut self, done: Done, state: &OfObject, clauses: &mut Vec<Vec<Literal>>) {
+        let (node, _) = self.node_of(done);
+        let sources: &[Source] = if done.is_attempt {
+            &self.attempts[self.attempt_of[&done.step]].sources
+        } else {
+            self.sources.get(&done.step).map_or(&[], Vec::as_slice)
+        };
+        let is_found = |source: &Source| match state.newest {
+            None => source.write.is_none(),
+            Some(newest) => !newest.is_attempt && source.write == Some(newest.step),
+        };
+        let chosen = |source: &&Source| self.solver.is_true(source.literal);
+        let has_what_it_needs =
+            |value: u64| sources.iter().any(|source| source.value == value && is_found(source));
+        let wrong: Vec<Source> = sources
+            .iter()
+            .filter(chosen)
+            .filter(|source| !has_what_it_needs(source.value))
+            .copied()
+            .collect();
+        for source in wrong {
+            let newest = state.newest.expect("raddle invariant broken: a source was not done");
+            let (between, is_done) = self.node_of(newest);
+            let mut clause = vec![!source.literal, !is_done, self.solver.before(node, between)];
+            if let Some(write) = source.write {
+                clause.push(self.solver.before(between, Node(write)));
+            }
+            clauses.push(clause);
+        }
+    }
+
+    /// A step on any other object: is its history what it has to be, and can it be done?
+    fn check_object(&mut self, done: Done, state: &mut OfObject, clauses: &mut Vec<Vec<Literal>>) {
+        let (node, literal) = self.node_of(done);
+        let op = operation(self.trace, done.step);
+        let object = op.object().index();
+        if let (false, Some(attempt)) = (done.is_attempt, state.attempt) {
+            let (other, is_done) = self.node_of(attempt);
+            clauses.push(vec![!literal, !is_done, self.solver.before(node, other)]);
+        }
+        if !done.is_attempt {
+            let version = self.layout.version[done.step as usize];
+            if version < state.updates {
+                // It came too late: something that changed the object after it in the run comes first.
+                let update = self.layout.updates[object][version as usize];
+                let needed = self.keep(update);
+                clauses.push(vec![!literal, !needed, self.solver.before(node, Node(update))]);
+            }
+            if self.trace.events[done.step as usize].access() == Access::Update {
+                state.updates = version + 1;
+            }
+            return;
+        }
+        let mut found = Object::from(&self.trace.objects[object]);
+        let updates = &self.layout.updates[object];
+        for &update in &updates[..state.updates as usize] {
+            found
+                .apply(operation(self.trace, update), self.trace.events[update as usize].id.thread);
+        }
+        if state.attempt.is_none()
+            && !found.enabled(op, name(self.trace, &self.layout, done.step).thread)
+        {
+            let (last, next) =
+                (state.updates.checked_sub(1), updates.get(state.updates as usize).copied());
+            let last = last.map(|last| updates[last as usize]);
+            let mut clause = vec![!literal];
+            clause.extend(last.map(|last| !self.keep(last)));
+            clause.extend(next.filter(|&next| next != done.step).map(|next| self.keep(next)));
+            clauses.push(clause);
+        }
+        state.attempt = Some(done);
+    }
+}
+
+/// What an order has done to an object so far.
+#[derive(Copy, Clone, Debug, Default)]
+struct OfObject {
+    /// The last write of a variable.
+    newest: Option<Done>,
+    /// How many kept events have changed it.
+    updates: u32,
+    /// The last attempt on it.
+    attempt: Option<Done>,
+}

@@ -1,0 +1,6 @@
+//! Searches by solver: what they reach, and whether every order they find is one.
+
+mod cases;
+mod filters;
+mod reach;
+mod state;

@@ -1,0 +1,98 @@
+//! Answers on random constraints, against brute force and against Z3.
+
+mod brute_force;
+mod problem;
+mod z3;
+
+use problem::{Problem, Size};
+use raddle_solve::{Answer, Cdcl, Literal, OrderSolver, shrink_core};
+use raddle_strategy::{Rng, mix};
+
+/// How often `RADDLE_TEST_SCALE` says.
+fn scaled(count: u64) -> u64 {
+    let factor = std::env::var("RADDLE_TEST_SCALE").map_or(1.0, |factor| factor.parse().unwrap());
+    ((count as f64 * factor) as u64).max(1)
+}
+
+/// What the solver says of every question of a problem, having checked what can be checked by looking:
+/// orders satisfy everything, cores are among the assumptions and rule every order out.
+fn ask(problem: &Problem) -> Vec<bool> {
+    let mut solver = Cdcl::default();
+    let names = problem.state(&mut solver);
+    problem
+        .questions
+        .iter()
+        .map(|question| {
+            let assumptions: Vec<Literal> =
+                question.iter().map(|term| names.literal(&mut solver, *term)).collect();
+            match solver.solve(&assumptions) {
+                Answer::Order => {
+                    problem.check(question, &solver, &names);
+                    true
+                }
+                Answer::Impossible(core) => {
+                    assert!(core.iter().all(|literal| assumptions.contains(literal)));
+                    let small = shrink_core(&mut solver, core.clone());
+                    assert!(small.iter().all(|literal| core.contains(literal)));
+                    assert!(matches!(solver.solve(&small), Answer::Impossible(_)));
+                    for left_out in 0..small.len() {
+                        let mut rest = small.clone();
+                        rest.remove(left_out);
+                        assert_eq!(solver.solve(&rest), Answer::Order, "the core could be smaller");
+                    }
+                    false
+                }
+            }
+        })
+        .collect()
+}
+
+#[test]
+fn small_problems_as_by_brute_force() {
+    let mut counts = [0, 0];
+    for case in 0..scaled(1500) {
+        let mut rng = Rng::new(mix(7, case));
+        let nodes = 2 + rng.below(9);
+        let problem = Problem::random(Size { nodes, clauses: 2 * nodes, truths: 3 }, &mut rng);
+        for (question, possible) in problem.questions.iter().zip(ask(&problem)) {
+            assert_eq!(
+                possible,
+                brute_force::is_possible(&problem, question),
+                "case {case}: {problem:?}"
+            );
+            counts[usize::from(possible)] += 1;
+        }
+    }
+    println!("{} impossible, {} possible", counts[0], counts[1]);
+    assert!(counts.iter().all(|&count| count >= scaled(300)), "one answer is too rare: {counts:?}");
+}
+
+#[test]
+fn large_problems_as_by_z3() {
+    if !z3::is_there() {
+        // Past the capture of test output: it has to be seen.
+        use std::io::Write;
+        let _ = writeln!(
+            std::io::stderr(),
+            "NOTICE: not compared with Z3, which is not installed here"
+        );
+        return;
+    }
+    let mut counts = [0, 0];
+    let problems: Vec<Problem> = (0..scaled(40))
+        .map(|case| {
+            let mut rng = Rng::new(mix(8, case));
+            let nodes = 15 + rng.below(30);
+            let clauses = nodes * (2 + rng.below(8));
+            Problem::random(Size { nodes, clauses, truths: nodes / 3 }, &mut rng)
+        })
+        .collect();
+    let theirs = z3::answers(&problems);
+    for (case, (problem, theirs)) in problems.iter().zip(theirs).enumerate() {
+        let mine = ask(problem);
+        mine.iter().for_each(|&possible| counts[usize::from(possible)] += 1);
+        assert_eq!(mine, theirs, "case {case}");
+    }
+    println!("{} impossible, {} possible", counts[0], counts[1]);
+    assert!(counts.iter().all(|&count| count >= scaled(20)), "one answer is too rare: {counts:?}");
+}

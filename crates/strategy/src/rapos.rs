@@ -1,0 +1,129 @@
+//! RAPOS (Sen, ASE 2007): random partial order sampling by batches of independent operations.
+//!
+//! From those that may be scheduled one is taken at random, and each of the others that is
+//! independent of all taken so far with probability ½; the batch is performed in random order. Then
+//! those that depend on something in the batch may be scheduled; if there are none, all.
+//!
+//! Promise: every partial order has a chance. Here as the baseline of partial order sampling.
+//!
+//! Deviation: an operation of the batch that another of it has disabled or changed waits for a
+//! later batch. (Independent operations do not disable each other.)
+
+use alloc::vec::Vec;
+
+use raddle_core::{
+    Chooser, Effect, Event, Footprint, Pending, Pick, Point, ThreadId, ThreadOp, Threads, Trace,
+};
+
+use crate::{Rng, Sampler};
+
+/// The chooser by batches.
+#[derive(Clone, Debug)]
+pub struct Rapos {
+    rng: Rng,
+    /// Threads still to run in this batch, with what each was to do; the next one last.
+    batch: Vec<Footprint>,
+    /// Everything in this batch.
+    taken: Vec<Footprint>,
+    /// Scratch: options that may be scheduled.
+    schedulable: Vec<usize>,
+    /// How many events have been looked at.
+    seen: usize,
+}
+
+impl Default for Rapos {
+    fn default() -> Rapos {
+        Rapos {
+            rng: Rng::new(0),
+            batch: Vec::new(),
+            taken: Vec::new(),
+            schedulable: Vec::new(),
+            seen: 0,
+        }
+    }
+}
+
+impl Rapos {
+    /// Everything that a new thread does depends on its spawn.
+    fn welcome(&mut self, past: &[Event]) {
+        for event in &past[self.seen.min(past.len())..] {
+            if event.op.is_thread() {
+                if let (ThreadOp::Spawn, Effect::Value(child)) = (event.op.thread(), event.effect) {
+                    let thread = ThreadId(child as u32);
+                    self.taken.push(Footprint { thread, ..event.footprint() });
+                }
+            }
+        }
+        self.seen = past.len();
+    }
+
+    /// Puts the next batch together.
+    fn draw_batch(&mut self, threads: &Threads<'_>) {
+        let depends = |thread: &ThreadId| {
+            let next = footprint(&threads.pending[thread.index()]);
+            self.taken.iter().any(|taken| taken.depends(&next))
+        };
+        let all = threads.enabled.iter().enumerate();
+        self.schedulable.clear();
+        self.schedulable
+            .extend(all.filter(|(_, thread)| depends(thread)).map(|(option, _)| option));
+        if self.schedulable.is_empty() {
+            self.schedulable.extend(0..threads.enabled.len());
+        }
+        self.taken.clear();
+        // In random order: the first is taken, and so is every second of those that fit.
+        for left in (1..=self.schedulable.len()).rev() {
+            let option = self.schedulable.swap_remove(self.rng.below(left));
+            let next = footprint(&threads.pending[threads.enabled[option].index()]);
+            let fits = !self.taken.iter().any(|taken| taken.depends(&next));
+            if self.taken.is_empty() || fits && self.rng.below(2) == 0 {
+                self.taken.push(next);
+            }
+        }
+        self.batch.clear();
+        self.batch.extend_from_slice(&self.taken);
+        for last in (1..self.batch.len()).rev() {
+            self.batch.swap(last, self.rng.below(last + 1));
+        }
+    }
+}
+
+fn footprint(pending: &Pending) -> Footprint {
+    let (object, access) = (pending.op.object(), pending.op.access());
+    Footprint { thread: pending.thread, object, access }
+}
+
+impl Chooser for Rapos {
+    const WATCHES_CHANGES: bool = false;
+
+    fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick {
+        let Point::Thread(threads) = at else {
+            return Pick::Take(self.rng.below(at.options()));
+        };
+        self.welcome(past);
+        loop {
+            while let Some(next) = self.batch.pop() {
+                let place = threads.enabled.iter().position(|&thread| thread == next.thread);
+                if let Some(option) = place {
+                    if footprint(&threads.pending[next.thread.index()]) == next {
+                        return Pick::Take(option);
+                    }
+                }
+            }
+            self.draw_batch(threads);
+        }
+    }
+}
+
+impl Sampler for Rapos {
+    const DRAWS_ALIKE: bool = true;
+
+    fn begin(&mut self, seed: u64) {
+        self.rng = Rng::new(seed);
+        self.batch.clear();
+        self.taken.clear();
+        self.seen = 0;
+    }
+
+    fn learn(&mut self, _trace: &Trace) {}
+}

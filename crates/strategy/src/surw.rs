@@ -1,0 +1,301 @@
+//! Selectively uniform random walk (Zhao et al., ASPLOS 2025).
+//!
+//! In each run one object is of interest, drawn with a probability proportional to its accesses. A
+//! thread that is about to access it goes on only if it is the intended one, which is drawn by how
+//! many accesses each thread (with those it will still spawn) has left; otherwise it is held. All
+//! other operations go by random priorities, drawn again for a thread after each of its steps.
+//!
+//! Promise: if the numbers are right and nobody waits, every order of the accesses to the object of
+//! interest is as likely as any other.
+//!
+//! Where they are too small, a thread that is about to access the object has one access left. They
+//! come from the first run, so the promise starts with the second. The object is drawn
+//! again for every run. Objects have other numbers in every run, and a chooser does not see their
+//! names: the object of interest is recognised by the first operation on it that stands where one
+//! stood in the first run (the same thread, the same position among its operations). If the program
+//! does something else there, another object is of interest in that run, which does no harm.
+//! Objects that one thread alone uses, and the lives of threads, are of no interest.
+
+use alloc::vec::Vec;
+
+use raddle_core::{
+    Chooser, Effect, Event, ObjectId, ObjectKind, Pending, Pick, Point, ThreadId, ThreadOp,
+    Threads, Trace,
+};
+
+use crate::{Rng, Sampler};
+
+/// The chooser for one object at a time.
+#[derive(Clone, Debug)]
+pub struct Surw {
+    rng: Rng,
+    profile: Profile,
+    /// Which of the profile's objects is of interest.
+    interest: Option<usize>,
+    /// What that object is called in this run, once it was met.
+    object: Option<ObjectId>,
+    /// By thread: accesses left, with those of threads still to be spawned.
+    left: Vec<u64>,
+    /// By thread.
+    rank: Vec<u64>,
+    /// By thread: whether it waits because another one was intended.
+    held: Vec<bool>,
+    /// By thread: how many events it has performed.
+    done: Vec<u32>,
+    intended: Option<ThreadId>,
+    seen: usize,
+}
+
+/// What the first run did.
+#[derive(Clone, Debug, Default)]
+struct Profile {
+    /// By thread and position, the object.
+    touched: Vec<Vec<ObjectId>>,
+    /// Those that several threads accessed.
+    objects: Vec<Interest>,
+    /// The accesses to all of them.
+    accesses: usize,
+    /// By thread.
+    parent: Vec<ThreadId>,
+}
+
+/// An object that may be of interest.
+#[derive(Clone, Debug)]
+struct Interest {
+    object: ObjectId,
+    accesses: usize,
+    /// By thread.
+    by: Vec<u64>,
+}
+
+impl Default for Surw {
+    fn default() -> Surw {
+        Surw {
+            rng: Rng::new(0),
+            profile: Profile::default(),
+            interest: None,
+            object: None,
+            left: Vec::new(),
+            rank: Vec::new(),
+            held: Vec::new(),
+            done: Vec::new(),
+            intended: None,
+            seen: 0,
+        }
+    }
+}
+
+impl Surw {
+    fn make_room(&mut self, threads: usize) {
+        let room = self.rank.len().max(threads);
+        self.left.resize(room, 0);
+        self.held.resize(room, false);
+        self.done.resize(room, 0);
+        while self.rank.len() < room {
+            let rank = self.rng.bits();
+            self.rank.push(rank);
+        }
+    }
+
+    /// Takes note of the events since the last point.
+    fn count(&mut self, past: &[Event]) {
+        for event in &past[self.seen.min(past.len())..] {
+            let thread = event.id.thread.index();
+            self.done[thread] += 1;
+            self.rank[thread] = self.rng.bits();
+            if self.object == Some(event.op.object()) {
+                self.left[thread] = self.left[thread].saturating_sub(1);
+                self.intended = None;
+                self.held.fill(false);
+            }
+            if event.op.is_thread() {
+                if let (ThreadOp::Spawn, Effect::Value(child)) = (event.op.thread(), event.effect) {
+                    self.divide(event.id.thread, ThreadId(child as u32));
+                }
+            }
+        }
+        self.seen = past.len();
+    }
+
+    /// A spawn: what the child will do was counted with its parent, and so was the intention.
+    fn divide(&mut self, parent: ThreadId, child: ThreadId) {
+        let all = self.left[parent.index()];
+        let of_child = self.left[child.index()].min(all);
+        self.left[parent.index()] = all - of_child;
+        if self.intended == Some(parent) && (self.rng.below(all.max(1) as usize) as u64) < of_child
+        {
+            self.intended = Some(child);
+        }
+    }
+
+    /// Whether this is an access to the object of interest.
+    fn is_of_interest(&mut self, pending: &Pending) -> bool {
+        let Some(interest) = self.interest else { return false };
+        let object = pending.op.object();
+        if object == ObjectId::NONE {
+            return false;
+        }
+        match self.object {
+            Some(known) => known == object,
+            None => {
+                let thread = pending.thread.index();
+                let touched = self.profile.touched.get(thread);
+                let there = touched.and_then(|all| all.get(self.done[thread] as usize));
+                let found = there == Some(&self.profile.objects[interest].object);
+                if found {
+                    self.object = Some(object);
+                }
+                found
+            }
+        }
+    }
+
+    /// Of the enabled threads that are not held and that `may` go on, the one with the highest rank.
+    fn highest(&self, enabled: &[ThreadId], may: impl Fn(ThreadId) -> bool) -> Option<usize> {
+        let mut best: Option<(usize, u64)> = None;
+        for (option, &thread) in enabled.iter().enumerate() {
+            let rank = self.rank[thread.index()];
+            let is_better = best.is_none_or(|(_, other)| rank > other);
+            if is_better && !self.held[thread.index()] && may(thread) {
+                best = Some((option, rank));
+            }
+        }
+        best.map(|(option, _)| option)
+    }
+
+    /// Who goes on, if the intended thread alone may access the object; those that come before it and
+    /// are about to are held.
+    fn hold_back(&mut self, threads: &Threads<'_>) -> Option<usize> {
+        let (object, intended) = (self.object, self.intended);
+        let may = |thread: ThreadId| {
+            let pending = &threads.pending[thread.index()];
+            Some(pending.op.object()) != object || Some(thread) == intended
+        };
+        let next = self.highest(threads.enabled, may);
+        let rank = next.map(|option| self.rank[threads.enabled[option].index()]);
+        for &thread in threads.enabled {
+            if !may(thread) && rank.is_none_or(|rank| self.rank[thread.index()] > rank) {
+                self.held[thread.index()] = true;
+            }
+        }
+        next
+    }
+
+    /// Draws the thread that is to access the object next.
+    fn intend(&mut self, pending: &[Pending]) -> Option<ThreadId> {
+        let (object, left, done) = (self.object, &self.left, &self.done);
+        let weight = |pending: &Pending| {
+            let thread = pending.thread.index();
+            let left = left[thread];
+            if object == Some(pending.op.object()) && pending.enabled {
+                // About to access it, whatever was counted.
+                left.max(1)
+            } else if done[thread] > 0 || pending.enabled {
+                left
+            } else {
+                // Not spawned yet: counted with its parent.
+                0
+            }
+        };
+        let total: u64 = pending.iter().map(weight).sum();
+        let drawn = self.rng.below(total.max(1) as usize) as u64;
+        let mut sum = 0;
+        let thread = pending.iter().find(|pending| {
+            sum += weight(pending);
+            drawn < sum
+        });
+        thread.map(|pending| pending.thread)
+    }
+}
+
+impl Chooser for Surw {
+    const WATCHES_CHANGES: bool = false;
+
+    fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick {
+        let Point::Thread(threads) = at else {
+            return Pick::Take(self.rng.below(at.options()));
+        };
+        self.make_room(threads.pending.len());
+        self.count(past);
+        loop {
+            if let Some(best) = self.highest(threads.enabled, |_| true) {
+                let thread = threads.enabled[best];
+                if !self.is_of_interest(&threads.pending[thread.index()]) {
+                    return Pick::Take(best);
+                }
+                if self.intended.is_none() {
+                    self.intended = self.intend(threads.pending);
+                }
+                if let Some(next) = self.hold_back(threads) {
+                    return Pick::Take(next);
+                }
+            }
+            // The intended thread cannot get there.
+            self.held.fill(false);
+            self.intended = None;
+        }
+    }
+}
+
+impl Sampler for Surw {
+    fn begin(&mut self, seed: u64) {
+        self.rng = Rng::new(seed);
+        self.object = None;
+        self.intended = None;
+        self.seen = 0;
+        self.rank.clear();
+        self.left.clear();
+        self.held.clear();
+        self.done.clear();
+        self.interest = None;
+        let Profile { objects, accesses, parent, .. } = &self.profile;
+        if *accesses == 0 {
+            return;
+        }
+        let mut drawn = self.rng.below(*accesses);
+        let interest = objects.iter().position(|object| {
+            let here = drawn < object.accesses;
+            drawn = drawn.wrapping_sub(object.accesses);
+            here
+        });
+        self.interest = interest;
+        let Some(interest) = interest else { return };
+        self.left.extend_from_slice(&objects[interest].by);
+        for child in (1..self.left.len()).rev() {
+            let parent = parent[child].index();
+            if parent < child {
+                self.left[parent] += self.left[child];
+            }
+        }
+        self.make_room(self.left.len());
+    }
+
+    fn learn(&mut self, trace: &Trace) {
+        if !self.profile.touched.is_empty() {
+            return;
+        }
+        let profile = &mut self.profile;
+        let threads = trace.threads.iter().map(|info| info.id.index() + 1).max().unwrap_or(1);
+        profile.touched.resize(threads, Vec::new());
+        profile.parent.resize(threads, ThreadId::MAIN);
+        for info in &trace.threads {
+            profile.parent[info.id.index()] = info.parent;
+        }
+        let mut by = alloc::vec![alloc::vec![0u64; threads]; trace.objects.len()];
+        for event in &trace.events {
+            let object = event.op.object();
+            profile.touched[event.id.thread.index()].push(object);
+            if let Some(by) = by.get_mut(object.index()) {
+                by[event.id.thread.index()] += 1;
+            }
+        }
+        for (number, by) in by.into_iter().enumerate() {
+            let is_life = matches!(trace.objects[number].kind, ObjectKind::Thread(_));
+            if !is_life && by.iter().filter(|&&accesses| accesses > 0).count() > 1 {
+                let accesses = by.iter().sum::<u64>() as usize;
+                profile.accesses += accesses;
+                profile.objects.push(Interest { object: ObjectId(number as u32), accesses, by });
+            }
+        }
+    }
+}

@@ -1,0 +1,404 @@
+//! Work-stealing queues after Cilk's THE protocol: an owner pushes and pops at the tail; stealers take
+//! from the head, one at a time.
+//!
+//! `WSQ` and `IWSQ` (with a mutex and with a spin lock) are SCTBench's; in their bugged forms the guard of
+//! a push is off by one: while a stealer has moved the head but not read its slot yet, the owner
+//! overwrites it. `WSQ-State` and `IWSQ-State` have the right guard; what fails there is a log of what each
+//! thread does, whose list of threads is made longer without a lock. `pct-wsq` is the first of these as
+//! the PCT paper varies it: more stealers, more items.
+//!
+//! SCTBench's queues access head and tail by interlocked instructions, reads included. Such an access is
+//! two points to Maple, a read and a write, and here.
+
+use std::sync::atomic::{AtomicI32 as Quiet, Ordering::Relaxed};
+
+use raddle::Granularity;
+use raddle::cell::Shared;
+use raddle::sync::atomic::{AtomicI32, Ordering::SeqCst};
+use raddle::sync::{Arc, Mutex, MutexGuard};
+use raddle::thread;
+
+use super::{Class, Failure, Form, Origin, Program, Size, Space, join_all};
+
+pub(super) const WSQ: Program = Program {
+    name: "WSQ",
+    origin: Origin::SctBench,
+    about: "a work-stealing queue; the guard of a push lets an item be overwritten",
+    failure: Failure::Assertion,
+    class: Class::Atomicity,
+    granularity: Granularity::All,
+    space: Space::Acyclic,
+    size: Size::FIXED,
+    threads: |_| 3,
+    body: |form, _| run(Setup { form, ..Setup::SCTBENCH }),
+};
+
+pub(super) const INTERLOCKED: Program = Program {
+    name: "IWSQ",
+    about: "the same with a spin lock",
+    space: Space::Cyclic,
+    body: |form, _| run(Setup { form, lock: Kind::Spin, ..Setup::SCTBENCH }),
+    ..WSQ
+};
+
+pub(super) const STATE: Program = Program {
+    name: "WSQ-State",
+    about: "a work-stealing queue that logs; its list of threads is made longer without a lock",
+    body: |form, _| run(Setup { form, defect: Defect::Log, ..Setup::SCTBENCH }),
+    ..WSQ
+};
+
+pub(super) const INTERLOCKED_STATE: Program = Program {
+    name: "IWSQ-State",
+    about: "the same with a spin lock",
+    space: Space::Cyclic,
+    body: |form, _| {
+        run(Setup { form, defect: Defect::Log, lock: Kind::Spin, ..Setup::SCTBENCH });
+    },
+    ..WSQ
+};
+
+pub(super) const STEALERS: Program = Program {
+    name: "pct-wsq",
+    origin: Origin::Pct,
+    about: "WSQ with four items and a number of stealers, with two attempts each",
+    size: Size { counts: "stealers", least: 1, usual: 2, most: 64 },
+    threads: |stealers| stealers + 1,
+    body: |form, stealers| run(Setup { form, stealers, ..Setup::PCT }),
+    ..WSQ
+};
+
+pub(super) const ITEMS: Program = Program {
+    name: "pct-wsq-items",
+    about: "WSQ with two stealers, with two attempts each, and a number of items",
+    size: Size { counts: "items", least: 4, usual: 4, most: 64 },
+    threads: |_| 3,
+    body: |form, items| run(Setup { form, items, ..Setup::PCT }),
+    ..STEALERS
+};
+
+#[derive(Clone, Copy)]
+struct Setup {
+    form: Form,
+    defect: Defect,
+    lock: Kind,
+    points: Points,
+    stealers: u32,
+    items: u32,
+}
+
+impl Setup {
+    const SCTBENCH: Setup = Setup {
+        form: Form::Bugged,
+        defect: Defect::Guard,
+        lock: Kind::Mutex,
+        points: Points::Two,
+        stealers: 2,
+        items: 4,
+    };
+
+    const PCT: Setup = Setup { points: Points::One, ..Setup::SCTBENCH };
+}
+
+/// What is wrong in the bugged form.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Defect {
+    Guard,
+    Log,
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Mutex,
+    Spin,
+}
+
+/// How many points an access to head or tail is.
+#[derive(Clone, Copy)]
+enum Points {
+    One,
+    /// Maple takes an interlocked instruction for a read and a write.
+    Two,
+}
+
+struct Queue {
+    head: Counter,
+    tail: Counter,
+    /// Changed under the lock.
+    mask: Quiet,
+    slots: Vec<Slot>,
+    lock: Lock,
+    guard: i32,
+    log: Option<Log>,
+    /// By item: how often it was run.
+    runs: Vec<Quiet>,
+}
+
+const FIRST_MASK: i32 = 1;
+const ATTEMPTS: u32 = 2;
+
+fn run(setup: Setup) {
+    let Setup { form, defect, lock, points, stealers, items } = setup;
+    let is_defect = |other| form == Form::Bugged && defect == other;
+    let slots = (2 * items as usize).next_power_of_two().max(4);
+    let queue = Arc::new(Queue {
+        head: Counter::new(points),
+        tail: Counter::new(points),
+        mask: Quiet::new(FIRST_MASK),
+        slots: (0..slots).map(|_| Slot::default()).collect(),
+        lock: match lock {
+            Kind::Mutex => Lock::Mutex(Mutex::new(())),
+            Kind::Spin => Lock::Spin(Counter::new(points)),
+        },
+        guard: i32::from(is_defect(Defect::Guard)),
+        log: (defect == Defect::Log).then(|| Log::new(form)),
+        runs: (0..items).map(|_| Quiet::new(0)).collect(),
+    });
+    let handles = (1..=stealers).map(|me| {
+        let queue = queue.clone();
+        thread::spawn(move || {
+            for _ in 0..ATTEMPTS {
+                queue.note(me);
+                let stolen = queue.steal();
+                queue.note(me);
+                queue.run(stolen);
+            }
+        })
+    });
+    let handles = handles.collect();
+    queue.own(items as i32);
+    join_all(handles);
+    for (item, runs) in queue.runs.iter().enumerate() {
+        assert_eq!(runs.load(Relaxed), 1, "runs of item {item}");
+    }
+}
+
+impl Queue {
+    /// The owner pushes two and pops one until all are pushed, then pops the others.
+    fn own(&self, items: i32) {
+        for pair in 0..items / 2 {
+            self.push(2 * pair);
+            self.push(2 * pair + 1);
+            self.pop_and_run();
+        }
+        if items % 2 == 1 {
+            self.push(items - 1);
+            self.pop_and_run();
+        }
+        for _ in 0..items / 2 {
+            self.pop_and_run();
+        }
+    }
+
+    fn pop_and_run(&self) {
+        self.note(0);
+        let popped = self.pop();
+        self.note(0);
+        self.run(popped);
+    }
+
+    fn run(&self, item: Option<i32>) {
+        if let Some(item) = item {
+            self.runs[item as usize].fetch_add(1, Relaxed);
+        }
+    }
+
+    fn note(&self, thread: u32) {
+        if let Some(log) = &self.log {
+            log.note(thread);
+        }
+    }
+
+    fn steal(&self) -> Option<i32> {
+        let _guard = self.lock.take();
+        let head = self.head.get();
+        self.head.set(head + 1);
+        if head < self.tail.get() {
+            return Some(self.slot(head).take());
+        }
+        self.head.set(head);
+        None
+    }
+
+    fn pop(&self) -> Option<i32> {
+        let tail = self.tail.get() - 1;
+        self.tail.set(tail);
+        if self.head.get() <= tail {
+            return Some(self.slot(tail).take());
+        }
+        self.tail.set(tail + 1);
+        self.pop_locked()
+    }
+
+    fn pop_locked(&self) -> Option<i32> {
+        let _guard = self.lock.take();
+        let tail = self.tail.get() - 1;
+        self.tail.set(tail);
+        let mut item = None;
+        if self.head.get() <= tail {
+            item = Some(self.slot(tail).take());
+        } else {
+            self.tail.set(tail + 1);
+        }
+        if self.head.get() > tail {
+            self.head.set(0);
+            self.tail.set(0);
+            item = None;
+        }
+        item
+    }
+
+    fn push(&self, item: i32) {
+        let tail = self.tail.get();
+        let room = self.mask.load(Relaxed) + self.guard;
+        if tail < self.head.get() + room {
+            self.slot(tail).put(item);
+            self.tail.set(tail + 1);
+        } else {
+            self.push_locked(item);
+        }
+    }
+
+    /// Moves the items to the front, and doubles the room if they fill it.
+    fn push_locked(&self, item: i32) {
+        let _guard = self.lock.take();
+        let head = self.head.get();
+        let count = self.tail.get() - head;
+        let mask = self.mask.load(Relaxed);
+        let head = head & mask;
+        self.head.set(head);
+        self.tail.set(head + count);
+        if count >= mask {
+            let items: Vec<_> = (head..head + count)
+                .map(|at| self.slots[(at & mask) as usize].item.load(Relaxed))
+                .collect();
+            for (slot, item) in self.slots.iter().zip(items) {
+                slot.item.store(item, Relaxed);
+            }
+            self.mask.store(2 * (mask + 1) - 1, Relaxed);
+            self.head.set(0);
+            self.tail.set(count);
+        }
+        let tail = self.tail.get();
+        self.slot(tail).item.store(item, Relaxed);
+        self.tail.set(tail + 1);
+    }
+
+    fn slot(&self, at: i32) -> &Slot {
+        &self.slots[(at & self.mask.load(Relaxed)) as usize]
+    }
+}
+
+/// A place for an item. Where several threads can be at it, the access is a point.
+#[derive(Default)]
+struct Slot {
+    point: Shared<()>,
+    item: Quiet,
+}
+
+impl Slot {
+    fn take(&self) -> i32 {
+        self.point.get();
+        self.item.load(Relaxed)
+    }
+
+    fn put(&self, item: i32) {
+        self.point.set(());
+        self.item.store(item, Relaxed);
+    }
+}
+
+/// A variable that is accessed by interlocked instructions.
+struct Counter {
+    points: Points,
+    value: AtomicI32,
+}
+
+impl Counter {
+    fn new(points: Points) -> Counter {
+        Counter { points, value: AtomicI32::new(0) }
+    }
+
+    fn get(&self) -> i32 {
+        match self.points {
+            Points::One => self.value.load(SeqCst),
+            Points::Two => {
+                self.read();
+                self.value.fetch_add(0, SeqCst)
+            }
+        }
+    }
+
+    fn set(&self, value: i32) {
+        self.swap(value);
+    }
+
+    fn swap(&self, value: i32) -> i32 {
+        self.read();
+        self.value.swap(value, SeqCst)
+    }
+
+    /// The first half of an interlocked instruction.
+    fn read(&self) {
+        match self.points {
+            Points::One => {}
+            Points::Two => {
+                self.value.load(SeqCst);
+            }
+        }
+    }
+}
+
+enum Lock {
+    Mutex(Mutex<()>),
+    Spin(Counter),
+}
+
+enum Held<'a> {
+    Mutex { _guard: MutexGuard<'a, ()> },
+    Spin(&'a Counter),
+}
+
+impl Lock {
+    fn take(&self) -> Held<'_> {
+        match self {
+            Lock::Mutex(mutex) => Held::Mutex { _guard: mutex.lock().unwrap() },
+            Lock::Spin(taken) => {
+                while taken.swap(1) != 0 {
+                    thread::yield_now();
+                }
+                Held::Spin(taken)
+            }
+        }
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        match self {
+            Held::Mutex { .. } => {}
+            Held::Spin(taken) => taken.set(0),
+        }
+    }
+}
+
+/// What threads did, one stack each; the list of stacks is as long as threads have been seen.
+struct Log {
+    form: Form,
+    lock: Mutex<()>,
+    length: Shared<u32>,
+}
+
+impl Log {
+    fn new(form: Form) -> Log {
+        Log { form, lock: Mutex::new(()), length: Shared::new(0) }
+    }
+
+    fn note(&self, thread: u32) {
+        let _guard = self.form.guard(&self.lock);
+        if self.length.get() <= thread {
+            self.length.set(thread + 1);
+        }
+        assert!(thread < self.length.get(), "no stack for thread {thread}");
+    }
+}
