@@ -93,7 +93,8 @@ thread_local! {
 /// The port of the calling OS thread.
 #[inline(always)]
 fn port() -> &'static Port {
-    let port: *const Port = PORT.with(|port| port as *const Port);
+    // Not `with`, which is one more call where nothing is optimised.
+    let Ok(port) = PORT.try_with(|port| port as *const Port) else { outside() };
     // SAFETY: a thread-local that needs no destructor is there as long as its OS thread. The
     // reference does not leave it: it is used up within the functions of this module.
     unsafe { &*port }
