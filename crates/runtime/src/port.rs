@@ -16,8 +16,8 @@ use crate::{Body, epoch};
 mod entries;
 mod heap;
 
-use entries::OUTSIDE;
 pub(crate) use entries::{Caught, Entries, Parting, Plain, Pulse, Ways};
+use entries::{OUTSIDE, outside};
 pub use heap::{allocated, freed};
 pub(crate) use heap::{keep, unnoted};
 
@@ -93,7 +93,9 @@ thread_local! {
 /// The port of the calling OS thread.
 #[inline(always)]
 fn port() -> &'static Port {
-    let port: *const Port = PORT.with(|port| port as *const Port);
+    const { assert!(!std::mem::needs_drop::<Port>()) };
+    // Not `with`, which is one more call where nothing is optimised.
+    let Ok(port) = PORT.try_with(|port| port as *const Port) else { outside() };
     // SAFETY: a thread-local that needs no destructor is there as long as its OS thread. The
     // reference does not leave it: it is used up within the functions of this module.
     unsafe { &*port }

@@ -132,6 +132,6 @@ pub(super) static OUTSIDE: Entries = Entries {
 };
 
 #[cold]
-fn outside() -> ! {
+pub(super) fn outside() -> ! {
     panic!("raddle invariant broken: an operation was announced outside a run")
 }
