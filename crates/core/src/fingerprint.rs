@@ -55,8 +55,8 @@ pub fn event_alone(name: u64, value: u64) -> u64 {
 
 /// Names are random words already, so that one multiplication is enough.
 #[inline(always)]
+#[allow(clippy::manual_rotate, reason = "a call where nothing is optimised")]
 fn follows(name: u64, before: u64) -> u64 {
-    // `rotate_left` by hand: a call where nothing is optimised.
     let turned = before << 29 | before >> 35;
     let product = (name ^ turned).wrapping_mul(0xa076_1d64_78bd_642f);
     product ^ (product >> 32)
