@@ -76,8 +76,15 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         // Nothing that is done to an atomic variable waits.
         let waiter = if K::ATOMIC { NOBODY } else { slot.first_waiter };
         let access = K::access(op, effect);
-        let hash = fingerprint::event_on_object(name, access, &mut slot.history);
+        let hash = if M::WEAK && op.is_atomic() {
+            self.memory.hash(name)
+        } else {
+            fingerprint::event_on_object(name, access, &mut slot.history)
+        };
         self.add_to_fingerprint(hash);
+        if M::WEAK && !op.is_atomic() {
+            self.memory.happen(&Event { id, op, effect, site });
+        }
         if self.time_moved {
             self.join_times(by, object, access);
         }
@@ -92,7 +99,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     fn perform_alone(&mut self, by: ThreadId, action: Action, site: Site) -> Option<Effect> {
         let mut effect = Effect::None;
         match action {
-            Action::Fence(order) => self.memory.fence(by, order),
+            Action::Fence(_) => {}
             Action::Pause(PauseOp::Sleep { nanos }) => self.advance(by, nanos),
             Action::Pause(PauseOp::Yield | PauseOp::Spin) => {}
             Action::Choose { bound } => effect = self.choose_value(by, bound, site)?,
@@ -115,6 +122,9 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         thread.events += 1;
         thread.yields += u32::from(op.gave_way(effect));
         self.trace.events.push(Event { id, op, effect, site });
+        if M::WEAK {
+            self.memory.happen(&Event { id, op, effect, site });
+        }
         let name = thread.name.advance();
         let value = if let Effect::Value(value) = effect { value } else { 0 };
         self.add_to_fingerprint(fingerprint::event_alone(name, value));
