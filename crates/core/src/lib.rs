@@ -20,6 +20,7 @@ mod id;
 mod oddity;
 mod op;
 mod point;
+mod reads;
 mod report;
 mod schedule;
 pub mod token;
@@ -36,9 +37,10 @@ pub use id::{EventId, ObjectId, Site, ThreadId};
 pub use oddity::{Leak, LockOrder, Oddity, Warning};
 pub use op::Op;
 pub use point::{Chooser, Pick, Plan, Point, Threads};
+pub use reads::{Read, Reads};
 pub use report::{
-    Bounds, Cause, Failure, Failures, Finding, Guarantee, Phase, PhaseEnd, Progress, Report,
-    Search, Verdict, Wait,
+    Bounds, Cause, Failure, Failures, Finding, Guarantee, MemoryModel, Phase, PhaseEnd, Progress,
+    Report, Search, Verdict, Wait,
 };
 pub use schedule::{Choice, Schedule};
 pub use token::{Token, TokenError};

@@ -2,11 +2,31 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::fmt;
 use core::time::Duration;
 
 use crate::{
     Coverage, Leak, ObjectId, Panic, PatternSearch, PlainAccess, Site, ThreadId, Trace, Warning,
 };
+
+/// What threads may see of each other's stores.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+pub enum MemoryModel {
+    /// Sequential consistency: every load returns the newest value.
+    #[default]
+    Sc,
+    /// RC11: what Rust's memory orderings allow, without load buffering.
+    Rc11,
+}
+
+impl fmt::Display for MemoryModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            MemoryModel::Sc => "SC",
+            MemoryModel::Rc11 => "RC11",
+        })
+    }
+}
 
 /// What a check found, and what a clean result means.
 #[derive(Clone, Debug)]
@@ -15,6 +35,8 @@ pub struct Report {
     pub name: String,
     /// The strategy, as its word.
     pub strategy: String,
+    /// The memory model.
+    pub memory: MemoryModel,
     /// The seed all randomness came from.
     pub seed: u64,
     /// The result.
@@ -95,6 +117,9 @@ pub struct Guarantee {
     /// Whether this is only about bugs within one phase: between points at which all threads but one
     /// have ended.
     pub in_one_phase: bool,
+    /// For weak memory: the steps are communication events, the depth counts those that communicate,
+    /// each with one of so many newest stores.
+    pub history: Option<u32>,
     /// How many runs qualify.
     pub runs: u64,
     /// The probability, at most.

@@ -4,7 +4,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::{
-    Action, Choice, Effect, Event, EventId, ObjectId, Pending, Scalar, Schedule, Site, ThreadId,
+    Action, AtomicOp, Choice, Effect, Event, EventId, ObjectId, Pending, Scalar, Schedule, Site,
+    ThreadId,
 };
 
 /// The record of one run. Who was pending or enabled at a position is derived, never stored.
@@ -24,7 +25,9 @@ pub struct Trace {
     pub objects: Vec<ObjectInfo>,
     /// Identifies the run's equivalence class.
     pub fingerprint: u64,
-    /// Which store a load read where it had a choice, with the load's position in `events`.
+    /// Which store an access read, or which one a store stands right behind in the order of the
+    /// variable's stores, where there was a choice; with the position of the access in `events`. Where
+    /// there was none, it is the newest. See [`Reads`](crate::Reads).
     pub sources: Vec<(usize, EventId)>,
     /// How many points that are not about threads had more than one option.
     pub choices: u64,
@@ -173,7 +176,10 @@ impl Trace {
         for (position, event) in self.events.iter().enumerate() {
             schedule.push(Choice::Thread(event.id.thread));
             if let Some((_, source)) = sources.next_if(|(at, _)| *at == position) {
-                schedule.push(Choice::Source(*source));
+                schedule.push(match event.op.action() {
+                    Action::Atomic(AtomicOp::Store { .. }) => Choice::Place(*source),
+                    _ => Choice::Source(*source),
+                });
             }
             if let (Action::Choose { .. }, Effect::Value(value)) = (event.op.action(), event.effect)
             {

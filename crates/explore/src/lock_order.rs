@@ -11,8 +11,8 @@ use raddle_core::{
     ThreadOp, Trace,
 };
 
-use crate::clock::Clock;
 use crate::locks::{Change, Holdings, Mode, change};
+use raddle_engine::causality::Clock;
 
 /// Cycles of more threads are not looked for.
 const LONGEST: usize = 4;

@@ -22,6 +22,16 @@ pub enum Refusal {
         /// Where.
         site: Site,
     },
+    /// The strategy does not know what a weak memory model allows.
+    NotWeak {
+        /// The strategy.
+        strategy: Strategy,
+    },
+    /// The strategy chooses what loads read, and under sequential consistency there is no choice.
+    OnlyWeak {
+        /// The strategy.
+        strategy: Strategy,
+    },
     /// A thread goes round in circles, and there is no end to how often it can.
     Circles {
         /// The thread.
@@ -91,6 +101,17 @@ impl fmt::Display for Refusal {
                 "a search tries every value of a choice, and {bound} at {site} are too many; choose \
                  among at most {WIDEST_CHOICE}, or sample executions with another strategy, such as \
                  `random`"
+            ),
+            Refusal::NotWeak { strategy } => write!(
+                f,
+                "the strategy `{strategy}` searches under sequential consistency only; under RC11 \
+                 use `dfs` (every execution), `auto`, or sample executions, such as with `random`"
+            ),
+            Refusal::OnlyWeak { strategy } => write!(
+                f,
+                "the strategy `{strategy}` chooses which stores loads read, and under sequential \
+                 consistency that is always the newest; set the memory model to RC11 \
+                 (`Config::memory`, RADDLE_MEMORY=rc11) or use another strategy, such as `pct:2`"
             ),
             Refusal::Circles { thread, site } => write!(
                 f,

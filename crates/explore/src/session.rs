@@ -3,15 +3,15 @@
 use std::time::Duration;
 
 use raddle_core::{
-    Accesses, Choice, Ending, Failure, Finding, Progress, Report, ThreadInfo, Token, TokenError,
-    Trace, Verdict, token,
+    Accesses, Choice, Ending, Failure, Finding, MemoryModel, Progress, Report, Schedule,
+    ThreadInfo, Token, TokenError, Trace, Verdict, token,
 };
-use raddle_engine::{Engine, Family, Sc, Stuck, Substrate};
+use raddle_engine::{Engine, Family, Memory, Rc11, Sc, Stuck, Substrate};
 use raddle_strategy::{Delay, Pct, Pos, Random, Rapos, RoundRobin, Surw, Urw};
 
 use crate::{
     Bound, BoundedDfs, Bpor, Covered, Dfs, Dpor, Explorer, Limit, Mcr, Pcr, Reduction, Refusal,
-    Repeat, Strategy, cause, leak, race, replay, waits,
+    Repeat, Strategy, cause, leak, race, replay, replay_in, waits,
 };
 
 mod auto;
@@ -22,6 +22,7 @@ mod parallel;
 mod portfolio;
 mod sampling;
 mod tally;
+mod weak;
 mod words;
 
 pub use oddities::{Leaks, Oddities};
@@ -37,6 +38,8 @@ pub struct Settings {
     pub name: String,
     /// How executions are chosen.
     pub strategy: Strategy,
+    /// What threads may see of each other's stores.
+    pub memory: MemoryModel,
     /// Where all randomness comes from.
     pub seed: u64,
     /// How many runs to make at most.
@@ -67,6 +70,7 @@ impl Settings {
         Settings {
             name: name.into(),
             strategy,
+            memory: MemoryModel::Sc,
             seed: 0,
             runs: 10_000,
             max_steps: 1_000_000,
@@ -139,6 +143,10 @@ impl<'a, S: Substrate> Session<'a, S> {
         if keep_going && !strategy.can_keep_going() {
             return Err(Refusal::CannotKeepGoing { strategy });
         }
+        match self.settings.memory {
+            MemoryModel::Sc => {}
+            MemoryModel::Rc11 => return self.run_weak(),
+        }
         match strategy {
             Strategy::Random => self.explore(Repeat::new(Random::default(), seed)),
             Strategy::RoundRobin => self.explore(Repeat::new(RoundRobin, seed)),
@@ -147,6 +155,10 @@ impl<'a, S: Substrate> Session<'a, S> {
                 self.explore(Repeat::new(Pct::with_steps(depth, steps as usize), seed))
             }
             Strategy::PctDrawn => self.explore(Repeat::new(Pct::drawn(), seed)),
+            strategy
+            @ (Strategy::Pctwm { .. } | Strategy::C11Random | Strategy::PctWeak { .. }) => {
+                Err(Refusal::OnlyWeak { strategy })
+            }
             Strategy::BasicPos => self.explore(Repeat::new(Pos::basic(), seed)),
             Strategy::Pos => self.explore(Repeat::new(Pos::plain(), seed)),
             Strategy::PosStar => self.explore(Repeat::new(Pos::default(), seed)),
@@ -173,7 +185,7 @@ impl<'a, S: Substrate> Session<'a, S> {
     }
 
     /// Replays one execution.
-    pub fn replay(self, word: &str) -> Result<Report, ReplayError> {
+    pub fn replay(mut self, word: &str) -> Result<Report, ReplayError> {
         let token = Token::parse(word).map_err(ReplayError::Token)?;
         if token.check != token::name_hash(&self.settings.name) {
             return Err(ReplayError::Foreign { name: self.settings.name.clone() });
@@ -182,8 +194,7 @@ impl<'a, S: Substrate> Session<'a, S> {
         let recorded = token.schedule.len();
         let threads = token.schedule.iter().filter(|choice| matches!(choice, Choice::Thread(_)));
         let max_steps = self.settings.max_steps.max(threads.count());
-        let trace = replay(self.substrate, self.program, family, token.schedule, max_steps)
-            .map_err(ReplayError::Stuck)?;
+        let trace = self.follow(family, token.schedule, max_steps).map_err(ReplayError::Stuck)?;
         if let Ending::Diverged(_) | Ending::Abandoned = trace.ending {
             return Err(ReplayError::Diverged { trace: Box::new(trace) });
         }
@@ -227,8 +238,20 @@ impl<'a, S: Substrate> Session<'a, S> {
         limits: &Limits,
         is_enough: &mut dyn FnMut(&Pace) -> bool,
     ) -> Stop {
+        self.go_in(Sc, explorer, tally, limits, is_enough)
+    }
+
+    /// As [`go`](Session::go), under any memory model.
+    fn go_in<M: Memory, E: Explorer>(
+        &mut self,
+        memory: M,
+        explorer: &mut E,
+        tally: &mut Tally,
+        limits: &Limits,
+        is_enough: &mut dyn FnMut(&Pace) -> bool,
+    ) -> Stop {
         let chooser = explorer.chooser();
-        let mut engine = Engine::new(Sc, explorer.family(), chooser, limits.max_steps);
+        let mut engine = Engine::new(memory, explorer.family(), chooser, limits.max_steps);
         let stop = self.drive(&mut engine, explorer, tally, limits, is_enough);
         explorer.finish(engine.plan_mut());
         match (stop, tally.census.first()) {
@@ -237,9 +260,9 @@ impl<'a, S: Substrate> Session<'a, S> {
         }
     }
 
-    fn drive<E: Explorer>(
+    fn drive<M: Memory, E: Explorer>(
         &mut self,
-        engine: &mut Engine<Sc, E::Then>,
+        engine: &mut Engine<M, E::Then>,
         explorer: &mut E,
         tally: &mut Tally,
         limits: &Limits,
@@ -261,10 +284,11 @@ impl<'a, S: Substrate> Session<'a, S> {
             let (trace, plan) = engine.trace_and_plan_mut();
             tally.add(trace, threads);
             explorer.learn(run - first, trace, plan);
-            if trace.ending == Ending::StepLimit && limits.on_step_limit == OnStepLimit::Discard {
-                tally.discarded += 1;
-            } else if trace.ending != Ending::Finished || self.looks_closely(trace) {
-                if let Some(finding) = self.finding(trace) {
+            if !matches!(trace.ending, Ending::Finished) || self.looks_closely(trace) {
+                let cut_off = trace.ending == Ending::StepLimit;
+                if cut_off && limits.on_step_limit == OnStepLimit::Discard {
+                    tally.discarded += 1;
+                } else if let Some(finding) = self.finding(trace) {
                     if !self.settings.keep_going || cleared.is_err() || !is_of_one_run(&finding) {
                         let trace = trace.clone();
                         let reproduced = cleared.is_ok() && self.confirm(&trace);
@@ -391,14 +415,30 @@ impl<'a, S: Substrate> Session<'a, S> {
     }
 
     fn again(&mut self, trace: &Trace) -> Result<Trace, Stuck> {
-        let family = family_of(&trace.threads);
-        replay(self.substrate, self.program, family, trace.schedule(), self.settings.max_steps)
+        self.follow(family_of(&trace.threads), trace.schedule(), self.settings.max_steps)
+    }
+
+    /// Runs the program as `schedule` says.
+    fn follow(
+        &mut self,
+        family: Family,
+        schedule: Schedule,
+        max_steps: usize,
+    ) -> Result<Trace, Stuck> {
+        let (substrate, program) = (&mut *self.substrate, self.program);
+        match self.settings.memory {
+            MemoryModel::Sc => replay(substrate, program, family, schedule, max_steps),
+            MemoryModel::Rc11 => {
+                replay_in(Rc11::default(), substrate, program, family, schedule, max_steps)
+            }
+        }
     }
 
     fn report(&self, tally: Tally, verdict: Verdict) -> Report {
         Report {
             name: self.settings.name.clone(),
             strategy: self.settings.strategy.to_string(),
+            memory: self.settings.memory,
             seed: self.settings.seed,
             verdict,
             executions: tally.executions,

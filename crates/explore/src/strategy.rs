@@ -27,6 +27,22 @@ pub enum Strategy {
     },
     /// The same with a depth drawn for each execution: `pct`.
     PctDrawn,
+    /// Probabilistic concurrency testing for weak memory, under RC11 only: `pctwm:2:1`.
+    Pctwm {
+        /// How many events communicate.
+        depth: u32,
+        /// Among how many of the newest stores they read, at least one.
+        history: u32,
+        /// How many communication events there are, if not learnt; at least `depth`: `pctwm:2:1:19`.
+        events: Option<u32>,
+    },
+    /// Threads and sources at random, under RC11 only: `c11-random`. What C11Tester does.
+    C11Random,
+    /// Probabilistic concurrency testing with random sources, under RC11 only: `pct-weak:3`.
+    PctWeak {
+        /// The depth, at least one.
+        depth: u32,
+    },
     /// Partial order sampling without drawing again: `basic-pos`.
     BasicPos,
     /// Partial order sampling: `pos`.
@@ -76,6 +92,11 @@ pub enum Strategy {
 }
 
 impl Strategy {
+    /// Whether this is about weak memory and nothing else.
+    pub(crate) fn needs_weak_memory(&self) -> bool {
+        matches!(self, Strategy::Pctwm { .. } | Strategy::C11Random | Strategy::PctWeak { .. })
+    }
+
     /// Whether this draws executions at random, and so can be part of a portfolio.
     pub fn is_sampling(&self) -> bool {
         match self {
@@ -83,6 +104,9 @@ impl Strategy {
             | Strategy::Pct { .. }
             | Strategy::PctWithin { .. }
             | Strategy::PctDrawn
+            | Strategy::Pctwm { .. }
+            | Strategy::C11Random
+            | Strategy::PctWeak { .. }
             | Strategy::BasicPos
             | Strategy::Pos
             | Strategy::PosStar
@@ -130,6 +154,11 @@ impl Strategy {
             Strategy::PctWithin { depth, steps } => {
                 DEPTHS.contains(depth) && *steps >= depth.max(&2) - 1
             }
+            Strategy::PctWeak { depth } => DEPTHS.contains(depth),
+            Strategy::Pctwm { depth, history, events } => {
+                let enough = events.is_none_or(|events| events >= *depth && events > 0);
+                *depth <= *DEPTHS.end() && *history > 0 && enough
+            }
             Strategy::Portfolio(members) => {
                 !members.is_empty()
                     && members.iter().all(|member| member.is_sampling() && member.is_possible())
@@ -137,6 +166,7 @@ impl Strategy {
             Strategy::Random
             | Strategy::RoundRobin
             | Strategy::PctDrawn
+            | Strategy::C11Random
             | Strategy::BasicPos
             | Strategy::Pos
             | Strategy::PosStar
@@ -173,6 +203,14 @@ impl fmt::Display for Strategy {
             Strategy::Pct { depth } => write!(f, "pct:{depth}"),
             Strategy::PctWithin { depth, steps } => write!(f, "pct:{depth}:{steps}"),
             Strategy::PctDrawn => f.write_str("pct"),
+            Strategy::Pctwm { depth, history, events: None } => {
+                write!(f, "pctwm:{depth}:{history}")
+            }
+            Strategy::Pctwm { depth, history, events: Some(events) } => {
+                write!(f, "pctwm:{depth}:{history}:{events}")
+            }
+            Strategy::C11Random => f.write_str("c11-random"),
+            Strategy::PctWeak { depth } => write!(f, "pct-weak:{depth}"),
             Strategy::BasicPos => f.write_str("basic-pos"),
             Strategy::Pos => f.write_str("pos"),
             Strategy::PosStar => f.write_str("pos-star"),
@@ -222,7 +260,10 @@ impl fmt::Display for StrategyError {
         write!(
             f,
             "unknown strategy `{}`; known are: random, round-robin, pct, pct:D (with a depth D \
-             from 1 to 100), pct:D:K (in at most K steps), basic-pos, pos, pos-star, rapos, urw, \
+             from 1 to 100), pct:D:K (in at most K steps), under RC11 also pctwm:D:H and pctwm:D:H:K \
+             (with D communications from 0 to 100, history depth H of at least 1, and at least D \
+             communication events K), pct-weak:D and c11-random, then basic-pos, pos, pos-star, \
+             rapos, urw, \
              surw, delay:D (with D random delays), portfolio:A+B (with several of these but \
              round-robin), dpor, dpor-classic, bpor:P (with at most P preemptions), bpor:0-P, \
              bpor:fair:F (with a fair bound F), bpor:P:fair:F, bpor-plain:P, dfs, dfs:P, \
@@ -293,6 +334,7 @@ fn parse(word: &str) -> Option<Strategy> {
             "random" => Some(Strategy::Random),
             "round-robin" => Some(Strategy::RoundRobin),
             "pct" => Some(Strategy::PctDrawn),
+            "c11-random" => Some(Strategy::C11Random),
             "basic-pos" => Some(Strategy::BasicPos),
             "pos" => Some(Strategy::Pos),
             "pos-star" => Some(Strategy::PosStar),
@@ -318,6 +360,11 @@ fn parse(word: &str) -> Option<Strategy> {
             };
             strategy.is_possible().then_some(strategy)
         }
+        "pct-weak" => {
+            let strategy = Strategy::PctWeak { depth: number(rest)? };
+            strategy.is_possible().then_some(strategy)
+        }
+        "pctwm" => pctwm(rest),
         "delay" => number(rest).map(|delays| Strategy::Delay { delays }),
         "portfolio" => {
             let members: Option<Vec<Strategy>> = rest.split('+').map(parse).collect();
@@ -338,6 +385,18 @@ fn parse(word: &str) -> Option<Strategy> {
         "bpor-plain" => bound(rest).map(Strategy::BporPlain),
         _ => None,
     }
+}
+
+/// `2:1` or `2:1:19`.
+fn pctwm(text: &str) -> Option<Strategy> {
+    let numbers: Option<Vec<u32>> = text.split(':').map(number).collect();
+    let (depth, history, events) = match numbers?[..] {
+        [depth, history] => (depth, history, None),
+        [depth, history, events] => (depth, history, Some(events)),
+        _ => return None,
+    };
+    let strategy = Strategy::Pctwm { depth, history, events };
+    strategy.is_possible().then_some(strategy)
 }
 
 /// `2`, `fair:1` or `2:fair:1`.
@@ -370,6 +429,11 @@ mod tests {
             "pct:3:2",
             "pct:1:1",
             "pct",
+            "pctwm:0:1",
+            "pctwm:2:3",
+            "pctwm:2:3:19",
+            "pct-weak:2",
+            "c11-random",
             "basic-pos",
             "pos",
             "pos-star",
@@ -411,6 +475,12 @@ mod tests {
             "delay",
             "pos:2",
             "pct:",
+            "pctwm",
+            "pctwm:1",
+            "pctwm:1:0",
+            "pctwm:3:1:2",
+            "pctwm:101:1",
+            "pct-weak:0",
             "pct:x",
             "pct:3:",
             "pct:3:x",

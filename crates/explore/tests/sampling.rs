@@ -151,7 +151,7 @@ fn threads(schedule: &Schedule) -> Vec<u32> {
         .map(|choice| match choice {
             raddle_core::Choice::Thread(thread) => thread.0,
             raddle_core::Choice::Value(value) => *value,
-            raddle_core::Choice::Source(source) => source.index,
+            raddle_core::Choice::Source(store) | raddle_core::Choice::Place(store) => store.index,
         })
         .collect()
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use raddle_core::Accesses;
+use raddle_core::{Accesses, MemoryModel};
 use raddle_explore::{Leaks, OnStepLimit, Strategy};
 
 use crate::environment::SettingError;
@@ -32,6 +32,7 @@ enum Watchdog {
 /// | setting | default | environment |
 /// | --- | --- | --- |
 /// | [`strategy`](Config::strategy) | `auto` | `RADDLE_STRATEGY` |
+/// | [`memory`](Config::memory) | SC | `RADDLE_MEMORY` (`sc` or `rc11`) |
 /// | [`runs`](Config::runs) | 10,000 | `RADDLE_RUNS` |
 /// | [`time`](Config::time) | 10 s | `RADDLE_TIME` (such as `500ms`, `10s`, `2m`) |
 /// | [`seed`](Config::seed) | 0 | `RADDLE_SEED` |
@@ -77,6 +78,7 @@ enum Watchdog {
 pub struct Config {
     name: Option<String>,
     strategy: Result<Strategy, SettingError>,
+    memory: MemoryModel,
     runs: u64,
     time: Option<Duration>,
     seed: u64,
@@ -110,6 +112,7 @@ impl Config {
         Config {
             name: None,
             strategy: Ok(Strategy::default()),
+            memory: MemoryModel::Sc,
             runs: 10_000,
             time: Some(Duration::from_secs(10)),
             seed: 0,
@@ -146,6 +149,33 @@ impl Config {
         S::Error: Into<SettingError>,
     {
         self.strategy = strategy.try_into().map(|argument| argument.0).map_err(Into::into);
+        self
+    }
+
+    /// What threads may see of each other's stores: by default the newest
+    /// ([`Memory::Sc`](crate::Memory::Sc)), or all that Rust's memory orderings allow but load buffering
+    /// ([`Memory::Rc11`](crate::Memory::Rc11)).
+    ///
+    /// ```
+    /// use raddle::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+    /// use raddle::{Config, Memory, thread};
+    ///
+    /// let report = Config::new().memory(Memory::Rc11).run(|| {
+    ///     let (data, ready) = (AtomicU32::new(0), AtomicBool::new(false));
+    ///     thread::scope(|scope| {
+    ///         scope.spawn(|| {
+    ///             data.store(1, Relaxed);
+    ///             ready.store(true, Relaxed);
+    ///         });
+    ///         if ready.load(Relaxed) {
+    ///             assert_eq!(data.load(Relaxed), 1);
+    ///         }
+    ///     });
+    /// });
+    /// assert!(report.failure().is_some());
+    /// ```
+    pub fn memory(mut self, memory: MemoryModel) -> Config {
+        self.memory = memory;
         self
     }
 

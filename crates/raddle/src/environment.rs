@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use raddle_core::MemoryModel;
 use raddle_explore::{Leaks, Refusal, ReplayError, Strategy, StrategyError};
 
 use crate::settings::{Granularity, Panics, Word};
@@ -57,6 +58,7 @@ impl From<Infallible> for SettingError {
 #[derive(Default, Debug, PartialEq)]
 pub(crate) struct Environment {
     pub(crate) strategy: Option<Strategy>,
+    pub(crate) memory: Option<MemoryModel>,
     pub(crate) runs: Option<u64>,
     pub(crate) time: Option<Duration>,
     pub(crate) seed: Option<u64>,
@@ -109,6 +111,16 @@ impl Environment {
             let explain = |error| SettingError::new(format!("RADDLE_STRATEGY: {error}"));
             environment.strategy = Some(strategy.map_err(explain)?);
         }
+        environment.memory = match text("RADDLE_MEMORY")?.as_deref() {
+            None => None,
+            Some("sc") => Some(MemoryModel::Sc),
+            Some("rc11") => Some(MemoryModel::Rc11),
+            Some(other) => {
+                return Err(SettingError::new(format!(
+                    "RADDLE_MEMORY=`{other}` is no memory model; say sc or rc11"
+                )));
+            }
+        };
         if let Some(value) = text("RADDLE_RUNS")? {
             environment.runs = Some(number("RADDLE_RUNS", value, "10_000")?);
         }
@@ -226,6 +238,7 @@ mod tests {
     fn settings_are_read() {
         let environment = read(&[
             ("RADDLE_STRATEGY", "pct:2"),
+            ("RADDLE_MEMORY", "rc11"),
             ("RADDLE_RUNS", "1_000"),
             ("RADDLE_SEED", "7"),
             ("RADDLE_TIME", "2m"),
@@ -244,6 +257,7 @@ mod tests {
         ]);
         let expected = Environment {
             strategy: Some(Strategy::Pct { depth: 2 }),
+            memory: Some(MemoryModel::Rc11),
             runs: Some(1000),
             seed: Some(7),
             threads: Some(4),
@@ -362,6 +376,7 @@ mod tests {
     #[test]
     fn what_does_not_parse_says_what_would() {
         for (name, value, hint) in [
+            ("RADDLE_MEMORY", "tso", "sc or rc11"),
             ("RADDLE_RUNS", "many", "10_000"),
             ("RADDLE_SEED", "-1", "10_000"),
             ("RADDLE_THREADS", "both", "RADDLE_THREADS=2"),

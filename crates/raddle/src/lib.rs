@@ -49,8 +49,8 @@ pub use config::Config;
 pub use environment::SettingError;
 pub use naming::{Named, name};
 pub use raddle_core::{
-    Accesses, Chooser, Coverage, Failure, Finding, Leak, LockOrder, Oddity, PatternSearch, Report,
-    Verdict, Warning,
+    Accesses, Chooser, Coverage, Failure, Finding, Leak, LockOrder, MemoryModel as Memory, Oddity,
+    PatternSearch, Report, Verdict, Warning,
 };
 pub use raddle_explore::{Explorer, Leaks, OnStepLimit, ReplayError, Strategy, StrategyError};
 pub use raddle_report::{json, text};

@@ -8,7 +8,7 @@ use crate::excerpt::Source;
 use crate::names::Names;
 use crate::number::{count, thousands, time};
 use crate::paint::{Look, Paint};
-use crate::{census, circles, deadlock, oddity, race, steps};
+use crate::{census, circles, deadlock, oddity, race, stale, steps};
 
 /// Messages longer than this are shortened in the headline and shown whole below it.
 const HEADLINE: usize = 160;
@@ -38,6 +38,7 @@ pub(crate) fn text(report: &Report, failure: &Failure, paint: Paint, source: Sou
             | Finding::Leak(_)
             | Finding::Stuck { .. } => steps::picture(trace, finding, &names, paint, source),
         },
+        stale::explanation(report, trace),
         explanation(report, finding, trace, &names),
         replay(report, failure, paint),
         report.failures.as_ref().map_or_else(String::new, |all| census::text(report, all)),

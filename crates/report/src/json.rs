@@ -42,6 +42,7 @@ fn document(report: &Report, how: Fold) -> Json {
     let Report {
         name,
         strategy,
+        memory,
         seed,
         verdict,
         executions,
@@ -64,6 +65,7 @@ fn document(report: &Report, how: Fold) -> Json {
         ("version", Json::Number(VERSION)),
         ("name", Json::text(name)),
         ("strategy", Json::text(strategy)),
+        ("memory", Json::text(memory.to_string())),
         ("seed", Json::Number(*seed)),
         ("verdict", verdict_json(verdict)),
         ("executions", Json::Number(*executions)),
@@ -133,13 +135,15 @@ fn search_json(search: &Search) -> Json {
 }
 
 fn guarantee(guarantee: &Guarantee) -> Json {
-    let Guarantee { strategy, depth, threads, steps, in_one_phase, runs, escape } = guarantee;
+    let Guarantee { strategy, depth, threads, steps, in_one_phase, history, runs, escape } =
+        guarantee;
     Json::Object(vec![
         ("strategy", Json::text(strategy)),
         ("depth", Json::Number(u64::from(*depth))),
         ("threads", Json::Number(u64::from(*threads))),
         ("steps", Json::Number(*steps)),
         ("in_one_phase", Json::Bool(*in_one_phase)),
+        ("history", Json::or_null(history.as_ref(), |&most| Json::Number(u64::from(most)))),
         ("runs", Json::Number(*runs)),
         ("escape", Json::Fraction(*escape)),
     ])

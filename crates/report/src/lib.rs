@@ -26,6 +26,7 @@ mod operation;
 mod paint;
 mod progress;
 mod race;
+mod stale;
 mod steps;
 mod text;
 

@@ -9,8 +9,9 @@
 //! there are.
 //!
 //! As in the authors' implementation, spawns and joins are performed at once, without a priority,
-//! and all priorities are drawn again after 1,000 voluntary pauses. So are exits, as long as nobody
-//! asks whether a thread has ended: they are no events in the paper, and only delay joins.
+//! and all priorities are drawn again after 1,000 voluntary pauses. So are exits, which are no events
+//! in the paper and only delay joins, unless somebody asks whether a thread has ended; and since that
+//! may come after the exit, they have priorities in one of 16 runs anyway.
 //!
 //! A step costs about the same however many operations draw again. In place of a priority U an
 //! operation has a clock −ln U, and the first goes next. Operations that draw again together are a
@@ -32,6 +33,12 @@ use crate::{Rng, Sampler};
 /// All priorities are drawn again after so many pauses.
 const PAUSES: u32 = 1000;
 
+/// Exits have priorities from the beginning in one of so many runs.
+const SELDOM: usize = 16;
+
+/// So many exponential times are worked out in advance.
+const READY: usize = 4;
+
 /// No group, or nobody, in place of a number.
 const NONE: u32 = u32::MAX;
 
@@ -51,8 +58,11 @@ enum Races {
 pub struct Pos {
     races: Races,
     rng: Rng,
-    /// The next exponential time, worked out in advance: whoever draws does not wait for it.
-    ready: f64,
+    /// The next exponential times, worked out in advance: whoever draws, several times a step, does
+    /// not wait for them.
+    ready: [f64; READY],
+    /// How many were drawn.
+    draws: usize,
     /// The clocks of all pending operations that have been drawn.
     clocks: Tournament,
     /// By thread.
@@ -66,7 +76,7 @@ pub struct Pos {
     /// How many events have been acted on.
     seen: usize,
     pauses: u32,
-    /// Whether some thread has asked whether another has ended.
+    /// Whether exits have priorities.
     exits_matter: bool,
 }
 
@@ -137,7 +147,8 @@ impl Pos {
         Pos {
             races,
             rng: Rng::new(0),
-            ready: 0.0,
+            ready: [0.0; READY],
+            draws: 0,
             clocks: Tournament::default(),
             standing: Vec::new(),
             groups: Vec::new(),
@@ -167,7 +178,9 @@ impl Pos {
     /// An exponential time.
     #[inline(always)]
     fn draw(&mut self) -> f64 {
-        core::mem::replace(&mut self.ready, exponential(self.rng.bits()))
+        self.draws = self.draws.wrapping_add(1);
+        let next = &mut self.ready[self.draws % READY];
+        core::mem::replace(next, exponential(self.rng.bits()))
     }
 
     /// Who draws again after `event`.
@@ -428,7 +441,9 @@ impl Sampler for Pos {
 
     fn begin(&mut self, seed: u64) {
         self.rng = Rng::new(seed);
-        self.ready = exponential(self.rng.bits());
+        self.exits_matter = self.rng.below(SELDOM) == 0;
+        self.ready = core::array::from_fn(|_| exponential(self.rng.bits()));
+        self.draws = 0;
         // The first point of a run draws everything.
         self.seen = usize::MAX;
     }

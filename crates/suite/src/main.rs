@@ -12,11 +12,13 @@ mod engines;
 mod exhaustive;
 mod first_bug;
 mod interleave;
+mod litmus;
 mod measure;
 mod methods;
 mod micro;
 mod parallel;
 mod pct3;
+mod pctwm;
 mod plot;
 mod pos3;
 mod pos_fig2;
@@ -39,6 +41,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
+use crate::pctwm::Which;
 use crate::plot::Plot;
 use crate::programs::Form;
 use crate::programs::weak::Instance;
@@ -90,6 +93,9 @@ enum Command {
         #[arg(long, value_name = "FOLDER")]
         plots: Option<PathBuf>,
     },
+    /// Run every litmus test of weak memory under RC11 to the end, and print expected and found; the exit
+    /// status is 1 if something differs
+    Litmus,
     /// Serve measurements of one engine on standard input and output
     #[command(hide = true)]
     Measure { engine: String, strategy: String, workload: String },
@@ -106,6 +112,21 @@ enum TableName {
     Exhaustive,
     /// Bounded partial order reduction: coverage against runs and time, and time to known bugs
     Bpor,
+    /// PCTWM, table 1: events and communication events
+    #[value(name = "pctwm-1")]
+    Pctwm1,
+    /// PCTWM, table 2: hit rates by depth
+    #[value(name = "pctwm-2")]
+    Pctwm2,
+    /// PCTWM, table 3: hit rates by history depth
+    #[value(name = "pctwm-3")]
+    Pctwm3,
+    /// PCTWM, figure 5: the best hit rates of C11Tester, PCT and PCTWM
+    #[value(name = "pctwm-fig5")]
+    PctwmFig5,
+    /// PCTWM, figure 6: hit rates with more relaxed stores
+    #[value(name = "pctwm-fig6")]
+    PctwmFig6,
     /// The running example of the POS paper, whose probabilities are known
     PosFig2,
     /// Coverage of the partial orders of small programs, beside the POS paper's
@@ -180,6 +201,15 @@ fn run(command: Command) -> Result<ExitCode, String> {
             let (table, drawn) = match name {
                 TableName::Speed => (speed::table(size, command_line())?, Vec::new()),
                 TableName::Exhaustive => (exhaustive::table(size, command_line())?, Vec::new()),
+                TableName::Pctwm1 => (pctwm::table(Which::One, size, command_line()), Vec::new()),
+                TableName::Pctwm2 => (pctwm::table(Which::Two, size, command_line()), Vec::new()),
+                TableName::Pctwm3 => (pctwm::table(Which::Three, size, command_line()), Vec::new()),
+                TableName::PctwmFig5 => {
+                    (pctwm::table(Which::Figure5, size, command_line()), Vec::new())
+                }
+                TableName::PctwmFig6 => {
+                    (pctwm::table(Which::Figure6, size, command_line()), Vec::new())
+                }
                 TableName::Bpor => bpor::table(size, command_line())?,
                 TableName::PosFig2 => (pos_fig2::table(size, command_line())?, Vec::new()),
                 TableName::Pos1 => (micro::writes(size, command_line())?, Vec::new()),
@@ -198,6 +228,11 @@ fn run(command: Command) -> Result<ExitCode, String> {
                 draw(&folder, &drawn)?;
             }
             print(&if json { format!("{:#}\n", table.to_json()) } else { text::render(&table) })?;
+        }
+        Command::Litmus => {
+            let (text, is_equal) = litmus::table()?;
+            print(&text)?;
+            return Ok(if is_equal { ExitCode::SUCCESS } else { ExitCode::FAILURE });
         }
         Command::Measure { engine, strategy, workload } => {
             let prepared = engines::prepare(&engine, &strategy, &workload)?;

@@ -22,7 +22,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.objects[id.index()].object.become_new(initial);
         if let Initial::Atomic(..) = initial {
             let location = &mut self.objects[id.index()].location;
-            self.memory.declare(location, name, initial.number());
+            self.memory.declare(location, initial.number());
         }
         id
     }

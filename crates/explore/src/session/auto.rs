@@ -103,6 +103,8 @@ impl<S: Substrate> Session<'_, S> {
             }
             Stop::Refused(
                 refusal @ (Refusal::NotAPortfolio
+                | Refusal::NotWeak { .. }
+                | Refusal::OnlyWeak { .. }
                 | Refusal::CannotKeepGoing { .. }
                 | Refusal::OneThread
                 | Refusal::NothingShared),

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use raddle_core::{Failure, Finding, Progress, Report, Search, Verdict};
+use raddle_core::{Failure, Finding, MemoryModel, Progress, Report, Search, Verdict};
 use raddle_engine::Substrate;
 use raddle_strategy::{Pos, Random, Rapos};
 
@@ -48,7 +48,8 @@ where
     /// the other OS threads.
     pub fn run_with(self, make: &(dyn Fn() -> S + Sync)) -> Result<Report, Refusal> {
         let Settings { workers, keep_going, coverage, .. } = self.settings;
-        if workers.count == NonZeroUsize::MIN || *keep_going || coverage.is_some() {
+        let is_weak = self.settings.memory != MemoryModel::Sc;
+        if workers.count == NonZeroUsize::MIN || *keep_going || coverage.is_some() || is_weak {
             return self.run();
         }
         match self.settings.strategy {

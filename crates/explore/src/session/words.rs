@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use raddle_core::{Choice, Effect, Ending, Event, Finding, TokenError, Trace};
+use raddle_core::{Choice, Effect, Ending, Event, EventId, Finding, TokenError, Trace};
 use raddle_engine::Stuck;
 
 /// Why a replay did not take place.
@@ -129,8 +129,13 @@ fn ended(ending: &Ending) -> String {
 pub(super) fn choice(choice: Choice) -> String {
     match choice {
         Choice::Thread(thread) => format!("a step of {thread}"),
+        Choice::Source(EventId::INITIAL) => "reading the initial value".into(),
         Choice::Source(source) => {
             format!("reading event {} of {}", source.index + 1, source.thread)
+        }
+        Choice::Place(EventId::INITIAL) => "storing right behind the initial value".into(),
+        Choice::Place(before) => {
+            format!("storing right behind event {} of {}", before.index + 1, before.thread)
         }
         Choice::Value(value) => format!("the value {value}"),
     }

@@ -103,6 +103,7 @@ impl Config {
         let settings = Settings {
             name: name.clone(),
             strategy,
+            memory: environment.memory.unwrap_or(self.memory),
             seed: environment.seed.unwrap_or(self.seed),
             runs: environment.runs.unwrap_or(self.runs),
             max_steps: self.max_steps,

@@ -96,6 +96,7 @@ fn with_promises() {
         threads: 3,
         steps: 118,
         in_one_phase: false,
+        history: None,
         runs: 2_500,
         escape,
     };
