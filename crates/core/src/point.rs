@@ -47,7 +47,7 @@ pub struct Threads<'a> {
 
 impl Point<'_> {
     /// How many options there are; at least one.
-    #[inline]
+    #[inline(always)]
     pub fn options(&self) -> usize {
         match self {
             Point::Thread(threads) => threads.enabled.len(),

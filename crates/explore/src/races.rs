@@ -26,7 +26,7 @@ pub fn race(trace: &Trace) -> Option<Finding> {
     if trace.plain.is_empty() && !trace.events.iter().any(announced) {
         return None;
     }
-    let (first, second) = go_through(trace, |racing| Err(racing)).err()?;
+    let (first, second) = go_through(trace, Err).err()?;
     Some(Finding::Race { first, second })
 }
 

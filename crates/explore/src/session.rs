@@ -284,10 +284,11 @@ impl<'a, S: Substrate> Session<'a, S> {
             let (trace, plan) = engine.trace_and_plan_mut();
             tally.add(trace, threads);
             explorer.learn(run - first, trace, plan);
-            if trace.ending == Ending::StepLimit && limits.on_step_limit == OnStepLimit::Discard {
-                tally.discarded += 1;
-            } else if trace.ending != Ending::Finished || self.looks_closely(trace) {
-                if let Some(finding) = self.finding(trace) {
+            if !matches!(trace.ending, Ending::Finished) || self.looks_closely(trace) {
+                let cut_off = trace.ending == Ending::StepLimit;
+                if cut_off && limits.on_step_limit == OnStepLimit::Discard {
+                    tally.discarded += 1;
+                } else if let Some(finding) = self.finding(trace) {
                     if !self.settings.keep_going || cleared.is_err() || !is_of_one_run(&finding) {
                         let trace = trace.clone();
                         let reproduced = cleared.is_ok() && self.confirm(&trace);

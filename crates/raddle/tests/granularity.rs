@@ -68,8 +68,7 @@ fn where_nothing_races_racy_is_sync() {
         other.join().unwrap();
     }
     let run = |granularity| Config::new().strategy("dpor").granularity(granularity).run(program);
-    let [sync, racy, all] = [Granularity::Sync, Granularity::Racy, Granularity::All]
-        .map(|granularity| run(granularity));
+    let [sync, racy, all] = [Granularity::Sync, Granularity::Racy, Granularity::All].map(run);
     for report in [&sync, &racy, &all] {
         assert!(report.failure().is_none(), "{}", raddle::text(report));
     }

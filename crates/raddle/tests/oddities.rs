@@ -225,7 +225,7 @@ fn three_that_wait_for_one_another() {
     assert_eq!(waits.iter().filter(|wait| wait.in_cycle).count(), 3);
 }
 
-#[raddle::test(leaks = "ignore", lock_order = true)]
+#[raddle::test(leaks = "ignore", lock_order = true, watchdog = "30s")]
 fn the_attribute_has_them() {
     leaves_a_thread();
 }

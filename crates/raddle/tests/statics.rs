@@ -111,12 +111,14 @@ fn data_that_owns_something_from_outside_is_left_alone() {
     assert!(OUTSIDE.lock().unwrap().len() > 2000 && LAZY.lock().unwrap().len() > 2000);
 }
 
+type Program = Box<dyn Fn() + Send + Sync>;
+
 #[test]
 fn objects_that_survive_are_refused() {
     let mutex = Arc::new(Mutex::new(0));
     let rwlock: &'static RwLock<u32> = Box::leak(Box::new(RwLock::new(0)));
     let shared = Arc::new(Shared::new(0));
-    let programs: [(&str, Box<dyn Fn() + Send + Sync>); 3] = [
+    let programs: [(&str, Program); 3] = [
         ("Mutex", Box::new(move || *mutex.lock().unwrap() += 1)),
         ("RwLock", Box::new(move || *rwlock.write().unwrap() += 1)),
         ("Shared", Box::new(move || shared.set(shared.get() + 1))),

@@ -8,13 +8,18 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering, compiler_fence};
 
 use raddle_core::{Action, CellOp, CondvarOp, Effect, MutexOp, ObjectId, Op, Site, ThreadId};
-use raddle_engine::{Initial, Turn};
+use raddle_engine::Initial;
 
 use crate::blocks::Blocks;
 use crate::{Body, epoch};
 
-/// How the body of a thread ended.
-pub(crate) type Caught = Result<(), Box<dyn Any + Send>>;
+mod entries;
+mod heap;
+
+pub(crate) use entries::{Caught, Entries, Parting, Plain, Pulse, Ways};
+use entries::{OUTSIDE, outside};
+pub use heap::{allocated, freed};
+pub(crate) use heap::{keep, unnoted};
 
 /// Kinds of operations that are announced in ways of their own, because they are frequent.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -56,60 +61,6 @@ impl Kind {
     }
 }
 
-type Submit = unsafe fn(*const (), u64, u64, u64, Site) -> Effect;
-
-/// What a run offers, without its types.
-#[derive(Copy, Clone)]
-pub(crate) struct Entries {
-    /// By [`Kind`]. They take the words of the operation, which fit in registers.
-    pub(crate) submit: [Submit; 5],
-    pub(crate) declare: unsafe fn(*const (), Initial, Site) -> ObjectId,
-    pub(crate) touch: unsafe fn(*const (), ObjectId, bool, Site),
-    /// Whether plain accesses on this line are scheduling points.
-    pub(crate) is_racy: unsafe fn(*const (), Site) -> bool,
-    pub(crate) spurious: unsafe fn(*const (), Site) -> bool,
-    pub(crate) call_object: unsafe fn(*const (), ObjectId, &str),
-    pub(crate) allocated: unsafe fn(*const (), usize, usize),
-    pub(crate) freed: unsafe fn(*const (), usize),
-    /// An object was declared that is at this address.
-    pub(crate) born: unsafe fn(*const (), ObjectId, usize),
-    pub(crate) keep: unsafe fn(*const (), *mut u8, usize),
-    pub(crate) newest: unsafe fn(*const (), ObjectId) -> u64,
-    pub(crate) life: unsafe fn(*const (), ThreadId) -> ObjectId,
-    pub(crate) join: unsafe fn(*const (), ThreadId, Site),
-    pub(crate) parker: unsafe fn(*const (), ThreadId, Site) -> ObjectId,
-    pub(crate) time: unsafe fn(*const ()) -> u64,
-    pub(crate) advance: unsafe fn(*const (), u64),
-    pub(crate) belongings: unsafe fn(*const ()) -> Option<Rc<dyn Any>>,
-    pub(crate) endow: unsafe fn(*const (), Option<Rc<dyn Any>>),
-    pub(crate) spawn: unsafe fn(*const (), Body, Site) -> ThreadId,
-    pub(crate) call_thread: unsafe fn(*const (), &str),
-    pub(crate) work: unsafe fn(*const ()),
-    pub(crate) finish: unsafe fn(*const (), Caught) -> Parting,
-    pub(crate) exit: unsafe fn(*const ()) -> Parting,
-    pub(crate) panicked: unsafe fn(*const ()),
-    pub(crate) unwinding: unsafe fn(*const ()) -> bool,
-    pub(crate) take_panic: unsafe fn(*const (), ThreadId) -> Option<Box<dyn Any + Send>>,
-    /// Whether a coroutine touches this address when its stack overflows.
-    pub(crate) guards: unsafe fn(*const (), usize) -> bool,
-    pub(crate) thread: unsafe fn(*const ()) -> ThreadId,
-    pub(crate) token: unsafe fn(*const ()) -> String,
-    /// How many steps were made, and where the calling thread was seen last; nothing outside a run.
-    pub(crate) pulse: unsafe fn(*const ()) -> Option<(usize, Option<Site>)>,
-}
-
-/// Where a coroutine goes whose thread is ending.
-pub(crate) struct Parting {
-    /// The pool it belongs to.
-    pub(crate) pool: *mut (),
-    /// The thread that is ending.
-    pub(crate) from: ThreadId,
-    /// The thread that goes on, another one; or the host, if the run is over.
-    pub(crate) to: Turn,
-    /// Whether the thread has ended. If not, it [`exit`]s when it comes back.
-    pub(crate) ended: bool,
-}
-
 pub(crate) struct Port {
     /// Zero outside a run; unique to the run inside one.
     epoch: Cell<u64>,
@@ -123,27 +74,6 @@ pub(crate) struct Port {
     /// For how many threads of the run the mirror keeps something.
     endowed: Cell<u32>,
     blocks: Blocks,
-}
-
-/// What a run does otherwise than most.
-#[derive(Copy, Clone)]
-pub(crate) struct Ways {
-    pub(crate) plain: Plain,
-    /// Whether waits may end, and weak exchanges fail, without a reason.
-    pub(crate) spurious: bool,
-    /// Whether the allocator tells what the program allocates.
-    pub(crate) heap: bool,
-}
-
-/// What an access to a plain variable is.
-#[derive(Copy, Clone, PartialEq, Eq)]
-pub(crate) enum Plain {
-    /// Written down, no more.
-    Noted,
-    /// A scheduling point.
-    Point,
-    /// A scheduling point on some lines.
-    PointIfRacy,
 }
 
 thread_local! {
@@ -163,7 +93,9 @@ thread_local! {
 /// The port of the calling OS thread.
 #[inline(always)]
 fn port() -> &'static Port {
-    let port: *const Port = PORT.with(|port| port as *const Port);
+    const { assert!(!std::mem::needs_drop::<Port>()) };
+    // Not `with`, which is one more call where nothing is optimised.
+    let Ok(port) = PORT.try_with(|port| port as *const Port) else { outside() };
     // SAFETY: a thread-local that needs no destructor is there as long as its OS thread. The
     // reference does not leave it: it is used up within the functions of this module.
     unsafe { &*port }
@@ -312,51 +244,6 @@ pub fn call_object(
     unsafe { (entries.call_object)(run, number(known), called) }
 }
 
-/// The program has allocated memory. To be called by an allocator; nothing outside a run.
-#[inline]
-pub fn allocated(address: usize, size: usize) {
-    // SAFETY: the entry may be called with any block.
-    note(|run, entries| unsafe { (entries.allocated)(run, address, size) });
-}
-
-/// The program frees memory. To be called by an allocator; nothing outside a run.
-#[inline]
-pub fn freed(address: usize) {
-    // SAFETY: the entry may be called with any address.
-    note(|run, entries| unsafe { (entries.freed)(run, address) });
-}
-
-/// Tells the run of memory, unless it is the run's own for doing so.
-#[inline]
-fn note(tell: impl FnOnce(*const (), &'static Entries)) {
-    let port = port();
-    if port.epoch.get() == 0 || !port.ways.get().heap || port.is_noting.replace(true) {
-        return;
-    }
-    let (run, entries) = port.get();
-    tell(run, entries);
-    port.is_noting.set(false);
-}
-
-/// Does something of raddle's own for which memory may be needed that is not the program's.
-pub(crate) fn unnoted<R>(work: impl FnOnce() -> R) -> R {
-    let before = port().is_noting.replace(true);
-    let result = work();
-    port().is_noting.set(before);
-    result
-}
-
-/// Puts back after the run what is now at `place`.
-///
-/// # Safety
-/// There are so many bytes that can be read, and it does no harm to put them back after the run.
-pub(crate) unsafe fn keep(place: *mut u8, size: usize) {
-    let (run, entries) = port().get();
-    // SAFETY: both were set together by `connect`, for a run that has not ended; the caller promises the
-    // rest.
-    unsafe { (entries.keep)(run, place, size) }
-}
-
 /// The newest value of an atomic variable.
 pub fn newest(object: ObjectId) -> u64 {
     let (run, entries) = port().get();
@@ -468,7 +355,7 @@ pub(crate) fn steps() -> Option<usize> {
     let (run, entries) = port().get();
     // SAFETY: `entries` is set last when a run begins, and first when it ends: if it is that of a run,
     // then `run` is there. Nothing is changed.
-    unsafe { (entries.pulse)(run) }.map(|pulse| pulse.0)
+    unsafe { (entries.pulse)(run) }.map(|pulse| pulse.steps)
 }
 
 /// Where the calling thread is, in words.
@@ -477,8 +364,8 @@ pub(crate) fn last_seen() -> String {
     let (run, entries) = port().get();
     // SAFETY: as above.
     match unsafe { (entries.pulse)(run) } {
-        Some((steps, Some(site))) => format!("in step {}, after {site}", steps + 1),
-        Some((steps, None)) => format!("in step {}, at its beginning", steps + 1),
+        Some(Pulse { steps, last: Some(site) }) => format!("in step {}, after {site}", steps + 1),
+        Some(Pulse { steps, last: None }) => format!("in step {}, at its beginning", steps + 1),
         None => "nowhere".to_owned(),
     }
 }
@@ -589,45 +476,6 @@ impl Port {
     fn get(&self) -> (*const (), &'static Entries) {
         (self.run.get(), self.entries.get())
     }
-}
-
-/// The entries outside a run: whoever calls them forgot to look.
-static OUTSIDE: Entries = Entries {
-    submit: [|_, _, _, _, _| outside(); 5],
-    declare: |_, _, _| outside(),
-    touch: |_, _, _, _| outside(),
-    is_racy: |_, _| outside(),
-    spurious: |_, _| outside(),
-    call_object: |_, _, _| outside(),
-    allocated: |_, _, _| outside(),
-    freed: |_, _| outside(),
-    born: |_, _, _| outside(),
-    keep: |_, _, _| outside(),
-    newest: |_, _| outside(),
-    life: |_, _| outside(),
-    join: |_, _, _| outside(),
-    parker: |_, _, _| outside(),
-    time: |_| outside(),
-    advance: |_, _| outside(),
-    belongings: |_| outside(),
-    endow: |_, _| outside(),
-    spawn: |_, _, _| outside(),
-    call_thread: |_, _| outside(),
-    work: |_| outside(),
-    finish: |_, _| outside(),
-    exit: |_| outside(),
-    panicked: |_| outside(),
-    unwinding: |_| outside(),
-    take_panic: |_, _| outside(),
-    guards: |_, _| false,
-    thread: |_| outside(),
-    token: |_| outside(),
-    pulse: |_| None,
-};
-
-#[cold]
-fn outside() -> ! {
-    panic!("raddle invariant broken: an operation was announced outside a run")
 }
 
 /// The name an object goes by in the current run, kept inside the object itself.

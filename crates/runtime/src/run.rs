@@ -10,7 +10,7 @@ use raddle_engine::{Engine, Memory, Stuck, Turn};
 
 use crate::port::{self, Caught, Entries, Parting, Ways};
 use crate::runtime::Options;
-use crate::{Backend, Body};
+use crate::{Backend, Body, panics};
 
 mod entries;
 mod heap;
@@ -525,5 +525,8 @@ impl Drop for Connection {
     #[inline(always)]
     fn drop(&mut self) {
         port::disconnect();
+        if std::thread::panicking() {
+            panics::tell();
+        }
     }
 }

@@ -5,8 +5,10 @@
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Place {
     /// In a static.
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "it does not tell"))]
     Static,
     /// On the heap, a stack, or in a thread-local.
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "it does not tell"))]
     Elsewhere,
     /// This system does not tell.
     #[cfg_attr(target_os = "linux", expect(dead_code, reason = "it does tell"))]
@@ -104,9 +106,10 @@ mod system {
         let name = unsafe { CStr::from_ptr(info.dlpi_name) }.to_bytes();
         let program = || PathBuf::from("/proc/self/exe");
         let file = || if name.is_empty() { program() } else { OsStr::from_bytes(name).into() };
-        for index in 0..usize::from(info.dlpi_phnum) {
-            // SAFETY: there are so many headers.
-            let header = unsafe { &*info.dlpi_phdr.add(index) };
+        let count = usize::from(info.dlpi_phnum);
+        // SAFETY: there are so many headers.
+        let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, count) };
+        for header in headers {
             if header.p_type == libc::PT_LOAD && header.p_flags & libc::PF_W != 0 {
                 let start = (info.dlpi_addr + header.p_vaddr) as usize;
                 found.push(Segment {

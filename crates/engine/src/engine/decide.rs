@@ -27,12 +27,14 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             self.look_at_stale_objects();
         }
         let steps = self.trace.events.len();
-        if steps >= self.attention || self.enabled.is_empty() {
+        // A slice, for builds that are not optimised.
+        let enabled = self.enabled.as_slice();
+        if steps >= self.attention || enabled.is_empty() {
             return self.special_question();
         }
         let point = Point::Thread(Threads {
             pending: &self.pending,
-            enabled: &self.enabled,
+            enabled,
             changed: if C::WATCHES_CHANGES { &self.changed } else { &[] },
         });
         if C::WATCHES_FINGERPRINT {
@@ -47,10 +49,10 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
                 if C::GRANTS_LEASES {
                     self.lease = 0;
                 }
-                Turn::of(self.enabled[option])
+                Turn::of(enabled[option])
             }
             Pick::Run { option, steps: granted } => {
-                let thread = self.enabled[option];
+                let thread = enabled[option];
                 debug_assert!(C::GRANTS_LEASES);
                 let left = u32::try_from(self.attention - steps).unwrap_or(u32::MAX);
                 self.lease = granted.min(left) - 1;

@@ -53,8 +53,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
                 Object::Life(life) if K::LIFE => life.apply(op.thread(), by),
                 Object::Condvar(condvar) if K::NOTIFY => condvar.notify(op.condvar()),
                 object if K::ANY => object.apply(op, by),
-                // It does not happen that something else is known.
-                object => apply_any(object, op, by),
+                _ => wrong_object(),
             }
         };
         let effect = if let Some(told) = told { told } else { effect };
@@ -207,8 +206,9 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     }
 }
 
+/// Says nothing of the operation, which would be put into memory for it also where this is not called.
 #[cold]
 #[inline(never)]
-fn apply_any(object: &mut Object, op: Op, by: ThreadId) -> Effect {
-    object.apply(op, by)
+pub(super) fn wrong_object() -> ! {
+    unreachable!("raddle invariant broken: something is known of an operation that is not so")
 }

@@ -28,7 +28,7 @@ pub fn fence(order: Ordering) {
     port::submit(op, Site::caller());
 }
 
-#[inline]
+#[inline(always)]
 fn translate(order: Ordering) -> Order {
     match order {
         Ordering::Relaxed => Order::Relaxed,
@@ -76,7 +76,7 @@ const fn update_kind(function: Rmw, scalar: Scalar) -> Op {
     Op::new(ObjectId::NONE, Action::Atomic(op))
 }
 
-#[inline]
+#[inline(always)]
 fn value(effect: Effect) -> u64 {
     match effect {
         Effect::Value(value) => value,

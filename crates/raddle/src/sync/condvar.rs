@@ -161,6 +161,7 @@ impl Condvar {
     }
 
     /// Wakes one waiting thread, as [`std::sync::Condvar::notify_one`].
+    #[inline]
     #[track_caller]
     pub fn notify_one(&self) {
         if self.submit(CondvarOp::NotifyOne, Site::caller()).is_none() {
@@ -169,6 +170,7 @@ impl Condvar {
     }
 
     /// Wakes all waiting threads, as [`std::sync::Condvar::notify_all`].
+    #[inline]
     #[track_caller]
     pub fn notify_all(&self) {
         if self.submit(CondvarOp::NotifyAll, Site::caller()).is_none() {

@@ -406,27 +406,28 @@ fn promises() {
     check(
         &report,
         expect![[r#"
-        {
-          "version": 1,
-          "name": "tests::queue",
-          "strategy": "random",
-          "seed": 0,
-          "verdict": {"kind": "sampled"},
-          "executions": 10000,
-          "steps": 123456,
-          "classes": 3911,
-          "classes_exact": true,
-          "discarded": 0,
-          "elapsed_seconds": 0.4,
-          "threads": 3,
-          "phases": [],
-          "search": null,
-          "unseen": 0.0412,
-          "guarantees": [{"strategy": "pct:2", "depth": 2, "threads": 3, "steps": 118, "in_one_phase": true, "runs": 2500, "escape": 0.0008431}],
-          "failure": null,
-          "failures": null
-        }
-    "#]],
+            {
+              "version": 1,
+              "name": "tests::queue",
+              "strategy": "random",
+              "seed": 0,
+              "verdict": {"kind": "sampled"},
+              "executions": 10000,
+              "steps": 123456,
+              "classes": 3911,
+              "classes_exact": true,
+              "discarded": 0,
+              "elapsed_seconds": 0.4,
+              "threads": 3,
+              "phases": [],
+              "search": null,
+              "unseen": 0.0412,
+              "guarantees": [{"strategy": "pct:2", "depth": 2, "threads": 3, "steps": 118, "in_one_phase": true, "runs": 2500, "escape": 0.0008431}],
+              "warnings": [],
+              "failure": null,
+              "failures": null
+            }
+        "#]],
     );
 }
 
@@ -435,60 +436,74 @@ fn failures_by_cause() {
     check(
         &causes::several(),
         expect![[r#"
-        {
-          "version": 1,
-          "name": "tests::queue",
-          "strategy": "portfolio:pos-star+pct:2",
-          "seed": 0,
-          "verdict": {"kind": "failed"},
-          "executions": 10000,
-          "steps": 123456,
-          "classes": 3911,
-          "classes_exact": true,
-          "discarded": 0,
-          "elapsed_seconds": 0.4,
-          "threads": 3,
-          "phases": [
-            {"strategy": "pos-star", "executions": 5000, "failing": 11, "end": {"kind": "out-of-budget"}},
-            {"strategy": "pct:2", "executions": 5000, "failing": 301, "end": {"kind": "failed"}}
-          ],
-          "search": null,
-          "unseen": null,
-          "guarantees": [],
-          "failure": {
-            "summary": "lost 1 of 2",
-            "finding": {"kind": "panic", "thread": 1, "message": "lost 1 of 2", "place": "src/lib.rs:20:9", "backtrace": null},
-            "execution": 1204,
-            "reproduced": true,
-            "token": "r1-TOKEN",
-            "trace": {
-              "ending": "finished",
-              "fingerprint": "0000000000000000",
-              "threads": [{"id": 0, "parent": null, "position": 0, "name": null}, {"id": 1, "parent": 0, "position": 0, "name": null}],
-              "objects": [
-                {"id": 0, "name": "main", "kind": "thread", "thread": 0, "initial": null, "first": {"thread": 0, "index": 0}, "site": {"file": "crates/report/tests/goldens/site.rs", "line": 9, "column": 5}},
-                {"id": 1, "name": "thread 1", "kind": "thread", "thread": 1, "initial": null, "first": {"thread": 0, "index": 0}, "site": {"file": "crates/report/tests/goldens/site.rs", "line": 9, "column": 5}}
+            {
+              "version": 1,
+              "name": "tests::queue",
+              "strategy": "portfolio:pos-star+pct:2",
+              "seed": 0,
+              "verdict": {"kind": "failed"},
+              "executions": 10000,
+              "steps": 123456,
+              "classes": 3911,
+              "classes_exact": true,
+              "discarded": 0,
+              "elapsed_seconds": 0.4,
+              "threads": 3,
+              "phases": [
+                {"strategy": "pos-star", "executions": 5000, "failing": 11, "end": {"kind": "out-of-budget"}},
+                {"strategy": "pct:2", "executions": 5000, "failing": 301, "end": {"kind": "failed"}}
               ],
-              "steps": 1,
-              "omitted": 0,
-              "events": [
-                {"step": 1, "thread": 0, "index": 0, "object": 1, "operation": {"kind": "thread.spawn"}, "effect": {"kind": "value", "value": "1"}, "text": "spawn thread 1", "link": null, "after": null, "site": {"file": "crates/report/tests/goldens/site.rs", "line": 5, "column": 5}}
-              ],
-              "pending": []
+              "search": null,
+              "unseen": null,
+              "guarantees": [],
+              "warnings": [],
+              "failure": {
+                "summary": "lost 1 of 2",
+                "finding": {"kind": "panic", "thread": 1, "message": "lost 1 of 2", "place": "src/lib.rs:20:9", "backtrace": null},
+                "execution": 1204,
+                "reproduced": true,
+                "token": "r1-TOKEN",
+                "trace": {
+                  "ending": "finished",
+                  "fingerprint": "0000000000000000",
+                  "threads": [{"id": 0, "parent": null, "position": 0, "name": null}, {"id": 1, "parent": 0, "position": 0, "name": null}],
+                  "objects": [
+                    {"id": 0, "name": "main", "kind": "thread", "thread": 0, "initial": null, "first": {"thread": 0, "index": 0}, "site": {"file": "crates/report/tests/goldens/site.rs", "line": 9, "column": 5}},
+                    {"id": 1, "name": "thread 1", "kind": "thread", "thread": 1, "initial": null, "first": {"thread": 0, "index": 0}, "site": {"file": "crates/report/tests/goldens/site.rs", "line": 9, "column": 5}}
+                  ],
+                  "steps": 1,
+                  "omitted": 0,
+                  "events": [
+                    {"step": 1, "thread": 0, "index": 0, "object": 1, "operation": {"kind": "thread.spawn"}, "effect": {"kind": "value", "value": "1"}, "text": "spawn thread 1", "link": null, "after": null, "site": {"file": "crates/report/tests/goldens/site.rs", "line": 5, "column": 5}}
+                  ],
+                  "pending": []
+                }
+              },
+              "failures": {
+                "failing": 312,
+                "runs": 10000,
+                "interval": [0.02798, 0.03478],
+                "causes": [
+                  {"runs": 240, "summary": "lost 1 of 2", "finding": {"kind": "panic", "thread": 1, "message": "lost 1 of 2", "place": "src/lib.rs:20:9", "backtrace": null}, "execution": 17, "reproduced": true, "token": "r1-FIRST"},
+                  {"runs": 60, "summary": "a \"queue\" is empty", "finding": {"kind": "panic", "thread": 0, "message": "a \"queue\" is empty", "place": "src/lib.rs:20:9", "backtrace": null}, "execution": 18, "reproduced": true, "token": "r1-SECOND"},
+                  {
+                    "runs": 1,
+                    "summary": "an execution did not end within 1,000 steps",
+                    "finding": {
+                      "kind": "step-limit",
+                      "steps": 1000,
+                      "circles": [
+                        {"times": 1, "thread": 0, "text": "spawn thread 1", "site": {"file": "crates/report/tests/goldens/site.rs", "line": 5, "column": 5}}
+                      ]
+                    },
+                    "execution": 9000,
+                    "reproduced": false,
+                    "token": "r1-THIRD"
+                  }
+                ],
+                "others": 11
+              }
             }
-          },
-          "failures": {
-            "failing": 312,
-            "runs": 10000,
-            "interval": [0.02798, 0.03478],
-            "causes": [
-              {"runs": 240, "summary": "lost 1 of 2", "finding": {"kind": "panic", "thread": 1, "message": "lost 1 of 2", "place": "src/lib.rs:20:9", "backtrace": null}, "execution": 17, "reproduced": true, "token": "r1-FIRST"},
-              {"runs": 60, "summary": "a \"queue\" is empty", "finding": {"kind": "panic", "thread": 0, "message": "a \"queue\" is empty", "place": "src/lib.rs:20:9", "backtrace": null}, "execution": 18, "reproduced": true, "token": "r1-SECOND"},
-              {"runs": 1, "summary": "an execution did not end within 1,000 steps", "finding": {"kind": "step-limit", "steps": 1000}, "execution": 9000, "reproduced": false, "token": "r1-THIRD"}
-            ],
-            "others": 11
-          }
-        }
-    "#]],
+        "#]],
     );
 }

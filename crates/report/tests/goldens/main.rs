@@ -8,6 +8,7 @@ mod findings;
 mod html;
 mod json;
 mod oddities;
+mod picture;
 mod programs;
 mod real;
 mod site;

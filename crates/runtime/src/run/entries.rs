@@ -8,7 +8,7 @@ use raddle_engine::known::{AnyOp, AtomicOp, JoinOp, LockOp, NotifyOp, UnlockOp};
 use raddle_engine::{Initial, Memory};
 
 use super::{Phase, Run};
-use crate::port::{Caught, Entries, Parting};
+use crate::port::{Caught, Entries, Parting, Pulse};
 use crate::{Backend, Body};
 
 /// Functions of a run behind a pointer without a type.
@@ -178,12 +178,12 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         fn thread_entry(run) -> ThreadId {
             run.thread.get()
         }
-        fn pulse_entry(run) -> Option<(usize, Option<Site>)> {
+        fn pulse_entry(run) -> Option<Pulse> {
             let me = run.thread.get();
             run.with_engine(|engine| {
                 let events = &engine.trace().events;
                 let last = events.iter().rev().find(|event| event.id.thread == me);
-                Some((events.len(), last.map(|event| event.site)))
+                Some(Pulse { steps: events.len(), last: last.map(|event| event.site) })
             })
         }
         fn token_entry(run) -> String {
