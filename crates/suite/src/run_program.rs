@@ -122,7 +122,6 @@ mod tests {
     const HARD: &[(&str, &str)] = &[
         ("reorder_10", "pos-star"),
         ("reorder_20", "pos-star"),
-        ("twostage_100", "surw"),
         ("WSQ", "pos-star"),
         ("IWSQ", "pos-star"),
         ("pct-wsq", "pos-star"),

@@ -54,11 +54,12 @@ pub(super) const TWO_STAGE: Program = Program {
 
 pub(super) const TWO_STAGE_100: Program = Program {
     name: "twostage_100",
-    about: "as twostage, with 99 writers, whose first variable is read under the second lock",
+    about: "as twostage, with many writers, whose first variable is read under the second lock",
     class: Class::Atomicity,
     granularity: Granularity::All,
-    threads: |_| 101,
-    body: |form, _| two_stage(form, 99),
+    size: Size { counts: "writers", least: 1, usual: 99, most: 99 },
+    threads: |writers| writers + 2,
+    body: |form, writers| two_stage(form, writers as usize),
     ..BASE
 };
 
