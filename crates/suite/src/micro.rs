@@ -173,7 +173,7 @@ fn least(micro: &Micro, exact: &Orders, column: Column, samples: u64) -> Least {
 /// Samples a program, after its threads have been spawned.
 fn cover(micro: &Micro, exact: &Orders, sampler: impl Sampler, samples: u64) -> Least {
     let mut hits: HashMap<u64, u64, BuildHasherDefault<AsIs>> = HashMap::default();
-    let mut substrate = Scripted::default();
+    let mut substrate = Scripted;
     let mut engine = Engine::new(Sc, Family::default(), sampler, 1_000);
     for run in 0..samples {
         let plan = engine.plan_mut();
@@ -336,7 +336,7 @@ mod tests {
     fn orders_are_as_many_as_classes() {
         for (mix, seed) in [(Mix::Writes, 3), (Mix::HalfReads, 5), (Mix::HalfReads, 80)] {
             let micro = Micro::new(mix, spread(seed, 100), seed);
-            let mut substrate = Scripted::default();
+            let mut substrate = Scripted;
             let mut dpor = Dpor::default();
             let mut engine = Engine::new(Sc, dpor.family(), dpor.chooser(), 1_000);
             let mut runs = 0;
