@@ -68,8 +68,8 @@ pub fn stands_behind(name: u64, before: u64) -> u64 {
 
 /// Names are random words already, so that one multiplication is enough.
 #[inline(always)]
+#[expect(clippy::manual_rotate, reason = "`rotate_left` is a call where nothing is optimised")]
 fn follows(name: u64, before: u64) -> u64 {
-    // `rotate_left` by hand: a call where nothing is optimised.
     let turned = before << 29 | before >> 35;
     let product = (name ^ turned).wrapping_mul(0xa076_1d64_78bd_642f);
     product ^ (product >> 32)

@@ -11,7 +11,7 @@ use raddle_core::{
     ThreadOp, Trace,
 };
 
-use crate::locks::{Change, Holdings, Mode, change};
+use crate::locks::{Change, Holdings, Mode, change, has_locks};
 use raddle_engine::causality::Clock;
 
 /// Cycles of more threads are not looked for.
@@ -43,6 +43,9 @@ struct Nesting {
 
 /// Every cycle of a run.
 pub(crate) fn suspicions(trace: &Trace) -> Vec<Suspicion> {
+    if !has_locks(trace) {
+        return Vec::new();
+    }
     let nestings = nestings(trace);
     let mut found = Vec::new();
     for first in 0..nestings.len() {

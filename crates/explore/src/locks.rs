@@ -1,6 +1,8 @@
 //! Locks that threads take and give back, read off a trace.
 
-use raddle_core::{Action, Effect, Event, MutexOp, ObjectId, RwLockOp, Site, ThreadId, Trace};
+use raddle_core::{
+    Action, Effect, Event, MutexOp, ObjectId, ObjectKind, RwLockOp, Site, ThreadId, Trace,
+};
 
 /// How a lock is held.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -65,9 +67,19 @@ impl Holdings {
     /// What is held after all of a run.
     pub(crate) fn after(trace: &Trace) -> Holdings {
         let mut holdings = Holdings::default();
+        if !has_locks(trace) {
+            return holdings;
+        }
         trace.events.iter().for_each(|event| holdings.pass(event));
         holdings
     }
+}
+
+/// Whether anything in a run can be held. Many programs have nothing of the kind, and need not be gone
+/// through event by event.
+pub(crate) fn has_locks(trace: &Trace) -> bool {
+    let is_lock = |kind| matches!(kind, ObjectKind::Mutex | ObjectKind::RwLock);
+    trace.objects.iter().any(|object| is_lock(object.kind))
 }
 
 /// What an event does to a lock, if it does anything.

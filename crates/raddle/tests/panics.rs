@@ -168,6 +168,38 @@ fn others_go_on_while_a_thread_waits_in_a_destructor() {
     }));
 }
 
+/// In every order, also with one unwinding in the middle of the other's.
+#[test]
+fn several_threads_unwind_at_once() {
+    struct Counts(Arc<(AtomicUsize, Mutex<u32>)>);
+    impl Drop for Counts {
+        fn drop(&mut self) {
+            assert!(thread::panicking());
+            self.0.0.fetch_add(1, SeqCst);
+            *self.0.1.lock().unwrap() += 1;
+        }
+    }
+    fn program() {
+        let shared: Arc<(AtomicUsize, Mutex<u32>)> = Arc::default();
+        let threads = [0, 1].map(|number| {
+            let shared = shared.clone();
+            thread::spawn(move || {
+                let _counts = Counts(shared);
+                panic!("thread {number}");
+            })
+        });
+        assert!(!thread::panicking());
+        for thread in threads {
+            assert!(thread.join().is_err());
+        }
+        let number = shared.1.lock().expect("nobody panicked while holding it");
+        assert_eq!((shared.0.load(SeqCst), *number), (2, 2));
+    }
+    let report = Config::new().strategy("dpor").panics(Panics::Join).run(program);
+    clean(&report);
+    assert!(matches!(report.verdict, Verdict::Exhausted) && report.classes > 2, "{report:?}");
+}
+
 #[raddle::test(panics = "join", threads = 2, races = true)]
 fn the_attribute_has_it() {
     assert!(thread::spawn(|| panic!("on purpose")).join().is_err());

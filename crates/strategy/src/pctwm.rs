@@ -13,10 +13,11 @@
 //! starts with the second run if k_com is learnt. Runs in which the livelock rule was needed or a store's
 //! place was drawn do not count.
 //!
-//! Livelock rule: a thread that has done nothing but look around for a while lets a random thread go on,
-//! and that one reads from among the h newest.
+//! Livelock rule: a thread that has done nothing but look around for a while drops below all others, and
+//! reads from among the h newest until it changes something.
 //!
-//! Deviations: stores that can come to stand before others (in the paper, their order is settled later)
+//! Deviations: what a thread looks at while it goes round in a loop is not counted, and no sink. Otherwise
+//! the longest wait would be taken for k_com, and hardly a sink would be anywhere else. Stores that can come to stand before others (in the paper, their order is settled later)
 //! do so uniformly. If a run has fewer communication events than d, all of them are sinks.
 
 use alloc::format;
@@ -32,8 +33,17 @@ use crate::{Rng, Sampler};
 /// A thread that does so many steps in a row without changing anything spins.
 const SPINS: u32 = 12;
 
+/// So does one that gives way so often without changing anything.
+const PAUSES: u32 = 3;
+
+/// What it looks at is not counted after it has given way so often.
+const UNCOUNTED: u32 = 2;
+
 /// So many steps of one thread in a row while others could go on are taken for a spin, too.
 const HOGS: u32 = 2000;
+
+/// The priorities of sinks are above this, those of threads that spun below.
+const SPUN: u64 = 1 << 32;
 
 /// The chooser.
 #[derive(Clone, Debug)]
@@ -55,8 +65,8 @@ pub struct Pctwm {
     threads: Vec<State>,
     /// How many events have been looked at.
     seen: usize,
-    /// Whether the next read is made in a livelock.
-    in_livelock: bool,
+    /// The lowest priority given to a thread that spun.
+    lowest: u64,
     /// Whether the promise holds for this run.
     qualifies: bool,
 }
@@ -75,10 +85,14 @@ struct State {
     counted: u32,
     /// Its event with this number, counted from one, is a sink.
     sink: u32,
-    /// Steps since it changed something or another thread went on.
+    /// Steps since it changed something or began to run.
     idle: u32,
+    /// Pauses among them.
+    pauses: u32,
     /// Steps since another thread went on.
     alone: u32,
+    /// It has spun, and has not changed anything since.
+    has_spun: bool,
 }
 
 impl Pctwm {
@@ -106,7 +120,7 @@ impl Pctwm {
             count: 0,
             threads: Vec::new(),
             seen: 0,
-            in_livelock: false,
+            lowest: SPUN,
             qualifies: false,
         }
     }
@@ -127,13 +141,17 @@ impl Pctwm {
                 && event.access() == Access::Update;
             for (other, state) in self.threads.iter_mut().enumerate() {
                 if other != thread.index() {
-                    (state.idle, state.alone) = (0, 0);
+                    state.alone = 0;
                 }
             }
             let state = self.state(thread);
             state.performed = event.id.index + 1;
             state.alone += 1;
-            state.idle = if changes { 0 } else { state.idle + 1 };
+            state.idle += 1;
+            state.pauses += u32::from(event.op.gave_way(event.effect));
+            if changes {
+                (state.idle, state.pauses, state.has_spun) = (0, 0, false);
+            }
         }
         self.seen = past.len();
     }
@@ -169,22 +187,32 @@ impl Pctwm {
         loop {
             let option = self.highest(threads);
             let thread = threads.enabled[option];
-            let next = self.state(thread).performed + 1;
+            let state = *self.state(thread);
+            let next = state.performed + 1;
             let op = threads.pending[thread.index()].op;
-            if communicates(op) && self.state(thread).counted != next {
+            if communicates(op) && state.counted != next {
                 self.state(thread).counted = next;
-                self.count += 1;
-                if let Some(rank) = self.sinks.iter().position(|&sink| sink == self.count) {
-                    self.priority[thread.index()] = (self.sinks.len() - rank) as u64;
-                    self.state(thread).sink = next;
-                    continue;
+                if state.has_spun || state.pauses >= UNCOUNTED {
+                    self.qualifies = false;
+                } else {
+                    self.count += 1;
+                    if let Some(rank) = self.sinks.iter().position(|&sink| sink == self.count) {
+                        let priority = SPUN + (self.sinks.len() - rank) as u64;
+                        self.priority[thread.index()] = priority;
+                        self.state(thread).sink = next;
+                        continue;
+                    }
                 }
             }
-            let state = *self.state(thread);
-            if threads.enabled.len() > 1 && (state.idle >= SPINS || state.alone >= HOGS) {
-                self.in_livelock = true;
+            let spins = state.idle >= SPINS || state.pauses >= PAUSES || state.alone >= HOGS;
+            if threads.enabled.len() > 1 && spins {
                 self.qualifies = false;
-                return self.rng.below(threads.enabled.len());
+                self.lowest -= 1;
+                self.priority[thread.index()] = self.lowest;
+                let state = self.state(thread);
+                (state.idle, state.pauses, state.alone) = (0, 0, 0);
+                state.has_spun = true;
+                continue;
             }
             return option;
         }
@@ -193,7 +221,7 @@ impl Pctwm {
     /// Which of so many stores a read by `thread` gets; the newest is the last.
     fn choose_source(&mut self, thread: ThreadId, options: usize) -> usize {
         let state = *self.state(thread);
-        if self.in_livelock || state.sink == state.performed + 1 {
+        if state.has_spun || state.sink == state.performed + 1 {
             options - 1 - self.rng.below(options.min(self.history as usize))
         } else {
             0
@@ -209,10 +237,7 @@ impl Chooser for Pctwm {
             self.catch_up(past);
         }
         Pick::Take(match at {
-            Point::Thread(threads) => {
-                self.in_livelock = false;
-                self.choose_thread(threads)
-            }
+            Point::Thread(threads) => self.choose_thread(threads),
             Point::Source { by, options } => self.choose_source(by.thread, options.len()),
             Point::Place { options, .. } => {
                 self.qualifies = false;
@@ -230,7 +255,7 @@ impl Sampler for Pctwm {
         self.threads.clear();
         self.count = 0;
         self.seen = 0;
-        self.in_livelock = false;
+        self.lowest = SPUN;
         // The first of a shuffled 1..=k_com.
         let events = self.events();
         self.qualifies = events > 0 && events >= self.depth as usize;

@@ -3,7 +3,7 @@
 //! To look at a run takes longer than to make it, so that only some are looked at: the first ones, then ever
 //! fewer.
 
-use raddle_core::{Ending, Leak, LockOrder, Oddity, Site, Trace, Warning};
+use raddle_core::{Ending, Leak, LockOrder, MemoryModel, Oddity, Site, Trace, Warning};
 use raddle_engine::{Engine, Sc, Substrate};
 
 use super::{Session, Stop, family_of};
@@ -109,7 +109,8 @@ impl<S: Substrate> Session<'_, S> {
                 warnings.add(Oddity::Leak(leak), run + 1);
             }
         }
-        if !lock_order {
+        // What is provoked is an execution without stale reads, which another model cannot replay.
+        if !lock_order || self.settings.memory != MemoryModel::Sc {
             return None;
         }
         for suspicion in suspicions(trace) {

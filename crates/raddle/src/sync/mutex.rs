@@ -177,6 +177,7 @@ impl<T: ?Sized> Mutex<T> {
         MutexGuard { mutex: self, _not_send: PhantomData }
     }
 
+    #[inline]
     fn lock_outside(&self, site: Site) -> LockResult<MutexGuard<'_, T>> {
         match self.outside.lock() {
             Ok(held) => Ok(self.guard_outside(held, site)),
@@ -184,6 +185,7 @@ impl<T: ?Sized> Mutex<T> {
         }
     }
 
+    #[inline]
     fn guard_outside<'a>(
         &'a self,
         held: std::sync::MutexGuard<'a, ()>,
@@ -192,10 +194,12 @@ impl<T: ?Sized> Mutex<T> {
         self.name.assert_outside(site);
         self.origin.used_outside();
         self.keep(held);
-        self.guard(site)
+        // What else is kept of a hold is for runs: the real lock knows of panics.
+        MutexGuard { mutex: self, _not_send: PhantomData }
     }
 
     /// Keeps the real lock in the hold.
+    #[inline]
     fn keep<'a>(&'a self, held: std::sync::MutexGuard<'a, ()>) {
         // SAFETY: it is taken out again only by the guard, which borrows the mutex: until then the
         // lock that it borrows from neither moves nor ends.
@@ -321,6 +325,7 @@ impl<T: ?Sized> Mutex<T> {
     }
 
     /// A guard ends outside runs.
+    #[inline]
     fn unlock_outside(&self) {
         // SAFETY: called by the guard, which has the hold. It may outlive the run it was made in; then
         // there is no real lock, and nothing to do.

@@ -204,14 +204,14 @@ fn a_run() {
                   "steps": 8,
                   "omitted": 0,
                   "events": [
-                    {"step": 1, "thread": 0, "index": 0, "object": 1, "operation": {"kind": "thread.spawn"}, "effect": {"kind": "value", "value": "1"}, "text": "spawn thread 1", "link": null, "after": null, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 8, "column": 17}},
-                    {"step": 2, "thread": 0, "index": 1, "object": 2, "operation": {"kind": "atomic.load", "order": "SeqCst"}, "effect": {"kind": "value", "value": "-1"}, "text": "atomic 1.load → -1", "link": {"kind": "reads-initial"}, "after": null, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 15, "column": 24}},
-                    {"step": 3, "thread": 1, "index": 0, "object": 2, "operation": {"kind": "atomic.load", "order": "SeqCst"}, "effect": {"kind": "value", "value": "-1"}, "text": "atomic 1.load → -1", "link": {"kind": "reads-initial"}, "after": 1, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 11, "column": 32}},
-                    {"step": 4, "thread": 1, "index": 1, "object": 2, "operation": {"kind": "atomic.store", "order": "SeqCst", "value": "0"}, "effect": null, "text": "atomic 1.store 0", "link": null, "after": null, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 12, "column": 21}},
-                    {"step": 5, "thread": 1, "index": 2, "object": 1, "operation": {"kind": "thread.exit"}, "effect": null, "text": "ends", "link": null, "after": null, "site": null},
-                    {"step": 6, "thread": 0, "index": 2, "object": 2, "operation": {"kind": "atomic.store", "order": "SeqCst", "value": "0"}, "effect": null, "text": "atomic 1.store 0", "link": {"kind": "overwrites", "step": 4}, "after": null, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 16, "column": 13}},
-                    {"step": 7, "thread": 0, "index": 3, "object": 1, "operation": {"kind": "thread.join"}, "effect": null, "text": "join thread 1", "link": null, "after": 5, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 17, "column": 11}},
-                    {"step": 8, "thread": 0, "index": 4, "object": 2, "operation": {"kind": "atomic.load", "order": "SeqCst"}, "effect": {"kind": "value", "value": "0"}, "text": "atomic 1.load → 0", "link": {"kind": "reads", "step": 6}, "after": null, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 18, "column": 24}}
+                    {"step": 1, "thread": 0, "index": 0, "object": 1, "operation": {"kind": "thread.spawn"}, "effect": {"kind": "value", "value": "1"}, "text": "spawn thread 1", "link": null, "missed": null, "after": null, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 8, "column": 17}},
+                    {"step": 2, "thread": 0, "index": 1, "object": 2, "operation": {"kind": "atomic.load", "order": "SeqCst"}, "effect": {"kind": "value", "value": "-1"}, "text": "atomic 1.load → -1", "link": {"kind": "reads-initial"}, "missed": null, "after": null, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 15, "column": 24}},
+                    {"step": 3, "thread": 1, "index": 0, "object": 2, "operation": {"kind": "atomic.load", "order": "SeqCst"}, "effect": {"kind": "value", "value": "-1"}, "text": "atomic 1.load → -1", "link": {"kind": "reads-initial"}, "missed": null, "after": 1, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 11, "column": 32}},
+                    {"step": 4, "thread": 1, "index": 1, "object": 2, "operation": {"kind": "atomic.store", "order": "SeqCst", "value": "0"}, "effect": null, "text": "atomic 1.store 0", "link": null, "missed": null, "after": null, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 12, "column": 21}},
+                    {"step": 5, "thread": 1, "index": 2, "object": 1, "operation": {"kind": "thread.exit"}, "effect": null, "text": "ends", "link": null, "missed": null, "after": null, "site": null},
+                    {"step": 6, "thread": 0, "index": 2, "object": 2, "operation": {"kind": "atomic.store", "order": "SeqCst", "value": "0"}, "effect": null, "text": "atomic 1.store 0", "link": {"kind": "overwrites", "step": 4}, "missed": null, "after": null, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 16, "column": 13}},
+                    {"step": 7, "thread": 0, "index": 3, "object": 1, "operation": {"kind": "thread.join"}, "effect": null, "text": "join thread 1", "link": null, "missed": null, "after": 5, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 17, "column": 11}},
+                    {"step": 8, "thread": 0, "index": 4, "object": 2, "operation": {"kind": "atomic.load", "order": "SeqCst"}, "effect": {"kind": "value", "value": "0"}, "text": "atomic 1.load → 0", "link": {"kind": "reads", "step": 6}, "missed": null, "after": null, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 18, "column": 24}}
                   ],
                   "pending": []
                 }
@@ -279,10 +279,10 @@ fn a_deadlock_and_names() {
                   "steps": 4,
                   "omitted": 0,
                   "events": [
-                    {"step": 1, "thread": 0, "index": 0, "object": 1, "operation": {"kind": "thread.spawn"}, "effect": {"kind": "value", "value": "1"}, "text": "spawn thread 1 (worker)", "link": null, "after": null, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 55, "column": 63}},
-                    {"step": 2, "thread": 1, "index": 0, "object": 2, "operation": {"kind": "mutex.lock"}, "effect": null, "text": "mutex 1.lock", "link": null, "after": 1, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 57, "column": 39}},
-                    {"step": 3, "thread": 1, "index": 1, "object": 1, "operation": {"kind": "thread.exit"}, "effect": null, "text": "ends", "link": null, "after": null, "site": null},
-                    {"step": 4, "thread": 0, "index": 1, "object": 1, "operation": {"kind": "thread.join"}, "effect": null, "text": "join thread 1 (worker)", "link": null, "after": 3, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 59, "column": 21}}
+                    {"step": 1, "thread": 0, "index": 0, "object": 1, "operation": {"kind": "thread.spawn"}, "effect": {"kind": "value", "value": "1"}, "text": "spawn thread 1 (worker)", "link": null, "missed": null, "after": null, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 55, "column": 63}},
+                    {"step": 2, "thread": 1, "index": 0, "object": 2, "operation": {"kind": "mutex.lock"}, "effect": null, "text": "mutex 1.lock", "link": null, "missed": null, "after": 1, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 57, "column": 39}},
+                    {"step": 3, "thread": 1, "index": 1, "object": 1, "operation": {"kind": "thread.exit"}, "effect": null, "text": "ends", "link": null, "missed": null, "after": null, "site": null},
+                    {"step": 4, "thread": 0, "index": 1, "object": 1, "operation": {"kind": "thread.join"}, "effect": null, "text": "join thread 1 (worker)", "link": null, "missed": null, "after": 3, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 59, "column": 21}}
                   ],
                   "pending": [
                     {"thread": 0, "object": 2, "operation": {"kind": "mutex.lock"}, "text": "mutex 1.lock", "enabled": false, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 60, "column": 15}}
@@ -410,6 +410,7 @@ fn promises() {
               "version": 1,
               "name": "tests::queue",
               "strategy": "random",
+              "memory": "SC",
               "seed": 0,
               "verdict": {"kind": "sampled"},
               "executions": 10000,
@@ -421,8 +422,10 @@ fn promises() {
               "threads": 3,
               "phases": [],
               "search": null,
+              "coverage": null,
+              "patterns": null,
               "unseen": 0.0412,
-              "guarantees": [{"strategy": "pct:2", "depth": 2, "threads": 3, "steps": 118, "in_one_phase": true, "runs": 2500, "escape": 0.0008431}],
+              "guarantees": [{"strategy": "pct:2", "depth": 2, "threads": 3, "steps": 118, "in_one_phase": true, "history": null, "runs": 2500, "escape": 0.0008431}],
               "warnings": [],
               "failure": null,
               "failures": null
@@ -440,6 +443,7 @@ fn failures_by_cause() {
               "version": 1,
               "name": "tests::queue",
               "strategy": "portfolio:pos-star+pct:2",
+              "memory": "SC",
               "seed": 0,
               "verdict": {"kind": "failed"},
               "executions": 10000,
@@ -454,6 +458,8 @@ fn failures_by_cause() {
                 {"strategy": "pct:2", "executions": 5000, "failing": 301, "end": {"kind": "failed"}}
               ],
               "search": null,
+              "coverage": null,
+              "patterns": null,
               "unseen": null,
               "guarantees": [],
               "warnings": [],
@@ -474,7 +480,7 @@ fn failures_by_cause() {
                   "steps": 1,
                   "omitted": 0,
                   "events": [
-                    {"step": 1, "thread": 0, "index": 0, "object": 1, "operation": {"kind": "thread.spawn"}, "effect": {"kind": "value", "value": "1"}, "text": "spawn thread 1", "link": null, "after": null, "site": {"file": "crates/report/tests/goldens/site.rs", "line": 5, "column": 5}}
+                    {"step": 1, "thread": 0, "index": 0, "object": 1, "operation": {"kind": "thread.spawn"}, "effect": {"kind": "value", "value": "1"}, "text": "spawn thread 1", "link": null, "missed": null, "after": null, "site": {"file": "crates/report/tests/goldens/site.rs", "line": 5, "column": 5}}
                   ],
                   "pending": []
                 }

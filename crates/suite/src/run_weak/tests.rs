@@ -1,6 +1,6 @@
-//! What interleavings say about the programs. That the bugs which need weak memory are bugs is for RC11.
+//! What interleavings say about the programs, and what weak memory does.
 
-use raddle::{Granularity, Verdict};
+use raddle::{Granularity, Memory, Verdict};
 
 use super::*;
 use crate::programs::weak::{Model, Space, find};
@@ -171,4 +171,41 @@ fn names_are_unique_and_tries_are_checked() {
     let nine = PROGRAMS.iter().filter(|program| matches!(program.origin, Origin::Pctwm(_)));
     assert_eq!(nine.count(), 9);
     assert_eq!(list().lines().count(), PROGRAMS.len() + 9 + 4);
+}
+
+/// A program under RC11.
+fn under_rc11(program: &'static Program, form: Form, strategy: &str, runs: u64) -> Report {
+    let strategy: Strategy = strategy.parse().unwrap();
+    let tries = match strategy {
+        Strategy::Dfs => program.tries.least,
+        _ => program.tries.usual,
+    };
+    let config = config(program.name, strategy, runs).memory(Memory::Rc11);
+    config.run(program.closure(instance(form, tries)))
+}
+
+/// Every execution of the small ones, but for `mpmcqueue`, which has too many.
+#[test]
+fn weak_memory_shows_no_bug_in_the_fixed_programs() {
+    for program in small() {
+        let report = under_rc11(program, Form::Fixed, "dfs", 5_000);
+        assert_clean(&report);
+        let is_exhausted = matches!(report.verdict, Verdict::Exhausted);
+        assert_eq!(is_exhausted, program.name != "mpmcqueue", "{}", raddle::text(&report));
+    }
+    for program in PROGRAMS {
+        assert_clean(&under_rc11(program, Form::Fixed, "c11-random", 200));
+        assert_clean(&under_rc11(program, Form::Fixed, "pctwm:2:2", 200));
+    }
+}
+
+#[test]
+fn weak_memory_shows_every_bug() {
+    for program in PROGRAMS {
+        let (strategy, runs) = match program.space {
+            Space::Small => ("dfs", 5_000),
+            Space::Large => ("c11-random", 200),
+        };
+        assert_found(program, &under_rc11(program, Form::Bugged, strategy, runs));
+    }
 }
