@@ -11,6 +11,7 @@ mod engines;
 mod exhaustive;
 mod interleave;
 mod measure;
+mod pcr;
 mod plot;
 mod programs;
 mod progress;
@@ -94,6 +95,21 @@ enum TableName {
     Exhaustive,
     /// Bounded partial order reduction: coverage against runs and time, and time to known bugs
     Bpor,
+    /// Pattern constraint reduction: schedules and time to the first failure, beside MAPTest
+    #[value(name = "pcr-4")]
+    Pcr4,
+    /// The same: failing executions in a fixed time
+    #[value(name = "pcr-5")]
+    Pcr5,
+    /// The same beside MCR: schedules, constraints and time
+    #[value(name = "pcr-6")]
+    Pcr6,
+    /// How fast strategies cover memory-access patterns
+    #[value(name = "pcr-fig6")]
+    PcrFig6,
+    /// What coverage and solving cost
+    #[value(name = "pcr-cost")]
+    PcrCost,
 }
 
 fn main() -> ExitCode {
@@ -145,6 +161,11 @@ fn run(command: Command) -> Result<ExitCode, String> {
                 TableName::Speed => (speed::table(size, command_line())?, Vec::new()),
                 TableName::Exhaustive => (exhaustive::table(size, command_line())?, Vec::new()),
                 TableName::Bpor => bpor::table(size, command_line())?,
+                TableName::Pcr4 => (pcr::first_bugs(size, command_line())?, Vec::new()),
+                TableName::Pcr5 => (pcr::failing_runs(size, command_line())?, Vec::new()),
+                TableName::Pcr6 => (pcr::beside_mcr(size, command_line())?, Vec::new()),
+                TableName::PcrCost => (pcr::costs(size, command_line())?, Vec::new()),
+                TableName::PcrFig6 => pcr::coverages(size, command_line())?,
             };
             if let Some(folder) = plots {
                 draw(&folder, &drawn)?;
