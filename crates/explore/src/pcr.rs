@@ -21,7 +21,7 @@ use std::collections::{BinaryHeap, HashSet};
 
 use raddle_core::{Accesses, PatternSearch, Plan, Trace};
 use raddle_solve::Literal;
-use raddle_strategy::mix;
+use raddle_strategy::{Rng, mix};
 
 use crate::patterns::MapCoverage;
 use crate::{Covered, Explorer, Refusal};
@@ -39,6 +39,9 @@ pub(crate) use layout::{Layout, name, operation, reads_variable};
 pub(crate) use model::{Done, Found, Model, Question};
 pub(crate) use plan::Planned;
 pub use rules::Rules;
+
+/// A solver is asked so many questions about one run at most, drawn from all if there are more.
+const MOST_QUESTIONS: usize = 1_000;
 
 /// So many runs are gone through once more at most, with so many events in all.
 const KEPT_RUNS: usize = 256;
@@ -131,15 +134,29 @@ impl Pcr {
         self.counts.asked += model.counts.asked;
     }
 
-    /// The candidates that no rule leaves out, each once.
+    /// The candidates that no rule leaves out, or as many of them as a solver is to be asked about.
     fn candidates(&mut self, shared: &Shared, model: &Model<'_>) -> Vec<Candidate> {
         let mut kept = Vec::new();
+        let mut met = 0;
+        let mut rng = Rng::new(mix(self.seed, !self.runs));
         let Pcr { counts, coverage, rules, .. } = self;
         shared.candidates(|candidate| {
             counts.generated += 1;
             match rules.first_against(candidate, shared, &model.layout, coverage) {
                 Some(rule) => counts.filtered[rule - 1] += 1,
-                None => kept.push(*candidate),
+                None => {
+                    met += 1;
+                    if kept.len() < MOST_QUESTIONS {
+                        kept.push(*candidate);
+                        return;
+                    }
+                    counts.unknown += 1;
+                    // All alike, without knowing how many there will be.
+                    let place = rng.below(met);
+                    if place < MOST_QUESTIONS {
+                        kept[place] = *candidate;
+                    }
+                }
             }
         });
         kept
