@@ -40,8 +40,10 @@ pub(crate) use model::{Done, Found, Model, Question};
 pub(crate) use plan::Planned;
 pub use rules::Rules;
 
-/// A solver is asked so many questions about one run at most, drawn from all if there are more.
+/// A solver is asked so many questions about one run at most, drawn from all if there are more; about a long
+/// run fewer, because each takes longer: so many, times its events.
 const MOST_QUESTIONS: usize = 1_000;
+const MOST_WORK: usize = 500_000;
 
 /// So many runs are gone through once more at most, with so many events in all.
 const KEPT_RUNS: usize = 256;
@@ -136,6 +138,7 @@ impl Pcr {
 
     /// The candidates that no rule leaves out, or as many of them as a solver is to be asked about.
     fn candidates(&mut self, shared: &Shared, model: &Model<'_>) -> Vec<Candidate> {
+        let most = MOST_QUESTIONS.min(MOST_WORK / model.trace.events.len().max(1)).max(1);
         let mut kept = Vec::new();
         let mut met = 0;
         let mut rng = Rng::new(mix(self.seed, !self.runs));
@@ -146,14 +149,14 @@ impl Pcr {
                 Some(rule) => counts.filtered[rule - 1] += 1,
                 None => {
                     met += 1;
-                    if kept.len() < MOST_QUESTIONS {
+                    if kept.len() < most {
                         kept.push(*candidate);
                         return;
                     }
                     counts.unknown += 1;
                     // All alike, without knowing how many there will be.
                     let place = rng.below(met);
-                    if place < MOST_QUESTIONS {
+                    if place < most {
                         kept[place] = *candidate;
                     }
                 }
