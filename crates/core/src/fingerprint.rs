@@ -53,10 +53,25 @@ pub fn event_alone(name: u64, value: u64) -> u64 {
     follows(name, value.wrapping_add(1))
 }
 
+/// What an access to an atomic variable adds that read the store named `source`; zero is the initial
+/// one. For memory models in which that is not always the newest.
+#[inline(always)]
+pub fn read(name: u64, source: u64) -> u64 {
+    follows(name, source.wrapping_mul(0xe703_7ed1_a0b4_28db).wrapping_add(2))
+}
+
+/// What a store adds that stands right behind the store named `before`, in the same models.
+#[inline(always)]
+pub fn stands_behind(name: u64, before: u64) -> u64 {
+    follows(name, before.wrapping_mul(0x8bb8_4b93_962e_acc9).wrapping_add(3))
+}
+
 /// Names are random words already, so that one multiplication is enough.
 #[inline(always)]
+#[expect(clippy::manual_rotate, reason = "`rotate_left` is a call where nothing is optimised")]
 fn follows(name: u64, before: u64) -> u64 {
-    let product = (name ^ before.rotate_left(29)).wrapping_mul(0xa076_1d64_78bd_642f);
+    let turned = before << 29 | before >> 35;
+    let product = (name ^ turned).wrapping_mul(0xa076_1d64_78bd_642f);
     product ^ (product >> 32)
 }
 

@@ -59,6 +59,12 @@ pub struct EventId {
     pub index: u32,
 }
 
+impl EventId {
+    /// Stands for the store that gave a variable its initial value. Every variable has one, before all
+    /// its other stores; which variable is meant follows from where the name stands.
+    pub const INITIAL: EventId = EventId { thread: ThreadId(u32::MAX), index: 0 };
+}
+
 /// The source line of an operation, if the front end knows it.
 #[derive(Copy, Clone, PartialEq, Eq)]
 pub struct Site(Option<&'static Location<'static>>);

@@ -17,8 +17,10 @@ pub mod dependence;
 mod event;
 pub mod fingerprint;
 mod id;
+mod oddity;
 mod op;
 mod point;
+mod reads;
 mod report;
 mod schedule;
 pub mod token;
@@ -29,16 +31,19 @@ pub use action::{
     PauseOp, Rmw, RwLockOp, Scalar, ThreadOp,
 };
 pub use coverage::{Accesses, Coverage, PatternSearch, VariableCoverage};
-pub use dependence::{Access, Footprint, Stamp, Touch};
+pub use dependence::{Access, Footprint};
 pub use event::{Effect, Event, Pending};
 pub use id::{EventId, ObjectId, Site, ThreadId};
+pub use oddity::{Leak, LockOrder, Oddity, Warning};
 pub use op::Op;
 pub use point::{Chooser, Pick, Plan, Point, Threads};
+pub use reads::{Read, Reads};
 pub use report::{
-    Bounds, Failure, Finding, Guarantee, Phase, PhaseEnd, Progress, Report, Search, Verdict, Wait,
+    Bounds, Cause, Failure, Failures, Finding, Guarantee, MemoryModel, Phase, PhaseEnd, Progress,
+    Report, Search, Verdict, Wait,
 };
 pub use schedule::{Choice, Schedule};
 pub use token::{Token, TokenError};
 pub use trace::{
-    Divergence, Ending, ObjectInfo, ObjectKind, Panic, PlainAccess, ThreadInfo, Trace,
+    Creation, Divergence, Ending, ObjectInfo, ObjectKind, Panic, PlainAccess, ThreadInfo, Trace,
 };

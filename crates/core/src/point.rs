@@ -7,12 +7,20 @@ use crate::{Choice, Event, EventId, Pending, Schedule, ThreadId};
 pub enum Point<'a> {
     /// Which thread performs its pending operation?
     Thread(Threads<'a>),
-    /// Which store does this load read? Oldest first; the initial value goes by the name of its
-    /// object, see [`ObjectInfo::name`](crate::ObjectInfo::name).
+    /// Which store does this load or read-modify-write read? Oldest first; the initial value goes by
+    /// the name [`EventId::INITIAL`].
     Source {
-        /// The load.
+        /// The access.
         by: &'a Pending,
         /// The stores it may read.
+        options: &'a [EventId],
+    },
+    /// Right behind which other store does this one stand in the order of the variable's stores?
+    /// Oldest first; the last option is the newest place.
+    Place {
+        /// The store.
+        by: &'a Pending,
+        /// The stores it may stand behind.
         options: &'a [EventId],
     },
     /// Which number below `bound`?
@@ -39,11 +47,11 @@ pub struct Threads<'a> {
 
 impl Point<'_> {
     /// How many options there are; at least one.
-    #[inline]
+    #[inline(always)]
     pub fn options(&self) -> usize {
         match self {
             Point::Thread(threads) => threads.enabled.len(),
-            Point::Source { options, .. } => options.len(),
+            Point::Source { options, .. } | Point::Place { options, .. } => options.len(),
             Point::Value { bound, .. } => *bound as usize,
         }
     }
@@ -54,6 +62,7 @@ impl Point<'_> {
         match self {
             Point::Thread(threads) => Choice::Thread(threads.enabled[index]),
             Point::Source { options, .. } => Choice::Source(options[index]),
+            Point::Place { options, .. } => Choice::Place(options[index]),
             Point::Value { .. } => Choice::Value(index as u32),
         }
     }
@@ -84,6 +93,16 @@ pub trait Chooser {
 
     /// Whether [`Pick::Run`] is ever answered.
     const GRANTS_LEASES: bool = false;
+
+    /// Whether [`stand`](Chooser::stand) is told anything.
+    const WATCHES_FINGERPRINT: bool = false;
+
+    /// Before each thread point after the plan's prefix: the fingerprint of what has happened. Two
+    /// runs that stand at the same have the same ways to go on.
+    #[inline(always)]
+    fn stand(&mut self, fingerprint: u64) {
+        let _ = fingerprint;
+    }
 
     /// Answers the point `at`; `past` is everything that has happened in this run.
     ///

@@ -2,9 +2,31 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::fmt;
 use core::time::Duration;
 
-use crate::{Coverage, ObjectId, Panic, PatternSearch, PlainAccess, Site, ThreadId, Trace};
+use crate::{
+    Coverage, Leak, ObjectId, Panic, PatternSearch, PlainAccess, Site, ThreadId, Trace, Warning,
+};
+
+/// What threads may see of each other's stores.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+pub enum MemoryModel {
+    /// Sequential consistency: every load returns the newest value.
+    #[default]
+    Sc,
+    /// RC11: what Rust's memory orderings allow, without load buffering.
+    Rc11,
+}
+
+impl fmt::Display for MemoryModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            MemoryModel::Sc => "SC",
+            MemoryModel::Rc11 => "RC11",
+        })
+    }
+}
 
 /// What a check found, and what a clean result means.
 #[derive(Clone, Debug)]
@@ -13,6 +35,8 @@ pub struct Report {
     pub name: String,
     /// The strategy, as its word.
     pub strategy: String,
+    /// The memory model.
+    pub memory: MemoryModel,
     /// The seed all randomness came from.
     pub seed: u64,
     /// The result.
@@ -44,6 +68,35 @@ pub struct Report {
     /// About how likely the next run would have been of a class not seen before (Good and Turing:
     /// classes seen once, by runs). Only if all runs were drawn alike.
     pub unseen: Option<f64>,
+    /// What is odd about executions that do not fail; each thing once.
+    pub warnings: Vec<Warning>,
+    /// All failures, if the check went on after the first.
+    pub failures: Option<Failures>,
+}
+
+/// What came of going on after the first failure.
+#[derive(Clone, Debug)]
+pub struct Failures {
+    /// How many runs failed.
+    pub failing: u64,
+    /// Of so many, without those set aside.
+    pub runs: u64,
+    /// The bounds of the probability that a run fails, with 95 % confidence (Wilson): for runs drawn
+    /// alike, and about so for others.
+    pub interval: (f64, f64),
+    /// The causes, in the order found.
+    pub causes: Vec<Cause>,
+    /// How many of the failing runs had other causes, of which there were too many to keep.
+    pub others: u64,
+}
+
+/// Failures of the same kind at the same place with the same message, numbers aside.
+#[derive(Clone, Debug)]
+pub struct Cause {
+    /// The first of them.
+    pub failure: Failure,
+    /// How many there were.
+    pub runs: u64,
 }
 
 /// How likely it is that a bug has escaped all runs of probabilistic concurrency testing.
@@ -64,6 +117,9 @@ pub struct Guarantee {
     /// Whether this is only about bugs within one phase: between points at which all threads but one
     /// have ended.
     pub in_one_phase: bool,
+    /// For weak memory: the steps are communication events, the depth counts those that communicate,
+    /// each with one of so many newest stores.
+    pub history: Option<u32>,
     /// How many runs qualify.
     pub runs: u64,
     /// The probability, at most.
@@ -88,6 +144,8 @@ pub struct Phase {
     pub strategy: String,
     /// How many there were.
     pub executions: u64,
+    /// How many of them failed, where that is counted: if the check went on after the first failure.
+    pub failing: u64,
     /// How it ended.
     pub end: PhaseEnd,
 }
@@ -105,7 +163,7 @@ pub enum PhaseEnd {
     TooLong,
     /// Its runs or its time were used up.
     OutOfBudget,
-    /// It found a failure.
+    /// It found the failure that is reported first.
     Failed,
 }
 
@@ -191,6 +249,8 @@ pub enum Finding {
         /// What happened in the second.
         second: String,
     },
+    /// A run left something behind.
+    Leak(Leak),
     /// A thread could not be cleared away after its run: a destructor waits for ever, or the
     /// program keeps catching raddle's unwinding.
     Stuck {

@@ -11,6 +11,8 @@ pub enum Choice {
     Thread(ThreadId),
     /// A load read this store.
     Source(EventId),
+    /// A store came to stand right behind this one.
+    Place(EventId),
     /// A value point took this number.
     Value(u32),
 }

@@ -95,10 +95,11 @@ impl fmt::Display for Token {
                 Choice::Thread(thread) => (0, thread.0),
                 Choice::Value(value) => (1, value),
                 Choice::Source(source) => (2, source.thread.0),
+                Choice::Place(before) => (3, before.thread.0),
             };
             put(&mut bytes, u64::from(number) << 2 | tag);
-            if let Choice::Source(source) = first {
-                put(&mut bytes, u64::from(source.index));
+            if let Choice::Source(store) | Choice::Place(store) = first {
+                put(&mut bytes, u64::from(store.index));
             }
             put(&mut bytes, repeats as u64);
             rest = &rest[repeats..];
@@ -131,7 +132,7 @@ impl Input<'_> {
                 0 => Choice::Thread(ThreadId(number)),
                 1 => Choice::Value(number),
                 2 => Choice::Source(EventId { thread: ThreadId(number), index: self.small()? }),
-                _ => return None,
+                _ => Choice::Place(EventId { thread: ThreadId(number), index: self.small()? }),
             };
             let repeats = self.number()?;
             if repeats == 0 || repeats + schedule.len() as u64 > Self::LIMIT {
@@ -217,6 +218,7 @@ mod tests {
         let mut schedule = vec![Choice::Thread(main); 1000];
         schedule.push(Choice::Value(7));
         schedule.push(Choice::Source(EventId { thread: ThreadId(4), index: 129 }));
+        schedule.push(Choice::Place(EventId::INITIAL));
         schedule.push(Choice::Thread(ThreadId(4)));
         Token::new("a test", &threads, schedule)
     }

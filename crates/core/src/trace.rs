@@ -4,7 +4,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::{
-    Action, Choice, Effect, Event, EventId, ObjectId, Pending, Scalar, Schedule, Site, ThreadId,
+    Action, AtomicOp, Choice, Effect, Event, EventId, ObjectId, Pending, Scalar, Schedule, Site,
+    ThreadId,
 };
 
 /// The record of one run. Who was pending or enabled at a position is derived, never stored.
@@ -16,13 +17,17 @@ pub struct Trace {
     pub pending: Vec<Pending>,
     /// Accesses to plain variables that were no scheduling points, in order.
     pub plain: Vec<PlainAccess>,
+    /// Memory with objects in it that was allocated in the run and not freed, if an allocator tells.
+    pub unfreed: Vec<Creation>,
     /// The threads of this run, in the order in which their spawns were announced; main first.
     pub threads: Vec<ThreadInfo>,
     /// The objects of this run, by [`ObjectId`](crate::ObjectId).
     pub objects: Vec<ObjectInfo>,
     /// Identifies the run's equivalence class.
     pub fingerprint: u64,
-    /// Which store a load read where it had a choice, with the load's position in `events`.
+    /// Which store an access read, or which one a store stands right behind in the order of the
+    /// variable's stores, where there was a choice; with the position of the access in `events`. Where
+    /// there was none, it is the newest. See [`Reads`](crate::Reads).
     pub sources: Vec<(usize, EventId)>,
     /// How many points that are not about threads had more than one option.
     pub choices: u64,
@@ -31,6 +36,8 @@ pub struct Trace {
     /// What the program calls its threads, where it says so. The engine does not know; the front end
     /// adds it to the run it reports.
     pub thread_names: Vec<(ThreadId, String)>,
+    /// What the program calls its objects, likewise.
+    pub object_names: Vec<(ObjectId, String)>,
 }
 
 /// An access to a plain variable.
@@ -46,6 +53,19 @@ pub struct PlainAccess {
     pub writes: bool,
     /// Where in the source.
     pub site: Site,
+}
+
+/// The memory that an object is in comes into being.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Creation {
+    /// The object.
+    pub object: ObjectId,
+    /// Who allocated the memory.
+    pub thread: ThreadId,
+    /// How many events had happened in the run before.
+    pub after: usize,
+    /// How much it is.
+    pub bytes: usize,
 }
 
 /// A thread of a run.
@@ -156,7 +176,10 @@ impl Trace {
         for (position, event) in self.events.iter().enumerate() {
             schedule.push(Choice::Thread(event.id.thread));
             if let Some((_, source)) = sources.next_if(|(at, _)| *at == position) {
-                schedule.push(Choice::Source(*source));
+                schedule.push(match event.op.action() {
+                    Action::Atomic(AtomicOp::Store { .. }) => Choice::Place(*source),
+                    _ => Choice::Source(*source),
+                });
             }
             if let (Action::Choose { .. }, Effect::Value(value)) = (event.op.action(), event.effect)
             {

@@ -186,11 +186,27 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.max_alive
     }
 
+    /// Gives threads their ids anew, so that those of the next run do not depend on earlier ones.
+    #[inline(always)]
+    pub fn forget_threads(&mut self) {
+        if !self.family.is_flat() {
+            self.forget_all_threads();
+        }
+    }
+
+    #[cold]
+    fn forget_all_threads(&mut self) {
+        self.family = Family::default();
+        self.threads = self.threads[..1].into();
+        self.pending = self.pending[..1].into();
+    }
+
     /// Begins a run; main is about to start.
     pub fn reset(&mut self) {
         self.trace.events.clear();
         self.trace.pending.clear();
         self.trace.plain.clear();
+        self.trace.unfreed.clear();
         // Main is the first thread of every run, and its life the first object.
         self.trace.threads.truncate(1);
         self.trace.objects.truncate(1);
@@ -329,6 +345,13 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     pub fn fail(&mut self, panic: Panic) {
         self.trace.ending = Ending::Panicked(panic);
         self.end();
+    }
+
+    /// Lays a run that has ended well to the charge of a panic that nobody heard of.
+    pub fn blame(&mut self, panic: Panic) {
+        if self.trace.ending == Ending::Finished {
+            self.trace.ending = Ending::Panicked(panic);
+        }
     }
 
     /// Counts a thread that was unwound after the end of the run as ended.

@@ -15,6 +15,8 @@ use raddle_core::{ThreadId, ThreadInfo};
 #[derive(Clone, Debug)]
 pub struct Family {
     members: Vec<Member>,
+    /// Whether all are children of main, with ids in their order.
+    is_flat: bool,
     register: Option<Arc<dyn Register>>,
 }
 
@@ -40,7 +42,7 @@ impl Default for Family {
     fn default() -> Family {
         let info = ThreadInfo { id: ThreadId::MAIN, parent: ThreadId::MAIN, position: 0 };
         let main = Member { info, first_event: Name::MAIN, children: Vec::new() };
-        Family { members: vec![main], register: None }
+        Family { members: vec![main], is_flat: true, register: None }
     }
 }
 
@@ -54,7 +56,8 @@ impl Family {
         sorted.sort_by_key(|thread| thread.id);
         // A forged list must not exhaust memory.
         const MOST: u32 = 1 << 22;
-        if sorted.iter().any(|thread| thread.id.0 > MOST || thread.position > MOST) {
+        let places: u64 = sorted.iter().map(|thread| u64::from(thread.position)).sum();
+        if sorted.iter().any(|thread| thread.id.0 > MOST) || places > u64::from(MOST) {
             return None;
         }
         for thread in sorted {
@@ -115,7 +118,14 @@ impl Family {
         self.members[thread.index()].first_event
     }
 
+    /// Whether a thread has the id here that it has in any family, whoever was met first.
+    #[inline(always)]
+    pub(crate) fn is_flat(&self) -> bool {
+        self.is_flat
+    }
+
     fn add(&mut self, info: ThreadInfo) -> ThreadId {
+        self.is_flat &= info.parent == ThreadId::MAIN && info.id.0 == info.position.wrapping_add(1);
         let parent = &mut self.members[info.parent.index()];
         if info.position != u32::MAX {
             let position = info.position as usize;

@@ -9,6 +9,7 @@
 
 extern crate alloc;
 
+pub mod causality;
 mod engine;
 mod family;
 pub mod known;
@@ -19,6 +20,6 @@ mod substrate;
 
 pub use engine::{Engine, Turn};
 pub use family::{Family, Register};
-pub use memory::{Memory, Sc};
+pub use memory::{Memory, Mistake, Rc11, Sc, rc11};
 pub use object::{Initial, Object};
 pub use substrate::{Stuck, Substrate};

@@ -1,9 +1,13 @@
-//! Memory models: what a load may return.
+//! Memory models: what a load may return, and where a store may come.
 
 use alloc::vec::Vec;
 use core::fmt::Debug;
 
-use raddle_core::{Effect, EventId, Op, Order, ThreadId};
+use raddle_core::{Effect, Event, EventId, Op, ThreadId};
+
+pub mod rc11;
+
+pub use rc11::{Mistake, Rc11};
 
 /// What the threads of a run may see of its atomic variables.
 pub trait Memory {
@@ -11,18 +15,18 @@ pub trait Memory {
     /// prefers its own tables keeps nothing here.
     type Location: Clone + Debug + Default;
 
-    /// Whether [`sources`](Memory::sources) ever offers a choice.
+    /// Whether [`sources`](Memory::sources) ever offers a choice. If not, the engine does not ask for
+    /// it, nor for [`hash`](Memory::hash), and does not tell what [`happen`](Memory::happen)s.
     const WEAK: bool;
 
     /// Forgets everything; a new run begins.
     fn reset(&mut self);
 
-    /// A variable comes into being at `location`, which may hold what another left there. `name` is
-    /// the store that initialised it.
-    fn declare(&mut self, location: &mut Self::Location, name: EventId, initial: u64);
+    /// A variable comes into being at `location`, which may hold what another left there.
+    fn declare(&mut self, location: &mut Self::Location, initial: u64);
 
-    /// Adds the stores that the access `op` by `thread` may read to `options`, oldest first. Adding
-    /// none means that there is no choice: it reads the newest.
+    /// Adds the stores that the access `op` by `thread` may read, or come to stand behind if it is a
+    /// store, to `options`, oldest first. Adding none means that there is no choice: it is the newest.
     fn sources(
         &self,
         location: &Self::Location,
@@ -31,7 +35,8 @@ pub trait Memory {
         options: &mut Vec<EventId>,
     );
 
-    /// Performs an access to an atomic variable that reads `source`, or the newest store.
+    /// Performs an access to an atomic variable that reads `source` or stands behind it; if there is
+    /// none, the newest store.
     fn access(
         &mut self,
         location: &mut Self::Location,
@@ -40,8 +45,11 @@ pub trait Memory {
         source: Option<EventId>,
     ) -> Effect;
 
-    /// A fence by `thread`.
-    fn fence(&mut self, thread: ThreadId, order: Order);
+    /// What the access just performed, an event with this name, adds to the fingerprint.
+    fn hash(&mut self, name: u64) -> u64;
+
+    /// Something else than an access to an atomic variable has happened.
+    fn happen(&mut self, event: &Event);
 
     /// The newest value of a variable.
     fn newest(&self, location: &Self::Location) -> u64;
@@ -61,7 +69,7 @@ impl Memory for Sc {
     fn reset(&mut self) {}
 
     #[inline(always)]
-    fn declare(&mut self, location: &mut u64, _name: EventId, initial: u64) {
+    fn declare(&mut self, location: &mut u64, initial: u64) {
         *location = initial;
     }
 
@@ -84,7 +92,12 @@ impl Memory for Sc {
     }
 
     #[inline(always)]
-    fn fence(&mut self, _thread: ThreadId, _order: Order) {}
+    fn hash(&mut self, _name: u64) -> u64 {
+        0
+    }
+
+    #[inline(always)]
+    fn happen(&mut self, _event: &Event) {}
 
     #[inline(always)]
     fn newest(&self, location: &u64) -> u64 {

@@ -17,7 +17,7 @@ fn choices(trace: &Trace) -> Vec<Schedule> {
     for choice in trace.schedule() {
         match choice {
             Choice::Thread(_) => choices.push(vec![choice]),
-            Choice::Source(_) | Choice::Value(_) => {
+            Choice::Source(_) | Choice::Place(_) | Choice::Value(_) => {
                 choices.last_mut().expect("a thread is chosen first").push(choice);
             }
         }

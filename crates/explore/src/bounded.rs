@@ -137,7 +137,7 @@ impl Chooser for BoundedDfsChooser {
         }
         let mut options: Vec<(usize, Offer)> = match at {
             Point::Thread(threads) => self.offers(threads, past),
-            Point::Value { .. } | Point::Source { .. } => (0..at.options())
+            Point::Value { .. } | Point::Source { .. } | Point::Place { .. } => (0..at.options())
                 .map(|option| (option, Offer { choice: at.choice(option), spent: self.spent }))
                 .collect(),
         };

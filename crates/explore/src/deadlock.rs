@@ -1,9 +1,8 @@
 //! Who waits for whom, read off the trace of a run in which nobody can go on.
 
-use raddle_core::{
-    Action, Effect, Event, MutexOp, ObjectId, ObjectKind, Pending, RwLockOp, Site, ThreadId, Trace,
-    Wait,
-};
+use raddle_core::{ObjectId, ObjectKind, Pending, Site, ThreadId, Trace, Wait};
+
+use crate::locks::Holdings;
 
 /// The threads that cannot go on at the end of `trace`, and who holds what they wait for.
 pub fn waits(trace: &Trace) -> Vec<Wait> {
@@ -64,50 +63,7 @@ fn holders(trace: &Trace, pending: &Pending) -> Vec<(ThreadId, Site)> {
 }
 
 fn lock_holders(trace: &Trace, object: ObjectId) -> Vec<(ThreadId, Site)> {
-    let mut holders: Vec<(ThreadId, Site)> = Vec::new();
-    for event in trace.events.iter().filter(|event| event.op.object() == object) {
-        let thread = event.id.thread;
-        match lock_change(event) {
-            Some(Change::Taken) => holders.push((thread, event.site)),
-            Some(Change::Released) => {
-                if let Some(held) = holders.iter().position(|holder| holder.0 == thread) {
-                    holders.remove(held);
-                }
-            }
-            None => {}
-        }
-    }
-    holders
-}
-
-enum Change {
-    Taken,
-    Released,
-}
-
-fn lock_change(event: &Event) -> Option<Change> {
-    let taken = event.effect != Effect::No;
-    match event.op.action() {
-        Action::Mutex(op) => match op {
-            MutexOp::Lock | MutexOp::TryLock => taken.then_some(Change::Taken),
-            MutexOp::Unlock => Some(Change::Released),
-        },
-        Action::RwLock(op) => match op {
-            RwLockOp::Read | RwLockOp::Write | RwLockOp::TryRead | RwLockOp::TryWrite => {
-                taken.then_some(Change::Taken)
-            }
-            RwLockOp::UnlockRead | RwLockOp::UnlockWrite => Some(Change::Released),
-        },
-        Action::Thread(_)
-        | Action::Atomic(_)
-        | Action::Cell(_)
-        | Action::Condvar(_)
-        | Action::Barrier(_)
-        | Action::Once(_)
-        | Action::Park(_)
-        | Action::Channel(_)
-        | Action::Fence(_)
-        | Action::Pause(_)
-        | Action::Choose { .. } => None,
-    }
+    let holdings = Holdings::after(trace);
+    let holders = holdings.all().iter().filter(|held| held.lock == object);
+    holders.map(|held| (held.thread, held.site)).collect()
 }

@@ -363,7 +363,7 @@ impl Chooser for DporChooser {
                 self.refusal = Refusal::of_choice(by, *bound);
                 Pick::Abandon
             }
-            Point::Source { .. } | Point::Value { .. } => Pick::Take(0),
+            Point::Source { .. } | Point::Place { .. } | Point::Value { .. } => Pick::Take(0),
         }
     }
 }

@@ -153,7 +153,7 @@ impl Pcr {
                         kept.push(*candidate);
                         return;
                     }
-                    counts.unknown += 1;
+                    counts.left_out += 1;
                     // All alike, without knowing how many there will be.
                     let place = rng.below(met);
                     if place < most {

@@ -4,6 +4,8 @@ use std::fmt;
 
 use raddle_core::{Access, Ending, ObjectId, Pending, Site, ThreadId, Trace};
 
+use crate::Strategy;
+
 /// The widest choice of which a search tries every value.
 pub const WIDEST_CHOICE: u32 = 1 << 16;
 
@@ -20,6 +22,16 @@ pub enum Refusal {
         /// Where.
         site: Site,
     },
+    /// The strategy does not know what a weak memory model allows.
+    NotWeak {
+        /// The strategy.
+        strategy: Strategy,
+    },
+    /// The strategy chooses what loads read, and under sequential consistency there is no choice.
+    OnlyWeak {
+        /// The strategy.
+        strategy: Strategy,
+    },
     /// A thread goes round in circles, and there is no end to how often it can.
     Circles {
         /// The thread.
@@ -33,6 +45,11 @@ pub enum Refusal {
     NothingShared,
     /// A portfolio without strategies, or with one that does not sample.
     NotAPortfolio,
+    /// The check was to go on after a failure, and this strategy ends there.
+    CannotKeepGoing {
+        /// The strategy.
+        strategy: Strategy,
+    },
 }
 
 impl Refusal {
@@ -85,6 +102,17 @@ impl fmt::Display for Refusal {
                  among at most {WIDEST_CHOICE}, or sample executions with another strategy, such as \
                  `random`"
             ),
+            Refusal::NotWeak { strategy } => write!(
+                f,
+                "the strategy `{strategy}` searches under sequential consistency only; under RC11 \
+                 use `dfs` (every execution), `auto`, or sample executions, such as with `random`"
+            ),
+            Refusal::OnlyWeak { strategy } => write!(
+                f,
+                "the strategy `{strategy}` chooses which stores loads read, and under sequential \
+                 consistency that is always the newest; set the memory model to RC11 \
+                 (`Config::memory`, RADDLE_MEMORY=rc11) or use another strategy, such as `pct:2`"
+            ),
             Refusal::Circles { thread, site } => write!(
                 f,
                 "a search of everything does not end: {thread} goes round in circles, having given \
@@ -106,6 +134,11 @@ impl fmt::Display for Refusal {
             Refusal::NotAPortfolio => f.write_str(
                 "a portfolio is made of one or more strategies that sample, such as \
                  `portfolio:pos-star+pct:3`",
+            ),
+            Refusal::CannotKeepGoing { strategy } => write!(
+                f,
+                "`{strategy}` ends at the first failure; to go on after it, sample executions with \
+                 another strategy, such as `pos-star` or `random`"
             ),
         }
     }

@@ -17,7 +17,12 @@ pub struct Repeat<S> {
 impl<S: Sampler + Clone> Repeat<S> {
     /// Repeats `sampler`, seeded from `seed`.
     pub fn new(sampler: S, seed: u64) -> Repeat<S> {
-        Repeat { sampler, seed, run: 0 }
+        Repeat::from(sampler, seed, 0)
+    }
+
+    /// As [`new`](Repeat::new), but the first run is that with the number `run`.
+    pub(crate) fn from(sampler: S, seed: u64, run: u64) -> Repeat<S> {
+        Repeat { sampler, seed, run }
     }
 
     /// The sampler as it is after the last run.

@@ -1,7 +1,7 @@
 //! Exact replay: a schedule, and nothing after it.
 
 use raddle_core::{Chooser, Event, Pick, Point, Schedule, Trace};
-use raddle_engine::{Engine, Family, Sc, Stuck, Substrate};
+use raddle_engine::{Engine, Family, Memory, Sc, Stuck, Substrate};
 
 /// Gives up: the program asks more questions than the schedule answers.
 #[derive(Clone, Debug, Default)]
@@ -26,7 +26,19 @@ pub fn replay<S: Substrate>(
     schedule: Schedule,
     max_steps: usize,
 ) -> Result<Trace, Stuck> {
-    let mut engine = Engine::new(Sc, family, Stop, max_steps);
+    replay_in(Sc, substrate, program, family, schedule, max_steps)
+}
+
+/// As [`replay`], under another memory model.
+pub fn replay_in<M: Memory, S: Substrate>(
+    memory: M,
+    substrate: &mut S,
+    program: &S::Program,
+    family: Family,
+    schedule: Schedule,
+    max_steps: usize,
+) -> Result<Trace, Stuck> {
+    let mut engine = Engine::new(memory, family, Stop, max_steps);
     engine.plan_mut().prefix = schedule;
     substrate.execute(&mut engine, program)?;
     Ok(engine.into_trace())

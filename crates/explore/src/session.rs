@@ -3,28 +3,33 @@
 use std::time::Duration;
 
 use raddle_core::{
-    Accesses, Choice, Ending, Failure, Finding, Progress, Report, ThreadInfo, Token, TokenError,
-    Trace, Verdict, token,
+    Accesses, Choice, Ending, Failure, Finding, MemoryModel, Progress, Report, Schedule,
+    ThreadInfo, Token, TokenError, Trace, Verdict, token,
 };
-use raddle_engine::{Engine, Family, Sc, Stuck, Substrate};
+use raddle_engine::{Engine, Family, Memory, Rc11, Sc, Stuck, Substrate};
 use raddle_strategy::{Delay, Pct, Pos, Random, Rapos, RoundRobin, Surw, Urw};
 
 use crate::{
     Bound, BoundedDfs, Bpor, Covered, Dfs, Dpor, Explorer, Limit, Mcr, Pcr, Reduction, Refusal,
-    Repeat, Strategy, race, replay, waits,
+    Repeat, Strategy, cause, leak, race, replay, replay_in, waits,
 };
 
 mod auto;
+mod census;
 mod deepen;
+mod oddities;
 mod parallel;
 mod portfolio;
+mod sampling;
 mod tally;
+mod weak;
 mod words;
 
+pub use oddities::{Leaks, Oddities};
 pub use parallel::Workers;
 use tally::Tally;
 pub use words::ReplayError;
-use words::{choice, describe};
+use words::{choice, describe, possible, refused};
 
 /// What a check is to do.
 #[derive(Clone, Debug)]
@@ -33,6 +38,8 @@ pub struct Settings {
     pub name: String,
     /// How executions are chosen.
     pub strategy: Strategy,
+    /// What threads may see of each other's stores.
+    pub memory: MemoryModel,
     /// Where all randomness comes from.
     pub seed: u64,
     /// How many runs to make at most.
@@ -45,12 +52,38 @@ pub struct Settings {
     pub races: bool,
     /// Whether accesses to plain variables are scheduling points, and so among the events.
     pub plain_points: bool,
+    /// Whether to go on after a failure, for strategies that sample, and count how many there are.
+    pub keep_going: bool,
+    /// What else to look for.
+    pub oddities: Oddities,
     /// Whether to make all runs although the first shows that there is only one execution.
     pub explore_trivial: bool,
     /// On how many OS threads to search, for strategies that can; see [`Session::run_with`].
     pub workers: Workers,
     /// Whether to tell which memory-access patterns were seen, and what tells accesses apart.
     pub coverage: Option<Accesses>,
+}
+
+impl Settings {
+    /// The usual settings.
+    pub fn new(name: impl Into<String>, strategy: Strategy) -> Settings {
+        Settings {
+            name: name.into(),
+            strategy,
+            memory: MemoryModel::Sc,
+            seed: 0,
+            runs: 10_000,
+            max_steps: 1_000_000,
+            on_step_limit: OnStepLimit::Fail,
+            races: true,
+            plain_points: false,
+            keep_going: false,
+            oddities: Oddities::default(),
+            explore_trivial: false,
+            workers: Workers::ONE,
+            coverage: None,
+        }
+    }
 }
 
 /// What a run that reaches the step limit is.
@@ -106,12 +139,26 @@ impl<'a, S: Substrate> Session<'a, S> {
 
     /// Explores with the strategy of the settings, on this OS thread.
     pub fn run(self) -> Result<Report, Refusal> {
-        let seed = self.settings.seed;
-        match self.settings.strategy {
+        let Settings { strategy, seed, keep_going, .. } = *self.settings;
+        if keep_going && !strategy.can_keep_going() {
+            return Err(Refusal::CannotKeepGoing { strategy });
+        }
+        match self.settings.memory {
+            MemoryModel::Sc => {}
+            MemoryModel::Rc11 => return self.run_weak(),
+        }
+        match strategy {
             Strategy::Random => self.explore(Repeat::new(Random::default(), seed)),
             Strategy::RoundRobin => self.explore(Repeat::new(RoundRobin, seed)),
             Strategy::Pct { depth } => self.explore(Repeat::new(Pct::new(depth), seed)),
+            Strategy::PctWithin { depth, steps } => {
+                self.explore(Repeat::new(Pct::with_steps(depth, steps as usize), seed))
+            }
             Strategy::PctDrawn => self.explore(Repeat::new(Pct::drawn(), seed)),
+            strategy
+            @ (Strategy::Pctwm { .. } | Strategy::C11Random | Strategy::PctWeak { .. }) => {
+                Err(Refusal::OnlyWeak { strategy })
+            }
             Strategy::BasicPos => self.explore(Repeat::new(Pos::basic(), seed)),
             Strategy::Pos => self.explore(Repeat::new(Pos::plain(), seed)),
             Strategy::PosStar => self.explore(Repeat::new(Pos::default(), seed)),
@@ -138,7 +185,7 @@ impl<'a, S: Substrate> Session<'a, S> {
     }
 
     /// Replays one execution.
-    pub fn replay(self, word: &str) -> Result<Report, ReplayError> {
+    pub fn replay(mut self, word: &str) -> Result<Report, ReplayError> {
         let token = Token::parse(word).map_err(ReplayError::Token)?;
         if token.check != token::name_hash(&self.settings.name) {
             return Err(ReplayError::Foreign { name: self.settings.name.clone() });
@@ -147,8 +194,7 @@ impl<'a, S: Substrate> Session<'a, S> {
         let recorded = token.schedule.len();
         let threads = token.schedule.iter().filter(|choice| matches!(choice, Choice::Thread(_)));
         let max_steps = self.settings.max_steps.max(threads.count());
-        let trace = replay(self.substrate, self.program, family, token.schedule, max_steps)
-            .map_err(ReplayError::Stuck)?;
+        let trace = self.follow(family, token.schedule, max_steps).map_err(ReplayError::Stuck)?;
         if let Ending::Diverged(_) | Ending::Abandoned = trace.ending {
             return Err(ReplayError::Diverged { trace: Box::new(trace) });
         }
@@ -192,16 +238,31 @@ impl<'a, S: Substrate> Session<'a, S> {
         limits: &Limits,
         is_enough: &mut dyn FnMut(&Pace) -> bool,
     ) -> Stop {
-        let chooser = explorer.chooser();
-        let mut engine = Engine::new(Sc, explorer.family(), chooser, limits.max_steps);
-        let stop = self.drive(&mut engine, explorer, tally, limits, is_enough);
-        explorer.finish(engine.plan_mut());
-        stop
+        self.go_in(Sc, explorer, tally, limits, is_enough)
     }
 
-    fn drive<E: Explorer>(
+    /// As [`go`](Session::go), under any memory model.
+    fn go_in<M: Memory, E: Explorer>(
         &mut self,
-        engine: &mut Engine<Sc, E::Then>,
+        memory: M,
+        explorer: &mut E,
+        tally: &mut Tally,
+        limits: &Limits,
+        is_enough: &mut dyn FnMut(&Pace) -> bool,
+    ) -> Stop {
+        let chooser = explorer.chooser();
+        let mut engine = Engine::new(memory, explorer.family(), chooser, limits.max_steps);
+        let stop = self.drive(&mut engine, explorer, tally, limits, is_enough);
+        explorer.finish(engine.plan_mut());
+        match (stop, tally.census.first()) {
+            (stop @ (Stop::Failed(_) | Stop::Refused(_)), _) | (stop, None) => stop,
+            (_, Some(first)) => Stop::Failed(Box::new(first.clone())),
+        }
+    }
+
+    fn drive<M: Memory, E: Explorer>(
+        &mut self,
+        engine: &mut Engine<M, E::Then>,
         explorer: &mut E,
         tally: &mut Tally,
         limits: &Limits,
@@ -210,6 +271,10 @@ impl<'a, S: Substrate> Session<'a, S> {
         let first = tally.executions;
         let mut until_look: u64 = 0;
         loop {
+            if explorer.draws_alike() {
+                // A run is to depend on nothing that happened before it.
+                engine.forget_threads();
+            }
             if !explorer.next(engine.plan_mut()) {
                 return if tally.is_trivial() { Stop::Trivial } else { Stop::Done };
             }
@@ -219,25 +284,38 @@ impl<'a, S: Substrate> Session<'a, S> {
             let (trace, plan) = engine.trace_and_plan_mut();
             tally.add(trace, threads);
             explorer.learn(run - first, trace, plan);
-            if trace.ending == Ending::StepLimit && limits.on_step_limit == OnStepLimit::Discard {
-                tally.discarded += 1;
-            } else if trace.ending != Ending::Finished || self.watches_for_races(trace) {
-                if let Some(finding) = self.finding(trace) {
-                    let trace = trace.clone();
-                    let reproduced = cleared.is_ok() && self.confirm(&trace);
-                    return self.failed(finding, run, trace, reproduced);
+            if !matches!(trace.ending, Ending::Finished) || self.looks_closely(trace) {
+                let cut_off = trace.ending == Ending::StepLimit;
+                if cut_off && limits.on_step_limit == OnStepLimit::Discard {
+                    tally.discarded += 1;
+                } else if let Some(finding) = self.finding(trace) {
+                    if !self.settings.keep_going || cleared.is_err() || !is_of_one_run(&finding) {
+                        let trace = trace.clone();
+                        let reproduced = cleared.is_ok() && self.confirm(&trace);
+                        return self.failed(finding, run, trace, reproduced);
+                    }
+                    let part = self.settings.strategy.part(run - first);
+                    tally.census.add(cause(&finding), part, || {
+                        let reproduced = self.confirm(trace);
+                        self.failure(finding, run, trace.clone(), reproduced)
+                    });
                 }
             }
             if let Err(stuck) = cleared {
                 let trace = trace.clone();
                 return self.failed(stuck_finding(stuck), run, trace, false);
             }
+            if self.looks_at(run, trace) {
+                if let Some(stop) = self.look(&mut tally.warnings, run, trace) {
+                    return stop;
+                }
+            }
             if let Some(refusal) = explorer.refusal() {
                 return Stop::Refused(refusal);
             }
             if run == 0 {
-                if let Some(finding) = self.differs_from_itself(trace) {
-                    return self.failed(finding, run, trace.clone(), false);
+                if let Some(stop) = self.differs_from_itself(trace) {
+                    return stop;
                 }
                 if tally.is_trivial() && !self.settings.explore_trivial {
                     return Stop::Trivial;
@@ -269,10 +347,11 @@ impl<'a, S: Substrate> Session<'a, S> {
         }
     }
 
-    /// Whether a run has accesses that could race.
+    /// Whether something can be wrong with a run that ended well.
     #[inline]
-    fn watches_for_races(&self, trace: &Trace) -> bool {
+    fn looks_closely(&self, trace: &Trace) -> bool {
         self.settings.races && (!trace.plain.is_empty() || self.settings.plain_points)
+            || self.settings.oddities.leaks == Leaks::Fail
     }
 
     fn out_of_time(&self, limits: &Limits) -> bool {
@@ -283,13 +362,17 @@ impl<'a, S: Substrate> Session<'a, S> {
     /// What is wrong with a run, if anything.
     fn finding(&self, trace: &Trace) -> Option<Finding> {
         match &trace.ending {
-            Ending::Finished if self.settings.races => race(trace),
-            Ending::Finished | Ending::Abandoned => None,
+            Ending::Finished => {
+                let race = if self.settings.races { race(trace) } else { None };
+                let fails = self.settings.oddities.leaks == Leaks::Fail;
+                race.or_else(|| leak(trace).filter(|_| fails).map(Finding::Leak))
+            }
+            Ending::Abandoned => None,
             // Choices are prescribed because an earlier run made them.
             Ending::Diverged(divergence) => Some(Finding::Nondeterminism {
                 at: trace.events.len(),
                 first: format!("{} was possible", choice(divergence.expected)),
-                second: "it was not".into(),
+                second: possible(trace),
             }),
             Ending::Panicked(panic) => Some(Finding::Panic(panic.clone())),
             Ending::Deadlock => Some(Finding::Deadlock(waits(trace))),
@@ -298,8 +381,12 @@ impl<'a, S: Substrate> Session<'a, S> {
     }
 
     fn failed(&self, finding: Finding, run: u64, trace: Trace, reproduced: bool) -> Stop {
+        Stop::Failed(Box::new(self.failure(finding, run, trace, reproduced)))
+    }
+
+    fn failure(&self, finding: Finding, run: u64, trace: Trace, reproduced: bool) -> Failure {
         let token = Token::new(&self.settings.name, &trace.threads, trace.schedule()).to_string();
-        Stop::Failed(Box::new(Failure { finding, execution: run + 1, trace, token, reproduced }))
+        Failure { finding, execution: run + 1, trace, token, reproduced }
     }
 
     /// Whether the choices of a failing run lead to the same failure again.
@@ -310,28 +397,48 @@ impl<'a, S: Substrate> Session<'a, S> {
     }
 
     /// Runs a second time what was just run, and tells if something else came of it.
-    fn differs_from_itself(&mut self, trace: &Trace) -> Option<Finding> {
+    fn differs_from_itself(&mut self, trace: &Trace) -> Option<Stop> {
         let second = match self.again(trace) {
             Ok(second) => second,
-            Err(stuck) => return Some(stuck_finding(stuck)),
+            Err(stuck) => return Some(self.failed(stuck_finding(stuck), 0, trace.clone(), false)),
         };
         let at = trace.first_difference(&second)?;
-        Some(Finding::Nondeterminism {
+        if let Some(refused) = refused(&second) {
+            return Some(self.failed(refused, 1, second, true));
+        }
+        let finding = Finding::Nondeterminism {
             at,
             first: describe(trace.events.get(at), trace),
             second: describe(second.events.get(at), &second),
-        })
+        };
+        Some(self.failed(finding, 0, trace.clone(), false))
     }
 
     fn again(&mut self, trace: &Trace) -> Result<Trace, Stuck> {
-        let family = family_of(&trace.threads);
-        replay(self.substrate, self.program, family, trace.schedule(), self.settings.max_steps)
+        self.follow(family_of(&trace.threads), trace.schedule(), self.settings.max_steps)
+    }
+
+    /// Runs the program as `schedule` says.
+    fn follow(
+        &mut self,
+        family: Family,
+        schedule: Schedule,
+        max_steps: usize,
+    ) -> Result<Trace, Stuck> {
+        let (substrate, program) = (&mut *self.substrate, self.program);
+        match self.settings.memory {
+            MemoryModel::Sc => replay(substrate, program, family, schedule, max_steps),
+            MemoryModel::Rc11 => {
+                replay_in(Rc11::default(), substrate, program, family, schedule, max_steps)
+            }
+        }
     }
 
     fn report(&self, tally: Tally, verdict: Verdict) -> Report {
         Report {
             name: self.settings.name.clone(),
             strategy: self.settings.strategy.to_string(),
+            memory: self.settings.memory,
             seed: self.settings.seed,
             verdict,
             executions: tally.executions,
@@ -347,6 +454,11 @@ impl<'a, S: Substrate> Session<'a, S> {
             patterns: None,
             guarantees: Vec::new(),
             unseen: None,
+            failures: self
+                .settings
+                .keep_going
+                .then(|| tally.census.sum(tally.executions - tally.discarded)),
+            warnings: tally.warnings.into_vec(),
         }
     }
 }
@@ -410,6 +522,18 @@ impl Stop {
             Stop::Failed(failure) => Verdict::Failed(failure),
             Stop::Refused(refusal) => return Err(refusal),
         })
+    }
+}
+
+/// Whether a finding says nothing about the runs after it.
+fn is_of_one_run(finding: &Finding) -> bool {
+    match finding {
+        Finding::Panic(_)
+        | Finding::Deadlock(_)
+        | Finding::Race { .. }
+        | Finding::Leak(_)
+        | Finding::StepLimit { .. } => true,
+        Finding::Nondeterminism { .. } | Finding::Stuck { .. } => false,
     }
 }
 

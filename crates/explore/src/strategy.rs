@@ -17,8 +17,32 @@ pub enum Strategy {
         /// The depth, at least one.
         depth: u32,
     },
+    /// The same where executions are known to have at most so many steps that count: `pct:3:100`.
+    PctWithin {
+        /// The depth, at least one.
+        depth: u32,
+        /// How many steps, at least as many as there are places at which priorities change: one less
+        /// than the depth.
+        steps: u32,
+    },
     /// The same with a depth drawn for each execution: `pct`.
     PctDrawn,
+    /// Probabilistic concurrency testing for weak memory, under RC11 only: `pctwm:2:1`.
+    Pctwm {
+        /// How many events communicate.
+        depth: u32,
+        /// Among how many of the newest stores they read, at least one.
+        history: u32,
+        /// How many communication events there are, if not learnt; at least `depth`: `pctwm:2:1:19`.
+        events: Option<u32>,
+    },
+    /// Threads and sources at random, under RC11 only: `c11-random`. What C11Tester does.
+    C11Random,
+    /// Probabilistic concurrency testing with random sources, under RC11 only: `pct-weak:3`.
+    PctWeak {
+        /// The depth, at least one.
+        depth: u32,
+    },
     /// Partial order sampling without drawing again: `basic-pos`.
     BasicPos,
     /// Partial order sampling: `pos`.
@@ -68,12 +92,21 @@ pub enum Strategy {
 }
 
 impl Strategy {
+    /// Whether this is about weak memory and nothing else.
+    pub(crate) fn needs_weak_memory(&self) -> bool {
+        matches!(self, Strategy::Pctwm { .. } | Strategy::C11Random | Strategy::PctWeak { .. })
+    }
+
     /// Whether this draws executions at random, and so can be part of a portfolio.
     pub fn is_sampling(&self) -> bool {
         match self {
             Strategy::Random
             | Strategy::Pct { .. }
+            | Strategy::PctWithin { .. }
             | Strategy::PctDrawn
+            | Strategy::Pctwm { .. }
+            | Strategy::C11Random
+            | Strategy::PctWeak { .. }
             | Strategy::BasicPos
             | Strategy::Pos
             | Strategy::PosStar
@@ -98,13 +131,86 @@ impl Strategy {
     }
 }
 
+impl Strategy {
+    /// Whether runs after a failure tell as much as those before it. A search ends at its first
+    /// failure: that run was cut off, and what others would have done in it is not known.
+    pub(crate) fn can_keep_going(&self) -> bool {
+        self.is_sampling() || matches!(self, Strategy::Portfolio(_) | Strategy::Auto)
+    }
+
+    /// Whether it can be followed, which one that was not made from a word need not be: its numbers
+    /// may be out of range, or its portfolio empty.
+    pub fn validate(&self) -> Result<(), StrategyError> {
+        if self.is_possible() {
+            return Ok(());
+        }
+        let word = self.to_string();
+        Err(StrategyError { reason: mistake(&word), word })
+    }
+
+    fn is_possible(&self) -> bool {
+        match self {
+            Strategy::Pct { depth } => DEPTHS.contains(depth),
+            Strategy::PctWithin { depth, steps } => {
+                DEPTHS.contains(depth) && *steps >= depth.max(&2) - 1
+            }
+            Strategy::PctWeak { depth } => DEPTHS.contains(depth),
+            Strategy::Pctwm { depth, history, events } => {
+                let enough = events.is_none_or(|events| events >= *depth && events > 0);
+                *depth <= *DEPTHS.end() && *history > 0 && enough
+            }
+            Strategy::Portfolio(members) => {
+                !members.is_empty()
+                    && members.iter().all(|member| member.is_sampling() && member.is_possible())
+            }
+            Strategy::Random
+            | Strategy::RoundRobin
+            | Strategy::PctDrawn
+            | Strategy::C11Random
+            | Strategy::BasicPos
+            | Strategy::Pos
+            | Strategy::PosStar
+            | Strategy::Rapos
+            | Strategy::Urw
+            | Strategy::Surw
+            | Strategy::Delay { .. }
+            | Strategy::Dfs
+            | Strategy::DfsWithin(_)
+            | Strategy::DfsDelay { .. }
+            | Strategy::Dpor
+            | Strategy::DporClassic
+            | Strategy::Bpor(_)
+            | Strategy::BporPlain(_)
+            | Strategy::BporUpTo(_)
+            | Strategy::Pcr
+            | Strategy::Mcr
+            | Strategy::Auto => true,
+        }
+    }
+
+    /// Which part of a portfolio makes a run, counted from zero.
+    pub(crate) fn part(&self, run: u64) -> usize {
+        let parts = if let Strategy::Portfolio(members) = self { members.len() } else { 1 };
+        (run % parts as u64) as usize
+    }
+}
+
 impl fmt::Display for Strategy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Strategy::Random => f.write_str("random"),
             Strategy::RoundRobin => f.write_str("round-robin"),
             Strategy::Pct { depth } => write!(f, "pct:{depth}"),
+            Strategy::PctWithin { depth, steps } => write!(f, "pct:{depth}:{steps}"),
             Strategy::PctDrawn => f.write_str("pct"),
+            Strategy::Pctwm { depth, history, events: None } => {
+                write!(f, "pctwm:{depth}:{history}")
+            }
+            Strategy::Pctwm { depth, history, events: Some(events) } => {
+                write!(f, "pctwm:{depth}:{history}:{events}")
+            }
+            Strategy::C11Random => f.write_str("c11-random"),
+            Strategy::PctWeak { depth } => write!(f, "pct-weak:{depth}"),
             Strategy::BasicPos => f.write_str("basic-pos"),
             Strategy::Pos => f.write_str("pos"),
             Strategy::PosStar => f.write_str("pos-star"),
@@ -142,17 +248,26 @@ fn suffix(bound: &Bound, before: &str) -> String {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StrategyError {
     word: String,
+    /// What is wrong with it, if it is known what it was to be.
+    reason: Option<String>,
 }
 
 impl fmt::Display for StrategyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(reason) = &self.reason {
+            return write!(f, "strategy `{}`: {reason}", self.word);
+        }
         write!(
             f,
             "unknown strategy `{}`; known are: random, round-robin, pct, pct:D (with a depth D \
-             from 1 to 100), basic-pos, pos, pos-star, rapos, urw, surw, delay:D (with D random \
-             delays), portfolio:A+B (with several of these but round-robin), dpor, dpor-classic, bpor:P (with at most P preemptions), bpor:0-P, bpor:fair:F \
-             (with a fair bound F), bpor:P:fair:F, bpor-plain:P, dfs, dfs:P, dfs:fair:F, \
-             dfs:P:fair:F, dfs-delay:D, pcr, mcr, auto",
+             from 1 to 100), pct:D:K (in at most K steps), under RC11 also pctwm:D:H and pctwm:D:H:K \
+             (with D communications from 0 to 100, history depth H of at least 1, and at least D \
+             communication events K), pct-weak:D and c11-random, then basic-pos, pos, pos-star, \
+             rapos, urw, \
+             surw, delay:D (with D random delays), portfolio:A+B (with several of these but \
+             round-robin), dpor, dpor-classic, bpor:P (with at most P preemptions), bpor:0-P, \
+             bpor:fair:F (with a fair bound F), bpor:P:fair:F, bpor-plain:P, dfs, dfs:P, \
+             dfs:fair:F, dfs:P:fair:F, dfs-delay:D, pcr, mcr, auto",
             self.word
         )
     }
@@ -164,9 +279,54 @@ impl FromStr for Strategy {
     type Err = StrategyError;
 
     fn from_str(word: &str) -> Result<Strategy, StrategyError> {
-        parse(word.trim()).ok_or_else(|| StrategyError { word: word.to_owned() })
+        parse(word.trim())
+            .ok_or_else(|| StrategyError { word: word.to_owned(), reason: mistake(word.trim()) })
     }
 }
+
+/// What is wrong with a word that is nearly one.
+fn mistake(word: &str) -> Option<String> {
+    let (name, rest) = word.split_once(':')?;
+    match name {
+        "pct" => {
+            let (depth, steps) = match rest.split_once(':') {
+                None => (number(rest)?, None),
+                Some((depth, steps)) => (number(depth)?, Some(number(steps)?)),
+            };
+            let changes = depth.saturating_sub(1);
+            Some(match steps {
+                _ if !DEPTHS.contains(&depth) => format!(
+                    "the depth of a bug is from {} to {}, such as in `pct:3`",
+                    DEPTHS.start(),
+                    DEPTHS.end()
+                ),
+                Some(0) => "an execution has at least one step, such as in `pct:3:100`".to_owned(),
+                Some(steps) => format!(
+                    "priorities change at {changes} steps, and there are only {steps}; ask for a \
+                     depth of at most {}, or for more steps",
+                    steps + 1
+                ),
+                None => return None,
+            })
+        }
+        "portfolio" if rest.trim().is_empty() => {
+            Some("it is empty; name one or more that sample: `portfolio:pos-star+pct:3`".to_owned())
+        }
+        "portfolio" => {
+            let member = rest
+                .split('+')
+                .find(|member| !parse(member).is_some_and(|strategy| strategy.is_sampling()))?;
+            Some(format!(
+                "`{member}` is no strategy that samples, as the parts of a portfolio have to be; \
+                 say for example `portfolio:pos-star+pct:3`"
+            ))
+        }
+        _ => None,
+    }
+}
+
+/// The depths that can be asked for.
+const DEPTHS: std::ops::RangeInclusive<u32> = 1..=100;
 
 fn parse(word: &str) -> Option<Strategy> {
     let Some((name, rest)) = word.split_once(':') else {
@@ -174,6 +334,7 @@ fn parse(word: &str) -> Option<Strategy> {
             "random" => Some(Strategy::Random),
             "round-robin" => Some(Strategy::RoundRobin),
             "pct" => Some(Strategy::PctDrawn),
+            "c11-random" => Some(Strategy::C11Random),
             "basic-pos" => Some(Strategy::BasicPos),
             "pos" => Some(Strategy::Pos),
             "pos-star" => Some(Strategy::PosStar),
@@ -191,9 +352,19 @@ fn parse(word: &str) -> Option<Strategy> {
     };
     match name {
         "pct" => {
-            let depth = number(rest)?;
-            (1..=100).contains(&depth).then_some(Strategy::Pct { depth })
+            let strategy = match rest.split_once(':') {
+                None => Strategy::Pct { depth: number(rest)? },
+                Some((depth, steps)) => {
+                    Strategy::PctWithin { depth: number(depth)?, steps: number(steps)? }
+                }
+            };
+            strategy.is_possible().then_some(strategy)
         }
+        "pct-weak" => {
+            let strategy = Strategy::PctWeak { depth: number(rest)? };
+            strategy.is_possible().then_some(strategy)
+        }
+        "pctwm" => pctwm(rest),
         "delay" => number(rest).map(|delays| Strategy::Delay { delays }),
         "portfolio" => {
             let members: Option<Vec<Strategy>> = rest.split('+').map(parse).collect();
@@ -214,6 +385,18 @@ fn parse(word: &str) -> Option<Strategy> {
         "bpor-plain" => bound(rest).map(Strategy::BporPlain),
         _ => None,
     }
+}
+
+/// `2:1` or `2:1:19`.
+fn pctwm(text: &str) -> Option<Strategy> {
+    let numbers: Option<Vec<u32>> = text.split(':').map(number).collect();
+    let (depth, history, events) = match numbers?[..] {
+        [depth, history] => (depth, history, None),
+        [depth, history, events] => (depth, history, Some(events)),
+        _ => return None,
+    };
+    let strategy = Strategy::Pctwm { depth, history, events };
+    strategy.is_possible().then_some(strategy)
 }
 
 /// `2`, `fair:1` or `2:fair:1`.
@@ -243,7 +426,14 @@ mod tests {
             "round-robin",
             "pct:1",
             "pct:100",
+            "pct:3:2",
+            "pct:1:1",
             "pct",
+            "pctwm:0:1",
+            "pctwm:2:3",
+            "pctwm:2:3:19",
+            "pct-weak:2",
+            "c11-random",
             "basic-pos",
             "pos",
             "pos-star",
@@ -282,17 +472,18 @@ mod tests {
             "",
             "rnd",
             "portfolio",
-            "portfolio:",
-            "portfolio:pos+",
-            "portfolio:pos+dpor",
-            "portfolio:portfolio:pos+urw",
-            "portfolio:round-robin+pos",
             "delay",
             "pos:2",
             "pct:",
-            "pct:0",
-            "pct:101",
+            "pctwm",
+            "pctwm:1",
+            "pctwm:1:0",
+            "pctwm:3:1:2",
+            "pctwm:101:1",
+            "pct-weak:0",
             "pct:x",
+            "pct:3:",
+            "pct:3:x",
             "dfs:",
             "random:1",
             "bpor",
@@ -308,5 +499,37 @@ mod tests {
             let error = word.parse::<Strategy>().unwrap_err().to_string();
             assert!(error.contains(&format!("`{word}`")) && error.contains("pct:D"), "{error}");
         }
+    }
+
+    #[test]
+    fn words_that_are_nearly_right_are_told_what_is_wrong() {
+        for (word, reason) in [
+            ("pct:0", "from 1 to 100"),
+            ("pct:101", "from 1 to 100"),
+            ("pct:0:7", "from 1 to 100"),
+            ("pct:5:3", "change at 4 steps, and there are only 3; ask for a depth of at most 4"),
+            ("pct:1:0", "at least one step"),
+            ("portfolio:", "it is empty"),
+            ("portfolio:pos+", "`` is no strategy that samples"),
+            ("portfolio:pos+dpor", "`dpor` is no strategy that samples"),
+            ("portfolio:portfolio:pos+urw", "`portfolio:pos` is no strategy that samples"),
+            ("portfolio:round-robin+pos", "`round-robin` is no strategy that samples"),
+            ("portfolio:pos+pct:0", "`pct:0` is no strategy that samples"),
+        ] {
+            let error = word.parse::<Strategy>().unwrap_err().to_string();
+            assert!(error.contains(&format!("`{word}`")) && error.contains(reason), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_was_not_made_from_a_word_is_looked_at() {
+        let empty = Strategy::Portfolio(&[]).validate().unwrap_err().to_string();
+        assert!(empty.contains("it is empty"), "{empty}");
+        let shallow = Strategy::Pct { depth: 0 }.validate().unwrap_err().to_string();
+        assert!(shallow.contains("`pct:0`: the depth of a bug is from 1"), "{shallow}");
+        let search = Strategy::Portfolio(&[Strategy::Pos, Strategy::Dfs]).validate().unwrap_err();
+        assert!(search.to_string().contains("`dfs` is no strategy that samples"), "{search}");
+        assert_eq!(Strategy::Portfolio(&[Strategy::Pos, Strategy::PctDrawn]).validate(), Ok(()));
+        assert_eq!(Strategy::PctWithin { depth: 1, steps: 1 }.validate(), Ok(()));
     }
 }

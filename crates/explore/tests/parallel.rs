@@ -9,8 +9,8 @@ use std::time::Duration;
 use raddle_core::{Action, AtomicOp, Chooser, Ending, Order, Report, Rmw, Scalar, Trace, Verdict};
 use raddle_engine::{Engine, Initial, Memory, Sc, Stuck, Substrate};
 use raddle_explore::{
-    Budget, Dpor, DporChooser, Explorer, Next, OnStepLimit, ParallelDpor, Session, Settings,
-    Sharing, Strategy, Workers,
+    Budget, Dpor, DporChooser, Explorer, Next, ParallelDpor, Session, Settings, Sharing, Strategy,
+    Workers,
 };
 use raddle_strategy::Rng;
 use raddle_testkit::{
@@ -244,17 +244,12 @@ impl Budget for NoTime {
 /// A whole check, and how many runs it really makes, besides those that confirm something.
 fn check(program: &Program, count: usize, sharing: Sharing, runs: u64) -> (Report, u64) {
     let settings = Settings {
-        name: "a program".to_owned(),
-        strategy: Strategy::Dpor,
-        seed: 0,
         runs,
         max_steps: 1000,
-        on_step_limit: OnStepLimit::Fail,
         races: false,
         plain_points: true,
-        explore_trivial: false,
-        coverage: None,
         workers: Workers { count: NonZeroUsize::new(count).unwrap(), sharing },
+        ..Settings::new("a program", Strategy::Dpor)
     };
     let made = AtomicU64::new(0);
     let make = || Counting(&made);

@@ -4,13 +4,16 @@ use std::collections::{BTreeSet, HashSet};
 use std::time::Duration;
 
 use raddle_core::{
-    Action, AtomicOp, Ending, Order, PauseOp, PhaseEnd, Report, Scalar, Schedule, Trace,
+    Action, AtomicOp, Ending, Finding, MutexOp, Order, PauseOp, PhaseEnd, Report, Scalar, Schedule,
+    Trace,
 };
 use raddle_engine::{Initial, Substrate};
 use raddle_explore::{
-    BoundedDfs, Budget, Dpor, Explorer, Limit, OnStepLimit, Repeat, Session, Settings, Workers,
+    BoundedDfs, Budget, Dpor, Explorer, Limit, Refusal, Repeat, Session, Settings,
 };
-use raddle_strategy::{Delay, Pct, Pos, Random, Rapos, RoundRobin, Sampler, Surw, Urw};
+use raddle_strategy::{
+    Delay, Member, Pct, Portfolio, Pos, Random, Rapos, RoundRobin, Sampler, Surw, Urw,
+};
 use raddle_testkit::{
     IdentifyingInterpreter, Program, Shape, Step, engine, explore, for_all, run_once, scaled,
 };
@@ -96,6 +99,9 @@ fn every_sampler_meets_every_class() {
         // Its chances go down with the depth, and a class of many events can be as deep as that.
         if classes.len() <= 8 {
             meets_every_class("pct:5", program, &classes, Pct::new(5))?;
+            meets_every_class("pct", program, &classes, Pct::drawn())?;
+            let members = vec![Member::Pct(Pct::new(1)), Member::Pos(Pos::default())];
+            meets_every_class("portfolio", program, &classes, Portfolio::new(members))?;
         }
         Ok(())
     });
@@ -145,7 +151,7 @@ fn threads(schedule: &Schedule) -> Vec<u32> {
         .map(|choice| match choice {
             raddle_core::Choice::Thread(thread) => thread.0,
             raddle_core::Choice::Value(value) => *value,
-            raddle_core::Choice::Source(source) => source.index,
+            raddle_core::Choice::Source(store) | raddle_core::Choice::Place(store) => store.index,
         })
         .collect()
 }
@@ -164,22 +170,25 @@ impl Budget for NoTime {
 }
 
 fn check(program: &Program, strategy: &str, runs: u64) -> Report {
+    try_check(program, strategy, runs, false).expect("sampling refuses nothing")
+}
+
+fn try_check(
+    program: &Program,
+    strategy: &str,
+    runs: u64,
+    keep_going: bool,
+) -> Result<Report, Refusal> {
     let settings = Settings {
-        name: "a program".to_owned(),
-        strategy: strategy.parse().expect("a strategy"),
         seed: 9,
         runs,
         max_steps: 10_000,
-        on_step_limit: OnStepLimit::Fail,
-        races: true,
-        plain_points: false,
-        explore_trivial: false,
-        coverage: None,
-        workers: Workers::ONE,
+        keep_going,
+        ..Settings::new("a program", strategy.parse().expect("a strategy"))
     };
     let mut interpreter = IdentifyingInterpreter;
     let session = Session::new(&mut interpreter, program, &settings, &NoTime);
-    session.run().expect("sampling refuses nothing")
+    session.run()
 }
 
 fn load() -> Step {
@@ -263,5 +272,94 @@ fn unseen_mass_is_told_where_runs_are_drawn_alike() {
     }
     for strategy in ["pct:2", "urw", "surw", "delay:2", "dpor", "auto", "portfolio:random+urw"] {
         assert_eq!(check(&many, strategy, 50).unseen, None, "{strategy}");
+    }
+}
+
+/// Panics in some executions, ends in a deadlock in others.
+fn failing_twice() -> Program {
+    let lock = |object| Step::On(object, Action::Mutex(MutexOp::Lock));
+    let unlock = |object| Step::On(object, Action::Mutex(MutexOp::Unlock));
+    let objects = vec![Initial::Atomic(Scalar::U8, 0), Initial::Mutex, Initial::Mutex];
+    let main = vec![Step::Spawn(1), Step::Spawn(2), Step::Join(0), Step::Join(1)];
+    let one = vec![lock(1), lock(2), store(1), unlock(2), unlock(1)];
+    let other =
+        vec![lock(2), lock(1), load(), Step::SkipIfOdd(1), Step::Panic, unlock(1), unlock(2)];
+    Program { objects, scripts: vec![main, one, other] }
+}
+
+/// What is counted after the first failure is what a search finds to be there.
+#[test]
+fn failures_are_counted_by_cause() {
+    let program = failing_twice();
+    let (mut panics, mut deadlocks, mut clean) = (0, 0, 0);
+    explore(&mut IdentifyingInterpreter, &program, Dpor::default(), 100, |trace| {
+        match trace.ending {
+            Ending::Panicked(_) => panics += 1,
+            Ending::Deadlock => deadlocks += 1,
+            Ending::Finished => clean += 1,
+            Ending::StepLimit | Ending::Abandoned | Ending::Diverged(_) => {}
+        }
+    });
+    assert!(panics > 0 && deadlocks > 0 && clean > 0, "{panics} {deadlocks} {clean}");
+    for strategy in ["random", "pos-star", "pct:2", "auto"] {
+        let report = try_check(&program, strategy, 2000, true).unwrap();
+        let first = report.failure().expect("some executions fail");
+        let failures = report.failures.as_ref().expect("this was asked for");
+        assert_eq!((report.executions, failures.runs, failures.others), (2000, 2000, 0));
+        let kinds: Vec<(&str, u64)> = failures
+            .causes
+            .iter()
+            .map(|cause| match &cause.failure.finding {
+                Finding::Panic(_) => ("panic", cause.runs),
+                Finding::Deadlock(_) => ("deadlock", cause.runs),
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        assert_eq!(kinds.len(), 2, "{strategy}: {kinds:?}");
+        assert_ne!(kinds[0].0, kinds[1].0);
+        assert_eq!(kinds.iter().map(|kind| kind.1).sum::<u64>(), failures.failing);
+        assert!(failures.failing < 2000, "{strategy}");
+        let share = failures.failing as f64 / 2000.0;
+        assert!(failures.interval.0 < share && share < failures.interval.1);
+        // The first of all is the first of the first cause, and each can be had again.
+        assert_eq!(first.execution, failures.causes[0].failure.execution);
+        assert_eq!(first.token, failures.causes[0].failure.token);
+        assert!(failures.causes.iter().all(|cause| cause.failure.reproduced));
+        let short = check(&program, strategy, 2000);
+        if strategy != "auto" {
+            // Going on does not change what comes first.
+            assert_eq!(short.failure().unwrap().execution, first.execution);
+        }
+        assert!(short.failures.is_none());
+    }
+    let clean = two_threads(vec![store(1)], vec![store(2)]);
+    let report = try_check(&clean, "random", 100, true).unwrap();
+    assert!(report.failure().is_none());
+    assert_eq!(report.failures.map(|failures| (failures.failing, failures.runs)), Some((0, 100)));
+}
+
+#[test]
+fn a_portfolio_tells_which_found_how_many() {
+    let program = failing_twice();
+    let report = try_check(&program, "portfolio:random+pos+pct:1", 3000, true).unwrap();
+    let failures = report.failures.as_ref().unwrap();
+    let by_part: Vec<u64> = report.phases.iter().map(|phase| phase.failing).collect();
+    assert_eq!(by_part.iter().sum::<u64>(), failures.failing);
+    // Alone, each makes the same runs, apart from their seeds: about as many fail.
+    for (word, failing) in ["random", "pos", "pct:1"].iter().zip(by_part) {
+        let alone = try_check(&program, word, 1000, true).unwrap().failures.unwrap().failing;
+        assert!(alone.abs_diff(failing) < 120, "{word}: {alone} alone, {failing} with others");
+    }
+    let found = report.phases.iter().filter(|phase| phase.end == PhaseEnd::Failed).count();
+    assert_eq!(found, 1);
+}
+
+#[test]
+fn searches_end_at_the_first_failure() {
+    let program = failing_twice();
+    for strategy in ["dpor", "dfs", "bpor:2", "bpor:0-2", "dpor-classic", "round-robin"] {
+        let refusal = try_check(&program, strategy, 100, true).unwrap_err();
+        let text = refusal.to_string();
+        assert!(text.contains(strategy) && text.contains("`pos-star`"), "{text}");
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use raddle_core::{Action, Finding, PauseOp, Report, Trace};
-use raddle_explore::{Budget, OnStepLimit, Session, Settings, Strategy, Workers};
+use raddle_explore::{Budget, Session, Settings, Strategy};
 use raddle_testkit::{Interpreter, Kind, Program, Shape, Step, for_all, scaled};
 
 const STRATEGIES: [Strategy; 8] = [
@@ -34,17 +34,12 @@ impl Budget for NoTime {
 
 fn settings(strategy: Strategy, seed: u64) -> Settings {
     Settings {
-        name: "a program".to_owned(),
-        strategy,
         seed,
         runs: 100,
         max_steps: 1000,
-        on_step_limit: OnStepLimit::Fail,
         races: false,
         plain_points: true,
-        explore_trivial: false,
-        workers: Workers::ONE,
-        coverage: None,
+        ..Settings::new("a program", strategy)
     }
 }
 
@@ -87,6 +82,7 @@ fn tokens_lead_to_the_same_failure() {
                 Finding::Race { .. }
                 | Finding::StepLimit { .. }
                 | Finding::Nondeterminism { .. }
+                | Finding::Leak(_)
                 | Finding::Stuck { .. } => return Err(format!("{:?}", failure.finding)),
             };
             *found.entry(what).or_default() += 1;

@@ -25,6 +25,8 @@ enum Kind {
 
 const TIME: Kind = Kind::Text { function: "time", of: "::core::time::Duration" };
 const GRANULARITY: Kind = Kind::Text { function: "granularity", of: "::raddle::Granularity" };
+const PANICS: Kind = Kind::Text { function: "panics", of: "::raddle::Panics" };
+const LEAKS: Kind = Kind::Text { function: "leaks", of: "::raddle::Leaks" };
 const ON_STEP_LIMIT: Kind = Kind::Text { function: "on_step_limit", of: "::raddle::OnStepLimit" };
 
 /// Every setting, with an example of a value.
@@ -36,6 +38,14 @@ const SETTINGS: &[(&str, Kind, &str)] = &[
     ("max_steps", Kind::Plain, "100_000"),
     ("on_step_limit", ON_STEP_LIMIT, "\"discard\""),
     ("granularity", GRANULARITY, "\"all\""),
+    ("keep_going", Kind::Plain, "true"),
+    ("races", Kind::Plain, "false"),
+    ("panics", PANICS, "\"join\""),
+    ("spurious", Kind::Plain, "1"),
+    ("leaks", LEAKS, "\"fail\""),
+    ("lock_order", Kind::Plain, "true"),
+    ("watchdog", TIME, "\"30s\""),
+    ("threads", Kind::Plain, "2"),
     ("stack_size", Kind::Plain, "65_536"),
     ("name", Kind::Plain, "\"queue\""),
     ("replay", Kind::Plain, "\"r1-…\""),

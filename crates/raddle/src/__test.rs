@@ -4,10 +4,11 @@ use std::fmt::Debug;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use raddle_explore::OnStepLimit;
+use raddle_explore::{Leaks, OnStepLimit};
 
 use crate::environment::duration;
-use crate::{Config, Granularity};
+use crate::settings::{Word, find};
+use crate::{Config, Granularity, Panics};
 
 /// The settings of the test `name` in the module `module`.
 pub fn config(module: &str, name: &str) -> Config {
@@ -60,10 +61,25 @@ pub const fn time(text: &str) -> Duration {
 
 /// The granularity with this word.
 pub const fn granularity(word: &str) -> Granularity {
-    match word.as_bytes() {
-        b"sync" => Granularity::Sync,
-        b"all" => Granularity::All,
-        _ => panic!("this is not a granularity; say sync or all"),
+    match find(Granularity::WORDS, word) {
+        Some(granularity) => granularity,
+        None => panic!("this is not a granularity; say sync, racy or all"),
+    }
+}
+
+/// What panics of spawned threads are, by its word.
+pub const fn panics(word: &str) -> Panics {
+    match find(Panics::WORDS, word) {
+        Some(panics) => panics,
+        None => panic!("this is not what a panic can be; say fail or join"),
+    }
+}
+
+/// What leaving something behind is, by its word.
+pub const fn leaks(word: &str) -> Leaks {
+    match find(Leaks::WORDS, word) {
+        Some(leaks) => leaks,
+        None => panic!("this is not what a leak can be; say ignore, note or fail"),
     }
 }
 

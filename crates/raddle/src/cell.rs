@@ -3,7 +3,11 @@
 use std::sync::{Mutex, PoisonError};
 
 use raddle_core::Site;
+use raddle_engine::Initial;
+use raddle_runtime::Origin;
 use raddle_runtime::port::{self, Name};
+
+use crate::naming::Named;
 
 /// A plain shared variable, for modelling programs that access memory without synchronisation.
 ///
@@ -21,26 +25,51 @@ pub struct Shared<T> {
     name: Name,
     /// Never contended inside a run; outside one it keeps the accesses whole.
     value: Mutex<T>,
+    origin: Origin,
 }
 
 impl<T: Copy> Shared<T> {
     /// A variable that holds `value`.
     pub const fn new(value: T) -> Shared<T> {
-        Shared { name: Name::new(), value: Mutex::new(value) }
+        Shared { name: Name::new(), value: Mutex::new(value), origin: Origin::new() }
     }
 
     /// Reads it.
     #[track_caller]
     pub fn get(&self) -> T {
-        port::touch(&self.name, false, Site::caller());
+        self.touch(false, Site::caller());
         *self.value.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Writes it.
     #[track_caller]
     pub fn set(&self, value: T) {
-        port::touch(&self.name, true, Site::caller());
+        self.touch(true, Site::caller());
         *self.value.lock().unwrap_or_else(PoisonError::into_inner) = value;
+    }
+
+    fn touch(&self, writes: bool, site: Site) {
+        if !port::touch(&self.name, || self.begin(site), writes, site) {
+            self.origin.used_outside();
+        }
+    }
+
+    /// The run under way uses the variable for the first time.
+    #[cold]
+    fn begin(&self, site: Site) {
+        let mut value = self.value.lock().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: the lock is held, and the reference is used for nothing else.
+        unsafe { self.origin.used_in_run(&mut *value, "Shared", site) };
+    }
+}
+
+impl<T: Copy> Named for Shared<T> {
+    fn call(&self, name: &str, site: Site) {
+        let begin = || {
+            self.begin(site);
+            Some(Initial::Cell)
+        };
+        port::call_object(&self.name, begin, name, site);
     }
 }
 
@@ -74,13 +103,18 @@ impl<T: Copy> Shared<T> {
 #[derive(Debug, Default)]
 pub struct UnsafeCell<T: ?Sized> {
     name: Name,
+    origin: Origin,
     value: std::cell::UnsafeCell<T>,
 }
 
 impl<T> UnsafeCell<T> {
     /// A cell that holds `value`.
     pub const fn new(value: T) -> UnsafeCell<T> {
-        UnsafeCell { name: Name::new(), value: std::cell::UnsafeCell::new(value) }
+        UnsafeCell {
+            name: Name::new(),
+            origin: Origin::new(),
+            value: std::cell::UnsafeCell::new(value),
+        }
     }
 
     /// The value.
@@ -94,7 +128,7 @@ impl<T: ?Sized> UnsafeCell<T> {
     /// say [`with`](UnsafeCell::with).
     #[track_caller]
     pub fn get(&self) -> *mut T {
-        port::touch(&self.name, true, Site::caller());
+        self.touch(true, Site::caller());
         self.value.get()
     }
 
@@ -106,15 +140,40 @@ impl<T: ?Sized> UnsafeCell<T> {
     /// Hands a pointer to read from to `read`.
     #[track_caller]
     pub fn with<R>(&self, read: impl FnOnce(*const T) -> R) -> R {
-        port::touch(&self.name, false, Site::caller());
+        self.touch(false, Site::caller());
         read(self.value.get())
     }
 
     /// Hands a pointer to write to to `write`.
     #[track_caller]
     pub fn with_mut<R>(&self, write: impl FnOnce(*mut T) -> R) -> R {
-        port::touch(&self.name, true, Site::caller());
+        self.touch(true, Site::caller());
         write(self.value.get())
+    }
+
+    fn touch(&self, writes: bool, site: Site) {
+        if !port::touch(&self.name, || self.begin(site), writes, site) {
+            self.origin.used_outside();
+        }
+    }
+
+    /// The run under way uses the cell for the first time.
+    #[cold]
+    fn begin(&self, site: Site) {
+        // SAFETY: threads of a run go one at a time, and this one has no pointer to the value yet that it
+        // could be using now. One of a run before, or of outside, would break the promise of whoever
+        // has it not to use it while others do.
+        unsafe { self.origin.used_in_run(self.value.get(), "UnsafeCell", site) };
+    }
+}
+
+impl<T: ?Sized> Named for UnsafeCell<T> {
+    fn call(&self, name: &str, site: Site) {
+        let begin = || {
+            self.begin(site);
+            Some(Initial::Cell)
+        };
+        port::call_object(&self.name, begin, name, site);
     }
 }
 

@@ -1,46 +1,53 @@
 //! The settings of a check.
 
-use std::num::NonZeroUsize;
-use std::panic::Location;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use raddle_core::{Accesses, Progress, Report, Verdict};
-use raddle_explore::{Budget, OnStepLimit, Session, Settings, Strategy, Workers};
-use raddle_runtime::interrupt::Watch;
-use raddle_runtime::{Options, Runtime};
+use raddle_core::{Accesses, MemoryModel};
+use raddle_explore::{Leaks, OnStepLimit, Strategy};
 
-use crate::done::{Done, Target};
-use crate::environment::{Environment, SettingError};
-use crate::files::{self, Folder};
-use crate::live::Live;
+use crate::environment::SettingError;
+use crate::settings::{Granularity, Panics};
 
-/// Which operations are scheduling points.
-#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
-pub enum Granularity {
-    /// Synchronisation and atomics.
-    #[default]
-    Sync,
-    /// Accesses to [`cell::Shared`](crate::cell::Shared) too.
-    All,
-}
+mod run;
+
+pub(crate) use run::failures_mut;
 
 /// More OS threads than this would get in each other's way on any machine.
 const MOST_THREADS: usize = 1024;
+
+/// How long an execution may do nothing that can be seen, unless somebody says otherwise.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long an execution may do nothing that can be seen.
+#[derive(Copy, Clone, Debug)]
+enum Watchdog {
+    /// [`PATIENCE`] for whoever wants a panic, not a report.
+    ForChecks,
+    /// As somebody said.
+    Always(Option<Duration>),
+}
 
 /// The settings of a check, and what runs it.
 ///
 /// | setting | default | environment |
 /// | --- | --- | --- |
 /// | [`strategy`](Config::strategy) | `auto` | `RADDLE_STRATEGY` |
+/// | [`memory`](Config::memory) | SC | `RADDLE_MEMORY` (`sc` or `rc11`) |
 /// | [`runs`](Config::runs) | 10,000 | `RADDLE_RUNS` |
 /// | [`time`](Config::time) | 10 s | `RADDLE_TIME` (such as `500ms`, `10s`, `2m`) |
 /// | [`seed`](Config::seed) | 0 | `RADDLE_SEED` |
 /// | [`threads`](Config::threads) | 1 | `RADDLE_THREADS` |
 /// | [`max_steps`](Config::max_steps) | 1,000,000 | |
 /// | [`on_step_limit`](Config::on_step_limit) | fail | |
-/// | [`granularity`](Config::granularity) | synchronisation | |
+/// | [`granularity`](Config::granularity) | synchronisation | `RADDLE_GRANULARITY` (`sync`, `racy` or `all`) |
 /// | [`races`](Config::races) | failures | |
+/// | [`keep_going`](Config::keep_going) | no | `RADDLE_KEEP_GOING` (`1` or `0`) |
+/// | [`panics`](Config::panics) of spawned threads | failures | `RADDLE_PANICS` (`fail` or `join`) |
+/// | [`spurious`](Config::spurious) wake-ups and failures | none | `RADDLE_SPURIOUS` (how many) |
+/// | [`leaks`](Config::leaks) | noted | `RADDLE_LEAKS` (`ignore`, `note` or `fail`) |
+/// | [`lock_order`](Config::lock_order) | looked at by `auto` | |
 /// | [`stack_size`](Config::stack_size) | 256 KiB | |
+/// | [`watchdog`](Config::watchdog) | 10 s, in [`check`](Config::check) only | `RADDLE_WATCHDOG` (such as `30s`, or `off`) |
 /// | [`coverage`](Config::coverage) | not told | |
 ///
 /// The environment goes before the program. `RADDLE_REPLAY` holds a token from a report and replays
@@ -71,6 +78,7 @@ const MOST_THREADS: usize = 1024;
 pub struct Config {
     name: Option<String>,
     strategy: Result<Strategy, SettingError>,
+    memory: MemoryModel,
     runs: u64,
     time: Option<Duration>,
     seed: u64,
@@ -79,7 +87,14 @@ pub struct Config {
     on_step_limit: OnStepLimit,
     granularity: Granularity,
     races: bool,
+    keep_going: bool,
+    panics: Panics,
+    spurious: u32,
+    leaks: Leaks,
+    /// `None`: with the strategy `auto` only.
+    lock_order: Option<bool>,
     stack_size: usize,
+    watchdog: Watchdog,
     explore_trivial: bool,
     replay: Option<String>,
     coverage: Option<Accesses>,
@@ -97,6 +112,7 @@ impl Config {
         Config {
             name: None,
             strategy: Ok(Strategy::default()),
+            memory: MemoryModel::Sc,
             runs: 10_000,
             time: Some(Duration::from_secs(10)),
             seed: 0,
@@ -105,7 +121,13 @@ impl Config {
             on_step_limit: OnStepLimit::Fail,
             granularity: Granularity::Sync,
             races: true,
+            keep_going: false,
+            panics: Panics::Fail,
+            spurious: 0,
+            leaks: Leaks::Note,
+            lock_order: None,
             stack_size: 256 * 1024,
+            watchdog: Watchdog::ForChecks,
             explore_trivial: false,
             replay: None,
             coverage: None,
@@ -127,6 +149,33 @@ impl Config {
         S::Error: Into<SettingError>,
     {
         self.strategy = strategy.try_into().map(|argument| argument.0).map_err(Into::into);
+        self
+    }
+
+    /// What threads may see of each other's stores: by default the newest
+    /// ([`Memory::Sc`](crate::Memory::Sc)), or all that Rust's memory orderings allow but load buffering
+    /// ([`Memory::Rc11`](crate::Memory::Rc11)).
+    ///
+    /// ```
+    /// use raddle::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+    /// use raddle::{Config, Memory, thread};
+    ///
+    /// let report = Config::new().memory(Memory::Rc11).run(|| {
+    ///     let (data, ready) = (AtomicU32::new(0), AtomicBool::new(false));
+    ///     thread::scope(|scope| {
+    ///         scope.spawn(|| {
+    ///             data.store(1, Relaxed);
+    ///             ready.store(true, Relaxed);
+    ///         });
+    ///         if ready.load(Relaxed) {
+    ///             assert_eq!(data.load(Relaxed), 1);
+    ///         }
+    ///     });
+    /// });
+    /// assert!(report.failure().is_some());
+    /// ```
+    pub fn memory(mut self, memory: MemoryModel) -> Config {
+        self.memory = memory;
         self
     }
 
@@ -154,12 +203,12 @@ impl Config {
         self
     }
 
-    /// On how many OS threads to search. Only the strategy `dpor` uses more than one; all others go
-    /// on as if it were one.
+    /// On how many OS threads to search or to sample. The strategies `dpor`, `random`, `pos` and its
+    /// variants, and `rapos` use more than one; all others go on as if it were one.
     ///
     /// The result is the same as on one: the same classes, and if an execution fails, the failure that
-    /// a search on one would report. For that the search is made again on one OS thread up to that
-    /// failure, as far as the budget goes.
+    /// one would report. For that a search is made again on one OS thread up to that failure, as far as the
+    /// budget goes; of a sample only a small part.
     ///
     /// The program runs on several OS threads at once, so it must not share objects between
     /// executions: an execution that uses a static while another one does fails and says so.
@@ -192,9 +241,92 @@ impl Config {
         self
     }
 
+    /// Whether to go on after a failure, and count how many executions fail, by cause. For strategies
+    /// that sample; `auto` then samples.
+    ///
+    /// ```
+    /// let report = raddle::Config::new().runs(1_000).keep_going(true).run(|| {
+    ///     let number = raddle::choose(10);
+    ///     assert!(number != 7, "seven");
+    ///     assert!(number < 8, "{number} is too many");
+    /// });
+    /// let failures = report.failures.expect("this is what was asked for");
+    /// assert_eq!((failures.runs, failures.causes.len()), (1_000, 2));
+    /// assert!(failures.interval.0 < 0.3 && 0.3 < failures.interval.1);
+    /// ```
+    pub fn keep_going(mut self, keep_going: bool) -> Config {
+        self.keep_going = keep_going;
+        self
+    }
+
+    /// What a panic that leaves a spawned thread is: a failure, or what joining the thread gives.
+    pub fn panics(mut self, panics: Panics) -> Config {
+        self.panics = panics;
+        self
+    }
+
+    /// How often in an execution each thread may come out of [`Condvar::wait`](crate::sync::Condvar::wait) or
+    /// [`park`](crate::thread::park) without a reason, or see a `compare_exchange_weak` fail without one.
+    /// Whether it does is a choice like any other. A program must be able to bear all of it.
+    ///
+    /// ```
+    /// use raddle::{Config, thread};
+    ///
+    /// let program = || {
+    ///     let parked = thread::spawn(thread::park); // should look whether there was a reason to go on
+    ///     assert!(!parked.is_finished());
+    ///     parked.thread().unpark();
+    /// };
+    /// assert!(Config::new().run(program).failure().is_none());
+    /// assert!(Config::new().spurious(1).run(program).failure().is_some());
+    /// ```
+    pub fn spurious(mut self, times: u32) -> Config {
+        self.spurious = times;
+        self
+    }
+
+    /// What it is to leave something behind: a thread that waits for ever after main has ended, or a lock
+    /// that its thread held when it ended. Nothing, a note in the report (for some of the executions), or
+    /// a failure. If [`Alloc`](crate::Alloc) is the allocator of the program, to leave memory with objects
+    /// of [`sync`](crate::sync) or [`cell`](crate::cell) in it behind, such as `Arc`s that refer to one
+    /// another, is a failure then too.
+    ///
+    /// ```
+    /// use raddle::{Config, Finding, Leaks, sync::Mutex};
+    ///
+    /// let forgetful = || std::mem::forget(Mutex::new(0).lock());
+    /// let report = Config::new().leaks(Leaks::Fail).run(forgetful);
+    /// assert!(matches!(report.failure().unwrap().finding, Finding::Leak(_)));
+    /// ```
+    pub fn leaks(mut self, leaks: Leaks) -> Config {
+        self.leaks = leaks;
+        self
+    }
+
+    /// Whether locks that threads take in different orders are looked for in executions that do not fail.
+    /// If then an execution can be made in which they wait for one another, it is the failure; otherwise
+    /// there is a warning in the report.
+    ///
+    /// By default only the strategy `auto` does so: any other is to find what it finds by itself.
+    pub fn lock_order(mut self, lock_order: bool) -> Config {
+        self.lock_order = Some(lock_order);
+        self
+    }
+
     /// Bytes of stack for each thread.
     pub fn stack_size(mut self, stack_size: usize) -> Config {
         self.stack_size = stack_size;
+        self
+    }
+
+    /// How long an execution may do nothing that raddle can see. Then it is stuck outside raddle's
+    /// control, for example in a lock of `std`, and cannot be ended: the process ends, and says where the
+    /// thread is. By default [`check`](Config::check) waits for ten seconds, except for a replay, and
+    /// [`run`](Config::run), like all with `None`, for ever. `RADDLE_WATCHDOG` goes before both; it can be `off`.
+    ///
+    /// It takes signals (SIGURG); where there are none, or the program handles this one, nothing is noticed.
+    pub fn watchdog(mut self, patience: impl Into<Option<Duration>>) -> Config {
+        self.watchdog = Watchdog::Always(patience.into());
         self
     }
 
@@ -243,145 +375,6 @@ impl Config {
         self.replay = Some(token.into());
         self
     }
-
-    /// Runs the check and prints the result; panics if an execution fails.
-    ///
-    /// # Panics
-    /// With the report if an execution fails, and with an explanation if a setting makes no sense.
-    #[track_caller]
-    pub fn check<F>(self, program: F)
-    where
-        F: Fn() + Send + Sync + 'static,
-    {
-        let watch = Watch::new();
-        let name = self.name_at(Location::caller());
-        let done = match self.go(name, &program_of(program), Some(&watch)) {
-            Ok(done) => done,
-            Err(error) => panic!("raddle: {error}"),
-        };
-        if watch.is_interrupted() {
-            done.say(&format!("raddle: interrupted; so far:\n{}\n", done.text(Target::Terminal)));
-            watch.leave();
-        }
-        drop(watch);
-        let text = done.text(Target::Panic);
-        if done.report.failure().is_none() {
-            return println!("{}", done.text(Target::Terminal));
-        }
-        if !done.is_coloured() {
-            panic!("{text}");
-        }
-        // Colours are for the reader; whoever looks at the panic, such as `#[should_panic]`, gets the
-        // text without.
-        eprintln!("{}", done.text(Target::Terminal));
-        std::panic::resume_unwind(Box::new(text));
-    }
-
-    /// Runs the check and returns the result, whatever it is.
-    ///
-    /// # Panics
-    /// If a setting makes no sense; see [`try_run`](Config::try_run).
-    #[track_caller]
-    pub fn run<F>(self, program: F) -> Report
-    where
-        F: Fn() + Send + Sync + 'static,
-    {
-        match self.try_run(program) {
-            Ok(report) => report,
-            Err(error) => panic!("raddle: {error}"),
-        }
-    }
-
-    /// Runs the check and returns the result, or what is wrong with the settings.
-    #[track_caller]
-    pub fn try_run<F>(self, program: F) -> Result<Report, SettingError>
-    where
-        F: Fn() + Send + Sync + 'static,
-    {
-        let name = self.name_at(Location::caller());
-        Ok(self.go(name, &program_of(program), None)?.report)
-    }
-
-    fn name_at(&self, caller: &Location<'_>) -> String {
-        self.name.clone().unwrap_or_else(|| default_name(caller))
-    }
-
-    /// Runs the check, which ends early if `watch` sees an interruption.
-    fn go(
-        self,
-        name: String,
-        program: &(dyn Fn() + Sync + 'static),
-        watch: Option<&Watch>,
-    ) -> Result<Done, SettingError> {
-        let environment = Environment::read()?;
-        let threads = environment.threads.unwrap_or(self.threads);
-        let threads = NonZeroUsize::new(threads).filter(|threads| threads.get() <= MOST_THREADS);
-        let threads = threads.ok_or_else(|| {
-            SettingError::new(format!(
-                "a search takes at least one and at most {MOST_THREADS} OS threads, best as many as \
-                 there are processors (`Config::threads`, RADDLE_THREADS)"
-            ))
-        })?;
-        let folder = environment.report.as_deref().map(Folder::new).transpose()?;
-        let settings = Settings {
-            name: name.clone(),
-            strategy: environment.strategy.map_or(self.strategy, Ok)?,
-            seed: environment.seed.unwrap_or(self.seed),
-            runs: environment.runs.unwrap_or(self.runs),
-            max_steps: self.max_steps,
-            on_step_limit: self.on_step_limit,
-            races: self.races,
-            plain_points: self.granularity == Granularity::All,
-            explore_trivial: self.explore_trivial,
-            workers: Workers::new(threads),
-            coverage: self.coverage,
-        };
-        if settings.runs == 0 {
-            return Err(SettingError::new(
-                "zero runs check nothing; ask for at least one (`Config::runs`, RADDLE_RUNS)",
-            ));
-        }
-        if settings.max_steps == 0 {
-            return Err(SettingError::new(
-                "a limit of zero steps allows no execution; see `Config::max_steps`",
-            ));
-        }
-        if self.stack_size < 16 * 1024 {
-            return Err(SettingError::new(
-                "a stack below 16 KiB cannot hold a thread; see `Config::stack_size`",
-            ));
-        }
-        let plain_accesses = match self.granularity {
-            Granularity::Sync => false,
-            Granularity::All => true,
-        };
-        let options = Options { stack_size: self.stack_size, name, plain_accesses };
-        let make = || Runtime::<raddle_runtime::Default>::new(options.clone());
-        let mut runtime = make();
-        let limit = environment.time.map_or(self.time, Some);
-        let live = Live::new(&settings.name, environment.progress);
-        let clock = Clock { start: Instant::now(), limit, watch, live };
-        let session = Session::new(&mut runtime, program, &settings, &clock);
-        let mut report = match environment.replay.or(self.replay) {
-            Some(word) => session.replay(&files::read_token(&word)?)?,
-            None => session.run_with(&make)?,
-        };
-        if let Verdict::Failed(failure) = &mut report.verdict {
-            let trace = &mut failure.trace;
-            let is_there = |id| trace.threads.iter().any(|thread| thread.id == id);
-            let names = runtime.thread_names();
-            trace.thread_names = names.into_iter().filter(|name| is_there(name.0)).collect();
-        }
-        files::shorten_token(&mut report, folder.as_ref());
-        let page = folder.and_then(|folder| match folder.write(&report) {
-            Ok(page) => Some(page),
-            Err(error) => {
-                eprintln!("raddle: RADDLE_REPORT: the report could not be written: {error}");
-                None
-            }
-        });
-        Ok(Done { report, page, colour: environment.colour })
-    }
 }
 
 /// What [`Config::strategy`] takes; made from a [`Strategy`] or its word.
@@ -399,46 +392,5 @@ impl TryFrom<&str> for StrategyArgument {
 
     fn try_from(word: &str) -> Result<StrategyArgument, SettingError> {
         Ok(StrategyArgument(word.parse::<Strategy>()?))
-    }
-}
-
-/// Test harnesses name the OS thread after the test.
-fn default_name(caller: &Location<'_>) -> String {
-    match std::thread::current().name() {
-        Some(name) if name != "main" => name.to_owned(),
-        Some(_) | None => caller.file().to_owned(),
-    }
-}
-
-/// `program` as the main thread of a run does it.
-fn program_of<F: Fn() + Sync + 'static>(program: F) -> impl Fn() + Sync + 'static {
-    move || {
-        let _ending = crate::thread::Ending;
-        program();
-    }
-}
-
-struct Clock<'a> {
-    start: Instant,
-    limit: Option<Duration>,
-    watch: Option<&'a Watch>,
-    live: Live,
-}
-
-impl Budget for Clock<'_> {
-    fn elapsed(&self) -> Duration {
-        self.start.elapsed()
-    }
-
-    fn limit(&self) -> Option<Duration> {
-        if self.watch.is_some_and(Watch::is_interrupted) {
-            Some(Duration::ZERO)
-        } else {
-            self.limit
-        }
-    }
-
-    fn hear(&self, progress: &Progress) {
-        self.live.hear(progress, self.elapsed());
     }
 }

@@ -5,7 +5,10 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use raddle_explore::{Refusal, ReplayError, Strategy, StrategyError};
+use raddle_core::MemoryModel;
+use raddle_explore::{Leaks, Refusal, ReplayError, Strategy, StrategyError};
+
+use crate::settings::{Granularity, Panics, Word};
 
 /// A setting that makes no sense, with what would.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -55,10 +58,18 @@ impl From<Infallible> for SettingError {
 #[derive(Default, Debug, PartialEq)]
 pub(crate) struct Environment {
     pub(crate) strategy: Option<Strategy>,
+    pub(crate) memory: Option<MemoryModel>,
     pub(crate) runs: Option<u64>,
     pub(crate) time: Option<Duration>,
     pub(crate) seed: Option<u64>,
     pub(crate) threads: Option<usize>,
+    pub(crate) keep_going: Option<bool>,
+    pub(crate) spurious: Option<u32>,
+    pub(crate) granularity: Option<Granularity>,
+    pub(crate) panics: Option<Panics>,
+    pub(crate) leaks: Option<Leaks>,
+    /// `Some(None)` if it is switched off.
+    pub(crate) watchdog: Option<Option<Duration>>,
     pub(crate) replay: Option<String>,
     pub(crate) report: Option<PathBuf>,
     pub(crate) colour: Option<Show>,
@@ -100,6 +111,16 @@ impl Environment {
             let explain = |error| SettingError::new(format!("RADDLE_STRATEGY: {error}"));
             environment.strategy = Some(strategy.map_err(explain)?);
         }
+        environment.memory = match text("RADDLE_MEMORY")?.as_deref() {
+            None => None,
+            Some("sc") => Some(MemoryModel::Sc),
+            Some("rc11") => Some(MemoryModel::Rc11),
+            Some(other) => {
+                return Err(SettingError::new(format!(
+                    "RADDLE_MEMORY=`{other}` is no memory model; say sc or rc11"
+                )));
+            }
+        };
         if let Some(value) = text("RADDLE_RUNS")? {
             environment.runs = Some(number("RADDLE_RUNS", value, "10_000")?);
         }
@@ -110,6 +131,16 @@ impl Environment {
             let threads = number("RADDLE_THREADS", value, "2")?;
             environment.threads = Some(usize::try_from(threads).unwrap_or(usize::MAX));
         }
+        environment.keep_going = match text("RADDLE_KEEP_GOING")?.as_deref() {
+            None => None,
+            Some("1" | "true" | "yes") => Some(true),
+            Some("0" | "false" | "no") => Some(false),
+            Some(other) => {
+                return Err(SettingError::new(format!(
+                    "RADDLE_KEEP_GOING=`{other}` is neither yes nor no; say 1 or 0"
+                )));
+            }
+        };
         if let Some(value) = text("RADDLE_TIME")? {
             environment.time = Some(duration(&value).ok_or_else(|| {
                 SettingError::new(format!(
@@ -117,6 +148,24 @@ impl Environment {
                 ))
             })?);
         }
+        if let Some(value) = text("RADDLE_SPURIOUS")? {
+            let times = number("RADDLE_SPURIOUS", value, "1")?;
+            environment.spurious = Some(u32::try_from(times).unwrap_or(u32::MAX));
+        }
+        environment.granularity = word("RADDLE_GRANULARITY", text("RADDLE_GRANULARITY")?)?;
+        environment.panics = word("RADDLE_PANICS", text("RADDLE_PANICS")?)?;
+        environment.leaks = word("RADDLE_LEAKS", text("RADDLE_LEAKS")?)?;
+        environment.watchdog = match text("RADDLE_WATCHDOG")?.as_deref() {
+            None => None,
+            Some("off") => Some(None),
+            Some(value) => {
+                Some(Some(duration(value).filter(|time| !time.is_zero()).ok_or_else(|| {
+                    SettingError::new(format!(
+                        "RADDLE_WATCHDOG=`{value}` is not a time; say for example 500ms, 10s or off"
+                    ))
+                })?))
+            }
+        };
         environment.report =
             lookup("RADDLE_REPORT").filter(|path| !path.is_empty()).map(PathBuf::from);
         let show = |name: &str, otherwise: Option<Show>| match text(name)?.as_deref() {
@@ -133,6 +182,15 @@ impl Environment {
         environment.colour = show("RADDLE_COLOR", no_colour.map(|_| Show::Never))?;
         environment.progress = show("RADDLE_PROGRESS", None)?;
         Ok(environment)
+    }
+}
+
+/// What a setting that is one of a few words says.
+fn word<T: Word>(name: &str, value: Option<String>) -> Result<Option<T>, SettingError> {
+    let Some(value) = value else { return Ok(None) };
+    match T::parse(&value) {
+        Some(known) => Ok(Some(known)),
+        None => Err(SettingError::new(format!("{name}=`{value}` is not known; say {}", T::list()))),
     }
 }
 
@@ -180,10 +238,17 @@ mod tests {
     fn settings_are_read() {
         let environment = read(&[
             ("RADDLE_STRATEGY", "pct:2"),
+            ("RADDLE_MEMORY", "rc11"),
             ("RADDLE_RUNS", "1_000"),
             ("RADDLE_SEED", "7"),
             ("RADDLE_TIME", "2m"),
             ("RADDLE_THREADS", "4"),
+            ("RADDLE_KEEP_GOING", "1"),
+            ("RADDLE_GRANULARITY", "all"),
+            ("RADDLE_PANICS", "join"),
+            ("RADDLE_SPURIOUS", "2"),
+            ("RADDLE_LEAKS", "fail"),
+            ("RADDLE_WATCHDOG", "off"),
             ("RADDLE_REPLAY", ""),
             ("RADDLE_REPORT", "some/folder"),
             ("RADDLE_COLOR", "always"),
@@ -192,9 +257,16 @@ mod tests {
         ]);
         let expected = Environment {
             strategy: Some(Strategy::Pct { depth: 2 }),
+            memory: Some(MemoryModel::Rc11),
             runs: Some(1000),
             seed: Some(7),
             threads: Some(4),
+            keep_going: Some(true),
+            granularity: Some(Granularity::All),
+            panics: Some(Panics::Join),
+            spurious: Some(2),
+            leaks: Some(Leaks::Fail),
+            watchdog: Some(None),
             time: Some(Duration::from_secs(120)),
             replay: None,
             report: Some("some/folder".into()),
@@ -202,6 +274,94 @@ mod tests {
             progress: Some(Show::Never),
         };
         assert_eq!(environment, Ok(expected));
+    }
+
+    /// Whatever the variables hold: settings, or an error that names one of them.
+    #[test]
+    fn nothing_in_the_environment_does_harm() {
+        const NAMES: [&str; 14] = [
+            "RADDLE_STRATEGY",
+            "RADDLE_RUNS",
+            "RADDLE_SEED",
+            "RADDLE_TIME",
+            "RADDLE_THREADS",
+            "RADDLE_REPLAY",
+            "RADDLE_REPORT",
+            "RADDLE_COLOR",
+            "NO_COLOR",
+            "RADDLE_PROGRESS",
+            "RADDLE_GRANULARITY",
+            "RADDLE_PANICS",
+            "RADDLE_WATCHDOG",
+            "RADDLE_SPURIOUS",
+        ];
+        const WORDS: [&str; 26] = [
+            "",
+            " ",
+            "0",
+            "-1",
+            "1_000",
+            "99999999999999999999",
+            "5s",
+            "5 s",
+            "1h",
+            "ms",
+            "pct",
+            "pct:",
+            "pct:0",
+            "pct:4294967296",
+            "bpor:2:fair:1",
+            "portfolio:",
+            "portfolio:pos+pct:3",
+            "delay:x",
+            "auto",
+            "always",
+            "join",
+            "racy",
+            "off",
+            "\u{0}",
+            "\u{fc}",
+            "r1-",
+        ];
+        let mut state = 1u64;
+        let mut below = |bound: usize| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize % bound
+        };
+        let (mut fine, mut refused) = (0, 0);
+        for _ in 0..20_000 {
+            let name = NAMES[below(NAMES.len())];
+            // A known word, two of them, or one that was damaged.
+            let mut word = WORDS[below(WORDS.len())].to_owned();
+            match below(4) {
+                0 => word += WORDS[below(WORDS.len())],
+                1 if !word.is_empty() => _ = word.pop(),
+                2 => word.insert(0, char::from(below(128) as u8)),
+                _ => {}
+            }
+            match read(&[(name, &word)]) {
+                Ok(_) => fine += 1,
+                Err(error) => {
+                    assert!(error.contains(name), "{name}={word:?}: {error}");
+                    refused += 1;
+                }
+            }
+        }
+        assert!(fine > 1000 && refused > 1000, "{fine} {refused}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_text_is_refused() {
+        use std::os::unix::ffi::OsStringExt as _;
+        let broken = || std::ffi::OsString::from_vec(vec![b'1', 0xff]);
+        for name in ["RADDLE_RUNS", "RADDLE_STRATEGY", "RADDLE_REPLAY", "RADDLE_PANICS"] {
+            let lookup = |asked: &str| (asked == name).then(broken);
+            let error = Environment::from(lookup).unwrap_err().to_string();
+            assert!(error.contains(name) && error.contains("UTF-8"), "{error}");
+        }
     }
 
     #[test]
@@ -216,6 +376,7 @@ mod tests {
     #[test]
     fn what_does_not_parse_says_what_would() {
         for (name, value, hint) in [
+            ("RADDLE_MEMORY", "tso", "sc or rc11"),
             ("RADDLE_RUNS", "many", "10_000"),
             ("RADDLE_SEED", "-1", "10_000"),
             ("RADDLE_THREADS", "both", "RADDLE_THREADS=2"),
@@ -225,6 +386,15 @@ mod tests {
             ("RADDLE_TIME", "9999999999999999999h", "10s"),
             ("RADDLE_TIME", "10 parsecs", "10s"),
             ("RADDLE_STRATEGY", "lucky", "pct:D"),
+            ("RADDLE_STRATEGY", "pct:0", "the depth of a bug is from 1 to 100"),
+            ("RADDLE_STRATEGY", "portfolio:", "it is empty"),
+            ("RADDLE_KEEP_GOING", "on", "1 or 0"),
+            ("RADDLE_GRANULARITY", "fine", "sync, racy or all"),
+            ("RADDLE_SPURIOUS", "some", "RADDLE_SPURIOUS=1"),
+            ("RADDLE_PANICS", "no", "fail or join"),
+            ("RADDLE_LEAKS", "no", "ignore, note or fail"),
+            ("RADDLE_WATCHDOG", "no", "10s or off"),
+            ("RADDLE_WATCHDOG", "0s", "10s or off"),
             ("RADDLE_COLOR", "blue", "always, never or auto"),
             ("RADDLE_PROGRESS", "yes", "always, never or auto"),
         ] {

@@ -6,8 +6,9 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use raddle_core::{Report, Verdict, token};
+use raddle_core::{Report, token};
 
+use crate::config::failures_mut;
 use crate::environment::SettingError;
 
 /// Tokens longer than this go to a file.
@@ -90,22 +91,20 @@ pub(crate) fn read_token(word: &str) -> Result<String, SettingError> {
     })
 }
 
-/// Puts a token that is too long to be pasted into a file, and names that in its place.
-pub(crate) fn shorten_token(report: &mut Report, folder: Option<&Folder>) {
+/// Puts tokens that are too long to be pasted into files, and names these in their place.
+pub(crate) fn shorten_tokens(report: &mut Report, folder: Option<&Folder>) {
     let name = file_name(&report.name);
-    let Verdict::Failed(failure) = &mut report.verdict else { return };
-    if failure.token.len() <= LONGEST_TOKEN {
-        return;
-    }
     let folder = match folder {
         Some(folder) => folder.0.clone(),
         None => std::env::temp_dir().join("raddle"),
     };
-    let file = folder.join(format!("{name}-{:08x}.token", token::name_hash(&failure.token)));
-    // Without the file the token is still good.
-    if keep(&file, &failure.token).is_ok() {
-        let path = std::path::absolute(&file).unwrap_or(file);
-        failure.token = format!("{IN_FILE}{}", path.display());
+    for failure in failures_mut(report).filter(|failure| failure.token.len() > LONGEST_TOKEN) {
+        let file = folder.join(format!("{name}-{:08x}.token", token::name_hash(&failure.token)));
+        // Without the file the token is still good.
+        if keep(&file, &failure.token).is_ok() {
+            let path = std::path::absolute(&file).unwrap_or(file);
+            failure.token = format!("{IN_FILE}{}", path.display());
+        }
     }
 }
 

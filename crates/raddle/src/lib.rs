@@ -26,11 +26,14 @@
 //!
 //! Outside a check, everything in [`sync`], [`thread`], [`hint`] and [`time`] behaves as in `std`.
 
+mod alloc;
 mod config;
 mod done;
 mod environment;
 mod files;
 mod live;
+mod naming;
+mod settings;
 mod sources;
 
 #[doc(hidden)]
@@ -41,13 +44,17 @@ pub mod sync;
 pub mod thread;
 pub mod time;
 
-pub use config::{Config, Granularity};
+pub use alloc::Alloc;
+pub use config::Config;
 pub use environment::SettingError;
+pub use naming::{Named, name};
 pub use raddle_core::{
-    Accesses, Chooser, Coverage, Failure, Finding, PatternSearch, Report, Verdict,
+    Accesses, Chooser, Coverage, Failure, Finding, Leak, LockOrder, MemoryModel as Memory, Oddity,
+    PatternSearch, Report, Verdict, Warning,
 };
-pub use raddle_explore::{Explorer, OnStepLimit, ReplayError, Strategy, StrategyError};
+pub use raddle_explore::{Explorer, Leaks, OnStepLimit, ReplayError, Strategy, StrategyError};
 pub use raddle_report::{json, text};
+pub use settings::{Granularity, Panics};
 
 /// Makes a function a test that raddle checks: as `#[test]`, but the body runs under many
 /// interleavings.
@@ -85,10 +92,15 @@ pub use raddle_report::{json, text};
 /// | setting | value, for example |
 /// | --- | --- |
 /// | `strategy` | `"pct:3"`, or a [`Strategy`] |
-/// | `runs`, `seed`, `max_steps`, `stack_size` | `10_000` |
-/// | `time` | `"500ms"`, or a [`Duration`](std::time::Duration) |
-/// | `granularity` | `"sync"`, `"all"`, or a [`Granularity`] |
+/// | `runs`, `seed`, `max_steps`, `stack_size`, `spurious` | `10_000` |
+/// | `time`, `watchdog` | `"500ms"`, or a [`Duration`](std::time::Duration) |
+/// | `granularity` | `"sync"`, `"racy"`, `"all"`, or a [`Granularity`] |
+/// | `panics` | `"fail"`, `"join"`, or a [`Panics`] |
+/// | `leaks` | `"ignore"`, `"note"`, `"fail"`, or a [`Leaks`] |
+/// | `races`, `lock_order` | `true` or `false` |
+/// | `threads` | `2` |
 /// | `on_step_limit` | `"fail"`, `"discard"`, or an [`OnStepLimit`] |
+/// | `keep_going` | `true` |
 /// | `name` | a text; by default the path of the test |
 /// | `replay` | the token of a report: the test runs this execution only |
 ///

@@ -126,18 +126,19 @@ impl<T> JoinHandle<T> {
     /// Waits until the thread has ended, as [`std::thread::JoinHandle::join`].
     ///
     /// Inside a check a panic that leaves a thread ends the execution as a failure, so that this
-    /// does not return `Err`.
+    /// does not return `Err`, unless [`Panics::Join`](crate::Panics::Join) asks for it.
     #[inline]
     #[track_caller]
     pub fn join(self) -> Result<T> {
         match self.0 {
             Handle::Outside(outside) => outside.handle.join(),
             Handle::InRun(mut packet) => {
-                port::join(here(packet.thread()), Site::caller());
+                let thread = here(packet.thread());
+                port::join(thread, Site::caller());
                 // SAFETY: the caller is part of the run that spawned the thread, see `here`, and
                 // the thread has ended.
                 let value = unsafe { packet.take() };
-                value.ok_or_else(unwound)
+                value.ok_or_else(|| panicked(thread))
             }
         }
     }
@@ -168,8 +169,8 @@ impl<T> fmt::Debug for JoinHandle<T> {
 
 /// What joining a thread gives that has no result.
 #[cold]
-fn unwound() -> Box<dyn Any + Send> {
-    Box::new("the thread was unwound with its run")
+fn panicked(thread: Id) -> Box<dyn Any + Send> {
+    port::take_panic(thread).unwrap_or_else(|| Box::new("the thread was unwound with its run"))
 }
 
 fn is_finished(thread: &Thread, site: Site) -> bool {

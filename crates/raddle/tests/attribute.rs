@@ -183,8 +183,10 @@ const WRONG_VALUES: &[(&str, &str)] = &[
         "#[raddle::test(time = \"10 parsecs\")] fn a() {}",
         "this is not a time; say for example 500ms",
     ),
-    ("#[raddle::test(granularity = \"fine\")] fn b() {}", "say sync or all"),
+    ("#[raddle::test(granularity = \"fine\")] fn b() {}", "say sync, racy or all"),
     ("#[raddle::test(on_step_limit = \"go on\")] fn c() {}", "say fail or discard"),
+    ("#[raddle::test(panics = \"no\")] fn d() {}", "say fail or join"),
+    ("#[raddle::test(leaks = \"no\")] fn e() {}", "say ignore, note or fail"),
 ];
 
 /// And for what has a type that will not do.

@@ -479,8 +479,7 @@ fn overflow_on_portable() {
     use raddle_engine::{Engine, Family, Sc, Substrate};
     use raddle_runtime::{Options, Portable, Runtime};
 
-    let options =
-        Options { stack_size: 256 * 1024, name: "overflow".to_owned(), plain_accesses: false };
+    let options = Options::new("overflow");
     let mut engine = Engine::new(Sc, Family::default(), raddle_strategy::RoundRobin, 1000);
     let _ = Runtime::<Portable>::new(options).execute(&mut engine, &|| {
         std::hint::black_box(recurse(0));

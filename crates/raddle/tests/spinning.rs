@@ -74,3 +74,73 @@ fn a_destructor_that_spins_after_the_end_does_not_hang() {
         assert!(report.failure().is_some());
     });
 }
+
+/// What goes round is named: who, what and where.
+#[test]
+fn a_loop_without_end_is_named() {
+    watched("livelock", || {
+        let report = Config::new().strategy("random").max_steps(5_000).run(|| {
+            let flag = Arc::new(AtomicBool::new(false));
+            let other = {
+                let flag = flag.clone();
+                thread::spawn(move || {
+                    while !flag.load(SeqCst) {
+                        thread::yield_now();
+                    }
+                })
+            };
+            other.join().unwrap();
+        });
+        let failure = report.failure().expect("it does not end");
+        assert!(
+            matches!(failure.finding, Finding::StepLimit { steps: 5_000 }) && failure.reproduced
+        );
+        let text = raddle::text(&report);
+        for part in ["500 × thread 1: atomic 1.load at", "500 × thread 1: yield_now at"] {
+            assert!(text.contains(part) && text.contains("spinning.rs:"), "{text}");
+        }
+        assert!(raddle::json(&report).contains(r#""circles""#));
+    });
+}
+
+/// The first step that differs is named, with what happened in either run.
+#[test]
+fn nondeterminism_names_the_first_step_that_differs() {
+    static RUNS: StdAtomicUsize = StdAtomicUsize::new(0);
+    watched("differs", || {
+        let report = Config::new().run(|| {
+            let flag = AtomicBool::new(false);
+            flag.load(SeqCst);
+            flag.store(RUNS.fetch_add(1, SeqCst) == 0, SeqCst);
+        });
+        let failure = report.failure().expect("it is not deterministic");
+        let Finding::Nondeterminism { at, first, second } = &failure.finding else {
+            panic!("{:?}", failure.finding)
+        };
+        assert_eq!(*at, 1);
+        assert!(first.contains("value: 1") && second.contains("value: 0"), "{first} {second}");
+        assert!(first.contains("spinning.rs:") && second.contains("spinning.rs:"));
+    });
+}
+
+/// Also where a search meets a choice that it made before and cannot make again.
+#[test]
+fn nondeterminism_names_what_could_happen_instead() {
+    static RUNS: StdAtomicUsize = StdAtomicUsize::new(0);
+    watched("differs later", || {
+        let report = Config::new().strategy("dfs").run(|| {
+            let alike = RUNS.fetch_add(1, SeqCst) < 3;
+            let other = alike.then(|| thread::spawn(thread::yield_now));
+            for _ in 0..3 {
+                thread::yield_now();
+            }
+            let _ = other.map(|other| other.join());
+        });
+        let failure = report.failure().expect("it is not deterministic");
+        let Finding::Nondeterminism { first, second, .. } = &failure.finding else {
+            panic!("{:?}", failure.finding)
+        };
+        assert!(first.contains("was possible"), "{first}");
+        assert!(second.contains("only this was: main at"), "{second}");
+    });
+}

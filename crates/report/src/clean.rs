@@ -4,9 +4,6 @@ use raddle_core::{Bounds, Guarantee, Phase, PhaseEnd, Report};
 
 use crate::number::{about, count, probability, thousands, time};
 
-/// The memory model of every run so far.
-const MEMORY: &str = "SC";
-
 /// The strategy's word of a report on a replay.
 pub(crate) const REPLAY: &str = "replay";
 
@@ -16,11 +13,12 @@ const HARDLY: f64 = 0.05;
 pub(crate) fn exhaustive(report: &Report) -> String {
     let how_far = if report.discarded > 0 { " up to the step limit" } else { "" };
     let mut text = format!(
-        "{} exhaustive{how_far}: {}, {}, {}, {MEMORY}",
+        "{} exhaustive{how_far}: {}, {}, {}, {}",
         ok(report),
         classes(report),
         executions(report),
-        time(report.elapsed)
+        time(report.elapsed),
+        report.memory
     );
     if report.discarded > 0 {
         text += &format!(
@@ -35,13 +33,14 @@ pub(crate) fn exhaustive(report: &Report) -> String {
 
 pub(crate) fn bounded(report: &Report, bound: &Bounds) -> String {
     let text = format!(
-        "{} bounded: all executions {}: none fails; {}, {}{}, {}, {MEMORY}",
+        "{} bounded: all executions {}: none fails; {}, {}{}, {}, {}",
         ok(report),
         within(bound),
         classes(report),
         executions(report),
         parts(report),
-        time(report.elapsed)
+        time(report.elapsed),
+        report.memory
     );
     text + &given_up(report)
 }
@@ -136,7 +135,18 @@ fn strongest(guarantees: &[Guarantee]) -> Option<&Guarantee> {
 
 /// What is known of bugs that were not found.
 fn guaranteed(guarantee: &Guarantee) -> String {
-    let Guarantee { strategy, depth, threads, steps, in_one_phase, runs, escape } = guarantee;
+    let Guarantee { strategy, depth, threads, steps, in_one_phase, history, runs, escape } =
+        guarantee;
+    if let Some(history) = history {
+        return format!(
+            "a bug of {} among ≤ {}, each with one of the {} newest stores, escaped with probability ≤ {} ({} of {strategy})",
+            count(u64::from(*depth), "communication", "communications"),
+            count(*steps, "communication event", "communication events"),
+            thousands(u64::from(*history)),
+            probability(*escape),
+            count(*runs, "qualifying run", "qualifying runs"),
+        );
+    }
     let within = if *in_one_phase { " within one phase" } else { "" };
     format!(
         "a depth-≤{depth} bug{within} in ≤ {} and ≤ {} escaped with probability ≤ {} ({} of {strategy})",

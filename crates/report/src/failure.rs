@@ -1,6 +1,6 @@
 //! A failing execution: headline, how it was found, the run, what explains it, how to replay it.
 
-use raddle_core::{Event, Failure, Finding, Panic, Report, ThreadId, Trace};
+use raddle_core::{Failure, Finding, Panic, Phase, PhaseEnd, Report, Trace};
 
 use crate::backtrace::program_part;
 use crate::clean::REPLAY;
@@ -8,7 +8,7 @@ use crate::excerpt::Source;
 use crate::names::Names;
 use crate::number::{count, thousands, time};
 use crate::paint::{Look, Paint};
-use crate::{deadlock, operation, race, steps};
+use crate::{census, circles, deadlock, oddity, race, stale, steps};
 
 /// Messages longer than this are shortened in the headline and shown whole below it.
 const HEADLINE: usize = 160;
@@ -35,10 +35,13 @@ pub(crate) fn text(report: &Report, failure: &Failure, paint: Paint, source: Sou
             | Finding::Deadlock(_)
             | Finding::Race { .. }
             | Finding::StepLimit { .. }
+            | Finding::Leak(_)
             | Finding::Stuck { .. } => steps::picture(trace, finding, &names, paint, source),
         },
+        stale::explanation(report, trace),
         explanation(report, finding, trace, &names),
         replay(report, failure, paint),
+        report.failures.as_ref().map_or_else(String::new, |all| census::text(report, all)),
     ];
     for section in sections.iter().filter(|section| !section.is_empty()) {
         text.push('\n');
@@ -57,6 +60,7 @@ pub(crate) fn headline(finding: &Finding, names: &Names<'_>) -> String {
             format!("an execution did not end within {}", count(*steps, "step", "steps"))
         }
         Finding::Nondeterminism { .. } => "the program is not deterministic".into(),
+        Finding::Leak(leak) => oddity::headline(leak, names),
         Finding::Stuck { thread, .. } => {
             format!("{} could not be cleared away after its execution", names.thread(*thread))
         }
@@ -70,7 +74,8 @@ pub(crate) fn origin(report: &Report, failure: &Failure) -> String {
         return format!("replayed from its token · {steps}");
     }
     // The part of the strategy that found it.
-    let by = match report.phases.last() {
+    let has_failed = |phase: &&Phase| phase.end == PhaseEnd::Failed;
+    let by = match report.phases.iter().find(has_failed) {
         None => report.strategy.clone(),
         Some(phase) => format!("{} ({})", phase.strategy, report.strategy),
     };
@@ -93,6 +98,7 @@ pub(crate) fn warning(failure: &Failure) -> &'static [&'static str] {
         | Finding::Deadlock(_)
         | Finding::Race { .. }
         | Finding::StepLimit { .. }
+        | Finding::Leak(_)
             if !failure.reproduced =>
         {
             &[
@@ -106,6 +112,7 @@ pub(crate) fn warning(failure: &Failure) -> &'static [&'static str] {
         | Finding::Race { .. }
         | Finding::StepLimit { .. }
         | Finding::Nondeterminism { .. }
+        | Finding::Leak(_)
         | Finding::Stuck { .. } => &[],
     }
 }
@@ -121,6 +128,7 @@ pub(crate) fn message(finding: &Finding) -> String {
         | Finding::Race { .. }
         | Finding::StepLimit { .. }
         | Finding::Nondeterminism { .. }
+        | Finding::Leak(_)
         | Finding::Stuck { .. } => String::new(),
     }
 }
@@ -139,7 +147,7 @@ pub(crate) fn explanation(
             "{}  Does a loop wait for another thread without blocking? If the executions are just \
              long, raise\n  the limit with `Config::max_steps`; to set such executions aside, use \
              `Config::on_step_limit`.\n{}",
-            busiest(trace, names),
+            circles::text(trace, names),
             advice_to_searchers(report)
         ),
         Finding::Nondeterminism { at, first, second } => format!(
@@ -152,6 +160,7 @@ pub(crate) fn explanation(
             one_line(first),
             one_line(second)
         ),
+        Finding::Leak(leak) => oddity::explanation(leak, names),
         Finding::Stuck { thread, site } => format!(
             "  {} is at {site}. After an execution raddle unwinds the threads that are left; \
              this one\n  waits in a destructor for something that will not happen, or keeps \
@@ -183,41 +192,6 @@ fn place(panic: &Panic, names: &Names<'_>) -> String {
     text
 }
 
-/// So many of the last steps are looked at to tell who runs in circles.
-const RECENT: usize = 1000;
-/// So many of the lines that are run most are shown.
-const BUSIEST: usize = 5;
-
-/// Which threads did what in the last steps.
-fn busiest(trace: &Trace, names: &Names<'_>) -> String {
-    let recent = &trace.events[trace.events.len().saturating_sub(RECENT)..];
-    let mut lines: Vec<(u64, ThreadId, &Event)> = Vec::new();
-    for event in recent {
-        let thread = event.id.thread;
-        let same = |line: &&mut (u64, ThreadId, &Event)| {
-            line.1 == thread && line.2.site == event.site && line.2.op == event.op
-        };
-        match lines.iter_mut().find(same) {
-            Some(line) => line.0 += 1,
-            None => lines.push((1, thread, event)),
-        }
-    }
-    // Stable: lines as busy as each other stay in the order of the run.
-    lines.sort_by_key(|line| std::cmp::Reverse(line.0));
-    let mut text = format!("  the last {}:\n", count(recent.len() as u64, "step", "steps"));
-    for (times, thread, event) in lines.iter().take(BUSIEST) {
-        let what = operation::announced(event.op, names);
-        let (times, thread) = (thousands(*times), names.thread(*thread));
-        text += &format!("    {times:>5} × {thread}: {what} at {}\n", event.site);
-    }
-    if lines.len() > BUSIEST {
-        text +=
-            &format!("    and {} other operations\n", thousands((lines.len() - BUSIEST) as u64));
-    }
-    text.push('\n');
-    text
-}
-
 fn replay(report: &Report, failure: &Failure, paint: Paint) -> String {
     replay_command(report, failure).map_or_else(String::new, |command| {
         format!("  replay: {}\n", paint.paint(Look::Strong, &command))
@@ -234,6 +208,7 @@ pub(crate) fn replay_command(report: &Report, failure: &Failure) -> Option<Strin
         | Finding::Deadlock(_)
         | Finding::Race { .. }
         | Finding::StepLimit { .. }
+        | Finding::Leak(_)
         | Finding::Stuck { .. } => Some(if is_test_name(&report.name) {
             format!("RADDLE_REPLAY={token} cargo test {}", report.name)
         } else {
@@ -243,7 +218,7 @@ pub(crate) fn replay_command(report: &Report, failure: &Failure) -> Option<Strin
 }
 
 /// A word as it is written in a shell.
-fn quoted(word: &str) -> String {
+pub(crate) fn quoted(word: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.@/:".contains(letter);
     if word.chars().all(is_plain) { word.into() } else { format!("'{word}'") }
 }

@@ -9,7 +9,7 @@ mod trace;
 
 use std::fmt::Write;
 
-use raddle_core::{Failure, Finding, Phase, PhaseEnd, Report, Verdict};
+use raddle_core::{Failure, Failures, Finding, Phase, PhaseEnd, Report, Verdict};
 
 pub(crate) use self::trace::FOLD;
 use crate::backtrace::program_part;
@@ -17,7 +17,7 @@ use crate::clean::within;
 use crate::failure::{explanation, headline, message, origin, replay_command, warning};
 use crate::names::Names;
 use crate::number::{about, thousands, time};
-use crate::{json, text::text};
+use crate::{census, json, text::text};
 
 const STYLE: &str = include_str!("html/page.css");
 const SCRIPT: &str = include_str!("html/page.js");
@@ -38,6 +38,7 @@ pub fn html(report: &Report, source: &dyn Fn(&str, u32) -> Option<String>) -> St
         Some(failure) => {
             let names = Names::new(&failure.trace);
             body += &finding(report, failure, &names);
+            body += &report.failures.as_ref().map_or_else(String::new, |all| causes(report, all));
             body += &numbers(report);
             // As in the text, a run that is not deterministic is not what is wrong.
             if !matches!(failure.finding, Finding::Nondeterminism { .. }) {
@@ -108,6 +109,12 @@ fn finding(report: &Report, failure: &Failure, names: &Names<'_>) -> String {
     text + "</section>\n"
 }
 
+/// All failures of a check that went on after the first.
+fn causes(report: &Report, failures: &Failures) -> String {
+    let words = census::text(report, failures).replace("\n  ", "\n");
+    format!("<section class=\"box\">\n<pre>{}</pre>\n</section>\n", escape(words.trim()))
+}
+
 /// The finding, and apart from it the backtrace that it may have.
 fn without_backtrace(finding: &Finding) -> (Finding, Option<String>) {
     let mut finding = finding.clone();
@@ -117,6 +124,7 @@ fn without_backtrace(finding: &Finding) -> (Finding, Option<String>) {
         | Finding::Race { .. }
         | Finding::StepLimit { .. }
         | Finding::Nondeterminism { .. }
+        | Finding::Leak(_)
         | Finding::Stuck { .. } => None,
     };
     (finding, backtrace)

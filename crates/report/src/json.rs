@@ -6,13 +6,15 @@ mod trace;
 mod value;
 
 use raddle_core::{
-    Bounds, Failure, Finding, Guarantee, Panic, Phase, PhaseEnd, PlainAccess, Report, Search, Site,
-    ThreadId, Verdict, Wait,
+    Bounds, Cause, Failure, Failures, Finding, Guarantee, Panic, Phase, PhaseEnd, PlainAccess,
+    Report, Search, Site, ThreadId, Verdict, Wait,
 };
 
+use crate::circles;
 use crate::failure::headline;
 use crate::fold::Fold;
 use crate::names::Names;
+use crate::oddity::{leak_json, warning_json};
 pub(crate) use value::Json;
 
 /// The version of the form. New fields do not change it.
@@ -40,6 +42,7 @@ fn document(report: &Report, how: Fold) -> Json {
     let Report {
         name,
         strategy,
+        memory,
         seed,
         verdict,
         executions,
@@ -55,11 +58,14 @@ fn document(report: &Report, how: Fold) -> Json {
         patterns,
         unseen,
         guarantees,
+        failures,
+        warnings,
     } = report;
     Json::Object(vec![
         ("version", Json::Number(VERSION)),
         ("name", Json::text(name)),
         ("strategy", Json::text(strategy)),
+        ("memory", Json::text(memory.to_string())),
         ("seed", Json::Number(*seed)),
         ("verdict", verdict_json(verdict)),
         ("executions", Json::Number(*executions)),
@@ -75,7 +81,9 @@ fn document(report: &Report, how: Fold) -> Json {
         ("patterns", Json::or_null(patterns.as_ref(), crate::coverage::patterns_json)),
         ("unseen", Json::or_null(*unseen, Json::Fraction)),
         ("guarantees", Json::list(guarantees.iter().map(guarantee))),
+        ("warnings", Json::list(warnings.iter().map(warning_json))),
         ("failure", Json::or_null(report.failure(), |found| failure(found, how))),
+        ("failures", Json::or_null(failures.as_ref(), failures_json)),
     ])
 }
 
@@ -111,6 +119,7 @@ fn phase(phase: &Phase) -> Json {
     Json::Object(vec![
         ("strategy", Json::text(&phase.strategy)),
         ("executions", Json::Number(phase.executions)),
+        ("failing", Json::Number(phase.failing)),
         ("end", end),
     ])
 }
@@ -126,13 +135,15 @@ fn search_json(search: &Search) -> Json {
 }
 
 fn guarantee(guarantee: &Guarantee) -> Json {
-    let Guarantee { strategy, depth, threads, steps, in_one_phase, runs, escape } = guarantee;
+    let Guarantee { strategy, depth, threads, steps, in_one_phase, history, runs, escape } =
+        guarantee;
     Json::Object(vec![
         ("strategy", Json::text(strategy)),
         ("depth", Json::Number(u64::from(*depth))),
         ("threads", Json::Number(u64::from(*threads))),
         ("steps", Json::Number(*steps)),
         ("in_one_phase", Json::Bool(*in_one_phase)),
+        ("history", Json::or_null(history.as_ref(), |&most| Json::Number(u64::from(most)))),
         ("runs", Json::Number(*runs)),
         ("escape", Json::Fraction(*escape)),
     ])
@@ -140,18 +151,40 @@ fn guarantee(guarantee: &Guarantee) -> Json {
 
 fn failure(failure: &Failure, how: Fold) -> Json {
     let names = Names::new(&failure.trace);
-    Json::Object(vec![
-        ("summary", Json::text(headline(&failure.finding, &names))),
-        ("finding", finding(&failure.finding)),
+    let mut fields = failure_fields(failure, &names);
+    fields.push(("trace", trace::trace(&failure.trace, &names, how)));
+    Json::Object(fields)
+}
+
+fn failure_fields(failure: &Failure, names: &Names<'_>) -> Vec<(&'static str, Json)> {
+    vec![
+        ("summary", Json::text(headline(&failure.finding, names))),
+        ("finding", finding(failure, names)),
         ("execution", Json::Number(failure.execution)),
         ("reproduced", Json::Bool(failure.reproduced)),
         ("token", Json::text(&failure.token)),
-        ("trace", trace::trace(&failure.trace, &names, how)),
+    ]
+}
+
+fn failures_json(failures: &Failures) -> Json {
+    let Failures { failing, runs, interval: (low, high), causes, others } = failures;
+    Json::Object(vec![
+        ("failing", Json::Number(*failing)),
+        ("runs", Json::Number(*runs)),
+        ("interval", Json::list([Json::Fraction(*low), Json::Fraction(*high)])),
+        ("causes", Json::list(causes.iter().map(cause))),
+        ("others", Json::Number(*others)),
     ])
 }
 
-fn finding(finding: &Finding) -> Json {
-    match finding {
+fn cause(cause: &Cause) -> Json {
+    let mut fields = vec![("runs", Json::Number(cause.runs))];
+    fields.extend(failure_fields(&cause.failure, &Names::new(&cause.failure.trace)));
+    Json::Object(fields)
+}
+
+fn finding(failure: &Failure, names: &Names<'_>) -> Json {
+    match &failure.finding {
         Finding::Panic(Panic { thread: by, message, place, backtrace }) => kind(
             "panic",
             [
@@ -167,7 +200,10 @@ fn finding(finding: &Finding) -> Json {
         Finding::Race { first, second } => {
             kind("race", [("first", access(first)), ("second", access(second))])
         }
-        Finding::StepLimit { steps } => kind("step-limit", [("steps", Json::Number(*steps))]),
+        Finding::StepLimit { steps } => {
+            let circles = circles::json(&failure.trace, names);
+            kind("step-limit", [("steps", Json::Number(*steps)), ("circles", circles)])
+        }
         Finding::Nondeterminism { at, first, second } => kind(
             "nondeterminism",
             [
@@ -176,6 +212,7 @@ fn finding(finding: &Finding) -> Json {
                 ("second", Json::text(second)),
             ],
         ),
+        Finding::Leak(leak) => leak_json(leak),
         Finding::Stuck { thread: who, site: place } => {
             kind("stuck", [("thread", thread(*who)), ("site", site(*place))])
         }
@@ -206,12 +243,12 @@ fn wait(wait: &Wait) -> Json {
 }
 
 /// An object that says by `kind` which other fields it has.
-fn kind<const N: usize>(word: &'static str, fields: [(&'static str, Json); N]) -> Json {
+pub(crate) fn kind<const N: usize>(word: &'static str, fields: [(&'static str, Json); N]) -> Json {
     let kind = ("kind", Json::text(word));
     Json::Object(std::iter::once(kind).chain(fields).collect())
 }
 
-fn thread(thread: ThreadId) -> Json {
+pub(crate) fn thread(thread: ThreadId) -> Json {
     Json::Number(thread.0.into())
 }
 

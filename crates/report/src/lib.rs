@@ -7,6 +7,8 @@
 #![forbid(unsafe_code)]
 
 mod backtrace;
+mod census;
+mod circles;
 mod clean;
 mod coverage;
 mod deadlock;
@@ -19,10 +21,12 @@ mod lanes;
 mod links;
 mod names;
 mod number;
+mod oddity;
 mod operation;
 mod paint;
 mod progress;
 mod race;
+mod stale;
 mod steps;
 mod text;
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use raddle_core::{
     Access, Action, AtomicOp, BarrierOp, ChannelOp, CondvarOp, Effect, Event, EventId, MutexOp,
-    ObjectId, ObjectKind, OnceOp, ParkOp, RwLockOp, ThreadId, ThreadOp, Trace,
+    ObjectId, ObjectKind, OnceOp, ParkOp, Reads, RwLockOp, ThreadId, ThreadOp, Trace,
 };
 
 /// The tie of a step to an earlier one; steps are positions in the trace.
@@ -14,6 +14,8 @@ pub(crate) enum Link {
     Reads(usize),
     /// It read the value the variable was made with.
     ReadsInitial,
+    /// It wrote what is older than what this step wrote, in the order of the variable's stores.
+    StoresBefore(usize),
     /// It wrote over what another thread wrote in this step, whatever that was: it is no update.
     Overwrites(usize),
     /// It gives back what this step took.
@@ -23,15 +25,30 @@ pub(crate) enum Link {
 /// The ties of all steps of a run.
 pub(crate) struct Links {
     links: Vec<Option<Link>>,
+    /// By step: the newest store that its read missed.
+    missed: Vec<Option<usize>>,
     after: Vec<Option<usize>>,
 }
 
 impl Links {
     pub(crate) fn new(trace: &Trace) -> Links {
         let mut past = Past::default();
-        let mut ties = Links { links: Vec::new(), after: Vec::new() };
+        let mut ties = Links { links: Vec::new(), missed: Vec::new(), after: Vec::new() };
+        let reads = Reads::of(trace);
+        let steps: HashMap<EventId, usize> =
+            trace.events.iter().enumerate().map(|(step, event)| (event.id, step)).collect();
         for (position, event) in trace.events.iter().enumerate() {
-            ties.links.push(past.link(trace, position, event));
+            let read = reads.at(position);
+            let missed = read.filter(|read| read.newer > 0).map(|read| steps[&read.newest]);
+            let atomic = match (read, reads.overtaken(position)) {
+                (Some(read), _) => Some(
+                    steps.get(&read.source).map_or(Link::ReadsInitial, |&step| Link::Reads(step)),
+                ),
+                (None, Some(next)) => Some(Link::StoresBefore(steps[&next])),
+                (None, None) => None,
+            };
+            ties.links.push(atomic.or_else(|| past.link(trace, event)));
+            ties.missed.push(missed);
             let after = past.enabler(trace, event);
             let is_foreign = |step: &usize| trace.events[*step].id.thread != event.id.thread;
             ties.after.push(after.filter(is_foreign));
@@ -43,6 +60,11 @@ impl Links {
     /// The tie of the step at `position`, if it has one.
     pub(crate) fn link(&self, position: usize) -> Option<Link> {
         self.links[position]
+    }
+
+    /// The newest store that the read at `position` missed, if it did not read the newest.
+    pub(crate) fn missed(&self, position: usize) -> Option<usize> {
+        self.missed[position]
     }
 
     /// The step of another thread that let the one at `position` happen: it gave the lock back, sent
@@ -78,16 +100,15 @@ enum Reach {
 }
 
 impl Past {
-    fn link(&self, trace: &Trace, position: usize, event: &Event) -> Option<Link> {
+    fn link(&self, trace: &Trace, event: &Event) -> Option<Link> {
         let object = event.op.object();
         let taken = || self.takings.get(&(object, event.id.thread)).copied().map(Link::TakenIn);
         match event.op.action() {
             Action::Atomic(op) => match op {
+                // What it read is known already.
                 AtomicOp::Load { .. }
                 | AtomicOp::Update { .. }
-                | AtomicOp::CompareExchange { .. } => Some(
-                    self.source(trace, position, object).map_or(Link::ReadsInitial, Link::Reads),
-                ),
+                | AtomicOp::CompareExchange { .. } => None,
                 AtomicOp::Store { .. } => {
                     let before = *self.updates.get(&object)?;
                     let is_foreign = trace.events[before].id.thread != event.id.thread;
@@ -112,18 +133,6 @@ impl Past {
             | Action::Fence(_)
             | Action::Pause(_)
             | Action::Choose { .. } => None,
-        }
-    }
-
-    /// The step whose value the step at `position` read; `None` for the initial value.
-    fn source(&self, trace: &Trace, position: usize, object: ObjectId) -> Option<usize> {
-        let chosen = trace.sources.binary_search_by_key(&position, |source| source.0);
-        match chosen.map(|index| trace.sources[index].1) {
-            Ok(chosen) => {
-                let initial = trace.objects.get(object.index()).map(|object| object.name);
-                if initial == Some(chosen) { None } else { step_of(trace, chosen) }
-            }
-            Err(_) => self.updates.get(&object).copied(),
         }
     }
 
@@ -277,8 +286,4 @@ impl Past {
     fn notifies(&mut self, object: ObjectId, position: usize, reach: Reach) {
         self.notifications.entry(object).or_default().push((position, reach));
     }
-}
-
-fn step_of(trace: &Trace, id: EventId) -> Option<usize> {
-    trace.events.iter().position(|event| event.id == id)
 }

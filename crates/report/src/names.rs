@@ -10,6 +10,8 @@ use raddle_core::{ObjectId, ObjectInfo, ObjectKind, Op, Scalar, ThreadId, Trace}
 pub(crate) struct Names<'a> {
     threads: &'a [(ThreadId, String)],
     objects: &'a [ObjectInfo],
+    /// Those that the program named.
+    called: Vec<ObjectId>,
     names: Vec<String>,
 }
 
@@ -19,25 +21,23 @@ impl<'a> Names<'a> {
         let mut counters: Vec<(&str, u32)> = Vec::new();
         let names = objects
             .iter()
-            .map(|object| {
+            .enumerate()
+            .map(|(id, object)| {
+                if let Some(name) = trace.object_names.iter().find(|name| name.0.index() == id) {
+                    return one_line(&name.1);
+                }
                 let word = match object.kind {
                     ObjectKind::Thread(thread) => return called(threads, thread),
                     ObjectKind::Parker(thread) => {
                         return format!("parking of {}", called(threads, thread));
                     }
-                    ObjectKind::Atomic(_) => "atomic",
-                    ObjectKind::Cell => "cell",
-                    ObjectKind::Mutex => "mutex",
-                    ObjectKind::RwLock => "rwlock",
-                    ObjectKind::Condvar => "condvar",
-                    ObjectKind::Barrier => "barrier",
-                    ObjectKind::Once => "once",
-                    ObjectKind::Channel => "channel",
+                    kind => word(kind),
                 };
                 format!("{word} {}", next(&mut counters, word))
             })
             .collect();
-        Names { threads, objects, names }
+        let called = trace.object_names.iter().map(|name| name.0).collect();
+        Names { threads, objects, called, names }
     }
 
     /// `thread 1`, or `thread 1 (worker)`.
@@ -86,6 +86,7 @@ impl<'a> Names<'a> {
                 let object = &self.objects[id.index()];
                 let what = match object.kind {
                     ObjectKind::Atomic(scalar) => format!("{}, ", type_name(scalar)),
+                    kind if self.called.contains(&id) => format!("{}, ", word(kind)),
                     ObjectKind::Thread(_)
                     | ObjectKind::Cell
                     | ObjectKind::Mutex
@@ -113,6 +114,22 @@ impl<'a> Names<'a> {
             | ObjectKind::Once
             | ObjectKind::Channel => true,
         }
+    }
+}
+
+/// The word for a kind of object.
+fn word(kind: ObjectKind) -> &'static str {
+    match kind {
+        ObjectKind::Thread(_) => "thread",
+        ObjectKind::Parker(_) => "parking",
+        ObjectKind::Atomic(_) => "atomic",
+        ObjectKind::Cell => "cell",
+        ObjectKind::Mutex => "mutex",
+        ObjectKind::RwLock => "rwlock",
+        ObjectKind::Condvar => "condvar",
+        ObjectKind::Barrier => "barrier",
+        ObjectKind::Once => "once",
+        ObjectKind::Channel => "channel",
     }
 }
 

@@ -40,6 +40,15 @@ pub(crate) fn probability(probability: f64) -> String {
     format!("{:.1e}", (probability.max(1e-300) / unit - 1e-9).ceil() * unit)
 }
 
+/// A part of a whole in percent: `3.1 %`, `0.042 %`.
+pub(crate) fn share(part: f64) -> String {
+    let percent = part * 100.0;
+    let digits = if percent <= 0.0 { 0.0 } else { percent.log10().floor() };
+    // Two digits that matter, and none after the point of a large share.
+    let decimals = if percent <= 0.0 { 0 } else { (1.0 - digits).clamp(0.0, 9.0) as usize };
+    format!("{percent:.decimals$} %")
+}
+
 /// A time with the digits that matter: `0.4 ms`, `0.02 s`, `2 min 5 s`.
 pub(crate) fn time(time: Duration) -> String {
     let seconds = time.as_secs_f64();
@@ -76,6 +85,20 @@ mod tests {
             (0.0, "1.0e-300"),
         ] {
             assert_eq!(probability(number), text);
+        }
+    }
+
+    #[test]
+    fn shares_have_two_digits() {
+        for (part, text) in [
+            (0.0, "0 %"),
+            (1.0, "100 %"),
+            (0.5, "50 %"),
+            (0.031, "3.1 %"),
+            (0.00042, "0.042 %"),
+            (0.0996, "10.0 %"),
+        ] {
+            assert_eq!(share(part), text);
         }
     }
 

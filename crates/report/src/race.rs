@@ -1,6 +1,6 @@
 //! Data races: who accessed what, and what is missing between them.
 
-use raddle_core::PlainAccess;
+use raddle_core::{PlainAccess, Site};
 
 use crate::names::Names;
 
@@ -20,7 +20,11 @@ pub(crate) fn explanation(first: &PlainAccess, second: &PlainAccess, names: &Nam
     let width = name(first).len().max(name(second).len());
     let line = |access: &PlainAccess| {
         let thread = name(access);
-        format!("    {thread:width$}  {:6}  at {}\n", verb(access), access.site)
+        let place = match access.site {
+            Site::UNKNOWN => format!("after step {}", access.after),
+            site => format!("at {site}"),
+        };
+        format!("    {thread:width$}  {:6}  {place}\n", verb(access))
     };
     format!(
         "  Nothing orders these accesses to {}:\n{}{}  No lock, join or message comes between them, \
@@ -33,5 +37,10 @@ pub(crate) fn explanation(first: &PlainAccess, second: &PlainAccess, names: &Nam
 
 /// What an access does.
 pub(crate) fn verb(access: &PlainAccess) -> &'static str {
-    if access.writes { "writes" } else { "reads" }
+    match (access.writes, access.site == Site::UNKNOWN) {
+        // Only the making of an object has no line of its own.
+        (true, true) => "makes it",
+        (true, false) => "writes",
+        (false, _) => "reads",
+    }
 }

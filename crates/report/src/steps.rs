@@ -1,7 +1,7 @@
 //! The picture of a run: its steps, and what stopped it.
 
 use raddle_core::{
-    Action, Finding, ObjectId, ObjectKind, PlainAccess, Site, ThreadId, ThreadOp, Trace,
+    Action, Finding, Leak, ObjectId, ObjectKind, PlainAccess, Site, ThreadId, ThreadOp, Trace,
 };
 
 use crate::excerpt::{Source, excerpt};
@@ -63,13 +63,7 @@ pub(crate) fn lines(
                         lines.push(Line::Act(plain(&access, names, &lives)));
                     }
                     used.push(trace.events[position].op.object());
-                    lines.push(Line::Act(step(
-                        trace,
-                        position,
-                        names,
-                        &lives,
-                        links.link(position),
-                    )));
+                    lines.push(Line::Act(step(trace, position, names, &lives, &links)));
                 }
             }
         }
@@ -84,27 +78,28 @@ pub(crate) fn lines(
     (lines, used)
 }
 
-fn step(
-    trace: &Trace,
-    position: usize,
-    names: &Names<'_>,
-    lives: &Lives,
-    link: Option<Link>,
-) -> Act {
+fn step(trace: &Trace, position: usize, names: &Names<'_>, lives: &Lives, links: &Links) -> Act {
     let event = &trace.events[position];
     Act {
         step: Step::Number(position + 1),
         thread: event.id.thread,
         text: operation::performed(event, names),
         source: source(event.site),
-        note: match link {
-            Some(Link::Reads(step)) => format!("reads {}", step + 1),
-            Some(Link::ReadsInitial) => "reads the initial value".into(),
-            Some(Link::Overwrites(step)) => format!("overwrites {}", step + 1),
-            Some(Link::TakenIn(step)) => format!("taken in {}", step + 1),
-            None => String::new(),
-        },
+        note: note(links.link(position), links.missed(position)),
         alive: lives.at(position),
+    }
+}
+
+/// What ties a step to earlier ones, in words.
+fn note(link: Option<Link>, missed: Option<usize>) -> String {
+    let stale = missed.map_or(String::new(), |newest| format!(", stale: {} is newer", newest + 1));
+    match link {
+        Some(Link::Reads(step)) => format!("reads {}{stale}", step + 1),
+        Some(Link::ReadsInitial) => format!("reads the initial value{stale}"),
+        Some(Link::StoresBefore(step)) => format!("stored before {}", step + 1),
+        Some(Link::Overwrites(step)) => format!("overwrites {}", step + 1),
+        Some(Link::TakenIn(step)) => format!("taken in {}", step + 1),
+        None => String::new(),
     }
 }
 
@@ -118,6 +113,7 @@ fn racing(trace: &Trace, finding: &Finding) -> Vec<PlainAccess> {
         | Finding::Deadlock(_)
         | Finding::StepLimit { .. }
         | Finding::Nondeterminism { .. }
+        | Finding::Leak(_)
         | Finding::Stuck { .. } => Vec::new(),
     }
 }
@@ -168,9 +164,23 @@ fn stopped(
                 }
             })
             .collect(),
+        Finding::Leak(Leak::Thread { thread, object, site }) => {
+            used.push(*object);
+            let pending = trace.pending.iter().find(|pending| pending.thread == *thread);
+            vec![Act {
+                step: Step::Mark("✗"),
+                thread: *thread,
+                text: pending
+                    .map_or_else(String::new, |pending| operation::announced(pending.op, names)),
+                source: source(*site),
+                note: "waits for ever".into(),
+                alive: lives.at(end),
+            }]
+        }
         Finding::Race { .. }
         | Finding::StepLimit { .. }
         | Finding::Nondeterminism { .. }
+        | Finding::Leak(Leak::Lock { .. } | Leak::Memory { .. })
         | Finding::Stuck { .. } => Vec::new(),
     }
 }

@@ -3,7 +3,7 @@
 use raddle_core::{Report, Verdict};
 
 use crate::paint::{Look, Paint};
-use crate::{clean, coverage, failure};
+use crate::{clean, coverage, failure, oddity};
 
 /// The report in words, without a line break at its end.
 pub fn text(report: &Report) -> String {
@@ -26,7 +26,7 @@ pub fn text_with(
         Verdict::Sampled => clean::sampled(report),
         Verdict::NothingToExplore => clean::nothing_to_explore(report),
     };
-    let text = text + &coverage::text(report);
+    let text = text + &coverage::text(report) + &oddity::remarks(report);
     let begin = clean::ok(report);
     match text.strip_prefix(&begin) {
         Some(rest) => {

@@ -23,6 +23,11 @@ pub(crate) struct Epochs {
 }
 
 impl Epochs {
+    /// The number handed out last.
+    pub(crate) fn last(&self) -> u64 {
+        self.last
+    }
+
     /// A new number.
     #[inline]
     pub(crate) fn next(&mut self) -> u64 {

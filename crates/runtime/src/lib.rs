@@ -14,6 +14,7 @@ mod epoch;
 pub mod interrupt;
 #[cfg(all(unix, target_arch = "x86_64"))]
 mod native;
+mod origin;
 #[cfg(unix)]
 mod overflow;
 mod panics;
@@ -23,11 +24,14 @@ mod run;
 mod runtime;
 #[cfg(all(unix, target_arch = "x86_64"))]
 mod stack;
+mod statics;
+mod watchdog;
 
 pub use backend::Backend;
 pub use body::{Body, Fate};
 #[cfg(all(unix, target_arch = "x86_64"))]
 pub use native::Native;
+pub use origin::Origin;
 pub use portable::Portable;
 pub use runtime::{Options, Runtime};
 

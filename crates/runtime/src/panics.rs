@@ -47,6 +47,15 @@ pub(crate) fn describe(thread: ThreadId, payload: &(dyn Any + Send)) -> Panic {
     }
 }
 
+/// Says what raddle itself panicked with outside of the program's threads, which the hook kept to itself.
+#[cold]
+pub(crate) fn tell() {
+    if let Some(seen) = LAST.with(|last| last.borrow_mut().take()) {
+        let place = seen.place.as_deref().unwrap_or("an unknown place");
+        eprintln!("raddle panicked at {place}:\n{}", seen.message);
+    }
+}
+
 const NO_TEXT: &str = "a panic whose payload is no text";
 
 fn message(payload: &(dyn Any + Send)) -> Option<&str> {

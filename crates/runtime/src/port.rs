@@ -5,16 +5,21 @@
 use std::any::Any;
 use std::cell::Cell;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering, compiler_fence};
 
 use raddle_core::{Action, CellOp, CondvarOp, Effect, MutexOp, ObjectId, Op, Site, ThreadId};
-use raddle_engine::{Initial, Turn};
+use raddle_engine::Initial;
 
 use crate::blocks::Blocks;
 use crate::{Body, epoch};
 
-/// How the body of a thread ended.
-pub(crate) type Caught = Result<(), Box<dyn Any + Send>>;
+mod entries;
+mod heap;
+
+pub(crate) use entries::{Caught, Entries, Parting, Plain, Pulse, Ways};
+use entries::{OUTSIDE, outside};
+pub use heap::{allocated, freed};
+pub(crate) use heap::{keep, unnoted};
 
 /// Kinds of operations that are announced in ways of their own, because they are frequent.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -56,48 +61,6 @@ impl Kind {
     }
 }
 
-type Submit = unsafe fn(*const (), u64, u64, u64, Site) -> Effect;
-
-/// What a run offers, without its types.
-#[derive(Copy, Clone)]
-pub(crate) struct Entries {
-    /// By [`Kind`]. They take the words of the operation, which fit in registers.
-    pub(crate) submit: [Submit; 5],
-    pub(crate) declare: unsafe fn(*const (), Initial, Site) -> ObjectId,
-    pub(crate) touch: unsafe fn(*const (), ObjectId, bool, Site),
-    pub(crate) newest: unsafe fn(*const (), ObjectId) -> u64,
-    pub(crate) life: unsafe fn(*const (), ThreadId) -> ObjectId,
-    pub(crate) join: unsafe fn(*const (), ThreadId, Site),
-    pub(crate) parker: unsafe fn(*const (), ThreadId, Site) -> ObjectId,
-    pub(crate) time: unsafe fn(*const ()) -> u64,
-    pub(crate) advance: unsafe fn(*const (), u64),
-    pub(crate) belongings: unsafe fn(*const ()) -> Option<Rc<dyn Any>>,
-    pub(crate) endow: unsafe fn(*const (), Option<Rc<dyn Any>>),
-    pub(crate) spawn: unsafe fn(*const (), Body, Site) -> ThreadId,
-    pub(crate) call_thread: unsafe fn(*const (), &str),
-    pub(crate) work: unsafe fn(*const ()),
-    pub(crate) finish: unsafe fn(*const (), Caught) -> Parting,
-    pub(crate) exit: unsafe fn(*const ()) -> Parting,
-    pub(crate) panicked: unsafe fn(*const ()),
-    pub(crate) unwinding: unsafe fn(*const ()) -> bool,
-    /// Whether a coroutine touches this address when its stack overflows.
-    pub(crate) guards: unsafe fn(*const (), usize) -> bool,
-    pub(crate) thread: unsafe fn(*const ()) -> ThreadId,
-    pub(crate) token: unsafe fn(*const ()) -> String,
-}
-
-/// Where a coroutine goes whose thread is ending.
-pub(crate) struct Parting {
-    /// The pool it belongs to.
-    pub(crate) pool: *mut (),
-    /// The thread that is ending.
-    pub(crate) from: ThreadId,
-    /// The thread that goes on, another one; or the host, if the run is over.
-    pub(crate) to: Turn,
-    /// Whether the thread has ended. If not, it [`exit`]s when it comes back.
-    pub(crate) ended: bool,
-}
-
 pub(crate) struct Port {
     /// Zero outside a run; unique to the run inside one.
     epoch: Cell<u64>,
@@ -105,7 +68,9 @@ pub(crate) struct Port {
     run: Cell<*const ()>,
     /// What may be called with `run`; outside a run, what says that there is none.
     entries: Cell<&'static Entries>,
-    plain_accesses: Cell<bool>,
+    ways: Cell<Ways>,
+    /// Whether what is allocated now is raddle's own.
+    is_noting: Cell<bool>,
     /// For how many threads of the run the mirror keeps something.
     endowed: Cell<u32>,
     blocks: Blocks,
@@ -117,7 +82,8 @@ thread_local! {
             epoch: Cell::new(0),
             run: Cell::new(std::ptr::null()),
             entries: Cell::new(&OUTSIDE),
-            plain_accesses: Cell::new(false),
+            ways: Cell::new(Ways { plain: Plain::Noted, spurious: false, heap: false }),
+            is_noting: Cell::new(false),
             endowed: Cell::new(0),
             blocks: Blocks::new(),
         }
@@ -127,7 +93,9 @@ thread_local! {
 /// The port of the calling OS thread.
 #[inline(always)]
 fn port() -> &'static Port {
-    let port: *const Port = PORT.with(|port| port as *const Port);
+    const { assert!(!std::mem::needs_drop::<Port>()) };
+    // Not `with`, which is one more call where nothing is optimised.
+    let Ok(port) = PORT.try_with(|port| port as *const Port) else { outside() };
     // SAFETY: a thread-local that needs no destructor is there as long as its OS thread. The
     // reference does not leave it: it is used up within the functions of this module.
     unsafe { &*port }
@@ -186,22 +154,36 @@ pub fn operate(
 }
 
 /// Notes an access to the plain variable called `name`: a scheduling point if plain accesses are
-/// announced, otherwise only for the record. Nothing outside a run.
+/// announced, otherwise only for the record. `first` is called if the variable is new to the run. False
+/// outside a run, where nothing is done.
 ///
 /// # Panics
 /// If another check, running at the same time, uses the variable.
-pub fn touch(name: &Name, writes: bool, site: Site) {
+pub fn touch(name: &Name, first: impl FnOnce(), writes: bool, site: Site) -> bool {
     let port = port();
     let epoch = port.epoch.get();
     if epoch == 0 {
-        return;
+        return false;
     }
     let mut known = name.0.load(Ordering::Relaxed);
     if known >> OBJECT_BITS != epoch {
-        known = name.declare(port, || Some(Initial::Cell), site);
+        let initial = || {
+            first();
+            Some(Initial::Cell)
+        };
+        known = name.declare(port, initial, site);
     }
     let object = number(known);
-    if port.plain_accesses.get() {
+    let is_point = match port.ways.get().plain {
+        Plain::Noted => false,
+        Plain::Point => true,
+        Plain::PointIfRacy => {
+            let (run, entries) = port.get();
+            // SAFETY: both were set together by `connect`, for a run that has not ended.
+            unsafe { (entries.is_racy)(run, site) }
+        }
+    };
+    if is_point {
         let op = if writes { CellOp::Write } else { CellOp::Read };
         port.submit(Kind::Any, Op::new(object, Action::Cell(op)), site);
     } else {
@@ -209,6 +191,7 @@ pub fn touch(name: &Name, writes: bool, site: Site) {
         // SAFETY: both were set together by `connect`, for a run that has not ended.
         unsafe { (entries.touch)(run, object, writes, site) }
     }
+    true
 }
 
 /// Announces an operation, waits for its turn, and tells what came of it.
@@ -222,6 +205,43 @@ pub fn thread() -> ThreadId {
     let (run, entries) = port().get();
     // SAFETY: both were set together by `connect`, for a run that has not ended.
     unsafe { (entries.thread)(run) }
+}
+
+/// Whether what the calling thread is about to do is to go wrong without a reason: a wait ends, a weak
+/// exchange fails. That is chosen, so often as the settings allow; never outside a run.
+#[inline(always)]
+pub fn spurious(site: Site) -> bool {
+    let port = port();
+    if port.epoch.get() == 0 || !port.ways.get().spurious {
+        return false;
+    }
+    let (run, entries) = port.get();
+    // SAFETY: both were set together by `connect`, for a run that has not ended.
+    unsafe { (entries.spurious)(run, site) }
+}
+
+/// Calls the object `name` so in reports. Nothing outside a run.
+///
+/// # Panics
+/// As [`operate`].
+pub fn call_object(
+    name: &Name,
+    initial: impl FnOnce() -> Option<Initial>,
+    called: &str,
+    site: Site,
+) {
+    let port = port();
+    let epoch = port.epoch.get();
+    if epoch == 0 {
+        return;
+    }
+    let mut known = name.0.load(Ordering::Relaxed);
+    if known >> OBJECT_BITS != epoch {
+        known = name.declare(port, initial, site);
+    }
+    let (run, entries) = port.get();
+    // SAFETY: both were set together by `connect`, for a run that has not ended.
+    unsafe { (entries.call_object)(run, number(known), called) }
 }
 
 /// The newest value of an atomic variable.
@@ -329,6 +349,27 @@ pub(crate) fn token() -> String {
     unsafe { (entries.token)(run) }
 }
 
+/// How many steps the run has made, if there is one. May be called in a signal handler.
+#[cfg(unix)]
+pub(crate) fn steps() -> Option<usize> {
+    let (run, entries) = port().get();
+    // SAFETY: `entries` is set last when a run begins, and first when it ends: if it is that of a run,
+    // then `run` is there. Nothing is changed.
+    unsafe { (entries.pulse)(run) }.map(|pulse| pulse.steps)
+}
+
+/// Where the calling thread is, in words.
+#[cfg(unix)]
+pub(crate) fn last_seen() -> String {
+    let (run, entries) = port().get();
+    // SAFETY: as above.
+    match unsafe { (entries.pulse)(run) } {
+        Some(Pulse { steps, last: Some(site) }) => format!("in step {}, after {site}", steps + 1),
+        Some(Pulse { steps, last: None }) => format!("in step {}, at its beginning", steps + 1),
+        None => "nowhere".to_owned(),
+    }
+}
+
 /// Whether the calling thread is unwinding from a panic, as [`std::thread::panicking`] says outside
 /// runs.
 #[inline]
@@ -342,6 +383,13 @@ pub fn unwinding() -> bool {
     let (run, entries) = port().get();
     // SAFETY: both were set together by `connect`, for a run that has not ended.
     unsafe { (entries.unwinding)(run) }
+}
+
+/// What a thread that has ended panicked with, for the first who asks.
+pub fn take_panic(thread: ThreadId) -> Option<Box<dyn Any + Send>> {
+    let (run, entries) = port().get();
+    // SAFETY: both were set together by `connect`, for a run that has not ended.
+    unsafe { (entries.take_panic)(run, thread) }
 }
 
 /// Whether a coroutine of the run touches this address when its stack overflows; never outside a run.
@@ -388,20 +436,17 @@ pub(crate) fn finish(result: Caught) -> Parting {
 /// # Safety
 /// `run` is what `entries` take, until [`disconnect`].
 #[inline(always)]
-pub(crate) unsafe fn connect(
-    run: *const (),
-    entries: &'static Entries,
-    epoch: u64,
-    plain_accesses: bool,
-) {
+pub(crate) unsafe fn connect(run: *const (), entries: &'static Entries, epoch: u64, ways: Ways) {
     let port = port();
     if port.epoch.get() != 0 {
         nested();
     }
     port.epoch.set(epoch);
     port.run.set(run);
+    port.ways.set(ways);
+    // For a signal handler that comes in between.
+    compiler_fence(Ordering::SeqCst);
     port.entries.set(entries);
-    port.plain_accesses.set(plain_accesses);
 }
 
 #[cold]
@@ -413,8 +458,9 @@ fn nested() -> ! {
 #[inline(always)]
 pub(crate) fn disconnect() {
     let port = port();
-    port.epoch.set(0);
     port.entries.set(&OUTSIDE);
+    compiler_fence(Ordering::SeqCst);
+    port.epoch.set(0);
 }
 
 impl Port {
@@ -430,36 +476,6 @@ impl Port {
     fn get(&self) -> (*const (), &'static Entries) {
         (self.run.get(), self.entries.get())
     }
-}
-
-/// The entries outside a run: whoever calls them forgot to look.
-static OUTSIDE: Entries = Entries {
-    submit: [|_, _, _, _, _| outside(); 5],
-    declare: |_, _, _| outside(),
-    touch: |_, _, _, _| outside(),
-    newest: |_, _| outside(),
-    life: |_, _| outside(),
-    join: |_, _, _| outside(),
-    parker: |_, _, _| outside(),
-    time: |_| outside(),
-    advance: |_, _| outside(),
-    belongings: |_| outside(),
-    endow: |_, _| outside(),
-    spawn: |_, _, _| outside(),
-    call_thread: |_, _| outside(),
-    work: |_| outside(),
-    finish: |_, _| outside(),
-    exit: |_| outside(),
-    panicked: |_| outside(),
-    unwinding: |_| outside(),
-    guards: |_, _| false,
-    thread: |_| outside(),
-    token: |_| outside(),
-};
-
-#[cold]
-fn outside() -> ! {
-    panic!("raddle invariant broken: an operation was announced outside a run")
 }
 
 /// The name an object goes by in the current run, kept inside the object itself.
@@ -523,6 +539,11 @@ impl Name {
         // SAFETY: both were set together by `connect`, for a run that has not ended.
         let object = unsafe { (entries.declare)(run, initial, site) };
         assert!(object.0 < 1 << OBJECT_BITS, "more than 16 million objects in one run");
+        if port.ways.get().heap {
+            let address = std::ptr::from_ref(self).addr();
+            // SAFETY: as above.
+            unnoted(|| unsafe { (entries.born)(run, object, address) });
+        }
         let name = port.epoch.get() << OBJECT_BITS | u64::from(object.0);
         self.0.store(name, Ordering::Relaxed);
         name

@@ -4,17 +4,23 @@ use std::any::Any;
 use std::cell::{Cell, RefCell, UnsafeCell};
 use std::rc::Rc;
 
-use raddle_core::{Action, Chooser, Effect, Op, Site, ThreadId, ThreadOp};
+use raddle_core::{Action, Chooser, Effect, ObjectId, Op, Site, ThreadId, ThreadOp};
 use raddle_engine::known::{AnyOp, Known, LifeOp};
 use raddle_engine::{Engine, Memory, Stuck, Turn};
 
-use crate::port::{self, Caught, Parting};
+use crate::port::{self, Caught, Entries, Parting, Ways};
 use crate::runtime::Options;
 use crate::{Backend, Body, panics};
 
 mod entries;
+mod heap;
+mod keep;
+mod panicked;
 mod teardown;
 
+use heap::Heap;
+use keep::Kept;
+use panicked::Panics;
 use teardown::Teardown;
 
 /// The coroutines and who runs on them; kept from run to run.
@@ -25,13 +31,21 @@ pub(crate) struct Crew<B> {
     /// By [`ThreadId`]: what the mirror keeps for a thread. Nothing is left after a run, unless a
     /// thread got stuck.
     belongings: RefCell<Vec<Option<Rc<dyn Any>>>>,
-    /// What the program calls its threads, as it last said. Ids are kept for a session, so that only
-    /// the last run with a thread counts.
-    thread_names: RefCell<Vec<(ThreadId, String)>>,
+    /// What the program calls its threads, as it last said, and in which run.
+    thread_names: RefCell<Vec<(ThreadId, String, u64)>>,
+    /// What the program calls objects of the run.
+    object_names: RefCell<Vec<(ObjectId, String)>>,
+    /// By [`ThreadId`]: how often something went wrong for a thread of the run without a reason.
+    spurious: RefCell<Vec<u32>>,
     /// Threads that are unwinding from a panic. The standard library knows only that some thread on
     /// this OS thread is.
     unwinding: RefCell<Vec<ThreadId>>,
+    /// Panics that left threads of the run without ending it.
+    panics: Panics,
+    kept: Kept,
+    heap: Heap,
     teardown: Teardown,
+    ways: Ways,
     options: Options,
 }
 
@@ -42,23 +56,44 @@ impl<B: Backend> Crew<B> {
             body: Cell::new(None),
             belongings: RefCell::new(Vec::new()),
             thread_names: RefCell::new(Vec::new()),
+            object_names: RefCell::new(Vec::new()),
+            spurious: RefCell::new(Vec::new()),
             unwinding: RefCell::new(Vec::new()),
+            panics: Panics::default(),
+            kept: Kept::default(),
+            heap: Heap::default(),
             teardown: Teardown::default(),
+            ways: options.ways(),
             options,
         }
     }
 
     fn call_thread(&self, thread: ThreadId, name: &str) {
         let mut names = self.thread_names.borrow_mut();
+        let run = port::run_number();
         match names.iter_mut().find(|known| known.0 == thread) {
-            Some(known) if known.1 == name => {}
-            Some(known) => known.1 = name.to_owned(),
-            None => names.push((thread, name.to_owned())),
+            // Most programs give the same names in every run.
+            Some(known) if known.1 == name => known.2 = run,
+            Some(known) => (known.1, known.2) = (name.to_owned(), run),
+            None => names.push((thread, name.to_owned(), run)),
         }
     }
 
-    pub(crate) fn thread_names(&self) -> Vec<(ThreadId, String)> {
-        self.thread_names.borrow().clone()
+    /// What the program called its threads in this run.
+    pub(crate) fn thread_names(&self, run: u64) -> Vec<(ThreadId, String)> {
+        let names = self.thread_names.borrow();
+        let here = names.iter().filter(|known| known.2 == run);
+        here.map(|known| (known.0, known.1.clone())).collect()
+    }
+
+    fn call_object(&self, object: ObjectId, name: &str) {
+        let mut names = self.object_names.borrow_mut();
+        names.retain(|known| known.0 != object);
+        names.push((object, name.to_owned()));
+    }
+
+    pub(crate) fn object_names(&self) -> Vec<(ObjectId, String)> {
+        self.object_names.borrow().clone()
     }
 
     pub(crate) fn abandon(self) {
@@ -110,6 +145,8 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         program: &'a dyn Fn(),
     ) -> Run<'a, B, M, C> {
         crew.unwinding.get_mut().clear();
+        crew.object_names.get_mut().clear();
+        crew.spurious.get_mut().clear();
         Run {
             engine,
             crew,
@@ -132,16 +169,14 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         let this: *const Self = self;
         // SAFETY: the entries take a pointer to this type, and `self` outlives `disconnect` below.
         unsafe {
-            port::connect(
-                this.cast(),
-                const { &Self::ENTRIES },
-                epoch,
-                self.crew.options.plain_accesses,
-            );
+            port::connect(this.cast(), self.entries(), epoch, self.crew.ways);
         }
         // Ends the connection also if raddle itself panics.
         let _connection = Connection;
         self.enter(ThreadId::MAIN);
+        if !self.crew.panics.is_empty() {
+            self.blame_unheard();
+        }
         let result = if self.with_engine(|engine| engine.trace().pending.is_empty()) {
             Ok(())
         } else {
@@ -150,7 +185,22 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         if port::has_belongings() && result.is_ok() {
             self.clear_belongings();
         }
+        if self.crew.ways.heap && result.is_ok() {
+            self.tell_what_is_left();
+        }
+        if !self.crew.kept.is_empty() {
+            self.crew.kept.put_back();
+        }
         result
+    }
+
+    #[inline(always)]
+    fn entries(&self) -> &'static Entries {
+        if self.crew.ways.heap {
+            self.crew.heap.clear();
+            return const { &Self::WATCHED };
+        }
+        const { &Self::ENTRIES }
     }
 
     #[inline(always)]
@@ -301,6 +351,27 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         }
     }
 
+    /// Whether what the calling thread is about to do goes wrong without a reason.
+    #[cold]
+    fn is_spurious(&self, site: Site) -> bool {
+        let me = self.thread.get().index();
+        let used = || self.crew.spurious.borrow().get(me).copied().unwrap_or(0);
+        if self.phase.get().is_over() || used() >= self.crew.options.spurious {
+            return false;
+        }
+        let [head, first, second] =
+            Op::new(ObjectId::NONE, Action::Choose { bound: 2 }).into_words();
+        let chosen = self.submit::<AnyOp>(head, first, second, site) == Effect::Value(1);
+        if chosen {
+            let mut all = self.crew.spurious.borrow_mut();
+            if all.len() <= me {
+                all.resize(me + 1, 0);
+            }
+            all[me] += 1;
+        }
+        chosen
+    }
+
     /// Announces an operation in any phase. Whose turn is it?
     #[cold]
     fn submit_specially(&self, head: u64, first: u64, second: u64, site: Site) -> Turn {
@@ -339,9 +410,14 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         }
         // A first announcement, a panic that the program has caught, or one of another thread, which
         // waits in a destructor.
-        let others_unwind = !self.crew.unwinding.borrow().is_empty();
+        let others_unwind = self.others_unwind();
         self.phase.set(if others_unwind { Phase::Unwinding } else { Phase::Running });
         self.with_engine(|engine| engine.submit::<AnyOp>(me, op, site))
+    }
+
+    /// Whether threads are in the middle of unwinding, apart from one that has just ended or been caught.
+    fn others_unwind(&self) -> bool {
+        !self.crew.unwinding.borrow().is_empty()
     }
 
     fn spawn(&self, body: Body, site: Site) -> ThreadId {
@@ -403,7 +479,8 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         if self.phase.get().is_over() {
             return self.exit_after_end(me);
         }
-        self.phase.set(Phase::Running);
+        let others_unwind = self.phase.get() == Phase::Unwinding && self.others_unwind();
+        self.phase.set(if others_unwind { Phase::Unwinding } else { Phase::Running });
         let turn = self.with_engine(|engine| engine.submit_exit(me));
         if turn.is_of(me) {
             return self.exit_now(me);
@@ -412,19 +489,6 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
             self.thread.set(thread);
         }
         Parting { pool: self.crew.backend.get().cast(), from: me, to: turn, ended: false }
-    }
-
-    /// A panic left the body of `me`. If it is none of raddle's own making, it ends the run.
-    #[cold]
-    fn finish_panic(&self, me: ThreadId, payload: Box<dyn Any + Send>) {
-        self.crew.unwinding.borrow_mut().retain(|&thread| thread != me);
-        if self.phase.get().is_over() {
-            return;
-        }
-        let panic = panics::describe(me, &*payload);
-        self.with_engine(|engine| engine.fail(panic));
-        self.discard(payload);
-        self.phase.set(Phase::Teardown);
     }
 
     /// It is the turn of a thread that announced its exit, or the run is over.
@@ -461,5 +525,8 @@ impl Drop for Connection {
     #[inline(always)]
     fn drop(&mut self) {
         port::disconnect();
+        if std::thread::panicking() {
+            panics::tell();
+        }
     }
 }

@@ -1,13 +1,15 @@
 //! The substrate: a pool of coroutines that runs programs, one execution after another.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
 
-use raddle_core::{Chooser, ThreadId};
+use raddle_core::{Chooser, ObjectId, Site, ThreadId};
 use raddle_engine::{Engine, Memory, Stuck, Substrate};
 
 use crate::epoch::Epochs;
-use crate::port::Parting;
+use crate::port::{Parting, Plain, Ways};
 use crate::run::{Crew, Run};
+use crate::watchdog::Watchdog;
 use crate::{Backend, panics, port};
 
 /// Settings of a [`Runtime`].
@@ -19,6 +21,41 @@ pub struct Options {
     pub name: String,
     /// Whether accesses to plain shared variables are operations too.
     pub plain_accesses: bool,
+    /// Lines on which they are in any case.
+    pub racy: Vec<Site>,
+    /// How often a wait may end and a weak exchange fail without a reason, for each thread of a run.
+    pub spurious: u32,
+    /// Whether an allocator tells the [`port`] what the program allocates and frees.
+    pub heap: bool,
+    /// Whether a panic that leaves a spawned thread is what joining it gives; otherwise it ends the run.
+    pub joinable_panics: bool,
+    /// How long a run may show no sign of life before the process is ended with an explanation.
+    pub patience: Option<Duration>,
+}
+
+impl Options {
+    /// The usual settings of a check with this name.
+    pub fn new(name: impl Into<String>) -> Options {
+        Options {
+            stack_size: 256 * 1024,
+            name: name.into(),
+            plain_accesses: false,
+            racy: Vec::new(),
+            spurious: 0,
+            heap: false,
+            joinable_panics: false,
+            patience: None,
+        }
+    }
+
+    pub(crate) fn ways(&self) -> Ways {
+        let plain = match (self.plain_accesses, self.racy.is_empty()) {
+            (true, _) => Plain::Point,
+            (false, true) => Plain::Noted,
+            (false, false) => Plain::PointIfRacy,
+        };
+        Ways { plain, spurious: self.spurious > 0, heap: self.heap }
+    }
 }
 
 /// Runs programs on coroutines.
@@ -26,25 +63,32 @@ pub struct Runtime<B: Backend> {
     /// `None` once a thread got stuck.
     crew: Option<Box<Crew<B>>>,
     epochs: Epochs,
+    _watchdog: Watchdog,
 }
 
 impl<B: Backend> Runtime<B> {
-    /// A runtime without any coroutines yet.
+    /// A runtime without any coroutines yet, to be used on this OS thread.
     pub fn new(options: Options) -> Runtime<B> {
         panics::install_hook();
         #[cfg(unix)]
         crate::overflow::install_handler();
         let backend = B::new(options.stack_size, coroutine::<B>);
+        let watchdog = Watchdog::new(&options.name, options.patience);
         let crew = Some(Box::new(Crew::new(backend, options)));
-        Runtime { crew, epochs: Epochs::default() }
+        Runtime { crew, epochs: Epochs::default(), _watchdog: watchdog }
     }
 }
 
 impl<B: Backend> Runtime<B> {
-    /// What the program called its threads in the last run; also those of earlier runs that the last
-    /// did not have. Nothing after a thread got stuck.
+    /// What the program called its threads in the last run. Nothing after a thread got stuck.
     pub fn thread_names(&self) -> Vec<(ThreadId, String)> {
-        self.crew.as_ref().map_or_else(Vec::new, |crew| crew.thread_names())
+        let last = self.epochs.last();
+        self.crew.as_ref().map_or_else(Vec::new, |crew| crew.thread_names(last))
+    }
+
+    /// What the program called objects of the last run. Nothing after a thread got stuck.
+    pub fn object_names(&self) -> Vec<(ObjectId, String)> {
+        self.crew.as_ref().map_or_else(Vec::new, |crew| crew.object_names())
     }
 
     /// The stuck thread's stack may be referred to from anywhere.

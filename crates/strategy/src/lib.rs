@@ -7,6 +7,7 @@ extern crate alloc;
 
 mod delay;
 mod pct;
+mod pctwm;
 mod portfolio;
 mod pos;
 mod random;
@@ -14,10 +15,12 @@ mod rapos;
 mod rng;
 mod round_robin;
 mod surw;
+mod tournament;
 mod urw;
 
 pub use delay::Delay;
 pub use pct::Pct;
+pub use pctwm::Pctwm;
 pub use portfolio::{Member, Portfolio};
 pub use pos::Pos;
 pub use random::Random;

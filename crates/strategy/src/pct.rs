@@ -469,6 +469,7 @@ impl Sampler for Pct {
                 threads: self.threads as u32,
                 steps: self.steps() as u64,
                 in_one_phase: self.is_phased(),
+                history: None,
                 runs: runs.clone().map(|(runs, _)| runs).sum(),
                 escape: runs.map(escape).product(),
             }

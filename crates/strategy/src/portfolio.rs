@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use raddle_core::{Chooser, Event, Guarantee, Pick, Point, ThreadId, Trace};
 
-use crate::{Delay, Pct, Pos, Random, Rapos, Sampler, Surw, Urw, mix};
+use crate::{Delay, Pct, Pctwm, Pos, Random, Rapos, Sampler, Surw, Urw, mix};
 
 /// A sampler that can take turns with others.
 #[derive(Clone, Debug)]
@@ -16,6 +16,8 @@ pub enum Member {
     Random(Random),
     /// Probabilistic concurrency testing.
     Pct(Pct),
+    /// Probabilistic concurrency testing for weak memory.
+    Pctwm(Pctwm),
     /// Partial order sampling.
     Pos(Pos),
     /// Partial order sampling by batches.
@@ -34,6 +36,7 @@ macro_rules! each {
         match $member {
             Member::Random($sampler) => $call,
             Member::Pct($sampler) => $call,
+            Member::Pctwm($sampler) => $call,
             Member::Pos($sampler) => $call,
             Member::Rapos($sampler) => $call,
             Member::Urw($sampler) => $call,

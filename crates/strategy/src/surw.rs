@@ -19,7 +19,8 @@
 use alloc::vec::Vec;
 
 use raddle_core::{
-    Chooser, Effect, Event, ObjectId, ObjectKind, Pending, Pick, Point, ThreadId, ThreadOp, Trace,
+    Chooser, Effect, Event, ObjectId, ObjectKind, Pending, Pick, Point, ThreadId, ThreadOp,
+    Threads, Trace,
 };
 
 use crate::{Rng, Sampler};
@@ -149,6 +150,37 @@ impl Surw {
         }
     }
 
+    /// Of the enabled threads that are not held and that `may` go on, the one with the highest rank.
+    fn highest(&self, enabled: &[ThreadId], may: impl Fn(ThreadId) -> bool) -> Option<usize> {
+        let mut best: Option<(usize, u64)> = None;
+        for (option, &thread) in enabled.iter().enumerate() {
+            let rank = self.rank[thread.index()];
+            let is_better = best.is_none_or(|(_, other)| rank > other);
+            if is_better && !self.held[thread.index()] && may(thread) {
+                best = Some((option, rank));
+            }
+        }
+        best.map(|(option, _)| option)
+    }
+
+    /// Who goes on, if the intended thread alone may access the object; those that come before it and
+    /// are about to are held.
+    fn hold_back(&mut self, threads: &Threads<'_>) -> Option<usize> {
+        let (object, intended) = (self.object, self.intended);
+        let may = |thread: ThreadId| {
+            let pending = &threads.pending[thread.index()];
+            Some(pending.op.object()) != object || Some(thread) == intended
+        };
+        let next = self.highest(threads.enabled, may);
+        let rank = next.map(|option| self.rank[threads.enabled[option].index()]);
+        for &thread in threads.enabled {
+            if !may(thread) && rank.is_none_or(|rank| self.rank[thread.index()] > rank) {
+                self.held[thread.index()] = true;
+            }
+        }
+        next
+    }
+
     /// Draws the thread that is to access the object next.
     fn intend(&mut self, pending: &[Pending]) -> Option<ThreadId> {
         let (object, left, done) = (self.object, &self.left, &self.done);
@@ -186,30 +218,21 @@ impl Chooser for Surw {
         self.make_room(threads.pending.len());
         self.count(past);
         loop {
-            let mut best: Option<(usize, ThreadId)> = None;
-            for (option, &thread) in threads.enabled.iter().enumerate() {
-                let is_better = best
-                    .is_none_or(|(_, other)| self.rank[thread.index()] > self.rank[other.index()]);
-                if !self.held[thread.index()] && is_better {
-                    best = Some((option, thread));
+            if let Some(best) = self.highest(threads.enabled, |_| true) {
+                let thread = threads.enabled[best];
+                if !self.is_of_interest(&threads.pending[thread.index()]) {
+                    return Pick::Take(best);
+                }
+                if self.intended.is_none() {
+                    self.intended = self.intend(threads.pending);
+                }
+                if let Some(next) = self.hold_back(threads) {
+                    return Pick::Take(next);
                 }
             }
-            let Some((option, thread)) = best else {
-                // The intended thread cannot get there.
-                self.held.fill(false);
-                self.intended = None;
-                continue;
-            };
-            if !self.is_of_interest(&threads.pending[thread.index()]) {
-                return Pick::Take(option);
-            }
-            if self.intended.is_none() {
-                self.intended = self.intend(threads.pending);
-            }
-            if self.intended == Some(thread) {
-                return Pick::Take(option);
-            }
-            self.held[thread.index()] = true;
+            // The intended thread cannot get there.
+            self.held.fill(false);
+            self.intended = None;
         }
     }
 }

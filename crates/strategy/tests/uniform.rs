@@ -5,34 +5,10 @@ mod bare;
 
 use std::collections::BTreeMap;
 
-use bare::{Bare, Do, Steps, run};
-use raddle_core::{EventId, ObjectInfo, ObjectKind, Scalar, Site, ThreadId, ThreadInfo, Trace};
+use bare::{Bare, Do, Steps, run, trace};
 use raddle_strategy::{Sampler, Surw, Urw, mix};
 use raddle_testkit::scaled;
 use raddle_testkit::statistics::plausible;
-
-/// What a run of `program` leaves behind for `learn`.
-fn trace(program: &Bare, past: &[raddle_core::Event]) -> Trace {
-    let thread = |number: usize| ThreadInfo {
-        id: ThreadId(number as u32),
-        // Siblings: none is counted with another.
-        parent: ThreadId(number as u32),
-        position: 0,
-    };
-    let object = ObjectInfo {
-        kind: ObjectKind::Atomic(Scalar::U8),
-        initial: 0,
-        identity: 0,
-        name: EventId { thread: ThreadId(0), index: 0 },
-        site: Site::UNKNOWN,
-    };
-    Trace {
-        events: past.to_vec(),
-        threads: (0..program.len()).map(thread).collect(),
-        objects: vec![object; 16],
-        ..Trace::default()
-    }
-}
 
 /// How often each order came, told by `project`.
 fn sample(

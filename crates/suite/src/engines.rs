@@ -4,6 +4,7 @@ use crate::measure::Prepared;
 
 #[cfg(feature = "rivals")]
 mod loom;
+mod outside;
 pub(crate) mod raddle;
 #[cfg(feature = "rivals")]
 mod shuttle;
@@ -12,6 +13,8 @@ mod shuttle;
 pub(crate) fn prepare(engine: &str, strategy: &str, workload: &str) -> Result<Prepared, String> {
     match engine {
         "raddle" => raddle::prepare(strategy, workload),
+        "raddle-without-races" => raddle::prepare_without_races(strategy, workload),
+        "outside" => outside::prepare(strategy, workload),
         #[cfg(feature = "rivals")]
         "shuttle" => shuttle::prepare(strategy, workload),
         #[cfg(feature = "rivals")]

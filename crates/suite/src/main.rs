@@ -6,21 +6,35 @@
 
 mod bpor;
 mod child;
+mod compat;
 mod dev_profile;
 mod engines;
 mod exhaustive;
+mod first_bug;
 mod interleave;
+mod litmus;
 mod measure;
+mod methods;
+mod micro;
+mod parallel;
 mod pcr;
+mod pct3;
+mod pctwm;
 mod plot;
+mod pos3;
+mod pos_fig2;
 mod programs;
 mod progress;
 mod run_program;
 mod run_weak;
+mod sample;
+mod sampling_speed;
 mod speed;
+mod statistics;
 mod table;
 mod text;
 mod workloads;
+mod wsq_figures;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -28,6 +42,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
+use crate::pctwm::Which;
 use crate::plot::Plot;
 use crate::programs::Form;
 use crate::programs::weak::Instance;
@@ -79,6 +94,9 @@ enum Command {
         #[arg(long, value_name = "FOLDER")]
         plots: Option<PathBuf>,
     },
+    /// Run every litmus test of weak memory under RC11 to the end, and print expected and found; the exit
+    /// status is 1 if something differs
+    Litmus,
     /// Serve measurements of one engine on standard input and output
     #[command(hide = true)]
     Measure { engine: String, strategy: String, workload: String },
@@ -110,6 +128,45 @@ enum TableName {
     /// What coverage and solving cost
     #[value(name = "pcr-cost")]
     PcrCost,
+    /// PCTWM, table 1: events and communication events
+    #[value(name = "pctwm-1")]
+    Pctwm1,
+    /// PCTWM, table 2: hit rates by depth
+    #[value(name = "pctwm-2")]
+    Pctwm2,
+    /// PCTWM, table 3: hit rates by history depth
+    #[value(name = "pctwm-3")]
+    Pctwm3,
+    /// PCTWM, figure 5: the best hit rates of C11Tester, PCT and PCTWM
+    #[value(name = "pctwm-fig5")]
+    PctwmFig5,
+    /// PCTWM, figure 6: hit rates with more relaxed stores
+    #[value(name = "pctwm-fig6")]
+    PctwmFig6,
+    /// The running example of the POS paper, whose probabilities are known
+    PosFig2,
+    /// Coverage of the partial orders of small programs, beside the POS paper's
+    #[value(name = "pos-1")]
+    Pos1,
+    /// The same, half of the accesses being reads
+    #[value(name = "pos-2")]
+    Pos2,
+    /// Bug hit ratios on SCTBench, beside the POS paper's
+    #[value(name = "pos-3")]
+    Pos3,
+    /// Bug hit ratios on the PCT paper's programs and examples, beside its bounds
+    #[value(name = "pct-3")]
+    Pct3,
+    /// A work-stealing queue with more stealers and items
+    PctFig9,
+    /// The same beside a stress test
+    PctFig10,
+    /// The same: which pairs of events are covered
+    PctFig11,
+    /// Schedules to the first failure, over SCTBench
+    FirstBug,
+    /// Time per step of samplers beside random walk's
+    SamplingSpeed,
 }
 
 fn main() -> ExitCode {
@@ -160,17 +217,43 @@ fn run(command: Command) -> Result<ExitCode, String> {
             let (table, drawn) = match name {
                 TableName::Speed => (speed::table(size, command_line())?, Vec::new()),
                 TableName::Exhaustive => (exhaustive::table(size, command_line())?, Vec::new()),
+                TableName::Pctwm1 => (pctwm::table(Which::One, size, command_line()), Vec::new()),
+                TableName::Pctwm2 => (pctwm::table(Which::Two, size, command_line()), Vec::new()),
+                TableName::Pctwm3 => (pctwm::table(Which::Three, size, command_line()), Vec::new()),
+                TableName::PctwmFig5 => {
+                    (pctwm::table(Which::Figure5, size, command_line()), Vec::new())
+                }
+                TableName::PctwmFig6 => {
+                    (pctwm::table(Which::Figure6, size, command_line()), Vec::new())
+                }
                 TableName::Bpor => bpor::table(size, command_line())?,
                 TableName::Pcr4 => (pcr::first_bugs(size, command_line())?, Vec::new()),
                 TableName::Pcr5 => (pcr::failing_runs(size, command_line())?, Vec::new()),
                 TableName::Pcr6 => (pcr::beside_mcr(size, command_line())?, Vec::new()),
                 TableName::PcrCost => (pcr::costs(size, command_line())?, Vec::new()),
                 TableName::PcrFig6 => pcr::coverages(size, command_line())?,
+                TableName::PosFig2 => (pos_fig2::table(size, command_line())?, Vec::new()),
+                TableName::Pos1 => (micro::writes(size, command_line())?, Vec::new()),
+                TableName::Pos2 => (micro::half_reads(size, command_line())?, Vec::new()),
+                TableName::Pos3 => (pos3::table(size, command_line())?, Vec::new()),
+                TableName::Pct3 => (pct3::table(size, command_line())?, Vec::new()),
+                TableName::PctFig9 => wsq_figures::threads_and_items(size, command_line())?,
+                TableName::PctFig10 => wsq_figures::against_stress(size, command_line())?,
+                TableName::PctFig11 => wsq_figures::event_pairs(size, command_line())?,
+                TableName::FirstBug => (first_bug::table(size, command_line())?, Vec::new()),
+                TableName::SamplingSpeed => {
+                    (sampling_speed::table(size, command_line())?, Vec::new())
+                }
             };
             if let Some(folder) = plots {
                 draw(&folder, &drawn)?;
             }
             print(&if json { format!("{:#}\n", table.to_json()) } else { text::render(&table) })?;
+        }
+        Command::Litmus => {
+            let (text, is_equal) = litmus::table()?;
+            print(&text)?;
+            return Ok(if is_equal { ExitCode::SUCCESS } else { ExitCode::FAILURE });
         }
         Command::Measure { engine, strategy, workload } => {
             let prepared = engines::prepare(&engine, &strategy, &workload)?;

@@ -219,6 +219,18 @@ pub(crate) fn find(name: &str) -> Result<&'static Program, String> {
     })
 }
 
+/// The PCT paper's work-stealing queue with 4, 8, 16, 32 or 64 items; its size is the number of stealers.
+pub(crate) fn stealing_with(items: u32) -> Result<&'static Program, String> {
+    match items {
+        4 => find("pct-wsq"),
+        8 => Ok(&work_stealing::MORE_ITEMS[0]),
+        16 => Ok(&work_stealing::MORE_ITEMS[1]),
+        32 => Ok(&work_stealing::MORE_ITEMS[2]),
+        64 => Ok(&work_stealing::MORE_ITEMS[3]),
+        _ => Err(format!("no work-stealing queue with {items} items; there are 4, 8, 16, 32, 64")),
+    }
+}
+
 impl Program {
     /// Operations one execution may have. Far more than a fair execution needs that makes progress, and
     /// enough for priorities that let a thread spin for a while.

@@ -21,6 +21,7 @@ pub(crate) fn list() -> String {
         };
         let points = match program.granularity {
             Granularity::Sync => "sync",
+            Granularity::Racy => "racy",
             Granularity::All => "all",
         };
         let _ = writeln!(

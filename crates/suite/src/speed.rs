@@ -31,6 +31,9 @@ pub(crate) fn table(size: Size, command: String) -> Result<Table, String> {
     for comparison in COMPARISONS {
         rows.push(bench.compare(comparison)?);
     }
+    rows.push(bench.pair("races h", RACES, 2.5)?);
+    rows.push(bench.pair("outside lock", outside("lock"), 1.2)?);
+    rows.push(bench.pair("outside fetch_add", outside("fetch_add"), 1.2)?);
     rows.push(bench.resident_memory()?);
     rows.push(bench.thousand_threads());
     progress("");
@@ -75,17 +78,32 @@ const COMPARISONS: &[Comparison] = &[
     random("b", 10.0),
     random("c", 10.0),
     random("d", 10.0),
+    random("e", 10.0),
     random("f", 10.0),
     random("g", 50.0),
+    Comparison { target: None, ..random("h", 0.0) },
     pct("a", None),
     pct("b", Some(15.0)),
     pct("c", Some(15.0)),
     pct("d", None),
+    pct("e", None),
     pct("f", None),
     dev("a"),
     dev("b"),
     dev("c"),
 ];
+
+/// Two measurements of raddle, of which the first is to be not much slower than the second: engine,
+/// strategy and workload of each.
+type Pair = [(&'static str, &'static str, &'static str); 2];
+
+/// Looking for races on a cell under a lock, and not.
+const RACES: Pair = [("raddle", "random", "h"), ("raddle-without-races", "random", "h")];
+
+/// The mirror outside of checks, and the standard library.
+const fn outside(operation: &'static str) -> Pair {
+    [("outside", "raddle", operation), ("outside", "std", operation)]
+}
 
 impl Comparison {
     fn name(&self) -> String {
@@ -176,6 +194,26 @@ impl Bench {
         Ok(Row { name: comparison.name(), cells })
     }
 
+    /// How much longer the first of two measurements takes than the second, and whether that is too much.
+    fn pair(&self, name: &str, pair: Pair, most: f64) -> Result<Row, String> {
+        progress(name);
+        let mut children = Vec::new();
+        for (engine, strategy, workload) in pair {
+            match start(&self.release, engine, strategy, workload)? {
+                Started::Ready(child) => children.push(child),
+                Started::Cannot(reason) => return Err(format!("{name}: {reason}")),
+            }
+        }
+        let samples = interleave(&mut children, self.effort(Profile::Release))?;
+        let slower = ratio(&samples[1], &samples[0]).target(Target::AtMost(most));
+        let cells = vec![
+            ("raddle", per_execution(median(&samples[0]))),
+            ("without", per_execution(median(&samples[1]))),
+            ("times", slower),
+        ];
+        Ok(Row { name: name.to_owned(), cells })
+    }
+
     /// Whether a long check keeps to the memory of a short one.
     fn resident_memory(&self) -> Result<Row, String> {
         progress("rss b");
@@ -234,6 +272,10 @@ impl Bench {
             lines.push("ratio: Shuttle 0.9's time (same strategy) over raddle's".to_owned());
             lines.push("loom: Loom 0.7's exhaustive search, per execution".to_owned());
         }
+        lines.push(
+            "races: raddle's time on h over its time without looking for races (without)".into(),
+        );
+        lines.push("outside: one operation outside of checks, over that of std (without)".into());
         lines.push("CPU time, medians over interleaved slices; ratios paired by round, and their middle half".to_owned());
         lines
     }
@@ -253,6 +295,7 @@ fn per_execution(nanoseconds: f64) -> Cell {
     Cell { per_second: Some(1e9 / nanoseconds), ..Cell::value(nanoseconds, "ns/execution") }
 }
 
+/// How many times longer `rival` takes.
 fn ratio(raddle: &[f64], rival: &[f64]) -> Cell {
     let ratios = paired_ratios(raddle, rival);
     Cell { middle_half: Some(middle_half(&ratios)), ..Cell::value(median(&ratios), "×") }

@@ -63,6 +63,10 @@ pub(crate) enum Kind {
     Measure,
     /// A whole number.
     Count,
+    /// A share of all, to four digits behind the point.
+    Ratio,
+    /// A probability of any size, by its power of ten.
+    Tiny,
 }
 
 /// Whether a figure is all of it.
@@ -109,6 +113,16 @@ impl Cell {
         Cell { kind: Kind::Count, ..Cell::value(value as f64, unit) }
     }
 
+    /// A share of all.
+    pub(crate) fn ratio(value: f64) -> Cell {
+        Cell { value: Some(value), kind: Kind::Ratio, ..Cell::default() }
+    }
+
+    /// A probability that may be tiny.
+    pub(crate) fn tiny(value: f64) -> Cell {
+        Cell { kind: Kind::Tiny, ..Cell::ratio(value) }
+    }
+
     /// A figure that would be larger, had there been more time.
     pub(crate) fn unfinished(self) -> Cell {
         Cell { extent: Extent::Unfinished, ..self }
@@ -136,6 +150,10 @@ impl Cell {
             if let Some(value) = value {
                 fields.insert(name.to_owned(), value);
             }
+        };
+        let rounded = match self.kind {
+            Kind::Tiny => significant,
+            Kind::Measure | Kind::Count | Kind::Ratio => rounded,
         };
         put("value", self.value.map(rounded));
         put("unfinished", (self.extent == Extent::Unfinished).then(|| Value::from(true)));
@@ -192,6 +210,11 @@ fn rounded(value: f64) -> Value {
     let steps = if value.abs() < 1.0 { 1e6 } else { 1e3 };
     let rounded = (value * steps).round() / steps;
     if rounded.fract() == 0.0 { json!(rounded as i64) } else { json!(rounded) }
+}
+
+/// For JSON: four digits that count.
+fn significant(value: f64) -> Value {
+    json!(format!("{value:.3e}").parse::<f64>().unwrap_or(value))
 }
 
 #[cfg(test)]

@@ -43,8 +43,8 @@ fn block(rows: &[Row]) -> String {
         optional("middle half", |cell| {
             cell.middle_half.map(|[low, high]| format!("{}–{}", number(low), number(high)))
         });
-        optional("paper", |cell| cell.paper.map(number));
-        optional("target", |cell| cell.target.map(asked));
+        optional("paper", |cell| cell.paper.map(|paper| of_kind(paper, cell.kind)));
+        optional("target", |cell| cell.target.map(|target| asked(target, cell.kind)));
         optional("met", |cell| cell.ok.map(|ok| if ok { "yes" } else { "NO" }.to_owned()));
     }
     align(&columns)
@@ -72,10 +72,7 @@ fn align(columns: &[Vec<String>]) -> String {
 fn figure(cell: &Cell) -> String {
     match (cell.value, &cell.note) {
         (Some(value), _) => {
-            let figure = match cell.kind {
-                Kind::Count => grouped(value),
-                Kind::Measure => number(value),
-            };
+            let figure = of_kind(value, cell.kind);
             match cell.extent {
                 Extent::Whole => figure,
                 Extent::Unfinished => format!("> {figure}"),
@@ -86,7 +83,16 @@ fn figure(cell: &Cell) -> String {
     }
 }
 
-fn asked(target: Target) -> String {
+fn of_kind(value: f64, kind: Kind) -> String {
+    match kind {
+        Kind::Count => grouped(value),
+        Kind::Measure => number(value),
+        Kind::Ratio => format!("{value:.4}"),
+        Kind::Tiny => format!("{value:.2e}"),
+    }
+}
+
+fn asked(target: Target, kind: Kind) -> String {
     let sign = match target {
         Target::AtLeast(_) => "≥",
         Target::AtMost(_) => "≤",
@@ -94,7 +100,11 @@ fn asked(target: Target) -> String {
     };
     // Bounds are as written in the source: no digits behind a point that nobody wrote.
     let bound = target.bound();
-    let bound = if bound.fract() == 0.0 { grouped(bound) } else { number(bound) };
+    let bound = match kind {
+        Kind::Measure | Kind::Count if bound.fract() == 0.0 => grouped(bound),
+        Kind::Measure | Kind::Count => number(bound),
+        Kind::Ratio | Kind::Tiny => of_kind(bound, kind),
+    };
     format!("{sign} {bound}")
 }
 

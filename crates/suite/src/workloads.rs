@@ -1,10 +1,10 @@
 //! The programs of the speed table, one source text for every engine.
 //!
-//! `workloads!(shuttle)` expands to the programs over `::shuttle::{sync, thread}` and a `WORKLOADS`
-//! list of them. The programs share through `std::sync::Arc`, which no engine controls, so that all
+//! `workloads!(shuttle, Cell)` expands to the programs over `::shuttle::{sync, thread}` and a type of plain
+//! cells, and to a `WORKLOADS` list of them. The programs share through `std::sync::Arc`, which no engine controls, so that all
 //! engines see the same operations.
 //!
-//! The letters are those of the published baselines; `e` (channels) is not part of this table.
+//! The letters are those of the published baselines.
 
 /// One program, instantiated for one engine.
 pub(crate) struct Workload {
@@ -20,6 +20,21 @@ pub(crate) struct Workload {
     pub(crate) body: fn(),
 }
 
+/// A plain cell, for engines that have none of their own: nobody looks for races on it.
+#[allow(dead_code, reason = "only some engines have no cells")]
+pub(crate) struct Unwatched(std::cell::UnsafeCell<u64>);
+
+#[allow(dead_code, reason = "likewise")]
+impl Unwatched {
+    pub(crate) fn new(number: u64) -> Unwatched {
+        Unwatched(std::cell::UnsafeCell::new(number))
+    }
+
+    pub(crate) fn with_mut<R>(&self, change: impl FnOnce(*mut u64) -> R) -> R {
+        change(self.0.get())
+    }
+}
+
 /// Finds a program by its name.
 pub(crate) fn find(
     workloads: &'static [Workload],
@@ -33,15 +48,18 @@ pub(crate) fn find(
 
 /// Expands to the programs over one engine's `sync` and `thread`, and to their list `WORKLOADS`.
 macro_rules! workloads {
-    ($engine:ident) => {
+    ($engine:ident, $plain:ty) => {
         use std::collections::VecDeque;
         use std::sync::Arc;
 
         use ::$engine::sync::atomic::{AtomicU64, Ordering};
-        use ::$engine::sync::{Condvar, Mutex};
+        use ::$engine::sync::{Condvar, Mutex, mpsc};
         use ::$engine::thread;
 
         use crate::workloads::Workload;
+
+        /// A plain number, shared without synchronisation of its own.
+        type Plain = $plain;
 
         pub(crate) const WORKLOADS: &[Workload] = &[
             Workload { name: "a", about: "2 threads × 5 fetch_add", threads: 3, body: a },
@@ -53,8 +71,10 @@ macro_rules! workloads {
                 threads: 5,
                 body: d,
             },
+            Workload { name: "e", about: "4 senders × 50 messages", threads: 5, body: e },
             Workload { name: "f", about: "100 threads × 1 fetch_add", threads: 101, body: f },
             Workload { name: "g", about: "the empty program", threads: 1, body: g },
+            Workload { name: "h", about: "b with a plain cell", threads: 4, body: h },
             Workload {
                 name: "thousand",
                 about: "1,000 threads × 1 fetch_add",
@@ -134,11 +154,51 @@ macro_rules! workloads {
             }
         }
 
+        fn e() {
+            let (sender, receiver) = mpsc::channel();
+            let handles: Vec<_> = (0..4u64)
+                .map(|number| {
+                    let sender = sender.clone();
+                    thread::spawn(move || {
+                        for message in 0..50 {
+                            sender.send(number * 50 + message).unwrap();
+                        }
+                    })
+                })
+                .collect();
+            drop(sender);
+            // Not until it hangs up: Loom's receivers do not hear of that.
+            for _ in 0..200 {
+                receiver.recv().unwrap();
+            }
+            for handle in handles {
+                handle.join().unwrap();
+            }
+        }
+
         fn f() {
             increments(100, 1);
         }
 
         fn g() {}
+
+        fn h() {
+            // The engine sees the access; the number itself does not matter.
+            let counter = Arc::new(Mutex::new(Plain::new(0)));
+            let handles: Vec<_> = (0..3)
+                .map(|_| {
+                    let counter = counter.clone();
+                    thread::spawn(move || {
+                        for _ in 0..100 {
+                            counter.lock().unwrap().with_mut(|number| _ = number);
+                        }
+                    })
+                })
+                .collect();
+            for handle in handles {
+                handle.join().unwrap();
+            }
+        }
 
         fn thousand() {
             increments(1000, 1);

@@ -18,8 +18,8 @@ impl<B: Backend> Default for Coroutines<B> {
     fn default() -> Coroutines<B> {
         Coroutines(Runtime::new(Options {
             stack_size: 128 * 1024,
-            name: "testkit".to_owned(),
             plain_accesses: true,
+            ..Options::new("testkit")
         }))
     }
 }

@@ -1,7 +1,7 @@
 //! Short ways to run programs.
 
 use raddle_core::{Chooser, Schedule, Trace};
-use raddle_engine::{Engine, Family, Sc, Substrate};
+use raddle_engine::{Engine, Family, Memory, Sc, Substrate};
 use raddle_explore::Explorer;
 
 /// Far more steps than any generated program has.
@@ -34,18 +34,36 @@ where
 pub fn explore<S, E>(
     substrate: &mut S,
     program: &S::Program,
-    mut explorer: E,
+    explorer: E,
     limit: u64,
-    mut each: impl FnMut(&Trace),
+    each: impl FnMut(&Trace),
 ) -> Option<u64>
 where
     S: Substrate,
     E: Explorer,
 {
-    let mut engine = Engine::new(Sc, explorer.family(), explorer.chooser(), MAX_STEPS);
+    explore_in(Sc, substrate, program, explorer, limit, each)
+}
+
+/// As [`explore`], under another memory model.
+pub fn explore_in<M, S, E>(
+    memory: M,
+    substrate: &mut S,
+    program: &S::Program,
+    mut explorer: E,
+    limit: u64,
+    mut each: impl FnMut(&Trace),
+) -> Option<u64>
+where
+    M: Memory,
+    S: Substrate,
+    E: Explorer,
+{
+    let mut engine = Engine::new(memory, explorer.family(), explorer.chooser(), MAX_STEPS);
     let mut run = 0;
     while explorer.next(engine.plan_mut()) {
         if run == limit {
+            explorer.finish(engine.plan_mut());
             return None;
         }
         substrate.execute(&mut engine, program).expect("scripted threads do not get stuck");
@@ -54,5 +72,6 @@ where
         each(trace);
         run += 1;
     }
+    explorer.finish(engine.plan_mut());
     Some(run)
 }

@@ -86,11 +86,13 @@ const TABLE: &[Layer] = &[
             "raddle-report",
             "raddle-macros",
             "raddle",
+            "raddle-testkit",
         ],
         external: External::Any,
         promises: &[],
     },
-    // For tests: no row allows it, so that only development dependencies may name it.
+    // For tests: only the suite's row allows it, so that other crates may name it in development
+    // dependencies alone.
     Layer {
         name: "raddle-testkit",
         may_use: &[

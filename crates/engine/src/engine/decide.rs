@@ -1,8 +1,8 @@
 //! Asking the plan: who goes next, and which value or store it gets.
 
 use raddle_core::{
-    Action, Choice, Chooser, Divergence, Effect, Ending, EventId, ObjectId, Op, Pending, Pick,
-    Point, Site, ThreadId, Threads,
+    Action, AtomicOp, Choice, Chooser, Divergence, Effect, Ending, EventId, ObjectId, Op, Pending,
+    Pick, Point, Site, ThreadId, Threads,
 };
 
 use super::{Engine, NOBODY, Turn};
@@ -27,14 +27,19 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             self.look_at_stale_objects();
         }
         let steps = self.trace.events.len();
-        if steps >= self.attention || self.enabled.is_empty() {
+        // A slice, for builds that are not optimised.
+        let enabled = self.enabled.as_slice();
+        if steps >= self.attention || enabled.is_empty() {
             return self.special_question();
         }
         let point = Point::Thread(Threads {
             pending: &self.pending,
-            enabled: &self.enabled,
+            enabled,
             changed: if C::WATCHES_CHANGES { &self.changed } else { &[] },
         });
+        if C::WATCHES_FINGERPRINT {
+            self.plan.then.stand(self.trace.fingerprint);
+        }
         let pick = self.plan.then.choose(&point, &self.trace.events);
         if C::WATCHES_CHANGES {
             self.changed.clear();
@@ -44,10 +49,10 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
                 if C::GRANTS_LEASES {
                     self.lease = 0;
                 }
-                Turn::of(self.enabled[option])
+                Turn::of(enabled[option])
             }
             Pick::Run { option, steps: granted } => {
-                let thread = self.enabled[option];
+                let thread = enabled[option];
                 debug_assert!(C::GRANTS_LEASES);
                 let left = u32::try_from(self.attention - steps).unwrap_or(u32::MAX);
                 self.lease = granted.min(left) - 1;
@@ -98,14 +103,11 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.question_after_prefix()
     }
 
-    /// A thread point at which only `by` may be chosen.
+    /// A thread point at which only `by` may be chosen, unless the prefix says otherwise: a search
+    /// that reverses a race with a destructor has to get in between.
     pub(super) fn only_turn(&mut self, by: ThreadId) -> Turn {
-        if let Some(&expected) = self.plan.prefix.get(self.followed) {
-            if expected != Choice::Thread(by) {
-                return self.diverge(expected);
-            }
-            self.followed += 1;
-            return Turn::of(by);
+        if self.followed < self.plan.prefix.len() {
+            return self.follow_thread();
         }
         if self.trace.events.len() >= self.max_steps {
             self.trace.ending = Ending::StepLimit;
@@ -118,6 +120,9 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             enabled: &only,
             changed: &self.changed,
         });
+        if C::WATCHES_FINGERPRINT {
+            self.plan.then.stand(self.trace.fingerprint);
+        }
         // Whatever was granted before, the chooser is asked at each of these.
         self.lease = 0;
         match self.plan.then.choose(&point, &self.trace.events) {
@@ -144,7 +149,9 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
                 self.followed += 1;
                 Turn::of(thread)
             }
-            Choice::Thread(_) | Choice::Source(_) | Choice::Value(_) => self.diverge(expected),
+            Choice::Thread(_) | Choice::Source(_) | Choice::Place(_) | Choice::Value(_) => {
+                self.diverge(expected)
+            }
         }
     }
 
@@ -168,7 +175,12 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     #[cold]
     fn ask_source(&mut self, by: Pending) -> Option<Option<EventId>> {
         let options = core::mem::take(&mut self.sources);
-        let answer = self.answer(&Point::Source { by: &by, options: &options });
+        let answer = match by.op.action() {
+            Action::Atomic(AtomicOp::Store { .. }) => {
+                self.answer(&Point::Place { by: &by, options: &options })
+            }
+            _ => self.answer(&Point::Source { by: &by, options: &options }),
+        };
         let chosen = answer.map(|option| options[option]);
         if let Some(source) = chosen {
             self.trace.sources.push((self.trace.events.len(), source));

@@ -1,7 +1,11 @@
 //! Objects as they become known to a run.
 
+use alloc::vec::Vec;
+
 use raddle_core::fingerprint::History;
-use raddle_core::{Chooser, ObjectId, ObjectInfo, ObjectKind, PlainAccess, Site, ThreadId};
+use raddle_core::{
+    Chooser, Creation, ObjectId, ObjectInfo, ObjectKind, PlainAccess, Site, ThreadId,
+};
 
 use super::{Engine, NOBODY, Slot, append};
 use crate::Memory;
@@ -18,7 +22,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.objects[id.index()].object.become_new(initial);
         if let Initial::Atomic(..) = initial {
             let location = &mut self.objects[id.index()].location;
-            self.memory.declare(location, name, initial.number());
+            self.memory.declare(location, initial.number());
         }
         id
     }
@@ -29,6 +33,22 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             let after = self.trace.events.len();
             self.trace.plain.push(PlainAccess { thread: by, after, object, writes, site });
         }
+    }
+
+    /// Tells who made an object that was just declared: as a write by its creator, before all that comes
+    /// after.
+    #[cold]
+    pub fn created(&mut self, creation: Creation) {
+        let Creation { object, thread, after, .. } = creation;
+        let place = self.trace.plain.partition_point(|access| access.after < after);
+        let write = PlainAccess { thread, after, object, writes: true, site: Site::UNKNOWN };
+        self.trace.plain.insert(place, write);
+    }
+
+    /// Tells what nobody has freed, after the run.
+    #[cold]
+    pub fn left(&mut self, unfreed: Vec<Creation>) {
+        self.trace.unfreed = unfreed;
     }
 
     /// Tells what identifies an object across runs; not zero.

@@ -53,8 +53,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
                 Object::Life(life) if K::LIFE => life.apply(op.thread(), by),
                 Object::Condvar(condvar) if K::NOTIFY => condvar.notify(op.condvar()),
                 object if K::ANY => object.apply(op, by),
-                // It does not happen that something else is known.
-                object => apply_any(object, op, by),
+                _ => wrong_object(),
             }
         };
         let effect = if let Some(told) = told { told } else { effect };
@@ -77,8 +76,15 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         // Nothing that is done to an atomic variable waits.
         let waiter = if K::ATOMIC { NOBODY } else { slot.first_waiter };
         let access = K::access(op, effect);
-        let hash = fingerprint::event_on_object(name, access, &mut slot.history);
+        let hash = if M::WEAK && op.is_atomic() {
+            self.memory.hash(name)
+        } else {
+            fingerprint::event_on_object(name, access, &mut slot.history)
+        };
         self.add_to_fingerprint(hash);
+        if M::WEAK && !op.is_atomic() {
+            self.memory.happen(&Event { id, op, effect, site });
+        }
         if self.time_moved {
             self.join_times(by, object, access);
         }
@@ -93,7 +99,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     fn perform_alone(&mut self, by: ThreadId, action: Action, site: Site) -> Option<Effect> {
         let mut effect = Effect::None;
         match action {
-            Action::Fence(order) => self.memory.fence(by, order),
+            Action::Fence(_) => {}
             Action::Pause(PauseOp::Sleep { nanos }) => self.advance(by, nanos),
             Action::Pause(PauseOp::Yield | PauseOp::Spin) => {}
             Action::Choose { bound } => effect = self.choose_value(by, bound, site)?,
@@ -116,6 +122,9 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         thread.events += 1;
         thread.yields += u32::from(op.gave_way(effect));
         self.trace.events.push(Event { id, op, effect, site });
+        if M::WEAK {
+            self.memory.happen(&Event { id, op, effect, site });
+        }
         let name = thread.name.advance();
         let value = if let Effect::Value(value) = effect { value } else { 0 };
         self.add_to_fingerprint(fingerprint::event_alone(name, value));
@@ -197,8 +206,9 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     }
 }
 
+/// Says nothing of the operation, which would be put into memory for it also where this is not called.
 #[cold]
 #[inline(never)]
-fn apply_any(object: &mut Object, op: Op, by: ThreadId) -> Effect {
-    object.apply(op, by)
+pub(super) fn wrong_object() -> ! {
+    unreachable!("raddle invariant broken: something is known of an operation that is not so")
 }

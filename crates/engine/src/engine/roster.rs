@@ -2,6 +2,7 @@
 
 use raddle_core::{Chooser, ObjectId, Op, ThreadId, ThreadOp};
 
+use super::perform::wrong_object;
 use super::{Engine, NOBODY, Thread, append, pending_nothing};
 use crate::Memory;
 use crate::known::Known;
@@ -194,8 +195,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             Object::Mutex(mutex) if K::LOCK => mutex.is_free(),
             Object::Life(life) if K::LIFE => life.enabled(ThreadOp::Join, thread),
             object if K::ANY => object.enabled(op, thread),
-            // It does not happen that something else is known.
-            object => is_enabled(object, op, thread),
+            _ => wrong_object(),
         };
         if next != NOBODY {
             self.threads[next as usize].previous_waiter = thread.0;
@@ -204,10 +204,4 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             self.disable(thread);
         }
     }
-}
-
-#[cold]
-#[inline(never)]
-fn is_enabled(object: &Object, op: Op, thread: ThreadId) -> bool {
-    object.enabled(op, thread)
 }

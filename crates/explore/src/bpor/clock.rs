@@ -5,7 +5,7 @@
 use raddle_core::{Access, ObjectId, ThreadId, Trace};
 
 use super::races::spawned;
-use crate::clock::Clock;
+use raddle_engine::causality::Clock;
 
 /// The clocks of a trace.
 pub(super) struct Clocks {

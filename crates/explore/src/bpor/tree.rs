@@ -500,7 +500,7 @@ impl Chooser for ReducedChooser {
                 self.refusal = Refusal::of_choice(by, *bound);
                 Pick::Abandon
             }
-            Point::Value { .. } | Point::Source { .. } => {
+            Point::Value { .. } | Point::Source { .. } | Point::Place { .. } => {
                 let answers = (0..at.options()).map(|option| at.choice(option)).collect();
                 match self.met.last_mut() {
                     Some(node) => node.answers = answers,

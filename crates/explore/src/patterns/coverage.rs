@@ -63,6 +63,8 @@ struct OfObject {
     slots: Vec<Slot>,
     /// The last access of each thread: when, and which. Zero if there was none.
     last: Vec<(u32, u32)>,
+    /// There is one access only, and what can come of that has been seen.
+    is_settled: bool,
 }
 
 /// An access to an object, with when it was made last. Times begin with one.
@@ -233,6 +235,7 @@ impl MapCoverage {
             state.run = self.run;
             state.slots.clear();
             state.last.clear();
+            state.is_settled = false;
         }
         if state.last.len() <= thread as usize {
             state.last.resize(thread as usize + 1, (0, 0));
@@ -248,7 +251,8 @@ impl MapCoverage {
         let this = state.slots[slot].access;
         let (mine_time, mine) = std::mem::replace(&mut state.last[thread as usize], (time, this));
         let mut news = false;
-        for other in &state.slots {
+        let slots = if state.is_settled { &[][..] } else { &state.slots };
+        for other in slots {
             let when = if other.thread == thread { other.time_of_others } else { other.time };
             if when == 0 {
                 continue;
@@ -263,6 +267,11 @@ impl MapCoverage {
         }
         if news {
             self.see_singles(object, thread, this, (mine_time, mine));
+        } else if let ([only], false) = (slots, by_event || this >= QUICK) {
+            let bit = 1 << only.access;
+            let three = (this * QUICK + this) as usize;
+            let is_all = self.quick.twos[this as usize] & self.quick.threes[three] & bit != 0;
+            self.objects[object].is_settled = is_all;
         }
         let slot = &mut self.objects[object].slots[slot];
         if slot.thread == thread {
@@ -297,7 +306,9 @@ impl MapCoverage {
             slots.remove(0);
         }
         slots.push(Slot { access, line, thread, time: 0, time_of_others: 0 });
-        slots.len() - 1
+        let last = slots.len() - 1;
+        self.objects[object].is_settled = false;
+        last
     }
 
     /// Counts what has not been seen yet of the patterns that end with this access.

@@ -33,6 +33,11 @@ impl<S: Substrate> Session<'_, S> {
     /// Explores as far as the budget goes.
     pub(super) fn auto(mut self) -> Result<Report, Refusal> {
         let mut tally = Tally::new(self.settings);
+        if self.settings.keep_going {
+            // Searches end at the first failure.
+            let (phase, verdict) = self.sample_the_rest(&mut tally)?;
+            return Ok(Report { phases: vec![phase], ..self.report(tally, verdict) });
+        }
         let (phase, search, verdict) = self.search_all(&mut tally);
         let lead = (phase.end == PhaseEnd::TooLong).then_some(FAIR);
         let mut phases = vec![phase];
@@ -97,14 +102,19 @@ impl<S: Substrate> Session<'_, S> {
                 (PhaseEnd::TooMany(f64::from(bound)), None)
             }
             Stop::Refused(
-                refusal @ (Refusal::NotAPortfolio | Refusal::OneThread | Refusal::NothingShared),
+                refusal @ (Refusal::NotAPortfolio
+                | Refusal::NotWeak { .. }
+                | Refusal::OnlyWeak { .. }
+                | Refusal::CannotKeepGoing { .. }
+                | Refusal::OneThread
+                | Refusal::NothingShared),
             ) => {
                 unreachable!("raddle invariant broken: {refusal} in a search")
             }
             Stop::Failed(failure) => (PhaseEnd::Failed, Some(Verdict::Failed(failure))),
         };
         let strategy = Strategy::Dpor.to_string();
-        (Phase { strategy, executions: tally.executions, end }, search, verdict)
+        (Phase { strategy, executions: tally.executions, failing: 0, end }, search, verdict)
     }
 
     /// Tries all executions with few preemptions, as far as a part of the budget goes. No verdict if
@@ -135,7 +145,7 @@ impl<S: Substrate> Session<'_, S> {
         // What was cut off is not set aside, but left to sampling.
         tally.discarded = 0;
         let strategy = Strategy::BporUpTo(explorer.current().0).to_string();
-        (Phase { strategy, executions: tally.executions - before, end }, verdict)
+        (Phase { strategy, executions: tally.executions - before, failing: 0, end }, verdict)
     }
 
     /// Uses up what is left of the budget.
@@ -151,7 +161,8 @@ impl<S: Substrate> Session<'_, S> {
             }
         };
         let strategy = Strategy::PosStar.to_string();
-        let phase = Phase { strategy, executions: tally.executions - before, end };
+        let failing = tally.census.of_part(0);
+        let phase = Phase { strategy, executions: tally.executions - before, failing, end };
         Ok((phase, stop.verdict(&explorer)?))
     }
 }

@@ -25,6 +25,7 @@ pub(super) fn phases(explorer: &Deepening, stop: &Stop) -> Vec<Phase> {
     let completed = explorer.completed().iter().map(|completed| Phase {
         strategy: Strategy::Bpor(completed.bound).to_string(),
         executions: completed.counts.runs,
+        failing: 0,
         end: match completed.covered {
             Covered::Everything => PhaseEnd::Exhausted,
             Covered::Within(bounds) => PhaseEnd::Bounded(bounds),
@@ -40,6 +41,7 @@ pub(super) fn phases(explorer: &Deepening, stop: &Stop) -> Vec<Phase> {
     let current = end.map(|end| Phase {
         strategy: Strategy::Bpor(bound).to_string(),
         executions: counts.runs,
+        failing: 0,
         end,
     });
     completed.chain(current).collect()

@@ -11,10 +11,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use raddle_core::{Failure, Finding, Progress, Report, Search, Verdict};
+use raddle_core::{Failure, Finding, MemoryModel, Progress, Report, Search, Verdict};
 use raddle_engine::Substrate;
+use raddle_strategy::{Pos, Random, Rapos};
 
-use super::{Budget, Limits, Session, Stop, Tally};
+use super::{Budget, Limits, Session, Settings, Stop, Tally};
 use crate::{Covered, Dpor, Explorer, ParallelDpor, Refusal, Sharing, Strategy};
 
 /// On how many OS threads to search.
@@ -41,16 +42,23 @@ where
     S::Program: Sync,
 {
     /// Explores with the strategy of the settings on as many OS threads as they say, if it is one
-    /// that can: [`Strategy::Dpor`]. All others use one. `make` makes the substrates of the others.
+    /// that can: [`Strategy::Dpor`], and those that sample without learning from earlier runs. All
+    /// others use one, and so does a check that goes on after failures or tells which
+    /// patterns were seen. `make` makes the substrates of
+    /// the other OS threads.
     pub fn run_with(self, make: &(dyn Fn() -> S + Sync)) -> Result<Report, Refusal> {
+        let Settings { workers, keep_going, coverage, .. } = self.settings;
+        let is_weak = self.settings.memory != MemoryModel::Sc;
+        if workers.count == NonZeroUsize::MIN || *keep_going || coverage.is_some() || is_weak {
+            return self.run();
+        }
         match self.settings.strategy {
-            // Which patterns were seen is told by one alone.
-            Strategy::Dpor
-                if self.settings.workers.count > NonZeroUsize::MIN
-                    && self.settings.coverage.is_none() =>
-            {
-                self.search_together(make)
-            }
+            Strategy::Dpor => self.search_together(make),
+            Strategy::Random => self.sample_together(Random::default(), make),
+            Strategy::BasicPos => self.sample_together(Pos::basic(), make),
+            Strategy::Pos => self.sample_together(Pos::plain(), make),
+            Strategy::PosStar => self.sample_together(Pos::default(), make),
+            Strategy::Rapos => self.sample_together(Rapos::default(), make),
             _ => self.run(),
         }
     }
@@ -169,6 +177,7 @@ where
             | Finding::Deadlock(_)
             | Finding::Race { .. }
             | Finding::StepLimit { .. }
+            | Finding::Leak(_)
             | Finding::Stuck { .. } => failure.reproduced && self.confirm(&failure.trace),
         }
     }

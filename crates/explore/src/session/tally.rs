@@ -3,6 +3,8 @@
 use raddle_core::{Accesses, Ending, Trace};
 
 use super::Settings;
+use super::census::Census;
+use super::oddities::Warnings;
 use crate::{Classes, MapCoverage, Strategy};
 
 /// Fingerprints kept before the number of classes is estimated.
@@ -16,6 +18,9 @@ pub(super) struct Tally {
     pub(super) classes: Classes,
     pub(super) discarded: u64,
     pub(super) threads: u32,
+    /// Failures after which the session went on.
+    pub(super) census: Census,
+    pub(super) warnings: Warnings,
     pub(super) coverage: Option<MapCoverage>,
 }
 
@@ -31,6 +36,8 @@ impl Tally {
             classes: Classes::new(CLASS_LIMIT),
             discarded: 0,
             threads: 0,
+            census: Census::default(),
+            warnings: Warnings::default(),
             coverage: by.map(MapCoverage::new),
         }
     }
@@ -54,6 +61,7 @@ impl Tally {
         self.classes.merge(&other.classes);
         self.discarded += other.discarded;
         self.threads = self.threads.max(other.threads);
+        self.warnings.merge(&other.warnings);
     }
 
     #[inline]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use raddle_core::{Choice, Effect, Ending, Event, TokenError, Trace};
+use raddle_core::{Choice, Effect, Ending, Event, EventId, Finding, TokenError, Trace};
 use raddle_engine::Stuck;
 
 /// Why a replay did not take place.
@@ -79,6 +79,37 @@ pub(super) fn describe(event: Option<&Event>, trace: &Trace) -> String {
     }
 }
 
+/// What could have happened where a run left the choices prescribed for it.
+pub(super) fn possible(trace: &Trace) -> String {
+    let able = trace.pending.iter().filter(|pending| pending.enabled);
+    let able: Vec<String> = able
+        .map(|pending| {
+            let (thread, site, action) = (pending.thread, pending.site, pending.op.action());
+            format!("{thread} at {site}: {action:?}")
+        })
+        .collect();
+    if able.is_empty() {
+        return "no thread could go on".into();
+    }
+    format!("only this was: {}", able.join("; "))
+}
+
+/// What raddle itself would not do in a run, if that ended it: the program uses something that it may
+/// not share between runs.
+pub(super) fn refused(trace: &Trace) -> Option<Finding> {
+    match &trace.ending {
+        Ending::Panicked(panic) if panic.message.starts_with("raddle: ") => {
+            Some(Finding::Panic(panic.clone()))
+        }
+        Ending::Panicked(_)
+        | Ending::Finished
+        | Ending::Deadlock
+        | Ending::StepLimit
+        | Ending::Abandoned
+        | Ending::Diverged(_) => None,
+    }
+}
+
 fn ended(ending: &Ending) -> String {
     match ending {
         Ending::Finished => "the execution had ended".into(),
@@ -98,8 +129,13 @@ fn ended(ending: &Ending) -> String {
 pub(super) fn choice(choice: Choice) -> String {
     match choice {
         Choice::Thread(thread) => format!("a step of {thread}"),
+        Choice::Source(EventId::INITIAL) => "reading the initial value".into(),
         Choice::Source(source) => {
             format!("reading event {} of {}", source.index + 1, source.thread)
+        }
+        Choice::Place(EventId::INITIAL) => "storing right behind the initial value".into(),
+        Choice::Place(before) => {
+            format!("storing right behind event {} of {}", before.index + 1, before.thread)
         }
         Choice::Value(value) => format!("the value {value}"),
     }

@@ -11,6 +11,7 @@ use raddle_runtime::port::{self, Kind, Name};
 
 pub use std::sync::atomic::{Ordering, compiler_fence};
 
+use crate::naming::Named;
 use crate::unexpected;
 
 /// A memory fence, as [`std::sync::atomic::fence`].
@@ -27,7 +28,7 @@ pub fn fence(order: Ordering) {
     port::submit(op, Site::caller());
 }
 
-#[inline]
+#[inline(always)]
 fn translate(order: Ordering) -> Order {
     match order {
         Ordering::Relaxed => Order::Relaxed,
@@ -75,7 +76,7 @@ const fn update_kind(function: Rmw, scalar: Scalar) -> Op {
     Op::new(ObjectId::NONE, Action::Atomic(op))
 }
 
-#[inline]
+#[inline(always)]
 fn value(effect: Effect) -> u64 {
     match effect {
         Effect::Value(value) => value,
@@ -155,7 +156,8 @@ macro_rules! atomic_type {
             }
 
             /// As [`compare_exchange`](Self::compare_exchange), but may fail without reason.
-            /// Inside a check it does not.
+            /// Inside a check it does not, unless [`Config::spurious`](crate::Config::spurious)
+            /// asks for it.
             #[inline]
             #[track_caller]
             pub fn compare_exchange_weak(
@@ -165,7 +167,13 @@ macro_rules! atomic_type {
                 success: Ordering,
                 failure: Ordering,
             ) -> Result<$type, $type> {
-                self.exchange(true, current, new, (success, failure), Site::caller())
+                let site = Site::caller();
+                if port::spurious(site) {
+                    let order = failure_order(failure);
+                    let effect = self.access(|object| Op::load(object, order), site);
+                    return Err(effect.map_or(current, |effect| ($value)(value(effect))));
+                }
+                self.exchange(true, current, new, (success, failure), site)
                     .unwrap_or_else(|| self.inner.compare_exchange_weak(current, new, success, failure))
             }
 
@@ -237,9 +245,12 @@ macro_rules! atomic_type {
 
             #[inline(always)]
             fn access(&self, make: impl FnOnce(ObjectId) -> Op, site: Site) -> Option<Effect> {
-                let initial =
-                    || Some(Initial::Atomic($scalar, ($bits)(self.inner.load(Ordering::Relaxed))));
-                port::operate(Kind::Atomic, &self.name, initial, make, site)
+                port::operate(Kind::Atomic, &self.name, || Some(self.begin()), make, site)
+            }
+
+            /// What the variable holds when a run first uses it.
+            fn begin(&self) -> Initial {
+                Initial::Atomic($scalar, ($bits)(self.inner.load(Ordering::Relaxed)))
             }
 
             #[inline(always)]
@@ -278,6 +289,12 @@ macro_rules! atomic_type {
         impl $(<$generic>)? From<$type> for $name $(<$generic>)? {
             fn from(value: $type) -> Self {
                 Self::new(value)
+            }
+        }
+
+        impl $(<$generic>)? Named for $name $(<$generic>)? {
+            fn call(&self, name: &str, site: Site) {
+                port::call_object(&self.name, || Some(self.begin()), name, site);
             }
         }
 

@@ -8,9 +8,12 @@ use raddle_core::{Action, CondvarOp, Effect, ObjectId, Op, Site};
 use raddle_engine::Initial;
 use raddle_runtime::port::{self, Kind, Name};
 
+use crate::naming::Named;
+
 use super::MutexGuard;
 
-/// A condition variable, as [`std::sync::Condvar`]. There are no spurious wake-ups.
+/// A condition variable, as [`std::sync::Condvar`]. Inside a check no wait ends without a
+/// reason, unless [`Config::spurious`](crate::Config::spurious) asks for it.
 ///
 /// ```
 /// use raddle::sync::{Arc, Condvar, Mutex};
@@ -65,9 +68,11 @@ impl Condvar {
                 Err(back) => Err(std::sync::PoisonError::new(back.into_inner().0)),
             };
         }
+        // A wait that may end without a reason is one whose time may be up.
+        let timed = port::spurious(site);
         self.submit(CondvarOp::Enqueue, site);
         guard.suspend_in_run(site, || {
-            self.submit(CondvarOp::Consume { timed: false }, site);
+            self.submit(CondvarOp::Consume { timed }, site);
         })
     }
 
@@ -156,6 +161,7 @@ impl Condvar {
     }
 
     /// Wakes one waiting thread, as [`std::sync::Condvar::notify_one`].
+    #[inline]
     #[track_caller]
     pub fn notify_one(&self) {
         if self.submit(CondvarOp::NotifyOne, Site::caller()).is_none() {
@@ -164,6 +170,7 @@ impl Condvar {
     }
 
     /// Wakes all waiting threads, as [`std::sync::Condvar::notify_all`].
+    #[inline]
     #[track_caller]
     pub fn notify_all(&self) {
         if self.submit(CondvarOp::NotifyAll, Site::caller()).is_none() {
@@ -178,6 +185,12 @@ impl Condvar {
         let kind = Kind::of(op);
         let make = |object| op.on(object);
         port::operate(kind, &self.name, || Some(Initial::Condvar), make, site)
+    }
+}
+
+impl Named for Condvar {
+    fn call(&self, name: &str, site: Site) {
+        port::call_object(&self.name, || Some(Initial::Condvar), name, site);
     }
 }
 

@@ -11,9 +11,11 @@ use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 
 use raddle_core::{Action, Effect, MutexOp, ObjectId, Op, Site};
 use raddle_engine::Initial;
+use raddle_runtime::Origin;
 use raddle_runtime::port::{self, Kind, Name};
 
 use super::poison::result;
+use crate::naming::Named;
 use crate::unexpected;
 
 // Made once, by the compiler; only the object is to be filled in.
@@ -36,6 +38,7 @@ pub struct Mutex<T: ?Sized> {
     outside: std::sync::Mutex<()>,
     /// The run in which a thread panicked while it held the lock.
     poisoned_in: AtomicU64,
+    origin: Origin,
     data: UnsafeCell<T>,
 }
 
@@ -73,6 +76,7 @@ impl<T> Mutex<T> {
             }),
             outside: std::sync::Mutex::new(()),
             poisoned_in: AtomicU64::new(0),
+            origin: Origin::new(),
             data: UnsafeCell::new(value),
         }
     }
@@ -143,11 +147,18 @@ impl<T: ?Sized> Mutex<T> {
     /// `None` outside a run.
     #[inline]
     fn submit(&self, kind: Kind, op: Op, site: Site) -> Option<Effect> {
-        let initial = || {
-            let held_outside = matches!(self.outside.try_lock(), Err(TryLockError::WouldBlock));
-            (!held_outside).then_some(Initial::Mutex)
-        };
-        port::operate(kind, &self.name, initial, |object| op.on(object), site)
+        port::operate(kind, &self.name, || self.begin(site), |object| op.on(object), site)
+    }
+
+    /// The run under way uses the mutex for the first time. `None` if somebody outside holds it.
+    #[cold]
+    fn begin(&self, site: Site) -> Option<Initial> {
+        if matches!(self.outside.try_lock(), Err(TryLockError::WouldBlock)) {
+            return None;
+        }
+        // SAFETY: nobody holds the lock, so that there are no references to the data.
+        unsafe { self.origin.used_in_run(self.data.get(), "Mutex", site) };
+        Some(Initial::Mutex)
     }
 
     #[inline(always)]
@@ -166,6 +177,7 @@ impl<T: ?Sized> Mutex<T> {
         MutexGuard { mutex: self, _not_send: PhantomData }
     }
 
+    #[inline]
     fn lock_outside(&self, site: Site) -> LockResult<MutexGuard<'_, T>> {
         match self.outside.lock() {
             Ok(held) => Ok(self.guard_outside(held, site)),
@@ -173,17 +185,21 @@ impl<T: ?Sized> Mutex<T> {
         }
     }
 
+    #[inline]
     fn guard_outside<'a>(
         &'a self,
         held: std::sync::MutexGuard<'a, ()>,
         site: Site,
     ) -> MutexGuard<'a, T> {
         self.name.assert_outside(site);
+        self.origin.used_outside();
         self.keep(held);
-        self.guard(site)
+        // What else is kept of a hold is for runs: the real lock knows of panics.
+        MutexGuard { mutex: self, _not_send: PhantomData }
     }
 
     /// Keeps the real lock in the hold.
+    #[inline]
     fn keep<'a>(&'a self, held: std::sync::MutexGuard<'a, ()>) {
         // SAFETY: it is taken out again only by the guard, which borrows the mutex: until then the
         // lock that it borrows from neither moves nor ends.
@@ -230,6 +246,12 @@ impl<T: Default> Default for Mutex<T> {
 impl<T> From<T> for Mutex<T> {
     fn from(value: T) -> Mutex<T> {
         Mutex::new(value)
+    }
+}
+
+impl<T: ?Sized> Named for Mutex<T> {
+    fn call(&self, name: &str, site: Site) {
+        port::call_object(&self.name, || self.begin(site), name, site);
     }
 }
 
@@ -303,6 +325,7 @@ impl<T: ?Sized> Mutex<T> {
     }
 
     /// A guard ends outside runs.
+    #[inline]
     fn unlock_outside(&self) {
         // SAFETY: called by the guard, which has the hold. It may outlive the run it was made in; then
         // there is no real lock, and nothing to do.

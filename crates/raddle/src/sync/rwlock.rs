@@ -9,9 +9,11 @@ use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 
 use raddle_core::{Action, Effect, Op, RwLockOp, Site};
 use raddle_engine::Initial;
+use raddle_runtime::Origin;
 use raddle_runtime::port::{self, Kind, Name};
 
 use super::poison::{Poison, result};
+use crate::naming::Named;
 use crate::unexpected;
 
 /// A reader-writer lock, as [`std::sync::RwLock`].
@@ -29,6 +31,7 @@ pub struct RwLock<T: ?Sized> {
     /// The lock outside runs. Inside one the engine decides.
     outside: std::sync::RwLock<()>,
     poison: Poison,
+    origin: Origin,
     data: UnsafeCell<T>,
 }
 
@@ -49,6 +52,7 @@ impl<T> RwLock<T> {
             name: Name::new(),
             outside: std::sync::RwLock::new(()),
             poison: Poison::new(),
+            origin: Origin::new(),
             data: UnsafeCell::new(value),
         }
     }
@@ -146,17 +150,24 @@ impl<T: ?Sized> RwLock<T> {
 
     /// `None` outside a run.
     fn submit(&self, op: RwLockOp, site: Site) -> Option<Effect> {
-        let initial = || {
-            let held_outside = matches!(self.outside.try_write(), Err(TryLockError::WouldBlock));
-            (!held_outside).then_some(Initial::RwLock)
-        };
         port::operate(
             Kind::Any,
             &self.name,
-            initial,
+            || self.begin(site),
             |object| Op::new(object, Action::RwLock(op)),
             site,
         )
+    }
+
+    /// The run under way uses the lock for the first time. `None` if somebody outside holds it.
+    #[cold]
+    fn begin(&self, site: Site) -> Option<Initial> {
+        if matches!(self.outside.try_write(), Err(TryLockError::WouldBlock)) {
+            return None;
+        }
+        // SAFETY: nobody holds the lock, so that there are no references to the data.
+        unsafe { self.origin.used_in_run(self.data.get(), "RwLock", site) };
+        Some(Initial::RwLock)
     }
 
     fn reader_in_run(&self, site: Site) -> LockResult<RwLockReadGuard<'_, T>> {
@@ -177,6 +188,7 @@ impl<T: ?Sized> RwLock<T> {
         site: Site,
     ) -> RwLockReadGuard<'a, T> {
         self.name.assert_outside(site);
+        self.origin.used_outside();
         RwLockReadGuard { lock: self, held: Held::Outside(held), _not_send: PhantomData }
     }
 
@@ -186,6 +198,7 @@ impl<T: ?Sized> RwLock<T> {
         site: Site,
     ) -> RwLockWriteGuard<'a, T> {
         self.name.assert_outside(site);
+        self.origin.used_outside();
         let held = Held::Outside(held);
         RwLockWriteGuard { lock: self, held, was_panicking: false, _not_send: PhantomData }
     }
@@ -233,6 +246,12 @@ impl<T: Default> Default for RwLock<T> {
 impl<T> From<T> for RwLock<T> {
     fn from(value: T) -> RwLock<T> {
         RwLock::new(value)
+    }
+}
+
+impl<T: ?Sized> Named for RwLock<T> {
+    fn call(&self, name: &str, site: Site) {
+        port::call_object(&self.name, || self.begin(site), name, site);
     }
 }
 

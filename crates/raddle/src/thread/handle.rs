@@ -44,8 +44,8 @@ pub fn current() -> Thread {
     Thread::in_run(port::thread(), belongings::name())
 }
 
-/// Waits until somebody calls [`Thread::unpark`], as [`std::thread::park`]. Inside a check there are
-/// no spurious wake-ups.
+/// Waits until somebody calls [`Thread::unpark`], as [`std::thread::park`]. Inside a check it does not
+/// end without a reason, unless [`Config::spurious`](crate::Config::spurious) asks for it.
 ///
 /// ```
 /// let parked = raddle::thread::spawn(raddle::thread::park);
@@ -57,7 +57,9 @@ pub fn park() {
     if !port::active() {
         return std::thread::park();
     }
-    submit(port::thread(), ParkOp::Park { timed: false }, Site::caller());
+    let site = Site::caller();
+    let timed = port::spurious(site);
+    submit(port::thread(), ParkOp::Park { timed }, site);
 }
 
 /// Waits until somebody calls [`Thread::unpark`] or until the time is up, as

@@ -65,8 +65,9 @@ where
     // However `f` and the waiting end: nobody leaves while there are threads that borrow.
     let unwinding = WaitWhileUnwinding { children, site };
     let result = f(&scope);
-    children.wait(site);
+    let panicked = children.wait(site);
     std::mem::forget(unwinding);
+    assert!(!panicked, "a scoped thread panicked");
     result
 }
 
@@ -155,18 +156,19 @@ impl<T> ScopedJoinHandle<'_, T> {
     /// Waits until the thread has ended, as [`std::thread::ScopedJoinHandle::join`].
     ///
     /// Inside a check a panic that leaves a thread ends the execution as a failure, so that this
-    /// does not return `Err`.
+    /// does not return `Err`, unless [`Panics::Join`](crate::Panics::Join) asks for it.
     #[track_caller]
     pub fn join(self) -> Result<T> {
         match self.handle {
             Handle::Outside(handle) => handle.join(),
             Handle::InRun { work, child } => {
-                port::join(super::here(&self.thread), Site::caller());
+                let thread = super::here(&self.thread);
+                port::join(thread, Site::caller());
                 child.joined.store(true, Ordering::Relaxed);
                 // SAFETY: the caller is part of the run that spawned the thread, see `here`, and
                 // the thread has ended.
                 let value = unsafe { work.take() };
-                value.ok_or_else(super::unwound)
+                value.ok_or_else(|| super::panicked(thread))
             }
         }
     }
@@ -220,8 +222,9 @@ impl Children {
     }
 
     /// Waits until all have ended, also those that they spawn meanwhile: these are in the list
-    /// before whoever spawned them ends.
-    fn wait(&self, site: Site) {
+    /// before whoever spawned them ends. Tells whether one of them panicked that nobody else joined.
+    fn wait(&self, site: Site) -> bool {
+        let mut panicked = false;
         for number in 0.. {
             let children = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             let Some(child) = children.get(number).cloned() else { break };
@@ -229,7 +232,9 @@ impl Children {
             drop(children);
             if let Some(thread) = child.thread.get() {
                 if !child.joined.load(Ordering::Relaxed) {
-                    port::join(super::here(thread), site);
+                    let thread = super::here(thread);
+                    port::join(thread, site);
+                    panicked |= port::take_panic(thread).is_some();
                     child.joined.store(true, Ordering::Relaxed);
                 }
             }
@@ -237,6 +242,7 @@ impl Children {
             // leave the OS thread of its run.
             unsafe { child.work.clear() };
         }
+        panicked
     }
 }
 
@@ -248,6 +254,7 @@ struct WaitWhileUnwinding<'a> {
 
 impl Drop for WaitWhileUnwinding<'_> {
     fn drop(&mut self) {
-        self.children.wait(self.site);
+        // The panic that is under way is told, as in `std`.
+        let _ = self.children.wait(self.site);
     }
 }

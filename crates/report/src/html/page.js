@@ -77,7 +77,7 @@
       const link = element("a", `step ${other.step}`);
       link.addEventListener("click", () => choose(byStep.get(other.step)));
       const [kind] = ties(other).find((tie) => tie[1] === step);
-      const words = { "reads": "read by", "overwrites": "overwritten by", "after": "lets go on", "taken-in": "given back in" };
+      const words = { "reads": "read by", "stores-before": "newer than", "overwrites": "overwritten by", "after": "lets go on", "taken-in": "given back in" };
       say(words[kind], link);
     }
     const { file, line } = row.dataset;

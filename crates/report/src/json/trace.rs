@@ -113,6 +113,7 @@ fn event(trace: &Trace, at: usize, names: &Names<'_>, links: &Links) -> Json {
         ("effect", effect(event, scalar)),
         ("text", Json::text(performed(event, names))),
         ("link", Json::or_null(links.link(at), link_json)),
+        ("missed", Json::or_null(links.missed(at), |at| Json::Number(at as u64 + 1))),
         ("after", Json::or_null(links.after(at), |at| Json::Number(at as u64 + 1))),
         ("site", site(event.site)),
     ])
@@ -134,6 +135,7 @@ fn link_json(link: Link) -> Json {
     match link {
         Link::Reads(at) => kind("reads", [step(at)]),
         Link::ReadsInitial => kind("reads-initial", []),
+        Link::StoresBefore(at) => kind("stores-before", [step(at)]),
         Link::Overwrites(at) => kind("overwrites", [step(at)]),
         Link::TakenIn(at) => kind("taken-in", [step(at)]),
     }

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use expect_test::Expect;
 use raddle_core::{
-    Action, Effect, Event, EventId, Failure, Finding, ObjectId, ObjectInfo, ObjectKind, Op, Panic,
-    Pending, Report, Site, ThreadId, ThreadInfo, ThreadOp, Trace, Verdict,
+    Action, Effect, Event, EventId, Failure, Finding, MemoryModel, ObjectId, ObjectInfo,
+    ObjectKind, Op, Panic, Pending, Report, Site, ThreadId, ThreadInfo, ThreadOp, Trace, Verdict,
 };
 
 use raddle_report::Paint;
@@ -121,6 +121,7 @@ pub(crate) fn report(verdict: Verdict) -> Report {
     Report {
         name: "tests::queue".into(),
         strategy: "random".into(),
+        memory: MemoryModel::Sc,
         seed: 0,
         verdict,
         executions: 10_000,
@@ -135,6 +136,8 @@ pub(crate) fn report(verdict: Verdict) -> Report {
         patterns: None,
         guarantees: Vec::new(),
         unseen: None,
+        failures: None,
+        warnings: Vec::new(),
         threads: 3,
     }
 }

@@ -62,8 +62,12 @@ fn bounded() {
 
 #[test]
 fn in_parts() {
-    let phase =
-        |strategy: &str, executions, end| Phase { strategy: strategy.into(), executions, end };
+    let phase = |strategy: &str, executions, end| Phase {
+        strategy: strategy.into(),
+        executions,
+        failing: 0,
+        end,
+    };
     let phases = vec![
         phase("dpor", 2_500, PhaseEnd::TooMany(1.26e9)),
         phase("random", 7_500, PhaseEnd::OutOfBudget),
@@ -82,6 +86,7 @@ fn with_promises() {
     let phase = |strategy: &str, executions| Phase {
         strategy: strategy.into(),
         executions,
+        failing: 0,
         end: PhaseEnd::OutOfBudget,
     };
     let phases = vec![phase("pos-star", 5_000), phase("pct:2", 5_000)];
@@ -91,6 +96,7 @@ fn with_promises() {
         threads: 3,
         steps: 118,
         in_one_phase: false,
+        history: None,
         runs: 2_500,
         escape,
     };

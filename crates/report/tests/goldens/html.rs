@@ -8,8 +8,11 @@ use std::time::{Duration, Instant};
 
 use raddle_core::{Report, Verdict};
 
+use serde_json::Value;
+
 use crate::build::{Build, failed, panic, report};
-use crate::{programs, real};
+use crate::picture::{Picture, Place};
+use crate::{causes, programs, real};
 
 /// The lines that the goldens' programs have.
 pub(crate) fn source(file: &str, line: u32) -> Option<String> {
@@ -79,6 +82,20 @@ fn a_clean_result() {
 
 /// Nothing is fetched from anywhere.
 #[test]
+fn failures_by_cause() {
+    let page = page(&causes::several());
+    assert_contains(
+        &page,
+        &[
+            "312 of 10,000 executions fail: 3.1 %",
+            "by strategy: pos-star 11 of 5,000 · pct:2 301 of 5,000",
+            "60 × a &quot;queue&quot; is empty at src/lib.rs:20:9",
+            "RADDLE_REPLAY=r1-SECOND",
+        ],
+    );
+}
+
+#[test]
 fn a_page_needs_nothing_else() {
     let page = page(&lost_update());
     for part in ["http:", "https:", " src=", "<link", "@import"] {
@@ -100,19 +117,29 @@ fn texts_are_only_texts() {
     assert_contains(&page, &["&lt;img src=x onerror=alert(1)&gt; &amp; &quot;quotes&quot;"]);
 }
 
-/// What a browser makes of a page, after its scripts and then `script` have run; `None` if there is no
-/// browser.
-fn in_browser(name: &str, page: &str, fragment: &str, script: &str) -> Option<String> {
+/// The browser of this machine, if it has one.
+fn browser() -> Option<&'static str> {
     let browser = ["chromium", "chromium-browser", "google-chrome"].into_iter().find(|browser| {
         let version = Command::new(browser).arg("--version").output();
         version.is_ok_and(|output| output.status.success())
     });
-    let Some(browser) = browser else {
+    if browser.is_none() {
         // Past the harness, which keeps what is printed.
         let notice = "NOT TESTED: no Chromium here, so no page was looked at in a browser\n";
         std::io::stderr().write_all(notice.as_bytes()).unwrap();
-        return None;
-    };
+    }
+    browser
+}
+
+/// Lets a browser look at a page, after whose scripts `script` runs. What it prints.
+fn look(
+    browser: &str,
+    name: &str,
+    page: &str,
+    fragment: &str,
+    script: &str,
+    how: &[String],
+) -> String {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let file = folder.join(format!("{name}.html"));
     let noticed =
@@ -121,13 +148,15 @@ fn in_browser(name: &str, page: &str, fragment: &str, script: &str) -> Option<St
         .replacen("<head>", &format!("<head>{noticed}"), 1)
         .replace("</body>", &format!("<script>{script}</script></body>"));
     fs::write(&file, page).unwrap();
-    let dom = folder.join(format!("{name}.dom"));
+    let printed = folder.join(format!("{name}.dom"));
     let mut child = Command::new(browser)
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--window-size=1400,900"])
+        .args(["--force-device-scale-factor=1", "--hide-scrollbars"])
         .arg(format!("--user-data-dir={}", folder.join(format!("{name}-profile")).display()))
-        .args(["--virtual-time-budget=2000", "--dump-dom"])
+        .arg("--virtual-time-budget=2000")
+        .args(how)
         .arg(format!("file://{}{fragment}", file.display()))
-        .stdout(fs::File::create(&dom).unwrap())
+        .stdout(fs::File::create(&printed).unwrap())
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
@@ -139,10 +168,38 @@ fn in_browser(name: &str, page: &str, fragment: &str, script: &str) -> Option<St
         }
         std::thread::sleep(Duration::from_millis(50));
     }
-    let shown = fs::read_to_string(&dom).unwrap();
+    fs::read_to_string(&printed).unwrap()
+}
+
+/// What a browser makes of a page, after its scripts and then `script` have run; `None` if there is no
+/// browser.
+fn in_browser(name: &str, page: &str, fragment: &str, script: &str) -> Option<String> {
+    let browser = browser()?;
+    let shown = look(browser, name, page, fragment, script, &["--dump-dom".to_owned()]);
     assert!(shown.contains("</html>"), "{browser} shows nothing: {shown}");
     assert!(!shown.contains("<title>ERROR"), "{shown}");
     Some(shown)
+}
+
+/// A picture of a page, and where on it things are: what `places` makes, an expression of the page's.
+fn photographed(name: &str, page: &str, fragment: &str, places: &str) -> Option<(Picture, Value)> {
+    let browser = browser()?;
+    let write = format!(
+        "const box = (selector) => {{ const r = document.querySelector(selector).getBoundingClientRect(); \
+         return [r.left, r.top, r.right, r.bottom]; }};\
+         setTimeout(() => {{ scrollTo(0, 0); const data = document.createElement('script'); data.id = 'places'; \
+         data.type = 'application/json'; data.textContent = JSON.stringify({places}); \
+         document.body.append(data); }}, 1000);"
+    );
+    let shown = look(browser, name, page, fragment, &write, &["--dump-dom".to_owned()]);
+    let (_, places) = shown.split_once("id=\"places\"").expect("places were written down");
+    let (_, places) = places.split_once('>').expect("an element");
+    let (places, _) = places.split_once("</script>").expect("its end");
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.png"));
+    let _ = fs::remove_file(&file);
+    look(browser, name, page, fragment, &write, &[format!("--screenshot={}", file.display())]);
+    let picture = Picture::read(&fs::read(&file).expect("a picture was taken"));
+    Some((picture, serde_json::from_str(places).expect("places are JSON")))
 }
 
 /// Keys as if they were pressed.
@@ -211,4 +268,70 @@ fn a_browser_shows_other_pages_without_errors() {
     ] {
         in_browser(name, &page(&report), "", "");
     }
+}
+
+/// What a person sees: the verdict in its colour, both lanes side by side, the chosen step marked, and the
+/// arrow from where the text says to where it says.
+#[test]
+fn a_picture_shows_the_failure() {
+    let places = "{badge: box('.badge'), headline: box('.headline'), \
+        lanes: [...document.querySelectorAll('.steps th')].filter((lane) => \
+          ['main', 'thread 1'].includes(lane.textContent)).map((lane) => { \
+          const r = lane.getBoundingClientRect(); return [r.left, r.top, r.right, r.bottom]; }), \
+        chosen: box('#step-6'), other: box('#step-5'), written: box('#step-4'), \
+        arrow: (() => { const path = document.querySelector('.arrow.overwrites.strong'); \
+          const length = path.getTotalLength(), matrix = path.getScreenCTM(); \
+          return [0.25, 0.5, 0.75, 1].map((part) => { \
+            const point = path.getPointAtLength(part * length).matrixTransform(matrix); \
+            return [point.x, point.y]; }); })()}";
+    let page = page(&lost_update());
+    let Some((picture, places)) = photographed("photographed", &page, "#step-6", places) else {
+        return;
+    };
+    assert_eq!((picture.width, picture.height), (1400, 900));
+    let place = |name: &str| Place::read(&places[name]);
+
+    let [red, green, blue] = picture.paper(place("badge"));
+    assert!(red > green && red > blue, "the verdict is bad: {:?}", [red, green, blue]);
+    assert!(picture.ink(place("badge")) > 50 && picture.ink(place("headline")) > 500);
+
+    let lanes: Vec<Place> = places["lanes"].as_array().unwrap().iter().map(Place::read).collect();
+    assert_eq!(lanes.len(), 2);
+    assert!(!lanes[0].overlaps(&lanes[1]) && lanes[0].top == lanes[1].top, "{lanes:?}");
+    for lane in &lanes {
+        assert!(picture.ink(*lane) > 20, "a lane has its name");
+    }
+
+    let (chosen, other) = (picture.paper(place("chosen")), picture.paper(place("other")));
+    assert_ne!(chosen, other, "the chosen step is marked");
+    assert!(picture.ink(place("chosen")) > 200 && picture.ink(place("other")) > 200);
+
+    let points = places["arrow"].as_array().unwrap();
+    let (end, written) = (&points[points.len() - 1], place("written"));
+    let end = (end[0].as_f64().unwrap(), end[1].as_f64().unwrap());
+    let reaches = |place: Place| place.top - 2.0 <= end.1 && end.1 <= place.bottom + 2.0;
+    assert!(reaches(written) || reaches(place("chosen")), "{end:?} {written:?}");
+    for point in points {
+        let (x, y) = (point[0].as_f64().unwrap(), point[1].as_f64().unwrap());
+        let paper =
+            picture.paper(Place { left: x - 40.0, top: y - 6.0, right: x + 40.0, bottom: y + 6.0 });
+        assert!(picture.is_drawn(x, y, paper), "the arrow is drawn at {x}, {y}");
+    }
+}
+
+#[test]
+fn a_picture_of_a_clean_result() {
+    let page = page(&report(Verdict::Exhausted));
+    let places = "{badge: box('.badge'), text: box('.headline'), body: box('body')}";
+    let Some((picture, places)) = photographed("photographed-clean", &page, "", places) else {
+        return;
+    };
+    let [red, green, blue] = picture.paper(Place::read(&places["badge"]));
+    assert!(green > red && green > blue, "the verdict is good: {:?}", [red, green, blue]);
+    assert!(picture.ink(Place::read(&places["text"])) > 500);
+    // Below what is there, there is nothing.
+    let body = Place::read(&places["body"]);
+    assert!(body.bottom < 880.0, "{body:?}");
+    let below = Place { left: 0.0, top: body.bottom + 5.0, right: 1400.0, bottom: 895.0 };
+    assert_eq!(picture.ink(below), 0);
 }

@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 
 use expect_test::{Expect, expect};
 use raddle_core::{
-    Action, AtomicOp, Bounds, ChannelOp, CondvarOp, Effect, Finding, MutexOp, ObjectId, ObjectKind,
-    OnceOp, Order, ParkOp, Phase, PhaseEnd, Report, Scalar, Search, Site, ThreadId, ThreadOp,
-    Verdict,
+    Action, AtomicOp, Bounds, ChannelOp, CondvarOp, Effect, Finding, Guarantee, Leak, MutexOp,
+    ObjectId, ObjectKind, OnceOp, Order, ParkOp, Phase, PhaseEnd, Report, Scalar, Search, Site,
+    ThreadId, ThreadOp, Verdict,
 };
 use serde_json::Value;
 
 use crate::build::{Build, failed, panic, report};
-use crate::{programs, real, site};
+use crate::{causes, programs, real, site};
 
 const PAGE: &str = include_str!("../../../../docs/report-json.md");
 
@@ -78,6 +78,7 @@ fn a_clean_result() {
               "version": 1,
               "name": "tests::queue",
               "strategy": "random",
+              "memory": "SC",
               "seed": 0,
               "verdict": {"kind": "sampled"},
               "executions": 10000,
@@ -93,7 +94,9 @@ fn a_clean_result() {
               "patterns": null,
               "unseen": null,
               "guarantees": [],
-              "failure": null
+              "warnings": [],
+              "failure": null,
+              "failures": null
             }
         "#]],
     );
@@ -102,8 +105,12 @@ fn a_clean_result() {
 #[test]
 fn a_search_in_parts() {
     let bounds = Bounds { preemptions: Some(2), ..Bounds::default() };
-    let phase =
-        |strategy: &str, executions, end| Phase { strategy: strategy.into(), executions, end };
+    let phase = |strategy: &str, executions, end| Phase {
+        strategy: strategy.into(),
+        executions,
+        failing: 0,
+        end,
+    };
     let mut report = report(Verdict::Bounded(bounds));
     report.seed = u64::MAX;
     report.phases = vec![
@@ -119,6 +126,7 @@ fn a_search_in_parts() {
               "version": 1,
               "name": "tests::queue",
               "strategy": "random",
+              "memory": "SC",
               "seed": 18446744073709551615,
               "verdict": {"kind": "bounded", "bounds": {"preemptions": 2, "delays": null, "unfairness": null}},
               "executions": 10000,
@@ -129,20 +137,23 @@ fn a_search_in_parts() {
               "elapsed_seconds": 0.4,
               "threads": 3,
               "phases": [
-                {"strategy": "dpor", "executions": 64, "end": {"kind": "too-many", "estimate": 25000000000000.0}},
+                {"strategy": "dpor", "executions": 64, "failing": 0, "end": {"kind": "too-many", "estimate": 25000000000000.0}},
                 {
                   "strategy": "bpor:2",
                   "executions": 9936,
+                  "failing": 0,
                   "end": {"kind": "bounded", "bounds": {"preemptions": 2, "delays": null, "unfairness": null}}
                 },
-                {"strategy": "random", "executions": 1, "end": {"kind": "too-many", "estimate": null}}
+                {"strategy": "random", "executions": 1, "failing": 0, "end": {"kind": "too-many", "estimate": null}}
               ],
               "search": {"blocked": 3, "points": 40, "planned": 5, "estimate": 120.0},
               "coverage": null,
               "patterns": null,
               "unseen": null,
               "guarantees": [],
-              "failure": null
+              "warnings": [],
+              "failure": null,
+              "failures": null
             }
         "#]],
     );
@@ -158,6 +169,7 @@ fn a_run() {
               "version": 1,
               "name": "real",
               "strategy": "replay",
+              "memory": "SC",
               "seed": 0,
               "verdict": {"kind": "failed"},
               "executions": 1,
@@ -173,6 +185,7 @@ fn a_run() {
               "patterns": null,
               "unseen": null,
               "guarantees": [],
+              "warnings": [],
               "failure": {
                 "summary": "assertion `left == right` failed: an update got lost: left: 0, right: 1",
                 "finding": {"kind": "panic", "thread": 0, "message": "assertion `left == right` failed: an update got lost\n  left: 0\n right: 1", "place": "crates/report/tests/goldens/programs.rs:18:5", "backtrace": null},
@@ -191,18 +204,19 @@ fn a_run() {
                   "steps": 8,
                   "omitted": 0,
                   "events": [
-                    {"step": 1, "thread": 0, "index": 0, "object": 1, "operation": {"kind": "thread.spawn"}, "effect": {"kind": "value", "value": "1"}, "text": "spawn thread 1", "link": null, "after": null, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 8, "column": 17}},
-                    {"step": 2, "thread": 0, "index": 1, "object": 2, "operation": {"kind": "atomic.load", "order": "SeqCst"}, "effect": {"kind": "value", "value": "-1"}, "text": "atomic 1.load → -1", "link": {"kind": "reads-initial"}, "after": null, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 15, "column": 24}},
-                    {"step": 3, "thread": 1, "index": 0, "object": 2, "operation": {"kind": "atomic.load", "order": "SeqCst"}, "effect": {"kind": "value", "value": "-1"}, "text": "atomic 1.load → -1", "link": {"kind": "reads-initial"}, "after": 1, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 11, "column": 32}},
-                    {"step": 4, "thread": 1, "index": 1, "object": 2, "operation": {"kind": "atomic.store", "order": "SeqCst", "value": "0"}, "effect": null, "text": "atomic 1.store 0", "link": null, "after": null, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 12, "column": 21}},
-                    {"step": 5, "thread": 1, "index": 2, "object": 1, "operation": {"kind": "thread.exit"}, "effect": null, "text": "ends", "link": null, "after": null, "site": null},
-                    {"step": 6, "thread": 0, "index": 2, "object": 2, "operation": {"kind": "atomic.store", "order": "SeqCst", "value": "0"}, "effect": null, "text": "atomic 1.store 0", "link": {"kind": "overwrites", "step": 4}, "after": null, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 16, "column": 13}},
-                    {"step": 7, "thread": 0, "index": 3, "object": 1, "operation": {"kind": "thread.join"}, "effect": null, "text": "join thread 1", "link": null, "after": 5, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 17, "column": 11}},
-                    {"step": 8, "thread": 0, "index": 4, "object": 2, "operation": {"kind": "atomic.load", "order": "SeqCst"}, "effect": {"kind": "value", "value": "0"}, "text": "atomic 1.load → 0", "link": {"kind": "reads", "step": 6}, "after": null, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 18, "column": 24}}
+                    {"step": 1, "thread": 0, "index": 0, "object": 1, "operation": {"kind": "thread.spawn"}, "effect": {"kind": "value", "value": "1"}, "text": "spawn thread 1", "link": null, "missed": null, "after": null, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 8, "column": 17}},
+                    {"step": 2, "thread": 0, "index": 1, "object": 2, "operation": {"kind": "atomic.load", "order": "SeqCst"}, "effect": {"kind": "value", "value": "-1"}, "text": "atomic 1.load → -1", "link": {"kind": "reads-initial"}, "missed": null, "after": null, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 15, "column": 24}},
+                    {"step": 3, "thread": 1, "index": 0, "object": 2, "operation": {"kind": "atomic.load", "order": "SeqCst"}, "effect": {"kind": "value", "value": "-1"}, "text": "atomic 1.load → -1", "link": {"kind": "reads-initial"}, "missed": null, "after": 1, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 11, "column": 32}},
+                    {"step": 4, "thread": 1, "index": 1, "object": 2, "operation": {"kind": "atomic.store", "order": "SeqCst", "value": "0"}, "effect": null, "text": "atomic 1.store 0", "link": null, "missed": null, "after": null, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 12, "column": 21}},
+                    {"step": 5, "thread": 1, "index": 2, "object": 1, "operation": {"kind": "thread.exit"}, "effect": null, "text": "ends", "link": null, "missed": null, "after": null, "site": null},
+                    {"step": 6, "thread": 0, "index": 2, "object": 2, "operation": {"kind": "atomic.store", "order": "SeqCst", "value": "0"}, "effect": null, "text": "atomic 1.store 0", "link": {"kind": "overwrites", "step": 4}, "missed": null, "after": null, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 16, "column": 13}},
+                    {"step": 7, "thread": 0, "index": 3, "object": 1, "operation": {"kind": "thread.join"}, "effect": null, "text": "join thread 1", "link": null, "missed": null, "after": 5, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 17, "column": 11}},
+                    {"step": 8, "thread": 0, "index": 4, "object": 2, "operation": {"kind": "atomic.load", "order": "SeqCst"}, "effect": {"kind": "value", "value": "0"}, "text": "atomic 1.load → 0", "link": {"kind": "reads", "step": 6}, "missed": null, "after": null, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 18, "column": 24}}
                   ],
                   "pending": []
                 }
-              }
+              },
+              "failures": null
             }
         "#]],
     );
@@ -217,6 +231,7 @@ fn a_deadlock_and_names() {
               "version": 1,
               "name": "real",
               "strategy": "replay",
+              "memory": "SC",
               "seed": 0,
               "verdict": {"kind": "failed"},
               "executions": 1,
@@ -232,6 +247,7 @@ fn a_deadlock_and_names() {
               "patterns": null,
               "unseen": null,
               "guarantees": [],
+              "warnings": [],
               "failure": {
                 "summary": "deadlock: no thread can go on",
                 "finding": {
@@ -263,16 +279,17 @@ fn a_deadlock_and_names() {
                   "steps": 4,
                   "omitted": 0,
                   "events": [
-                    {"step": 1, "thread": 0, "index": 0, "object": 1, "operation": {"kind": "thread.spawn"}, "effect": {"kind": "value", "value": "1"}, "text": "spawn thread 1 (worker)", "link": null, "after": null, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 55, "column": 63}},
-                    {"step": 2, "thread": 1, "index": 0, "object": 2, "operation": {"kind": "mutex.lock"}, "effect": null, "text": "mutex 1.lock", "link": null, "after": 1, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 57, "column": 39}},
-                    {"step": 3, "thread": 1, "index": 1, "object": 1, "operation": {"kind": "thread.exit"}, "effect": null, "text": "ends", "link": null, "after": null, "site": null},
-                    {"step": 4, "thread": 0, "index": 1, "object": 1, "operation": {"kind": "thread.join"}, "effect": null, "text": "join thread 1 (worker)", "link": null, "after": 3, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 59, "column": 21}}
+                    {"step": 1, "thread": 0, "index": 0, "object": 1, "operation": {"kind": "thread.spawn"}, "effect": {"kind": "value", "value": "1"}, "text": "spawn thread 1 (worker)", "link": null, "missed": null, "after": null, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 55, "column": 63}},
+                    {"step": 2, "thread": 1, "index": 0, "object": 2, "operation": {"kind": "mutex.lock"}, "effect": null, "text": "mutex 1.lock", "link": null, "missed": null, "after": 1, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 57, "column": 39}},
+                    {"step": 3, "thread": 1, "index": 1, "object": 1, "operation": {"kind": "thread.exit"}, "effect": null, "text": "ends", "link": null, "missed": null, "after": null, "site": null},
+                    {"step": 4, "thread": 0, "index": 1, "object": 1, "operation": {"kind": "thread.join"}, "effect": null, "text": "join thread 1 (worker)", "link": null, "missed": null, "after": 3, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 59, "column": 21}}
                   ],
                   "pending": [
                     {"thread": 0, "object": 2, "operation": {"kind": "mutex.lock"}, "text": "mutex 1.lock", "enabled": false, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 60, "column": 15}}
                   ]
                 }
-              }
+              },
+              "failures": null
             }
         "#]],
     );
@@ -284,6 +301,14 @@ fn other_findings() {
     for (finding, kind) in [
         (Finding::StepLimit { steps: 10 }, "step-limit"),
         (Finding::Stuck { thread: ThreadId(1), site: site::one() }, "stuck"),
+        (
+            Finding::Leak(Leak::Lock {
+                thread: ThreadId(1),
+                object: ObjectId(0),
+                site: site::one(),
+            }),
+            "leak",
+        ),
         (
             Finding::Nondeterminism { at: 4, first: "a".into(), second: "b".into() },
             "nondeterminism",
@@ -310,6 +335,8 @@ fn the_middle_of_a_very_long_run_is_left_out() {
         build.step(0, object, store, Effect::None, site::three());
     }
     let value = parsed(&failed(Finding::StepLimit { steps: 10_500 }, build.finish()));
+    // Every store is of another value.
+    assert_eq!(value["failure"]["finding"]["circles"][4]["times"], 1);
     let trace = &value["failure"]["trace"];
     assert_eq!(trace["omitted"], 500);
     assert_eq!(trace["events"][999]["step"], 1_000);
@@ -360,4 +387,129 @@ fn what_lets_others_go_on() {
         let event = &value["failure"]["trace"]["events"][number + 2];
         assert_eq!(event["after"].as_u64(), step.4, "{event}");
     }
+}
+
+#[test]
+fn promises() {
+    let guarantee = Guarantee {
+        strategy: "pct:2".into(),
+        depth: 2,
+        threads: 3,
+        steps: 118,
+        in_one_phase: true,
+        history: None,
+        runs: 2_500,
+        escape: 8.431e-4,
+    };
+    let report =
+        Report { guarantees: vec![guarantee], unseen: Some(0.0412), ..report(Verdict::Sampled) };
+    check(
+        &report,
+        expect![[r#"
+            {
+              "version": 1,
+              "name": "tests::queue",
+              "strategy": "random",
+              "memory": "SC",
+              "seed": 0,
+              "verdict": {"kind": "sampled"},
+              "executions": 10000,
+              "steps": 123456,
+              "classes": 3911,
+              "classes_exact": true,
+              "discarded": 0,
+              "elapsed_seconds": 0.4,
+              "threads": 3,
+              "phases": [],
+              "search": null,
+              "coverage": null,
+              "patterns": null,
+              "unseen": 0.0412,
+              "guarantees": [{"strategy": "pct:2", "depth": 2, "threads": 3, "steps": 118, "in_one_phase": true, "history": null, "runs": 2500, "escape": 0.0008431}],
+              "warnings": [],
+              "failure": null,
+              "failures": null
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn failures_by_cause() {
+    check(
+        &causes::several(),
+        expect![[r#"
+            {
+              "version": 1,
+              "name": "tests::queue",
+              "strategy": "portfolio:pos-star+pct:2",
+              "memory": "SC",
+              "seed": 0,
+              "verdict": {"kind": "failed"},
+              "executions": 10000,
+              "steps": 123456,
+              "classes": 3911,
+              "classes_exact": true,
+              "discarded": 0,
+              "elapsed_seconds": 0.4,
+              "threads": 3,
+              "phases": [
+                {"strategy": "pos-star", "executions": 5000, "failing": 11, "end": {"kind": "out-of-budget"}},
+                {"strategy": "pct:2", "executions": 5000, "failing": 301, "end": {"kind": "failed"}}
+              ],
+              "search": null,
+              "coverage": null,
+              "patterns": null,
+              "unseen": null,
+              "guarantees": [],
+              "warnings": [],
+              "failure": {
+                "summary": "lost 1 of 2",
+                "finding": {"kind": "panic", "thread": 1, "message": "lost 1 of 2", "place": "src/lib.rs:20:9", "backtrace": null},
+                "execution": 1204,
+                "reproduced": true,
+                "token": "r1-TOKEN",
+                "trace": {
+                  "ending": "finished",
+                  "fingerprint": "0000000000000000",
+                  "threads": [{"id": 0, "parent": null, "position": 0, "name": null}, {"id": 1, "parent": 0, "position": 0, "name": null}],
+                  "objects": [
+                    {"id": 0, "name": "main", "kind": "thread", "thread": 0, "initial": null, "first": {"thread": 0, "index": 0}, "site": {"file": "crates/report/tests/goldens/site.rs", "line": 9, "column": 5}},
+                    {"id": 1, "name": "thread 1", "kind": "thread", "thread": 1, "initial": null, "first": {"thread": 0, "index": 0}, "site": {"file": "crates/report/tests/goldens/site.rs", "line": 9, "column": 5}}
+                  ],
+                  "steps": 1,
+                  "omitted": 0,
+                  "events": [
+                    {"step": 1, "thread": 0, "index": 0, "object": 1, "operation": {"kind": "thread.spawn"}, "effect": {"kind": "value", "value": "1"}, "text": "spawn thread 1", "link": null, "missed": null, "after": null, "site": {"file": "crates/report/tests/goldens/site.rs", "line": 5, "column": 5}}
+                  ],
+                  "pending": []
+                }
+              },
+              "failures": {
+                "failing": 312,
+                "runs": 10000,
+                "interval": [0.02798, 0.03478],
+                "causes": [
+                  {"runs": 240, "summary": "lost 1 of 2", "finding": {"kind": "panic", "thread": 1, "message": "lost 1 of 2", "place": "src/lib.rs:20:9", "backtrace": null}, "execution": 17, "reproduced": true, "token": "r1-FIRST"},
+                  {"runs": 60, "summary": "a \"queue\" is empty", "finding": {"kind": "panic", "thread": 0, "message": "a \"queue\" is empty", "place": "src/lib.rs:20:9", "backtrace": null}, "execution": 18, "reproduced": true, "token": "r1-SECOND"},
+                  {
+                    "runs": 1,
+                    "summary": "an execution did not end within 1,000 steps",
+                    "finding": {
+                      "kind": "step-limit",
+                      "steps": 1000,
+                      "circles": [
+                        {"times": 1, "thread": 0, "text": "spawn thread 1", "site": {"file": "crates/report/tests/goldens/site.rs", "line": 5, "column": 5}}
+                      ]
+                    },
+                    "execution": 9000,
+                    "reproduced": false,
+                    "token": "r1-THIRD"
+                  }
+                ],
+                "others": 11
+              }
+            }
+        "#]],
+    );
 }

@@ -1,11 +1,14 @@
 //! What reports look like. `UPDATE_EXPECT=1 cargo test -p raddle-report` rewrites the goldens.
 
 mod build;
+mod causes;
 mod clean;
 mod deadlocks;
 mod findings;
 mod html;
 mod json;
+mod oddities;
+mod picture;
 mod programs;
 mod real;
 mod site;

@@ -8,7 +8,7 @@ use raddle_engine::known::{AnyOp, AtomicOp, JoinOp, LockOp, NotifyOp, UnlockOp};
 use raddle_engine::{Initial, Memory};
 
 use super::{Phase, Run};
-use crate::port::{Caught, Entries, Parting};
+use crate::port::{Caught, Entries, Parting, Pulse};
 use crate::{Backend, Body};
 
 /// Functions of a run behind a pointer without a type.
@@ -35,6 +35,13 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         ],
         declare: Self::declare_entry,
         touch: Self::touch_entry,
+        is_racy: Self::is_racy_entry,
+        spurious: Self::spurious_entry,
+        call_object: Self::call_object_entry,
+        allocated: Self::allocated_entry,
+        freed: Self::freed_entry,
+        born: Self::born_entry,
+        keep: Self::keep_entry,
         newest: Self::newest_entry,
         life: Self::life_entry,
         join: Self::join_entry,
@@ -50,9 +57,11 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         exit: Self::exit_entry,
         panicked: Self::panicked_entry,
         unwinding: Self::unwinding_entry,
+        take_panic: Self::take_panic_entry,
         guards: Self::guards_entry,
         thread: Self::thread_entry,
         token: Self::token_entry,
+        pulse: Self::pulse_entry,
     };
 
     erased! {
@@ -76,6 +85,28 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         }
         fn touch_entry(run, object: ObjectId, writes: bool, site: Site) {
             run.with_engine(|engine| engine.touch(run.thread.get(), object, writes, site))
+        }
+        fn is_racy_entry(run, site: Site) -> bool {
+            run.crew.options.racy.contains(&site)
+        }
+        fn spurious_entry(run, site: Site) -> bool {
+            run.is_spurious(site)
+        }
+        fn call_object_entry(run, object: ObjectId, name: &str) {
+            run.crew.call_object(object, name);
+        }
+        fn allocated_entry(run, address: usize, size: usize) {
+            run.crew.heap.allocated(run.thread.get(), address, size);
+        }
+        fn freed_entry(run, address: usize) {
+            run.crew.heap.freed(address);
+        }
+        fn born_entry(run, object: ObjectId, address: usize) {
+            run.born(object, address);
+        }
+        fn keep_entry(run, place: *mut u8, size: usize) {
+            // SAFETY: promised to the port.
+            unsafe { run.crew.kept.keep(place, size) }
         }
         fn newest_entry(run, object: ObjectId) -> u64 {
             run.with_engine(|engine| engine.newest(object))
@@ -136,6 +167,9 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         fn unwinding_entry(run) -> bool {
             run.is_unwinding(run.thread.get())
         }
+        fn take_panic_entry(run, thread: ThreadId) -> Option<Box<dyn Any + Send>> {
+            run.crew.panics.take(thread)
+        }
         fn guards_entry(run, address: usize) -> bool {
             // SAFETY: only looks, on behalf of the program under test, while no coroutine operation
             // is under way.
@@ -143,6 +177,14 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         }
         fn thread_entry(run) -> ThreadId {
             run.thread.get()
+        }
+        fn pulse_entry(run) -> Option<Pulse> {
+            let me = run.thread.get();
+            run.with_engine(|engine| {
+                let events = &engine.trace().events;
+                let last = events.iter().rev().find(|event| event.id.thread == me);
+                Some(Pulse { steps: events.len(), last: last.map(|event| event.site) })
+            })
         }
         fn token_entry(run) -> String {
             run.with_engine(|engine| {

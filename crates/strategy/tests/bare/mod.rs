@@ -2,8 +2,9 @@
 //! that probabilities are those of the papers.
 
 use raddle_core::{
-    Access, Action, AtomicOp, ChannelOp, Chooser, Effect, Event, EventId, ObjectId, Op, Order,
-    PauseOp, Pending, Pick, Point, Site, ThreadId, Threads,
+    Access, Action, AtomicOp, ChannelOp, Chooser, Effect, Event, EventId, ObjectId, ObjectInfo,
+    ObjectKind, Op, Order, PauseOp, Pending, Pick, Point, Scalar, Site, ThreadId, ThreadInfo,
+    Threads, Trace,
 };
 
 /// What a thread does next.
@@ -81,6 +82,30 @@ pub(crate) fn run(program: &Bare, chooser: &mut impl Chooser, past: &mut Vec<Eve
         past.push(Event { id, op, effect, site: Site::UNKNOWN });
         done[thread] += 1;
         order.push(thread);
+    }
+}
+
+/// What a run of `program` leaves behind for `learn`.
+#[allow(dead_code, reason = "each test file uses its part")]
+pub(crate) fn trace(program: &Bare, past: &[Event]) -> Trace {
+    let thread = |number: usize| ThreadInfo {
+        id: ThreadId(number as u32),
+        // Siblings: none is counted with another.
+        parent: ThreadId(number as u32),
+        position: 0,
+    };
+    let object = ObjectInfo {
+        kind: ObjectKind::Atomic(Scalar::U8),
+        initial: 0,
+        identity: 0,
+        name: EventId { thread: ThreadId(0), index: 0 },
+        site: Site::UNKNOWN,
+    };
+    Trace {
+        events: past.to_vec(),
+        threads: (0..program.len()).map(thread).collect(),
+        objects: vec![object; 16],
+        ..Trace::default()
     }
 }
 

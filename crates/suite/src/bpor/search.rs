@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use raddle::{Config, Finding, Granularity, Report, Strategy, Verdict};
 use raddle_core::{Event, Pending, Trace};
-use raddle_explore::{Budget, OnStepLimit, Session, Settings, Workers};
+use raddle_explore::{Budget, Session, Settings};
 use raddle_runtime::{Options, Runtime};
 use rustix::time::ClockId;
 
@@ -97,21 +97,14 @@ impl Subject {
     pub(super) fn coverage(self, strategy: Strategy, runs: u64) -> Coverage {
         let Subject { program, form, size } = self;
         let settings = Settings {
-            name: program.name.to_owned(),
-            strategy,
-            seed: 0,
             runs,
             max_steps: MAX_STEPS,
-            on_step_limit: OnStepLimit::Fail,
             // They are what some of the programs are about.
             races: false,
             plain_points: true,
-            explore_trivial: false,
-            workers: Workers::ONE,
-            coverage: None,
+            ..Settings::new(program.name, strategy)
         };
-        let options =
-            Options { stack_size: 256 * 1024, name: program.name.to_owned(), plain_accesses: true };
+        let options = Options { plain_accesses: true, ..Options::new(program.name) };
         let mut watched = Watched {
             substrate: Runtime::<raddle_runtime::Default>::new(options),
             states: LocalStates::default(),

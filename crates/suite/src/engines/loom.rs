@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use crate::measure::Prepared;
 
-crate::workloads::workloads!(loom);
+crate::workloads::workloads!(loom, loom::cell::UnsafeCell<u64>);
 
 /// Enough for every workload within Loom's bound on threads. Loom reserves memory for that many at
 /// the start of a search, so more would slow down the short ones.

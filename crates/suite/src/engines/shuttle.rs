@@ -6,7 +6,7 @@ use shuttle::{Config, MaxSteps, Runner};
 
 use crate::measure::Prepared;
 
-crate::workloads::workloads!(shuttle);
+crate::workloads::workloads!(shuttle, crate::workloads::Unwatched);
 
 const SEED: u64 = 42;
 

@@ -58,7 +58,7 @@ fn coverage(name: &str, runs: u64, size: Size) -> Result<Row, String> {
 fn solving(name: &str, threads: usize, accesses: usize, least: Option<f64>) -> Result<Row, String> {
     progress(name);
     let program = move || accesses_by(threads, accesses);
-    let options = Options { stack_size: 256 * 1024, name: name.into(), plain_accesses: true };
+    let options = Options { plain_accesses: true, ..Options::new(name) };
     let mut runtime = Runtime::<raddle_runtime::Default>::new(options);
     let mut explorer = Pcr::new(1);
     let mut engine = Engine::new(Sc, explorer.family(), explorer.chooser(), 1_000_000);

@@ -34,7 +34,7 @@ fn follow(
     program: &(dyn Fn() + Sync + 'static),
     each: &mut dyn FnMut(&Trace) -> bool,
 ) -> Result<(), String> {
-    let options = Options { stack_size: 256 * 1024, name: "suite".into(), plain_accesses: true };
+    let options = Options { plain_accesses: true, ..Options::new("suite") };
     let mut runtime = Runtime::<raddle_runtime::Default>::new(options);
     let mut engine = Engine::new(Sc, explorer.family(), explorer.chooser(), Program::MAX_STEPS);
     let mut run = 0;

@@ -77,6 +77,18 @@ pub(super) const ITEMS: Program = Program {
     ..STEALERS
 };
 
+/// [`STEALERS`] with more items: 8, 16, 32 and 64.
+pub(super) static MORE_ITEMS: [Program; 4] = [
+    with_items(|form, stealers| run(Setup { form, stealers, items: 8, ..Setup::PCT })),
+    with_items(|form, stealers| run(Setup { form, stealers, items: 16, ..Setup::PCT })),
+    with_items(|form, stealers| run(Setup { form, stealers, items: 32, ..Setup::PCT })),
+    with_items(|form, stealers| run(Setup { form, stealers, items: 64, ..Setup::PCT })),
+];
+
+const fn with_items(body: fn(Form, u32)) -> Program {
+    Program { body, ..STEALERS }
+}
+
 #[derive(Clone, Copy)]
 struct Setup {
     form: Form,
@@ -297,11 +309,13 @@ struct Slot {
 }
 
 impl Slot {
+    #[track_caller]
     fn take(&self) -> i32 {
         self.point.get();
         self.item.load(Relaxed)
     }
 
+    #[track_caller]
     fn put(&self, item: i32) {
         self.point.set(());
         self.item.store(item, Relaxed);
@@ -319,6 +333,7 @@ impl Counter {
         Counter { points, value: AtomicI32::new(0) }
     }
 
+    #[track_caller]
     fn get(&self) -> i32 {
         match self.points {
             Points::One => self.value.load(SeqCst),
@@ -329,16 +344,19 @@ impl Counter {
         }
     }
 
+    #[track_caller]
     fn set(&self, value: i32) {
         self.swap(value);
     }
 
+    #[track_caller]
     fn swap(&self, value: i32) -> i32 {
         self.read();
         self.value.swap(value, SeqCst)
     }
 
     /// The first half of an interlocked instruction.
+    #[track_caller]
     fn read(&self) {
         match self.points {
             Points::One => {}
@@ -360,6 +378,7 @@ enum Held<'a> {
 }
 
 impl Lock {
+    #[track_caller]
     fn take(&self) -> Held<'_> {
         match self {
             Lock::Mutex(mutex) => Held::Mutex { _guard: mutex.lock().unwrap() },

@@ -1,6 +1,6 @@
 //! What interleavings say about the programs. That the bugs which need weak memory are bugs is for RC11.
 
-use raddle::{Granularity, Verdict};
+use raddle::{Granularity, Memory, Verdict};
 
 use super::*;
 use crate::programs::weak::{Model, Space, find};
@@ -171,4 +171,42 @@ fn names_are_unique_and_tries_are_checked() {
     let nine = PROGRAMS.iter().filter(|program| matches!(program.origin, Origin::Pctwm(_)));
     assert_eq!(nine.count(), 9);
     assert_eq!(list().lines().count(), PROGRAMS.len() + 9 + 4);
+}
+
+/// Some executions of a program under RC11.
+fn under_rc11(program: &'static Program, form: Form, strategy: &str, tries: u32) -> Report {
+    let config = config(program.name, strategy.parse().unwrap(), 3_000).memory(Memory::Rc11);
+    config.run(program.closure(instance(form, tries)))
+}
+
+/// Small programs by search, as far as it gets; all by sampling.
+#[test]
+fn weak_memory_shows_no_bug_in_the_fixed_programs() {
+    for program in small() {
+        assert_clean(&under_rc11(program, Form::Fixed, "dfs", program.tries.least));
+    }
+    for program in PROGRAMS {
+        for strategy in ["c11-random", "pctwm:2:2"] {
+            let config = config(program.name, strategy.parse().unwrap(), 200).memory(Memory::Rc11);
+            let tries = program.tries.usual;
+            assert_clean(&config.run(program.closure(instance(Form::Fixed, tries))));
+        }
+    }
+}
+
+#[test]
+fn weak_memory_shows_every_bug() {
+    for program in PROGRAMS {
+        let depth = match &program.origin {
+            Origin::Pctwm(figures) => figures.depth,
+            Origin::Classic => 1,
+        };
+        let pctwm = format!("pctwm:{depth}:2");
+        let words = [pctwm.as_str(), "c11-random", "pctwm:0:1", "pctwm:1:1", "pctwm:2:2"];
+        let found = words.iter().find_map(|word| {
+            let report = under_rc11(program, Form::Bugged, word, program.tries.usual);
+            report.failure().is_some().then_some(report)
+        });
+        assert_found(program, &found.unwrap_or_else(|| panic!("{} does not fail", program.name)));
+    }
 }

@@ -1,0 +1,126 @@
+//! A variable: its stores in their order, and who has read them.
+
+use alloc::vec::Vec;
+
+use raddle_core::{EventId, ThreadId};
+
+use crate::causality::Clock;
+
+/// An atomic variable in one run.
+#[derive(Clone, Debug, Default)]
+pub struct Location {
+    /// In modification order. Invariant: never empty; the initial store is the first.
+    pub stores: Vec<Store>,
+}
+
+/// A store.
+#[derive(Clone, Debug)]
+pub struct Store {
+    /// Who.
+    pub id: EventId,
+    /// The value.
+    pub value: u64,
+    /// Whether this is a read-modify-write, so that nothing can come between it and the store before.
+    pub is_update: bool,
+    /// What those who read it come after, if they acquire.
+    pub message: Clock,
+    /// The first read of it by each thread that has read it.
+    pub readers: Vec<EventId>,
+    /// Its name in fingerprints.
+    pub name: u64,
+    /// What sequential consistency has to know about it.
+    pub trail: Trail,
+    /// Likewise about the reads of it; by thread, in order.
+    pub reads: Vec<Vec<Trail>>,
+}
+
+/// What an access has to do with the order of sequentially consistent events. Kept only from the first
+/// of these on.
+#[derive(Clone, Debug, Default)]
+pub struct Trail {
+    /// The access.
+    pub index: u32,
+    /// How many sequentially consistent events its thread had with the last of these reads or with this
+    /// store, that one included; zero if none of them is one.
+    pub sc: u32,
+    /// What it comes after, itself included.
+    pub clock: Clock,
+}
+
+impl Location {
+    /// A variable that holds `value`.
+    pub fn begin(&mut self, value: u64) {
+        self.stores.clear();
+        self.stores.push(Store::new(EventId::INITIAL, value));
+    }
+
+    /// The position of the newest store.
+    #[inline]
+    pub fn newest(&self) -> usize {
+        self.stores.len() - 1
+    }
+
+    /// The position of a store; most likely a new one.
+    pub fn position(&self, id: EventId) -> Option<usize> {
+        self.stores.iter().rposition(|store| store.id == id)
+    }
+
+    /// The oldest position that whoever comes after `clock` can still read, or put a store behind:
+    /// the newest store that it comes after, or that it comes after a read of (coherence).
+    #[inline]
+    pub fn floor(&self, clock: &Clock) -> usize {
+        self.stores.iter().rposition(|store| store.is_seen(clock)).unwrap_or(0)
+    }
+
+    /// The newest store that `clock` comes after.
+    pub fn last_known(&self, clock: &Clock) -> usize {
+        self.stores.iter().rposition(|store| clock.knows(store.id)).unwrap_or(0)
+    }
+
+    /// Whether a store can be put right behind `position` (atomicity).
+    #[inline]
+    pub fn has_room_behind(&self, position: usize) -> bool {
+        self.stores.get(position + 1).is_none_or(|next| !next.is_update)
+    }
+}
+
+impl Store {
+    /// A store that nobody has read and that carries no message.
+    pub fn new(id: EventId, value: u64) -> Store {
+        Store {
+            id,
+            value,
+            is_update: false,
+            message: Clock::default(),
+            readers: Vec::new(),
+            name: 0,
+            trail: Trail::default(),
+            reads: Vec::new(),
+        }
+    }
+
+    /// Whether `clock` comes after it or after a read of it.
+    #[inline]
+    pub fn is_seen(&self, clock: &Clock) -> bool {
+        clock.knows(self.id) || self.readers.iter().any(|&reader| clock.knows(reader))
+    }
+
+    /// Notes a read.
+    #[inline]
+    pub fn note_reader(&mut self, by: EventId) {
+        if self.readers.iter().all(|reader| reader.thread != by.thread) {
+            self.readers.push(by);
+        }
+    }
+
+    /// Notes what sequential consistency has to know of a read.
+    pub fn note_trail(&mut self, by: ThreadId, mut trail: Trail) {
+        if self.reads.len() <= by.index() {
+            self.reads.resize_with(by.index() + 1, Vec::new);
+        }
+        let reads = &mut self.reads[by.index()];
+        let before = reads.last().map_or(0, |last| last.sc);
+        trail.sc = trail.sc.max(before);
+        reads.push(trail);
+    }
+}

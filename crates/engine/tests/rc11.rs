@@ -1,0 +1,119 @@
+//! The memory model RC11 against the axioms: the same executions, no more and no less.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use raddle_core::Ending;
+use raddle_engine::{Mistake, Rc11};
+use raddle_explore::{Graphs, Repeat};
+use raddle_strategy::{Random, Rng, mix};
+use raddle_testkit::litmus::run::{Litmus, graph_of};
+use raddle_testkit::litmus::table::{MORE, TESTS, Verdict};
+use raddle_testkit::litmus::{Code, Graph, Outcome, axioms, random_code, shrink_code};
+use raddle_testkit::{explore_in, scaled};
+
+/// All executions that a search finds under `memory`.
+fn search(memory: Rc11, code: &Code) -> BTreeMap<Graph, Outcome> {
+    let mut found = BTreeMap::new();
+    let mut fingerprints = BTreeSet::new();
+    explore_in(memory, &mut Litmus, code, Graphs::default(), u64::MAX, |trace| {
+        if trace.ending != Ending::Abandoned {
+            assert_eq!(trace.ending, Ending::Finished);
+            let (graph, outcome) = graph_of(code, trace);
+            fingerprints.insert(trace.fingerprint);
+            found.insert(graph, outcome);
+        }
+    });
+    assert_eq!(fingerprints.len(), found.len(), "a fingerprint for every graph of {code}");
+    found
+}
+
+#[test]
+fn every_litmus_test_has_its_verdict_and_number_of_executions() {
+    let mut wrong = Vec::new();
+    for test in TESTS.iter().chain(MORE) {
+        let code: Code = test.code.parse().unwrap();
+        let found = search(Rc11::default(), &code);
+        let is_seen = found.values().any(|outcome| outcome.matches(test.outcome));
+        let verdict = if is_seen { Verdict::Allowed } else { Verdict::Forbidden };
+        if (verdict, found.len()) != (test.verdict, test.graphs) {
+            wrong.push(format!("{}: {verdict:?} {}", test.name, found.len()));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn adding_to_one_variable_has_as_many_executions_as_orders() {
+    for (threads, orders) in [(2, 2), (3, 6), (4, 24), (5, 120), (6, 720)] {
+        let code: Code = vec!["Ux+1"; threads].join("|").parse().unwrap();
+        assert_eq!(search(Rc11::default(), &code).len(), orders);
+    }
+}
+
+/// How the executions found differ from those that the axioms allow.
+fn difference(code: &Code) -> Option<String> {
+    let (found, allowed) = (search(Rc11::default(), code), axioms::consistent(code));
+    if found == allowed {
+        return None;
+    }
+    let missing = allowed.iter().find(|(graph, _)| !found.contains_key(graph));
+    let excess = found.iter().find(|(graph, _)| !allowed.contains_key(graph));
+    Some(format!(
+        "{code}: {} found, {} allowed\nmissing {missing:?}\nforbidden {excess:?}",
+        found.len(),
+        allowed.len()
+    ))
+}
+
+#[test]
+fn random_programs_have_the_executions_that_the_axioms_allow() {
+    let cases = scaled(2000);
+    // Full runs take the hard ones in, too.
+    let combinations = if cases > 2000 { 200_000 } else { 300 };
+    for case in 0..cases {
+        let code = random_code(&mut Rng::new(mix(6, case)), 8, combinations);
+        if difference(&code).is_some() {
+            let smallest = shrink_code(code, |code| difference(code).is_some());
+            panic!("case {case}: {}", difference(&smallest).unwrap_or_default());
+        }
+    }
+}
+
+#[test]
+fn random_walks_reach_every_execution_of_small_programs_and_no_other() {
+    for case in 0..scaled(40) {
+        let code = random_code(&mut Rng::new(mix(7, case)), 5, 500);
+        let allowed = axioms::consistent(&code);
+        let mut found = BTreeMap::new();
+        let is_small = allowed.len() <= 12;
+        let runs = if is_small { 2000 } else { 50 };
+        let walk = Repeat::new(Random::default(), case);
+        explore_in(Rc11::default(), &mut Litmus, &code, walk, runs, |trace| {
+            let (graph, outcome) = graph_of(&code, trace);
+            found.insert(graph, outcome);
+        });
+        let excess = found.iter().find(|(graph, _)| !allowed.contains_key(graph));
+        assert_eq!(excess, None, "{code}");
+        assert!(!is_small || found.len() == allowed.len(), "{code}: {} found", found.len());
+    }
+}
+
+#[test]
+fn every_mistake_is_caught_by_a_litmus_test() {
+    for mistake in [
+        Mistake::NoAtomicity,
+        Mistake::OldReleaseSequences,
+        Mistake::ScIsAcqRel,
+        Mistake::NoFences,
+        Mistake::GreedyFences,
+        Mistake::StoresInOrder,
+        Mistake::FreshFailures,
+        Mistake::ShortHistory(2),
+    ] {
+        let is_caught = TESTS.iter().chain(MORE).any(|test| {
+            let code: Code = test.code.parse().unwrap();
+            search(Rc11::with_mistake(mistake), &code).len() != test.graphs
+        });
+        assert!(is_caught, "{mistake:?}");
+    }
+}

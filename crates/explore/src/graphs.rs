@@ -1,0 +1,160 @@
+//! Every execution graph once: depth-first over threads, sources and places, with a memory of where it
+//! has been.
+//!
+//! Under a weak memory model an execution is a graph: who read from whom, and the order of the stores.
+//! Many interleavings lead to one graph, and already its beginnings meet: two runs whose fingerprints
+//! agree at a thread point have the same ways to go on. The second is given up there.
+//!
+//! Steps that nobody else can tell the time of are taken at once, without trying others before them:
+//! fences (their effect is on their own thread), spawns, joins of ended threads, pauses, choices of
+//! numbers. Ends of threads are, too, unless the program asks whether a thread has ended; when a run
+//! shows that it does, the search begins anew.
+//!
+//! Promise: when it ends, every consistent execution has been run to its end. The number of different
+//! beginnings is the limit; memory for their fingerprints is needed.
+
+use std::collections::HashSet;
+
+use raddle_core::{
+    Action, Choice, Chooser, Ending, Event, Pending, Pick, Plan, Point, Search, ThreadOp, Trace,
+};
+
+use crate::refusal::circles;
+use crate::{Explorer, Refusal};
+
+/// The search: a stack of points, each with the options not tried yet.
+#[derive(Clone, Debug, Default)]
+pub struct Graphs {
+    stack: Vec<Node>,
+    started: bool,
+    refusal: Option<Refusal>,
+    search: Search,
+}
+
+#[derive(Clone, Debug)]
+struct Node {
+    options: Vec<Choice>,
+    taken: usize,
+}
+
+/// Takes the first option everywhere, remembers the others, and gives up where it has been.
+#[derive(Clone, Debug, Default)]
+pub struct GraphsChooser {
+    met: Vec<Node>,
+    visited: HashSet<u64>,
+    standing: u64,
+    /// Whether somebody asks whether threads have ended, so that it matters when they do.
+    minds_ends: bool,
+    refusal: Option<Refusal>,
+}
+
+impl Chooser for GraphsChooser {
+    const WATCHES_CHANGES: bool = false;
+    const WATCHES_FINGERPRINT: bool = true;
+
+    fn stand(&mut self, fingerprint: u64) {
+        self.standing = fingerprint;
+    }
+
+    fn choose(&mut self, at: &Point<'_>, _past: &[Event]) -> Pick {
+        let mut only = None;
+        match at {
+            Point::Thread(threads) => {
+                if !self.visited.insert(self.standing) {
+                    return Pick::Abandon;
+                }
+                let pending = |thread: &raddle_core::ThreadId| &threads.pending[thread.index()];
+                only = threads.enabled.iter().position(|thread| self.is_private(pending(thread)));
+            }
+            Point::Value { by, bound } => {
+                self.refusal = Refusal::of_choice(by, *bound);
+                if self.refusal.is_some() {
+                    return Pick::Abandon;
+                }
+            }
+            Point::Source { .. } | Point::Place { .. } => {}
+        }
+        let options = match only {
+            Some(only) => vec![at.choice(only)],
+            None => (0..at.options()).map(|option| at.choice(option)).collect(),
+        };
+        self.met.push(Node { options, taken: 0 });
+        Pick::Take(only.unwrap_or(0))
+    }
+}
+
+impl GraphsChooser {
+    /// Whether nobody can tell when this is performed.
+    fn is_private(&self, pending: &Pending) -> bool {
+        match pending.op.action() {
+            Action::Fence(_)
+            | Action::Pause(_)
+            | Action::Choose { .. }
+            | Action::Thread(ThreadOp::Spawn | ThreadOp::Join) => true,
+            Action::Thread(ThreadOp::Exit) => !self.minds_ends,
+            Action::Thread(ThreadOp::IsFinished)
+            | Action::Atomic(_)
+            | Action::Cell(_)
+            | Action::Mutex(_)
+            | Action::RwLock(_)
+            | Action::Condvar(_)
+            | Action::Barrier(_)
+            | Action::Once(_)
+            | Action::Park(_)
+            | Action::Channel(_) => false,
+        }
+    }
+}
+
+impl Explorer for Graphs {
+    type Then = GraphsChooser;
+
+    fn chooser(&self) -> GraphsChooser {
+        GraphsChooser::default()
+    }
+
+    fn next(&mut self, plan: &mut Plan<GraphsChooser>) -> bool {
+        if self.started {
+            loop {
+                let Some(node) = self.stack.last_mut() else { return false };
+                node.taken += 1;
+                if node.taken < node.options.len() {
+                    break;
+                }
+                self.stack.pop();
+            }
+        }
+        self.started = true;
+        plan.prefix.clear();
+        plan.prefix.extend(self.stack.iter().map(|node| node.options[node.taken]));
+        true
+    }
+
+    fn learn(&mut self, _run: u64, trace: &Trace, plan: &mut Plan<GraphsChooser>) {
+        self.stack.append(&mut plan.then.met);
+        self.search.points = self.search.points.max(self.stack.len() as u64);
+        self.search.blocked += u64::from(trace.ending == Ending::Abandoned);
+        self.refusal = plan.then.refusal.or_else(|| circles(trace));
+        if !plan.then.minds_ends && asks_for_ends(trace) {
+            plan.then.minds_ends = true;
+            plan.then.visited.clear();
+            self.stack.clear();
+            self.started = false;
+        }
+    }
+
+    fn refusal(&self) -> Option<Refusal> {
+        self.refusal
+    }
+
+    fn search(&self) -> Option<Search> {
+        Some(self.search)
+    }
+}
+
+/// Whether a thread asks, or is about to ask, whether another has ended.
+fn asks_for_ends(trace: &Trace) -> bool {
+    let asks = |action| matches!(action, Action::Thread(ThreadOp::IsFinished));
+    trace.events.iter().any(|event| asks(event.op.action()))
+        || trace.pending.iter().any(|pending| asks(pending.op.action()))
+}

@@ -1,0 +1,256 @@
+//! Running a check as its settings and the environment say.
+
+use std::num::NonZeroUsize;
+use std::panic::Location;
+use std::time::{Duration, Instant};
+
+use raddle_core::{Failure, Progress, Report, Site, Verdict};
+use raddle_explore::{Budget, Leaks, Oddities, Session, Settings, Strategy, Workers, racing_lines};
+use raddle_runtime::interrupt::Watch;
+use raddle_runtime::{Options, Runtime};
+
+use super::{Config, MOST_THREADS, PATIENCE, Watchdog};
+use crate::alloc::Alloc;
+use crate::done::{Done, Target};
+use crate::environment::{Environment, SettingError};
+use crate::files::{self, Folder};
+use crate::live::Live;
+use crate::settings::{Granularity, Panics};
+
+impl Config {
+    /// Runs the check and prints the result; panics if an execution fails.
+    ///
+    /// # Panics
+    /// With the report if an execution fails, and with an explanation if a setting makes no sense.
+    #[track_caller]
+    pub fn check<F>(self, program: F)
+    where
+        F: Fn() + Send + Sync + 'static,
+    {
+        let watch = Watch::new();
+        let name = self.name_at(Location::caller());
+        let done = match self.go(name, &program_of(program), Some(&watch)) {
+            Ok(done) => done,
+            Err(error) => panic!("raddle: {error}"),
+        };
+        if watch.is_interrupted() {
+            done.say(&format!("raddle: interrupted; so far:\n{}\n", done.text(Target::Terminal)));
+            watch.leave();
+        }
+        drop(watch);
+        let text = done.text(Target::Panic);
+        if done.report.failure().is_none() {
+            return println!("{}", done.text(Target::Terminal));
+        }
+        if !done.is_coloured() {
+            panic!("{text}");
+        }
+        // Colours are for the reader; whoever looks at the panic, such as `#[should_panic]`, gets the
+        // text without.
+        eprintln!("{}", done.text(Target::Terminal));
+        std::panic::resume_unwind(Box::new(text));
+    }
+
+    /// Runs the check and returns the result, whatever it is.
+    ///
+    /// # Panics
+    /// If a setting makes no sense; see [`try_run`](Config::try_run).
+    #[track_caller]
+    pub fn run<F>(self, program: F) -> Report
+    where
+        F: Fn() + Send + Sync + 'static,
+    {
+        match self.try_run(program) {
+            Ok(report) => report,
+            Err(error) => panic!("raddle: {error}"),
+        }
+    }
+
+    /// Runs the check and returns the result, or what is wrong with the settings.
+    #[track_caller]
+    pub fn try_run<F>(self, program: F) -> Result<Report, SettingError>
+    where
+        F: Fn() + Send + Sync + 'static,
+    {
+        let name = self.name_at(Location::caller());
+        Ok(self.go(name, &program_of(program), None)?.report)
+    }
+
+    fn name_at(&self, caller: &Location<'_>) -> String {
+        self.name.clone().unwrap_or_else(|| default_name(caller))
+    }
+
+    /// Runs the check, which ends early if `watch` sees an interruption.
+    fn go(
+        self,
+        name: String,
+        program: &(dyn Fn() + Sync + 'static),
+        watch: Option<&Watch>,
+    ) -> Result<Done, SettingError> {
+        let environment = Environment::read()?;
+        let threads = environment.threads.unwrap_or(self.threads);
+        let threads = NonZeroUsize::new(threads).filter(|threads| threads.get() <= MOST_THREADS);
+        let threads = threads.ok_or_else(|| {
+            SettingError::new(format!(
+                "a search takes at least one and at most {MOST_THREADS} OS threads, best as many as \
+                 there are processors (`Config::threads`, RADDLE_THREADS)"
+            ))
+        })?;
+        let granularity = environment.granularity.unwrap_or(self.granularity);
+        let panics = environment.panics.unwrap_or(self.panics);
+        let folder = environment.report.as_deref().map(Folder::new).transpose()?;
+        let strategy = environment.strategy.map_or(self.strategy, Ok)?;
+        let settings = Settings {
+            name: name.clone(),
+            strategy,
+            memory: environment.memory.unwrap_or(self.memory),
+            seed: environment.seed.unwrap_or(self.seed),
+            runs: environment.runs.unwrap_or(self.runs),
+            max_steps: self.max_steps,
+            on_step_limit: self.on_step_limit,
+            races: self.races,
+            keep_going: environment.keep_going.unwrap_or(self.keep_going),
+            plain_points: granularity != Granularity::Sync,
+            oddities: Oddities {
+                leaks: environment.leaks.unwrap_or(self.leaks),
+                lock_order: self.lock_order.unwrap_or(strategy == Strategy::Auto),
+            },
+            explore_trivial: self.explore_trivial,
+            workers: Workers::new(threads),
+            coverage: self.coverage,
+        };
+        settings.strategy.validate()?;
+        if settings.runs == 0 {
+            return Err(SettingError::new(
+                "zero runs check nothing; ask for at least one (`Config::runs`, RADDLE_RUNS)",
+            ));
+        }
+        if settings.max_steps == 0 {
+            return Err(SettingError::new(
+                "a limit of zero steps allows no execution; see `Config::max_steps`",
+            ));
+        }
+        if self.stack_size < 16 * 1024 {
+            return Err(SettingError::new(
+                "a stack below 16 KiB cannot hold a thread; see `Config::stack_size`",
+            ));
+        }
+        let is_replay = environment.replay.is_some() || self.replay.is_some();
+        let mut options = Options {
+            stack_size: self.stack_size,
+            name,
+            plain_accesses: granularity == Granularity::All,
+            racy: Vec::new(),
+            spurious: environment.spurious.unwrap_or(self.spurious),
+            heap: (self.races || settings.oddities.leaks == Leaks::Fail) && Alloc::is_used(),
+            joinable_panics: panics == Panics::Join,
+            patience: environment.watchdog.unwrap_or(match self.watchdog {
+                // Whoever replays may do so in a debugger.
+                Watchdog::ForChecks => watch.filter(|_| !is_replay).map(|_| PATIENCE),
+                Watchdog::Always(patience) => patience,
+            }),
+        };
+        if granularity == Granularity::Racy {
+            options.racy = racy_lines(&options, program, settings.max_steps);
+        }
+        let make = || Runtime::<raddle_runtime::Default>::new(options.clone());
+        let mut runtime = make();
+        let limit = environment.time.map_or(self.time, Some);
+        let live = Live::new(&settings.name, environment.progress);
+        let clock = Clock { start: Instant::now(), limit, watch, live };
+        let session = Session::new(&mut runtime, program, &settings, &clock);
+        let mut report = match environment.replay.or(self.replay) {
+            Some(word) => session.replay(&files::read_token(&word)?)?,
+            None => session.run_with(&make)?,
+        };
+        for failure in failures_mut(&mut report) {
+            let trace = &mut failure.trace;
+            let is_there = |id| trace.threads.iter().any(|thread| thread.id == id);
+            let names = runtime.thread_names();
+            trace.thread_names = names.into_iter().filter(|name| is_there(name.0)).collect();
+            trace.object_names = runtime.object_names();
+        }
+        files::shorten_tokens(&mut report, folder.as_ref());
+        let page = folder.and_then(|folder| match folder.write(&report) {
+            Ok(page) => Some(page),
+            Err(error) => {
+                eprintln!("raddle: RADDLE_REPORT: the report could not be written: {error}");
+                None
+            }
+        });
+        Ok(Done { report, page, colour: environment.colour })
+    }
+}
+
+/// The failure that is reported, and one of each cause.
+pub(crate) fn failures_mut(report: &mut Report) -> impl Iterator<Item = &mut Failure> {
+    let reported = match &mut report.verdict {
+        Verdict::Failed(failure) => Some(&mut **failure),
+        Verdict::Exhausted | Verdict::Bounded(_) | Verdict::Sampled | Verdict::NothingToExplore => {
+            None
+        }
+    };
+    let causes = report.failures.iter_mut().flat_map(|failures| &mut failures.causes);
+    reported.into_iter().chain(causes.map(|cause| &mut cause.failure))
+}
+
+/// The lines of `program` that race, as far as a few executions show; the same whenever it is asked.
+fn racy_lines(
+    options: &Options,
+    program: &(dyn Fn() + Sync + 'static),
+    max_steps: usize,
+) -> Vec<Site> {
+    let mut known = Vec::new();
+    loop {
+        let options = Options { racy: known.clone(), ..options.clone() };
+        let mut runtime = Runtime::<raddle_runtime::Default>::new(options);
+        // Where accesses are points more can happen, and so more can race.
+        let found = racing_lines(&mut runtime, program, max_steps);
+        let before = known.len();
+        known.extend(found.into_iter().filter(|line| !known.contains(line)).collect::<Vec<_>>());
+        if known.len() == before {
+            return known;
+        }
+    }
+}
+
+/// Test harnesses name the OS thread after the test.
+fn default_name(caller: &Location<'_>) -> String {
+    match std::thread::current().name() {
+        Some(name) if name != "main" => name.to_owned(),
+        Some(_) | None => caller.file().to_owned(),
+    }
+}
+
+/// `program` as the main thread of a run does it.
+fn program_of<F: Fn() + Sync + 'static>(program: F) -> impl Fn() + Sync + 'static {
+    move || {
+        let _ending = crate::thread::Ending;
+        program();
+    }
+}
+
+struct Clock<'a> {
+    start: Instant,
+    limit: Option<Duration>,
+    watch: Option<&'a Watch>,
+    live: Live,
+}
+
+impl Budget for Clock<'_> {
+    fn elapsed(&self) -> Duration {
+        self.start.elapsed()
+    }
+
+    fn limit(&self) -> Option<Duration> {
+        if self.watch.is_some_and(Watch::is_interrupted) {
+            Some(Duration::ZERO)
+        } else {
+            self.limit
+        }
+    }
+
+    fn hear(&self, progress: &Progress) {
+        self.live.hear(progress, self.elapsed());
+    }
+}

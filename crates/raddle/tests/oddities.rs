@@ -1,0 +1,231 @@
+//! What executions leave behind, and locks taken in different orders.
+
+use std::mem::forget;
+
+use raddle::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use raddle::sync::{Arc, Barrier, Mutex, RwLock};
+use raddle::{Config, Finding, Leak, Leaks, Oddity, Report, Verdict, thread};
+
+fn clean(report: &Report) {
+    assert!(report.failure().is_none(), "{}", raddle::text(report));
+}
+
+/// What `report` remarks on, which is nothing that fails.
+fn oddities(report: &Report) -> Vec<Oddity> {
+    clean(report);
+    report.warnings.iter().map(|warning| warning.oddity.clone()).collect()
+}
+
+fn leaves_a_thread() {
+    thread::spawn(thread::park);
+}
+
+fn forgets_a_lock() {
+    let lock = Arc::new(Mutex::new(0));
+    let other = {
+        let lock = lock.clone();
+        thread::spawn(move || forget(lock.lock()))
+    };
+    other.join().unwrap();
+    assert!(lock.try_lock().is_err());
+}
+
+fn forgets_a_reader() {
+    let lock = RwLock::new(0);
+    forget(lock.read());
+    assert!(lock.try_read().is_ok() && lock.try_write().is_err());
+}
+
+fn tidy() {
+    let lock = Arc::new((Mutex::new(0), RwLock::new(0)));
+    let detached = lock.clone();
+    thread::spawn(move || *detached.0.lock().unwrap() += *detached.1.read().unwrap());
+    *lock.1.write().unwrap() += 1;
+}
+
+#[test]
+fn what_is_left_behind_is_noted() {
+    let report = Config::new().run(leaves_a_thread);
+    assert!(
+        matches!(oddities(&report)[..], [Oddity::Leak(Leak::Thread { thread, .. })] if thread.0 == 1)
+    );
+    let text = raddle::text(&report);
+    assert!(text.contains("note: in execution 1, thread 1 still waits at"), "{text}");
+    assert!(raddle::json(&report).contains(r#""kind": "leak""#));
+
+    let report = Config::new().run(forgets_a_lock);
+    assert!(
+        matches!(oddities(&report)[..], [Oddity::Leak(Leak::Lock { thread, .. })] if thread.0 == 1)
+    );
+    let text = raddle::text(&report);
+    assert!(text.contains("thread 1 ended while it held the lock taken at"), "{text}");
+    let report = Config::new().run(forgets_a_reader);
+    assert!(matches!(oddities(&report)[..], [Oddity::Leak(Leak::Lock { .. })]));
+}
+
+#[test]
+fn it_can_be_a_failure_or_nothing() {
+    for (program, words) in [
+        (leaves_a_thread as fn(), "thread 1 still waits when all others have ended"),
+        (forgets_a_lock, "thread 1 ended while it held mutex 1"),
+        (forgets_a_reader, "main ended while it held rwlock 1"),
+    ] {
+        let report = Config::new().name("leak").leaks(Leaks::Fail).run(program);
+        let failure = report.failure().expect("something is left behind");
+        assert!(matches!(failure.finding, Finding::Leak(_)) && failure.reproduced);
+        let text = raddle::text(&report);
+        assert!(text.contains(words) && text.contains("oddities.rs:"), "{text}");
+        let again =
+            Config::new().name("leak").leaks(Leaks::Fail).replay(&failure.token).run(program);
+        assert_eq!(again.failure().expect("again").finding, failure.finding);
+
+        assert_eq!(oddities(&Config::new().leaks(Leaks::Ignore).run(program)), []);
+    }
+}
+
+#[test]
+fn what_is_given_back_is_not_left_behind() {
+    let report = Config::new().leaks(Leaks::Fail).run(tidy);
+    assert_eq!(oddities(&report), []);
+    assert!(matches!(report.verdict, Verdict::Exhausted), "{report:?}");
+}
+
+/// Two threads that take two locks in opposite orders, `apart` or not.
+fn opposite(apart: bool) -> impl Fn() + Send + Sync + Clone {
+    move || {
+        let locks = Arc::new((Mutex::new(0), Mutex::new(0)));
+        let other = {
+            let locks = locks.clone();
+            thread::spawn(move || {
+                let mut first = locks.0.lock().unwrap();
+                *first += *locks.1.lock().unwrap();
+            })
+        };
+        let other = if apart { other.join().map(|()| None).unwrap() } else { Some(other) };
+        {
+            let mut second = locks.1.lock().unwrap();
+            *second += *locks.0.lock().unwrap();
+        }
+        if let Some(other) = other {
+            other.join().unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_deadlock_is_made_of_opposite_orders() {
+    // The first execution of this strategy, its only one, does not deadlock by itself.
+    let config = || Config::new().name("opposite").strategy("pct:1").runs(1);
+    clean(&config().run(opposite(false)));
+    let report = config().lock_order(true).run(opposite(false));
+    let failure = report.failure().expect("a deadlock");
+    let Finding::Deadlock(waits) = &failure.finding else { panic!("{:?}", failure.finding) };
+    assert!(waits.iter().filter(|wait| wait.in_cycle).count() == 2 && failure.reproduced);
+    let again = Config::new().name("opposite").replay(&failure.token).run(opposite(false));
+    assert_eq!(again.failure().expect("again").finding, failure.finding);
+}
+
+#[test]
+fn orders_that_cannot_meet_are_no_oddity() {
+    let report = Config::new().lock_order(true).run(opposite(true));
+    assert_eq!(oddities(&report), []);
+}
+
+#[test]
+fn a_lock_around_both_orders_keeps_them_apart() {
+    let report = Config::new().run(|| {
+        let locks = Arc::new((Mutex::new(()), Mutex::new(0), Mutex::new(0)));
+        let other = {
+            let locks = locks.clone();
+            thread::spawn(move || {
+                let _gate = locks.0.lock().unwrap();
+                let mut first = locks.1.lock().unwrap();
+                *first += *locks.2.lock().unwrap();
+            })
+        };
+        {
+            let _gate = locks.0.lock().unwrap();
+            let mut second = locks.2.lock().unwrap();
+            *second += *locks.1.lock().unwrap();
+        }
+        other.join().unwrap();
+    });
+    assert_eq!(oddities(&report), []);
+}
+
+#[test]
+fn readers_do_not_wait_for_readers() {
+    let report = Config::new().run(|| {
+        let locks = Arc::new((RwLock::new(0), RwLock::new(0)));
+        let other = {
+            let locks = locks.clone();
+            thread::spawn(move || *locks.0.read().unwrap() + *locks.1.read().unwrap())
+        };
+        let _sum = *locks.1.read().unwrap() + *locks.0.read().unwrap();
+        other.join().unwrap();
+    });
+    assert_eq!(oddities(&report), []);
+}
+
+#[test]
+fn orders_kept_apart_by_other_means_are_a_warning() {
+    let report = Config::new().run(|| {
+        let shared = Arc::new((Mutex::new(0), Mutex::new(0), AtomicBool::new(false)));
+        let other = {
+            let shared = shared.clone();
+            thread::spawn(move || {
+                {
+                    let mut first = shared.0.lock().unwrap();
+                    *first += *shared.1.lock().unwrap();
+                }
+                shared.2.store(true, SeqCst);
+            })
+        };
+        // Only who finds the flag set takes the locks, so that the two never meet.
+        if shared.2.load(SeqCst) {
+            let mut second = shared.1.lock().unwrap();
+            *second += *shared.0.lock().unwrap();
+        }
+        other.join().unwrap();
+    });
+    let found = oddities(&report);
+    let [Oddity::LockOrder(orders)] = &found[..] else { panic!("{found:?}") };
+    assert_eq!(orders.len(), 2);
+    assert!(orders[0].held == orders[1].wanted && orders[0].wanted == orders[1].held);
+    assert!(matches!(report.verdict, Verdict::Exhausted), "a warning is no failure");
+    let text = raddle::text(&report);
+    assert!(text.contains("warning: locks are taken in different orders: "), "{text}");
+    assert!(text.contains("holds A (taken at") && text.contains("and takes B at"), "{text}");
+    assert!(raddle::json(&report).contains(r#""kind": "lock-order""#));
+    assert!(raddle::html(&report).contains("locks are taken in different orders"));
+}
+
+#[test]
+fn three_that_wait_for_one_another() {
+    let config = Config::new().name("three").strategy("pct:1").runs(1).lock_order(true);
+    let report = config.run(|| {
+        let locks: Arc<[Mutex<u32>; 3]> = Arc::default();
+        let start = Arc::new(Barrier::new(3));
+        let threads: Vec<_> = (0..3)
+            .map(|number| {
+                let (locks, start) = (locks.clone(), start.clone());
+                thread::spawn(move || {
+                    start.wait();
+                    let _first = locks[number].lock().unwrap();
+                    let _second = locks[(number + 1) % 3].lock().unwrap();
+                })
+            })
+            .collect();
+        for thread in threads {
+            thread.join().unwrap();
+        }
+    });
+    let failure = report.failure().expect("a deadlock");
+    let Finding::Deadlock(waits) = &failure.finding else { panic!("{:?}", failure.finding) };
+    assert_eq!(waits.iter().filter(|wait| wait.in_cycle).count(), 3);
+}
+
+#[raddle::test(leaks = "ignore", lock_order = true, watchdog = "30s")]
+fn the_attribute_has_them() {
+    leaves_a_thread();
+}

@@ -1,0 +1,149 @@
+//! What statics hold begins every execution anew; what else outlives an execution is refused.
+#![cfg(target_os = "linux")]
+
+use std::collections::BTreeMap;
+
+use raddle::cell::{Shared, UnsafeCell};
+use raddle::sync::{Arc, Mutex, RwLock};
+use raddle::{Config, Finding, Report, Verdict, thread};
+
+fn clean(report: &Report) {
+    assert!(report.failure().is_none(), "{}", raddle::text(report));
+}
+
+/// The message of the panic that `report` is about.
+fn message(report: &Report) -> &str {
+    let failure = report.failure().expect("a failure");
+    let Finding::Panic(panic) = &failure.finding else { panic!("{}", raddle::text(report)) };
+    &panic.message
+}
+
+#[test]
+fn locks_hold_what_the_compiler_put_there() {
+    static NUMBER: Mutex<u32> = Mutex::new(7);
+    static NAMES: Mutex<Vec<String>> = Mutex::new(Vec::new());
+    static TABLE: RwLock<BTreeMap<u32, String>> = RwLock::new(BTreeMap::new());
+    static TEXT: RwLock<(String, &str)> = RwLock::new((String::new(), "constant"));
+    let report = Config::new().run(|| {
+        let change = || {
+            *NUMBER.lock().unwrap() += 1;
+            NAMES.lock().unwrap().push("somebody".to_owned());
+            let size = TABLE.read().unwrap().len() as u32;
+            TABLE.write().unwrap().insert(size, "something".to_owned());
+        };
+        assert_eq!(*NUMBER.lock().unwrap(), 7);
+        assert!(NAMES.lock().unwrap().is_empty());
+        assert!(TABLE.read().unwrap().is_empty());
+        assert_eq!(TEXT.read().unwrap().1, "constant");
+        let other = thread::spawn(change);
+        change();
+        other.join().unwrap();
+        assert_eq!(*NUMBER.lock().unwrap(), 9);
+        assert_eq!(NAMES.lock().unwrap().len(), 2);
+    });
+    clean(&report);
+    assert!(
+        matches!(report.verdict, Verdict::Exhausted | Verdict::Sampled) && report.executions > 10
+    );
+    // And outside it is as if no check had been.
+    assert_eq!(*NUMBER.lock().unwrap(), 7);
+    assert!(NAMES.lock().unwrap().is_empty() && TABLE.read().unwrap().is_empty());
+}
+
+#[test]
+fn cells_hold_what_the_compiler_put_there() {
+    struct Counter(UnsafeCell<u32>);
+    // SAFETY: raddle runs one thread at a time, and only main uses it.
+    unsafe impl Sync for Counter {}
+    static COUNTER: Counter = Counter(UnsafeCell::new(1));
+    static SHARED: Shared<u32> = Shared::new(2);
+    let report = Config::new().runs(20).explore_trivial(true).strategy("random").run(|| {
+        // SAFETY: as above.
+        let old = COUNTER.0.with_mut(|number| unsafe { number.replace(5) });
+        SHARED.set(SHARED.get() + 1);
+        assert_eq!((old, SHARED.get()), (1, 3));
+    });
+    clean(&report);
+    assert_eq!(report.executions, 20);
+}
+
+#[test]
+fn a_failing_execution_leaves_nothing_behind() {
+    static LIST: Mutex<Vec<u32>> = Mutex::new(Vec::new());
+    for _ in 0..2 {
+        let report = Config::new().name("leaves nothing").run(|| {
+            let _other = thread::spawn(|| LIST.lock().unwrap().push(1));
+            LIST.lock().unwrap().push(2);
+            assert_eq!(LIST.lock().unwrap()[0], 2, "the other was first");
+        });
+        assert!(message(&report).contains("the other was first"));
+        assert!(report.failure().unwrap().reproduced);
+    }
+}
+
+#[test]
+fn data_without_a_destructor_goes_back_to_what_was_set_outside() {
+    static LIMIT: Mutex<u32> = Mutex::new(0);
+    *LIMIT.lock().unwrap() = 10;
+    clean(&Config::new().runs(10).explore_trivial(true).strategy("random").run(|| {
+        let mut limit = LIMIT.lock().unwrap();
+        assert_eq!(*limit, 10);
+        *limit += 1;
+    }));
+    assert_eq!(*LIMIT.lock().unwrap(), 10);
+}
+
+#[test]
+fn data_that_owns_something_from_outside_is_left_alone() {
+    static OUTSIDE: Mutex<Vec<u32>> = Mutex::new(Vec::new());
+    static LAZY: std::sync::LazyLock<Mutex<Vec<u32>>> =
+        std::sync::LazyLock::new(|| Mutex::new(vec![1]));
+    OUTSIDE.lock().unwrap().push(1);
+    let report = Config::new().runs(20).explore_trivial(true).strategy("random").run(|| {
+        for list in [&OUTSIDE, &*LAZY] {
+            let mut list = list.lock().unwrap();
+            // Would be a use after free if the first buffer were put back.
+            list.extend([2; 100]);
+            assert_eq!(list[0], 1);
+        }
+    });
+    clean(&report);
+    assert!(OUTSIDE.lock().unwrap().len() > 2000 && LAZY.lock().unwrap().len() > 2000);
+}
+
+type Program = Box<dyn Fn() + Send + Sync>;
+
+#[test]
+fn objects_that_survive_are_refused() {
+    let mutex = Arc::new(Mutex::new(0));
+    let rwlock: &'static RwLock<u32> = Box::leak(Box::new(RwLock::new(0)));
+    let shared = Arc::new(Shared::new(0));
+    let programs: [(&str, Program); 3] = [
+        ("Mutex", Box::new(move || *mutex.lock().unwrap() += 1)),
+        ("RwLock", Box::new(move || *rwlock.write().unwrap() += 1)),
+        ("Shared", Box::new(move || shared.set(shared.get() + 1))),
+    ];
+    for (kind, program) in programs {
+        let report = Config::new().run(program);
+        let message = message(&report);
+        let expected = format!("raddle: the {kind} used at");
+        assert!(message.starts_with(&expected) && message.contains("statics.rs:"), "{message}");
+        assert!(message.contains("earlier execution"), "{message}");
+        let text = raddle::text(&report);
+        assert!(!text.contains("NOT reproduced"), "{text}");
+    }
+}
+
+#[test]
+fn objects_made_anew_are_not() {
+    clean(&Config::new().run(|| {
+        let numbers = Arc::new((Mutex::new(0), RwLock::new(0), Shared::new(0)));
+        let other = thread::spawn({
+            let numbers = numbers.clone();
+            move || *numbers.0.lock().unwrap() += 1
+        });
+        *numbers.1.write().unwrap() += 1;
+        numbers.2.set(1);
+        other.join().unwrap();
+    }));
+}

@@ -1,0 +1,105 @@
+//! What is left behind, and what is odd about executions that do not fail.
+
+use expect_test::expect;
+use raddle_core::{
+    Action, Effect, Finding, Leak, LockOrder, MutexOp, ObjectId, ObjectKind, Oddity, ParkOp,
+    Report, ThreadId, Verdict, Warning,
+};
+
+use crate::build::{Build, check, failed, report};
+use crate::json::parsed;
+use crate::site;
+
+#[test]
+fn a_thread_left_behind() {
+    let mut build = Build::with_threads(1);
+    let parker = build.object(ObjectKind::Parker(ThreadId(1)));
+    build.ends(0);
+    build.waits(1, parker, Action::Park(ParkOp::Park { timed: false }), site::two());
+    let leak = Leak::Thread { thread: ThreadId(1), object: parker, site: site::two() };
+    check(
+        &failed(Finding::Leak(leak), build.finish()),
+        expect![[r#"
+        raddle: test `tests::queue` FAILED — thread 1 still waits when all others have ended
+          found by random after 1,204 executions (0.4 s) · 2 steps · replayed once: it fails in the same way
+
+               main             thread 1
+            1  spawn thread 1   │          crates/report/tests/goldens/site.rs:5
+            2  ends             │
+            ✗                   park       crates/report/tests/goldens/site.rs:9   waits for ever
+
+          thread 1 waits for parking of thread 1 at crates/report/tests/goldens/site.rs:9, and nobody is left who could let it go on. Join it, or
+          tell it to end.
+
+          replay: RADDLE_REPLAY=r1-TOKEN cargo test tests::queue"#]],
+    );
+}
+
+#[test]
+fn a_lock_left_behind() {
+    let mut build = Build::with_threads(1);
+    let mutex = build.object(ObjectKind::Mutex);
+    build.step(1, mutex, Action::Mutex(MutexOp::Lock), Effect::None, site::two());
+    build.ends(1);
+    let leak = Leak::Lock { thread: ThreadId(1), object: mutex, site: site::two() };
+    check(
+        &failed(Finding::Leak(leak), build.finish()),
+        expect![[r#"
+        raddle: test `tests::queue` FAILED — thread 1 ended while it held mutex 1
+          found by random after 1,204 executions (0.4 s) · 3 steps · replayed once: it fails in the same way
+
+               main             thread 1
+            1  spawn thread 1   │              crates/report/tests/goldens/site.rs:5
+            2  │                mutex 1.lock   crates/report/tests/goldens/site.rs:9
+            3  │                ends
+
+          mutex 1  first used at crates/report/tests/goldens/site.rs:9
+
+          mutex 1 was taken at crates/report/tests/goldens/site.rs:9 and never given back: its guard was forgotten, or is part of
+          something that was (`mem::forget`, `Box::leak`, a cycle of `Arc`s). Nobody can take it any more.
+
+          replay: RADDLE_REPLAY=r1-TOKEN cargo test tests::queue"#]],
+    );
+}
+
+fn odd() -> Report {
+    let order = |thread, held: u32, wanted: u32| LockOrder {
+        thread: ThreadId(thread),
+        held: ObjectId(held),
+        taken_at: site::one(),
+        wanted: ObjectId(wanted),
+        wanted_at: site::two(),
+    };
+    let oddities = [
+        Oddity::Leak(Leak::Thread { thread: ThreadId(2), object: ObjectId(1), site: site::one() }),
+        Oddity::Leak(Leak::Lock { thread: ThreadId(0), object: ObjectId(1), site: site::two() }),
+        Oddity::LockOrder(vec![order(0, 5, 6), order(1, 6, 7), order(2, 7, 5)]),
+    ];
+    let warning = |(number, oddity)| Warning { oddity, execution: number as u64 + 1 };
+    let warnings = oddities.into_iter().enumerate().map(warning).collect();
+    Report { warnings, ..report(Verdict::Exhausted) }
+}
+
+#[test]
+fn remarks() {
+    check(
+        &odd(),
+        expect![[r#"
+        raddle: test `tests::queue` ok — exhaustive: 3,911 classes, 10,000 executions, 0.4 s, SC
+                note: in execution 1, thread 2 still waits at crates/report/tests/goldens/site.rs:5 when all others have ended
+                note: in execution 2, main ended while it held the lock taken at crates/report/tests/goldens/site.rs:9
+                warning: locks are taken in different orders: main holds A (taken at crates/report/tests/goldens/site.rs:5) and takes B at crates/report/tests/goldens/site.rs:9; thread 1 holds B (taken at crates/report/tests/goldens/site.rs:5) and takes C at crates/report/tests/goldens/site.rs:9; thread 2 holds C (taken at crates/report/tests/goldens/site.rs:5) and takes A at crates/report/tests/goldens/site.rs:9 (execution 3); no execution was found in which that is a deadlock"#]],
+    );
+}
+
+#[test]
+fn remarks_as_json() {
+    let value = parsed(&odd());
+    let warnings = &value["warnings"];
+    assert_eq!(warnings[0]["oddity"]["kind"], "leak");
+    assert_eq!(warnings[0]["oddity"]["what"], "thread");
+    assert_eq!(warnings[1]["oddity"]["what"], "lock");
+    assert_eq!(warnings[2]["execution"], 3);
+    assert_eq!(warnings[2]["oddity"]["orders"][1]["held"], 6);
+    assert_eq!(warnings[2]["oddity"]["orders"][2]["wanted"], 5);
+}

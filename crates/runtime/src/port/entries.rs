@@ -1,0 +1,137 @@
+//! What a run offers to the port, without its types.
+
+use std::any::Any;
+use std::rc::Rc;
+
+use raddle_core::{Effect, ObjectId, Site, ThreadId};
+use raddle_engine::{Initial, Turn};
+
+use crate::Body;
+
+/// How the body of a thread ended.
+pub(crate) type Caught = Result<(), Box<dyn Any + Send>>;
+
+type Submit = unsafe fn(*const (), u64, u64, u64, Site) -> Effect;
+
+/// What a run offers, without its types.
+#[derive(Copy, Clone)]
+pub(crate) struct Entries {
+    /// By [`Kind`]. They take the words of the operation, which fit in registers.
+    pub(crate) submit: [Submit; 5],
+    pub(crate) declare: unsafe fn(*const (), Initial, Site) -> ObjectId,
+    pub(crate) touch: unsafe fn(*const (), ObjectId, bool, Site),
+    /// Whether plain accesses on this line are scheduling points.
+    pub(crate) is_racy: unsafe fn(*const (), Site) -> bool,
+    pub(crate) spurious: unsafe fn(*const (), Site) -> bool,
+    pub(crate) call_object: unsafe fn(*const (), ObjectId, &str),
+    pub(crate) allocated: unsafe fn(*const (), usize, usize),
+    pub(crate) freed: unsafe fn(*const (), usize),
+    /// An object was declared that is at this address.
+    pub(crate) born: unsafe fn(*const (), ObjectId, usize),
+    pub(crate) keep: unsafe fn(*const (), *mut u8, usize),
+    pub(crate) newest: unsafe fn(*const (), ObjectId) -> u64,
+    pub(crate) life: unsafe fn(*const (), ThreadId) -> ObjectId,
+    pub(crate) join: unsafe fn(*const (), ThreadId, Site),
+    pub(crate) parker: unsafe fn(*const (), ThreadId, Site) -> ObjectId,
+    pub(crate) time: unsafe fn(*const ()) -> u64,
+    pub(crate) advance: unsafe fn(*const (), u64),
+    pub(crate) belongings: unsafe fn(*const ()) -> Option<Rc<dyn Any>>,
+    pub(crate) endow: unsafe fn(*const (), Option<Rc<dyn Any>>),
+    pub(crate) spawn: unsafe fn(*const (), Body, Site) -> ThreadId,
+    pub(crate) call_thread: unsafe fn(*const (), &str),
+    pub(crate) work: unsafe fn(*const ()),
+    pub(crate) finish: unsafe fn(*const (), Caught) -> Parting,
+    pub(crate) exit: unsafe fn(*const ()) -> Parting,
+    pub(crate) panicked: unsafe fn(*const ()),
+    pub(crate) unwinding: unsafe fn(*const ()) -> bool,
+    pub(crate) take_panic: unsafe fn(*const (), ThreadId) -> Option<Box<dyn Any + Send>>,
+    /// Whether a coroutine touches this address when its stack overflows.
+    pub(crate) guards: unsafe fn(*const (), usize) -> bool,
+    pub(crate) thread: unsafe fn(*const ()) -> ThreadId,
+    pub(crate) token: unsafe fn(*const ()) -> String,
+    /// Nothing outside a run.
+    #[cfg_attr(not(unix), expect(dead_code, reason = "only a watchdog asks"))]
+    pub(crate) pulse: unsafe fn(*const ()) -> Option<Pulse>,
+}
+
+/// A sign of life of a run.
+#[derive(Copy, Clone)]
+#[cfg_attr(not(unix), expect(dead_code, reason = "only a watchdog looks at it"))]
+pub(crate) struct Pulse {
+    /// How many steps were made.
+    pub(crate) steps: usize,
+    /// Where the calling thread was seen last, if it was.
+    pub(crate) last: Option<Site>,
+}
+
+/// Where a coroutine goes whose thread is ending.
+pub(crate) struct Parting {
+    /// The pool it belongs to.
+    pub(crate) pool: *mut (),
+    /// The thread that is ending.
+    pub(crate) from: ThreadId,
+    /// The thread that goes on, another one; or the host, if the run is over.
+    pub(crate) to: Turn,
+    /// Whether the thread has ended. If not, it [`exit`]s when it comes back.
+    pub(crate) ended: bool,
+}
+
+/// What a run does otherwise than most.
+#[derive(Copy, Clone)]
+pub(crate) struct Ways {
+    pub(crate) plain: Plain,
+    /// Whether waits may end, and weak exchanges fail, without a reason.
+    pub(crate) spurious: bool,
+    /// Whether the allocator tells what the program allocates.
+    pub(crate) heap: bool,
+}
+
+/// What an access to a plain variable is.
+#[derive(Copy, Clone, PartialEq, Eq)]
+pub(crate) enum Plain {
+    /// Written down, no more.
+    Noted,
+    /// A scheduling point.
+    Point,
+    /// A scheduling point on some lines.
+    PointIfRacy,
+}
+
+/// The entries outside a run: whoever calls them forgot to look.
+pub(super) static OUTSIDE: Entries = Entries {
+    submit: [|_, _, _, _, _| outside(); 5],
+    declare: |_, _, _| outside(),
+    touch: |_, _, _, _| outside(),
+    is_racy: |_, _| outside(),
+    spurious: |_, _| outside(),
+    call_object: |_, _, _| outside(),
+    allocated: |_, _, _| outside(),
+    freed: |_, _| outside(),
+    born: |_, _, _| outside(),
+    keep: |_, _, _| outside(),
+    newest: |_, _| outside(),
+    life: |_, _| outside(),
+    join: |_, _, _| outside(),
+    parker: |_, _, _| outside(),
+    time: |_| outside(),
+    advance: |_, _| outside(),
+    belongings: |_| outside(),
+    endow: |_, _| outside(),
+    spawn: |_, _, _| outside(),
+    call_thread: |_, _| outside(),
+    work: |_| outside(),
+    finish: |_, _| outside(),
+    exit: |_| outside(),
+    panicked: |_| outside(),
+    unwinding: |_| outside(),
+    take_panic: |_, _| outside(),
+    guards: |_, _| false,
+    thread: |_| outside(),
+    token: |_| outside(),
+    pulse: |_| None,
+};
+
+#[cold]
+pub(super) fn outside() -> ! {
+    panic!("raddle invariant broken: an operation was announced outside a run")
+}

@@ -1,0 +1,174 @@
+//! Litmus tests on an engine.
+//!
+//! Main declares the variables, spawns the threads and joins them; nothing else happens in a run.
+
+use std::collections::BTreeMap;
+
+use raddle_core::{
+    Action, AtomicOp, Chooser, Effect, EventId, ObjectId, Op, Reads, Rmw, Scalar, Site, ThreadId,
+    ThreadOp, Trace,
+};
+use raddle_engine::known::AnyOp;
+use raddle_engine::{Engine, Initial, Memory, Stuck, Substrate, Turn};
+
+use super::{Code, Graph, Instruction, Outcome, Place};
+
+/// Runs litmus tests directly on an engine.
+#[derive(Debug, Default)]
+pub struct Litmus;
+
+impl Substrate for Litmus {
+    type Program = Code;
+
+    fn execute<M: Memory, C: Chooser>(
+        &mut self,
+        engine: &mut Engine<M, C>,
+        code: &Code,
+    ) -> Result<(), Stuck> {
+        engine.reset();
+        let declare = |variable| {
+            let initial = Initial::Atomic(Scalar::U64, 0);
+            (variable, engine.declare(ThreadId::MAIN, initial, Site::UNKNOWN))
+        };
+        let variables = code.variables().into_iter().map(declare).collect();
+        let threads = vec![Thread::default(); code.threads.len() + 1];
+        let mut run = Run { engine, code, variables, threads };
+        let mut next = Some(run.announce(ThreadId::MAIN));
+        while let Some(thread) = next.and_then(Turn::thread) {
+            next = run.turn(thread);
+        }
+        Ok(())
+    }
+}
+
+struct Run<'a, M: Memory, C> {
+    engine: &'a mut Engine<M, C>,
+    code: &'a Code,
+    variables: BTreeMap<char, ObjectId>,
+    /// By [`ThreadId`]; main first.
+    threads: Vec<Thread>,
+}
+
+#[derive(Clone, Default)]
+struct Thread {
+    /// How many lines of its text it has gone through; for main, how many spawns and joins.
+    at: usize,
+    read: u64,
+    announced: Option<Op>,
+}
+
+impl<M: Memory, C: Chooser> Run<'_, M, C> {
+    fn announce(&mut self, thread: ThreadId) -> Turn {
+        let op = if thread == ThreadId::MAIN { self.main_op() } else { self.thread_op(thread) };
+        self.threads[thread.index()].announced = Some(op);
+        self.engine.submit::<AnyOp>(thread, op, Site::UNKNOWN)
+    }
+
+    fn main_op(&mut self) -> Op {
+        let (at, count) = (self.threads[0].at, self.code.threads.len());
+        self.threads[0].at += 1;
+        if at < count {
+            let (_, life) = self.engine.declare_child(ThreadId::MAIN, Site::UNKNOWN);
+            return Op::new(life, Action::Thread(ThreadOp::Spawn));
+        }
+        let (of, op) = match at - count {
+            joined if joined < count => (ThreadId(joined as u32 + 1), ThreadOp::Join),
+            _ => (ThreadId::MAIN, ThreadOp::Exit),
+        };
+        Op::new(self.engine.life(of), Action::Thread(op))
+    }
+
+    fn thread_op(&mut self, thread: ThreadId) -> Op {
+        let state = &mut self.threads[thread.index()];
+        let text = &self.code.threads[thread.index() - 1];
+        while let Some(Instruction::Require(value)) = text.get(state.at) {
+            state.at = if *value == state.read { state.at + 1 } else { text.len() };
+        }
+        let Some(&instruction) = text.get(state.at) else {
+            return Op::new(self.engine.life(thread), Action::Thread(ThreadOp::Exit));
+        };
+        state.at += 1;
+        let (variable, op) = match instruction {
+            Instruction::Store(variable, value, order) => {
+                (variable, AtomicOp::Store { order, value: value.unwrap_or(state.read) })
+            }
+            Instruction::Load(variable, order) => (variable, AtomicOp::Load { order }),
+            Instruction::Add(variable, operand, order) => {
+                let function = Rmw::Add;
+                (variable, AtomicOp::Update { order, scalar: Scalar::U64, function, operand })
+            }
+            Instruction::Swap(variable, operand, order) => {
+                let function = Rmw::Swap;
+                (variable, AtomicOp::Update { order, scalar: Scalar::U64, function, operand })
+            }
+            Instruction::Exchange(variable, expected, new, success, failure) => {
+                let weak = false;
+                (variable, AtomicOp::CompareExchange { success, failure, weak, expected, new })
+            }
+            Instruction::Fence(order) => return Op::new(ObjectId::NONE, Action::Fence(order)),
+            Instruction::Require(_) => unreachable!("passed over"),
+        };
+        Op::new(self.variables[&variable], Action::Atomic(op))
+    }
+
+    fn turn(&mut self, thread: ThreadId) -> Option<Turn> {
+        let op = self.threads[thread.index()].announced.expect("it announced something");
+        match op.action() {
+            Action::Thread(ThreadOp::Spawn) => {
+                let child = self.engine.start(thread, op.object(), Site::UNKNOWN);
+                self.announce(child);
+            }
+            Action::Thread(ThreadOp::Exit) => return Some(self.engine.exit(thread)),
+            _ => {
+                let effect = self.engine.perform::<AnyOp>(thread, op, Site::UNKNOWN)?;
+                if let Effect::Value(value) | Effect::Exchanged(value) | Effect::Kept(value) =
+                    effect
+                {
+                    self.threads[thread.index()].read = value;
+                }
+            }
+        }
+        Some(self.announce(thread))
+    }
+}
+
+/// The execution that a run of `code` was, and what the threads saw.
+pub fn graph_of(code: &Code, trace: &Trace) -> (Graph, Outcome) {
+    let place = |id: EventId| -> Place { (id.thread.index() - 1, id.index as usize) };
+    let reads = Reads::of(trace);
+    let mut graph = Graph::default();
+    let mut values: BTreeMap<Place, u64> = BTreeMap::new();
+    let mut written: BTreeMap<EventId, u64> = BTreeMap::new();
+    for (position, event) in trace.events.iter().enumerate() {
+        let Action::Atomic(_) = event.op.action() else { continue };
+        if let Some(read) = reads.at(position) {
+            let source = (read.source != EventId::INITIAL).then(|| place(read.source));
+            graph.reads.insert(place(event.id), source);
+            let value = written.get(&read.source).copied().unwrap_or(0);
+            values.insert(place(event.id), value);
+            if let (Some(new), _) = event.op.apply_to_atomic(value) {
+                written.insert(event.id, new);
+            }
+        } else if let (Some(new), _) = event.op.apply_to_atomic(0) {
+            written.insert(event.id, new);
+        }
+    }
+    // Main declares the variables first, in the order of their letters.
+    let mut outcome = Outcome::default();
+    for (at, variable) in code.variables().into_iter().enumerate() {
+        let order = &reads.orders()[at + 1];
+        let last = order.last().map_or(0, |store| written[store]);
+        outcome.last.insert(variable, last);
+        graph.orders.push(order.iter().map(|&store| place(store)).collect());
+    }
+    for (thread, text) in code.threads.iter().enumerate() {
+        let real =
+            text.iter().filter(|instruction| !matches!(instruction, Instruction::Require(_)));
+        for (at, instruction) in real.enumerate() {
+            if instruction.reads() {
+                outcome.read.push(values.get(&(thread, at)).copied());
+            }
+        }
+    }
+    (graph, outcome)
+}
