@@ -9,7 +9,7 @@ use raddle_engine::{Engine, Initial, Memory, Stuck, Substrate, Turn};
 use super::program::{LENGTH, Micro, OBJECTS, THREADS};
 
 /// The substrate of small programs. Main spawns the threads and ends.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Scripted;
 
 impl Substrate for Scripted {
