@@ -58,6 +58,8 @@ pub struct PatternSearch {
     pub unsat: u64,
     /// For how many it gave up.
     pub unknown: u64,
+    /// How many were not asked about, because there were too many on one run.
+    pub left_out: u64,
     /// How often a solver was asked in all.
     pub asked: u64,
     /// How many orders had been planned before.

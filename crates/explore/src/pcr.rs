@@ -10,6 +10,9 @@
 //! there is nothing left, every pattern that could be put together was covered, left out by a rule, or
 //! found impossible. That does not mean that every execution was tried.
 //!
+//! Rule 2 leaves a pattern out that was covered in another context: after other locks were taken, say. So when
+//! there is nothing left, all runs are gone through once more without it, and so is what comes of that.
+//!
 //! Deviations: any number of threads. Locks are accesses too, because what they protect is not seen.
 //! A pattern that was covered by another run while it waited in the queue is not run.
 
@@ -18,7 +21,7 @@ use std::collections::{BinaryHeap, HashSet};
 
 use raddle_core::{Accesses, PatternSearch, Plan, Trace};
 use raddle_solve::Literal;
-use raddle_strategy::mix;
+use raddle_strategy::{Rng, mix};
 
 use crate::patterns::MapCoverage;
 use crate::{Covered, Explorer, Refusal};
@@ -37,6 +40,15 @@ pub(crate) use model::{Done, Found, Model, Question};
 pub(crate) use plan::Planned;
 pub use rules::Rules;
 
+/// A solver is asked so many questions about one run at most, drawn from all if there are more; about a long
+/// run fewer, because each takes longer: so many, times its events.
+const MOST_QUESTIONS: usize = 1_000;
+const MOST_WORK: usize = 500_000;
+
+/// So many runs are gone through once more at most, with so many events in all.
+const KEPT_RUNS: usize = 256;
+const KEPT_EVENTS: usize = 100_000;
+
 /// The search.
 #[derive(Debug)]
 pub struct Pcr {
@@ -48,6 +60,8 @@ pub struct Pcr {
     planned: HashSet<u64>,
     /// The classes of runs whose patterns have been looked for.
     analysed: HashSet<u64>,
+    /// Runs to be gone through once more; none any more if that is being done.
+    kept: Option<Vec<Trace>>,
     current: Option<Planned>,
     counts: PatternSearch,
     refusal: Option<Refusal>,
@@ -79,6 +93,7 @@ impl Pcr {
             queue: BinaryHeap::new(),
             planned: HashSet::new(),
             analysed: HashSet::new(),
+            kept: rules.has(2).then(Vec::new),
             current: None,
             counts: PatternSearch::default(),
             refusal: None,
@@ -100,8 +115,19 @@ impl Pcr {
         if !self.analysed.insert(trace.fingerprint) {
             return;
         }
+        if let Some(kept) = &mut self.kept {
+            let events: usize = kept.iter().map(|kept| kept.events.len()).sum();
+            if kept.len() < KEPT_RUNS && events + trace.events.len() <= KEPT_EVENTS {
+                kept.push(trace.clone());
+            }
+        }
+        self.plan_from(trace, &shared);
+    }
+
+    /// Plans runs that exhibit patterns which no rule leaves out.
+    fn plan_from(&mut self, trace: &Trace, shared: &Shared) {
         let mut model = Model::new(trace);
-        let mut candidates = self.candidates(&shared, &model);
+        let mut candidates = self.candidates(shared, &model);
         candidates.sort_by_key(|candidate| Reverse(candidate.steps().len()));
         let mut cores: Vec<Vec<Literal>> = Vec::new();
         for candidate in &candidates {
@@ -110,15 +136,30 @@ impl Pcr {
         self.counts.asked += model.counts.asked;
     }
 
-    /// The candidates that no rule leaves out, each once.
+    /// The candidates that no rule leaves out, or as many of them as a solver is to be asked about.
     fn candidates(&mut self, shared: &Shared, model: &Model<'_>) -> Vec<Candidate> {
+        let most = MOST_QUESTIONS.min(MOST_WORK / model.trace.events.len().max(1)).max(1);
         let mut kept = Vec::new();
+        let mut met = 0;
+        let mut rng = Rng::new(mix(self.seed, !self.runs));
         let Pcr { counts, coverage, rules, .. } = self;
         shared.candidates(|candidate| {
             counts.generated += 1;
             match rules.first_against(candidate, shared, &model.layout, coverage) {
                 Some(rule) => counts.filtered[rule - 1] += 1,
-                None => kept.push(*candidate),
+                None => {
+                    met += 1;
+                    if kept.len() < most {
+                        kept.push(*candidate);
+                        return;
+                    }
+                    counts.left_out += 1;
+                    // All alike, without knowing how many there will be.
+                    let place = rng.below(met);
+                    if place < most {
+                        kept[place] = *candidate;
+                    }
+                }
             }
         });
         kept
@@ -163,11 +204,23 @@ impl Pcr {
 
     fn next_planned(&mut self) -> Option<Planned> {
         loop {
+            if self.queue.is_empty() {
+                self.go_through_again();
+            }
             let Waiting { planned, pattern, numbers, .. } = self.queue.pop()?;
             if !self.rules.has(2) || !self.coverage.has(pattern, &numbers) {
                 return Some(planned);
             }
             self.counts.filtered[1] += 1;
+        }
+    }
+
+    /// Looks for patterns that were covered in another context only.
+    fn go_through_again(&mut self) {
+        self.rules = self.rules.without(2);
+        for trace in self.kept.take().unwrap_or_default() {
+            let shared = Shared::new(&trace, &mut self.coverage);
+            self.plan_from(&trace, &shared);
         }
     }
 }

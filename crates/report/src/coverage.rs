@@ -58,8 +58,8 @@ fn searched(patterns: &PatternSearch) -> String {
         thousands(patterns.solved),
         thousands(patterns.unsat + patterns.by_core),
     );
-    if patterns.unknown > 0 {
-        text += &format!(", {} given up", thousands(patterns.unknown));
+    if patterns.unknown + patterns.left_out > 0 {
+        text += &format!(", {} given up", thousands(patterns.unknown + patterns.left_out));
     }
     if patterns.missed > 0 {
         text += &format!(
@@ -105,6 +105,7 @@ pub(crate) fn patterns_json(patterns: &PatternSearch) -> Json {
         solved,
         unsat,
         unknown,
+        left_out,
         asked,
         duplicates,
         exhibited,
@@ -119,6 +120,7 @@ pub(crate) fn patterns_json(patterns: &PatternSearch) -> Json {
         ("solved", Json::Number(solved)),
         ("unsat", Json::Number(unsat)),
         ("unknown", Json::Number(unknown)),
+        ("left_out", Json::Number(left_out)),
         ("asked", Json::Number(asked)),
         ("duplicates", Json::Number(duplicates)),
         ("exhibited", Json::Number(exhibited)),

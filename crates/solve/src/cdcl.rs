@@ -2,13 +2,12 @@
 
 use std::collections::HashMap;
 
-use batsat::{BasicSolver, Lit, SolverInterface, Var, lbool};
+use batsat::{BasicCallbacks, BasicSolver, Lit, SolverInterface, SolverOpts, Var, lbool};
 
 use crate::order::{Order, value};
 use crate::{Answer, Literal, Node, OrderSolver};
 
 /// A SAT solver with a theory of order. What it learns serves all later questions.
-#[derive(Default)]
 pub struct Cdcl {
     solver: BasicSolver,
     order: Order,
@@ -16,6 +15,23 @@ pub struct Cdcl {
     pairs: HashMap<(u32, u32), Lit>,
     clause: Vec<Lit>,
     values: Vec<lbool>,
+}
+
+/// Learnt clauses are few and short here, cycles of two or three edges. The solver would look through all
+/// of them at every step in the hope of long ones to forget.
+const LEARNT: i32 = 1 << 20;
+
+impl Default for Cdcl {
+    fn default() -> Cdcl {
+        let options = SolverOpts { min_learnts_lim: LEARNT, ..SolverOpts::default() };
+        Cdcl {
+            solver: BasicSolver::new(options, BasicCallbacks::default()),
+            order: Order::default(),
+            pairs: HashMap::new(),
+            clause: Vec::new(),
+            values: Vec::new(),
+        }
+    }
 }
 
 impl OrderSolver for Cdcl {

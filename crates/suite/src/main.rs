@@ -17,6 +17,7 @@ mod measure;
 mod methods;
 mod micro;
 mod parallel;
+mod pcr;
 mod pct3;
 mod pctwm;
 mod plot;
@@ -112,6 +113,21 @@ enum TableName {
     Exhaustive,
     /// Bounded partial order reduction: coverage against runs and time, and time to known bugs
     Bpor,
+    /// Pattern constraint reduction: schedules and time to the first failure, beside MAPTest
+    #[value(name = "pcr-4")]
+    Pcr4,
+    /// The same: failing executions in a fixed time
+    #[value(name = "pcr-5")]
+    Pcr5,
+    /// The same beside MCR: schedules, constraints and time
+    #[value(name = "pcr-6")]
+    Pcr6,
+    /// How fast strategies cover memory-access patterns
+    #[value(name = "pcr-fig6")]
+    PcrFig6,
+    /// What coverage and solving cost
+    #[value(name = "pcr-cost")]
+    PcrCost,
     /// PCTWM, table 1: events and communication events
     #[value(name = "pctwm-1")]
     Pctwm1,
@@ -213,6 +229,11 @@ fn run(command: Command) -> Result<ExitCode, String> {
                     (pctwm::table(Which::Figure6, size, command_line()), Vec::new())
                 }
                 TableName::Bpor => bpor::table(size, command_line())?,
+                TableName::Pcr4 => (pcr::first_bugs(size, command_line())?, Vec::new()),
+                TableName::Pcr5 => (pcr::failing_runs(size, command_line())?, Vec::new()),
+                TableName::Pcr6 => (pcr::beside_mcr(size, command_line())?, Vec::new()),
+                TableName::PcrCost => (pcr::costs(size, command_line())?, Vec::new()),
+                TableName::PcrFig6 => pcr::coverages(size, command_line())?,
                 TableName::PosFig2 => (pos_fig2::table(size, command_line())?, Vec::new()),
                 TableName::Pos1 => (micro::writes(size, command_line())?, Vec::new()),
                 TableName::Pos2 => (micro::half_reads(size, command_line())?, Vec::new()),

@@ -76,6 +76,18 @@ const TABLE: &[Layer] = &[
         promises: &[],
     },
     Layer {
+        name: "raddle-testkit",
+        may_use: &[
+            "raddle-core",
+            "raddle-engine",
+            "raddle-strategy",
+            "raddle-explore",
+            "raddle-runtime",
+        ],
+        external: External::Any,
+        promises: &[Promise::NoUnsafe],
+    },
+    Layer {
         name: SUITE,
         may_use: &[
             "raddle-core",
@@ -93,18 +105,6 @@ const TABLE: &[Layer] = &[
     },
     // For tests: only the suite's row allows it, so that other crates may name it in development
     // dependencies alone.
-    Layer {
-        name: "raddle-testkit",
-        may_use: &[
-            "raddle-core",
-            "raddle-engine",
-            "raddle-strategy",
-            "raddle-explore",
-            "raddle-runtime",
-        ],
-        external: External::Any,
-        promises: &[Promise::NoUnsafe],
-    },
     Layer { name: "xtask", may_use: &[], external: External::Any, promises: &[] },
 ];
 

@@ -10,7 +10,10 @@
 
 use std::collections::HashSet;
 
-use raddle_core::{Access, Accesses, Coverage, Event, ObjectId, Site, Trace, VariableCoverage};
+use raddle_core::{
+    Access, Accesses, Coverage, Event, ObjectId, ObjectInfo, ObjectKind, Site, Trace,
+    VariableCoverage,
+};
 
 use super::data_access;
 use super::keys::{Keying, address, pattern_key};
@@ -28,6 +31,7 @@ pub struct MapCoverage {
     keying: Keying,
     accesses: Vec<OfAccess>,
     seen: HashSet<u64>,
+    quick: Seen,
     /// Of the patterns with two variables: an access to each.
     pairs: Vec<(u32, u32)>,
     objects: Vec<OfObject>,
@@ -55,12 +59,25 @@ struct OfAccess {
 #[derive(Clone, Debug, Default)]
 struct OfObject {
     run: u64,
-    /// Addresses of lines from which accesses need not be looked at: all patterns are covered.
-    quiet: [(usize, bool); 2],
-    /// The different accesses, each with who made it last and when.
-    recent: Vec<Recent>,
-    /// The last access of each thread.
-    last: Vec<Recent>,
+    /// The different accesses.
+    slots: Vec<Slot>,
+    /// The last access of each thread: when, and which. Zero if there was none.
+    last: Vec<(u32, u32)>,
+    /// There is one access only, and what can come of that has been seen.
+    is_settled: bool,
+}
+
+/// An access to an object, with when it was made last. Times begin with one.
+#[derive(Copy, Clone, Debug)]
+struct Slot {
+    access: u32,
+    /// Where the line is that makes it, and whether it writes: to be found again quickly.
+    line: (usize, bool),
+    /// Who made it last, and when.
+    thread: u32,
+    time: u32,
+    /// When somebody else made it last; zero for never.
+    time_of_others: u32,
 }
 
 #[derive(Copy, Clone, Debug)]
@@ -68,7 +85,23 @@ struct Recent {
     thread: u32,
     object: u32,
     access: u32,
-    position: u32,
+    time: u32,
+}
+
+/// The patterns on one variable of the first so many accesses, as bits: most are seen again and again.
+const QUICK: u32 = 64;
+
+/// For each last access a bit for each first one, and for each two of one thread one for each between.
+#[derive(Clone, Debug)]
+struct Seen {
+    twos: [u64; QUICK as usize],
+    threes: Vec<u64>,
+}
+
+impl Default for Seen {
+    fn default() -> Seen {
+        Seen { twos: [0; QUICK as usize], threes: vec![0; (QUICK * QUICK) as usize] }
+    }
 }
 
 impl MapCoverage {
@@ -89,12 +122,26 @@ impl MapCoverage {
 
     /// A run has ended.
     pub fn learn(&mut self, trace: &Trace) {
-        let may_skip = self.keying.by() == Accesses::BySite && self.is_one_variable();
-        let known = self.accesses.len();
-        self.go_through(trace, may_skip);
-        if may_skip && self.accesses.len() > known {
-            // Something new may be in patterns with what was not looked at.
-            self.go_through(trace, false);
+        self.run += 1;
+        if self.objects.len() < trace.objects.len() {
+            self.objects.resize(trace.objects.len(), OfObject::default());
+        }
+        self.threads.iter_mut().for_each(Vec::clear);
+        let is_data = |info: &&ObjectInfo| !matches!(info.kind, ObjectKind::Thread(_));
+        let several = trace.objects.iter().filter(is_data).nth(1).is_some();
+        for (position, event) in trace.events.iter().enumerate() {
+            let object = event.op.object();
+            if object == ObjectId::NONE {
+                continue;
+            }
+            let Some(access) = data_access(event.op, event.effect) else { continue };
+            let time = position as u32 + 1;
+            let access = self.on_one_variable(event, access, time);
+            if several {
+                let this = Recent { thread: event.id.thread.0, object: object.0, access, time };
+                self.on_two_variables(this);
+                self.remember(this);
+            }
         }
     }
 
@@ -127,56 +174,6 @@ impl MapCoverage {
         Coverage { by: self.keying.by(), covered, total, variables }
     }
 
-    /// Whether there are no patterns with two variables to be seen, as far as is known.
-    fn is_one_variable(&self) -> bool {
-        let mut roots =
-            (0..self.accesses.len() as u32).filter(|&access| self.root(access) == access);
-        roots.next();
-        roots.next().is_none()
-    }
-
-    fn go_through(&mut self, trace: &Trace, may_skip: bool) {
-        self.run += 1;
-        if self.objects.len() < trace.objects.len() {
-            self.objects.resize(trace.objects.len(), OfObject::default());
-        }
-        self.threads.iter_mut().for_each(Vec::clear);
-        for (position, event) in trace.events.iter().enumerate() {
-            let object = event.op.object();
-            if object == ObjectId::NONE {
-                continue;
-            }
-            let Some(access) = data_access(event.op, event.effect) else { continue };
-            let state = &mut self.objects[object.index()];
-            if state.run != self.run {
-                state.run = self.run;
-                state.quiet = [(0, false); 2];
-                state.recent.clear();
-                state.last.clear();
-            }
-            let line = (address(event.site), access == Access::Update);
-            if line.0 != 0 && state.quiet.contains(&line) {
-                continue;
-            }
-            let number = self.number(event, access);
-            self.join(object.index(), number, event.id.thread.0);
-            if may_skip && self.is_saturated(number) {
-                let quiet = &mut self.objects[object.index()].quiet;
-                *quiet = [line, quiet[0]];
-                continue;
-            }
-            let this = Recent {
-                thread: event.id.thread.0,
-                object: object.0,
-                access: number,
-                position: position as u32,
-            };
-            self.on_one_variable(this);
-            self.on_two_variables(this);
-            self.remember(this);
-        }
-    }
-
     /// The number of an access.
     pub(crate) fn number(&mut self, event: &Event, access: Access) -> u32 {
         let number = self.keying.number(event, access);
@@ -204,52 +201,149 @@ impl MapCoverage {
     }
 
     /// An access to an object belongs to the variable that others to it belong to.
-    fn join(&mut self, object: usize, access: u32, thread: u32) {
-        let mut root = self.root(access);
-        if let Some(other) = self.objects[object].recent.first() {
-            let into = self.root(other.access);
-            if into != root {
-                let OfAccess { covered, reads, writes, thread, is_shared, .. } =
-                    self.accesses[root as usize].clone();
-                self.accesses[root as usize].parent = into;
-                let joined = &mut self.accesses[into as usize];
-                joined.covered += covered;
-                joined.reads += reads;
-                joined.writes += writes;
-                joined.is_shared |= is_shared || joined.thread != thread;
-                root = into;
-            }
+    fn join(&mut self, access: u32, other: u32) {
+        let (root, into) = (self.root(access), self.root(other));
+        if into != root {
+            let from = self.accesses[root as usize].clone();
+            self.accesses[root as usize].parent = into;
+            let joined = &mut self.accesses[into as usize];
+            joined.covered += from.covered;
+            joined.reads += from.reads;
+            joined.writes += from.writes;
+            joined.is_shared |= from.is_shared || joined.thread != from.thread;
         }
-        let variable = &mut self.accesses[root as usize];
-        variable.is_shared |= variable.thread != thread;
     }
 
-    /// Whether every pattern on the variable of an access, alone, has been seen.
-    fn is_saturated(&self, access: u32) -> bool {
-        let variable = &self.accesses[self.root(access) as usize];
-        variable.covered as f64 == single_total(variable.reads, variable.writes)
+    /// Somebody makes an access.
+    fn shared_with(&mut self, access: u32, thread: u32) {
+        let root = self.root(access) as usize;
+        let variable = &mut self.accesses[root];
+        variable.is_shared |= variable.thread != thread;
     }
 
     fn bits_of(&self, thread: u8, variable: u8, access: u32) -> u32 {
         bits(thread, variable, self.accesses[access as usize].access)
     }
 
-    fn on_one_variable(&mut self, this: Recent) {
-        let state = std::mem::take(&mut self.objects[this.object as usize]);
-        let mine = state.last.iter().find(|last| last.thread == this.thread);
-        for other in state.recent.iter().filter(|other| other.thread != this.thread) {
-            let shape =
-                1 << 6 | self.bits_of(0, 0, other.access) << 3 | self.bits_of(1, 0, this.access);
-            self.see_single(shape, &[other.access, this.access]);
-            if let Some(mine) = mine.filter(|mine| mine.position < other.position) {
-                let shape = 1 << 9
-                    | self.bits_of(0, 0, mine.access) << 6
-                    | self.bits_of(1, 0, other.access) << 3
-                    | self.bits_of(0, 0, this.access);
-                self.see_single(shape, &[mine.access, other.access, this.access]);
+    /// The patterns with one variable that end with an access, whose number this gives.
+    #[inline]
+    fn on_one_variable(&mut self, event: &Event, access: Access, time: u32) -> u32 {
+        let thread = event.id.thread.0;
+        let object = event.op.object().index();
+        let state = &mut self.objects[object];
+        if state.run != self.run {
+            state.run = self.run;
+            state.slots.clear();
+            state.last.clear();
+            state.is_settled = false;
+        }
+        if state.last.len() <= thread as usize {
+            state.last.resize(thread as usize + 1, (0, 0));
+        }
+        let by_event = self.keying.by() == Accesses::ByEvent;
+        let line = (address(event.site), access == Access::Update);
+        let known = state.slots.iter().position(|slot| slot.line == line);
+        let slot = match known.filter(|_| line.0 != 0 && !by_event) {
+            Some(slot) => slot,
+            None => self.new_slot(event, access, line),
+        };
+        let state = &mut self.objects[object];
+        let this = state.slots[slot].access;
+        let (mine_time, mine) = std::mem::replace(&mut state.last[thread as usize], (time, this));
+        let mut news = false;
+        let slots = if state.is_settled { &[][..] } else { &state.slots };
+        for other in slots {
+            let when = if other.thread == thread { other.time_of_others } else { other.time };
+            if when == 0 {
+                continue;
+            }
+            let is_between = mine_time != 0 && when > mine_time;
+            news |= this >= QUICK || other.access >= QUICK || mine >= QUICK || {
+                let bit = 1 << other.access;
+                let three = (this * QUICK + mine) as usize;
+                self.quick.twos[this as usize] & bit == 0
+                    || is_between && self.quick.threes[three] & bit == 0
+            };
+        }
+        if news {
+            self.see_singles(object, thread, this, (mine_time, mine));
+        } else if let ([only], false) = (slots, by_event || this >= QUICK) {
+            let bit = 1 << only.access;
+            let three = (this * QUICK + this) as usize;
+            let is_all = self.quick.twos[this as usize] & self.quick.threes[three] & bit != 0;
+            self.objects[object].is_settled = is_all;
+        }
+        let slot = &mut self.objects[object].slots[slot];
+        if slot.thread == thread {
+            slot.time = time;
+        } else {
+            let is_first = slot.time_of_others == 0;
+            (slot.thread, slot.time_of_others, slot.time) = (thread, slot.time, time);
+            if is_first {
+                self.shared_with(this, thread);
             }
         }
-        self.objects[this.object as usize] = state;
+        this
+    }
+
+    /// An access that the object has not had in this run.
+    #[cold]
+    fn new_slot(&mut self, event: &Event, access: Access, line: (usize, bool)) -> usize {
+        let access = self.number(event, access);
+        let thread = event.id.thread.0;
+        let object = event.op.object().index();
+        if let Some(other) = self.objects[object].slots.first().map(|slot| slot.access) {
+            self.join(access, other);
+        }
+        self.shared_with(access, thread);
+        let slots = &mut self.objects[object].slots;
+        if let Some(known) = slots.iter().position(|slot| slot.access == access) {
+            // The same line, at another address.
+            slots[known].line = line;
+            return known;
+        }
+        if slots.len() == WINDOW {
+            slots.remove(0);
+        }
+        slots.push(Slot { access, line, thread, time: 0, time_of_others: 0 });
+        let last = slots.len() - 1;
+        self.objects[object].is_settled = false;
+        last
+    }
+
+    /// Counts what has not been seen yet of the patterns that end with this access.
+    #[cold]
+    fn see_singles(
+        &mut self,
+        object: usize,
+        thread: u32,
+        this: u32,
+        (mine_time, mine): (u32, u32),
+    ) {
+        let slots = std::mem::take(&mut self.objects[object].slots);
+        for other in &slots {
+            let when = if other.thread == thread { other.time_of_others } else { other.time };
+            if when == 0 {
+                continue;
+            }
+            let shape = 1 << 6 | self.bits_of(0, 0, other.access) << 3 | self.bits_of(1, 0, this);
+            self.see_single(shape, &[other.access, this]);
+            let is_quick = this.max(other.access).max(mine) < QUICK;
+            if is_quick {
+                self.quick.twos[this as usize] |= 1 << other.access;
+            }
+            if mine_time != 0 && when > mine_time {
+                let shape = 1 << 9
+                    | self.bits_of(0, 0, mine) << 6
+                    | self.bits_of(1, 0, other.access) << 3
+                    | self.bits_of(0, 0, this);
+                self.see_single(shape, &[mine, other.access, this]);
+                if is_quick {
+                    self.quick.threes[(this * QUICK + mine) as usize] |= 1 << other.access;
+                }
+            }
+        }
+        self.objects[object].slots = slots;
     }
 
     fn see_single(&mut self, shape: u32, accesses: &[u32]) {
@@ -288,11 +382,11 @@ impl MapCoverage {
         let mut later: Option<&Recent> = None;
         for earlier in theirs.iter().rev().filter(on_both) {
             if let Some(later) = later {
-                if later.position < first.position {
+                if later.time < first.time {
                     return;
                 }
                 if later.object != earlier.object {
-                    let is_inside = earlier.position > first.position;
+                    let is_inside = earlier.time > first.time;
                     let order = if is_inside {
                         [first, *earlier, *later, last]
                     } else {
@@ -320,20 +414,6 @@ impl MapCoverage {
     }
 
     fn remember(&mut self, this: Recent) {
-        let state = &mut self.objects[this.object as usize];
-        let same = |recent: &Recent| recent.access == this.access && recent.thread == this.thread;
-        if let Some(index) = state.recent.iter().position(same) {
-            state.recent[index].position = this.position;
-        } else {
-            if state.recent.len() == WINDOW {
-                state.recent.remove(0);
-            }
-            state.recent.push(this);
-        }
-        match state.last.iter_mut().find(|last| last.thread == this.thread) {
-            Some(last) => *last = this,
-            None => state.last.push(this),
-        }
         let thread = this.thread as usize;
         if self.threads.len() <= thread {
             self.threads.resize(thread + 1, Vec::new());

@@ -2,5 +2,6 @@
 
 mod cases;
 mod filters;
+mod naive_coverage;
 mod reach;
 mod state;

@@ -68,6 +68,7 @@ fn add(sum: &mut PatternSearch, counts: PatternSearch) {
     sum.solved += counts.solved;
     sum.unsat += counts.unsat;
     sum.unknown += counts.unknown;
+    sum.left_out += counts.left_out;
     sum.asked += counts.asked;
     sum.duplicates += counts.duplicates;
     sum.exhibited += counts.exhibited;
