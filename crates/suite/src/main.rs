@@ -165,6 +165,8 @@ enum TableName {
     PctFig11,
     /// Schedules to the first failure, over SCTBench
     FirstBug,
+    /// The same for the one bug that takes about a million
+    Safestack,
     /// Time per step of samplers beside random walk's
     SamplingSpeed,
 }
@@ -241,6 +243,7 @@ fn run(command: Command) -> Result<ExitCode, String> {
                 TableName::PctFig10 => wsq_figures::against_stress(size, command_line())?,
                 TableName::PctFig11 => wsq_figures::event_pairs(size, command_line())?,
                 TableName::FirstBug => (first_bug::table(size, command_line())?, Vec::new()),
+                TableName::Safestack => (first_bug::safestack(size, command_line())?, Vec::new()),
                 TableName::SamplingSpeed => {
                     (sampling_speed::table(size, command_line())?, Vec::new())
                 }
