@@ -80,6 +80,19 @@ struct Slot {
     time_of_others: u32,
 }
 
+impl Slot {
+    /// Somebody makes it. Whether that is the second who does.
+    #[inline(always)]
+    fn made_by(&mut self, thread: u32, time: u32) -> bool {
+        let is_second = self.thread != thread && self.time_of_others == 0;
+        if self.thread != thread {
+            (self.thread, self.time_of_others) = (thread, self.time);
+        }
+        self.time = time;
+        is_second
+    }
+}
+
 #[derive(Copy, Clone, Debug)]
 struct Recent {
     thread: u32,
@@ -226,7 +239,7 @@ impl MapCoverage {
     }
 
     /// The patterns with one variable that end with an access, whose number this gives.
-    #[inline]
+    #[inline(always)]
     fn on_one_variable(&mut self, event: &Event, access: Access, time: u32) -> u32 {
         let thread = event.id.thread.0;
         let object = event.op.object().index();
@@ -242,16 +255,24 @@ impl MapCoverage {
         }
         let by_event = self.keying.by() == Accesses::ByEvent;
         let line = (address(event.site), access == Access::Update);
-        let known = state.slots.iter().position(|slot| slot.line == line);
-        let slot = match known.filter(|_| line.0 != 0 && !by_event) {
-            Some(slot) => slot,
-            None => self.new_slot(event, access, line),
+        let slot = if state.is_settled && state.slots[0].line == line {
+            // Only when it was made counts, should another access come.
+            let slot = &mut state.slots[0];
+            state.last[thread as usize] = (time, slot.access);
+            slot.made_by(thread, time);
+            return slot.access;
+        } else {
+            let known = state.slots.iter().position(|slot| slot.line == line);
+            match known.filter(|_| line.0 != 0 && !by_event) {
+                Some(slot) => slot,
+                None => self.new_slot(event, access, line),
+            }
         };
         let state = &mut self.objects[object];
         let this = state.slots[slot].access;
         let (mine_time, mine) = std::mem::replace(&mut state.last[thread as usize], (time, this));
         let mut news = false;
-        let slots = if state.is_settled { &[][..] } else { &state.slots };
+        let slots = &state.slots[..];
         for other in slots {
             let when = if other.thread == thread { other.time_of_others } else { other.time };
             if when == 0 {
@@ -273,15 +294,8 @@ impl MapCoverage {
             let is_all = self.quick.twos[this as usize] & self.quick.threes[three] & bit != 0;
             self.objects[object].is_settled = is_all;
         }
-        let slot = &mut self.objects[object].slots[slot];
-        if slot.thread == thread {
-            slot.time = time;
-        } else {
-            let is_first = slot.time_of_others == 0;
-            (slot.thread, slot.time_of_others, slot.time) = (thread, slot.time, time);
-            if is_first {
-                self.shared_with(this, thread);
-            }
+        if self.objects[object].slots[slot].made_by(thread, time) {
+            self.shared_with(this, thread);
         }
         this
     }
