@@ -15,6 +15,9 @@
 //! stood in the first run (the same thread, the same position among its operations). If the program
 //! does something else there, another object is of interest in that run, which does no harm.
 //! Objects that one thread alone uses, and the lives of threads, are of no interest.
+//!
+//! Threads that wait in a loop may wait for one that is held. If nobody accesses the object for as many
+//! steps as the first run had, none is of interest for the rest of the run. The paper has no such rule.
 
 use alloc::vec::Vec;
 
@@ -43,6 +46,8 @@ pub struct Surw {
     /// By thread: how many events it has performed.
     done: Vec<u32>,
     intended: Option<ThreadId>,
+    /// How many steps were made since the object was accessed.
+    idle: usize,
     seen: usize,
 }
 
@@ -55,6 +60,8 @@ struct Profile {
     objects: Vec<Interest>,
     /// The accesses to all of them.
     accesses: usize,
+    /// How long it was.
+    steps: usize,
     /// By thread.
     parent: Vec<ThreadId>,
 }
@@ -80,6 +87,7 @@ impl Default for Surw {
             held: Vec::new(),
             done: Vec::new(),
             intended: None,
+            idle: 0,
             seen: 0,
         }
     }
@@ -106,8 +114,10 @@ impl Surw {
             if self.object == Some(event.op.object()) {
                 self.left[thread] = self.left[thread].saturating_sub(1);
                 self.intended = None;
+                self.idle = 0;
                 self.held.fill(false);
             }
+            self.idle += 1;
             if event.op.is_thread() {
                 if let (ThreadOp::Spawn, Effect::Value(child)) = (event.op.thread(), event.effect) {
                     self.divide(event.id.thread, ThreadId(child as u32));
@@ -181,6 +191,13 @@ impl Surw {
         next
     }
 
+    /// No object is of interest any more in this run: threads seem to wait for one that is held.
+    #[cold]
+    fn give_up(&mut self) {
+        (self.interest, self.object, self.intended) = (None, None, None);
+        self.held.fill(false);
+    }
+
     /// Draws the thread that is to access the object next.
     fn intend(&mut self, pending: &[Pending]) -> Option<ThreadId> {
         let (object, left, done) = (self.object, &self.left, &self.done);
@@ -217,6 +234,9 @@ impl Chooser for Surw {
         };
         self.make_room(threads.pending.len());
         self.count(past);
+        if self.idle > self.profile.steps && self.interest.is_some() {
+            self.give_up();
+        }
         loop {
             if let Some(best) = self.highest(threads.enabled, |_| true) {
                 let thread = threads.enabled[best];
@@ -242,6 +262,7 @@ impl Sampler for Surw {
         self.rng = Rng::new(seed);
         self.object = None;
         self.intended = None;
+        self.idle = 0;
         self.seen = 0;
         self.rank.clear();
         self.left.clear();
@@ -275,6 +296,7 @@ impl Sampler for Surw {
             return;
         }
         let profile = &mut self.profile;
+        profile.steps = trace.events.len();
         let threads = trace.threads.iter().map(|info| info.id.index() + 1).max().unwrap_or(1);
         profile.touched.resize(threads, Vec::new());
         profile.parent.resize(threads, ThreadId::MAIN);
