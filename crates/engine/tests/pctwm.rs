@@ -1,5 +1,8 @@
 //! PCTWM on the examples of its paper, and against its promise.
 
+// Many runs of safe code: Miri would take minutes and see nothing new.
+#![cfg(not(miri))]
+
 use raddle_engine::Rc11;
 use raddle_explore::{Explorer, Repeat};
 use raddle_strategy::{Pctwm, Rng, mix};
