@@ -125,6 +125,9 @@ enum TableName {
     /// How fast strategies cover memory-access patterns
     #[value(name = "pcr-fig6")]
     PcrFig6,
+    /// The same on the short programs of SCTBench, beside samplers
+    #[value(name = "pcr-sctbench")]
+    PcrSctBench,
     /// What coverage and solving cost
     #[value(name = "pcr-cost")]
     PcrCost,
@@ -233,6 +236,7 @@ fn run(command: Command) -> Result<ExitCode, String> {
                 TableName::Pcr5 => (pcr::failing_runs(size, command_line())?, Vec::new()),
                 TableName::Pcr6 => (pcr::beside_mcr(size, command_line())?, Vec::new()),
                 TableName::PcrCost => (pcr::costs(size, command_line())?, Vec::new()),
+                TableName::PcrSctBench => (pcr::sctbench(size, command_line())?, Vec::new()),
                 TableName::PcrFig6 => pcr::coverages(size, command_line())?,
                 TableName::PosFig2 => (pos_fig2::table(size, command_line())?, Vec::new()),
                 TableName::Pos1 => (micro::writes(size, command_line())?, Vec::new()),

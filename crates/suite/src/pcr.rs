@@ -14,6 +14,7 @@ mod coverage;
 mod failing;
 mod first_bug;
 mod maptest;
+mod sctbench;
 mod watch;
 
 /// How often each figure is measured, with another seed each time, as in the paper.
@@ -61,6 +62,11 @@ pub(crate) fn coverages(size: Size, command: String) -> Result<(Table, Vec<Plot>
     let measure = |size| coverage::figure_6(size, &mut plots);
     let table = made("pcr-fig6", size, command, measure, &legend)?;
     Ok((table, plots))
+}
+
+/// The short programs of SCTBench: schedules to the first failure, or what was covered, beside samplers.
+pub(crate) fn sctbench(size: Size, command: String) -> Result<Table, String> {
+    sctbench::table(size, command)
 }
 
 /// What coverage and solving cost.

@@ -59,7 +59,8 @@ pub(crate) fn run(program: &'static Program, request: Request) -> Result<Report,
     report.map_err(|error| error.to_string())
 }
 
-fn config(program: &Program, request: Request) -> Config {
+/// What raddle is told about a program.
+pub(crate) fn config(program: &Program, request: Request) -> Config {
     let Request { strategy, runs, seed, .. } = request;
     Config::new()
         .name(program.name)
