@@ -21,20 +21,8 @@ pub(crate) fn text(report: &Report) -> String {
 }
 
 fn covered(coverage: &Coverage) -> String {
-    let Coverage { by, covered, total, variables } = coverage;
-    let by = match by {
-        Accesses::BySite => "accesses by line",
-        Accesses::ByEvent => "accesses one by one",
-    };
-    if variables.is_empty() {
-        return "\n        memory-access patterns: none, nothing that changes is shared".into();
-    }
-    let mut text = format!(
-        "\n        memory-access patterns: {} covered of at most {} ({by}), {}",
-        thousands(*covered),
-        at_most(*total),
-        count(variables.len() as u64, "shared variable", "shared variables")
-    );
+    let variables = &coverage.variables;
+    let mut text = format!("\n        {}", sentence(coverage));
     for variable in variables.iter().take(SHOWN) {
         let VariableCoverage { site, covered, total, .. } = variable;
         text += &format!("\n          {site}: {} of {}", thousands(*covered), at_most(*total));
@@ -45,12 +33,31 @@ fn covered(coverage: &Coverage) -> String {
     text
 }
 
+/// All variables together.
+pub(crate) fn sentence(coverage: &Coverage) -> String {
+    let Coverage { by, covered, total, variables } = coverage;
+    let by = match by {
+        Accesses::BySite => "accesses by line",
+        Accesses::ByEvent => "accesses one by one",
+    };
+    if variables.is_empty() {
+        return "memory-access patterns: none, nothing that changes is shared".into();
+    }
+    format!(
+        "memory-access patterns: {} covered of at most {} ({by}), {}",
+        thousands(*covered),
+        at_most(*total),
+        count(variables.len() as u64, "shared variable", "shared variables")
+    )
+}
+
 /// A number that is whole unless it is too large for that.
-fn at_most(total: f64) -> String {
+pub(crate) fn at_most(total: f64) -> String {
     if total < 1e15 { thousands(total as u64) } else { about(total) }
 }
 
-fn searched(patterns: &PatternSearch) -> String {
+/// What a solver did; lines as in [`text`].
+pub(crate) fn searched(patterns: &PatternSearch) -> String {
     let mut text = format!(
         "\n        solver: {} put together, {} left out by rules, {} solved, {} impossible",
         thousands(patterns.generated),

@@ -1,9 +1,10 @@
-//! A report as one page of HTML that needs nothing else: the finding, the session in numbers, and the
-//! failing run with a lane for each thread, to be stepped through with the keyboard.
+//! A report as one page of HTML that needs nothing else: the finding, the session in numbers, what was
+//! covered, and the failing run with a lane for each thread, to be stepped through with the keyboard.
 //!
 //! The table of steps is there without scripts; they add arrows, the details of a step and the filter,
 //! from the report's JSON, which is in the page.
 
+mod coverage;
 mod cycle;
 mod trace;
 
@@ -40,6 +41,7 @@ pub fn html(report: &Report, source: &dyn Fn(&str, u32) -> Option<String>) -> St
             body += &finding(report, failure, &names);
             body += &report.failures.as_ref().map_or_else(String::new, |all| causes(report, all));
             body += &numbers(report);
+            body += &coverage::section(report);
             // As in the text, a run that is not deterministic is not what is wrong.
             if !matches!(failure.finding, Finding::Nondeterminism { .. }) {
                 body += &trace::section(failure, &names, source);
@@ -48,11 +50,14 @@ pub fn html(report: &Report, source: &dyn Fn(&str, u32) -> Option<String>) -> St
             }
         }
         None => {
+            // What was covered has a section of its own.
+            let words = text(report).replace(&crate::coverage::text(report), "");
             body += &format!(
                 "<section class=\"box\"><p class=\"headline\">{}</p></section>\n",
-                escape(&text(report)).replace("\n        ", "<br>")
+                escape(&words).replace("\n        ", "<br>")
             );
             body += &numbers(report);
+            body += &coverage::section(report);
         }
     }
     format!(

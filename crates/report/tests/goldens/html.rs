@@ -6,13 +6,13 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use raddle_core::{Report, Verdict};
+use raddle_core::{Accesses, Coverage, PatternSearch, Report, VariableCoverage, Verdict};
 
 use serde_json::Value;
 
 use crate::build::{Build, failed, panic, report};
 use crate::picture::{Picture, Place};
-use crate::{causes, programs, real};
+use crate::{causes, programs, real, site};
 
 /// The lines that the goldens' programs have.
 pub(crate) fn source(file: &str, line: u32) -> Option<String> {
@@ -80,7 +80,6 @@ fn a_clean_result() {
     assert!(!page.contains("<table class=\"steps\">"));
 }
 
-/// Nothing is fetched from anywhere.
 #[test]
 fn failures_by_cause() {
     let page = page(&causes::several());
@@ -95,6 +94,80 @@ fn failures_by_cause() {
     );
 }
 
+/// With what a search for patterns tells.
+fn covered(mut report: Report) -> Report {
+    let variable = |site, reads, writes, covered, total| VariableCoverage {
+        site,
+        reads,
+        writes,
+        covered,
+        total,
+    };
+    report.strategy = "pcr".into();
+    report.coverage = Some(Coverage {
+        by: Accesses::ByEvent,
+        covered: 1_240,
+        total: 5_012.0,
+        variables: vec![
+            variable(site::one(), 3, 2, 1_200, 4_800.0),
+            variable(site::two(), 1, 1, 2, 2.0),
+        ],
+    });
+    report.patterns = Some(PatternSearch {
+        generated: 3_000,
+        filtered: [1, 2, 3, 4, 5, 6],
+        solved: 40,
+        unsat: 8,
+        by_core: 2,
+        is_done: true,
+        ..PatternSearch::default()
+    });
+    report
+}
+
+#[test]
+fn coverage_has_a_section() {
+    let clean = page(&covered(report(Verdict::Sampled)));
+    let failing = page(&covered(lost_update()));
+    for page in [&clean, &failing] {
+        assert_contains(
+            page,
+            &[
+                "<h2>Coverage</h2>",
+                "<p>memory-access patterns: 1,240 covered of at most 5,012 (accesses one by one), 2 shared variables</p>",
+                "<tr><td><code>crates/report/tests/goldens/site.rs:5</code></td><td>3</td><td>2</td><td>1,200</td><td>4,800</td>\
+                 <td><meter value=\"0.250\"></meter></td></tr>",
+                "<code>crates/report/tests/goldens/site.rs:9</code>",
+                "<meter value=\"1.000\">",
+                "<p>solver: 3,000 put together, 21 left out by rules, 40 solved, 10 impossible<br>nothing is left to try",
+            ],
+        );
+        assert_eq!(page.matches("1,240 covered").count(), 1, "told once");
+    }
+    assert!(!page(&lost_update()).contains("<h2>Coverage"), "nobody asked");
+}
+
+#[test]
+fn a_browser_shows_what_was_covered() {
+    for (name, report) in
+        [("covered", report(Verdict::Sampled)), ("covered-failing", lost_update())]
+    {
+        let page = page(&covered(report));
+        let places = "{section: box('.coverage'), numbers: box('.numbers'), \
+            full: box('.coverage tr:nth-child(3) meter'), part: box('.coverage tr:nth-child(2) meter')}";
+        let Some((picture, places)) = photographed(name, &page, "", places) else { return };
+        let place = |name: &str| Place::read(&places[name]);
+        let (section, numbers) = (place("section"), place("numbers"));
+        assert!(section.top > numbers.bottom && section.bottom < 900.0, "{section:?} {numbers:?}");
+        assert!(picture.ink(section) > 1_000);
+        for meter in [place("full"), place("part")] {
+            assert!(meter.right - meter.left > 100.0 && picture.ink(meter) > 0, "{meter:?}");
+        }
+        assert!(!place("full").overlaps(&place("part")));
+    }
+}
+
+/// Nothing is fetched from anywhere.
 #[test]
 fn a_page_needs_nothing_else() {
     let page = page(&lost_update());
