@@ -1,6 +1,7 @@
-//! The evaluation of pattern constraint reduction (Zhao et al., TSE 2023): tables 4, 5 and 6, and figure 6.
+//! The evaluation of pattern constraint reduction (Zhao et al., TSE 2023): tables 4, 5 and 6, and figure 6;
+//! and PCR on SCTBench.
 //!
-//! The programs are V1 to V20, each with the test that can show its bug, as in the paper. MAPTest, the
+//! The paper's programs are V1 to V20, each with the test that can show its bug, as in the paper. MAPTest, the
 //! paper's baseline, runs that test under random schedules; what it does otherwise, making tests, has a
 //! column of its own.
 
@@ -51,12 +52,13 @@ pub(crate) fn beside_mcr(size: Size, command: String) -> Result<Table, String> {
     made("pcr-6", size, command, first_bug::table_6, &legend)
 }
 
-/// Figure 6: memory-access patterns covered after so many executions.
+/// Figure 6: memory-access patterns covered after so many executions; the plots also show it over time.
 pub(crate) fn coverages(size: Size, command: String) -> Result<(Table, Vec<Plot>), String> {
     let mut plots = Vec::new();
     let legend = [
         "memory-access patterns (accesses one by one) after so many executions, means of three seeds",
         "pcr and mcr may end before: their last figure stands",
+        "plots: over executions, and over the CPU time of a strategy with its executions",
         "all: different patterns seen by any of them",
     ];
     let measure = |size| coverage::figure_6(size, &mut plots);

@@ -1,4 +1,4 @@
-//! Plots as SVG: lines through points, with a logarithmic scale upwards.
+//! Plots as SVG: lines through points, with a logarithmic scale upwards, and across if asked for.
 
 use std::fmt::Write;
 
@@ -8,8 +8,18 @@ pub(crate) struct Plot {
     pub(crate) name: String,
     pub(crate) title: String,
     pub(crate) across: &'static str,
+    pub(crate) spacing: Spacing,
     pub(crate) up: &'static str,
     pub(crate) series: Vec<Series>,
+}
+
+/// Where values are across.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Spacing {
+    /// From zero, evenly.
+    Even,
+    /// By powers of ten; values are above zero.
+    Powers,
 }
 
 /// A line through points.
@@ -37,7 +47,7 @@ impl Plot {
 
     /// The plot as a document.
     pub(crate) fn to_svg(&self) -> String {
-        let scale = Scale::of(self.points());
+        let scale = Scale::of(self.spacing, self.points());
         let mut svg = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" \
              font-family=\"sans-serif\" font-size=\"12\">\n\
@@ -68,37 +78,36 @@ impl Plot {
         svg
     }
 
-    fn points(&self) -> impl Iterator<Item = (f64, f64)> {
+    fn points(&self) -> impl Iterator<Item = (f64, f64)> + Clone {
         self.series.iter().flat_map(Series::drawn)
     }
 }
 
 impl Series {
-    fn drawn(&self) -> impl Iterator<Item = (f64, f64)> {
+    fn drawn(&self) -> impl Iterator<Item = (f64, f64)> + Clone {
         self.points.iter().copied().filter(|(_, up)| *up > 0.0)
     }
 }
 
-/// Where values are on the page: from zero across, by powers of ten up.
+/// Where values are on the page: by powers of ten up.
 struct Scale {
-    most: f64,
+    spacing: Spacing,
+    /// What is at the left and at the right: values, or exponents of ten.
+    left: f64,
+    right: f64,
     /// Exponents of ten.
     low: f64,
     high: f64,
 }
 
 impl Scale {
-    fn of(points: impl Iterator<Item = (f64, f64)>) -> Scale {
-        let (mut most, mut low, mut high) = (1.0f64, f64::INFINITY, f64::NEG_INFINITY);
-        for (across, up) in points {
-            most = most.max(across);
-            low = low.min(up.log10().floor());
-            high = high.max(up.log10().ceil());
-        }
-        if low > high {
-            (low, high) = (0.0, 1.0);
-        }
-        Scale { most, low, high: high.max(low + 1.0) }
+    fn of(spacing: Spacing, points: impl Iterator<Item = (f64, f64)> + Clone) -> Scale {
+        let (left, right) = match spacing {
+            Spacing::Even => (0.0, points.clone().fold(1.0, |most, (across, _)| across.max(most))),
+            Spacing::Powers => powers(points.clone().map(|(across, _)| across)),
+        };
+        let (low, high) = powers(points.map(|(_, up)| up));
+        Scale { spacing, left, right, low, high }
     }
 
     fn middle(&self) -> f64 {
@@ -106,7 +115,12 @@ impl Scale {
     }
 
     fn place(&self, (across, up): (f64, f64)) -> (f64, f64) {
-        let x = LEFT + across / self.most * (WIDTH - LEFT - RIGHT);
+        let position = match self.spacing {
+            Spacing::Even => across,
+            Spacing::Powers => across.log10(),
+        };
+        let share = (position - self.left) / (self.right - self.left);
+        let x = LEFT + share * (WIDTH - LEFT - RIGHT);
         let height = (up.log10() - self.low) / (self.high - self.low);
         (x, HEIGHT - BELOW - height * (HEIGHT - ABOVE - BELOW))
     }
@@ -118,19 +132,44 @@ impl Scale {
             "<polyline points=\"{LEFT},{ABOVE} {LEFT},{bottom} {right},{bottom}\" fill=\"none\" stroke=\"black\"/>"
         );
         for exponent in self.low as i32..=self.high as i32 {
-            let (_, y) = self.place((0.0, 10f64.powi(exponent)));
+            let (_, y) = self.place((1.0, 10f64.powi(exponent)));
             let _ = writeln!(
                 svg,
                 "<line x1=\"{LEFT}\" y1=\"{y:.1}\" x2=\"{right}\" y2=\"{y:.1}\" stroke=\"#dddddd\"/>"
             );
             text(svg, (LEFT - 6.0, y + 4.0), "end", &format!("1e{exponent}"));
         }
-        for quarter in 0..=4 {
-            let value = self.most * f64::from(quarter) / 4.0;
+        let mut label = |value: f64, words: &str| {
             let (x, _) = self.place((value, 1.0));
-            text(svg, (x, bottom + 16.0), "middle", &crate::text::grouped(value));
+            text(svg, (x, bottom + 16.0), "middle", words);
+        };
+        match self.spacing {
+            Spacing::Even => {
+                for quarter in 0..=4 {
+                    let value = self.right * f64::from(quarter) / 4.0;
+                    label(value, &crate::text::grouped(value));
+                }
+            }
+            Spacing::Powers => {
+                for exponent in self.left as i32..=self.right as i32 {
+                    label(10f64.powi(exponent), &format!("1e{exponent}"));
+                }
+            }
         }
     }
+}
+
+/// The exponents of ten between which all values are; different ones in any case.
+fn powers(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+    for value in values {
+        low = low.min(value.log10().floor());
+        high = high.max(value.log10().ceil());
+    }
+    if low > high {
+        (low, high) = (0.0, 1.0);
+    }
+    (low, high.max(low + 1.0))
 }
 
 fn text(svg: &mut String, (x, y): (f64, f64), anchor: &str, words: &str) {
@@ -147,15 +186,16 @@ fn circle(svg: &mut String, (x, y): (f64, f64), colour: &str) {
 mod tests {
     use super::*;
 
-    fn plot(points: Vec<(f64, f64)>) -> Plot {
+    fn plot(spacing: Spacing, points: Vec<(f64, f64)>) -> Plot {
         let series = vec![Series { name: "a < b", points }];
         let name = "made-up".to_owned();
-        Plot { name, title: "Made up".to_owned(), across: "states", up: "seconds", series }
+        let title = "Made up".to_owned();
+        Plot { name, title, across: "states", spacing, up: "seconds", series }
     }
 
     #[test]
     fn points_are_where_the_scales_say() {
-        let scale = Scale::of([(100.0, 0.01), (200.0, 10.0)].into_iter());
+        let scale = Scale::of(Spacing::Even, [(100.0, 0.01), (200.0, 10.0)].into_iter());
         assert_eq!(scale.place((0.0, 0.01)), (LEFT, HEIGHT - BELOW));
         assert_eq!(scale.place((200.0, 10.0)), (WIDTH - RIGHT, ABOVE));
         let (x, y) = scale.place((100.0, 1.0));
@@ -164,12 +204,23 @@ mod tests {
     }
 
     #[test]
+    fn powers_of_ten_are_evenly_spaced_across() {
+        let scale = Scale::of(Spacing::Powers, [(0.1, 1.0), (10.0, 10.0)].into_iter());
+        assert_eq!(scale.place((0.1, 1.0)), (LEFT, HEIGHT - BELOW));
+        assert_eq!(scale.place((1.0, 1.0)).0, scale.middle());
+        assert_eq!(scale.place((10.0, 10.0)), (WIDTH - RIGHT, ABOVE));
+    }
+
+    #[test]
     fn a_document_comes_of_any_points() {
-        assert!(plot(vec![]).is_empty() && plot(vec![(1.0, 0.0)]).is_empty());
-        for points in [vec![], vec![(5.0, 1.0)], vec![(1.0, 1e-6), (1e6, 1e4)]] {
-            let svg = plot(points).to_svg();
-            assert!(svg.starts_with("<svg") && svg.ends_with("</svg>\n"));
-            assert!(svg.contains("a &lt; b") && !svg.contains("NaN") && !svg.contains("inf"));
+        for spacing in [Spacing::Even, Spacing::Powers] {
+            assert!(plot(spacing, vec![]).is_empty());
+            assert!(plot(spacing, vec![(1.0, 0.0)]).is_empty());
+            for points in [vec![], vec![(5.0, 1.0)], vec![(1.0, 1e-6), (1e6, 1e4)]] {
+                let svg = plot(spacing, points).to_svg();
+                assert!(svg.starts_with("<svg") && svg.ends_with("</svg>\n"));
+                assert!(svg.contains("a &lt; b") && !svg.contains("NaN") && !svg.contains("inf"));
+            }
         }
     }
 }

@@ -11,7 +11,7 @@ use raddle_core::{Event, ThreadId, Trace};
 use raddle_strategy::{Pct, Pos, Random, Sampler};
 
 use crate::parallel::each;
-use crate::plot::{Plot, Series};
+use crate::plot::{Plot, Series, Spacing};
 use crate::programs::{Form, Program, find, stealing_with};
 use crate::sample::{Subject, Until};
 use crate::table::{Cell, Row, Size, Table};
@@ -74,6 +74,7 @@ pub(crate) fn threads_and_items(size: Size, command: String) -> Result<(Table, V
         name: "pct-fig9".to_owned(),
         title: "Work-stealing queue: how often PCT hits the bug".to_owned(),
         across: "stealers",
+        spacing: Spacing::Even,
         up: "hits per run",
         series: series.collect(),
     };
@@ -115,6 +116,7 @@ pub(crate) fn against_stress(size: Size, command: String) -> Result<(Table, Vec<
         name: "pct-fig10".to_owned(),
         title: "Work-stealing queue, 4 items: PCT and a stress test".to_owned(),
         across: "stealers",
+        spacing: Spacing::Even,
         up: "hits per run",
         series: vec![
             Series { name: "PCT", points: pct },
@@ -177,6 +179,7 @@ pub(crate) fn event_pairs(size: Size, command: String) -> Result<(Table, Vec<Plo
         name: "pct-fig11".to_owned(),
         title: "Work-stealing queue: pairs of events covered".to_owned(),
         across: "runs, as a power of two",
+        spacing: Spacing::Even,
         up: "share of pairs",
         series: vec![line("PCT", &pct), line("random", &random), line("POS", &pos)],
     };

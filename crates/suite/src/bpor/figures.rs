@@ -11,7 +11,7 @@ use raddle::Strategy;
 
 use super::local_states::Coverage;
 use super::search::{End, Outcome, Subject, least_fair_bound};
-use crate::plot::{Plot, Series};
+use crate::plot::{Plot, Series, Spacing};
 use crate::programs::{Form, Program, Space};
 use crate::progress::progress;
 use crate::table::{Cell, Row, Target};
@@ -202,6 +202,7 @@ fn plot(program: &Program, size: u32, lines: &[Line], points: &[Point]) -> Plot 
         name: format!("bpor-{}", program.name),
         title: format!("{}, {}: {size}", program.name, program.size.counts),
         across: "local states covered",
+        spacing: Spacing::Even,
         up: "seconds",
         series: series.collect(),
     }
