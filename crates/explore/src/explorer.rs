@@ -10,6 +10,10 @@ pub trait Explorer {
     /// What chooses after a plan's prefix.
     type Then: Chooser;
 
+    /// Whether planning a run takes much longer than making it. The clock is then looked at after every
+    /// run, however short.
+    const PLANS_LONG: bool = false;
+
     /// The chooser that plans will carry; the same one is passed back in every plan.
     fn chooser(&self) -> Self::Then;
 
@@ -76,6 +80,8 @@ pub enum Covered {
 /// So that what an explorer has counted can be asked for after its search.
 impl<E: Explorer> Explorer for &mut E {
     type Then = E::Then;
+
+    const PLANS_LONG: bool = E::PLANS_LONG;
 
     fn chooser(&self) -> E::Then {
         (**self).chooser()

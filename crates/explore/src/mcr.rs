@@ -343,6 +343,8 @@ fn learnt(trace: &Trace, layout: &Layout) -> u64 {
 impl Explorer for Mcr {
     type Then = Guided;
 
+    const PLANS_LONG: bool = true;
+
     fn chooser(&self) -> Guided {
         Guided::default()
     }

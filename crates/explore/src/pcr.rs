@@ -276,6 +276,8 @@ impl Ord for Waiting {
 impl Explorer for Pcr {
     type Then = Guided;
 
+    const PLANS_LONG: bool = true;
+
     fn chooser(&self) -> Guided {
         Guided::default()
     }

@@ -326,9 +326,9 @@ impl<'a, S: Substrate> Session<'a, S> {
             }
             let cost = engine.trace().events.len() as u64 + STEPS_PER_RUN;
             match until_look.checked_sub(cost) {
-                Some(left) => until_look = left,
-                None if self.out_of_time(limits) => return Stop::OutOfBudget,
-                None => {
+                Some(left) if !E::PLANS_LONG => until_look = left,
+                _ if self.out_of_time(limits) => return Stop::OutOfBudget,
+                _ => {
                     until_look = STEPS_PER_LOOK;
                     let search = explorer.search();
                     let estimate = search.and_then(|search| search.estimate);
