@@ -28,7 +28,7 @@ const SAMPLERS: [(&str, Method); 4] = [
 struct Budget {
     seeds: u64,
     schedules: u64,
-    /// For one search of PCR, which ends when the session next looks at the clock.
+    /// For one search of PCR.
     time: Duration,
 }
 
@@ -62,8 +62,6 @@ pub(super) fn table(size: Size, command: String) -> Result<Table, String> {
             budget.schedules,
             budget.time.as_secs()
         ),
-        "  (a session looks at the clock after so many steps, not after a solver's work: the time may be far exceeded)"
-            .to_owned(),
         "settled: seeds with which pcr finds the bug, or has nothing left to try and tells what it covered"
             .to_owned(),
         "covered, at_most: memory-access patterns (accesses one by one) where a seed did not find the bug"
