@@ -6,7 +6,7 @@
 //! - The beginning and the end of a thread are no points. raddle's exits are performed at once here.
 //! - Yields are points for PCT, not for random walk.
 //! - An interlocked instruction is two points, a read and a write: the queues in
-//!   [`crate::programs::work_stealing`] do so themselves.
+//!   `programs::work_stealing` do so themselves.
 //! - When main returns the others run on, as always with raddle.
 //! - PCT draws its change points with replacement from 1..=k, counts steps from the first on at which
 //!   several threads could go on, and drops a thread that yields below all others.
