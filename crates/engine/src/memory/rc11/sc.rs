@@ -2,7 +2,7 @@
 //!
 //! With scb = sb ∪ sb≠loc;hb;sb≠loc ∪ hb|loc ∪ mo ∪ rb,
 //!
-//! psc = ([SC] ∪ [Fsc];hb?);scb;([SC] ∪ hb?;[Fsc]) ∪ [Fsc];(hb ∪ hb;eco;hb);[Fsc].
+//! `psc = ([SC] ∪ [Fsc];hb?);scb;([SC] ∪ hb?;[Fsc]) ∪ [Fsc];(hb ∪ hb;eco;hb);[Fsc]`.
 //!
 //! Events are added in an order that contains sb and rf. A new event then has no successors but the
 //! stores that come after it in modification order: edges out of it begin with mo or rb. Everything
@@ -11,7 +11,7 @@
 //! fences that it comes after to what those stores lead to ([`Targets`]).
 //!
 //! Since sb is part of psc, what leads to an event is told by a clock that counts sequentially consistent
-//! events of each thread ([`ScEvent::known`]); it is kept transitively closed. A read-modify-write is one
+//! events of each thread (`ScEvent::known`); it is kept transitively closed. A read-modify-write is one
 //! event here: its write part has all edges that its read part has, but for the one between them.
 
 use alloc::vec::Vec;
