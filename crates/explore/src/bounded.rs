@@ -13,6 +13,7 @@
 
 use raddle_core::{Bounds, Choice, Chooser, Event, Pick, Plan, Point, ThreadId, Threads, Trace};
 
+use crate::branches::{Branch, Branches};
 use crate::{Covered, Explorer, Refusal};
 
 /// What is counted, and how much of it an execution may have.
@@ -24,23 +25,16 @@ pub enum Limit {
     Delays(u32),
 }
 
-/// The search: a stack of points, each with the options not tried yet.
+/// The search.
 #[derive(Clone, Debug)]
 pub struct BoundedDfs {
     limit: Limit,
-    stack: Vec<Node>,
-    started: bool,
+    branches: Branches<Offer>,
     pruned: bool,
     refusal: Option<Refusal>,
 }
 
-#[derive(Clone, Debug)]
-struct Node {
-    /// What the bound allows, the cheapest first.
-    options: Vec<Offer>,
-    taken: usize,
-}
-
+/// What the bound allows; of several the cheapest comes first.
 #[derive(Copy, Clone, Debug)]
 struct Offer {
     choice: Choice,
@@ -53,7 +47,7 @@ struct Offer {
 pub struct BoundedDfsChooser {
     limit: Limit,
     spent: u32,
-    met: Vec<Node>,
+    met: Vec<Branch<Offer>>,
     pruned: bool,
     refusal: Option<Refusal>,
 }
@@ -61,7 +55,7 @@ pub struct BoundedDfsChooser {
 impl BoundedDfs {
     /// A search that stays within `limit`.
     pub fn new(limit: Limit) -> BoundedDfs {
-        BoundedDfs { limit, stack: Vec::new(), started: false, pruned: false, refusal: None }
+        BoundedDfs { limit, branches: Branches::default(), pruned: false, refusal: None }
     }
 
     /// Whether the bound has kept any execution out so far.
@@ -84,25 +78,17 @@ impl Explorer for BoundedDfs {
     }
 
     fn next(&mut self, plan: &mut Plan<BoundedDfsChooser>) -> bool {
-        if self.started {
-            loop {
-                let Some(node) = self.stack.last_mut() else { return false };
-                node.taken += 1;
-                if node.taken < node.options.len() {
-                    break;
-                }
-                self.stack.pop();
-            }
+        if !self.branches.advance() {
+            return false;
         }
-        self.started = true;
         plan.prefix.clear();
-        plan.prefix.extend(self.stack.iter().map(|node| node.options[node.taken].choice));
-        plan.then.spent = self.stack.last().map_or(0, |node| node.options[node.taken].spent);
+        plan.prefix.extend(self.branches.taken().map(|offer| offer.choice));
+        plan.then.spent = self.branches.taken().next_back().map_or(0, |offer| offer.spent);
         true
     }
 
     fn learn(&mut self, _run: u64, _trace: &Trace, plan: &mut Plan<BoundedDfsChooser>) {
-        self.stack.append(&mut plan.then.met);
+        self.branches.append(&mut plan.then.met);
         self.pruned |= plan.then.pruned;
         self.refusal = plan.then.refusal;
     }
@@ -149,7 +135,7 @@ impl Chooser for BoundedDfsChooser {
         let (first, Offer { spent, .. }) = options[0];
         self.spent = spent;
         let options = options.into_iter().map(|(_, offer)| offer).collect();
-        self.met.push(Node { options, taken: 0 });
+        self.met.push(Branch::new(options));
         Pick::Take(first)
     }
 }

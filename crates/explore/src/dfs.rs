@@ -5,26 +5,20 @@
 
 use raddle_core::{Choice, Chooser, Event, Pick, Plan, Point, Trace};
 
+use crate::branches::{Branch, Branches};
 use crate::{Explorer, Refusal};
 
-/// The search: a stack of points, each with the options not tried yet.
+/// The search.
 #[derive(Clone, Debug, Default)]
 pub struct Dfs {
-    stack: Vec<Node>,
-    started: bool,
+    branches: Branches<Choice>,
     refusal: Option<Refusal>,
-}
-
-#[derive(Clone, Debug)]
-struct Node {
-    options: Vec<Choice>,
-    taken: usize,
 }
 
 /// Takes the first option everywhere and remembers the others.
 #[derive(Clone, Debug, Default)]
 pub struct DfsChooser {
-    met: Vec<Node>,
+    met: Vec<Branch<Choice>>,
     refusal: Option<Refusal>,
 }
 
@@ -39,7 +33,7 @@ impl Chooser for DfsChooser {
             }
         }
         let options = (0..at.options()).map(|option| at.choice(option)).collect();
-        self.met.push(Node { options, taken: 0 });
+        self.met.push(Branch::new(options));
         Pick::Take(0)
     }
 }
@@ -52,24 +46,16 @@ impl Explorer for Dfs {
     }
 
     fn next(&mut self, plan: &mut Plan<DfsChooser>) -> bool {
-        if self.started {
-            loop {
-                let Some(node) = self.stack.last_mut() else { return false };
-                node.taken += 1;
-                if node.taken < node.options.len() {
-                    break;
-                }
-                self.stack.pop();
-            }
+        if !self.branches.advance() {
+            return false;
         }
-        self.started = true;
         plan.prefix.clear();
-        plan.prefix.extend(self.stack.iter().map(|node| node.options[node.taken]));
+        plan.prefix.extend(self.branches.taken());
         true
     }
 
     fn learn(&mut self, _run: u64, _trace: &Trace, plan: &mut Plan<DfsChooser>) {
-        self.stack.append(&mut plan.then.met);
+        self.branches.append(&mut plan.then.met);
         self.refusal = plan.then.refusal;
     }
 

@@ -19,28 +19,22 @@ use raddle_core::{
     Action, Choice, Chooser, Ending, Event, Pending, Pick, Plan, Point, Search, ThreadOp, Trace,
 };
 
+use crate::branches::{Branch, Branches};
 use crate::refusal::circles;
 use crate::{Explorer, Refusal};
 
-/// The search: a stack of points, each with the options not tried yet.
+/// The search.
 #[derive(Clone, Debug, Default)]
 pub struct Graphs {
-    stack: Vec<Node>,
-    started: bool,
+    branches: Branches<Choice>,
     refusal: Option<Refusal>,
     search: Search,
-}
-
-#[derive(Clone, Debug)]
-struct Node {
-    options: Vec<Choice>,
-    taken: usize,
 }
 
 /// Takes the first option everywhere, remembers the others, and gives up where it has been.
 #[derive(Clone, Debug, Default)]
 pub struct GraphsChooser {
-    met: Vec<Node>,
+    met: Vec<Branch<Choice>>,
     visited: HashSet<u64>,
     standing: u64,
     /// Whether somebody asks whether threads have ended, so that it matters when they do.
@@ -78,7 +72,7 @@ impl Chooser for GraphsChooser {
             Some(only) => vec![at.choice(only)],
             None => (0..at.options()).map(|option| at.choice(option)).collect(),
         };
-        self.met.push(Node { options, taken: 0 });
+        self.met.push(Branch::new(options));
         Pick::Take(only.unwrap_or(0))
     }
 }
@@ -114,32 +108,23 @@ impl Explorer for Graphs {
     }
 
     fn next(&mut self, plan: &mut Plan<GraphsChooser>) -> bool {
-        if self.started {
-            loop {
-                let Some(node) = self.stack.last_mut() else { return false };
-                node.taken += 1;
-                if node.taken < node.options.len() {
-                    break;
-                }
-                self.stack.pop();
-            }
+        if !self.branches.advance() {
+            return false;
         }
-        self.started = true;
         plan.prefix.clear();
-        plan.prefix.extend(self.stack.iter().map(|node| node.options[node.taken]));
+        plan.prefix.extend(self.branches.taken());
         true
     }
 
     fn learn(&mut self, _run: u64, trace: &Trace, plan: &mut Plan<GraphsChooser>) {
-        self.stack.append(&mut plan.then.met);
-        self.search.points = self.search.points.max(self.stack.len() as u64);
+        self.branches.append(&mut plan.then.met);
+        self.search.points = self.search.points.max(self.branches.depth() as u64);
         self.search.blocked += u64::from(trace.ending == Ending::Abandoned);
         self.refusal = plan.then.refusal.or_else(|| circles(trace));
         if !plan.then.minds_ends && asks_for_ends(trace) {
             plan.then.minds_ends = true;
             plan.then.visited.clear();
-            self.stack.clear();
-            self.started = false;
+            self.branches = Branches::default();
         }
     }
 

@@ -7,6 +7,7 @@
 
 mod bounded;
 mod bpor;
+mod branches;
 mod cause;
 mod classes;
 mod deadlock;
