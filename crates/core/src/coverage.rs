@@ -62,6 +62,8 @@ pub struct PatternSearch {
     pub left_out: u64,
     /// How often a solver was asked in all.
     pub asked: u64,
+    /// How much it was told: events, edges, and literals of constraints.
+    pub told: u64,
     /// How many orders had been planned before.
     pub duplicates: u64,
     /// How many orders were run and did what they were made for.

@@ -12,10 +12,11 @@
 //! was asked for then keeps all that they have in common, or the search has run another that does.
 
 use std::collections::{HashSet, VecDeque};
+use std::marker::PhantomData;
 
 use raddle_core::{Action, Ending, Event, ObjectId, PatternSearch, Plan, ThreadOp, Trace};
 use raddle_engine::Object;
-use raddle_solve::Literal;
+use raddle_solve::{Cdcl, Literal, OrderSolver};
 use raddle_strategy::mix;
 
 use crate::past::chosen;
@@ -29,7 +30,7 @@ const MOST_WAYS: usize = 256;
 
 /// The search.
 #[derive(Debug)]
-pub struct Mcr {
+pub struct Mcr<S = Cdcl> {
     seed: u64,
     runs: u64,
     queue: VecDeque<Planned>,
@@ -39,6 +40,7 @@ pub struct Mcr {
     counts: PatternSearch,
     is_cut_off: bool,
     refusal: Option<Refusal>,
+    solver: PhantomData<S>,
 }
 
 /// Something else for a step to learn.
@@ -52,6 +54,13 @@ struct Other {
 impl Mcr {
     /// A search whose random parts are seeded from `seed`.
     pub fn new(seed: u64) -> Mcr {
+        Mcr::with_solver(seed)
+    }
+}
+
+impl<S: OrderSolver> Mcr<S> {
+    /// The same, asking another solver: a new one about each run.
+    pub fn with_solver(seed: u64) -> Mcr<S> {
         Mcr {
             seed,
             runs: 0,
@@ -62,6 +71,7 @@ impl Mcr {
             counts: PatternSearch::default(),
             is_cut_off: false,
             refusal: None,
+            solver: PhantomData,
         }
     }
 
@@ -75,7 +85,7 @@ impl Mcr {
         if !self.analysed.insert(learnt(trace, &layout)) {
             return;
         }
-        let mut model = Model::new(trace);
+        let mut model = Model::<S>::new(trace);
         for step in 0..(trace.events.len() + trace.pending.len()) as u32 {
             for other in others(&mut model, step) {
                 self.counts.generated += 1;
@@ -83,11 +93,11 @@ impl Mcr {
             }
         }
         self.end_otherwise(&mut model);
-        self.counts.asked += model.counts.asked;
+        model.count(&mut self.counts);
     }
 
     /// Plans runs in which everybody learns the same, and other writes are the last to their variables.
-    fn end_otherwise(&mut self, model: &mut Model<'_>) {
+    fn end_otherwise(&mut self, model: &mut Model<'_, impl OrderSolver>) {
         let variables = last_writes(model.trace, &model.layout);
         if variables.is_empty() {
             return;
@@ -144,7 +154,7 @@ impl Mcr {
     }
 
     /// Plans a run for every way to let a step learn something else.
-    fn solve(&mut self, other: &Other, model: &mut Model<'_>) {
+    fn solve(&mut self, other: &Other, model: &mut Model<'_, impl OrderSolver>) {
         let wanted: Vec<u32> = {
             let me = name(model.trace, &model.layout, other.step);
             let events = model.trace.events.iter().enumerate();
@@ -190,7 +200,7 @@ impl Mcr {
 
 /// Keeps more events of those wanted, until no further one can be.
 fn grow(
-    model: &mut Model<'_>,
+    model: &mut Model<'_, impl OrderSolver>,
     literals: &[Literal],
     wanted: &[u32],
     order: Vec<Done>,
@@ -219,7 +229,7 @@ fn grow(
 }
 
 /// Everything else that a step could learn, as far as the run tells.
-fn others(model: &mut Model<'_>, step: u32) -> Vec<Other> {
+fn others(model: &mut Model<'_, impl OrderSolver>, step: u32) -> Vec<Other> {
     let trace = model.trace;
     let op = operation(trace, step);
     let object = op.object();
@@ -249,7 +259,11 @@ fn others(model: &mut Model<'_>, step: u32) -> Vec<Other> {
 }
 
 /// Every other state of an object, not a variable, in which a step on it can be done.
-fn other_versions(model: &mut Model<'_>, step: u32, attempt: &Question) -> Vec<Other> {
+fn other_versions(
+    model: &mut Model<'_, impl OrderSolver>,
+    step: u32,
+    attempt: &Question,
+) -> Vec<Other> {
     let trace = model.trace;
     let op = operation(trace, step);
     let thread = name(trace, &model.layout, step).thread;
@@ -340,7 +354,7 @@ fn learnt(trace: &Trace, layout: &Layout) -> u64 {
         .fold(all, |all, pending| all.wrapping_add(mix(2, u64::from(pending.thread.0))))
 }
 
-impl Explorer for Mcr {
+impl<S: OrderSolver> Explorer for Mcr<S> {
     type Then = Guided;
 
     const PLANS_LONG: bool = true;

@@ -18,9 +18,10 @@
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashSet};
+use std::marker::PhantomData;
 
 use raddle_core::{Accesses, PatternSearch, Plan, Trace};
-use raddle_solve::Literal;
+use raddle_solve::{Cdcl, Literal, OrderSolver};
 use raddle_strategy::{Rng, mix};
 
 use crate::patterns::MapCoverage;
@@ -51,7 +52,7 @@ const KEPT_EVENTS: usize = 100_000;
 
 /// The search.
 #[derive(Debug)]
-pub struct Pcr {
+pub struct Pcr<S = Cdcl> {
     seed: u64,
     runs: u64,
     rules: Rules,
@@ -65,6 +66,7 @@ pub struct Pcr {
     current: Option<Planned>,
     counts: PatternSearch,
     refusal: Option<Refusal>,
+    solver: PhantomData<S>,
 }
 
 /// A run that waits for its turn: longer patterns first, then those found first.
@@ -85,6 +87,13 @@ impl Pcr {
 
     /// The same with only some of the rules.
     pub fn with_rules(seed: u64, rules: Rules) -> Pcr {
+        Pcr::with_solver(seed, rules)
+    }
+}
+
+impl<S: OrderSolver> Pcr<S> {
+    /// The same, asking another solver: a new one about each run.
+    pub fn with_solver(seed: u64, rules: Rules) -> Pcr<S> {
         Pcr {
             seed,
             runs: 0,
@@ -97,6 +106,7 @@ impl Pcr {
             current: None,
             counts: PatternSearch::default(),
             refusal: None,
+            solver: PhantomData,
         }
     }
 
@@ -126,18 +136,18 @@ impl Pcr {
 
     /// Plans runs that exhibit patterns which no rule leaves out.
     fn plan_from(&mut self, trace: &Trace, shared: &Shared) {
-        let mut model = Model::new(trace);
+        let mut model = Model::<S>::new(trace);
         let mut candidates = self.candidates(shared, &model);
         candidates.sort_by_key(|candidate| Reverse(candidate.steps().len()));
         let mut cores: Vec<Vec<Literal>> = Vec::new();
         for candidate in &candidates {
             self.solve(candidate, &mut model, &mut cores);
         }
-        self.counts.asked += model.counts.asked;
+        model.count(&mut self.counts);
     }
 
     /// The candidates that no rule leaves out, or as many of them as a solver is to be asked about.
-    fn candidates(&mut self, shared: &Shared, model: &Model<'_>) -> Vec<Candidate> {
+    fn candidates(&mut self, shared: &Shared, model: &Model<'_, S>) -> Vec<Candidate> {
         let most = MOST_QUESTIONS.min(MOST_WORK / model.trace.events.len().max(1)).max(1);
         let mut kept = Vec::new();
         let mut met = 0;
@@ -169,7 +179,7 @@ impl Pcr {
     fn solve(
         &mut self,
         candidate: &Candidate,
-        model: &mut Model<'_>,
+        model: &mut Model<'_, S>,
         cores: &mut Vec<Vec<Literal>>,
     ) {
         let literals = model.literals(&question(candidate, model));
@@ -227,7 +237,7 @@ impl Pcr {
 
 /// What to ask for a candidate: the last access of each thread is attempted, unless it has the same effect
 /// in any case; all others are kept.
-fn question(candidate: &Candidate, model: &Model<'_>) -> Question {
+fn question(candidate: &Candidate, model: &Model<'_, impl OrderSolver>) -> Question {
     let steps = candidate.steps();
     let mut question = Question::default();
     for (index, step) in steps.iter().enumerate() {
@@ -273,7 +283,7 @@ impl Ord for Waiting {
     }
 }
 
-impl Explorer for Pcr {
+impl<S: OrderSolver> Explorer for Pcr<S> {
     type Then = Guided;
 
     const PLANS_LONG: bool = true;

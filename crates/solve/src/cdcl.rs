@@ -15,6 +15,7 @@ pub struct Cdcl {
     pairs: HashMap<(u32, u32), Lit>,
     clause: Vec<Lit>,
     values: Vec<lbool>,
+    told: u64,
 }
 
 /// Learnt clauses are few and short here, cycles of two or three edges. The solver would look through all
@@ -30,16 +31,19 @@ impl Default for Cdcl {
             pairs: HashMap::new(),
             clause: Vec::new(),
             values: Vec::new(),
+            told: 0,
         }
     }
 }
 
 impl OrderSolver for Cdcl {
     fn node(&mut self) -> Node {
+        self.told += 1;
         Node(self.order.node())
     }
 
     fn always(&mut self, first: Node, second: Node) {
+        self.told += 1;
         assert!(
             self.order.always(first.0, second.0),
             "{first:?} cannot always come before {second:?}: it always comes after it"
@@ -47,12 +51,14 @@ impl OrderSolver for Cdcl {
     }
 
     fn fresh(&mut self, likely: bool) -> Literal {
+        self.told += 1;
         ours(Lit::new(self.solver.new_var(value(likely), true), true))
     }
 
     fn before(&mut self, first: Node, second: Node) -> Literal {
         let (low, high) = (first.0.min(second.0), first.0.max(second.0));
         let literal = *self.pairs.entry((low, high)).or_insert_with(|| {
+            self.told += 1;
             let likely = self.order.position(low) < self.order.position(high);
             let variable = self.solver.new_var(value(likely), true);
             self.order.define(variable, low, high);
@@ -62,6 +68,7 @@ impl OrderSolver for Cdcl {
     }
 
     fn clause(&mut self, literals: &[Literal]) {
+        self.told += literals.len() as u64;
         self.clause.clear();
         self.clause.extend(literals.iter().copied().map(theirs));
         self.solver.add_clause_reuse(&mut self.clause);
@@ -88,6 +95,10 @@ impl OrderSolver for Cdcl {
         let literal = theirs(literal);
         let value = self.values.get(literal.var().idx() as usize);
         value.is_some_and(|&value| (value ^ !literal.sign()) == lbool::TRUE)
+    }
+
+    fn told(&self) -> u64 {
+        self.told
     }
 }
 

@@ -37,8 +37,8 @@ pub enum Answer {
     Impossible(Vec<Literal>),
 }
 
-/// Finds orders.
-pub trait OrderSolver {
+/// Finds orders. A new one has been told nothing.
+pub trait OrderSolver: Default {
     /// A new node, for now behind all others.
     fn node(&mut self) -> Node;
 
@@ -66,6 +66,9 @@ pub trait OrderSolver {
 
     /// Whether a literal is true in the order found last.
     fn is_true(&self, literal: Literal) -> bool;
+
+    /// How much it has been told: nodes, edges, literals, and their places in clauses.
+    fn told(&self) -> u64;
 }
 
 /// Leaves out of `core`, which rules every order out, what is not needed for that. One question for

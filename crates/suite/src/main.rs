@@ -103,6 +103,9 @@ enum Command {
     /// Serve exhaustive searches by one engine on standard input and output
     #[command(hide = true)]
     Search { engine: String, strategy: String, program: String },
+    /// Ask a solver about one execution, and tell what that took
+    #[command(hide = true)]
+    SolveTrace { accesses: usize },
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -270,6 +273,7 @@ fn run(command: Command) -> Result<ExitCode, String> {
             let prepared = exhaustive::prepare(&engine, &strategy, &program)?;
             exhaustive::search::serve(prepared, std::io::stdin().lock(), std::io::stdout().lock())?;
         }
+        Command::SolveTrace { accesses } => println!("{}", pcr::cost::solve_trace(accesses)?),
     }
     Ok(ExitCode::SUCCESS)
 }

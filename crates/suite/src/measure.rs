@@ -51,7 +51,7 @@ pub(crate) fn serve(
                 let (done, nanoseconds) = timed(|| slice(count))?;
                 answer(&mut answers, &format!("{done} {nanoseconds}"))?;
             }
-            ["rss"] => answer(&mut answers, &resident_kib()?.to_string())?,
+            ["rss"] => answer(&mut answers, &memory_kib("VmRSS")?.to_string())?,
             _ => return Err(format!("unknown request `{request}`")),
         }
     }
@@ -89,15 +89,16 @@ pub(crate) fn nanoseconds(clock: ClockId) -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-fn resident_kib() -> Result<u64, String> {
+/// What the system says of this process's memory under this name.
+pub(crate) fn memory_kib(name: &str) -> Result<u64, String> {
     let path = "/proc/self/status";
     let status = std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
     status
         .lines()
-        .find_map(|line| line.strip_prefix("VmRSS:"))
+        .find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))
         .and_then(|rest| rest.trim().strip_suffix("kB"))
         .and_then(|number| number.trim().parse().ok())
-        .ok_or_else(|| format!("{path} does not tell VmRSS in kB"))
+        .ok_or_else(|| format!("{path} does not tell {name} in kB"))
 }
 
 #[cfg(test)]

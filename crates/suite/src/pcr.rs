@@ -10,7 +10,7 @@ use crate::plot::Plot;
 use crate::progress::progress;
 use crate::table::{Row, Size, Table};
 
-mod cost;
+pub(crate) mod cost;
 mod coverage;
 mod failing;
 mod first_bug;
@@ -75,7 +75,9 @@ pub(crate) fn sctbench(size: Size, command: String) -> Result<Table, String> {
 pub(crate) fn costs(size: Size, command: String) -> Result<Table, String> {
     let legend = [
         "coverage: CPU time per step under `random`, without and with coverage by line; median of paired ratios",
-        "trace-200: questions about one trace of some 200 events, answered per second; trace-10000: all of them",
+        "trace-N: questions about one trace of some N events, answered by a solver, each in a process of its own",
+        "told: events, edges and literals that the solver was told; memory: the most in use beyond the run's, for each",
+        "memory is linear in what is told: for longer traces at most 1.25 times that of trace-1250",
         "workloads as in the table `speed`",
     ];
     made("pcr-cost", size, command, cost::table, &legend)

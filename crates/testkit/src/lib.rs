@@ -4,7 +4,7 @@
 //! a seed ([`Shape`]), cut down when a property fails ([`for_all`]), and run in three ways that must
 //! not differ: by the [`Interpreter`] without any stacks, and on [`Coroutines`] with either back end.
 //! The [`oracle`] knows what a program means without any of raddle's code; [`litmus`] does the same for
-//! weak memory.
+//! weak memory, and [`z3`] for solvers.
 //!
 //! Only tests depend on this crate.
 #![forbid(unsafe_code)]
@@ -20,6 +20,7 @@ pub mod oracle;
 mod program;
 mod shrink;
 pub mod statistics;
+pub mod z3;
 
 pub use actor::{Actor, Request, Target};
 pub use check::{for_all, scaled};

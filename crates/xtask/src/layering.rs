@@ -82,6 +82,7 @@ const TABLE: &[Layer] = &[
             "raddle-engine",
             "raddle-strategy",
             "raddle-explore",
+            "raddle-solve",
             "raddle-runtime",
         ],
         external: External::Any,

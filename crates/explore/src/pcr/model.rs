@@ -16,9 +16,9 @@
 
 use std::collections::HashMap;
 
-use raddle_core::{Access, Choice, ObjectId, Schedule, Trace};
+use raddle_core::{Access, Choice, ObjectId, PatternSearch, Schedule, Trace};
 use raddle_engine::Object;
-use raddle_solve::{Answer, Cdcl, Literal, Node, OrderSolver, shrink_core};
+use raddle_solve::{Answer, Literal, Node, OrderSolver, shrink_core};
 
 use super::layout::{Layout, NONE, name, operation};
 
@@ -29,10 +29,10 @@ const MOST_SOURCES: usize = 64;
 const SHRUNK: usize = 8;
 
 /// What a run allows.
-pub(crate) struct Model<'t> {
+pub(crate) struct Model<'t, S> {
     pub(crate) trace: &'t Trace,
     pub(crate) layout: Layout,
-    solver: Cdcl,
+    solver: S,
     /// For each event the literal that it is kept, if that was ever of interest.
     kept: Vec<Option<Literal>>,
     /// The events that have one.
@@ -47,14 +47,8 @@ pub(crate) struct Model<'t> {
     has_writers: Vec<bool>,
     /// Whether some read was not given all writes to choose from, so that "impossible" may be wrong.
     is_cut_off: bool,
-    pub(crate) counts: Counts,
-}
-
-/// What questions have cost.
-#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Counts {
-    /// How often a solver was asked, for whatever reason.
-    pub(crate) asked: u64,
+    /// How often the solver was asked, for whatever reason.
+    asked: u64,
 }
 
 /// A write that a read may have its value from; none for the initial one.
@@ -108,10 +102,10 @@ pub(crate) struct Done {
     pub(crate) is_attempt: bool,
 }
 
-impl<'t> Model<'t> {
-    pub(crate) fn new(trace: &'t Trace) -> Model<'t> {
+impl<'t, S: OrderSolver> Model<'t, S> {
+    pub(crate) fn new(trace: &'t Trace) -> Model<'t, S> {
         let layout = Layout::new(trace);
-        let mut solver = Cdcl::default();
+        let mut solver = S::default();
         for position in 0..layout.events() {
             let node = solver.node();
             let before = layout.before[position];
@@ -131,9 +125,15 @@ impl<'t> Model<'t> {
             writers: HashMap::new(),
             has_writers: vec![false; trace.objects.len()],
             is_cut_off: false,
-            counts: Counts::default(),
+            asked: 0,
             layout,
         }
+    }
+
+    /// Adds what questions have cost.
+    pub(crate) fn count(&self, counts: &mut PatternSearch) {
+        counts.asked += self.asked;
+        counts.told += self.solver.told();
     }
 
     /// The literals that a question comes down to.
@@ -160,7 +160,7 @@ impl<'t> Model<'t> {
     /// Looks for an order in which these literals are true.
     pub(crate) fn solve(&mut self, literals: &[Literal]) -> Found {
         loop {
-            self.counts.asked += 1;
+            self.asked += 1;
             match self.solver.solve(literals) {
                 Answer::Impossible(_) if self.is_cut_off => return Found::Unknown,
                 Answer::Impossible(core) => return Found::Impossible(core),

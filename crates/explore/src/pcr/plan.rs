@@ -6,6 +6,7 @@ use raddle_core::{
     Access, Action, Effect, Ending, EventId, ObjectId, ObjectKind, PatternSearch, Scalar, Schedule,
     Site, Trace,
 };
+use raddle_solve::OrderSolver;
 use raddle_strategy::mix;
 
 use super::layout::{name, operation};
@@ -37,7 +38,11 @@ struct Expected {
 impl Planned {
     /// The plan that does the steps of `order`, found by `model`. A choice that is attempted takes
     /// this number.
-    pub(crate) fn new(model: &Model<'_>, order: &[Done], number: Option<u32>) -> Planned {
+    pub(crate) fn new(
+        model: &Model<'_, impl OrderSolver>,
+        order: &[Done],
+        number: Option<u32>,
+    ) -> Planned {
         let (now, later) = split(model, order);
         let events = |done: &Done| name(model.trace, &model.layout, done.step);
         let expected = now
@@ -117,7 +122,7 @@ impl Outcome {
 
 /// What can be done for certain, and what may have to wait: another attempt on an object that already
 /// was attempted to be changed, and is not a variable.
-fn split(model: &Model<'_>, order: &[Done]) -> (Vec<Done>, VecDeque<Done>) {
+fn split(model: &Model<'_, impl OrderSolver>, order: &[Done]) -> (Vec<Done>, VecDeque<Done>) {
     let mut attempted: Vec<ObjectId> = Vec::new();
     let (mut now, mut later) = (Vec::with_capacity(order.len()), VecDeque::new());
     for &done in order {
@@ -138,7 +143,7 @@ fn split(model: &Model<'_>, order: &[Done]) -> (Vec<Done>, VecDeque<Done>) {
 }
 
 /// What identifies the equivalence class of an order: every event with the update it follows.
-fn class(model: &Model<'_>, order: &[Done]) -> u64 {
+fn class(model: &Model<'_, impl OrderSolver>, order: &[Done]) -> u64 {
     let pack = |event: EventId| u64::from(event.thread.0) << 32 | u64::from(event.index);
     let mut last: HashMap<ObjectId, u64> = HashMap::new();
     let mut class: u64 = 0;

@@ -70,6 +70,7 @@ fn add(sum: &mut PatternSearch, counts: PatternSearch) {
     sum.unknown += counts.unknown;
     sum.left_out += counts.left_out;
     sum.asked += counts.asked;
+    sum.told += counts.told;
     sum.duplicates += counts.duplicates;
     sum.exhibited += counts.exhibited;
     sum.blocked += counts.blocked;

@@ -1,9 +1,11 @@
 //! What coverage costs a run, and what a solver makes of a long one.
 
+use std::process::{Command, Stdio};
+
 use raddle::sync::Arc;
 use raddle::sync::atomic::{AtomicU64, Ordering};
 use raddle::{Accesses, Config, thread};
-use raddle_core::Plan;
+use raddle_core::{PatternSearch, Plan};
 use raddle_engine::{Engine, Sc, Substrate};
 use raddle_explore::{Explorer, Pcr};
 use raddle_runtime::{Options, Runtime};
@@ -11,7 +13,7 @@ use rustix::time::ClockId;
 
 use crate::engines::raddle::WORKLOADS;
 use crate::interleave::{median, paired_ratios};
-use crate::measure::nanoseconds;
+use crate::measure::{memory_kib, nanoseconds};
 use crate::progress::progress;
 use crate::table::{Cell, Row, Size, Target};
 use crate::workloads::find;
@@ -21,8 +23,18 @@ pub(super) fn table(size: Size) -> Result<Vec<Row>, String> {
     for (name, runs) in [("a", 20_000), ("b", 1_000), ("c", 40)] {
         rows.push(coverage(name, runs, size)?);
     }
-    rows.push(solving("trace-200", 4, 50, Some(1_000.0))?);
-    rows.push(solving("trace-10000", 4, 2_500, None)?);
+    let short = solving("trace-200", 50)?;
+    rows.push(row("trace-200", &short, [Some(Target::AtLeast(1_000.0)), None, None]));
+    let mut first = None;
+    for events in [1_250, 2_500, 5_000, 10_000] {
+        let name = format!("trace-{events}");
+        let solved = solving(&name, events / 4)?;
+        let is_longest = events == 10_000;
+        let linear = first.map(|first: f64| Target::AtMost(1.25 * first));
+        let in_time = is_longest.then_some(Target::AtMost(10.0));
+        rows.push(row(&name, &solved, [None, in_time, linear]));
+        first.get_or_insert(solved.bytes_each());
+    }
     Ok(rows)
 }
 
@@ -54,11 +66,78 @@ fn coverage(name: &str, runs: u64, size: Size) -> Result<Row, String> {
     Ok(Row { name: format!("coverage {name}"), cells })
 }
 
-/// Everything that PCR asks about one trace of `threads` threads with so many accesses each.
-fn solving(name: &str, threads: usize, accesses: usize, least: Option<f64>) -> Result<Row, String> {
+/// Everything that PCR asks about one trace of four threads, in a process of its own: what memory it takes
+/// must not depend on what was done before.
+fn solving(name: &str, accesses: usize) -> Result<Solved, String> {
     progress(name);
-    let program = move || accesses_by(threads, accesses);
-    let options = Options { plain_accesses: true, ..Options::new(name) };
+    let executable = std::env::current_exe().map_err(|error| error.to_string())?;
+    let output = Command::new(executable)
+        .args(["solve-trace", &accesses.to_string()])
+        .stderr(Stdio::inherit())
+        .output()
+        .map_err(|error| format!("{name}: {error}"))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    Solved::from_line(&text).ok_or_else(|| format!("{name}: the child says `{text}`"))
+}
+
+fn row(name: &str, solved: &Solved, targets: [Option<Target>; 3]) -> Row {
+    let [speed, time, bytes] = targets;
+    let with = |cell: Cell, target: Option<Target>| match target {
+        Some(target) => cell.target(target),
+        None => cell,
+    };
+    let cells = vec![
+        ("events", Cell::count(solved.events, "events")),
+        ("questions", Cell::count(solved.questions, "questions")),
+        ("speed", with(Cell::value(solved.speed(), "questions/s"), speed)),
+        ("seconds", with(Cell::value(solved.seconds(), "s"), time)),
+        ("told", Cell::count(solved.told, "items")),
+        ("memory", with(Cell::value(solved.bytes_each(), "bytes/item"), bytes)),
+    ];
+    Row { name: name.to_owned(), cells }
+}
+
+/// What was asked about one trace, and what it took.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+struct Solved {
+    events: u64,
+    questions: u64,
+    told: u64,
+    nanoseconds: u64,
+    /// Memory in use at the most, beyond what the run had left.
+    kib: u64,
+}
+
+impl Solved {
+    fn seconds(&self) -> f64 {
+        self.nanoseconds as f64 / 1e9
+    }
+
+    fn speed(&self) -> f64 {
+        self.questions as f64 / self.seconds()
+    }
+
+    fn bytes_each(&self) -> f64 {
+        self.kib as f64 * 1024.0 / self.told as f64
+    }
+
+    fn line(&self) -> String {
+        let Solved { events, questions, told, nanoseconds, kib } = self;
+        format!("{events} {questions} {told} {nanoseconds} {kib}")
+    }
+
+    fn from_line(line: &str) -> Option<Solved> {
+        let numbers: Vec<u64> =
+            line.split_whitespace().map(|word| word.parse().ok()).collect::<Option<_>>()?;
+        let [events, questions, told, nanoseconds, kib] = numbers[..] else { return None };
+        Some(Solved { events, questions, told, nanoseconds, kib })
+    }
+}
+
+/// The child's side: four threads with so many accesses each, and a line for the parent.
+pub(crate) fn solve_trace(accesses: usize) -> Result<String, String> {
+    let program = move || accesses_by(4, accesses);
+    let options = Options { plain_accesses: true, ..Options::new("trace") };
     let mut runtime = Runtime::<raddle_runtime::Default>::new(options);
     let mut explorer = Pcr::new(1);
     let mut engine = Engine::new(Sc, explorer.family(), explorer.chooser(), 1_000_000);
@@ -66,20 +145,13 @@ fn solving(name: &str, threads: usize, accesses: usize, least: Option<f64>) -> R
     runtime.execute(&mut engine, &program).map_err(|_| "a thread could not be cleared away")?;
     let (trace, plan): (_, &mut Plan<_>) = engine.trace_and_plan_mut();
     let events = trace.events.len() as u64;
-    let start = nanoseconds(ClockId::ThreadCPUTime);
+    let (before, start) = (memory_kib("VmRSS")?, nanoseconds(ClockId::ThreadCPUTime));
     explorer.learn(0, trace, plan);
-    let seconds = (nanoseconds(ClockId::ThreadCPUTime) - start) as f64 / 1e9;
-    let counts = explorer.counts();
-    let answered = counts.solved + counts.unsat + counts.unknown;
-    let speed = Cell::value(answered as f64 / seconds, "questions/s");
-    let time = Cell::value(seconds, "s");
-    let cells = vec![
-        ("events", Cell::count(events, "events")),
-        ("questions", Cell::count(answered, "questions")),
-        ("speed", least.map_or(speed.clone(), |least| speed.target(Target::AtLeast(least)))),
-        ("seconds", if least.is_some() { time } else { time.target(Target::AtMost(10.0)) }),
-    ];
-    Ok(Row { name: name.to_owned(), cells })
+    let nanoseconds = nanoseconds(ClockId::ThreadCPUTime) - start;
+    let kib = memory_kib("VmHWM")?.saturating_sub(before);
+    let PatternSearch { solved, unsat, unknown, told, .. } = explorer.counts();
+    let solved = Solved { events, questions: solved + unsat + unknown, told, nanoseconds, kib };
+    Ok(solved.line())
 }
 
 /// Threads that read and write eight variables, each in an order of its own.

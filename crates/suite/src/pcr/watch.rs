@@ -49,3 +49,33 @@ fn follow(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use raddle_explore::Rules;
+    use raddle_testkit::z3::{self, Recorded};
+
+    use super::*;
+    use crate::programs::Form;
+    use crate::programs::pcr::SUBJECTS;
+
+    #[test]
+    fn about_runs_of_the_twenty_z3_says_the_same() {
+        if !z3::is_there() {
+            return;
+        }
+        for subject in &SUBJECTS {
+            let program = subject.program.closure(Form::Bugged, subject.program.size.usual);
+            let mut runs = 3;
+            let mut each = |_: &Trace| {
+                runs -= 1;
+                runs > 0
+            };
+            follow(Pcr::<Recorded>::with_solver(1, Rules::ALL), &program, &mut each).unwrap();
+            let agreed = z3::compare(&z3::transcripts());
+            let agreed = agreed.unwrap_or_else(|at| panic!("{} {at:?}", subject.program.name));
+            println!("{}: {agreed:?}", subject.program.name);
+            assert!(agreed.possible > 0, "{}: nothing was asked", subject.program.name);
+        }
+    }
+}
