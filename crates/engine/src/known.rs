@@ -20,6 +20,12 @@ pub trait Known {
     const LIFE: bool = false;
     /// It notifies the waiters of a condition variable.
     const NOTIFY: bool = false;
+    /// It puts a message into a channel, after waiting for room.
+    const SEND: bool = false;
+    /// It takes a message out of a channel, after waiting for one.
+    const RECEIVE: bool = false;
+    /// It is on a channel; what it does there is not known.
+    const CHANNEL: bool = false;
     /// It may be disabled by a state of its object.
     const BLOCKS: bool = false;
 
@@ -82,6 +88,43 @@ impl Known for NotifyOp {
     const NOTIFY: bool = true;
 }
 
+/// A message is put into a channel, after waiting for room.
+#[derive(Debug)]
+pub enum SendOp {}
+
+impl Known for SendOp {
+    const SEND: bool = true;
+    const BLOCKS: bool = true;
+
+    #[inline(always)]
+    fn access(_op: Op, effect: Effect) -> Access {
+        if matches!(effect, Effect::Closed) { Access::Read } else { Access::Update }
+    }
+}
+
+/// A message is taken out of a channel, after waiting for one without a limit.
+#[derive(Debug)]
+pub enum ReceiveOp {}
+
+impl Known for ReceiveOp {
+    const RECEIVE: bool = true;
+    const BLOCKS: bool = true;
+
+    #[inline(always)]
+    fn access(_op: Op, effect: Effect) -> Access {
+        if matches!(effect, Effect::Closed) { Access::Read } else { Access::Update }
+    }
+}
+
+/// Any operation on a channel.
+#[derive(Debug)]
+pub enum ChannelOp {}
+
+impl Known for ChannelOp {
+    const CHANNEL: bool = true;
+    const BLOCKS: bool = true;
+}
+
 /// The beginning or the end of a thread.
 #[derive(Debug)]
 pub enum LifeOp {}
@@ -112,18 +155,25 @@ impl Known for JoinOp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use raddle_core::{Action, MutexOp, ObjectId, ThreadOp};
+    use raddle_core::{Action, ChannelOp as Message, MutexOp, ObjectId, ThreadOp};
 
     #[test]
     fn what_is_known_is_true() {
         fn check<K: Known>(action: Action) {
             let op = Op::new(ObjectId(0), action);
             assert_eq!(K::BLOCKS, op.may_block(), "{op:?}");
-            assert_eq!(K::access(op, Effect::None), op.access_with(Effect::None), "{op:?}");
+            for effect in [Effect::None, Effect::Ticket(0), Effect::Yes, Effect::Closed] {
+                let possible = K::SEND || K::RECEIVE || effect == Effect::None;
+                if possible {
+                    assert_eq!(K::access(op, effect), op.access_with(effect), "{op:?}");
+                }
+            }
         }
         check::<LockOp>(Action::Mutex(MutexOp::Lock));
         check::<UnlockOp>(Action::Mutex(MutexOp::Unlock));
         check::<JoinOp>(Action::Thread(ThreadOp::Join));
+        check::<SendOp>(Action::Channel(Message::Send));
+        check::<ReceiveOp>(Action::Channel(Message::Receive { timed: false }));
         check::<LifeOp>(Action::Thread(ThreadOp::Spawn));
         check::<LifeOp>(Action::Thread(ThreadOp::Exit));
     }

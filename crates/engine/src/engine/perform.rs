@@ -1,15 +1,13 @@
 //! Performing operations: what changes, what is written down, who hears of it.
 
 use raddle_core::{
-    Access, Action, Chooser, Effect, Event, EventId, MutexOp, ObjectId, ObjectKind, Op, PauseOp,
-    Site, ThreadId, ThreadOp, fingerprint,
+    Access, Action, Chooser, Effect, Event, EventId, ObjectId, ObjectKind, Op, PauseOp, Site,
+    ThreadId, ThreadOp, fingerprint,
 };
 
 use super::{Engine, NOBODY, Turn};
 use crate::Memory;
 use crate::known::{Known, LifeOp};
-use crate::object::Object;
-use crate::objects::Shape;
 
 impl<M: Memory, C: Chooser> Engine<M, C> {
     /// Performs what `by`, whose turn it is, announced; spawns are [`start`](Engine::start)ed and
@@ -47,23 +45,16 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         let effect = if K::ATOMIC || K::ANY && op.is_atomic() {
             self.memory.access(&mut slot.location, id, op, source)
         } else {
-            match &mut slot.object {
-                Object::Mutex(mutex) if K::LOCK => mutex.apply(MutexOp::Lock, by),
-                Object::Mutex(mutex) if K::UNLOCK => mutex.apply(MutexOp::Unlock, by),
-                Object::Life(life) if K::LIFE => life.apply(op.thread(), by),
-                Object::Condvar(condvar) if K::NOTIFY => condvar.notify(op.condvar()),
-                object if K::ANY => object.apply(op, by),
-                _ => wrong_object(),
-            }
+            slot.object.apply_known::<K>(op, by)
         };
         let effect = if let Some(told) = told { told } else { effect };
         thread.events += 1;
-        if K::ANY && op.gave_way(effect) {
+        if (K::ANY || K::CHANNEL) && op.gave_way(effect) {
             thread.yields += 1;
         }
         self.trace.events.push(Event { id, op, effect, site });
         let name = thread.name.advance();
-        if LINKED && K::BLOCKS && (!K::ANY || op.may_block()) {
+        if LINKED && slot.object.may_disable::<K>(op) {
             let (next, previous) = (thread.next_waiter, thread.previous_waiter);
             match previous {
                 NOBODY => slot.first_waiter = next,
@@ -180,8 +171,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         }
         if K::BLOCKS {
             let object = &self.objects[op.object().index()].object;
-            let can = if K::LOCK { object.is_free_mutex() } else { object.enabled(op, by) };
-            if !can {
+            if object.may_disable::<K>(op) && !object.enabled_known::<K>(op, by) {
                 return None;
             }
         }
@@ -204,11 +194,4 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     fn add_to_fingerprint(&mut self, hash: u64) {
         self.trace.fingerprint = self.trace.fingerprint.wrapping_add(hash);
     }
-}
-
-/// Says nothing of the operation, which would be put into memory for it also where this is not called.
-#[cold]
-#[inline(never)]
-pub(super) fn wrong_object() -> ! {
-    unreachable!("raddle invariant broken: something is known of an operation that is not so")
 }

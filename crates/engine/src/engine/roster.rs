@@ -1,13 +1,10 @@
 //! Who is alive, who could go on, and who waits for which object.
 
-use raddle_core::{Chooser, ObjectId, Op, ThreadId, ThreadOp};
+use raddle_core::{Chooser, ObjectId, Op, ThreadId};
 
-use super::perform::wrong_object;
 use super::{Engine, NOBODY, Thread, append, pending_nothing};
 use crate::Memory;
 use crate::known::Known;
-use crate::object::Object;
-use crate::objects::Shape;
 
 impl<M: Memory, C: Chooser> Engine<M, C> {
     /// A thread comes to life.
@@ -59,7 +56,10 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             self.shut_out(first);
         } else if K::UNLOCK || K::LIFE {
             // Who waits for the life of a thread waits for its end, and this is it.
-            self.let_in(first);
+            self.let_in::<K>(first);
+        } else if K::SEND && slot.object.is_unbounded_channel() {
+            // Nobody waits for room, and there is a message for whoever waits for one.
+            self.let_in::<K>(first);
         } else {
             self.reconsider_each(first, object);
         }
@@ -93,17 +93,20 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         }
     }
 
-    /// A mutex was given back, or a thread has ended: all who wait can go on, and none could.
+    /// All who wait can go on. If a mutex was given back, or a thread has ended, none could.
     #[inline(always)]
-    fn let_in(&mut self, first: u32) {
+    fn let_in<K: Known>(&mut self, first: u32) {
         let mut waiter = first;
         while waiter != NOBODY {
             let thread = ThreadId(waiter);
             let pending = &mut self.pending[thread.index()];
-            debug_assert!(!pending.enabled);
-            pending.enabled = true;
             let state = &mut self.threads[thread.index()];
             waiter = state.next_waiter;
+            if K::SEND && pending.enabled {
+                continue;
+            }
+            debug_assert!(!pending.enabled);
+            pending.enabled = true;
             state.place = self.enabled.len() as u32;
             self.enabled.push(thread);
             self.note(thread);
@@ -183,20 +186,19 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.threads[thread.index()].place = NOBODY;
     }
 
-    /// Puts `thread` among those that wait for the object of `op`, and finds out whether it has to.
+    /// Puts `thread` among those that wait for the object of `op`, if it may have to, and finds out
+    /// whether it has to now.
     #[inline(always)]
     pub(super) fn line_up<K: Known>(&mut self, thread: ThreadId, op: Op) {
         let slot = &mut self.objects[op.object().index()];
+        if !slot.object.may_disable::<K>(op) {
+            return;
+        }
         let next = core::mem::replace(&mut slot.first_waiter, thread.0);
         let state = &mut self.threads[thread.index()];
         state.next_waiter = next;
         state.previous_waiter = NOBODY;
-        let can = match &slot.object {
-            Object::Mutex(mutex) if K::LOCK => mutex.is_free(),
-            Object::Life(life) if K::LIFE => life.enabled(ThreadOp::Join, thread),
-            object if K::ANY => object.enabled(op, thread),
-            _ => wrong_object(),
-        };
+        let can = slot.object.enabled_known::<K>(op, thread);
         if next != NOBODY {
             self.threads[next as usize].previous_waiter = thread.0;
         }

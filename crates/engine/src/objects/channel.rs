@@ -11,7 +11,8 @@ use super::Shape;
 /// The state of a channel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Channel {
-    capacity: Option<u64>,
+    /// [`NO_BOUND`] if it holds any number of messages.
+    capacity: u64,
     /// Messages ever put in.
     sent: u64,
     /// Messages ever taken out. Invariant: at most `sent`.
@@ -20,14 +21,35 @@ pub struct Channel {
     receiver_gone: bool,
 }
 
+/// More messages than anybody will send.
+const NO_BOUND: u64 = u64::MAX;
+
 impl Channel {
     /// An empty channel.
     pub fn new(capacity: Option<u64>) -> Channel {
-        Channel { capacity, sent: 0, taken: 0, senders_gone: false, receiver_gone: false }
+        Channel {
+            capacity: capacity.unwrap_or(NO_BOUND),
+            sent: 0,
+            taken: 0,
+            senders_gone: false,
+            receiver_gone: false,
+        }
+    }
+
+    /// Whether senders may have to wait.
+    #[inline(always)]
+    pub(crate) fn is_bounded(&self) -> bool {
+        self.capacity != NO_BOUND
+    }
+
+    /// Whether some state of it disables `op`, of which that is to be known.
+    #[inline(always)]
+    pub(crate) fn may_disable(&self, op: ChannelOp) -> bool {
+        self.is_bounded() || matches!(op, ChannelOp::Receive { .. })
     }
 
     fn has_room(&self) -> bool {
-        self.capacity.is_none_or(|capacity| self.sent - self.taken < capacity)
+        self.sent - self.taken < self.capacity
     }
 
     fn is_empty(&self) -> bool {
@@ -41,7 +63,7 @@ impl Shape for Channel {
     #[inline(always)]
     fn enabled(&self, op: ChannelOp, _by: ThreadId) -> bool {
         match op {
-            ChannelOp::Send => self.receiver_gone || self.capacity == Some(0) || self.has_room(),
+            ChannelOp::Send => self.receiver_gone || self.capacity == 0 || self.has_room(),
             ChannelOp::AwaitTaken { ticket } => self.receiver_gone || self.taken > ticket,
             ChannelOp::Receive { timed } => timed || self.senders_gone || !self.is_empty(),
             ChannelOp::TrySend

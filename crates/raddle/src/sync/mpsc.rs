@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::sync::mpsc as real;
 use std::time::Duration;
 
-use raddle_core::{ChannelOp, Effect, Site};
-use raddle_runtime::port;
+use raddle_core::{Action, ChannelOp, Effect, ObjectId, Op, Site};
+use raddle_runtime::port::{self, Kind};
 
 pub use std::sync::mpsc::{RecvError, RecvTimeoutError, SendError, TryRecvError, TrySendError};
 
@@ -19,9 +19,21 @@ use crate::unexpected;
 use shared::Shared;
 
 mod iter;
+mod queue;
 mod shared;
 
 pub use iter::{IntoIter, Iter, TryIter};
+
+// Made once, by the compiler; only the object is to be filled in.
+const SEND: Op = on_channel(ChannelOp::Send);
+const TRY_SEND: Op = on_channel(ChannelOp::TrySend);
+const RECEIVE: Op = on_channel(ChannelOp::Receive { timed: false });
+const RECEIVE_TIMED: Op = on_channel(ChannelOp::Receive { timed: true });
+const TRY_RECEIVE: Op = on_channel(ChannelOp::TryReceive);
+
+const fn on_channel(op: ChannelOp) -> Op {
+    Op::new(ObjectId::NONE, Action::Channel(op))
+}
 
 /// A channel with room for any number of messages, as [`std::sync::mpsc::channel`].
 ///
@@ -85,28 +97,34 @@ impl<T> Drop for InRun<T> {
 }
 
 impl<T> InRun<T> {
+    #[inline(always)]
     fn send(&self, value: T, site: Site) -> Result<(), SendError<T>> {
-        let shared = &*self.shared;
-        let ticket = match shared.submit(ChannelOp::Send, site) {
+        let ticket = match self.shared.submit(Kind::Send, SEND, site) {
             Effect::Ticket(ticket) => ticket,
             Effect::Closed => return Err(SendError(value)),
             other => unexpected(other),
         };
-        let offer = shared.offer(ticket, value);
-        if !shared.hands_over() {
-            return Ok(());
-        }
-        match shared.submit(ChannelOp::AwaitTaken { ticket }, site) {
+        // SAFETY: an operation on the channel came back.
+        let has_to_wait = unsafe { self.shared.offer(ticket, value) };
+        if has_to_wait { self.await_taken(ticket, site) } else { Ok(()) }
+    }
+
+    #[cold]
+    fn await_taken(&self, ticket: u64, site: Site) -> Result<(), SendError<T>> {
+        let wait = on_channel(ChannelOp::AwaitTaken { ticket });
+        match self.shared.submit(Kind::Channel, wait, site) {
             Effect::Yes => Ok(()),
-            Effect::No => Err(SendError(offer.take_back())),
+            // SAFETY: an operation on the channel came back.
+            Effect::No => Err(SendError(unsafe { self.shared.take_back(ticket) })),
             other => unexpected(other),
         }
     }
 
     fn try_send(&self, value: T, site: Site) -> Result<(), TrySendError<T>> {
-        match self.shared.submit(ChannelOp::TrySend, site) {
+        match self.shared.submit(Kind::Channel, TRY_SEND, site) {
             Effect::Ticket(ticket) => {
-                self.shared.offer(ticket, value);
+                // SAFETY: an operation on the channel came back.
+                unsafe { self.shared.offer(ticket, value) };
                 Ok(())
             }
             Effect::Closed => Err(TrySendError::Disconnected(value)),
@@ -136,6 +154,7 @@ impl<T> Sender<T> {
     ///
     /// # Errors
     /// If the receiver is gone.
+    #[inline]
     #[track_caller]
     pub fn send(&self, t: T) -> Result<(), SendError<T>> {
         match &self.side {
@@ -234,11 +253,13 @@ impl<T> Receiver<T> {
     ///
     /// # Errors
     /// If all senders are gone and there is no message left.
+    #[inline]
     #[track_caller]
     pub fn recv(&self) -> Result<T, RecvError> {
         self.receive(Site::caller())
     }
 
+    #[inline]
     fn receive(&self, site: Site) -> Result<T, RecvError> {
         match &self.side {
             ReceiverSide::Outside(receiver) if port::active() => match receiver.try_recv() {
@@ -248,8 +269,9 @@ impl<T> Receiver<T> {
             },
             ReceiverSide::Outside(receiver) => receiver.recv(),
             ReceiverSide::InRun(shared, _) => {
-                match shared.submit(ChannelOp::Receive { timed: false }, site) {
-                    Effect::Yes => Ok(shared.take()),
+                match shared.submit(Kind::Receive, RECEIVE, site) {
+                    // SAFETY: an operation on the channel came back.
+                    Effect::Yes => Ok(unsafe { shared.take() }),
                     Effect::Closed => Err(RecvError),
                     other => unexpected(other),
                 }
@@ -269,8 +291,10 @@ impl<T> Receiver<T> {
     fn try_receive(&self, site: Site) -> Result<T, TryRecvError> {
         match &self.side {
             ReceiverSide::Outside(receiver) => receiver.try_recv(),
-            ReceiverSide::InRun(shared, _) => match shared.submit(ChannelOp::TryReceive, site) {
-                Effect::Yes => Ok(shared.take()),
+            ReceiverSide::InRun(shared, _) => match shared.submit(Kind::Channel, TRY_RECEIVE, site)
+            {
+                // SAFETY: an operation on the channel came back.
+                Effect::Yes => Ok(unsafe { shared.take() }),
                 Effect::No => Err(TryRecvError::Empty),
                 Effect::Closed => Err(TryRecvError::Disconnected),
                 other => unexpected(other),
@@ -290,8 +314,9 @@ impl<T> Receiver<T> {
         match &self.side {
             ReceiverSide::Outside(receiver) => receiver.recv_timeout(timeout),
             ReceiverSide::InRun(shared, _) => {
-                match shared.submit(ChannelOp::Receive { timed: true }, Site::caller()) {
-                    Effect::Yes => Ok(shared.take()),
+                match shared.submit(Kind::Channel, RECEIVE_TIMED, Site::caller()) {
+                    // SAFETY: an operation on the channel came back.
+                    Effect::Yes => Ok(unsafe { shared.take() }),
                     Effect::No => {
                         crate::time::pass(timeout);
                         Err(RecvTimeoutError::Timeout)
