@@ -28,6 +28,8 @@ pub trait Known {
     const CHANNEL: bool = false;
     /// It may be disabled by a state of its object.
     const BLOCKS: bool = false;
+    /// It has no operands: only the first of its words is not zero.
+    const BARE: bool = false;
 
     /// How it touches its object.
     #[inline(always)]
@@ -59,6 +61,7 @@ pub enum LockOp {}
 
 impl Known for LockOp {
     const LOCK: bool = true;
+    const BARE: bool = true;
     const BLOCKS: bool = true;
 
     #[inline(always)]
@@ -73,6 +76,7 @@ pub enum UnlockOp {}
 
 impl Known for UnlockOp {
     const UNLOCK: bool = true;
+    const BARE: bool = true;
 
     #[inline(always)]
     fn access(_op: Op, _effect: Effect) -> Access {
@@ -86,6 +90,7 @@ pub enum NotifyOp {}
 
 impl Known for NotifyOp {
     const NOTIFY: bool = true;
+    const BARE: bool = true;
 }
 
 /// A message is put into a channel, after waiting for room.
@@ -94,6 +99,7 @@ pub enum SendOp {}
 
 impl Known for SendOp {
     const SEND: bool = true;
+    const BARE: bool = true;
     const BLOCKS: bool = true;
 
     #[inline(always)]
@@ -108,6 +114,7 @@ pub enum ReceiveOp {}
 
 impl Known for ReceiveOp {
     const RECEIVE: bool = true;
+    const BARE: bool = true;
     const BLOCKS: bool = true;
 
     #[inline(always)]
@@ -131,6 +138,7 @@ pub enum LifeOp {}
 
 impl Known for LifeOp {
     const LIFE: bool = true;
+    const BARE: bool = true;
 
     #[inline(always)]
     fn access(_op: Op, _effect: Effect) -> Access {
@@ -144,6 +152,7 @@ pub enum JoinOp {}
 
 impl Known for JoinOp {
     const LIFE: bool = true;
+    const BARE: bool = true;
     const BLOCKS: bool = true;
 
     #[inline(always)]
@@ -155,13 +164,14 @@ impl Known for JoinOp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use raddle_core::{Action, ChannelOp as Message, MutexOp, ObjectId, ThreadOp};
+    use raddle_core::{Action, ChannelOp as Message, CondvarOp, MutexOp, ObjectId, ThreadOp};
 
     #[test]
     fn what_is_known_is_true() {
         fn check<K: Known>(action: Action) {
             let op = Op::new(ObjectId(0), action);
             assert_eq!(K::BLOCKS, op.may_block(), "{op:?}");
+            assert!(!K::BARE || op.into_words()[1..] == [0, 0], "{op:?}");
             for effect in [Effect::None, Effect::Ticket(0), Effect::Yes, Effect::Closed] {
                 let possible = K::SEND || K::RECEIVE || effect == Effect::None;
                 if possible {
@@ -172,6 +182,8 @@ mod tests {
         check::<LockOp>(Action::Mutex(MutexOp::Lock));
         check::<UnlockOp>(Action::Mutex(MutexOp::Unlock));
         check::<JoinOp>(Action::Thread(ThreadOp::Join));
+        check::<NotifyOp>(Action::Condvar(CondvarOp::NotifyOne));
+        check::<NotifyOp>(Action::Condvar(CondvarOp::NotifyAll));
         check::<SendOp>(Action::Channel(Message::Send));
         check::<ReceiveOp>(Action::Channel(Message::Receive { timed: false }));
         check::<LifeOp>(Action::Thread(ThreadOp::Spawn));

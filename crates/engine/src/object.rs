@@ -155,12 +155,6 @@ impl Object {
         *self = Object::Life(new);
     }
 
-    /// Whether this is a channel in which there is always room.
-    #[inline(always)]
-    pub(crate) fn is_unbounded_channel(&self) -> bool {
-        matches!(self, Object::Channel(channel) if !channel.is_bounded())
-    }
-
     /// Whether `by` can perform `op`, an operation on this object, in this state.
     #[inline(always)]
     pub fn enabled(&self, op: Op, by: ThreadId) -> bool {
@@ -199,13 +193,13 @@ impl Object {
     /// Whether some state of this object disables `op`, an operation on it.
     #[inline(always)]
     pub(crate) fn may_disable<K: Known>(&self, op: Op) -> bool {
+        if !(K::ANY || K::CHANNEL || K::SEND) {
+            return K::BLOCKS;
+        }
         match self {
             Object::Channel(channel) if K::SEND => channel.is_bounded(),
-            Object::Channel(channel) if K::ANY || K::CHANNEL => {
-                op.may_block() && channel.may_disable(op.channel())
-            }
-            _ if K::ANY => op.may_block(),
-            _ => K::BLOCKS,
+            Object::Channel(channel) => op.may_block() && channel.may_disable(op.channel()),
+            _ => op.may_block(),
         }
     }
 
@@ -222,6 +216,20 @@ impl Object {
             Object::Channel(channel) if K::CHANNEL => channel.enabled(op.channel(), by),
             object if K::ANY => object.enabled(op, by),
             _ => wrong_object(),
+        }
+    }
+
+    /// Whether an operation of this kind, which has just changed the object, may have made a
+    /// difference to those who wait for it.
+    #[inline(always)]
+    pub(crate) fn concerns_waiters<K: Known>(&self) -> bool {
+        if !(K::SEND || K::RECEIVE) {
+            return true;
+        }
+        match self {
+            Object::Channel(channel) if K::SEND => channel.concerns_waiters_after_send(),
+            Object::Channel(channel) => channel.concerns_waiters_after_receive(),
+            _ => true,
         }
     }
 

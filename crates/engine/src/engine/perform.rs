@@ -42,10 +42,15 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         let slot = &mut self.objects[object.index()];
         let thread = &mut self.threads[by.index()];
         let id = EventId { thread: by, index: thread.events };
+        // Nothing that is done to an atomic variable waits.
+        let (mut is_linked, mut concerns_waiters) = (false, false);
         let effect = if K::ATOMIC || K::ANY && op.is_atomic() {
             self.memory.access(&mut slot.location, id, op, source)
         } else {
-            slot.object.apply_known::<K>(op, by)
+            is_linked = LINKED && slot.object.may_disable::<K>(op);
+            let effect = slot.object.apply_known::<K>(op, by);
+            concerns_waiters = slot.object.concerns_waiters::<K>();
+            effect
         };
         let effect = if let Some(told) = told { told } else { effect };
         thread.events += 1;
@@ -54,7 +59,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         }
         self.trace.events.push(Event { id, op, effect, site });
         let name = thread.name.advance();
-        if LINKED && slot.object.may_disable::<K>(op) {
+        if is_linked {
             let (next, previous) = (thread.next_waiter, thread.previous_waiter);
             match previous {
                 NOBODY => slot.first_waiter = next,
@@ -64,8 +69,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
                 self.threads[next as usize].previous_waiter = previous;
             }
         }
-        // Nothing that is done to an atomic variable waits.
-        let waiter = if K::ATOMIC { NOBODY } else { slot.first_waiter };
+        let waiter = if concerns_waiters { slot.first_waiter } else { NOBODY };
         let access = K::access(op, effect);
         let hash = if M::WEAK && op.is_atomic() {
             self.memory.hash(name)

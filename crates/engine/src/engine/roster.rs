@@ -56,10 +56,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             self.shut_out(first);
         } else if K::UNLOCK || K::LIFE {
             // Who waits for the life of a thread waits for its end, and this is it.
-            self.let_in::<K>(first);
-        } else if K::SEND && slot.object.is_unbounded_channel() {
-            // Nobody waits for room, and there is a message for whoever waits for one.
-            self.let_in::<K>(first);
+            self.let_in(first);
         } else {
             self.reconsider_each(first, object);
         }
@@ -93,20 +90,17 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         }
     }
 
-    /// All who wait can go on. If a mutex was given back, or a thread has ended, none could.
+    /// A mutex was given back, or a thread has ended: all who wait can go on, and none could.
     #[inline(always)]
-    fn let_in<K: Known>(&mut self, first: u32) {
+    fn let_in(&mut self, first: u32) {
         let mut waiter = first;
         while waiter != NOBODY {
             let thread = ThreadId(waiter);
             let pending = &mut self.pending[thread.index()];
-            let state = &mut self.threads[thread.index()];
-            waiter = state.next_waiter;
-            if K::SEND && pending.enabled {
-                continue;
-            }
             debug_assert!(!pending.enabled);
             pending.enabled = true;
+            let state = &mut self.threads[thread.index()];
+            waiter = state.next_waiter;
             state.place = self.enabled.len() as u32;
             self.enabled.push(thread);
             self.note(thread);

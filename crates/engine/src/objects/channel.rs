@@ -48,6 +48,20 @@ impl Channel {
         self.is_bounded() || matches!(op, ChannelOp::Receive { .. })
     }
 
+    /// After a message was put in: whether somebody can go on who could not, or the other way round.
+    #[inline(always)]
+    pub(crate) fn concerns_waiters_after_send(&self) -> bool {
+        let messages = self.sent - self.taken;
+        messages == 1 || messages >= self.capacity
+    }
+
+    /// After a message was taken out: likewise. Who hands messages over waits for just this.
+    #[inline(always)]
+    pub(crate) fn concerns_waiters_after_receive(&self) -> bool {
+        let messages = self.sent - self.taken;
+        messages == 0 || messages + 1 >= self.capacity
+    }
+
     fn has_room(&self) -> bool {
         self.sent - self.taken < self.capacity
     }

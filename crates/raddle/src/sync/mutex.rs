@@ -90,7 +90,8 @@ impl<T> Mutex<T> {
 
 impl<T: ?Sized> Mutex<T> {
     /// Waits for the lock and takes it, as [`std::sync::Mutex::lock`].
-    #[inline]
+    // Always: one return less after a switch, each of which goes somewhere else than expected.
+    #[inline(always)]
     #[track_caller]
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
         let site = Site::caller();
@@ -145,7 +146,7 @@ impl<T: ?Sized> Mutex<T> {
     }
 
     /// `None` outside a run.
-    #[inline]
+    #[inline(always)]
     fn submit(&self, kind: Kind, op: Op, site: Site) -> Option<Effect> {
         port::operate(kind, &self.name, || self.begin(site), |object| op.on(object), site)
     }
@@ -177,15 +178,16 @@ impl<T: ?Sized> Mutex<T> {
         MutexGuard { mutex: self, _not_send: PhantomData }
     }
 
-    #[inline]
+    #[inline(always)]
     fn lock_outside(&self, site: Site) -> LockResult<MutexGuard<'_, T>> {
-        match self.outside.lock() {
-            Ok(held) => Ok(self.guard_outside(held, site)),
-            Err(held) => Err(PoisonError::new(self.guard_outside(held.into_inner(), site))),
-        }
+        let (held, is_poisoned) = match self.outside.lock() {
+            Ok(held) => (held, false),
+            Err(held) => (held.into_inner(), true),
+        };
+        result(self.guard_outside(held, site), is_poisoned)
     }
 
-    #[inline]
+    #[inline(always)]
     fn guard_outside<'a>(
         &'a self,
         held: std::sync::MutexGuard<'a, ()>,
@@ -199,7 +201,7 @@ impl<T: ?Sized> Mutex<T> {
     }
 
     /// Keeps the real lock in the hold.
-    #[inline]
+    #[inline(always)]
     fn keep<'a>(&'a self, held: std::sync::MutexGuard<'a, ()>) {
         // SAFETY: it is taken out again only by the guard, which borrows the mutex: until then the
         // lock that it borrows from neither moves nor ends.

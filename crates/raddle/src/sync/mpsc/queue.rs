@@ -8,9 +8,7 @@ use raddle_runtime::blocks;
 
 /// A queue of messages.
 pub(super) struct Queue<T> {
-    /// How many messages there are.
-    len: usize,
-    /// Where the next one is taken from. Null if there never was one.
+    /// Where the next message is taken from. If that is where the next one is put, there is none.
     first: Place,
     /// Where the next one is put.
     last: Place,
@@ -18,9 +16,11 @@ pub(super) struct Queue<T> {
 }
 
 /// A place in a piece of memory.
+#[derive(PartialEq)]
 struct Place {
+    /// Null as long as there was no message.
     piece: *mut Piece,
-    /// The place, from 0 to [`Queue::ROOM`]: at the end, it is the first of the next piece.
+    /// From 0 to [`Queue::ROOM`]: at the end, it is the first place of the next piece.
     index: usize,
 }
 
@@ -57,7 +57,7 @@ impl<T> Queue<T> {
     };
 
     pub(super) const fn new() -> Queue<T> {
-        Queue { len: 0, first: Self::EMPTY, last: Self::EMPTY, _owns: PhantomData }
+        Queue { first: Self::EMPTY, last: Self::EMPTY, _owns: PhantomData }
     }
 
     /// Puts a message in.
@@ -70,13 +70,12 @@ impl<T> Queue<T> {
         // SAFETY: the index is less than `ROOM`, so that this is in the piece, and nothing is there.
         unsafe { place.write(message) };
         self.last.index += 1;
-        self.len += 1;
     }
 
     /// Takes out the message that has been there for longest.
     #[inline(always)]
     pub(super) fn pop(&mut self) -> Option<T> {
-        if self.len == 0 {
+        if self.first == self.last {
             return None;
         }
         if self.first.index == Self::ROOM {
@@ -84,8 +83,7 @@ impl<T> Queue<T> {
         }
         let place = Self::place(self.first.piece, self.first.index);
         self.first.index += 1;
-        self.len -= 1;
-        // SAFETY: there are `len` messages from the first place up to the last, of which this is one, and
+        // SAFETY: it is a place between the first and the last, where messages were put and not taken, and
         // nobody will look at it again.
         Some(unsafe { place.read() })
     }
