@@ -529,6 +529,14 @@ impl Name {
     }
 
     /// To be called outside a run, by whoever has just taken hold of the object there: whether no
+    /// check ever used it.
+    #[inline]
+    pub fn is_new(&self) -> bool {
+        // As in `is_unused`.
+        self.0.load(Ordering::SeqCst) == 0
+    }
+
+    /// To be called outside a run, by whoever has just taken hold of the object there: whether no
     /// check uses it.
     #[inline]
     pub fn is_unused(&self) -> bool {

@@ -148,7 +148,8 @@ impl<T: ?Sized> Mutex<T> {
     /// `None` outside a run.
     #[inline(always)]
     fn submit(&self, kind: Kind, op: Op, site: Site) -> Option<Effect> {
-        port::operate(kind, &self.name, || self.begin(site), |object| op.on(object), site)
+        // `move`, or the site would be put into memory for what is done once in a run.
+        port::operate(kind, &self.name, move || self.begin(site), |object| op.on(object), site)
     }
 
     /// The run under way uses the mutex for the first time. `None` if somebody outside holds it.
@@ -193,11 +194,24 @@ impl<T: ?Sized> Mutex<T> {
         held: std::sync::MutexGuard<'a, ()>,
         site: Site,
     ) -> MutexGuard<'a, T> {
-        self.name.assert_outside(site);
-        self.origin.used_outside();
-        self.keep(held);
+        let is_usual = self.name.is_new() && self.origin.is_outside();
+        self.keep(if is_usual { held } else { self.begin_outside(held, site) });
         // What else is kept of a hold is for runs: the real lock knows of panics.
         MutexGuard { mutex: self, _not_send: PhantomData }
+    }
+
+    /// Somebody outside runs has taken the lock, for the first time or after a run used it.
+    ///
+    /// The real lock goes through here, so that nothing has to be cleared up elsewhere if this panics.
+    #[cold]
+    fn begin_outside<'a>(
+        &self,
+        held: std::sync::MutexGuard<'a, ()>,
+        site: Site,
+    ) -> std::sync::MutexGuard<'a, ()> {
+        self.name.assert_outside(site);
+        self.origin.used_outside();
+        held
     }
 
     /// Keeps the real lock in the hold.
@@ -301,21 +315,27 @@ pub(super) type Waited<'a, R> = LockResult<(std::sync::MutexGuard<'a, ()>, R)>;
 impl<T: ?Sized> Drop for MutexGuard<'_, T> {
     #[inline(always)]
     fn drop(&mut self) {
-        match self.mutex.name.known() {
-            Some(object) => {
-                if std::thread::panicking() {
-                    self.mutex.poison_in_run();
-                }
-                // SAFETY: this guard has the hold.
-                let site = unsafe { (*self.mutex.hold.get()).site };
-                port::submit(UNLOCK.on(object), site);
-            }
-            None => self.mutex.unlock_outside(),
+        if port::active() {
+            self.mutex.unlock_in_run();
+        } else {
+            self.mutex.unlock_outside();
         }
     }
 }
 
 impl<T: ?Sized> Mutex<T> {
+    /// A guard ends in a run. Ends itself by going on to the run, and not with a return of its own.
+    #[inline(never)]
+    fn unlock_in_run(&self) {
+        let Some(object) = self.name.known() else { return self.unlock_outside() };
+        if std::thread::panicking() {
+            self.poison_in_run();
+        }
+        // SAFETY: called by the guard, which has the hold.
+        let site = unsafe { (*self.hold.get()).site };
+        port::submit(UNLOCK.on(object), site);
+    }
+
     /// A guard ends while some thread of the run is unwinding.
     #[cold]
     fn poison_in_run(&self) {
@@ -327,7 +347,7 @@ impl<T: ?Sized> Mutex<T> {
     }
 
     /// A guard ends outside runs.
-    #[inline]
+    #[inline(always)]
     fn unlock_outside(&self) {
         // SAFETY: called by the guard, which has the hold. It may outlive the run it was made in; then
         // there is no real lock, and nothing to do.
