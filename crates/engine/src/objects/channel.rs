@@ -116,3 +116,71 @@ impl Shape for Channel {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every state that few messages lead to, sides gone or not.
+    fn states(capacity: Option<u64>) -> impl Iterator<Item = Channel> {
+        (0..6u64).flat_map(move |sent| {
+            (0..=sent).flat_map(move |taken| {
+                [(false, false), (true, false), (false, true), (true, true)].map(
+                    |(senders_gone, receiver_gone)| Channel {
+                        sent,
+                        taken,
+                        senders_gone,
+                        receiver_gone,
+                        ..Channel::new(capacity)
+                    },
+                )
+            })
+        })
+    }
+
+    #[test]
+    fn whoever_can_go_on_or_no_longer_is_told() {
+        let by = ThreadId::MAIN;
+        let mut untold = 0;
+        for capacity in [Some(0), Some(1), Some(2), Some(3), None] {
+            // Only where messages are handed over does anybody wait for that.
+            let tickets = if capacity == Some(0) { 0..6 } else { 0..0 };
+            let waits = tickets
+                .map(|ticket| ChannelOp::AwaitTaken { ticket })
+                .chain([ChannelOp::Send, ChannelOp::Receive { timed: false }]);
+            for before in states(capacity) {
+                for op in [ChannelOp::Send, ChannelOp::Receive { timed: false }] {
+                    if !before.enabled(op, by) {
+                        continue;
+                    }
+                    let mut after = before.clone();
+                    if after.apply(op, by) == Effect::Closed {
+                        assert_eq!(before, after);
+                        continue;
+                    }
+                    let tells = match op {
+                        ChannelOp::Send => after.concerns_waiters_after_send(),
+                        _ => after.concerns_waiters_after_receive(),
+                    };
+                    let mut waits = waits.clone().filter(|&wait| before.may_disable(wait));
+                    let differs = |wait| before.enabled(wait, by) != after.enabled(wait, by);
+                    assert!(tells || !waits.any(differs), "{before:?} {op:?}");
+                    untold += u32::from(!tells);
+                }
+            }
+        }
+        assert!(untold > 50, "{untold}");
+    }
+
+    #[test]
+    fn what_is_never_disabled_need_not_wait() {
+        for capacity in [Some(0), Some(2), None] {
+            for state in states(capacity) {
+                let ops = [ChannelOp::Send, ChannelOp::Receive { timed: false }];
+                for op in ops.into_iter().filter(|&op| !state.may_disable(op)) {
+                    assert!(state.enabled(op, ThreadId::MAIN), "{state:?} {op:?}");
+                }
+            }
+        }
+    }
+}
