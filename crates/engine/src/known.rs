@@ -28,8 +28,16 @@ pub trait Known {
     const CHANNEL: bool = false;
     /// It may be disabled by a state of its object.
     const BLOCKS: bool = false;
+    /// Whether that is so depends on the object too.
+    const MAY_NEVER_WAIT: bool = Self::ANY || Self::CHANNEL || Self::SEND;
     /// It has no operands: only the first of its words is not zero.
     const BARE: bool = false;
+
+    /// Whether `op`, of a kind that [`BLOCKS`](Known::BLOCKS), may be disabled.
+    #[inline(always)]
+    fn may_block(op: &Op) -> bool {
+        !(Self::ANY || Self::CHANNEL) || op.may_block()
+    }
 
     /// How it touches its object.
     #[inline(always)]

@@ -188,24 +188,22 @@ impl Object {
     }
 }
 
-/// The same for operations of which something is known.
+/// The same for operations of which something is known. They take references: in a build that is not optimised
+/// an operation would be copied for each.
 impl Object {
-    /// Whether some state of this object disables `op`, an operation on it.
+    /// Whether some state of this object disables `op`, an operation on it that blocks.
     #[inline(always)]
-    pub(crate) fn may_disable<K: Known>(&self, op: Op) -> bool {
-        if !(K::ANY || K::CHANNEL || K::SEND) {
-            return K::BLOCKS;
-        }
+    pub(crate) fn may_disable<K: Known>(&self, op: &Op) -> bool {
         match self {
             Object::Channel(channel) if K::SEND => channel.is_bounded(),
-            Object::Channel(channel) => op.may_block() && channel.may_disable(op.channel()),
-            _ => op.may_block(),
+            Object::Channel(channel) => channel.may_disable(op.channel()),
+            _ => true,
         }
     }
 
     /// As [`enabled`](Object::enabled), for an operation that the object may disable.
     #[inline(always)]
-    pub(crate) fn enabled_known<K: Known>(&self, op: Op, by: ThreadId) -> bool {
+    pub(crate) fn enabled_known<K: Known>(&self, op: &Op, by: ThreadId) -> bool {
         match self {
             Object::Mutex(mutex) if K::LOCK => mutex.is_free(),
             Object::Life(life) if K::LIFE => life.enabled(ThreadOp::Join, by),
@@ -214,7 +212,7 @@ impl Object {
                 channel.enabled(ChannelOp::Receive { timed: false }, by)
             }
             Object::Channel(channel) if K::CHANNEL => channel.enabled(op.channel(), by),
-            object if K::ANY => object.enabled(op, by),
+            object if K::ANY => object.enabled(*op, by),
             _ => wrong_object(),
         }
     }
@@ -223,19 +221,16 @@ impl Object {
     /// difference to those who wait for it.
     #[inline(always)]
     pub(crate) fn concerns_waiters<K: Known>(&self) -> bool {
-        if !(K::SEND || K::RECEIVE) {
-            return true;
-        }
         match self {
             Object::Channel(channel) if K::SEND => channel.concerns_waiters_after_send(),
-            Object::Channel(channel) => channel.concerns_waiters_after_receive(),
+            Object::Channel(channel) if K::RECEIVE => channel.concerns_waiters_after_receive(),
             _ => true,
         }
     }
 
     /// As [`apply`](Object::apply).
     #[inline(always)]
-    pub(crate) fn apply_known<K: Known>(&mut self, op: Op, by: ThreadId) -> Effect {
+    pub(crate) fn apply_known<K: Known>(&mut self, op: &Op, by: ThreadId) -> Effect {
         match self {
             Object::Mutex(mutex) if K::LOCK => mutex.apply(MutexOp::Lock, by),
             Object::Mutex(mutex) if K::UNLOCK => mutex.apply(MutexOp::Unlock, by),
@@ -246,7 +241,7 @@ impl Object {
                 channel.apply(ChannelOp::Receive { timed: false }, by)
             }
             Object::Channel(channel) if K::CHANNEL => channel.apply(op.channel(), by),
-            object if K::ANY => object.apply(op, by),
+            object if K::ANY => object.apply(*op, by),
             _ => wrong_object(),
         }
     }

@@ -43,13 +43,16 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         let thread = &mut self.threads[by.index()];
         let id = EventId { thread: by, index: thread.events };
         // Nothing that is done to an atomic variable waits.
-        let (mut is_linked, mut concerns_waiters) = (false, false);
+        let mut is_linked = false;
+        let mut concerns_waiters = false;
         let effect = if K::ATOMIC || K::ANY && op.is_atomic() {
             self.memory.access(&mut slot.location, id, op, source)
         } else {
-            is_linked = LINKED && slot.object.may_disable::<K>(op);
-            let effect = slot.object.apply_known::<K>(op, by);
-            concerns_waiters = slot.object.concerns_waiters::<K>();
+            if LINKED && K::BLOCKS && K::may_block(&op) {
+                is_linked = !K::MAY_NEVER_WAIT || slot.object.may_disable::<K>(&op);
+            }
+            let effect = slot.object.apply_known::<K>(&op, by);
+            concerns_waiters = !(K::SEND || K::RECEIVE) || slot.object.concerns_waiters::<K>();
             effect
         };
         let effect = if let Some(told) = told { told } else { effect };
@@ -175,7 +178,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         }
         if K::BLOCKS {
             let object = &self.objects[op.object().index()].object;
-            if object.may_disable::<K>(op) && !object.enabled_known::<K>(op, by) {
+            if K::may_block(&op) && !object.enabled_known::<K>(&op, by) {
                 return None;
             }
         }

@@ -315,10 +315,9 @@ pub(super) type Waited<'a, R> = LockResult<(std::sync::MutexGuard<'a, ()>, R)>;
 impl<T: ?Sized> Drop for MutexGuard<'_, T> {
     #[inline(always)]
     fn drop(&mut self) {
-        if port::active() {
-            self.mutex.unlock_in_run();
-        } else {
-            self.mutex.unlock_outside();
+        match self.mutex.name.known() {
+            Some(object) => self.mutex.unlock_in_run(object),
+            None => self.mutex.unlock_outside(),
         }
     }
 }
@@ -326,8 +325,7 @@ impl<T: ?Sized> Drop for MutexGuard<'_, T> {
 impl<T: ?Sized> Mutex<T> {
     /// A guard ends in a run. Ends itself by going on to the run, and not with a return of its own.
     #[inline(never)]
-    fn unlock_in_run(&self) {
-        let Some(object) = self.name.known() else { return self.unlock_outside() };
+    fn unlock_in_run(&self, object: ObjectId) {
         if std::thread::panicking() {
             self.poison_in_run();
         }
