@@ -58,6 +58,13 @@ pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
 /// message is handed over directly.
 ///
 /// Inside a check, [`SyncSender::try_send`] never succeeds on a channel without room.
+///
+/// ```
+/// let (sender, receiver) = raddle::sync::mpsc::sync_channel(1);
+/// let producer = raddle::thread::spawn(move || (0..3).for_each(|n| sender.send(n).unwrap()));
+/// assert_eq!(receiver.iter().sum::<i32>(), 3);
+/// # producer.join().unwrap();
+/// ```
 #[track_caller]
 pub fn sync_channel<T>(bound: usize) -> (SyncSender<T>, Receiver<T>) {
     if !port::active() {
@@ -145,12 +152,28 @@ impl<R: Clone, T> Clone for Side<R, T> {
 }
 
 /// The sending side of a [`channel`], as [`std::sync::mpsc::Sender`].
+///
+/// ```
+/// let (sender, receiver) = raddle::sync::mpsc::channel();
+/// let other = sender.clone();
+/// sender.send(1).unwrap();
+/// other.send(2).unwrap();
+/// drop((sender, other));
+/// assert_eq!(receiver.iter().count(), 2);
+/// ```
 pub struct Sender<T> {
     side: Side<real::Sender<T>, T>,
 }
 
 impl<T> Sender<T> {
     /// Sends a message, as [`std::sync::mpsc::Sender::send`].
+    ///
+    /// ```
+    /// let (sender, receiver) = raddle::sync::mpsc::channel();
+    /// assert_eq!(sender.send(1), Ok(()));
+    /// drop(receiver);
+    /// assert!(sender.send(2).is_err());
+    /// ```
     ///
     /// # Errors
     /// If the receiver is gone.
@@ -178,12 +201,26 @@ impl<T> fmt::Debug for Sender<T> {
 }
 
 /// The sending side of a [`sync_channel`], as [`std::sync::mpsc::SyncSender`].
+///
+/// ```
+/// let (sender, receiver) = raddle::sync::mpsc::sync_channel(2);
+/// sender.clone().send(1).unwrap();
+/// drop(sender);
+/// assert_eq!(receiver.iter().count(), 1);
+/// ```
 pub struct SyncSender<T> {
     side: Side<real::SyncSender<T>, T>,
 }
 
 impl<T> SyncSender<T> {
     /// Waits for room and sends a message, as [`std::sync::mpsc::SyncSender::send`].
+    ///
+    /// ```
+    /// let (sender, receiver) = raddle::sync::mpsc::sync_channel(1);
+    /// assert_eq!(sender.send(1), Ok(()));
+    /// drop(receiver);
+    /// assert!(sender.send(2).is_err());
+    /// ```
     ///
     /// # Errors
     /// If the receiver is gone.
@@ -201,6 +238,13 @@ impl<T> SyncSender<T> {
     }
 
     /// Sends a message if there is room, as [`std::sync::mpsc::SyncSender::try_send`].
+    ///
+    /// ```
+    /// let (sender, receiver) = raddle::sync::mpsc::sync_channel(1);
+    /// assert!(sender.try_send(1).is_ok());
+    /// assert!(sender.try_send(2).is_err());
+    /// assert_eq!(receiver.recv(), Ok(1));
+    /// ```
     ///
     /// # Errors
     /// If there is no room or the receiver is gone.
@@ -227,6 +271,13 @@ impl<T> fmt::Debug for SyncSender<T> {
 }
 
 /// The receiving side of a channel, as [`std::sync::mpsc::Receiver`].
+///
+/// ```
+/// let (sender, receiver) = raddle::sync::mpsc::channel();
+/// sender.send(1).unwrap();
+/// drop(sender);
+/// assert_eq!((receiver.recv().ok(), receiver.recv().ok()), (Some(1), None));
+/// ```
 pub struct Receiver<T> {
     side: ReceiverSide<T>,
     /// Not to be shared between threads.
@@ -250,6 +301,13 @@ impl<T> Receiver<T> {
     }
 
     /// Waits for a message, as [`std::sync::mpsc::Receiver::recv`].
+    ///
+    /// ```
+    /// let (sender, receiver) = raddle::sync::mpsc::channel();
+    /// raddle::thread::spawn(move || sender.send(1));
+    /// assert_eq!(receiver.recv(), Ok(1));
+    /// assert!(receiver.recv().is_err());
+    /// ```
     ///
     /// # Errors
     /// If all senders are gone and there is no message left.
@@ -281,6 +339,13 @@ impl<T> Receiver<T> {
 
     /// A message, if there is one, as [`std::sync::mpsc::Receiver::try_recv`].
     ///
+    /// ```
+    /// let (sender, receiver) = raddle::sync::mpsc::channel();
+    /// assert!(receiver.try_recv().is_err());
+    /// sender.send(1).unwrap();
+    /// assert_eq!(receiver.try_recv(), Ok(1));
+    /// ```
+    ///
     /// # Errors
     /// If there is no message.
     #[track_caller]
@@ -307,6 +372,15 @@ impl<T> Receiver<T> {
     ///
     /// Inside a check the time may be up at any moment at which there is no message.
     ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let (sender, receiver) = raddle::sync::mpsc::channel();
+    /// assert!(receiver.recv_timeout(Duration::from_millis(1)).is_err());
+    /// sender.send(1).unwrap();
+    /// assert_eq!(receiver.recv_timeout(Duration::from_secs(9)), Ok(1));
+    /// ```
+    ///
     /// # Errors
     /// If the time is up, or all senders are gone and there is no message left.
     #[track_caller]
@@ -329,12 +403,26 @@ impl<T> Receiver<T> {
     }
 
     /// All messages to come, as [`std::sync::mpsc::Receiver::iter`].
+    ///
+    /// ```
+    /// let (sender, receiver) = raddle::sync::mpsc::channel();
+    /// (0..3).for_each(|n| sender.send(n).unwrap());
+    /// drop(sender);
+    /// assert_eq!(receiver.iter().sum::<i32>(), 3);
+    /// ```
     #[track_caller]
     pub fn iter(&self) -> Iter<'_, T> {
         Iter::new(self, Site::caller())
     }
 
     /// The messages that are there, as [`std::sync::mpsc::Receiver::try_iter`].
+    ///
+    /// ```
+    /// let (sender, receiver) = raddle::sync::mpsc::channel();
+    /// (0..3).for_each(|n| sender.send(n).unwrap());
+    /// assert_eq!(receiver.try_iter().sum::<i32>(), 3);
+    /// assert_eq!(receiver.try_iter().next(), None);
+    /// ```
     #[track_caller]
     pub fn try_iter(&self) -> TryIter<'_, T> {
         TryIter::new(self, Site::caller())
