@@ -194,11 +194,8 @@ impl Object {
     /// Whether some state of this object disables `op`, an operation on it that blocks.
     #[inline(always)]
     pub(crate) fn may_disable<K: Known>(&self, op: &Op) -> bool {
-        match self {
-            Object::Channel(channel) if K::SEND => channel.is_bounded(),
-            Object::Channel(channel) => channel.may_disable(op.channel()),
-            _ => true,
-        }
+        let Object::Channel(channel) = self else { return true };
+        if K::SEND { channel.is_bounded() } else { channel.may_disable(op.channel()) }
     }
 
     /// As [`enabled`](Object::enabled), for an operation that the object may disable.
@@ -213,7 +210,15 @@ impl Object {
             }
             Object::Channel(channel) if K::CHANNEL => channel.enabled(op.channel(), by),
             object if K::ANY => object.enabled(*op, by),
-            _ => wrong_object(),
+            Object::Life(_)
+            | Object::Variable
+            | Object::Mutex(_)
+            | Object::RwLock(_)
+            | Object::Condvar(_)
+            | Object::Barrier(_)
+            | Object::Once(_)
+            | Object::Parker(_)
+            | Object::Channel(_) => wrong_object(),
         }
     }
 
@@ -221,10 +226,11 @@ impl Object {
     /// difference to those who wait for it.
     #[inline(always)]
     pub(crate) fn concerns_waiters<K: Known>(&self) -> bool {
-        match self {
-            Object::Channel(channel) if K::SEND => channel.concerns_waiters_after_send(),
-            Object::Channel(channel) if K::RECEIVE => channel.concerns_waiters_after_receive(),
-            _ => true,
+        let Object::Channel(channel) = self else { return true };
+        if K::SEND {
+            channel.concerns_waiters_after_send()
+        } else {
+            !K::RECEIVE || channel.concerns_waiters_after_receive()
         }
     }
 
@@ -242,7 +248,15 @@ impl Object {
             }
             Object::Channel(channel) if K::CHANNEL => channel.apply(op.channel(), by),
             object if K::ANY => object.apply(*op, by),
-            _ => wrong_object(),
+            Object::Life(_)
+            | Object::Variable
+            | Object::Mutex(_)
+            | Object::RwLock(_)
+            | Object::Condvar(_)
+            | Object::Barrier(_)
+            | Object::Once(_)
+            | Object::Parker(_)
+            | Object::Channel(_) => wrong_object(),
         }
     }
 }

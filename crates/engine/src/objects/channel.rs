@@ -158,9 +158,10 @@ mod tests {
                         assert_eq!(before, after);
                         continue;
                     }
-                    let tells = match op {
-                        ChannelOp::Send => after.concerns_waiters_after_send(),
-                        _ => after.concerns_waiters_after_receive(),
+                    let tells = if op == ChannelOp::Send {
+                        after.concerns_waiters_after_send()
+                    } else {
+                        after.concerns_waiters_after_receive()
                     };
                     let mut waits = waits.clone().filter(|&wait| before.may_disable(wait));
                     let differs = |wait| before.enabled(wait, by) != after.enabled(wait, by);
