@@ -394,7 +394,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         // The running thread counts as enabled until it announces something that it must wait for.
         debug_assert!(pending.enabled);
         self.note(by);
-        if K::BLOCKS && (!K::ANY || op.may_block()) {
+        if K::BLOCKS && K::may_block(&op) {
             self.line_up::<K>(by, op);
         }
     }

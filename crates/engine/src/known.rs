@@ -20,8 +20,24 @@ pub trait Known {
     const LIFE: bool = false;
     /// It notifies the waiters of a condition variable.
     const NOTIFY: bool = false;
+    /// It puts a message into a channel, after waiting for room.
+    const SEND: bool = false;
+    /// It takes a message out of a channel, after waiting for one.
+    const RECEIVE: bool = false;
+    /// It is on a channel; what it does there is not known.
+    const CHANNEL: bool = false;
     /// It may be disabled by a state of its object.
     const BLOCKS: bool = false;
+    /// Whether that is so depends on the object too.
+    const MAY_NEVER_WAIT: bool = Self::ANY || Self::CHANNEL || Self::SEND;
+    /// It has no operands: only the first of its words is not zero.
+    const BARE: bool = false;
+
+    /// Whether `op`, of a kind that [`BLOCKS`](Known::BLOCKS), may be disabled.
+    #[inline(always)]
+    fn may_block(op: &Op) -> bool {
+        !(Self::ANY || Self::CHANNEL) || op.may_block()
+    }
 
     /// How it touches its object.
     #[inline(always)]
@@ -53,6 +69,7 @@ pub enum LockOp {}
 
 impl Known for LockOp {
     const LOCK: bool = true;
+    const BARE: bool = true;
     const BLOCKS: bool = true;
 
     #[inline(always)]
@@ -67,6 +84,7 @@ pub enum UnlockOp {}
 
 impl Known for UnlockOp {
     const UNLOCK: bool = true;
+    const BARE: bool = true;
 
     #[inline(always)]
     fn access(_op: Op, _effect: Effect) -> Access {
@@ -80,6 +98,46 @@ pub enum NotifyOp {}
 
 impl Known for NotifyOp {
     const NOTIFY: bool = true;
+    const BARE: bool = true;
+}
+
+/// A message is put into a channel, after waiting for room.
+#[derive(Debug)]
+pub enum SendOp {}
+
+impl Known for SendOp {
+    const SEND: bool = true;
+    const BARE: bool = true;
+    const BLOCKS: bool = true;
+
+    #[inline(always)]
+    fn access(_op: Op, effect: Effect) -> Access {
+        if matches!(effect, Effect::Closed) { Access::Read } else { Access::Update }
+    }
+}
+
+/// A message is taken out of a channel, after waiting for one without a limit.
+#[derive(Debug)]
+pub enum ReceiveOp {}
+
+impl Known for ReceiveOp {
+    const RECEIVE: bool = true;
+    const BARE: bool = true;
+    const BLOCKS: bool = true;
+
+    #[inline(always)]
+    fn access(_op: Op, effect: Effect) -> Access {
+        if matches!(effect, Effect::Closed) { Access::Read } else { Access::Update }
+    }
+}
+
+/// Any operation on a channel.
+#[derive(Debug)]
+pub enum ChannelOp {}
+
+impl Known for ChannelOp {
+    const CHANNEL: bool = true;
+    const BLOCKS: bool = true;
 }
 
 /// The beginning or the end of a thread.
@@ -88,6 +146,7 @@ pub enum LifeOp {}
 
 impl Known for LifeOp {
     const LIFE: bool = true;
+    const BARE: bool = true;
 
     #[inline(always)]
     fn access(_op: Op, _effect: Effect) -> Access {
@@ -101,6 +160,7 @@ pub enum JoinOp {}
 
 impl Known for JoinOp {
     const LIFE: bool = true;
+    const BARE: bool = true;
     const BLOCKS: bool = true;
 
     #[inline(always)]
@@ -112,18 +172,28 @@ impl Known for JoinOp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use raddle_core::{Action, MutexOp, ObjectId, ThreadOp};
+    use raddle_core::{Action, ChannelOp as Message, CondvarOp, MutexOp, ObjectId, ThreadOp};
 
     #[test]
     fn what_is_known_is_true() {
         fn check<K: Known>(action: Action) {
             let op = Op::new(ObjectId(0), action);
             assert_eq!(K::BLOCKS, op.may_block(), "{op:?}");
-            assert_eq!(K::access(op, Effect::None), op.access_with(Effect::None), "{op:?}");
+            assert!(!K::BARE || op.into_words()[1..] == [0, 0], "{op:?}");
+            for effect in [Effect::None, Effect::Ticket(0), Effect::Yes, Effect::Closed] {
+                let possible = K::SEND || K::RECEIVE || effect == Effect::None;
+                if possible {
+                    assert_eq!(K::access(op, effect), op.access_with(effect), "{op:?}");
+                }
+            }
         }
         check::<LockOp>(Action::Mutex(MutexOp::Lock));
         check::<UnlockOp>(Action::Mutex(MutexOp::Unlock));
         check::<JoinOp>(Action::Thread(ThreadOp::Join));
+        check::<NotifyOp>(Action::Condvar(CondvarOp::NotifyOne));
+        check::<NotifyOp>(Action::Condvar(CondvarOp::NotifyAll));
+        check::<SendOp>(Action::Channel(Message::Send));
+        check::<ReceiveOp>(Action::Channel(Message::Receive { timed: false }));
         check::<LifeOp>(Action::Thread(ThreadOp::Spawn));
         check::<LifeOp>(Action::Thread(ThreadOp::Exit));
     }

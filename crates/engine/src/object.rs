@@ -4,8 +4,11 @@
 //! look at the object alone, never at what other threads could do; explorers rely on that when they
 //! re-evaluate a recorded run.
 
-use raddle_core::{Effect, ObjectInfo, ObjectKind, Op, Scalar, ThreadId};
+use raddle_core::{
+    ChannelOp, Effect, MutexOp, ObjectInfo, ObjectKind, Op, Scalar, ThreadId, ThreadOp,
+};
 
+use crate::known::Known;
 use crate::objects::{Barrier, Channel, Condvar, Life, Mutex, Once, Parker, RwLock, Shape};
 
 /// The state of an object.
@@ -131,6 +134,9 @@ impl Object {
             (Object::Variable, Initial::Atomic(..) | Initial::Cell) => {}
             (Object::Mutex(mutex), Initial::Mutex) => *mutex = Mutex::default(),
             (Object::Condvar(condvar), Initial::Condvar) => condvar.clear(),
+            (Object::Channel(channel), Initial::Channel { capacity }) => {
+                *channel = Channel::new(capacity);
+            }
             (object, initial) => *object = Object::from(initial),
         }
     }
@@ -147,12 +153,6 @@ impl Object {
     #[cold]
     fn replace_by_life(&mut self, new: Life) {
         *self = Object::Life(new);
-    }
-
-    /// Whether this is a mutex that nobody holds.
-    #[inline(always)]
-    pub(crate) fn is_free_mutex(&self) -> bool {
-        matches!(self, Object::Mutex(mutex) if mutex.is_free())
     }
 
     /// Whether `by` can perform `op`, an operation on this object, in this state.
@@ -186,4 +186,84 @@ impl Object {
             Object::Channel(object) => object.apply(op.channel(), by),
         }
     }
+}
+
+/// The same for operations of which something is known. They take references: in a build that is not optimised
+/// an operation would be copied for each.
+impl Object {
+    /// Whether some state of this object disables `op`, an operation on it that blocks.
+    #[inline(always)]
+    pub(crate) fn may_disable<K: Known>(&self, op: &Op) -> bool {
+        let Object::Channel(channel) = self else { return true };
+        if K::SEND { channel.is_bounded() } else { channel.may_disable(op.channel()) }
+    }
+
+    /// As [`enabled`](Object::enabled), for an operation that the object may disable.
+    #[inline(always)]
+    pub(crate) fn enabled_known<K: Known>(&self, op: &Op, by: ThreadId) -> bool {
+        match self {
+            Object::Mutex(mutex) if K::LOCK => mutex.is_free(),
+            Object::Life(life) if K::LIFE => life.enabled(ThreadOp::Join, by),
+            Object::Channel(channel) if K::SEND => channel.enabled(ChannelOp::Send, by),
+            Object::Channel(channel) if K::RECEIVE => {
+                channel.enabled(ChannelOp::Receive { timed: false }, by)
+            }
+            Object::Channel(channel) if K::CHANNEL => channel.enabled(op.channel(), by),
+            object if K::ANY => object.enabled(*op, by),
+            Object::Life(_)
+            | Object::Variable
+            | Object::Mutex(_)
+            | Object::RwLock(_)
+            | Object::Condvar(_)
+            | Object::Barrier(_)
+            | Object::Once(_)
+            | Object::Parker(_)
+            | Object::Channel(_) => wrong_object(),
+        }
+    }
+
+    /// Whether an operation of this kind, which has just changed the object, may have made a
+    /// difference to those who wait for it.
+    #[inline(always)]
+    pub(crate) fn concerns_waiters<K: Known>(&self) -> bool {
+        let Object::Channel(channel) = self else { return true };
+        if K::SEND {
+            channel.concerns_waiters_after_send()
+        } else {
+            !K::RECEIVE || channel.concerns_waiters_after_receive()
+        }
+    }
+
+    /// As [`apply`](Object::apply).
+    #[inline(always)]
+    pub(crate) fn apply_known<K: Known>(&mut self, op: &Op, by: ThreadId) -> Effect {
+        match self {
+            Object::Mutex(mutex) if K::LOCK => mutex.apply(MutexOp::Lock, by),
+            Object::Mutex(mutex) if K::UNLOCK => mutex.apply(MutexOp::Unlock, by),
+            Object::Life(life) if K::LIFE => life.apply(op.thread(), by),
+            Object::Condvar(condvar) if K::NOTIFY => condvar.notify(op.condvar()),
+            Object::Channel(channel) if K::SEND => channel.apply(ChannelOp::Send, by),
+            Object::Channel(channel) if K::RECEIVE => {
+                channel.apply(ChannelOp::Receive { timed: false }, by)
+            }
+            Object::Channel(channel) if K::CHANNEL => channel.apply(op.channel(), by),
+            object if K::ANY => object.apply(*op, by),
+            Object::Life(_)
+            | Object::Variable
+            | Object::Mutex(_)
+            | Object::RwLock(_)
+            | Object::Condvar(_)
+            | Object::Barrier(_)
+            | Object::Once(_)
+            | Object::Parker(_)
+            | Object::Channel(_) => wrong_object(),
+        }
+    }
+}
+
+/// Says nothing of the operation, which would be put into memory for it also where this is not called.
+#[cold]
+#[inline(never)]
+fn wrong_object() -> ! {
+    unreachable!("raddle invariant broken: something is known of an operation that is not so")
 }

@@ -30,11 +30,20 @@ pub struct Shared<T> {
 
 impl<T: Copy> Shared<T> {
     /// A variable that holds `value`.
+    ///
+    /// ```
+    /// static COUNT: raddle::cell::Shared<u32> = raddle::cell::Shared::new(7);
+    /// assert_eq!(COUNT.get(), 7);
+    /// ```
     pub const fn new(value: T) -> Shared<T> {
         Shared { name: Name::new(), value: Mutex::new(value), origin: Origin::new() }
     }
 
     /// Reads it.
+    ///
+    /// ```
+    /// assert_eq!(raddle::cell::Shared::new(7).get(), 7);
+    /// ```
     #[track_caller]
     pub fn get(&self) -> T {
         self.touch(false, Site::caller());
@@ -42,6 +51,12 @@ impl<T: Copy> Shared<T> {
     }
 
     /// Writes it.
+    ///
+    /// ```
+    /// let number = raddle::cell::Shared::new(7);
+    /// number.set(8);
+    /// assert_eq!(number.get(), 8);
+    /// ```
     #[track_caller]
     pub fn set(&self, value: T) {
         self.touch(true, Site::caller());
@@ -109,6 +124,11 @@ pub struct UnsafeCell<T: ?Sized> {
 
 impl<T> UnsafeCell<T> {
     /// A cell that holds `value`.
+    ///
+    /// ```
+    /// let cell = raddle::cell::UnsafeCell::new(7);
+    /// assert_eq!(cell.into_inner(), 7);
+    /// ```
     pub const fn new(value: T) -> UnsafeCell<T> {
         UnsafeCell {
             name: Name::new(),
@@ -118,6 +138,10 @@ impl<T> UnsafeCell<T> {
     }
 
     /// The value.
+    ///
+    /// ```
+    /// assert_eq!(raddle::cell::UnsafeCell::new(7).into_inner(), 7);
+    /// ```
     pub fn into_inner(self) -> T {
         self.value.into_inner()
     }
@@ -126,6 +150,13 @@ impl<T> UnsafeCell<T> {
 impl<T: ?Sized> UnsafeCell<T> {
     /// A pointer to the value. It counts as a write, because it could be used for one; for a read
     /// say [`with`](UnsafeCell::with).
+    ///
+    /// ```
+    /// let cell = raddle::cell::UnsafeCell::new(7);
+    /// // SAFETY: nobody else has the cell.
+    /// unsafe { *cell.get() += 1 };
+    /// assert_eq!(cell.into_inner(), 8);
+    /// ```
     #[track_caller]
     pub fn get(&self) -> *mut T {
         self.touch(true, Site::caller());
@@ -133,11 +164,23 @@ impl<T: ?Sized> UnsafeCell<T> {
     }
 
     /// The value, by a reference that nobody else has.
+    ///
+    /// ```
+    /// let mut cell = raddle::cell::UnsafeCell::new(7);
+    /// *cell.get_mut() += 1;
+    /// assert_eq!(cell.into_inner(), 8);
+    /// ```
     pub fn get_mut(&mut self) -> &mut T {
         self.value.get_mut()
     }
 
     /// Hands a pointer to read from to `read`.
+    ///
+    /// ```
+    /// let cell = raddle::cell::UnsafeCell::new(7);
+    /// // SAFETY: nobody else has the cell.
+    /// assert_eq!(cell.with(|number| unsafe { *number }), 7);
+    /// ```
     #[track_caller]
     pub fn with<R>(&self, read: impl FnOnce(*const T) -> R) -> R {
         self.touch(false, Site::caller());
@@ -145,6 +188,13 @@ impl<T: ?Sized> UnsafeCell<T> {
     }
 
     /// Hands a pointer to write to to `write`.
+    ///
+    /// ```
+    /// let cell = raddle::cell::UnsafeCell::new(7);
+    /// // SAFETY: nobody else has the cell.
+    /// cell.with_mut(|number| unsafe { *number += 1 });
+    /// assert_eq!(cell.into_inner(), 8);
+    /// ```
     #[track_caller]
     pub fn with_mut<R>(&self, write: impl FnOnce(*mut T) -> R) -> R {
         self.touch(true, Site::caller());

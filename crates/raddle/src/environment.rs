@@ -11,6 +11,11 @@ use raddle_explore::{Leaks, Refusal, ReplayError, Strategy, StrategyError};
 use crate::settings::{Granularity, Panics, Word};
 
 /// A setting that makes no sense, with what would.
+///
+/// ```
+/// let error = raddle::Config::new().runs(0).try_run(|| ()).unwrap_err();
+/// assert!(error.to_string().contains("zero runs check nothing"));
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SettingError {
     message: String,
@@ -279,7 +284,7 @@ mod tests {
     /// Whatever the variables hold: settings, or an error that names one of them.
     #[test]
     fn nothing_in_the_environment_does_harm() {
-        const NAMES: [&str; 14] = [
+        const NAMES: [&str; 17] = [
             "RADDLE_STRATEGY",
             "RADDLE_RUNS",
             "RADDLE_SEED",
@@ -294,6 +299,9 @@ mod tests {
             "RADDLE_PANICS",
             "RADDLE_WATCHDOG",
             "RADDLE_SPURIOUS",
+            "RADDLE_MEMORY",
+            "RADDLE_KEEP_GOING",
+            "RADDLE_LEAKS",
         ];
         const WORDS: [&str; 26] = [
             "",

@@ -129,6 +129,21 @@ use raddle_runtime::port;
 /// Runs `program` under the default settings; panics with a report if an execution fails.
 ///
 /// See [`Config`] for the settings and the environment variables that override them.
+///
+/// ```
+/// use raddle::sync::{Arc, Mutex};
+///
+/// raddle::check(|| {
+///     let total = Arc::new(Mutex::new(0));
+///     let other = {
+///         let total = total.clone();
+///         raddle::thread::spawn(move || *total.lock().unwrap() += 1)
+///     };
+///     *total.lock().unwrap() += 1;
+///     other.join().unwrap();
+///     assert_eq!(*total.lock().unwrap(), 2);
+/// });
+/// ```
 #[track_caller]
 pub fn check<F>(program: F)
 where

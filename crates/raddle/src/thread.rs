@@ -28,9 +28,19 @@ pub use local::{AccessError, LocalKey};
 pub use scope::{Scope, ScopedJoinHandle, scope};
 
 /// What a joined thread returned, or the panic that ended it.
+///
+/// ```
+/// let result: raddle::thread::Result<u32> = raddle::thread::spawn(|| 7).join();
+/// assert_eq!(result.unwrap(), 7);
+/// ```
 pub type Result<T> = std::result::Result<T, Box<dyn Any + Send + 'static>>;
 
 /// A thread that can be waited for, as [`std::thread::JoinHandle`].
+///
+/// ```
+/// let handle = raddle::thread::spawn(|| 7);
+/// assert_eq!(handle.join().unwrap(), 7);
+/// ```
 // Two words, because programs move them about.
 pub struct JoinHandle<T>(Handle<T>);
 
@@ -64,6 +74,11 @@ where
 }
 
 /// Lets other threads go first, as [`std::thread::yield_now`].
+///
+/// ```
+/// let other = raddle::thread::spawn(|| raddle::thread::yield_now());
+/// other.join().unwrap();
+/// ```
 #[track_caller]
 pub fn yield_now() {
     if !port::active() {
@@ -77,6 +92,15 @@ pub fn yield_now() {
 ///
 /// Inside a check it takes no time: it lets others go first, and so much virtual time passes for the
 /// thread. Sleeping threads may wake in any order, as on a machine that is busy.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// // It takes no time.
+/// raddle::Config::new().runs(1).explore_trivial(true).check(|| {
+///     raddle::thread::sleep(Duration::from_secs(1000));
+/// });
+/// ```
 #[track_caller]
 pub fn sleep(dur: Duration) {
     if !port::active() {
@@ -88,6 +112,18 @@ pub fn sleep(dur: Duration) {
 }
 
 /// Whether the calling thread is unwinding from a panic, as [`std::thread::panicking`].
+///
+/// ```
+/// struct Note;
+///
+/// impl Drop for Note {
+///     fn drop(&mut self) {
+///         assert!(!raddle::thread::panicking());
+///     }
+/// }
+///
+/// drop(Note);
+/// ```
 pub fn panicking() -> bool {
     port::unwinding()
 }
@@ -95,6 +131,10 @@ pub fn panicking() -> bool {
 /// How many threads can run at once, as [`std::thread::available_parallelism`].
 ///
 /// Inside a check it is 2 on every machine, so that an execution can be repeated on another.
+///
+/// ```
+/// assert!(raddle::thread::available_parallelism().unwrap().get() >= 1);
+/// ```
 ///
 /// # Errors
 /// Outside a check, if the system does not tell.

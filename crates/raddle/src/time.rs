@@ -42,6 +42,14 @@ pub(crate) fn nanos(time: Duration) -> u64 {
 
 impl Instant {
     /// This moment, as [`std::time::Instant::now`].
+    ///
+    /// ```
+    /// use raddle::time::{Duration, Instant};
+    ///
+    /// let first = Instant::now();
+    /// let second = first + Duration::from_secs(1);
+    /// assert!(Instant::now() >= first);
+    /// ```
     pub fn now() -> Instant {
         if !port::active() {
             return Instant(std::time::Instant::now());
@@ -53,31 +61,81 @@ impl Instant {
 
     /// The time from `earlier` to here, or none if it is later, as
     /// [`std::time::Instant::duration_since`].
+    ///
+    /// ```
+    /// use raddle::time::{Duration, Instant};
+    ///
+    /// let first = Instant::now();
+    /// let second = first + Duration::from_secs(1);
+    /// assert_eq!(second.duration_since(first), Duration::from_secs(1));
+    /// assert_eq!(first.duration_since(second), Duration::ZERO);
+    /// ```
     pub fn duration_since(&self, earlier: Instant) -> Duration {
         self.0.duration_since(earlier.0)
     }
 
     /// The time from `earlier` to here, as [`std::time::Instant::checked_duration_since`].
+    ///
+    /// ```
+    /// use raddle::time::{Duration, Instant};
+    ///
+    /// let first = Instant::now();
+    /// let second = first + Duration::from_secs(1);
+    /// assert_eq!(second.checked_duration_since(first), Some(Duration::from_secs(1)));
+    /// assert_eq!(first.checked_duration_since(second), None);
+    /// ```
     pub fn checked_duration_since(&self, earlier: Instant) -> Option<Duration> {
         self.0.checked_duration_since(earlier.0)
     }
 
     /// The time from `earlier` to here, as [`std::time::Instant::saturating_duration_since`].
+    ///
+    /// ```
+    /// use raddle::time::{Duration, Instant};
+    ///
+    /// let first = Instant::now();
+    /// let second = first + Duration::from_secs(1);
+    /// assert_eq!(first.saturating_duration_since(second), Duration::ZERO);
+    /// ```
     pub fn saturating_duration_since(&self, earlier: Instant) -> Duration {
         self.0.saturating_duration_since(earlier.0)
     }
 
     /// The time from here to now, as [`std::time::Instant::elapsed`].
+    ///
+    /// ```
+    /// use raddle::time::{Duration, Instant};
+    ///
+    /// let first = Instant::now();
+    /// let second = first + Duration::from_secs(1);
+    /// assert!(first.elapsed() >= Duration::ZERO && second.elapsed() < Duration::from_secs(9));
+    /// ```
     pub fn elapsed(&self) -> Duration {
         Instant::now().duration_since(*self)
     }
 
     /// The moment so much later, as [`std::time::Instant::checked_add`].
+    ///
+    /// ```
+    /// use raddle::time::{Duration, Instant};
+    ///
+    /// let first = Instant::now();
+    /// let second = first + Duration::from_secs(1);
+    /// assert_eq!(first.checked_add(Duration::from_secs(1)), Some(second));
+    /// ```
     pub fn checked_add(&self, duration: Duration) -> Option<Instant> {
         self.0.checked_add(duration).map(Instant)
     }
 
     /// The moment so much earlier, as [`std::time::Instant::checked_sub`].
+    ///
+    /// ```
+    /// use raddle::time::{Duration, Instant};
+    ///
+    /// let first = Instant::now();
+    /// let second = first + Duration::from_secs(1);
+    /// assert_eq!(second.checked_sub(Duration::from_secs(1)), Some(first));
+    /// ```
     pub fn checked_sub(&self, duration: Duration) -> Option<Instant> {
         self.0.checked_sub(duration).map(Instant)
     }

@@ -1,4 +1,4 @@
-//! Small blocks of memory that come and go with the threads of a run.
+//! Small blocks of memory that come and go with the threads of a run and their messages.
 //!
 //! A general allocator is good at few blocks of a size; a hundred threads that live at once cost it
 //! more than their steps cost raddle. Blocks that were given back inside a run are kept by the OS
@@ -10,8 +10,11 @@ use std::ptr::NonNull;
 
 use crate::port;
 
+/// What has at most this size comes from kept blocks, unless it has to be aligned unusually.
+pub const SIZE: usize = 128;
+
 /// What fits into this comes from kept blocks.
-const BLOCK: Layout = match Layout::from_size_align(128, 16) {
+const BLOCK: Layout = match Layout::from_size_align(SIZE, 16) {
     Ok(layout) => layout,
     Err(_) => panic!("a size that is a multiple of a power of two"),
 };

@@ -33,10 +33,16 @@ impl Origin {
         Origin { used: AtomicU64::new(NEW) }
     }
 
+    /// Whether the data may have been changed outside of runs, and no run used it since.
+    #[inline]
+    pub fn is_outside(&self) -> bool {
+        self.used.load(Ordering::Relaxed) == OUTSIDE
+    }
+
     /// The data may be changed outside of runs from now on.
     #[inline]
     pub fn used_outside(&self) {
-        if self.used.load(Ordering::Relaxed) != OUTSIDE {
+        if !self.is_outside() {
             self.used.store(OUTSIDE, Ordering::Relaxed);
         }
     }

@@ -7,7 +7,9 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering, compiler_fence};
 
-use raddle_core::{Action, CellOp, CondvarOp, Effect, MutexOp, ObjectId, Op, Site, ThreadId};
+use raddle_core::{
+    Action, CellOp, ChannelOp, CondvarOp, Effect, MutexOp, ObjectId, Op, Site, ThreadId,
+};
 use raddle_engine::Initial;
 
 use crate::blocks::Blocks;
@@ -34,6 +36,12 @@ pub enum Kind {
     Unlock,
     /// Notifying the waiters of a condition variable.
     Notify,
+    /// Putting a message into a channel, after waiting for room.
+    Send,
+    /// Taking a message out of a channel, after waiting for one.
+    Receive,
+    /// Another one on a channel.
+    Channel,
 }
 
 impl Kind {
@@ -45,6 +53,9 @@ impl Kind {
             Action::Mutex(MutexOp::Lock) => Kind::Lock,
             Action::Mutex(MutexOp::Unlock) => Kind::Unlock,
             Action::Condvar(CondvarOp::NotifyOne | CondvarOp::NotifyAll) => Kind::Notify,
+            Action::Channel(ChannelOp::Send) => Kind::Send,
+            Action::Channel(ChannelOp::Receive { timed: false }) => Kind::Receive,
+            Action::Channel(_) => Kind::Channel,
             Action::Mutex(MutexOp::TryLock)
             | Action::Condvar(CondvarOp::Enqueue | CondvarOp::Consume { .. })
             | Action::Thread(_)
@@ -53,7 +64,6 @@ impl Kind {
             | Action::Barrier(_)
             | Action::Once(_)
             | Action::Park(_)
-            | Action::Channel(_)
             | Action::Fence(_)
             | Action::Pause(_)
             | Action::Choose { .. } => Kind::Any,
@@ -516,6 +526,14 @@ impl Name {
         if !self.is_unused() {
             shared(site)
         }
+    }
+
+    /// To be called outside a run, by whoever has just taken hold of the object there: whether no
+    /// check ever used it.
+    #[inline]
+    pub fn is_new(&self) -> bool {
+        // As in `is_unused`.
+        self.0.load(Ordering::SeqCst) == 0
     }
 
     /// To be called outside a run, by whoever has just taken hold of the object there: whether no

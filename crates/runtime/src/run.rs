@@ -317,6 +317,9 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
 
     #[inline(always)]
     fn submit_and_wait<K: Known>(&self, head: u64, first: u64, second: u64, site: Site) -> Effect {
+        // Words that are known need not be kept over a switch.
+        let first = if K::BARE { 0 } else { first };
+        let second = if K::BARE { 0 } else { second };
         let me = self.thread.get();
         let op = Op::from_words(head, first, second);
         let turn = match self.phase.get() {

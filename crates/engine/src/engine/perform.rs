@@ -1,15 +1,13 @@
 //! Performing operations: what changes, what is written down, who hears of it.
 
 use raddle_core::{
-    Access, Action, Chooser, Effect, Event, EventId, MutexOp, ObjectId, ObjectKind, Op, PauseOp,
-    Site, ThreadId, ThreadOp, fingerprint,
+    Access, Action, Chooser, Effect, Event, EventId, ObjectId, ObjectKind, Op, PauseOp, Site,
+    ThreadId, ThreadOp, fingerprint,
 };
 
 use super::{Engine, NOBODY, Turn};
 use crate::Memory;
 use crate::known::{Known, LifeOp};
-use crate::object::Object;
-use crate::objects::Shape;
 
 impl<M: Memory, C: Chooser> Engine<M, C> {
     /// Performs what `by`, whose turn it is, announced; spawns are [`start`](Engine::start)ed and
@@ -44,26 +42,27 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         let slot = &mut self.objects[object.index()];
         let thread = &mut self.threads[by.index()];
         let id = EventId { thread: by, index: thread.events };
+        // Nothing that is done to an atomic variable waits.
+        let mut is_linked = false;
+        let mut concerns_waiters = false;
         let effect = if K::ATOMIC || K::ANY && op.is_atomic() {
             self.memory.access(&mut slot.location, id, op, source)
         } else {
-            match &mut slot.object {
-                Object::Mutex(mutex) if K::LOCK => mutex.apply(MutexOp::Lock, by),
-                Object::Mutex(mutex) if K::UNLOCK => mutex.apply(MutexOp::Unlock, by),
-                Object::Life(life) if K::LIFE => life.apply(op.thread(), by),
-                Object::Condvar(condvar) if K::NOTIFY => condvar.notify(op.condvar()),
-                object if K::ANY => object.apply(op, by),
-                _ => wrong_object(),
+            if LINKED && K::BLOCKS && K::may_block(&op) {
+                is_linked = !K::MAY_NEVER_WAIT || slot.object.may_disable::<K>(&op);
             }
+            let effect = slot.object.apply_known::<K>(&op, by);
+            concerns_waiters = !(K::SEND || K::RECEIVE) || slot.object.concerns_waiters::<K>();
+            effect
         };
         let effect = if let Some(told) = told { told } else { effect };
         thread.events += 1;
-        if K::ANY && op.gave_way(effect) {
+        if (K::ANY || K::CHANNEL) && op.gave_way(effect) {
             thread.yields += 1;
         }
         self.trace.events.push(Event { id, op, effect, site });
         let name = thread.name.advance();
-        if LINKED && K::BLOCKS && (!K::ANY || op.may_block()) {
+        if is_linked {
             let (next, previous) = (thread.next_waiter, thread.previous_waiter);
             match previous {
                 NOBODY => slot.first_waiter = next,
@@ -73,8 +72,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
                 self.threads[next as usize].previous_waiter = previous;
             }
         }
-        // Nothing that is done to an atomic variable waits.
-        let waiter = if K::ATOMIC { NOBODY } else { slot.first_waiter };
+        let waiter = if concerns_waiters { slot.first_waiter } else { NOBODY };
         let access = K::access(op, effect);
         let hash = if M::WEAK && op.is_atomic() {
             self.memory.hash(name)
@@ -180,8 +178,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         }
         if K::BLOCKS {
             let object = &self.objects[op.object().index()].object;
-            let can = if K::LOCK { object.is_free_mutex() } else { object.enabled(op, by) };
-            if !can {
+            if K::may_block(&op) && !object.enabled_known::<K>(&op, by) {
                 return None;
             }
         }
@@ -204,11 +201,4 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     fn add_to_fingerprint(&mut self, hash: u64) {
         self.trace.fingerprint = self.trace.fingerprint.wrapping_add(hash);
     }
-}
-
-/// Says nothing of the operation, which would be put into memory for it also where this is not called.
-#[cold]
-#[inline(never)]
-pub(super) fn wrong_object() -> ! {
-    unreachable!("raddle invariant broken: something is known of an operation that is not so")
 }

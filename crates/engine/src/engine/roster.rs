@@ -1,13 +1,10 @@
 //! Who is alive, who could go on, and who waits for which object.
 
-use raddle_core::{Chooser, ObjectId, Op, ThreadId, ThreadOp};
+use raddle_core::{Chooser, ObjectId, Op, ThreadId};
 
-use super::perform::wrong_object;
 use super::{Engine, NOBODY, Thread, append, pending_nothing};
 use crate::Memory;
 use crate::known::Known;
-use crate::object::Object;
-use crate::objects::Shape;
 
 impl<M: Memory, C: Chooser> Engine<M, C> {
     /// A thread comes to life.
@@ -183,20 +180,19 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.threads[thread.index()].place = NOBODY;
     }
 
-    /// Puts `thread` among those that wait for the object of `op`, and finds out whether it has to.
+    /// Puts `thread` among those that wait for the object of `op`, if it may have to, and finds out
+    /// whether it has to now.
     #[inline(always)]
     pub(super) fn line_up<K: Known>(&mut self, thread: ThreadId, op: Op) {
         let slot = &mut self.objects[op.object().index()];
+        if K::MAY_NEVER_WAIT && !slot.object.may_disable::<K>(&op) {
+            return;
+        }
         let next = core::mem::replace(&mut slot.first_waiter, thread.0);
         let state = &mut self.threads[thread.index()];
         state.next_waiter = next;
         state.previous_waiter = NOBODY;
-        let can = match &slot.object {
-            Object::Mutex(mutex) if K::LOCK => mutex.is_free(),
-            Object::Life(life) if K::LIFE => life.enabled(ThreadOp::Join, thread),
-            object if K::ANY => object.enabled(op, thread),
-            _ => wrong_object(),
-        };
+        let can = slot.object.enabled_known::<K>(&op, thread);
         if next != NOBODY {
             self.threads[next as usize].previous_waiter = thread.0;
         }

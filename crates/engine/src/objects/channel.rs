@@ -11,7 +11,8 @@ use super::Shape;
 /// The state of a channel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Channel {
-    capacity: Option<u64>,
+    /// [`NO_BOUND`] if it holds any number of messages.
+    capacity: u64,
     /// Messages ever put in.
     sent: u64,
     /// Messages ever taken out. Invariant: at most `sent`.
@@ -20,14 +21,49 @@ pub struct Channel {
     receiver_gone: bool,
 }
 
+/// More messages than anybody will send.
+const NO_BOUND: u64 = u64::MAX;
+
 impl Channel {
     /// An empty channel.
     pub fn new(capacity: Option<u64>) -> Channel {
-        Channel { capacity, sent: 0, taken: 0, senders_gone: false, receiver_gone: false }
+        Channel {
+            capacity: capacity.unwrap_or(NO_BOUND),
+            sent: 0,
+            taken: 0,
+            senders_gone: false,
+            receiver_gone: false,
+        }
+    }
+
+    /// Whether senders may have to wait.
+    #[inline(always)]
+    pub(crate) fn is_bounded(&self) -> bool {
+        self.capacity != NO_BOUND
+    }
+
+    /// Whether some state of it disables `op`, of which that is to be known.
+    #[inline(always)]
+    pub(crate) fn may_disable(&self, op: ChannelOp) -> bool {
+        self.is_bounded() || matches!(op, ChannelOp::Receive { .. })
+    }
+
+    /// After a message was put in: whether somebody can go on who could not, or the other way round.
+    #[inline(always)]
+    pub(crate) fn concerns_waiters_after_send(&self) -> bool {
+        let messages = self.sent - self.taken;
+        messages == 1 || messages >= self.capacity
+    }
+
+    /// After a message was taken out: likewise. Who hands messages over waits for just this.
+    #[inline(always)]
+    pub(crate) fn concerns_waiters_after_receive(&self) -> bool {
+        let messages = self.sent - self.taken;
+        messages == 0 || messages + 1 >= self.capacity
     }
 
     fn has_room(&self) -> bool {
-        self.capacity.is_none_or(|capacity| self.sent - self.taken < capacity)
+        self.sent - self.taken < self.capacity
     }
 
     fn is_empty(&self) -> bool {
@@ -41,7 +77,7 @@ impl Shape for Channel {
     #[inline(always)]
     fn enabled(&self, op: ChannelOp, _by: ThreadId) -> bool {
         match op {
-            ChannelOp::Send => self.receiver_gone || self.capacity == Some(0) || self.has_room(),
+            ChannelOp::Send => self.receiver_gone || self.capacity == 0 || self.has_room(),
             ChannelOp::AwaitTaken { ticket } => self.receiver_gone || self.taken > ticket,
             ChannelOp::Receive { timed } => timed || self.senders_gone || !self.is_empty(),
             ChannelOp::TrySend
@@ -76,6 +112,75 @@ impl Shape for Channel {
             ChannelOp::CloseReceiver => {
                 self.receiver_gone = true;
                 Effect::None
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every state that few messages lead to, sides gone or not.
+    fn states(capacity: Option<u64>) -> impl Iterator<Item = Channel> {
+        (0..6u64).flat_map(move |sent| {
+            (0..=sent).flat_map(move |taken| {
+                [(false, false), (true, false), (false, true), (true, true)].map(
+                    |(senders_gone, receiver_gone)| Channel {
+                        sent,
+                        taken,
+                        senders_gone,
+                        receiver_gone,
+                        ..Channel::new(capacity)
+                    },
+                )
+            })
+        })
+    }
+
+    #[test]
+    fn whoever_can_go_on_or_no_longer_is_told() {
+        let by = ThreadId::MAIN;
+        let mut untold = 0;
+        for capacity in [Some(0), Some(1), Some(2), Some(3), None] {
+            // Only where messages are handed over does anybody wait for that.
+            let tickets = if capacity == Some(0) { 0..6 } else { 0..0 };
+            let waits = tickets
+                .map(|ticket| ChannelOp::AwaitTaken { ticket })
+                .chain([ChannelOp::Send, ChannelOp::Receive { timed: false }]);
+            for before in states(capacity) {
+                for op in [ChannelOp::Send, ChannelOp::Receive { timed: false }] {
+                    if !before.enabled(op, by) {
+                        continue;
+                    }
+                    let mut after = before.clone();
+                    if after.apply(op, by) == Effect::Closed {
+                        assert_eq!(before, after);
+                        continue;
+                    }
+                    let tells = if op == ChannelOp::Send {
+                        after.concerns_waiters_after_send()
+                    } else {
+                        after.concerns_waiters_after_receive()
+                    };
+                    let mut waits = waits.clone().filter(|&wait| before.may_disable(wait));
+                    let differs = |wait| before.enabled(wait, by) != after.enabled(wait, by);
+                    assert!(tells || !waits.any(differs), "{before:?} {op:?}");
+                    untold += u32::from(!tells);
+                }
+            }
+        }
+        assert!(untold > 50, "{untold}");
+    }
+
+    #[test]
+    fn what_is_never_disabled_need_not_wait() {
+        for capacity in [Some(0), Some(2), None] {
+            for state in states(capacity) {
+                let ops = [ChannelOp::Send, ChannelOp::Receive { timed: false }];
+                for op in ops.into_iter().filter(|&op| !state.may_disable(op)) {
+                    assert!(state.enabled(op, ThreadId::MAIN), "{state:?} {op:?}");
+                }
             }
         }
     }

@@ -16,6 +16,16 @@ use crate::unexpected;
 
 /// A memory fence, as [`std::sync::atomic::fence`].
 ///
+/// ```
+/// use raddle::sync::atomic::{AtomicBool, Ordering, fence};
+///
+/// let is_ready = AtomicBool::new(true);
+/// if is_ready.load(Ordering::Relaxed) {
+///     fence(Ordering::Acquire);
+///     // What was written before the flag was set with `Release` can be seen here.
+/// }
+/// ```
+///
 /// # Panics
 /// If the ordering is `Relaxed`.
 #[track_caller]
@@ -93,10 +103,24 @@ fn exchanged(effect: Effect) -> Result<u64, u64> {
     }
 }
 
-/// What every atomic type has. `$bits` and `$value` turn values into 64 bits and back.
+/// An example for the documentation, about a variable of the type `$name` with the first of two values.
+macro_rules! example {
+    ($name:ident, $values:literal, $($text:tt)+) => {
+        concat!(
+            "\n```\nuse raddle::sync::atomic::{", stringify!($name), ", Ordering::SeqCst};\n\n",
+            "let (old, new) = ", $values, ";\n",
+            "let mut variable = ", stringify!($name), "::new(old);\n",
+            $($text)+, "\n```"
+        )
+    };
+}
+
+/// What every atomic type has. `$bits` and `$value` turn values into 64 bits and back; `$values` are two for
+/// examples.
 macro_rules! atomic_type {
-    ($(#[$doc:meta])* $name:ident [$($generic:ident)?], $std:ty, $type:ty, $scalar:expr, $bits:expr, $value:expr) => {
+    ($(#[$doc:meta])* $name:ident [$($generic:ident)?], $std:ty, $type:ty, $scalar:expr, $bits:expr, $value:expr, $values:literal) => {
         $(#[$doc])*
+        #[doc = example!($name, $values, "variable.store(new, SeqCst);\nassert_eq!(variable.load(SeqCst), new);")]
         pub struct $name $(<$generic>)? {
             name: Name,
             inner: $std,
@@ -104,11 +128,13 @@ macro_rules! atomic_type {
 
         impl $(<$generic>)? $name $(<$generic>)? {
             /// A variable with this value.
+            #[doc = example!($name, $values, "assert_eq!(variable.into_inner(), old);")]
             pub const fn new(value: $type) -> Self {
                 Self { name: Name::new(), inner: <$std>::new(value) }
             }
 
             /// Reads it.
+            #[doc = example!($name, $values, "assert_eq!(variable.load(SeqCst), old);")]
             #[inline]
             #[track_caller]
             pub fn load(&self, order: Ordering) -> $type {
@@ -120,6 +146,9 @@ macro_rules! atomic_type {
             }
 
             /// Writes it.
+            #[doc = example!($name, $values, "\
+                variable.store(new, SeqCst);\n\
+                assert_eq!(variable.load(SeqCst), new);")]
             #[inline]
             #[track_caller]
             pub fn store(&self, value: $type, order: Ordering) {
@@ -131,6 +160,9 @@ macro_rules! atomic_type {
             }
 
             /// Replaces the value and returns the old one.
+            #[doc = example!($name, $values, "\
+                assert_eq!(variable.swap(new, SeqCst), old);\n\
+                assert_eq!(variable.load(SeqCst), new);")]
             #[inline]
             #[track_caller]
             pub fn swap(&self, value: $type, order: Ordering) -> $type {
@@ -142,6 +174,9 @@ macro_rules! atomic_type {
             }
 
             /// Writes `new` if the value is `current`; returns the old value either way.
+            #[doc = example!($name, $values, "\
+                assert_eq!(variable.compare_exchange(old, new, SeqCst, SeqCst), Ok(old));\n\
+                assert_eq!(variable.compare_exchange(old, new, SeqCst, SeqCst), Err(new));")]
             #[inline]
             #[track_caller]
             pub fn compare_exchange(
@@ -158,6 +193,9 @@ macro_rules! atomic_type {
             /// As [`compare_exchange`](Self::compare_exchange), but may fail without reason.
             /// Inside a check it does not, unless [`Config::spurious`](crate::Config::spurious)
             /// asks for it.
+            #[doc = example!($name, $values, "\
+                while variable.compare_exchange_weak(old, new, SeqCst, SeqCst).is_err() {}\n\
+                assert_eq!(variable.load(SeqCst), new);")]
             #[inline]
             #[track_caller]
             pub fn compare_exchange_weak(
@@ -178,6 +216,9 @@ macro_rules! atomic_type {
             }
 
             /// Replaces the value by what `f` makes of it, until that succeeds or `f` gives up.
+            #[doc = example!($name, $values, "\
+                assert_eq!(variable.fetch_update(SeqCst, SeqCst, |_| Some(new)), Ok(old));\n\
+                assert_eq!(variable.fetch_update(SeqCst, SeqCst, |_| None), Err(new));")]
             #[track_caller]
             pub fn fetch_update<F>(
                 &self,
@@ -199,6 +240,9 @@ macro_rules! atomic_type {
             }
 
             /// As [`fetch_update`](Self::fetch_update).
+            #[doc = example!($name, $values, "\
+                assert_eq!(variable.try_update(SeqCst, SeqCst, |_| Some(new)), Ok(old));\n\
+                assert_eq!(variable.try_update(SeqCst, SeqCst, |_| None), Err(new));")]
             #[track_caller]
             pub fn try_update(
                 &self,
@@ -210,6 +254,9 @@ macro_rules! atomic_type {
             }
 
             /// Replaces the value by what `f` makes of it; returns the old value.
+            #[doc = example!($name, $values, "\
+                assert_eq!(variable.update(SeqCst, SeqCst, |_| new), old);\n\
+                assert_eq!(variable.load(SeqCst), new);")]
             #[track_caller]
             pub fn update(
                 &self,
@@ -223,12 +270,16 @@ macro_rules! atomic_type {
             }
 
             /// The value, without synchronisation: nobody else can have a reference.
+            #[doc = example!($name, $values, "\
+                *variable.get_mut() = new;\n\
+                assert_eq!(variable.into_inner(), new);")]
             pub fn get_mut(&mut self) -> &mut $type {
                 self.settle();
                 self.inner.get_mut()
             }
 
             /// The value.
+            #[doc = example!($name, $values, "assert_eq!(variable.into_inner(), old);")]
             pub fn into_inner(mut self) -> $type {
                 self.settle();
                 self.inner.into_inner()
@@ -311,9 +362,14 @@ macro_rules! atomic_type {
 
 /// Methods that compute, each from its function.
 macro_rules! computing_methods {
-    ($type:ty, $scalar:expr, $bits:expr; $($(#[$doc:meta])* $method:ident $function:ident),* $(,)?) => {
+    ($name:ident $values:literal, $type:ty, $scalar:expr, $bits:expr; $($(#[$doc:meta])* $method:ident $function:ident $result:literal),* $(,)?) => {
         $(
             $(#[$doc])*
+            #[doc = example!(
+                $name, $values,
+                "assert_eq!(variable.", stringify!($method), "(new, SeqCst), old);\n",
+                "assert_eq!(variable.load(SeqCst), ", $result, ");"
+            )]
             #[inline]
             #[track_caller]
             pub fn $method(&self, value: $type, order: Ordering) -> $type {
@@ -333,27 +389,28 @@ macro_rules! atomic_integer {
             #[doc = concat!("An atomic integer, as [`std::sync::atomic::", stringify!($name), "`].")]
             $name [], std::sync::atomic::$name, $type, $scalar,
             |value: $type| value as $bits as u64,
-            |bits: u64| bits as $type
+            |bits: u64| bits as $type,
+            "(6, 3)"
         }
 
         impl $name {
-            computing_methods! { $type, $scalar, |value: $type| value as $bits as u64;
+            computing_methods! { $name "(6, 3)", $type, $scalar, |value: $type| value as $bits as u64;
                 /// Adds, wrapping around; returns the old value.
-                fetch_add Add,
+                fetch_add Add "old + new",
                 /// Subtracts, wrapping around; returns the old value.
-                fetch_sub Sub,
+                fetch_sub Sub "old - new",
                 /// Bitwise and; returns the old value.
-                fetch_and And,
+                fetch_and And "old & new",
                 /// Bitwise and, negated; returns the old value.
-                fetch_nand Nand,
+                fetch_nand Nand "!(old & new)",
                 /// Bitwise or; returns the old value.
-                fetch_or Or,
+                fetch_or Or "old | new",
                 /// Bitwise exclusive or; returns the old value.
-                fetch_xor Xor,
+                fetch_xor Xor "old ^ new",
                 /// Keeps the larger; returns the old value.
-                fetch_max Max,
+                fetch_max Max "old.max(new)",
                 /// Keeps the smaller; returns the old value.
-                fetch_min Min,
+                fetch_min Min "old.min(new)",
             }
         }
 
@@ -386,22 +443,31 @@ atomic_type! {
     /// An atomic boolean, as [`std::sync::atomic::AtomicBool`].
     AtomicBool [], std::sync::atomic::AtomicBool, bool, Scalar::Bool,
     |value: bool| value as u64,
-    |bits: u64| bits != 0
+    |bits: u64| bits != 0,
+    "(true, false)"
 }
 
 impl AtomicBool {
-    computing_methods! { bool, Scalar::Bool, |value: bool| value as u64;
+    computing_methods! { AtomicBool "(true, false)", bool, Scalar::Bool, |value: bool| value as u64;
         /// Logical and; returns the old value.
-        fetch_and And,
+        fetch_and And "old & new",
         /// Logical and, negated; returns the old value.
-        fetch_nand Nand,
+        fetch_nand Nand "!(old & new)",
         /// Logical or; returns the old value.
-        fetch_or Or,
+        fetch_or Or "old | new",
         /// Logical exclusive or; returns the old value.
-        fetch_xor Xor,
+        fetch_xor Xor "old ^ new",
     }
 
     /// Logical not; returns the old value.
+    ///
+    /// ```
+    /// use raddle::sync::atomic::{AtomicBool, Ordering::SeqCst};
+    ///
+    /// let variable = AtomicBool::new(true);
+    /// assert_eq!(variable.fetch_not(SeqCst), true);
+    /// assert_eq!(variable.load(SeqCst), false);
+    /// ```
     #[inline]
     #[track_caller]
     pub fn fetch_not(&self, order: Ordering) -> bool {
@@ -419,7 +485,8 @@ atomic_type! {
     /// An atomic pointer, as [`std::sync::atomic::AtomicPtr`].
     AtomicPtr [T], std::sync::atomic::AtomicPtr<T>, *mut T, Scalar::Pointer,
     |value: *mut T| value.expose_provenance() as u64,
-    |bits: u64| std::ptr::with_exposed_provenance_mut(bits as usize)
+    |bits: u64| std::ptr::with_exposed_provenance_mut(bits as usize),
+    "(std::ptr::dangling_mut::<u8>(), std::ptr::null_mut::<u8>())"
 }
 
 impl<T> Default for AtomicPtr<T> {
@@ -430,9 +497,16 @@ impl<T> Default for AtomicPtr<T> {
 
 /// Methods that compute with the address, each from its function and what it does to a pointer.
 macro_rules! address_methods {
-    ($($(#[$doc:meta])* $method:ident $function:ident $change:expr),* $(,)?) => {
+    ($($(#[$doc:meta])* $method:ident $function:ident $result:literal $change:expr),* $(,)?) => {
         $(
             $(#[$doc])*
+            #[doc = concat!(
+                "\n```\nuse raddle::sync::atomic::{AtomicPtr, Ordering::SeqCst};\n\n",
+                "let old = std::ptr::without_provenance_mut::<u8>(6);\n",
+                "let place = AtomicPtr::new(old);\n",
+                "assert_eq!(place.", stringify!($method), "(3, SeqCst), old);\n",
+                "assert_eq!(place.load(SeqCst).addr(), ", $result, ");\n```"
+            )]
             #[track_caller]
             pub fn $method(&self, val: usize, order: Ordering) -> *mut T {
                 const KIND: Op = update_kind(Rmw::$function, Scalar::Pointer);
@@ -456,12 +530,30 @@ macro_rules! address_methods {
 
 impl<T> AtomicPtr<T> {
     /// Adds so many values of the type; returns the old pointer.
+    ///
+    /// ```
+    /// use raddle::sync::atomic::{AtomicPtr, Ordering::SeqCst};
+    ///
+    /// let middle = [1u32, 2, 3].as_mut_ptr().wrapping_add(1);
+    /// let place = AtomicPtr::new(middle);
+    /// assert_eq!(place.fetch_ptr_add(1, SeqCst), middle);
+    /// assert_eq!(place.load(SeqCst), middle.wrapping_add(1));
+    /// ```
     #[track_caller]
     pub fn fetch_ptr_add(&self, val: usize, order: Ordering) -> *mut T {
         self.fetch_byte_add(val.wrapping_mul(size_of::<T>()), order)
     }
 
     /// Subtracts so many values of the type; returns the old pointer.
+    ///
+    /// ```
+    /// use raddle::sync::atomic::{AtomicPtr, Ordering::SeqCst};
+    ///
+    /// let middle = [1u32, 2, 3].as_mut_ptr().wrapping_add(1);
+    /// let place = AtomicPtr::new(middle);
+    /// assert_eq!(place.fetch_ptr_sub(1, SeqCst), middle);
+    /// assert_eq!(place.load(SeqCst), middle.wrapping_sub(1));
+    /// ```
     #[track_caller]
     pub fn fetch_ptr_sub(&self, val: usize, order: Ordering) -> *mut T {
         self.fetch_byte_sub(val.wrapping_mul(size_of::<T>()), order)
@@ -469,15 +561,15 @@ impl<T> AtomicPtr<T> {
 
     address_methods! {
         /// Adds so many bytes; returns the old pointer.
-        fetch_byte_add Add |old, val| old.wrapping_byte_add(val),
+        fetch_byte_add Add "6 + 3" |old, val| old.wrapping_byte_add(val),
         /// Subtracts so many bytes; returns the old pointer.
-        fetch_byte_sub Sub |old, val| old.wrapping_byte_sub(val),
+        fetch_byte_sub Sub "6 - 3" |old, val| old.wrapping_byte_sub(val),
         /// Bitwise or of the address; returns the old pointer.
-        fetch_or Or |old, val| old.map_addr(|address| address | val),
+        fetch_or Or "6 | 3" |old, val| old.map_addr(|address| address | val),
         /// Bitwise and of the address; returns the old pointer.
-        fetch_and And |old, val| old.map_addr(|address| address & val),
+        fetch_and And "6 & 3" |old, val| old.map_addr(|address| address & val),
         /// Bitwise exclusive or of the address; returns the old pointer.
-        fetch_xor Xor |old, val| old.map_addr(|address| address ^ val),
+        fetch_xor Xor "6 ^ 3" |old, val| old.map_addr(|address| address ^ val),
     }
 }
 

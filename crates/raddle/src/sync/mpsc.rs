@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::sync::mpsc as real;
 use std::time::Duration;
 
-use raddle_core::{ChannelOp, Effect, Site};
-use raddle_runtime::port;
+use raddle_core::{Action, ChannelOp, Effect, ObjectId, Op, Site};
+use raddle_runtime::port::{self, Kind};
 
 pub use std::sync::mpsc::{RecvError, RecvTimeoutError, SendError, TryRecvError, TrySendError};
 
@@ -19,9 +19,21 @@ use crate::unexpected;
 use shared::Shared;
 
 mod iter;
+mod queue;
 mod shared;
 
 pub use iter::{IntoIter, Iter, TryIter};
+
+// Made once, by the compiler; only the object is to be filled in.
+const SEND: Op = on_channel(ChannelOp::Send);
+const TRY_SEND: Op = on_channel(ChannelOp::TrySend);
+const RECEIVE: Op = on_channel(ChannelOp::Receive { timed: false });
+const RECEIVE_TIMED: Op = on_channel(ChannelOp::Receive { timed: true });
+const TRY_RECEIVE: Op = on_channel(ChannelOp::TryReceive);
+
+const fn on_channel(op: ChannelOp) -> Op {
+    Op::new(ObjectId::NONE, Action::Channel(op))
+}
 
 /// A channel with room for any number of messages, as [`std::sync::mpsc::channel`].
 ///
@@ -46,6 +58,13 @@ pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
 /// message is handed over directly.
 ///
 /// Inside a check, [`SyncSender::try_send`] never succeeds on a channel without room.
+///
+/// ```
+/// let (sender, receiver) = raddle::sync::mpsc::sync_channel(1);
+/// let producer = raddle::thread::spawn(move || (0..3).for_each(|n| sender.send(n).unwrap()));
+/// assert_eq!(receiver.iter().sum::<i32>(), 3);
+/// # producer.join().unwrap();
+/// ```
 #[track_caller]
 pub fn sync_channel<T>(bound: usize) -> (SyncSender<T>, Receiver<T>) {
     if !port::active() {
@@ -85,28 +104,34 @@ impl<T> Drop for InRun<T> {
 }
 
 impl<T> InRun<T> {
+    #[inline(always)]
     fn send(&self, value: T, site: Site) -> Result<(), SendError<T>> {
-        let shared = &*self.shared;
-        let ticket = match shared.submit(ChannelOp::Send, site) {
+        let ticket = match self.shared.submit(Kind::Send, SEND, site) {
             Effect::Ticket(ticket) => ticket,
             Effect::Closed => return Err(SendError(value)),
             other => unexpected(other),
         };
-        let offer = shared.offer(ticket, value);
-        if !shared.hands_over() {
-            return Ok(());
-        }
-        match shared.submit(ChannelOp::AwaitTaken { ticket }, site) {
+        // SAFETY: an operation on the channel came back.
+        let has_to_wait = unsafe { self.shared.offer(ticket, value) };
+        if has_to_wait { self.await_taken(ticket, site) } else { Ok(()) }
+    }
+
+    #[cold]
+    fn await_taken(&self, ticket: u64, site: Site) -> Result<(), SendError<T>> {
+        let wait = on_channel(ChannelOp::AwaitTaken { ticket });
+        match self.shared.submit(Kind::Channel, wait, site) {
             Effect::Yes => Ok(()),
-            Effect::No => Err(SendError(offer.take_back())),
+            // SAFETY: an operation on the channel came back.
+            Effect::No => Err(SendError(unsafe { self.shared.take_back(ticket) })),
             other => unexpected(other),
         }
     }
 
     fn try_send(&self, value: T, site: Site) -> Result<(), TrySendError<T>> {
-        match self.shared.submit(ChannelOp::TrySend, site) {
+        match self.shared.submit(Kind::Channel, TRY_SEND, site) {
             Effect::Ticket(ticket) => {
-                self.shared.offer(ticket, value);
+                // SAFETY: an operation on the channel came back.
+                unsafe { self.shared.offer(ticket, value) };
                 Ok(())
             }
             Effect::Closed => Err(TrySendError::Disconnected(value)),
@@ -127,6 +152,15 @@ impl<R: Clone, T> Clone for Side<R, T> {
 }
 
 /// The sending side of a [`channel`], as [`std::sync::mpsc::Sender`].
+///
+/// ```
+/// let (sender, receiver) = raddle::sync::mpsc::channel();
+/// let other = sender.clone();
+/// sender.send(1).unwrap();
+/// other.send(2).unwrap();
+/// drop((sender, other));
+/// assert_eq!(receiver.iter().count(), 2);
+/// ```
 pub struct Sender<T> {
     side: Side<real::Sender<T>, T>,
 }
@@ -134,8 +168,16 @@ pub struct Sender<T> {
 impl<T> Sender<T> {
     /// Sends a message, as [`std::sync::mpsc::Sender::send`].
     ///
+    /// ```
+    /// let (sender, receiver) = raddle::sync::mpsc::channel();
+    /// assert_eq!(sender.send(1), Ok(()));
+    /// drop(receiver);
+    /// assert!(sender.send(2).is_err());
+    /// ```
+    ///
     /// # Errors
     /// If the receiver is gone.
+    #[inline]
     #[track_caller]
     pub fn send(&self, t: T) -> Result<(), SendError<T>> {
         match &self.side {
@@ -159,12 +201,26 @@ impl<T> fmt::Debug for Sender<T> {
 }
 
 /// The sending side of a [`sync_channel`], as [`std::sync::mpsc::SyncSender`].
+///
+/// ```
+/// let (sender, receiver) = raddle::sync::mpsc::sync_channel(2);
+/// sender.clone().send(1).unwrap();
+/// drop(sender);
+/// assert_eq!(receiver.iter().count(), 1);
+/// ```
 pub struct SyncSender<T> {
     side: Side<real::SyncSender<T>, T>,
 }
 
 impl<T> SyncSender<T> {
     /// Waits for room and sends a message, as [`std::sync::mpsc::SyncSender::send`].
+    ///
+    /// ```
+    /// let (sender, receiver) = raddle::sync::mpsc::sync_channel(1);
+    /// assert_eq!(sender.send(1), Ok(()));
+    /// drop(receiver);
+    /// assert!(sender.send(2).is_err());
+    /// ```
     ///
     /// # Errors
     /// If the receiver is gone.
@@ -182,6 +238,13 @@ impl<T> SyncSender<T> {
     }
 
     /// Sends a message if there is room, as [`std::sync::mpsc::SyncSender::try_send`].
+    ///
+    /// ```
+    /// let (sender, receiver) = raddle::sync::mpsc::sync_channel(1);
+    /// assert!(sender.try_send(1).is_ok());
+    /// assert!(sender.try_send(2).is_err());
+    /// assert_eq!(receiver.recv(), Ok(1));
+    /// ```
     ///
     /// # Errors
     /// If there is no room or the receiver is gone.
@@ -208,6 +271,13 @@ impl<T> fmt::Debug for SyncSender<T> {
 }
 
 /// The receiving side of a channel, as [`std::sync::mpsc::Receiver`].
+///
+/// ```
+/// let (sender, receiver) = raddle::sync::mpsc::channel();
+/// sender.send(1).unwrap();
+/// drop(sender);
+/// assert_eq!((receiver.recv().ok(), receiver.recv().ok()), (Some(1), None));
+/// ```
 pub struct Receiver<T> {
     side: ReceiverSide<T>,
     /// Not to be shared between threads.
@@ -232,13 +302,22 @@ impl<T> Receiver<T> {
 
     /// Waits for a message, as [`std::sync::mpsc::Receiver::recv`].
     ///
+    /// ```
+    /// let (sender, receiver) = raddle::sync::mpsc::channel();
+    /// raddle::thread::spawn(move || sender.send(1));
+    /// assert_eq!(receiver.recv(), Ok(1));
+    /// assert!(receiver.recv().is_err());
+    /// ```
+    ///
     /// # Errors
     /// If all senders are gone and there is no message left.
+    #[inline]
     #[track_caller]
     pub fn recv(&self) -> Result<T, RecvError> {
         self.receive(Site::caller())
     }
 
+    #[inline]
     fn receive(&self, site: Site) -> Result<T, RecvError> {
         match &self.side {
             ReceiverSide::Outside(receiver) if port::active() => match receiver.try_recv() {
@@ -248,8 +327,9 @@ impl<T> Receiver<T> {
             },
             ReceiverSide::Outside(receiver) => receiver.recv(),
             ReceiverSide::InRun(shared, _) => {
-                match shared.submit(ChannelOp::Receive { timed: false }, site) {
-                    Effect::Yes => Ok(shared.take()),
+                match shared.submit(Kind::Receive, RECEIVE, site) {
+                    // SAFETY: an operation on the channel came back.
+                    Effect::Yes => Ok(unsafe { shared.take() }),
                     Effect::Closed => Err(RecvError),
                     other => unexpected(other),
                 }
@@ -258,6 +338,13 @@ impl<T> Receiver<T> {
     }
 
     /// A message, if there is one, as [`std::sync::mpsc::Receiver::try_recv`].
+    ///
+    /// ```
+    /// let (sender, receiver) = raddle::sync::mpsc::channel();
+    /// assert!(receiver.try_recv().is_err());
+    /// sender.send(1).unwrap();
+    /// assert_eq!(receiver.try_recv(), Ok(1));
+    /// ```
     ///
     /// # Errors
     /// If there is no message.
@@ -269,8 +356,10 @@ impl<T> Receiver<T> {
     fn try_receive(&self, site: Site) -> Result<T, TryRecvError> {
         match &self.side {
             ReceiverSide::Outside(receiver) => receiver.try_recv(),
-            ReceiverSide::InRun(shared, _) => match shared.submit(ChannelOp::TryReceive, site) {
-                Effect::Yes => Ok(shared.take()),
+            ReceiverSide::InRun(shared, _) => match shared.submit(Kind::Channel, TRY_RECEIVE, site)
+            {
+                // SAFETY: an operation on the channel came back.
+                Effect::Yes => Ok(unsafe { shared.take() }),
                 Effect::No => Err(TryRecvError::Empty),
                 Effect::Closed => Err(TryRecvError::Disconnected),
                 other => unexpected(other),
@@ -283,6 +372,15 @@ impl<T> Receiver<T> {
     ///
     /// Inside a check the time may be up at any moment at which there is no message.
     ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let (sender, receiver) = raddle::sync::mpsc::channel();
+    /// assert!(receiver.recv_timeout(Duration::from_millis(1)).is_err());
+    /// sender.send(1).unwrap();
+    /// assert_eq!(receiver.recv_timeout(Duration::from_secs(9)), Ok(1));
+    /// ```
+    ///
     /// # Errors
     /// If the time is up, or all senders are gone and there is no message left.
     #[track_caller]
@@ -290,8 +388,9 @@ impl<T> Receiver<T> {
         match &self.side {
             ReceiverSide::Outside(receiver) => receiver.recv_timeout(timeout),
             ReceiverSide::InRun(shared, _) => {
-                match shared.submit(ChannelOp::Receive { timed: true }, Site::caller()) {
-                    Effect::Yes => Ok(shared.take()),
+                match shared.submit(Kind::Channel, RECEIVE_TIMED, Site::caller()) {
+                    // SAFETY: an operation on the channel came back.
+                    Effect::Yes => Ok(unsafe { shared.take() }),
                     Effect::No => {
                         crate::time::pass(timeout);
                         Err(RecvTimeoutError::Timeout)
@@ -304,12 +403,26 @@ impl<T> Receiver<T> {
     }
 
     /// All messages to come, as [`std::sync::mpsc::Receiver::iter`].
+    ///
+    /// ```
+    /// let (sender, receiver) = raddle::sync::mpsc::channel();
+    /// (0..3).for_each(|n| sender.send(n).unwrap());
+    /// drop(sender);
+    /// assert_eq!(receiver.iter().sum::<i32>(), 3);
+    /// ```
     #[track_caller]
     pub fn iter(&self) -> Iter<'_, T> {
         Iter::new(self, Site::caller())
     }
 
     /// The messages that are there, as [`std::sync::mpsc::Receiver::try_iter`].
+    ///
+    /// ```
+    /// let (sender, receiver) = raddle::sync::mpsc::channel();
+    /// (0..3).for_each(|n| sender.send(n).unwrap());
+    /// assert_eq!(receiver.try_iter().sum::<i32>(), 3);
+    /// assert_eq!(receiver.try_iter().next(), None);
+    /// ```
     #[track_caller]
     pub fn try_iter(&self) -> TryIter<'_, T> {
         TryIter::new(self, Site::caller())

@@ -90,7 +90,8 @@ impl<T> Mutex<T> {
 
 impl<T: ?Sized> Mutex<T> {
     /// Waits for the lock and takes it, as [`std::sync::Mutex::lock`].
-    #[inline]
+    // Always: one return less after a switch, each of which goes somewhere else than expected.
+    #[inline(always)]
     #[track_caller]
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
         let site = Site::caller();
@@ -145,9 +146,10 @@ impl<T: ?Sized> Mutex<T> {
     }
 
     /// `None` outside a run.
-    #[inline]
+    #[inline(always)]
     fn submit(&self, kind: Kind, op: Op, site: Site) -> Option<Effect> {
-        port::operate(kind, &self.name, || self.begin(site), |object| op.on(object), site)
+        // `move`, or the site would be put into memory for what is done once in a run.
+        port::operate(kind, &self.name, move || self.begin(site), |object| op.on(object), site)
     }
 
     /// The run under way uses the mutex for the first time. `None` if somebody outside holds it.
@@ -177,29 +179,43 @@ impl<T: ?Sized> Mutex<T> {
         MutexGuard { mutex: self, _not_send: PhantomData }
     }
 
-    #[inline]
+    #[inline(always)]
     fn lock_outside(&self, site: Site) -> LockResult<MutexGuard<'_, T>> {
-        match self.outside.lock() {
-            Ok(held) => Ok(self.guard_outside(held, site)),
-            Err(held) => Err(PoisonError::new(self.guard_outside(held.into_inner(), site))),
-        }
+        let (held, is_poisoned) = match self.outside.lock() {
+            Ok(held) => (held, false),
+            Err(held) => (held.into_inner(), true),
+        };
+        result(self.guard_outside(held, site), is_poisoned)
     }
 
-    #[inline]
+    #[inline(always)]
     fn guard_outside<'a>(
         &'a self,
         held: std::sync::MutexGuard<'a, ()>,
         site: Site,
     ) -> MutexGuard<'a, T> {
-        self.name.assert_outside(site);
-        self.origin.used_outside();
-        self.keep(held);
+        let is_usual = self.name.is_new() && self.origin.is_outside();
+        self.keep(if is_usual { held } else { self.begin_outside(held, site) });
         // What else is kept of a hold is for runs: the real lock knows of panics.
         MutexGuard { mutex: self, _not_send: PhantomData }
     }
 
+    /// Somebody outside runs has taken the lock, for the first time or after a run used it.
+    ///
+    /// The real lock goes through here, so that nothing has to be cleared up elsewhere if this panics.
+    #[cold]
+    fn begin_outside<'a>(
+        &self,
+        held: std::sync::MutexGuard<'a, ()>,
+        site: Site,
+    ) -> std::sync::MutexGuard<'a, ()> {
+        self.name.assert_outside(site);
+        self.origin.used_outside();
+        held
+    }
+
     /// Keeps the real lock in the hold.
-    #[inline]
+    #[inline(always)]
     fn keep<'a>(&'a self, held: std::sync::MutexGuard<'a, ()>) {
         // SAFETY: it is taken out again only by the guard, which borrows the mutex: until then the
         // lock that it borrows from neither moves nor ends.
@@ -300,20 +316,24 @@ impl<T: ?Sized> Drop for MutexGuard<'_, T> {
     #[inline(always)]
     fn drop(&mut self) {
         match self.mutex.name.known() {
-            Some(object) => {
-                if std::thread::panicking() {
-                    self.mutex.poison_in_run();
-                }
-                // SAFETY: this guard has the hold.
-                let site = unsafe { (*self.mutex.hold.get()).site };
-                port::submit(UNLOCK.on(object), site);
-            }
+            Some(object) => self.mutex.unlock_in_run(object),
             None => self.mutex.unlock_outside(),
         }
     }
 }
 
 impl<T: ?Sized> Mutex<T> {
+    /// A guard ends in a run. Ends itself by going on to the run, and not with a return of its own.
+    #[inline(never)]
+    fn unlock_in_run(&self, object: ObjectId) {
+        if std::thread::panicking() {
+            self.poison_in_run();
+        }
+        // SAFETY: called by the guard, which has the hold.
+        let site = unsafe { (*self.hold.get()).site };
+        port::submit(UNLOCK.on(object), site);
+    }
+
     /// A guard ends while some thread of the run is unwinding.
     #[cold]
     fn poison_in_run(&self) {
@@ -325,7 +345,7 @@ impl<T: ?Sized> Mutex<T> {
     }
 
     /// A guard ends outside runs.
-    #[inline]
+    #[inline(always)]
     fn unlock_outside(&self) {
         // SAFETY: called by the guard, which has the hold. It may outlive the run it was made in; then
         // there is no real lock, and nothing to do.

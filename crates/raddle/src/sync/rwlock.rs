@@ -153,7 +153,7 @@ impl<T: ?Sized> RwLock<T> {
         port::operate(
             Kind::Any,
             &self.name,
-            || self.begin(site),
+            move || self.begin(site),
             |object| Op::new(object, Action::RwLock(op)),
             site,
         )

@@ -4,7 +4,9 @@ use std::any::Any;
 use std::rc::Rc;
 
 use raddle_core::{Action, Chooser, Effect, ObjectId, Op, Site, ThreadId, ThreadOp, Token};
-use raddle_engine::known::{AnyOp, AtomicOp, JoinOp, LockOp, NotifyOp, UnlockOp};
+use raddle_engine::known::{
+    AnyOp, AtomicOp, ChannelOp, JoinOp, LockOp, NotifyOp, ReceiveOp, SendOp, UnlockOp,
+};
 use raddle_engine::{Initial, Memory};
 
 use super::{Phase, Run};
@@ -32,6 +34,9 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
             Self::submit_lock_entry,
             Self::submit_unlock_entry,
             Self::submit_notify_entry,
+            Self::submit_send_entry,
+            Self::submit_receive_entry,
+            Self::submit_channel_entry,
         ],
         declare: Self::declare_entry,
         touch: Self::touch_entry,
@@ -79,6 +84,15 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         }
         fn submit_notify_entry(run, head: u64, first: u64, second: u64, site: Site) -> Effect {
             run.submit::<NotifyOp>(head, first, second, site)
+        }
+        fn submit_send_entry(run, head: u64, first: u64, second: u64, site: Site) -> Effect {
+            run.submit::<SendOp>(head, first, second, site)
+        }
+        fn submit_receive_entry(run, head: u64, first: u64, second: u64, site: Site) -> Effect {
+            run.submit::<ReceiveOp>(head, first, second, site)
+        }
+        fn submit_channel_entry(run, head: u64, first: u64, second: u64, site: Site) -> Effect {
+            run.submit::<ChannelOp>(head, first, second, site)
         }
         fn declare_entry(run, initial: Initial, site: Site) -> ObjectId {
             run.with_engine(|engine| engine.declare(run.thread.get(), initial, site))

@@ -5,6 +5,15 @@ use raddle_core::Site;
 use super::Receiver;
 
 /// All messages to come, as [`std::sync::mpsc::Iter`].
+///
+/// ```
+/// let (sender, receiver) = raddle::sync::mpsc::channel();
+/// (0..3).for_each(|n| sender.send(n).unwrap());
+/// drop(sender);
+/// for (n, message) in (&receiver).into_iter().enumerate() {
+///     assert_eq!(n as i32, message);
+/// }
+/// ```
 #[derive(Debug)]
 pub struct Iter<'a, T: 'a> {
     receiver: &'a Receiver<T>,
@@ -13,6 +22,12 @@ pub struct Iter<'a, T: 'a> {
 }
 
 /// The messages that are there, as [`std::sync::mpsc::TryIter`].
+///
+/// ```
+/// let (sender, receiver) = raddle::sync::mpsc::channel();
+/// (0..3).for_each(|n| sender.send(n).unwrap());
+/// assert_eq!(receiver.try_iter().collect::<Vec<i32>>(), [0, 1, 2]);
+/// ```
 #[derive(Debug)]
 pub struct TryIter<'a, T: 'a> {
     receiver: &'a Receiver<T>,
@@ -21,6 +36,13 @@ pub struct TryIter<'a, T: 'a> {
 }
 
 /// All messages to come, with the receiver, as [`std::sync::mpsc::IntoIter`].
+///
+/// ```
+/// let (sender, receiver) = raddle::sync::mpsc::channel();
+/// (0..3).for_each(|n| sender.send(n).unwrap());
+/// drop(sender);
+/// assert_eq!(receiver.into_iter().collect::<Vec<i32>>(), [0, 1, 2]);
+/// ```
 #[derive(Debug)]
 pub struct IntoIter<T> {
     receiver: Receiver<T>,

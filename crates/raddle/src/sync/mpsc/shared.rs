@@ -1,12 +1,16 @@
 //! A channel of a run: the engine knows how many messages there are, the messages are here.
 
+use std::cell::UnsafeCell;
 use std::collections::VecDeque;
+use std::panic::{RefUnwindSafe, UnwindSafe};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use raddle_core::{Action, AtomicOp, ChannelOp, Effect, ObjectId, Op, Order, Rmw, Scalar, Site};
 use raddle_engine::Initial;
 use raddle_runtime::port::{self, Kind, Name};
+
+use super::queue::Queue;
 
 /// What the two sides of a channel share.
 pub(super) struct Shared<T> {
@@ -14,9 +18,9 @@ pub(super) struct Shared<T> {
     run: u64,
     name: Name,
     bound: Option<usize>,
-    /// By ticket. Nothing of the program's runs while it is locked: threads of a run share an OS
-    /// thread, and a second one would wait for ever.
-    messages: Mutex<VecDeque<(u64, T)>>,
+    /// Belongs to the threads of the run: they share an OS thread, and nothing of the program's runs
+    /// while one of them looks at it.
+    messages: UnsafeCell<Messages<T>>,
     senders: AtomicUsize,
     /// Whether there has been more than one sender.
     cloned: AtomicBool,
@@ -26,61 +30,126 @@ pub(super) struct Shared<T> {
     departures: Name,
 }
 
+enum Messages<T> {
+    /// Messages that their senders have left behind.
+    Left(Queue<T>),
+    /// By ticket: messages whose senders wait until they are taken, and take them back if they are not.
+    Offered(VecDeque<(u64, T)>),
+}
+
+// SAFETY: the messages go with the channel.
+unsafe impl<T: Send> Send for Shared<T> {}
+// SAFETY: the messages are looked at only by a thread of the run, and after that by whoever has the
+// channel for itself; they may be sent from one to the other.
+unsafe impl<T: Send> Sync for Shared<T> {}
+
+impl<T> UnwindSafe for Shared<T> {}
+impl<T> RefUnwindSafe for Shared<T> {}
+
 impl<T> Shared<T> {
     pub(super) fn new(bound: Option<usize>) -> Arc<Shared<T>> {
+        let messages = match bound {
+            Some(0) => Messages::Offered(VecDeque::new()),
+            Some(_) | None => Messages::Left(Queue::new()),
+        };
         Arc::new(Shared {
             run: port::run_number(),
             name: Name::new(),
             bound,
-            messages: Mutex::new(VecDeque::new()),
+            messages: UnsafeCell::new(messages),
             senders: AtomicUsize::new(1),
             cloned: AtomicBool::new(false),
             departures: Name::new(),
         })
     }
 
-    /// Whether senders wait until their message is taken.
-    pub(super) fn hands_over(&self) -> bool {
-        self.bound == Some(0)
-    }
-
-    /// An operation on the channel.
+    /// An operation on the channel, of this kind. Whoever comes back from it is a thread of the run.
     ///
     /// # Panics
-    /// Outside the run that made it.
-    pub(super) fn submit(&self, op: ChannelOp, site: Site) -> Effect {
-        assert!(
-            self.is_here(),
-            "a channel was used outside the execution that made it; its other side may be gone"
-        );
-        let capacity = self.bound.map(|bound| bound as u64);
-        let initial = || Some(Initial::Channel { capacity });
-        let make = |object| Op::new(object, Action::Channel(op));
-        let effect = port::operate(Kind::Any, &self.name, initial, make, site);
-        effect.expect("raddle invariant broken: a run without an end")
+    /// Outside the run that made the channel.
+    #[inline(always)]
+    pub(super) fn submit(&self, kind: Kind, op: Op, site: Site) -> Effect {
+        let begin = || Some(self.begin());
+        match port::operate(kind, &self.name, begin, |object| op.on(object), site) {
+            Some(effect) => effect,
+            None => elsewhere(),
+        }
+    }
+
+    /// A run uses the channel for the first time.
+    #[cold]
+    fn begin(&self) -> Initial {
+        if !self.is_here() {
+            self.name.forget();
+            elsewhere()
+        }
+        Initial::Channel { capacity: self.bound.map(|bound| bound as u64) }
     }
 
     fn is_here(&self) -> bool {
-        port::active() && port::run_number() == self.run
+        port::run_number() == self.run
     }
 
-    fn messages(&self) -> MutexGuard<'_, VecDeque<(u64, T)>> {
-        self.messages.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Does something with the messages.
+    ///
+    /// # Safety
+    /// The caller is a thread of the run, and `work` runs nothing of the program's.
+    #[inline(always)]
+    unsafe fn with_messages<R>(&self, work: impl FnOnce(&mut Messages<T>) -> R) -> R {
+        // SAFETY: all others who look at them are on this OS thread, and not at it: the caller promises
+        // that `work` ends before anybody else goes on.
+        work(unsafe { &mut *self.messages.get() })
     }
 
-    /// Puts in the message that the engine counted.
-    pub(super) fn offer(&self, ticket: u64, value: T) -> Offer<'_, T> {
-        self.messages().push_back((ticket, value));
-        Offer { shared: self, ticket }
+    /// Puts in the message that the engine counted. Whether the sender has to wait for its end.
+    ///
+    /// # Safety
+    /// The caller is a thread of the run.
+    #[inline(always)]
+    pub(super) unsafe fn offer(&self, ticket: u64, value: T) -> bool {
+        let put = |messages: &mut Messages<T>| match messages {
+            Messages::Left(queue) => {
+                queue.push(value);
+                false
+            }
+            Messages::Offered(offers) => {
+                offers.push_back((ticket, value));
+                true
+            }
+        };
+        // SAFETY: promised by the caller; to move a value runs nothing.
+        unsafe { self.with_messages(put) }
     }
 
     /// Takes out the message that the engine counted.
-    pub(super) fn take(&self) -> T {
-        let (_, value) = self
-            .messages()
-            .pop_front()
-            .expect("raddle invariant broken: the engine counted a message that is not there");
-        value
+    ///
+    /// # Safety
+    /// The caller is a thread of the run.
+    #[inline(always)]
+    pub(super) unsafe fn take(&self) -> T {
+        let take = |messages: &mut Messages<T>| match messages {
+            Messages::Left(queue) => queue.pop(),
+            Messages::Offered(offers) => offers.pop_front().map(|offer| offer.1),
+        };
+        // SAFETY: promised by the caller; to move a value runs nothing.
+        let taken = unsafe { self.with_messages(take) };
+        taken.unwrap_or_else(|| miscounted())
+    }
+
+    /// The message offered with this ticket, which was not taken and never will be.
+    ///
+    /// # Safety
+    /// The caller is a thread of the run.
+    #[cold]
+    pub(super) unsafe fn take_back(&self, ticket: u64) -> T {
+        let take_back = |messages: &mut Messages<T>| {
+            let Messages::Offered(offers) = messages else { return None };
+            let place = offers.iter().position(|offer| offer.0 == ticket)?;
+            offers.remove(place)
+        };
+        // SAFETY: promised by the caller; to move a value runs nothing.
+        let offer = unsafe { self.with_messages(take_back) };
+        offer.unwrap_or_else(|| miscounted()).1
     }
 
     pub(super) fn add_sender(&self) {
@@ -99,6 +168,7 @@ impl<T> Shared<T> {
                 operand: 1,
             }),
         );
+        const CLOSE: Op = Op::new(ObjectId::NONE, Action::Channel(ChannelOp::CloseSenders));
         let here = self.is_here();
         if here && self.cloned.load(Ordering::Relaxed) {
             let initial = || Some(Initial::Atomic(Scalar::U64, 0));
@@ -112,36 +182,35 @@ impl<T> Shared<T> {
         }
         let last = self.senders.fetch_sub(1, Ordering::AcqRel) == 1;
         if here && last {
-            self.submit(ChannelOp::CloseSenders, site);
+            self.submit(Kind::Channel, CLOSE, site);
         }
     }
 
     /// The receiver, made at `site`, is gone.
     pub(super) fn drop_receiver(&self, site: Site) {
-        let here = self.is_here();
-        if here {
-            self.submit(ChannelOp::CloseReceiver, site);
+        const CLOSE: Op = Op::new(ObjectId::NONE, Action::Channel(ChannelOp::CloseReceiver));
+        // Elsewhere the threads of the run may be at the messages; they go with the channel.
+        if !self.is_here() {
+            return;
         }
-        // Messages that are being handed over go back to their senders.
-        if !(here && self.hands_over()) {
-            let messages = std::mem::take(&mut *self.messages());
-            drop(messages);
-        }
+        self.submit(Kind::Channel, CLOSE, site);
+        let take_all = |messages: &mut Messages<T>| match messages {
+            Messages::Left(queue) => std::mem::replace(queue, Queue::new()),
+            // These go back to their senders.
+            Messages::Offered(_) => Queue::new(),
+        };
+        // SAFETY: this is a thread of the run, and to move a queue runs nothing.
+        let messages = unsafe { self.with_messages(take_all) };
+        drop(messages);
     }
 }
 
-/// A message that was put in.
-pub(super) struct Offer<'a, T> {
-    shared: &'a Shared<T>,
-    ticket: u64,
+#[cold]
+fn elsewhere() -> ! {
+    panic!("a channel was used outside the execution that made it; its other side may be gone")
 }
 
-impl<T> Offer<'_, T> {
-    /// The message, which was not taken and never will be.
-    pub(super) fn take_back(self) -> T {
-        let mut messages = self.shared.messages();
-        let place = messages.iter().position(|message| message.0 == self.ticket);
-        let message = place.and_then(|place| messages.remove(place));
-        message.expect("raddle invariant broken: a message that was not taken is gone").1
-    }
+#[cold]
+fn miscounted() -> ! {
+    unreachable!("raddle invariant broken: the engine counted a message that is not there")
 }

@@ -1,0 +1,208 @@
+//! Messages on their way, in pieces of memory that are used again and never copied.
+
+use std::alloc::Layout;
+use std::marker::PhantomData;
+use std::ptr::NonNull;
+
+use raddle_runtime::blocks;
+
+/// A queue of messages.
+pub(super) struct Queue<T> {
+    /// Where the next message is taken from. If that is where the next one is put, there is none.
+    first: Place,
+    /// Where the next one is put.
+    last: Place,
+    _owns: PhantomData<T>,
+}
+
+/// A place in a piece of memory.
+#[derive(PartialEq)]
+struct Place {
+    /// Null as long as there was no message.
+    piece: *mut Piece,
+    /// From 0 to [`Queue::ROOM`]: at the end, it is the first place of the next piece.
+    index: usize,
+}
+
+/// The beginning of a piece; [`Queue::ROOM`] messages come behind it.
+struct Piece {
+    /// The piece that was filled next. Written when there is one.
+    next: *mut Piece,
+}
+
+impl<T> Queue<T> {
+    const EMPTY: Place = Place { piece: std::ptr::null_mut(), index: Self::ROOM };
+
+    /// How many messages go into a piece: as many as fit into a block that is kept for later, unless
+    /// that are few.
+    const ROOM: usize = {
+        let left = blocks::SIZE.saturating_sub(Self::OFFSET);
+        let fit = if size_of::<T>() == 0 { left } else { left / size_of::<T>() };
+        if fit >= 4 { fit } else { 16 }
+    };
+
+    /// Where in a piece its messages begin.
+    const OFFSET: usize = size_of::<Piece>().next_multiple_of(align_of::<T>());
+
+    const LAYOUT: Layout = {
+        let align = if align_of::<T>() > align_of::<Piece>() {
+            align_of::<T>()
+        } else {
+            align_of::<Piece>()
+        };
+        match Layout::from_size_align(Self::OFFSET + Self::ROOM * size_of::<T>(), align) {
+            Ok(layout) => layout,
+            Err(_) => panic!("messages of this size do not fit into memory"),
+        }
+    };
+
+    pub(super) const fn new() -> Queue<T> {
+        Queue { first: Self::EMPTY, last: Self::EMPTY, _owns: PhantomData }
+    }
+
+    /// Puts a message in.
+    #[inline(always)]
+    pub(super) fn push(&mut self, message: T) {
+        if self.last.index == Self::ROOM {
+            self.add_piece();
+        }
+        let place = Self::place(self.last.piece, self.last.index);
+        // SAFETY: the index is less than `ROOM`, so that this is in the piece, and nothing is there.
+        unsafe { place.write(message) };
+        self.last.index += 1;
+    }
+
+    /// Takes out the message that has been there for longest.
+    #[inline(always)]
+    pub(super) fn pop(&mut self) -> Option<T> {
+        if self.first == self.last {
+            return None;
+        }
+        if self.first.index == Self::ROOM {
+            self.next_piece();
+        }
+        let place = Self::place(self.first.piece, self.first.index);
+        self.first.index += 1;
+        // SAFETY: it is a place between the first and the last, where messages were put and not taken, and
+        // nobody will look at it again.
+        Some(unsafe { place.read() })
+    }
+
+    /// Where the message `index` of a piece is.
+    #[inline(always)]
+    fn place(piece: *mut Piece, index: usize) -> *mut T {
+        piece.wrapping_byte_add(Self::OFFSET).cast::<T>().wrapping_add(index)
+    }
+
+    /// The last piece is full, or there is none.
+    #[inline(never)]
+    fn add_piece(&mut self) {
+        let piece = blocks::allocate(Self::LAYOUT).cast::<Piece>().as_ptr();
+        if self.last.piece.is_null() {
+            self.first = Place { piece, index: 0 };
+        } else {
+            // SAFETY: the piece is there until all of its messages and the next piece are reached, and
+            // then it is not the last.
+            unsafe { (*self.last.piece).next = piece };
+        }
+        self.last = Place { piece, index: 0 };
+    }
+
+    /// The first piece is used up, and there is a message behind it.
+    #[inline(never)]
+    fn next_piece(&mut self) {
+        let used = self.first.piece;
+        // SAFETY: there is a message, so that the last piece is another one, and each before it has a next.
+        let piece = unsafe { (*used).next };
+        self.first = Place { piece, index: 0 };
+        Self::free(used);
+    }
+
+    fn free(piece: *mut Piece) {
+        if let Some(memory) = NonNull::new(piece) {
+            // SAFETY: `add_piece` allocated it so, and nobody refers to it any more.
+            unsafe { blocks::give_back(memory.cast(), Self::LAYOUT) };
+        }
+    }
+}
+
+impl<T> Drop for Queue<T> {
+    fn drop(&mut self) {
+        // Each is moved out first: what it does when it is dropped must not be seen to happen in memory
+        // that is kept.
+        while let Some(message) = self.pop() {
+            drop(message);
+        }
+        Self::free(self.last.piece);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+    use std::rc::Rc;
+
+    use super::Queue;
+
+    /// Does the same with a queue and with one of the standard library.
+    fn compare<T: Clone + PartialEq + std::fmt::Debug>(message: impl Fn(usize) -> T) {
+        let mut number = 0;
+        for most in [1, 3, 20, 100] {
+            let (mut queue, mut expected) = (Queue::new(), VecDeque::new());
+            let mut random = 7u64;
+            for _ in 0..1_000 {
+                random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                for _ in 0..random >> 33 & 7 {
+                    if random >> 62 < 2 && expected.len() < most {
+                        number += 1;
+                        queue.push(message(number));
+                        expected.push_back(message(number));
+                    } else {
+                        assert_eq!(queue.pop(), expected.pop_front());
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn messages_of_all_sizes_come_in_order() {
+        compare(|_| ());
+        compare(|number| number as u8);
+        compare(|number| number as u64);
+        compare(|number| [number as u128; 3]);
+        compare(|number| [number; 40]);
+        compare(|number| number.to_string());
+    }
+
+    #[test]
+    fn messages_that_are_aligned_widely() {
+        #[derive(Clone, PartialEq, Debug)]
+        #[repr(align(256))]
+        struct Wide(usize);
+        let mut queue = Queue::new();
+        for number in 0..40 {
+            queue.push(Wide(number));
+        }
+        for number in 0..40 {
+            let wide = queue.pop();
+            assert_eq!(wide, Some(Wide(number)));
+        }
+        compare(Wide);
+    }
+
+    #[test]
+    fn what_is_left_is_dropped_once() {
+        let message = Rc::new(());
+        let mut queue = Queue::new();
+        for _ in 0..50 {
+            queue.push(message.clone());
+        }
+        for _ in 0..20 {
+            queue.pop();
+        }
+        assert_eq!(Rc::strong_count(&message), 31);
+        drop(queue);
+        assert_eq!(Rc::strong_count(&message), 1);
+    }
+}
