@@ -13,8 +13,8 @@ pub trait Backend: Sized {
     /// A pool without coroutines, which will have stacks of at least this size.
     fn new(stack_size: usize, entry: fn() -> !) -> Self;
 
-    /// A run begins: no thread has work.
-    fn begin(&mut self);
+    /// A run begins: no thread has work. Thread 0 gets a coroutine.
+    fn begin(&mut self) -> io::Result<()>;
 
     /// Gives `thread`, which is about to start, a coroutine: the one it had in an earlier run, a new
     /// one, or, once there are many, that of a thread that has `ended`.

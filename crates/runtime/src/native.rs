@@ -21,7 +21,8 @@ pub struct Native {
     /// The host's, while a coroutine runs.
     host: *mut u8,
     stacks: Vec<Stack>,
-    /// Whether a coroutine went from one thread to another in this run.
+    /// Whether thread 0 may have none, because a coroutine went from one thread to another in this run or
+    /// there is none at all.
     handed_on: bool,
 }
 
@@ -33,19 +34,13 @@ impl Backend for Native {
             saved: Box::default(),
             host: std::ptr::null_mut(),
             stacks: Vec::new(),
-            handed_on: false,
+            handed_on: true,
         }
     }
 
     #[inline(always)]
-    fn begin(&mut self) {
-        if self.handed_on {
-            // The first threads to start get what coroutines there are.
-            self.handed_on = false;
-            let mut saved = std::mem::take(&mut self.saved).into_vec();
-            saved.retain(|saved| !saved.is_null());
-            self.saved = saved.into_boxed_slice();
-        }
+    fn begin(&mut self) -> io::Result<()> {
+        if self.handed_on { self.seat_anew() } else { Ok(()) }
     }
 
     #[inline(always)]
@@ -102,6 +97,17 @@ impl Drop for Native {
 }
 
 impl Native {
+    /// The first threads to start get what coroutines there are.
+    #[cold]
+    fn seat_anew(&mut self) -> io::Result<()> {
+        let mut saved = std::mem::take(&mut self.saved).into_vec();
+        saved.retain(|saved| !saved.is_null());
+        self.saved = saved.into_boxed_slice();
+        self.seat(0, || None)?;
+        self.handed_on = false;
+        Ok(())
+    }
+
     #[cold]
     fn seat_first_time(
         &mut self,

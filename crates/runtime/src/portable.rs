@@ -44,11 +44,12 @@ impl Backend for Portable {
         }
     }
 
-    fn begin(&mut self) {
+    fn begin(&mut self) -> io::Result<()> {
         if self.handed_on {
             self.handed_on = false;
             self.seats.retain(Option::is_some);
         }
+        self.seat(0, || None)
     }
 
     fn seat(&mut self, thread: usize, ended: impl FnOnce() -> Option<usize>) -> io::Result<()> {

@@ -1,8 +1,6 @@
 //! One execution on coroutines: announcements in, switches out, and clearing up at the end.
 
-use std::any::Any;
 use std::cell::{Cell, RefCell, UnsafeCell};
-use std::rc::Rc;
 
 use raddle_core::{Action, Chooser, Effect, ObjectId, Op, Site, ThreadId, ThreadOp};
 use raddle_engine::known::{AnyOp, Known, LifeOp};
@@ -13,14 +11,13 @@ use crate::runtime::Options;
 use crate::{Backend, Body, panics};
 
 mod entries;
+mod extras;
 mod heap;
 mod keep;
 mod panicked;
 mod teardown;
 
-use heap::Heap;
-use keep::Kept;
-use panicked::Panics;
+use extras::Extras;
 use teardown::Teardown;
 
 /// The coroutines and who runs on them; kept from run to run.
@@ -28,22 +25,9 @@ pub(crate) struct Crew<B> {
     backend: UnsafeCell<B>,
     /// What the thread that is switched to for the first time is to run.
     body: Cell<Option<Body>>,
-    /// By [`ThreadId`]: what the mirror keeps for a thread. Nothing is left after a run, unless a
-    /// thread got stuck.
-    belongings: RefCell<Vec<Option<Rc<dyn Any>>>>,
     /// What the program calls its threads, as it last said, and in which run.
     thread_names: RefCell<Vec<(ThreadId, String, u64)>>,
-    /// What the program calls objects of the run.
-    object_names: RefCell<Vec<(ObjectId, String)>>,
-    /// By [`ThreadId`]: how often something went wrong for a thread of the run without a reason.
-    spurious: RefCell<Vec<u32>>,
-    /// Threads that are unwinding from a panic. The standard library knows only that some thread on
-    /// this OS thread is.
-    unwinding: RefCell<Vec<ThreadId>>,
-    /// Panics that left threads of the run without ending it.
-    panics: Panics,
-    kept: Kept,
-    heap: Heap,
+    extras: Extras,
     teardown: Teardown,
     ways: Ways,
     options: Options,
@@ -54,14 +38,8 @@ impl<B: Backend> Crew<B> {
         Crew {
             backend: UnsafeCell::new(backend),
             body: Cell::new(None),
-            belongings: RefCell::new(Vec::new()),
             thread_names: RefCell::new(Vec::new()),
-            object_names: RefCell::new(Vec::new()),
-            spurious: RefCell::new(Vec::new()),
-            unwinding: RefCell::new(Vec::new()),
-            panics: Panics::default(),
-            kept: Kept::default(),
-            heap: Heap::default(),
+            extras: Extras::default(),
             teardown: Teardown::default(),
             ways: options.ways(),
             options,
@@ -87,19 +65,19 @@ impl<B: Backend> Crew<B> {
     }
 
     fn call_object(&self, object: ObjectId, name: &str) {
-        let mut names = self.object_names.borrow_mut();
+        let mut names = self.extras.get().object_names.borrow_mut();
         names.retain(|known| known.0 != object);
         names.push((object, name.to_owned()));
     }
 
     pub(crate) fn object_names(&self) -> Vec<(ObjectId, String)> {
-        self.object_names.borrow().clone()
+        self.extras.look().object_names.borrow().clone()
     }
 
     pub(crate) fn abandon(self) {
         self.backend.into_inner().abandon();
         // The stuck thread will not need them, and their destructors would run outside of any run.
-        std::mem::forget(self.belongings);
+        std::mem::forget(self.extras.into_parts().belongings);
         port::nobody_has_belongings();
     }
 }
@@ -144,9 +122,9 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         crew: &'a mut Crew<B>,
         program: &'a dyn Fn(),
     ) -> Run<'a, B, M, C> {
-        crew.unwinding.get_mut().clear();
-        crew.object_names.get_mut().clear();
-        crew.spurious.get_mut().clear();
+        if crew.extras.are_used() {
+            crew.extras.clear();
+        }
         Run {
             engine,
             crew,
@@ -164,17 +142,30 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     pub(crate) fn execute(&self, epoch: u64) -> Result<(), Stuck> {
         self.with_engine(Engine::reset);
         // SAFETY: no coroutine runs, and the reference ends with the statement.
-        unsafe { &mut *self.crew.backend.get() }.begin();
-        self.seat(ThreadId::MAIN);
+        if let Err(error) = unsafe { &mut *self.crew.backend.get() }.begin() {
+            self.no_stack(ThreadId::MAIN, &error);
+        }
         let this: *const Self = self;
         // SAFETY: the entries take a pointer to this type, and `self` outlives `disconnect` below.
         unsafe {
             port::connect(this.cast(), self.entries(), epoch, self.crew.ways);
         }
         // Ends the connection also if raddle itself panics.
-        let _connection = Connection;
+        let connection = Connection;
         self.enter(ThreadId::MAIN);
-        if !self.crew.panics.is_empty() {
+        let is_ordinary = self.with_engine(|engine| engine.was_ordinary());
+        let result =
+            if is_ordinary && !self.crew.extras.are_used() { Ok(()) } else { self.clear_up() };
+        std::mem::forget(connection);
+        port::disconnect();
+        result
+    }
+
+    /// After the end of a run that leaves anything behind.
+    #[cold]
+    fn clear_up(&self) -> Result<(), Stuck> {
+        let extras = self.crew.extras.look();
+        if !extras.panics.is_empty() {
             self.blame_unheard();
         }
         let result = if self.with_engine(|engine| engine.trace().pending.is_empty()) {
@@ -188,8 +179,8 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         if self.crew.ways.heap && result.is_ok() {
             self.tell_what_is_left();
         }
-        if !self.crew.kept.is_empty() {
-            self.crew.kept.put_back();
+        if !extras.kept.is_empty() {
+            extras.kept.put_back();
         }
         result
     }
@@ -197,7 +188,8 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     #[inline(always)]
     fn entries(&self) -> &'static Entries {
         if self.crew.ways.heap {
-            self.crew.heap.clear();
+            // There is something to tell after the run.
+            self.crew.extras.get();
             return const { &Self::WATCHED };
         }
         const { &Self::ENTRIES }
@@ -355,7 +347,8 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     #[cold]
     fn is_spurious(&self, site: Site) -> bool {
         let me = self.thread.get().index();
-        let used = || self.crew.spurious.borrow().get(me).copied().unwrap_or(0);
+        let extras = self.crew.extras.get();
+        let used = || extras.spurious.borrow().get(me).copied().unwrap_or(0);
         if self.phase.get().is_over() || used() >= self.crew.options.spurious {
             return false;
         }
@@ -363,7 +356,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
             Op::new(ObjectId::NONE, Action::Choose { bound: 2 }).into_words();
         let chosen = self.submit::<AnyOp>(head, first, second, site) == Effect::Value(1);
         if chosen {
-            let mut all = self.crew.spurious.borrow_mut();
+            let mut all = extras.spurious.borrow_mut();
             if all.len() <= me {
                 all.resize(me + 1, 0);
             }
@@ -417,7 +410,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
 
     /// Whether threads are in the middle of unwinding, apart from one that has just ended or been caught.
     fn others_unwind(&self) -> bool {
-        !self.crew.unwinding.borrow().is_empty()
+        !self.crew.extras.look().unwinding.borrow().is_empty()
     }
 
     fn spawn(&self, body: Body, site: Site) -> ThreadId {
@@ -476,11 +469,9 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         if let Err(payload) = result {
             self.finish_panic(me, payload);
         }
-        if self.phase.get().is_over() {
+        if self.phase.get() != Phase::Running && !self.goes_on() {
             return self.exit_after_end(me);
         }
-        let others_unwind = self.phase.get() == Phase::Unwinding && self.others_unwind();
-        self.phase.set(if others_unwind { Phase::Unwinding } else { Phase::Running });
         let turn = self.with_engine(|engine| engine.submit_exit(me));
         if turn.is_of(me) {
             return self.exit_now(me);
@@ -488,7 +479,19 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         if let Some(thread) = turn.thread() {
             self.thread.set(thread);
         }
-        Parting { pool: self.crew.backend.get().cast(), from: me, to: turn, ended: false }
+        self.part(me, turn, false)
+    }
+
+    /// Whether the run goes on, and if so in which phase, when a thread ends that has not announced
+    /// anything yet or during a panic.
+    #[cold]
+    fn goes_on(&self) -> bool {
+        let phase = self.phase.get();
+        if !phase.is_over() {
+            let others_unwind = phase == Phase::Unwinding && self.others_unwind();
+            self.phase.set(if others_unwind { Phase::Unwinding } else { Phase::Running });
+        }
+        !phase.is_over()
     }
 
     /// It is the turn of a thread that announced its exit, or the run is over.
@@ -507,26 +510,28 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         if let Some(thread) = turn.thread() {
             self.thread.set(thread);
         }
-        Parting { pool: self.crew.backend.get().cast(), from: me, to: turn, ended: true }
+        self.part(me, turn, true)
+    }
+
+    #[inline(always)]
+    fn part(&self, from: ThreadId, to: Turn, ended: bool) -> Parting {
+        Parting::new(self.crew.backend.get().cast(), from, to, ended)
     }
 
     /// Destructors of other threads may wait for the end of `me`.
     #[cold]
     fn exit_after_end(&self, me: ThreadId) -> Parting {
         self.with_engine(|engine| engine.settle_exit(me));
-        Parting { pool: self.crew.backend.get().cast(), from: me, to: Turn::END, ended: true }
+        self.part(me, Turn::END, true)
     }
 }
 
-/// Ends the connection of a run when dropped.
+/// Ends the connection of a run if raddle itself panics.
 struct Connection;
 
 impl Drop for Connection {
-    #[inline(always)]
     fn drop(&mut self) {
         port::disconnect();
-        if std::thread::panicking() {
-            panics::tell();
-        }
+        panics::tell();
     }
 }

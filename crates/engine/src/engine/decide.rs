@@ -76,7 +76,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         }
         if self.enabled.is_empty() {
             if self.alive == 0 && self.followed >= self.plan.prefix.len() {
-                // The ordinary end: there is nothing to write down.
+                // The ordinary end, unless `exit` saw to it: there is nothing to write down.
                 self.over = true;
                 self.lease = 0;
                 return Turn::END;
@@ -205,6 +205,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
 
     /// The answer to a point that is not about threads. `None` if the run ended instead.
     fn answer(&mut self, point: &Point<'_>) -> Option<usize> {
+        self.unusual = true;
         self.trace.choices += u64::from(point.options() > 1);
         if self.followed < self.plan.prefix.len() {
             let expected = self.plan.prefix[self.followed];

@@ -30,6 +30,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     /// Notes an access to a plain variable by the running thread, which is no scheduling point.
     pub fn touch(&mut self, by: ThreadId, object: ObjectId, writes: bool, site: Site) {
         if !self.over {
+            self.unusual = true;
             let after = self.trace.events.len();
             self.trace.plain.push(PlainAccess { thread: by, after, object, writes, site });
         }
@@ -39,6 +40,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     /// after.
     #[cold]
     pub fn created(&mut self, creation: Creation) {
+        self.unusual = true;
         let Creation { object, thread, after, .. } = creation;
         let place = self.trace.plain.partition_point(|access| access.after < after);
         let write = PlainAccess { thread, after, object, writes: true, site: Site::UNKNOWN };
@@ -48,6 +50,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     /// Tells what nobody has freed, after the run.
     #[cold]
     pub fn left(&mut self, unfreed: Vec<Creation>) {
+        self.unusual = true;
         self.trace.unfreed = unfreed;
     }
 

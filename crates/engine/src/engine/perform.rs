@@ -9,7 +9,7 @@ use super::{Engine, NOBODY, Turn};
 use crate::Memory;
 use crate::known::{Known, LifeOp};
 use crate::object::Object;
-use crate::objects::Shape;
+use crate::objects::{Life, Shape};
 
 impl<M: Memory, C: Chooser> Engine<M, C> {
     /// Performs what `by`, whose turn it is, announced; spawns are [`start`](Engine::start)ed and
@@ -157,6 +157,15 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     /// Performs the exit that `by`, whose turn it is, announced. Whose turn is it now?
     #[inline(always)]
     pub fn exit(&mut self, by: ThreadId) -> Turn {
+        if self.alive == 1 && self.followed >= self.plan.prefix.len() && !M::WEAK {
+            self.exit_last(by);
+            return Turn::END;
+        }
+        self.exit_among_others(by)
+    }
+
+    #[inline(never)]
+    fn exit_among_others(&mut self, by: ThreadId) -> Turn {
         let life = self.threads[by.index()].life;
         let op = Op::new(life, Action::Thread(ThreadOp::Exit));
         self.perform_on_object::<LifeOp, true>(by, op, Site::UNKNOWN, None, None);
@@ -164,6 +173,32 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.alive -= 1;
         self.threads[by.index()].next_waiter = core::mem::replace(&mut self.ended, by.0);
         self.next_turn()
+    }
+
+    /// The last thread ends, and with it the run, in the ordinary way: nobody is left to hear of it.
+    #[inline(always)]
+    fn exit_last(&mut self, by: ThreadId) {
+        let thread = &mut self.threads[by.index()];
+        let id = EventId { thread: by, index: thread.events };
+        let op = Op::new(thread.life, Action::Thread(ThreadOp::Exit));
+        // First, so that little has to be saved for the case that the list must grow.
+        self.trace.events.push(Event { id, op, effect: Effect::None, site: Site::UNKNOWN });
+        let slot = &mut self.objects[thread.life.index()];
+        let Object::Life(life) = &mut slot.object else { wrong_object() };
+        *life = Life::Ended;
+        let name = thread.name.advance();
+        let hash = fingerprint::event_on_object(name, Access::Update, &mut slot.history);
+        thread.events += 1;
+        thread.place = NOBODY;
+        self.pending[by.index()].enabled = false;
+        self.enabled.clear();
+        if C::GRANTS_LEASES {
+            self.stale.clear();
+            self.lease = 0;
+        }
+        self.alive = 0;
+        self.over = true;
+        self.add_to_fingerprint(hash);
     }
 
     /// Announces and performs in one go what `by` is about to do, if the chooser has allowed it to

@@ -96,17 +96,17 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
             run.crew.call_object(object, name);
         }
         fn allocated_entry(run, address: usize, size: usize) {
-            run.crew.heap.allocated(run.thread.get(), address, size);
+            run.crew.extras.get().heap.allocated(run.thread.get(), address, size);
         }
         fn freed_entry(run, address: usize) {
-            run.crew.heap.freed(address);
+            run.crew.extras.get().heap.freed(address);
         }
         fn born_entry(run, object: ObjectId, address: usize) {
             run.born(object, address);
         }
         fn keep_entry(run, place: *mut u8, size: usize) {
             // SAFETY: promised to the port.
-            unsafe { run.crew.kept.keep(place, size) }
+            unsafe { run.crew.extras.get().kept.keep(place, size) }
         }
         fn newest_entry(run, object: ObjectId) -> u64 {
             run.with_engine(|engine| engine.newest(object))
@@ -130,12 +130,12 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
             run.with_engine(|engine| engine.advance(run.thread.get(), nanos));
         }
         fn belongings_entry(run) -> Option<Rc<dyn Any>> {
-            let all = run.crew.belongings.borrow();
+            let all = run.crew.extras.look().belongings.borrow();
             all.get(run.thread.get().index()).and_then(Clone::clone)
         }
         fn endow_entry(run, belongings: Option<Rc<dyn Any>>) {
             let me = run.thread.get().index();
-            let mut all = run.crew.belongings.borrow_mut();
+            let mut all = run.crew.extras.get().belongings.borrow_mut();
             if all.len() <= me {
                 all.resize(me + 1, None);
             }
@@ -159,7 +159,7 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
             run.exit()
         }
         fn panicked_entry(run) {
-            run.crew.unwinding.borrow_mut().push(run.thread.get());
+            run.crew.extras.get().unwinding.borrow_mut().push(run.thread.get());
             if !run.phase.get().is_over() {
                 run.phase.set(Phase::Unwinding);
             }
@@ -168,7 +168,7 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
             run.is_unwinding(run.thread.get())
         }
         fn take_panic_entry(run, thread: ThreadId) -> Option<Box<dyn Any + Send>> {
-            run.crew.panics.take(thread)
+            run.crew.extras.look().panics.take(thread)
         }
         fn guards_entry(run, address: usize) -> bool {
             // SAFETY: only looks, on behalf of the program under test, while no coroutine operation

@@ -132,12 +132,12 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
     unsafe fn go_on(run: *const ()) {
         // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
         let run: &Self = unsafe { &*run.cast() };
-        run.crew.heap.steps.set(run.with_engine(|engine| engine.trace().events.len()));
+        run.crew.extras.look().heap.steps.set(run.with_engine(|engine| engine.trace().events.len()));
     }
 
     /// An object was first used, which is at this address.
     pub(super) fn born(&self, object: ObjectId, address: usize) {
-        if let Some(creation) = self.crew.heap.find(address, object) {
+        if let Some(creation) = self.crew.extras.look().heap.find(address, object) {
             self.with_engine(|engine| engine.created(creation));
         }
     }
@@ -145,7 +145,7 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
     /// After the run.
     pub(super) fn tell_what_is_left(&self) {
         port::unnoted(|| {
-            let left = self.crew.heap.left();
+            let left = self.crew.extras.look().heap.left();
             self.with_engine(|engine| engine.left(left));
         });
     }
