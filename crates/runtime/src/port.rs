@@ -66,6 +66,8 @@ pub(crate) struct Port {
     epoch: Cell<u64>,
     /// The run's state, behind the types that `entries` know.
     run: Cell<*const ()>,
+    /// The run's engine, likewise: the next choice has to wait for one pointer less.
+    engine: Cell<*mut ()>,
     /// What may be called with `run`; outside a run, what says that there is none.
     entries: Cell<&'static Entries>,
     ways: Cell<Ways>,
@@ -81,6 +83,7 @@ thread_local! {
         Port {
             epoch: Cell::new(0),
             run: Cell::new(std::ptr::null()),
+            engine: Cell::new(std::ptr::null_mut()),
             entries: Cell::new(&OUTSIDE),
             ways: Cell::new(Ways { plain: Plain::Noted, spurious: false, heap: false }),
             is_noting: Cell::new(false),
@@ -436,13 +439,20 @@ pub(crate) fn finish(result: Caught) -> Parting {
 /// # Safety
 /// `run` is what `entries` take, until [`disconnect`].
 #[inline(always)]
-pub(crate) unsafe fn connect(run: *const (), entries: &'static Entries, epoch: u64, ways: Ways) {
+pub(crate) unsafe fn connect(
+    run: *const (),
+    engine: *mut (),
+    entries: &'static Entries,
+    epoch: u64,
+    ways: Ways,
+) {
     let port = port();
     if port.epoch.get() != 0 {
         nested();
     }
     port.epoch.set(epoch);
     port.run.set(run);
+    port.engine.set(engine);
     port.ways.set(ways);
     // For a signal handler that comes in between.
     compiler_fence(Ordering::SeqCst);
@@ -469,7 +479,7 @@ impl Port {
         let [head, first, second] = op.into_words();
         let submit = self.entries.get().submit[kind as usize];
         // SAFETY: both were set together by `connect`, for a run that has not ended.
-        unsafe { submit(self.run.get(), head, first, second, site) }
+        unsafe { submit(self.run.get(), head, first, second, site, self.engine.get()) }
     }
 
     #[inline(always)]

@@ -148,7 +148,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         let this: *const Self = self;
         // SAFETY: the entries take a pointer to this type, and `self` outlives `disconnect` below.
         unsafe {
-            port::connect(this.cast(), self.entries(), epoch, self.crew.ways);
+            port::connect(this.cast(), self.engine.cast(), self.entries(), epoch, self.crew.ways);
         }
         // Ends the connection also if raddle itself panics.
         let connection = Connection;
@@ -279,48 +279,63 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     /// Words and not an [`Op`], so that the common path keeps them in registers whatever the others
     /// do; `K` tells the compiler what is known of the operation.
     #[inline(always)]
-    fn submit<K: Known>(&self, head: u64, first: u64, second: u64, site: Site) -> Effect {
+    fn submit<K: Known>(
+        &self,
+        engine: *mut Engine<M, C>,
+        head: u64,
+        first: u64,
+        second: u64,
+        site: Site,
+    ) -> Effect {
         if !C::GRANTS_LEASES {
-            return self.submit_and_wait::<K>(head, first, second, site);
+            return self.submit_and_wait::<K>(engine, head, first, second, site);
         }
         if matches!(self.phase.get(), Phase::Running) {
             let op = Op::from_words(head, first, second);
             // Not by `with_engine`: a closure would take the operation through memory.
             // SAFETY: as there.
-            let engine = unsafe { &mut *self.engine };
+            let engine = unsafe { &mut *engine };
             if let Some(effect) = engine.perform_on_lease::<K>(self.thread.get(), op, site) {
                 return effect;
             }
         }
-        self.submit_without_lease::<K>(head, first, second, site)
+        self.submit_without_lease::<K>(engine, head, first, second, site)
     }
 
     /// Apart from the path with a lease, which then needs few registers and saves none.
     #[inline(never)]
     fn submit_without_lease<K: Known>(
         &self,
+        engine: *mut Engine<M, C>,
         head: u64,
         first: u64,
         second: u64,
         site: Site,
     ) -> Effect {
-        self.submit_and_wait::<K>(head, first, second, site)
+        self.submit_and_wait::<K>(engine, head, first, second, site)
     }
 
     #[inline(always)]
-    fn submit_and_wait<K: Known>(&self, head: u64, first: u64, second: u64, site: Site) -> Effect {
+    fn submit_and_wait<K: Known>(
+        &self,
+        engine: *mut Engine<M, C>,
+        head: u64,
+        first: u64,
+        second: u64,
+        site: Site,
+    ) -> Effect {
         let me = self.thread.get();
         let op = Op::from_words(head, first, second);
         let turn = match self.phase.get() {
             Phase::Running => {
                 // SAFETY: as for `with_engine`.
-                let engine = unsafe { &mut *self.engine };
+                let engine = unsafe { &mut *engine };
                 engine.submit_again::<K>(me, op, site)
             }
             Phase::Starting => {
                 self.phase.set(Phase::Running);
                 // SAFETY: as above.
-                let engine = unsafe { &mut *self.engine };
+                let engine = unsafe { &mut *engine };
                 engine.submit_first::<K>(me, op, site)
             }
             Phase::Unwinding | Phase::Teardown | Phase::Discarding => {
@@ -354,7 +369,8 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         }
         let [head, first, second] =
             Op::new(ObjectId::NONE, Action::Choose { bound: 2 }).into_words();
-        let chosen = self.submit::<AnyOp>(head, first, second, site) == Effect::Value(1);
+        let chosen =
+            self.submit::<AnyOp>(self.engine, head, first, second, site) == Effect::Value(1);
         if chosen {
             let mut all = extras.spurious.borrow_mut();
             if all.len() <= me {

@@ -11,7 +11,7 @@ use crate::Body;
 /// How the body of a thread ended.
 pub(crate) type Caught = Result<(), Box<dyn Any + Send>>;
 
-type Submit = unsafe fn(*const (), u64, u64, u64, Site) -> Effect;
+type Submit = unsafe fn(*const (), u64, u64, u64, Site, *mut ()) -> Effect;
 
 /// What a run offers, without its types.
 #[derive(Copy, Clone)]
@@ -123,7 +123,7 @@ pub(crate) enum Plain {
 
 /// The entries outside a run: whoever calls them forgot to look.
 pub(super) static OUTSIDE: Entries = Entries {
-    submit: [|_, _, _, _, _| outside(); 5],
+    submit: [|_, _, _, _, _, _| outside(); 5],
     declare: |_, _, _| outside(),
     touch: |_, _, _, _| outside(),
     is_racy: |_, _| outside(),

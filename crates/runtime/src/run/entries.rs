@@ -65,20 +65,20 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
     };
 
     erased! {
-        fn submit_entry(run, head: u64, first: u64, second: u64, site: Site) -> Effect {
-            run.submit::<AnyOp>(head, first, second, site)
+        fn submit_entry(run, head: u64, first: u64, second: u64, site: Site, engine: *mut ()) -> Effect {
+            run.submit::<AnyOp>(engine.cast(), head, first, second, site)
         }
-        fn submit_atomic_entry(run, head: u64, first: u64, second: u64, site: Site) -> Effect {
-            run.submit::<AtomicOp>(head, first, second, site)
+        fn submit_atomic_entry(run, head: u64, first: u64, second: u64, site: Site, engine: *mut ()) -> Effect {
+            run.submit::<AtomicOp>(engine.cast(), head, first, second, site)
         }
-        fn submit_lock_entry(run, head: u64, first: u64, second: u64, site: Site) -> Effect {
-            run.submit::<LockOp>(head, first, second, site)
+        fn submit_lock_entry(run, head: u64, first: u64, second: u64, site: Site, engine: *mut ()) -> Effect {
+            run.submit::<LockOp>(engine.cast(), head, first, second, site)
         }
-        fn submit_unlock_entry(run, head: u64, first: u64, second: u64, site: Site) -> Effect {
-            run.submit::<UnlockOp>(head, first, second, site)
+        fn submit_unlock_entry(run, head: u64, first: u64, second: u64, site: Site, engine: *mut ()) -> Effect {
+            run.submit::<UnlockOp>(engine.cast(), head, first, second, site)
         }
-        fn submit_notify_entry(run, head: u64, first: u64, second: u64, site: Site) -> Effect {
-            run.submit::<NotifyOp>(head, first, second, site)
+        fn submit_notify_entry(run, head: u64, first: u64, second: u64, site: Site, engine: *mut ()) -> Effect {
+            run.submit::<NotifyOp>(engine.cast(), head, first, second, site)
         }
         fn declare_entry(run, initial: Initial, site: Site) -> ObjectId {
             run.with_engine(|engine| engine.declare(run.thread.get(), initial, site))
@@ -118,7 +118,7 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
             let life = run.with_engine(|engine| engine.life(thread));
             let op = Op::new(life, Action::Thread(ThreadOp::Join));
             let [head, first, second] = op.into_words();
-            run.submit::<JoinOp>(head, first, second, site);
+            run.submit::<JoinOp>(run.engine, head, first, second, site);
         }
         fn parker_entry(run, thread: ThreadId, site: Site) -> ObjectId {
             run.with_engine(|engine| engine.parker(thread, run.thread.get(), site))

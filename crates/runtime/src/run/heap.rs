@@ -91,9 +91,11 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         first: u64,
         second: u64,
         site: Site,
+        engine: *mut (),
     ) -> Effect {
         // SAFETY: promised by the caller.
-        let effect = unsafe { (Self::ENTRIES.submit[KIND])(run, head, first, second, site) };
+        let effect =
+            unsafe { (Self::ENTRIES.submit[KIND])(run, head, first, second, site, engine) };
         // SAFETY: likewise.
         unsafe { Self::go_on(run) };
         effect
@@ -132,7 +134,12 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
     unsafe fn go_on(run: *const ()) {
         // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
         let run: &Self = unsafe { &*run.cast() };
-        run.crew.extras.look().heap.steps.set(run.with_engine(|engine| engine.trace().events.len()));
+        run.crew
+            .extras
+            .look()
+            .heap
+            .steps
+            .set(run.with_engine(|engine| engine.trace().events.len()));
     }
 
     /// An object was first used, which is at this address.

@@ -59,7 +59,13 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         }
         let mut panic = panics::describe(me, &*payload);
         if self.crew.options.joinable_panics && me != ThreadId::MAIN {
-            self.crew.extras.get().panics.0.borrow_mut().push(Left { panic, payload: Some(payload) });
+            self.crew
+                .extras
+                .get()
+                .panics
+                .0
+                .borrow_mut()
+                .push(Left { panic, payload: Some(payload) });
             return;
         }
         panic.message += &self.crew.extras.get().panics.told_before();
