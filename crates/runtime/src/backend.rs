@@ -5,6 +5,10 @@ use std::io;
 /// More threads than this in one run share the stacks of those that have ended.
 pub(crate) const OWN_STACKS: usize = 1024;
 
+/// What goes from coroutine to coroutine with the turn. It travels in a register where possible: whoever
+/// goes on need not wait for anything to be read from its stack.
+pub(crate) type Baton = *const ();
+
 /// A pool of coroutines, one for each thread of the program, and the host that enters them.
 ///
 /// Each coroutine runs the `entry` the pool was made with, which never returns: it leaves and is
@@ -28,21 +32,23 @@ pub trait Backend: Sized {
     /// # Safety
     /// `this` points to a pool, nobody holds a reference into it, `to` has a coroutine, and the
     /// caller is not itself running on one.
-    unsafe fn enter(this: *mut Self, to: usize);
+    unsafe fn enter(this: *mut Self, to: usize, baton: Baton);
 
-    /// From the coroutine of `from`: continues `to`, and returns when somebody continues `from`.
+    /// From the coroutine of `from`: continues `to`, and returns when somebody continues `from`: with the
+    /// baton that was handed over then.
     ///
     /// # Safety
     /// `this` points to a pool, nobody holds a reference into it, the caller runs on the coroutine
     /// of `from`, and `to` has another one.
-    unsafe fn switch(this: *mut Self, from: usize, to: usize);
+    unsafe fn switch(this: *mut Self, from: usize, to: usize, baton: Baton) -> Baton;
 
-    /// From the coroutine of `from`: continues the host, and returns when somebody continues `from`.
+    /// From the coroutine of `from`: continues the host, and returns when somebody continues `from`,
+    /// likewise.
     ///
     /// # Safety
     /// `this` points to a pool, nobody holds a reference into it, and the caller runs on the
     /// coroutine of `from`.
-    unsafe fn leave(this: *mut Self, from: usize);
+    unsafe fn leave(this: *mut Self, from: usize) -> Baton;
 
     /// Gives the pool up without touching its stacks, because something on them cannot be dropped.
     fn abandon(self);

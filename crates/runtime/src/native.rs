@@ -8,7 +8,7 @@ use std::arch::asm;
 use std::io;
 
 use crate::Backend;
-use crate::backend::OWN_STACKS;
+use crate::backend::{Baton, OWN_STACKS};
 use crate::stack::{Stack, give_back};
 
 /// The inline-assembly back end.
@@ -56,33 +56,33 @@ impl Backend for Native {
     }
 
     #[inline(always)]
-    unsafe fn enter(this: *mut Native, to: usize) {
+    unsafe fn enter(this: *mut Native, to: usize, baton: Baton) {
         // SAFETY: the caller promises that `this` points to a pool.
         let save = unsafe { &raw mut (*this).host };
         // SAFETY: as above, and no reference into it exists; this one ends with the statement.
         let load = unsafe { &(&(*this).saved)[to] as *const *mut u8 };
         // SAFETY: `load` is the saved stack pointer of a coroutine that is not running.
-        unsafe { switch(save, load) }
+        unsafe { switch(save, load, baton) };
     }
 
     #[inline(always)]
-    unsafe fn switch(this: *mut Native, from: usize, to: usize) {
+    unsafe fn switch(this: *mut Native, from: usize, to: usize, baton: Baton) -> Baton {
         // SAFETY: the caller promises that `this` points to a pool nobody has a reference into.
         let saved = unsafe { &mut (*this).saved };
         let load = &saved[to] as *const *mut u8;
         let save = &mut saved[from] as *mut *mut u8;
         // SAFETY: `to` is not `from` and so is not running; its stack pointer was saved.
-        unsafe { switch(save, load) }
+        unsafe { switch(save, load, baton) }
     }
 
     #[inline(always)]
-    unsafe fn leave(this: *mut Native, from: usize) {
+    unsafe fn leave(this: *mut Native, from: usize) -> Baton {
         // SAFETY: the caller promises that `this` points to a pool nobody has a reference into.
         let save = unsafe { &mut (&mut (*this).saved)[from] as *mut *mut u8 };
         // SAFETY: as above.
         let load = unsafe { &raw const (*this).host };
         // SAFETY: the host entered a coroutine, or none would run, and saved its stack pointer.
-        unsafe { switch(save, load) }
+        unsafe { switch(save, load, std::ptr::null()) }
     }
 
     fn abandon(mut self) {
@@ -134,13 +134,14 @@ impl Native {
     }
 }
 
-/// Saves the running stack in `save` and goes on with the one in `load`.
+/// Saves the running stack in `save` and goes on with the one in `load`, handing over `baton`. Returns
+/// with what is handed back.
 ///
 /// # Safety
 /// `load` holds a stack pointer that this function saved and that has not been gone on with since,
 /// or one from [`Stack::prepare`].
 #[inline(always)]
-unsafe fn switch(save: *mut *mut u8, load: *const *mut u8) {
+unsafe fn switch(save: *mut *mut u8, load: *const *mut u8, mut baton: Baton) -> Baton {
     // SAFETY: the caller's promise makes the loaded stack end in an address to jump to. What comes
     // back here finds its own stack as it left it: frame pointer, `rbx` and address are popped by
     // whoever goes on, everything else is declared clobbered.
@@ -159,6 +160,7 @@ unsafe fn switch(save: *mut *mut u8, load: *const *mut u8) {
             "pop rbp",
             inlateout("rdi") save => _,
             inlateout("rsi") load => _,
+            inlateout("rdx") baton,
             lateout("r12") _,
             lateout("r13") _,
             lateout("r14") _,
@@ -166,4 +168,5 @@ unsafe fn switch(save: *mut *mut u8, load: *const *mut u8) {
             clobber_abi("sysv64"),
         );
     }
+    baton
 }

@@ -226,52 +226,46 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     #[inline(always)]
     fn enter(&self, thread: ThreadId) {
         self.thread.set(thread);
+        let this: *const Self = self;
         // SAFETY: the host is on no coroutine, and no reference into the pool exists.
-        unsafe { B::enter(self.crew.backend.get(), thread.index()) }
+        unsafe { B::enter(self.crew.backend.get(), thread.index(), this.cast()) }
     }
 
     /// From a coroutine: back to the host.
     #[cold]
     fn leave(&self, thread: ThreadId) {
         // SAFETY: `thread` runs on its coroutine, and no reference into the pool exists.
-        unsafe { B::leave(self.crew.backend.get(), thread.index()) }
+        unsafe { B::leave(self.crew.backend.get(), thread.index()) };
     }
 
-    /// Does as `turn` says, on the coroutine of `me`. Returns when it is the turn of `me` again.
+    /// Does as `turn` says, on the coroutine of `me`. Returns when it is the turn of `me` again, with
+    /// `self`.
     #[inline(always)]
-    fn wait(&self, me: ThreadId, turn: Turn) {
-        if !turn.is_of(me) {
-            self.give_way(me, turn);
-        }
-    }
-
-    /// As [`wait`](Run::wait), when it is not the turn of `me`.
-    #[inline(always)]
-    fn give_way(&self, me: ThreadId, turn: Turn) {
+    fn wait(&self, me: ThreadId, turn: Turn) -> &Self {
         match turn.thread() {
+            _ if turn.is_of(me) => self,
             Some(thread) => self.switch(me, thread),
-            None => self.leave(me),
+            None => {
+                self.leave(me);
+                self
+            }
         }
     }
 
+    /// Lets `thread` go on. Returns with `self` when it is the turn of `me` again. It comes from the thread
+    /// before and not from the stack that is switched to, so that what comes next need not wait for that.
     #[inline(always)]
-    fn switch(&self, me: ThreadId, thread: ThreadId) {
+    fn switch(&self, me: ThreadId, thread: ThreadId) -> &Self {
         self.thread.set(thread);
+        let this: *const Self = self;
         // SAFETY: `me` runs on its coroutine, `thread` is another with its own, and no reference
         // into the pool exists.
-        unsafe { B::switch(self.crew.backend.get(), me.index(), thread.index()) }
-    }
-
-    /// The same as `self`, but not read back from a stack that was just switched to: what comes next
-    /// does not have to wait for that.
-    #[inline(always)]
-    fn again(&self) -> &Self {
-        if cfg!(debug_assertions) {
-            // Where nothing is optimised, looking it up takes longer than waiting.
-            return self;
-        }
-        // SAFETY: the run that is under way is this one; `execute` connected a pointer to it.
-        unsafe { &*port::run().cast() }
+        let baton =
+            unsafe { B::switch(self.crew.backend.get(), me.index(), thread.index(), this.cast()) };
+        debug_assert!(std::ptr::eq(baton, this.cast()));
+        // SAFETY: every switch of a run hands over the run itself, and no thread is switched to in
+        // another one before it has ended.
+        unsafe { &*baton.cast() }
     }
 
     /// Announces the operation made of these words, waits for its turn and performs it.
@@ -294,8 +288,8 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
             let op = Op::from_words(head, first, second);
             // Not by `with_engine`: a closure would take the operation through memory.
             // SAFETY: as there.
-            let engine = unsafe { &mut *engine };
-            if let Some(effect) = engine.perform_on_lease::<K>(self.thread.get(), op, site) {
+            let leased = unsafe { &mut *engine };
+            if let Some(effect) = leased.perform_on_lease::<K>(self.thread.get(), op, site) {
                 return effect;
             }
         }
@@ -342,10 +336,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
                 self.submit_specially(head, first, second, site)
             }
         };
-        if !turn.is_of(me) {
-            self.give_way(me, turn);
-        }
-        let this = self.again();
+        let this = self.wait(me, turn);
         let me = this.thread.get();
         if !matches!(this.phase.get(), Phase::Running) {
             return this.resume_specially(head, first, second, site);
@@ -434,15 +425,14 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         let (child, life) = self.with_engine(|engine| engine.declare_child(me, site));
         self.seat(child);
         let op = Op::new(life, Action::Thread(ThreadOp::Spawn));
-        match self.phase.get() {
+        let this = match self.phase.get() {
             Phase::Running => {
                 let turn = self.with_engine(|engine| engine.submit_again::<LifeOp>(me, op, site));
-                self.wait(me, turn);
+                self.wait(me, turn)
             }
             Phase::Starting | Phase::Unwinding => self.wait(me, self.announce(op, site)),
-            Phase::Teardown | Phase::Discarding => {}
-        }
-        let this = self.again();
+            Phase::Teardown | Phase::Discarding => self,
+        };
         if this.phase.get().is_over() {
             this.refuse_spawn(op, site);
         }
@@ -450,8 +440,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         std::mem::forget(this.crew.body.replace(Some(body)));
         this.with_engine(|engine| engine.start_child(me, child, life, site));
         this.phase.set(Phase::Starting);
-        this.switch(me, child);
-        let this = self.again();
+        let this = this.switch(me, child);
         if this.phase.get().is_over() {
             this.refuse_spawn(op, site);
         }

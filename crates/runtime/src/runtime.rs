@@ -145,8 +145,12 @@ fn part<B: Backend>(parting: &Parting) {
     match parting.to().thread() {
         // SAFETY: the run told its own pool, which outlives its coroutines; the caller runs on the
         // coroutine of the thread that is ending, and `to` has another.
-        Some(to) => unsafe { B::switch(pool, from, to.index()) },
+        Some(to) => unsafe {
+            B::switch(pool, from, to.index(), port::run());
+        },
         // SAFETY: likewise.
-        None => unsafe { B::leave(pool, from) },
+        None => unsafe {
+            B::leave(pool, from);
+        },
     }
 }
