@@ -14,6 +14,9 @@ pub(crate) type Baton = *const ();
 /// Each coroutine runs the `entry` the pool was made with, which never returns: it leaves and is
 /// entered again for its next piece of work. Threads are numbers from zero.
 pub trait Backend: Sized {
+    /// Whether a coroutine may switch to itself, and is quick to do so.
+    const SWITCHES_TO_ITSELF: bool;
+
     /// A pool without coroutines, which will have stacks of at least this size.
     fn new(stack_size: usize, entry: fn() -> !) -> Self;
 
@@ -39,7 +42,8 @@ pub trait Backend: Sized {
     ///
     /// # Safety
     /// `this` points to a pool, nobody holds a reference into it, the caller runs on the coroutine
-    /// of `from`, and `to` has another one.
+    /// of `from`, and `to` has one too: another, unless it may [switch to
+    /// itself](Backend::SWITCHES_TO_ITSELF).
     unsafe fn switch(this: *mut Self, from: usize, to: usize, baton: Baton) -> Baton;
 
     /// From the coroutine of `from`: continues the host, and returns when somebody continues `from`,

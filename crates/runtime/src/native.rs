@@ -27,6 +27,8 @@ pub struct Native {
 }
 
 impl Backend for Native {
+    const SWITCHES_TO_ITSELF: bool = true;
+
     fn new(stack_size: usize, entry: fn() -> !) -> Native {
         Native {
             stack_size,
@@ -69,9 +71,10 @@ impl Backend for Native {
     unsafe fn switch(this: *mut Native, from: usize, to: usize, baton: Baton) -> Baton {
         // SAFETY: the caller promises that `this` points to a pool nobody has a reference into.
         let saved = unsafe { &mut (*this).saved };
-        let load = &saved[to] as *const *mut u8;
-        let save = &mut saved[from] as *mut *mut u8;
-        // SAFETY: `to` is not `from` and so is not running; its stack pointer was saved.
+        let load = &raw const saved[to];
+        let save = &raw mut saved[from];
+        // SAFETY: if `to` is not `from` it is not running, and its stack pointer was saved; otherwise it is
+        // saved now.
         unsafe { switch(save, load, baton) }
     }
 
@@ -139,7 +142,7 @@ impl Native {
 ///
 /// # Safety
 /// `load` holds a stack pointer that this function saved and that has not been gone on with since,
-/// or one from [`Stack::prepare`].
+/// or one from [`Stack::prepare`]; or it is `save`.
 #[inline(always)]
 unsafe fn switch(save: *mut *mut u8, load: *const *mut u8, mut baton: Baton) -> Baton {
     // SAFETY: the caller's promise makes the loaded stack end in an address to jump to. What comes

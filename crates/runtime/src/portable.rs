@@ -34,6 +34,8 @@ struct One {
 }
 
 impl Backend for Portable {
+    const SWITCHES_TO_ITSELF: bool = false;
+
     fn new(stack_size: usize, entry: fn() -> !) -> Portable {
         Portable {
             stack_size,

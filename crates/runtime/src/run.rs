@@ -242,8 +242,21 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     /// `self`.
     #[inline(always)]
     fn wait(&self, me: ThreadId, turn: Turn) -> &Self {
+        if turn.is_of(me) { self } else { self.go_on_with(me, turn) }
+    }
+
+    /// As [`wait`](Run::wait), where it may well be anybody's turn: without a branch that would be foreseen
+    /// badly.
+    #[inline(always)]
+    fn wait_in_doubt(&self, me: ThreadId, turn: Turn, has_no_choice: bool) -> &Self {
+        let pays = B::SWITCHES_TO_ITSELF && !C::GRANTS_LEASES && !cfg!(debug_assertions);
+        if pays && !has_no_choice { self.go_on_with(me, turn) } else { self.wait(me, turn) }
+    }
+
+    /// As [`wait`](Run::wait), by a switch in any case.
+    #[inline(always)]
+    fn go_on_with(&self, me: ThreadId, turn: Turn) -> &Self {
         match turn.thread() {
-            _ if turn.is_of(me) => self,
             Some(thread) => self.switch(me, thread),
             None => {
                 self.leave(me);
@@ -258,8 +271,8 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     fn switch(&self, me: ThreadId, thread: ThreadId) -> &Self {
         self.thread.set(thread);
         let this: *const Self = self;
-        // SAFETY: `me` runs on its coroutine, `thread` is another with its own, and no reference
-        // into the pool exists.
+        // SAFETY: `me` runs on its coroutine, `thread` has one too, another unless the back end allows
+        // otherwise, and no reference into the pool exists.
         let baton =
             unsafe { B::switch(self.crew.backend.get(), me.index(), thread.index(), this.cast()) };
         debug_assert!(std::ptr::eq(baton, this.cast()));
@@ -336,7 +349,13 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
                 self.submit_specially(head, first, second, site)
             }
         };
-        let this = self.wait(me, turn);
+        let this = if K::ATOMIC {
+            // SAFETY: as above.
+            let has_no_choice = unsafe { &*engine }.has_no_choice();
+            self.wait_in_doubt(me, turn, has_no_choice)
+        } else {
+            self.wait(me, turn)
+        };
         let me = this.thread.get();
         if !matches!(this.phase.get(), Phase::Running) {
             return this.resume_specially(head, first, second, site);
@@ -424,17 +443,17 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         let me = self.thread.get();
         let (child, life) = self.with_engine(|engine| engine.declare_child(me, site));
         self.seat(child);
-        let op = Op::new(life, Action::Thread(ThreadOp::Spawn));
-        let this = match self.phase.get() {
-            Phase::Running => {
-                let turn = self.with_engine(|engine| engine.submit_again::<LifeOp>(me, op, site));
-                self.wait(me, turn)
-            }
-            Phase::Starting | Phase::Unwinding => self.wait(me, self.announce(op, site)),
-            Phase::Teardown | Phase::Discarding => self,
+        let this = if self.phase.get() == Phase::Running {
+            let op = Op::new(life, Action::Thread(ThreadOp::Spawn));
+            // SAFETY: as for `with_engine`.
+            let engine = unsafe { &mut *self.engine };
+            let turn = engine.submit_again::<LifeOp>(me, op, site);
+            self.wait_in_doubt(me, turn, engine.has_no_choice())
+        } else {
+            self.submit_spawn_specially(life, site)
         };
         if this.phase.get().is_over() {
-            this.refuse_spawn(op, site);
+            this.refuse_spawn(life, site);
         }
         // The child takes it at once; there is nothing that could be dropped.
         std::mem::forget(this.crew.body.replace(Some(body)));
@@ -442,14 +461,25 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         this.phase.set(Phase::Starting);
         let this = this.switch(me, child);
         if this.phase.get().is_over() {
-            this.refuse_spawn(op, site);
+            this.refuse_spawn(life, site);
         }
         child
     }
 
+    /// Announces a spawn in any phase and waits for its turn, or the end of the run.
+    #[cold]
+    fn submit_spawn_specially(&self, life: ObjectId, site: Site) -> &Self {
+        if self.phase.get().is_over() {
+            return self;
+        }
+        let op = Op::new(life, Action::Thread(ThreadOp::Spawn));
+        self.wait(self.thread.get(), self.announce(op, site))
+    }
+
     /// The run is over for a thread in the middle of a spawn: it unwinds, or is stuck in a destructor.
     #[cold]
-    fn refuse_spawn(&self, op: Op, site: Site) -> ! {
+    fn refuse_spawn(&self, life: ObjectId, site: Site) -> ! {
+        let op = Op::new(life, Action::Thread(ThreadOp::Spawn));
         let [head, first, second] = op.into_words();
         self.settle(head, first, second, site);
         unreachable!("raddle invariant broken: a spawn after the end of its run")

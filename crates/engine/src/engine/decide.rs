@@ -20,6 +20,12 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.question()
     }
 
+    /// Whether at most one thread can go on.
+    #[inline(always)]
+    pub fn has_no_choice(&self) -> bool {
+        self.enabled.len() <= 1
+    }
+
     /// Asks the plan who goes next.
     #[inline(always)]
     fn question(&mut self) -> Turn {
