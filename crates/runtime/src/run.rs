@@ -6,6 +6,7 @@ use raddle_core::{Action, Chooser, Effect, ObjectId, Op, Site, ThreadId, ThreadO
 use raddle_engine::known::{AnyOp, Known, LifeOp};
 use raddle_engine::{Engine, Memory, Stuck, Turn};
 
+use crate::backend::Baton;
 use crate::port::{self, Caught, Entries, Parting, Ways};
 use crate::runtime::Options;
 use crate::{Backend, Body, panics};
@@ -245,12 +246,18 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         if turn.is_of(me) { self } else { self.go_on_with(me, turn) }
     }
 
-    /// As [`wait`](Run::wait), where it may well be anybody's turn: without a branch that would be foreseen
-    /// badly.
+    /// Whether a switch to oneself is better than a branch that is foreseen badly.
+    const SWITCHES_IN_DOUBT: bool =
+        B::SWITCHES_TO_ITSELF && !C::GRANTS_LEASES && !cfg!(debug_assertions);
+
+    /// As [`wait`](Run::wait), where it may well be anybody's turn.
     #[inline(always)]
-    fn wait_in_doubt(&self, me: ThreadId, turn: Turn, has_no_choice: bool) -> &Self {
-        let pays = B::SWITCHES_TO_ITSELF && !C::GRANTS_LEASES && !cfg!(debug_assertions);
-        if pays && !has_no_choice { self.go_on_with(me, turn) } else { self.wait(me, turn) }
+    fn wait_in_doubt(&self, me: ThreadId, turn: Turn, engine: *const Engine<M, C>) -> &Self {
+        // SAFETY: as for `with_engine`.
+        if Self::SWITCHES_IN_DOUBT && !unsafe { &*engine }.has_no_choice() {
+            return self.go_on_with(me, turn);
+        }
+        self.wait(me, turn)
     }
 
     /// As [`wait`](Run::wait), by a switch in any case.
@@ -273,12 +280,16 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         let this: *const Self = self;
         // SAFETY: `me` runs on its coroutine, `thread` has one too, another unless the back end allows
         // otherwise, and no reference into the pool exists.
-        let baton =
-            unsafe { B::switch(self.crew.backend.get(), me.index(), thread.index(), this.cast()) };
-        debug_assert!(std::ptr::eq(baton, this.cast()));
+        let baton = unsafe {
+            B::switch(self.crew.backend.get(), me.index(), thread.index(), this as Baton)
+        };
+        if cfg!(debug_assertions) {
+            // Where nothing is optimised, waiting is the least of it.
+            return self;
+        }
         // SAFETY: every switch of a run hands over the run itself, and no thread is switched to in
         // another one before it has ended.
-        unsafe { &*baton.cast() }
+        unsafe { &*(baton as *const Self) }
     }
 
     /// Announces the operation made of these words, waits for its turn and performs it.
@@ -349,13 +360,8 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
                 self.submit_specially(head, first, second, site)
             }
         };
-        let this = if K::ATOMIC {
-            // SAFETY: as above.
-            let has_no_choice = unsafe { &*engine }.has_no_choice();
-            self.wait_in_doubt(me, turn, has_no_choice)
-        } else {
-            self.wait(me, turn)
-        };
+        let this =
+            if K::ATOMIC { self.wait_in_doubt(me, turn, engine) } else { self.wait(me, turn) };
         let me = this.thread.get();
         if !matches!(this.phase.get(), Phase::Running) {
             return this.resume_specially(head, first, second, site);
@@ -448,7 +454,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
             // SAFETY: as for `with_engine`.
             let engine = unsafe { &mut *self.engine };
             let turn = engine.submit_again::<LifeOp>(me, op, site);
-            self.wait_in_doubt(me, turn, engine.has_no_choice())
+            self.wait_in_doubt(me, turn, self.engine)
         } else {
             self.submit_spawn_specially(life, site)
         };

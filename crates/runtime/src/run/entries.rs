@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use raddle_core::{Action, Chooser, Effect, ObjectId, Op, Site, ThreadId, ThreadOp, Token};
 use raddle_engine::known::{AnyOp, AtomicOp, JoinOp, LockOp, NotifyOp, UnlockOp};
-use raddle_engine::{Initial, Memory};
+use raddle_engine::{Engine, Initial, Memory};
 
 use super::{Phase, Run};
 use crate::port::{Caught, Entries, Parting, Pulse};
@@ -64,21 +64,27 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         pulse: Self::pulse_entry,
     };
 
+    /// The engine, as the port told it.
+    #[inline(always)]
+    fn told(&self, engine: *mut ()) -> *mut Engine<M, C> {
+        if cfg!(debug_assertions) { self.engine } else { engine as *mut Engine<M, C> }
+    }
+
     erased! {
         fn submit_entry(run, head: u64, first: u64, second: u64, site: Site, engine: *mut ()) -> Effect {
-            run.submit::<AnyOp>(engine.cast(), head, first, second, site)
+            run.submit::<AnyOp>(run.told(engine), head, first, second, site)
         }
         fn submit_atomic_entry(run, head: u64, first: u64, second: u64, site: Site, engine: *mut ()) -> Effect {
-            run.submit::<AtomicOp>(engine.cast(), head, first, second, site)
+            run.submit::<AtomicOp>(run.told(engine), head, first, second, site)
         }
         fn submit_lock_entry(run, head: u64, first: u64, second: u64, site: Site, engine: *mut ()) -> Effect {
-            run.submit::<LockOp>(engine.cast(), head, first, second, site)
+            run.submit::<LockOp>(run.told(engine), head, first, second, site)
         }
         fn submit_unlock_entry(run, head: u64, first: u64, second: u64, site: Site, engine: *mut ()) -> Effect {
-            run.submit::<UnlockOp>(engine.cast(), head, first, second, site)
+            run.submit::<UnlockOp>(run.told(engine), head, first, second, site)
         }
         fn submit_notify_entry(run, head: u64, first: u64, second: u64, site: Site, engine: *mut ()) -> Effect {
-            run.submit::<NotifyOp>(engine.cast(), head, first, second, site)
+            run.submit::<NotifyOp>(run.told(engine), head, first, second, site)
         }
         fn declare_entry(run, initial: Initial, site: Site) -> ObjectId {
             run.with_engine(|engine| engine.declare(run.thread.get(), initial, site))
