@@ -506,6 +506,18 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     /// The switches around the end of a thread are the coroutine's own, so that no stale return lies
     /// between them and other work.
     fn finish(&self, result: Caught) -> Parting {
+        if result.is_ok() && self.phase.get() == Phase::Running {
+            let me = self.thread.get();
+            if let Some(ended) = self.with_engine(|engine| engine.end_with(me)) {
+                return self.part(me, Turn::END, ended);
+            }
+        }
+        self.finish_among_others(result)
+    }
+
+    /// Apart from the end of the last thread, which then saves no registers.
+    #[inline(never)]
+    fn finish_among_others(&self, result: Caught) -> Parting {
         let me = self.thread.get();
         if let Err(payload) = result {
             self.finish_panic(me, payload);

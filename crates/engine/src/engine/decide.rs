@@ -66,8 +66,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
                 Turn::of(thread)
             }
             Pick::Abandon => {
-                self.trace.ending = Ending::Abandoned;
-                self.end();
+                self.give_up();
                 Turn::END
             }
         }
@@ -134,8 +133,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         match self.plan.then.choose(&point, &self.trace.events) {
             Pick::Take(_) | Pick::Run { .. } => Turn::of(by),
             Pick::Abandon => {
-                self.trace.ending = Ending::Abandoned;
-                self.end();
+                self.give_up();
                 Turn::END
             }
         }
@@ -226,11 +224,17 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         match self.plan.then.choose(point, &self.trace.events) {
             Pick::Take(option) | Pick::Run { option, .. } => Some(option),
             Pick::Abandon => {
-                self.trace.ending = Ending::Abandoned;
-                self.end();
+                self.give_up();
                 None
             }
         }
+    }
+
+    /// The chooser does not want to go on.
+    #[cold]
+    pub(super) fn give_up(&mut self) {
+        self.trace.ending = Ending::Abandoned;
+        self.end();
     }
 
     #[cold]

@@ -2,7 +2,7 @@
 
 use raddle_core::{
     Access, Action, Chooser, Effect, Event, EventId, MutexOp, ObjectId, ObjectKind, Op, PauseOp,
-    Site, ThreadId, ThreadOp, fingerprint,
+    Pick, Point, Site, ThreadId, ThreadOp, Threads, fingerprint,
 };
 
 use super::{Engine, NOBODY, Turn};
@@ -175,6 +175,40 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.next_turn()
     }
 
+    /// Announces and performs the exit of `by` in one go, if it is the last thread and nothing stands in the
+    /// way. Then the run is over; tells whether the thread has ended, which it has unless the chooser gave
+    /// the run up. `None` if not, and nothing has happened.
+    ///
+    /// No call is left here that would come back, for which registers had to be saved.
+    #[inline(always)]
+    pub fn end_with(&mut self, by: ThreadId) -> Option<bool> {
+        let steps = self.trace.events.len();
+        let is_special =
+            M::WEAK || C::GRANTS_LEASES || C::WATCHES_CHANGES || C::WATCHES_FINGERPRINT;
+        if is_special
+            || self.alive != 1
+            || steps >= self.attention
+            || steps == self.trace.events.capacity()
+        {
+            return None;
+        }
+        let pending = &mut self.pending[by.index()];
+        let life = self.threads[by.index()].life;
+        pending.op = Op::new(life, Action::Thread(ThreadOp::Exit));
+        pending.site = Site::UNKNOWN;
+        let threads = Threads { pending: &self.pending, enabled: &self.enabled, changed: &[] };
+        let pick = self.plan.then.choose(&Point::Thread(threads), &self.trace.events);
+        if matches!(pick, Pick::Abandon) {
+            self.give_up();
+            return Some(false);
+        }
+        if self.trace.events.len() == self.trace.events.capacity() {
+            no_room();
+        }
+        self.exit_last(by);
+        Some(true)
+    }
+
     /// The last thread ends, and with it the run, in the ordinary way: nobody is left to hear of it.
     #[inline(always)]
     fn exit_last(&mut self, by: ThreadId) {
@@ -239,6 +273,12 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     fn add_to_fingerprint(&mut self, hash: u64) {
         self.trace.fingerprint = self.trace.fingerprint.wrapping_add(hash);
     }
+}
+
+#[cold]
+#[inline(never)]
+fn no_room() -> ! {
+    unreachable!("raddle invariant broken: room for an event is gone")
 }
 
 /// Says nothing of the operation, which would be put into memory for it also where this is not called.
