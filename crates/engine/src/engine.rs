@@ -42,6 +42,18 @@ impl Turn {
         Turn(thread.0)
     }
 
+    /// As a word, for [`from_word`](Turn::from_word).
+    #[inline(always)]
+    pub fn word(self) -> u32 {
+        self.0
+    }
+
+    /// What [`word`](Turn::word) told.
+    #[inline(always)]
+    pub fn from_word(word: u32) -> Turn {
+        Turn(word)
+    }
+
     /// Whether it is the turn of `thread`.
     #[inline(always)]
     pub fn is_of(self, thread: ThreadId) -> bool {
@@ -90,6 +102,9 @@ pub struct Engine<M: Memory, C> {
     /// plan's prefix is followed, then the step limit.
     attention: usize,
     over: bool,
+    /// Whether the run did not end in the ordinary way, or anything was used that few runs use: there is
+    /// more to look at after it, and more to clear before the next.
+    unusual: bool,
     /// Whether any thread's virtual time has moved.
     time_moved: bool,
     sources: Vec<EventId>,
@@ -156,6 +171,8 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             max_steps,
             attention: 0,
             over: false,
+            // There is no main yet.
+            unusual: true,
             time_moved: false,
             sources: Vec::new(),
         }
@@ -201,44 +218,62 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.pending = self.pending[..1].into();
     }
 
+    /// Whether the last run ended with the end of its last thread, and nothing else is to be said of it
+    /// than its events, threads, objects and fingerprint.
+    #[inline(always)]
+    pub fn was_ordinary(&self) -> bool {
+        !self.unusual
+    }
+
     /// Begins a run; main is about to start.
+    #[inline(always)]
     pub fn reset(&mut self) {
+        if self.unusual {
+            self.clear();
+        }
         self.trace.events.clear();
-        self.trace.pending.clear();
-        self.trace.plain.clear();
-        self.trace.unfreed.clear();
         // Main is the first thread of every run, and its life the first object.
         self.trace.threads.truncate(1);
         self.trace.objects.truncate(1);
-        self.trace.sources.clear();
         self.trace.fingerprint = 0;
-        self.trace.choices = 0;
-        if !matches!(self.trace.ending, Ending::Finished) {
-            self.trace.ending = Ending::Finished;
+        if C::WATCHES_CHANGES {
+            self.changed.clear();
         }
-        self.enabled.clear();
-        self.changed.clear();
-        self.stale.clear();
         self.memory.reset();
         self.followed = 0;
+        self.attention = if self.plan.prefix.is_empty() { self.max_steps } else { 0 };
+        let slot = &mut self.objects[0];
+        slot.renew();
+        slot.object.become_life(Life::Running);
+        self.threads[0].begin(ObjectId(0), 0, 0);
+        self.pending[0].enabled = true;
+        self.enabled.push(ThreadId::MAIN);
+        // Also those that are so already: neighbours are written together.
+        self.running = ThreadId::MAIN;
         self.lease = 0;
         self.creator = NOBODY;
         self.ended = NOBODY;
-        self.alive = 0;
-        self.max_alive = 0;
+        self.alive = 1;
+        self.max_alive = 1;
         self.over = false;
-        self.attention = if self.plan.prefix.is_empty() { self.max_steps } else { 0 };
         self.time_moved = false;
-        self.running = ThreadId::MAIN;
+    }
 
-        match self.objects.first_mut() {
-            Some(slot) => {
-                slot.renew();
-                slot.object.become_life(Life::Running);
-            }
-            None => self.add_main(),
+    /// Clears what is clear already after an ordinary run.
+    #[cold]
+    fn clear(&mut self) {
+        self.trace.pending.clear();
+        self.trace.plain.clear();
+        self.trace.unfreed.clear();
+        self.trace.sources.clear();
+        self.trace.choices = 0;
+        self.trace.ending = Ending::Finished;
+        self.enabled.clear();
+        self.stale.clear();
+        self.unusual = false;
+        if self.objects.is_empty() {
+            self.add_main();
         }
-        self.admit(ThreadId::MAIN, ObjectId(0), 0);
     }
 
     /// Before the first run.
@@ -270,6 +305,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     #[cold]
     pub fn advance(&mut self, thread: ThreadId, nanos: u64) {
         self.time_moved = true;
+        self.unusual = true;
         let time = &mut self.threads[thread.index()].time;
         *time = time.saturating_add(nanos);
     }
@@ -351,6 +387,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     pub fn blame(&mut self, panic: Panic) {
         if self.trace.ending == Ending::Finished {
             self.trace.ending = Ending::Panicked(panic);
+            self.unusual = true;
         }
     }
 
@@ -403,6 +440,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     #[cold]
     fn end(&mut self) {
         self.over = true;
+        self.unusual = true;
         if self.alive > 0 {
             self.look_at_stale_objects();
             let panicked = match &self.trace.ending {
@@ -449,6 +487,20 @@ impl<L> Slot<L> {
 }
 
 impl Thread {
+    /// It comes to life.
+    #[inline(always)]
+    fn begin(&mut self, life: ObjectId, place: u32, time: u64) {
+        // Field by field: a whole structure would be put together elsewhere first and copied.
+        self.life = life;
+        self.parker = ObjectId::NONE;
+        self.events = 0;
+        self.children = 0;
+        self.yields = 0;
+        self.name = self.first_name;
+        self.time = time;
+        self.place = place;
+    }
+
     fn absent(info: ThreadInfo, first_name: Name) -> Thread {
         Thread {
             life: ObjectId::NONE,

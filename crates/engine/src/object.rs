@@ -264,6 +264,6 @@ impl Object {
 /// Says nothing of the operation, which would be put into memory for it also where this is not called.
 #[cold]
 #[inline(never)]
-fn wrong_object() -> ! {
+pub(crate) fn wrong_object() -> ! {
     unreachable!("raddle invariant broken: something is known of an operation that is not so")
 }

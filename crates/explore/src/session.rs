@@ -17,6 +17,7 @@ use crate::{
 mod auto;
 mod census;
 mod deepen;
+mod inspect;
 mod oddities;
 mod parallel;
 mod portfolio;
@@ -269,6 +270,7 @@ impl<'a, S: Substrate> Session<'a, S> {
         is_enough: &mut dyn FnMut(&Pace) -> bool,
     ) -> Stop {
         let first = tally.executions;
+        let mut next_inspection = 0;
         let mut until_look: u64 = 0;
         loop {
             if explorer.draws_alike() {
@@ -281,39 +283,24 @@ impl<'a, S: Substrate> Session<'a, S> {
             let cleared = self.substrate.execute(engine, self.program);
             let run = tally.executions;
             let threads = engine.max_alive();
+            let closely = run >= next_inspection || !engine.was_ordinary() || cleared.is_err();
             let (trace, plan) = engine.trace_and_plan_mut();
-            tally.add(trace, threads);
+            if closely {
+                tally.add(trace, threads);
+            } else {
+                tally.add_ordinary(trace, threads);
+            }
             explorer.learn(run - first, trace, plan);
-            if !matches!(trace.ending, Ending::Finished) || self.looks_closely(trace) {
-                let cut_off = trace.ending == Ending::StepLimit;
-                if cut_off && limits.on_step_limit == OnStepLimit::Discard {
-                    tally.discarded += 1;
-                } else if let Some(finding) = self.finding(trace) {
-                    if !self.settings.keep_going || cleared.is_err() || !is_of_one_run(&finding) {
-                        let trace = trace.clone();
-                        let reproduced = cleared.is_ok() && self.confirm(&trace);
-                        return self.failed(finding, run, trace, reproduced);
-                    }
-                    let part = self.settings.strategy.part(run - first);
-                    tally.census.add(cause(&finding), part, || {
-                        let reproduced = self.confirm(trace);
-                        self.failure(finding, run, trace.clone(), reproduced)
-                    });
-                }
-            }
-            if let Err(stuck) = cleared {
-                let trace = trace.clone();
-                return self.failed(stuck_finding(stuck), run, trace, false);
-            }
-            if self.looks_at(run, trace) {
-                if let Some(stop) = self.look(&mut tally.warnings, run, trace) {
+            if closely {
+                next_inspection = self.next_inspection(run, tally, limits);
+                if let Some(stop) = self.inspect(run, run - first, trace, cleared, tally, limits) {
                     return stop;
                 }
             }
             if let Some(refusal) = explorer.refusal() {
                 return Stop::Refused(refusal);
             }
-            if run == 0 {
+            if closely && run == 0 {
                 if let Some(stop) = self.differs_from_itself(trace) {
                     return stop;
                 }
@@ -321,7 +308,7 @@ impl<'a, S: Substrate> Session<'a, S> {
                     return Stop::Trivial;
                 }
             }
-            if tally.executions >= limits.runs {
+            if closely && tally.executions >= limits.runs {
                 return Stop::OutOfBudget;
             }
             let cost = engine.trace().events.len() as u64 + STEPS_PER_RUN;
@@ -345,13 +332,6 @@ impl<'a, S: Substrate> Session<'a, S> {
                 }
             }
         }
-    }
-
-    /// Whether something can be wrong with a run that ended well.
-    #[inline]
-    fn looks_closely(&self, trace: &Trace) -> bool {
-        self.settings.races && (!trace.plain.is_empty() || self.settings.plain_points)
-            || self.settings.oddities.leaks == Leaks::Fail
     }
 
     fn out_of_time(&self, limits: &Limits) -> bool {
@@ -522,18 +502,6 @@ impl Stop {
             Stop::Failed(failure) => Verdict::Failed(failure),
             Stop::Refused(refusal) => return Err(refusal),
         })
-    }
-}
-
-/// Whether a finding says nothing about the runs after it.
-fn is_of_one_run(finding: &Finding) -> bool {
-    match finding {
-        Finding::Panic(_)
-        | Finding::Deadlock(_)
-        | Finding::Race { .. }
-        | Finding::Leak(_)
-        | Finding::StepLimit { .. } => true,
-        Finding::Nondeterminism { .. } | Finding::Stuck { .. } => false,
     }
 }
 

@@ -8,7 +8,7 @@ use std::arch::asm;
 use std::io;
 
 use crate::Backend;
-use crate::backend::OWN_STACKS;
+use crate::backend::{Baton, OWN_STACKS};
 use crate::stack::{Stack, give_back};
 
 /// The inline-assembly back end.
@@ -21,11 +21,14 @@ pub struct Native {
     /// The host's, while a coroutine runs.
     host: *mut u8,
     stacks: Vec<Stack>,
-    /// Whether a coroutine went from one thread to another in this run.
+    /// Whether thread 0 may have none, because a coroutine went from one thread to another in this run or
+    /// there is none at all.
     handed_on: bool,
 }
 
 impl Backend for Native {
+    const SWITCHES_TO_ITSELF: bool = true;
+
     fn new(stack_size: usize, entry: fn() -> !) -> Native {
         Native {
             stack_size,
@@ -33,19 +36,13 @@ impl Backend for Native {
             saved: Box::default(),
             host: std::ptr::null_mut(),
             stacks: Vec::new(),
-            handed_on: false,
+            handed_on: true,
         }
     }
 
     #[inline(always)]
-    fn begin(&mut self) {
-        if self.handed_on {
-            // The first threads to start get what coroutines there are.
-            self.handed_on = false;
-            let mut saved = std::mem::take(&mut self.saved).into_vec();
-            saved.retain(|saved| !saved.is_null());
-            self.saved = saved.into_boxed_slice();
-        }
+    fn begin(&mut self) -> io::Result<()> {
+        if self.handed_on { self.seat_anew() } else { Ok(()) }
     }
 
     #[inline(always)]
@@ -61,33 +58,34 @@ impl Backend for Native {
     }
 
     #[inline(always)]
-    unsafe fn enter(this: *mut Native, to: usize) {
+    unsafe fn enter(this: *mut Native, to: usize, baton: Baton) {
         // SAFETY: the caller promises that `this` points to a pool.
         let save = unsafe { &raw mut (*this).host };
         // SAFETY: as above, and no reference into it exists; this one ends with the statement.
         let load = unsafe { &(&(*this).saved)[to] as *const *mut u8 };
         // SAFETY: `load` is the saved stack pointer of a coroutine that is not running.
-        unsafe { switch(save, load) }
+        unsafe { switch(save, load, baton) };
     }
 
     #[inline(always)]
-    unsafe fn switch(this: *mut Native, from: usize, to: usize) {
+    unsafe fn switch(this: *mut Native, from: usize, to: usize, baton: Baton) -> Baton {
         // SAFETY: the caller promises that `this` points to a pool nobody has a reference into.
         let saved = unsafe { &mut (*this).saved };
-        let load = &saved[to] as *const *mut u8;
-        let save = &mut saved[from] as *mut *mut u8;
-        // SAFETY: `to` is not `from` and so is not running; its stack pointer was saved.
-        unsafe { switch(save, load) }
+        let load = &raw const saved[to];
+        let save = &raw mut saved[from];
+        // SAFETY: if `to` is not `from` it is not running, and its stack pointer was saved; otherwise it is
+        // saved now.
+        unsafe { switch(save, load, baton) }
     }
 
     #[inline(always)]
-    unsafe fn leave(this: *mut Native, from: usize) {
+    unsafe fn leave(this: *mut Native, from: usize) -> Baton {
         // SAFETY: the caller promises that `this` points to a pool nobody has a reference into.
         let save = unsafe { &mut (&mut (*this).saved)[from] as *mut *mut u8 };
         // SAFETY: as above.
         let load = unsafe { &raw const (*this).host };
         // SAFETY: the host entered a coroutine, or none would run, and saved its stack pointer.
-        unsafe { switch(save, load) }
+        unsafe { switch(save, load, std::ptr::null()) }
     }
 
     fn abandon(mut self) {
@@ -102,6 +100,17 @@ impl Drop for Native {
 }
 
 impl Native {
+    /// The first threads to start get what coroutines there are.
+    #[cold]
+    fn seat_anew(&mut self) -> io::Result<()> {
+        let mut saved = std::mem::take(&mut self.saved).into_vec();
+        saved.retain(|saved| !saved.is_null());
+        self.saved = saved.into_boxed_slice();
+        self.seat(0, || None)?;
+        self.handed_on = false;
+        Ok(())
+    }
+
     #[cold]
     fn seat_first_time(
         &mut self,
@@ -128,13 +137,14 @@ impl Native {
     }
 }
 
-/// Saves the running stack in `save` and goes on with the one in `load`.
+/// Saves the running stack in `save` and goes on with the one in `load`, handing over `baton`. Returns
+/// with what is handed back.
 ///
 /// # Safety
 /// `load` holds a stack pointer that this function saved and that has not been gone on with since,
-/// or one from [`Stack::prepare`].
+/// or one from [`Stack::prepare`]; or it is `save`.
 #[inline(always)]
-unsafe fn switch(save: *mut *mut u8, load: *const *mut u8) {
+unsafe fn switch(save: *mut *mut u8, load: *const *mut u8, mut baton: Baton) -> Baton {
     // SAFETY: the caller's promise makes the loaded stack end in an address to jump to. What comes
     // back here finds its own stack as it left it: frame pointer, `rbx` and address are popped by
     // whoever goes on, everything else is declared clobbered.
@@ -153,6 +163,7 @@ unsafe fn switch(save: *mut *mut u8, load: *const *mut u8) {
             "pop rbp",
             inlateout("rdi") save => _,
             inlateout("rsi") load => _,
+            inlateout("rdx") baton,
             lateout("r12") _,
             lateout("r13") _,
             lateout("r14") _,
@@ -160,4 +171,5 @@ unsafe fn switch(save: *mut *mut u8, load: *const *mut u8) {
             clobber_abi("sysv64"),
         );
     }
+    baton
 }

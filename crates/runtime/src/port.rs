@@ -76,6 +76,8 @@ pub(crate) struct Port {
     epoch: Cell<u64>,
     /// The run's state, behind the types that `entries` know.
     run: Cell<*const ()>,
+    /// The run's engine, likewise: the next choice has to wait for one pointer less.
+    engine: Cell<*mut ()>,
     /// What may be called with `run`; outside a run, what says that there is none.
     entries: Cell<&'static Entries>,
     ways: Cell<Ways>,
@@ -91,6 +93,7 @@ thread_local! {
         Port {
             epoch: Cell::new(0),
             run: Cell::new(std::ptr::null()),
+            engine: Cell::new(std::ptr::null_mut()),
             entries: Cell::new(&OUTSIDE),
             ways: Cell::new(Ways { plain: Plain::Noted, spurious: false, heap: false }),
             is_noting: Cell::new(false),
@@ -446,13 +449,20 @@ pub(crate) fn finish(result: Caught) -> Parting {
 /// # Safety
 /// `run` is what `entries` take, until [`disconnect`].
 #[inline(always)]
-pub(crate) unsafe fn connect(run: *const (), entries: &'static Entries, epoch: u64, ways: Ways) {
+pub(crate) unsafe fn connect(
+    run: *const (),
+    engine: *mut (),
+    entries: &'static Entries,
+    epoch: u64,
+    ways: Ways,
+) {
     let port = port();
     if port.epoch.get() != 0 {
         nested();
     }
     port.epoch.set(epoch);
     port.run.set(run);
+    port.engine.set(engine);
     port.ways.set(ways);
     // For a signal handler that comes in between.
     compiler_fence(Ordering::SeqCst);
@@ -478,8 +488,10 @@ impl Port {
     fn submit(&self, kind: Kind, op: Op, site: Site) -> Effect {
         let [head, first, second] = op.into_words();
         let submit = self.entries.get().submit[kind as usize];
+        // Where nothing is optimised, it is not looked at.
+        let engine = if cfg!(debug_assertions) { std::ptr::null_mut() } else { self.engine.get() };
         // SAFETY: both were set together by `connect`, for a run that has not ended.
-        unsafe { submit(self.run.get(), head, first, second, site) }
+        unsafe { submit(self.run.get(), head, first, second, site, engine) }
     }
 
     #[inline(always)]

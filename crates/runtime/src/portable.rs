@@ -9,7 +9,7 @@ use corosensei::stack::{DefaultStack, Stack as _};
 use corosensei::{Coroutine, Yielder};
 
 use crate::Backend;
-use crate::backend::OWN_STACKS;
+use crate::backend::{Baton, OWN_STACKS};
 
 /// The `corosensei` back end.
 pub struct Portable {
@@ -22,6 +22,7 @@ pub struct Portable {
     handed_on: bool,
     /// Whom the host resumes next; `None` while nobody should be.
     next: Option<usize>,
+    baton: Baton,
 }
 
 struct One {
@@ -33,6 +34,8 @@ struct One {
 }
 
 impl Backend for Portable {
+    const SWITCHES_TO_ITSELF: bool = false;
+
     fn new(stack_size: usize, entry: fn() -> !) -> Portable {
         Portable {
             stack_size,
@@ -41,14 +44,16 @@ impl Backend for Portable {
             seats: Vec::new(),
             handed_on: false,
             next: None,
+            baton: std::ptr::null(),
         }
     }
 
-    fn begin(&mut self) {
+    fn begin(&mut self) -> io::Result<()> {
         if self.handed_on {
             self.handed_on = false;
             self.seats.retain(Option::is_some);
         }
+        self.seat(0, || None)
     }
 
     fn seat(&mut self, thread: usize, ended: impl FnOnce() -> Option<usize>) -> io::Result<()> {
@@ -72,7 +77,9 @@ impl Backend for Portable {
         self.coroutines.iter().any(|one| one.guard.contains(&address))
     }
 
-    unsafe fn enter(this: *mut Portable, to: usize) {
+    unsafe fn enter(this: *mut Portable, to: usize, baton: Baton) {
+        // SAFETY: as below.
+        unsafe { (*this).baton = baton };
         // SAFETY: the caller promises that `this` points to a pool nobody has a reference into.
         unsafe { (*this).next = Some(to) };
         // SAFETY: as above; coroutines touch it only through `this` too, and one at a time.
@@ -88,14 +95,16 @@ impl Backend for Portable {
         }
     }
 
-    unsafe fn switch(this: *mut Portable, from: usize, to: usize) {
+    unsafe fn switch(this: *mut Portable, from: usize, to: usize, baton: Baton) -> Baton {
+        // SAFETY: as below.
+        unsafe { (*this).baton = baton };
         // SAFETY: the caller promises that `this` points to a pool nobody has a reference into.
         unsafe { (*this).next = Some(to) };
         // SAFETY: as above, and the caller runs on `from`.
         unsafe { suspend(this, from) }
     }
 
-    unsafe fn leave(this: *mut Portable, from: usize) {
+    unsafe fn leave(this: *mut Portable, from: usize) -> Baton {
         // SAFETY: the caller promises the same; the host stops when there is no next.
         unsafe { suspend(this, from) }
     }
@@ -132,12 +141,14 @@ impl Portable {
 
 /// # Safety
 /// `this` points to a pool nobody has a reference into, and the caller runs on `from`.
-unsafe fn suspend(this: *mut Portable, from: usize) {
+unsafe fn suspend(this: *mut Portable, from: usize) -> Baton {
     // SAFETY: the caller promises it.
     let pool = unsafe { &*this };
     let yielder = *pool.coroutines[pool.coroutine(from)].yielder;
     // SAFETY: set when the coroutine began to run, and valid while it does.
     unsafe { (*yielder).suspend(()) };
+    // SAFETY: as above; whoever continues this coroutine has written it.
+    unsafe { (*this).baton }
 }
 
 impl Drop for Portable {

@@ -1,26 +1,24 @@
 //! One execution on coroutines: announcements in, switches out, and clearing up at the end.
 
-use std::any::Any;
 use std::cell::{Cell, RefCell, UnsafeCell};
-use std::rc::Rc;
 
 use raddle_core::{Action, Chooser, Effect, ObjectId, Op, Site, ThreadId, ThreadOp};
 use raddle_engine::known::{AnyOp, Known, LifeOp};
 use raddle_engine::{Engine, Memory, Stuck, Turn};
 
+use crate::backend::Baton;
 use crate::port::{self, Caught, Entries, Parting, Ways};
 use crate::runtime::Options;
 use crate::{Backend, Body, panics};
 
 mod entries;
+mod extras;
 mod heap;
 mod keep;
 mod panicked;
 mod teardown;
 
-use heap::Heap;
-use keep::Kept;
-use panicked::Panics;
+use extras::Extras;
 use teardown::Teardown;
 
 /// The coroutines and who runs on them; kept from run to run.
@@ -28,22 +26,9 @@ pub(crate) struct Crew<B> {
     backend: UnsafeCell<B>,
     /// What the thread that is switched to for the first time is to run.
     body: Cell<Option<Body>>,
-    /// By [`ThreadId`]: what the mirror keeps for a thread. Nothing is left after a run, unless a
-    /// thread got stuck.
-    belongings: RefCell<Vec<Option<Rc<dyn Any>>>>,
     /// What the program calls its threads, as it last said, and in which run.
     thread_names: RefCell<Vec<(ThreadId, String, u64)>>,
-    /// What the program calls objects of the run.
-    object_names: RefCell<Vec<(ObjectId, String)>>,
-    /// By [`ThreadId`]: how often something went wrong for a thread of the run without a reason.
-    spurious: RefCell<Vec<u32>>,
-    /// Threads that are unwinding from a panic. The standard library knows only that some thread on
-    /// this OS thread is.
-    unwinding: RefCell<Vec<ThreadId>>,
-    /// Panics that left threads of the run without ending it.
-    panics: Panics,
-    kept: Kept,
-    heap: Heap,
+    extras: Extras,
     teardown: Teardown,
     ways: Ways,
     options: Options,
@@ -54,14 +39,8 @@ impl<B: Backend> Crew<B> {
         Crew {
             backend: UnsafeCell::new(backend),
             body: Cell::new(None),
-            belongings: RefCell::new(Vec::new()),
             thread_names: RefCell::new(Vec::new()),
-            object_names: RefCell::new(Vec::new()),
-            spurious: RefCell::new(Vec::new()),
-            unwinding: RefCell::new(Vec::new()),
-            panics: Panics::default(),
-            kept: Kept::default(),
-            heap: Heap::default(),
+            extras: Extras::default(),
             teardown: Teardown::default(),
             ways: options.ways(),
             options,
@@ -87,19 +66,19 @@ impl<B: Backend> Crew<B> {
     }
 
     fn call_object(&self, object: ObjectId, name: &str) {
-        let mut names = self.object_names.borrow_mut();
+        let mut names = self.extras.get().object_names.borrow_mut();
         names.retain(|known| known.0 != object);
         names.push((object, name.to_owned()));
     }
 
     pub(crate) fn object_names(&self) -> Vec<(ObjectId, String)> {
-        self.object_names.borrow().clone()
+        self.extras.look().object_names.borrow().clone()
     }
 
     pub(crate) fn abandon(self) {
         self.backend.into_inner().abandon();
         // The stuck thread will not need them, and their destructors would run outside of any run.
-        std::mem::forget(self.belongings);
+        std::mem::forget(self.extras.into_parts().belongings);
         port::nobody_has_belongings();
     }
 }
@@ -144,9 +123,9 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         crew: &'a mut Crew<B>,
         program: &'a dyn Fn(),
     ) -> Run<'a, B, M, C> {
-        crew.unwinding.get_mut().clear();
-        crew.object_names.get_mut().clear();
-        crew.spurious.get_mut().clear();
+        if crew.extras.are_used() {
+            crew.extras.clear();
+        }
         Run {
             engine,
             crew,
@@ -164,17 +143,30 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     pub(crate) fn execute(&self, epoch: u64) -> Result<(), Stuck> {
         self.with_engine(Engine::reset);
         // SAFETY: no coroutine runs, and the reference ends with the statement.
-        unsafe { &mut *self.crew.backend.get() }.begin();
-        self.seat(ThreadId::MAIN);
+        if let Err(error) = unsafe { &mut *self.crew.backend.get() }.begin() {
+            self.no_stack(ThreadId::MAIN, &error);
+        }
         let this: *const Self = self;
         // SAFETY: the entries take a pointer to this type, and `self` outlives `disconnect` below.
         unsafe {
-            port::connect(this.cast(), self.entries(), epoch, self.crew.ways);
+            port::connect(this.cast(), self.engine.cast(), self.entries(), epoch, self.crew.ways);
         }
         // Ends the connection also if raddle itself panics.
-        let _connection = Connection;
+        let connection = Connection;
         self.enter(ThreadId::MAIN);
-        if !self.crew.panics.is_empty() {
+        let is_ordinary = self.with_engine(|engine| engine.was_ordinary());
+        let result =
+            if is_ordinary && !self.crew.extras.are_used() { Ok(()) } else { self.clear_up() };
+        std::mem::forget(connection);
+        port::disconnect();
+        result
+    }
+
+    /// After the end of a run that leaves anything behind.
+    #[cold]
+    fn clear_up(&self) -> Result<(), Stuck> {
+        let extras = self.crew.extras.look();
+        if !extras.panics.is_empty() {
             self.blame_unheard();
         }
         let result = if self.with_engine(|engine| engine.trace().pending.is_empty()) {
@@ -188,8 +180,8 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         if self.crew.ways.heap && result.is_ok() {
             self.tell_what_is_left();
         }
-        if !self.crew.kept.is_empty() {
-            self.crew.kept.put_back();
+        if !extras.kept.is_empty() {
+            extras.kept.put_back();
         }
         result
     }
@@ -197,7 +189,8 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     #[inline(always)]
     fn entries(&self) -> &'static Entries {
         if self.crew.ways.heap {
-            self.crew.heap.clear();
+            // There is something to tell after the run.
+            self.crew.extras.get();
             return const { &Self::WATCHED };
         }
         const { &Self::ENTRIES }
@@ -234,52 +227,69 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     #[inline(always)]
     fn enter(&self, thread: ThreadId) {
         self.thread.set(thread);
+        let this: *const Self = self;
         // SAFETY: the host is on no coroutine, and no reference into the pool exists.
-        unsafe { B::enter(self.crew.backend.get(), thread.index()) }
+        unsafe { B::enter(self.crew.backend.get(), thread.index(), this.cast()) }
     }
 
     /// From a coroutine: back to the host.
     #[cold]
     fn leave(&self, thread: ThreadId) {
         // SAFETY: `thread` runs on its coroutine, and no reference into the pool exists.
-        unsafe { B::leave(self.crew.backend.get(), thread.index()) }
+        unsafe { B::leave(self.crew.backend.get(), thread.index()) };
     }
 
-    /// Does as `turn` says, on the coroutine of `me`. Returns when it is the turn of `me` again.
+    /// Does as `turn` says, on the coroutine of `me`. Returns when it is the turn of `me` again, with
+    /// `self`.
     #[inline(always)]
-    fn wait(&self, me: ThreadId, turn: Turn) {
-        if !turn.is_of(me) {
-            self.give_way(me, turn);
+    fn wait(&self, me: ThreadId, turn: Turn) -> &Self {
+        if turn.is_of(me) { self } else { self.go_on_with(me, turn) }
+    }
+
+    /// Whether a switch to oneself is better than a branch that is foreseen badly.
+    const SWITCHES_IN_DOUBT: bool =
+        B::SWITCHES_TO_ITSELF && !C::GRANTS_LEASES && !cfg!(debug_assertions);
+
+    /// As [`wait`](Run::wait), where it may well be anybody's turn.
+    #[inline(always)]
+    fn wait_in_doubt(&self, me: ThreadId, turn: Turn, engine: *const Engine<M, C>) -> &Self {
+        // SAFETY: as for `with_engine`.
+        if Self::SWITCHES_IN_DOUBT && !unsafe { &*engine }.has_no_choice() {
+            return self.go_on_with(me, turn);
         }
+        self.wait(me, turn)
     }
 
-    /// As [`wait`](Run::wait), when it is not the turn of `me`.
+    /// As [`wait`](Run::wait), by a switch in any case.
     #[inline(always)]
-    fn give_way(&self, me: ThreadId, turn: Turn) {
+    fn go_on_with(&self, me: ThreadId, turn: Turn) -> &Self {
         match turn.thread() {
             Some(thread) => self.switch(me, thread),
-            None => self.leave(me),
+            None => {
+                self.leave(me);
+                self
+            }
         }
     }
 
+    /// Lets `thread` go on. Returns with `self` when it is the turn of `me` again. It comes from the thread
+    /// before and not from the stack that is switched to, so that what comes next need not wait for that.
     #[inline(always)]
-    fn switch(&self, me: ThreadId, thread: ThreadId) {
+    fn switch(&self, me: ThreadId, thread: ThreadId) -> &Self {
         self.thread.set(thread);
-        // SAFETY: `me` runs on its coroutine, `thread` is another with its own, and no reference
-        // into the pool exists.
-        unsafe { B::switch(self.crew.backend.get(), me.index(), thread.index()) }
-    }
-
-    /// The same as `self`, but not read back from a stack that was just switched to: what comes next
-    /// does not have to wait for that.
-    #[inline(always)]
-    fn again(&self) -> &Self {
+        let this: *const Self = self;
+        // SAFETY: `me` runs on its coroutine, `thread` has one too, another unless the back end allows
+        // otherwise, and no reference into the pool exists.
+        let baton = unsafe {
+            B::switch(self.crew.backend.get(), me.index(), thread.index(), this as Baton)
+        };
         if cfg!(debug_assertions) {
-            // Where nothing is optimised, looking it up takes longer than waiting.
+            // Where nothing is optimised, waiting is the least of it.
             return self;
         }
-        // SAFETY: the run that is under way is this one; `execute` connected a pointer to it.
-        unsafe { &*port::run().cast() }
+        // SAFETY: every switch of a run hands over the run itself, and no thread is switched to in
+        // another one before it has ended.
+        unsafe { &*(baton as *const Self) }
     }
 
     /// Announces the operation made of these words, waits for its turn and performs it.
@@ -287,36 +297,51 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     /// Words and not an [`Op`], so that the common path keeps them in registers whatever the others
     /// do; `K` tells the compiler what is known of the operation.
     #[inline(always)]
-    fn submit<K: Known>(&self, head: u64, first: u64, second: u64, site: Site) -> Effect {
+    fn submit<K: Known>(
+        &self,
+        engine: *mut Engine<M, C>,
+        head: u64,
+        first: u64,
+        second: u64,
+        site: Site,
+    ) -> Effect {
         if !C::GRANTS_LEASES {
-            return self.submit_and_wait::<K>(head, first, second, site);
+            return self.submit_and_wait::<K>(engine, head, first, second, site);
         }
         if matches!(self.phase.get(), Phase::Running) {
             let op = Op::from_words(head, first, second);
             // Not by `with_engine`: a closure would take the operation through memory.
             // SAFETY: as there.
-            let engine = unsafe { &mut *self.engine };
-            if let Some(effect) = engine.perform_on_lease::<K>(self.thread.get(), op, site) {
+            let leased = unsafe { &mut *engine };
+            if let Some(effect) = leased.perform_on_lease::<K>(self.thread.get(), op, site) {
                 return effect;
             }
         }
-        self.submit_without_lease::<K>(head, first, second, site)
+        self.submit_without_lease::<K>(engine, head, first, second, site)
     }
 
     /// Apart from the path with a lease, which then needs few registers and saves none.
     #[inline(never)]
     fn submit_without_lease<K: Known>(
         &self,
+        engine: *mut Engine<M, C>,
         head: u64,
         first: u64,
         second: u64,
         site: Site,
     ) -> Effect {
-        self.submit_and_wait::<K>(head, first, second, site)
+        self.submit_and_wait::<K>(engine, head, first, second, site)
     }
 
     #[inline(always)]
-    fn submit_and_wait<K: Known>(&self, head: u64, first: u64, second: u64, site: Site) -> Effect {
+    fn submit_and_wait<K: Known>(
+        &self,
+        engine: *mut Engine<M, C>,
+        head: u64,
+        first: u64,
+        second: u64,
+        site: Site,
+    ) -> Effect {
         // Words that are known need not be kept over a switch.
         let first = if K::BARE { 0 } else { first };
         let second = if K::BARE { 0 } else { second };
@@ -325,23 +350,21 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         let turn = match self.phase.get() {
             Phase::Running => {
                 // SAFETY: as for `with_engine`.
-                let engine = unsafe { &mut *self.engine };
+                let engine = unsafe { &mut *engine };
                 engine.submit_again::<K>(me, op, site)
             }
             Phase::Starting => {
                 self.phase.set(Phase::Running);
                 // SAFETY: as above.
-                let engine = unsafe { &mut *self.engine };
+                let engine = unsafe { &mut *engine };
                 engine.submit_first::<K>(me, op, site)
             }
             Phase::Unwinding | Phase::Teardown | Phase::Discarding => {
                 self.submit_specially(head, first, second, site)
             }
         };
-        if !turn.is_of(me) {
-            self.give_way(me, turn);
-        }
-        let this = self.again();
+        let this =
+            if K::ATOMIC { self.wait_in_doubt(me, turn, engine) } else { self.wait(me, turn) };
         let me = this.thread.get();
         if !matches!(this.phase.get(), Phase::Running) {
             return this.resume_specially(head, first, second, site);
@@ -358,15 +381,17 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     #[cold]
     fn is_spurious(&self, site: Site) -> bool {
         let me = self.thread.get().index();
-        let used = || self.crew.spurious.borrow().get(me).copied().unwrap_or(0);
+        let extras = self.crew.extras.get();
+        let used = || extras.spurious.borrow().get(me).copied().unwrap_or(0);
         if self.phase.get().is_over() || used() >= self.crew.options.spurious {
             return false;
         }
         let [head, first, second] =
             Op::new(ObjectId::NONE, Action::Choose { bound: 2 }).into_words();
-        let chosen = self.submit::<AnyOp>(head, first, second, site) == Effect::Value(1);
+        let chosen =
+            self.submit::<AnyOp>(self.engine, head, first, second, site) == Effect::Value(1);
         if chosen {
-            let mut all = self.crew.spurious.borrow_mut();
+            let mut all = extras.spurious.borrow_mut();
             if all.len() <= me {
                 all.resize(me + 1, 0);
             }
@@ -420,41 +445,50 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
 
     /// Whether threads are in the middle of unwinding, apart from one that has just ended or been caught.
     fn others_unwind(&self) -> bool {
-        !self.crew.unwinding.borrow().is_empty()
+        !self.crew.extras.look().unwinding.borrow().is_empty()
     }
 
     fn spawn(&self, body: Body, site: Site) -> ThreadId {
         let me = self.thread.get();
         let (child, life) = self.with_engine(|engine| engine.declare_child(me, site));
         self.seat(child);
-        let op = Op::new(life, Action::Thread(ThreadOp::Spawn));
-        match self.phase.get() {
-            Phase::Running => {
-                let turn = self.with_engine(|engine| engine.submit_again::<LifeOp>(me, op, site));
-                self.wait(me, turn);
-            }
-            Phase::Starting | Phase::Unwinding => self.wait(me, self.announce(op, site)),
-            Phase::Teardown | Phase::Discarding => {}
-        }
-        let this = self.again();
+        let this = if self.phase.get() == Phase::Running {
+            let op = Op::new(life, Action::Thread(ThreadOp::Spawn));
+            // SAFETY: as for `with_engine`.
+            let engine = unsafe { &mut *self.engine };
+            let turn = engine.submit_again::<LifeOp>(me, op, site);
+            self.wait_in_doubt(me, turn, self.engine)
+        } else {
+            self.submit_spawn_specially(life, site)
+        };
         if this.phase.get().is_over() {
-            this.refuse_spawn(op, site);
+            this.refuse_spawn(life, site);
         }
         // The child takes it at once; there is nothing that could be dropped.
         std::mem::forget(this.crew.body.replace(Some(body)));
         this.with_engine(|engine| engine.start_child(me, child, life, site));
         this.phase.set(Phase::Starting);
-        this.switch(me, child);
-        let this = self.again();
+        let this = this.switch(me, child);
         if this.phase.get().is_over() {
-            this.refuse_spawn(op, site);
+            this.refuse_spawn(life, site);
         }
         child
     }
 
+    /// Announces a spawn in any phase and waits for its turn, or the end of the run.
+    #[cold]
+    fn submit_spawn_specially(&self, life: ObjectId, site: Site) -> &Self {
+        if self.phase.get().is_over() {
+            return self;
+        }
+        let op = Op::new(life, Action::Thread(ThreadOp::Spawn));
+        self.wait(self.thread.get(), self.announce(op, site))
+    }
+
     /// The run is over for a thread in the middle of a spawn: it unwinds, or is stuck in a destructor.
     #[cold]
-    fn refuse_spawn(&self, op: Op, site: Site) -> ! {
+    fn refuse_spawn(&self, life: ObjectId, site: Site) -> ! {
+        let op = Op::new(life, Action::Thread(ThreadOp::Spawn));
         let [head, first, second] = op.into_words();
         self.settle(head, first, second, site);
         unreachable!("raddle invariant broken: a spawn after the end of its run")
@@ -475,15 +509,25 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     /// The switches around the end of a thread are the coroutine's own, so that no stale return lies
     /// between them and other work.
     fn finish(&self, result: Caught) -> Parting {
+        if result.is_ok() && self.phase.get() == Phase::Running {
+            let me = self.thread.get();
+            if let Some(ended) = self.with_engine(|engine| engine.end_with(me)) {
+                return self.part(me, Turn::END, ended);
+            }
+        }
+        self.finish_among_others(result)
+    }
+
+    /// Apart from the end of the last thread, which then saves no registers.
+    #[inline(never)]
+    fn finish_among_others(&self, result: Caught) -> Parting {
         let me = self.thread.get();
         if let Err(payload) = result {
             self.finish_panic(me, payload);
         }
-        if self.phase.get().is_over() {
+        if self.phase.get() != Phase::Running && !self.goes_on() {
             return self.exit_after_end(me);
         }
-        let others_unwind = self.phase.get() == Phase::Unwinding && self.others_unwind();
-        self.phase.set(if others_unwind { Phase::Unwinding } else { Phase::Running });
         let turn = self.with_engine(|engine| engine.submit_exit(me));
         if turn.is_of(me) {
             return self.exit_now(me);
@@ -491,7 +535,19 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         if let Some(thread) = turn.thread() {
             self.thread.set(thread);
         }
-        Parting { pool: self.crew.backend.get().cast(), from: me, to: turn, ended: false }
+        self.part(me, turn, false)
+    }
+
+    /// Whether the run goes on, and if so in which phase, when a thread ends that has not announced
+    /// anything yet or during a panic.
+    #[cold]
+    fn goes_on(&self) -> bool {
+        let phase = self.phase.get();
+        if !phase.is_over() {
+            let others_unwind = phase == Phase::Unwinding && self.others_unwind();
+            self.phase.set(if others_unwind { Phase::Unwinding } else { Phase::Running });
+        }
+        !phase.is_over()
     }
 
     /// It is the turn of a thread that announced its exit, or the run is over.
@@ -510,26 +566,28 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         if let Some(thread) = turn.thread() {
             self.thread.set(thread);
         }
-        Parting { pool: self.crew.backend.get().cast(), from: me, to: turn, ended: true }
+        self.part(me, turn, true)
+    }
+
+    #[inline(always)]
+    fn part(&self, from: ThreadId, to: Turn, ended: bool) -> Parting {
+        Parting::new(self.crew.backend.get().cast(), from, to, ended)
     }
 
     /// Destructors of other threads may wait for the end of `me`.
     #[cold]
     fn exit_after_end(&self, me: ThreadId) -> Parting {
         self.with_engine(|engine| engine.settle_exit(me));
-        Parting { pool: self.crew.backend.get().cast(), from: me, to: Turn::END, ended: true }
+        self.part(me, Turn::END, true)
     }
 }
 
-/// Ends the connection of a run when dropped.
+/// Ends the connection of a run if raddle itself panics.
 struct Connection;
 
 impl Drop for Connection {
-    #[inline(always)]
     fn drop(&mut self) {
         port::disconnect();
-        if std::thread::panicking() {
-            panics::tell();
-        }
+        panics::tell();
     }
 }

@@ -131,7 +131,7 @@ fn coroutine<B: Backend>() -> ! {
         let result = catch_unwind(AssertUnwindSafe(port::work));
         let parting = port::finish(result);
         part::<B>(&parting);
-        if !parting.ended {
+        if !parting.has_ended() {
             part::<B>(&port::exit());
         }
     }
@@ -141,12 +141,16 @@ fn coroutine<B: Backend>() -> ! {
 #[inline(always)]
 fn part<B: Backend>(parting: &Parting) {
     let pool: *mut B = parting.pool.cast();
-    let from = parting.from.index();
-    match parting.to.thread() {
+    let from = parting.from().index();
+    match parting.to().thread() {
         // SAFETY: the run told its own pool, which outlives its coroutines; the caller runs on the
         // coroutine of the thread that is ending, and `to` has another.
-        Some(to) => unsafe { B::switch(pool, from, to.index()) },
+        Some(to) => unsafe {
+            B::switch(pool, from, to.index(), port::run());
+        },
         // SAFETY: likewise.
-        None => unsafe { B::leave(pool, from) },
+        None => unsafe {
+            B::leave(pool, from);
+        },
     }
 }

@@ -20,6 +20,12 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.question()
     }
 
+    /// Whether at most one thread can go on.
+    #[inline(always)]
+    pub fn has_no_choice(&self) -> bool {
+        self.enabled.len() <= 1
+    }
+
     /// Asks the plan who goes next.
     #[inline(always)]
     fn question(&mut self) -> Turn {
@@ -60,8 +66,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
                 Turn::of(thread)
             }
             Pick::Abandon => {
-                self.trace.ending = Ending::Abandoned;
-                self.end();
+                self.give_up();
                 Turn::END
             }
         }
@@ -76,7 +81,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         }
         if self.enabled.is_empty() {
             if self.alive == 0 && self.followed >= self.plan.prefix.len() {
-                // The ordinary end: there is nothing to write down.
+                // The ordinary end, unless `exit` saw to it: there is nothing to write down.
                 self.over = true;
                 self.lease = 0;
                 return Turn::END;
@@ -128,8 +133,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         match self.plan.then.choose(&point, &self.trace.events) {
             Pick::Take(_) | Pick::Run { .. } => Turn::of(by),
             Pick::Abandon => {
-                self.trace.ending = Ending::Abandoned;
-                self.end();
+                self.give_up();
                 Turn::END
             }
         }
@@ -205,6 +209,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
 
     /// The answer to a point that is not about threads. `None` if the run ended instead.
     fn answer(&mut self, point: &Point<'_>) -> Option<usize> {
+        self.unusual = true;
         self.trace.choices += u64::from(point.options() > 1);
         if self.followed < self.plan.prefix.len() {
             let expected = self.plan.prefix[self.followed];
@@ -219,11 +224,17 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         match self.plan.then.choose(point, &self.trace.events) {
             Pick::Take(option) | Pick::Run { option, .. } => Some(option),
             Pick::Abandon => {
-                self.trace.ending = Ending::Abandoned;
-                self.end();
+                self.give_up();
                 None
             }
         }
+    }
+
+    /// The chooser does not want to go on.
+    #[cold]
+    pub(super) fn give_up(&mut self) {
+        self.trace.ending = Ending::Abandoned;
+        self.end();
     }
 
     #[cold]

@@ -30,6 +30,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     /// Notes an access to a plain variable by the running thread, which is no scheduling point.
     pub fn touch(&mut self, by: ThreadId, object: ObjectId, writes: bool, site: Site) {
         if !self.over {
+            self.unusual = true;
             let after = self.trace.events.len();
             self.trace.plain.push(PlainAccess { thread: by, after, object, writes, site });
         }
@@ -39,6 +40,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     /// after.
     #[cold]
     pub fn created(&mut self, creation: Creation) {
+        self.unusual = true;
         let Creation { object, thread, after, .. } = creation;
         let place = self.trace.plain.partition_point(|access| access.after < after);
         let write = PlainAccess { thread, after, object, writes: true, site: Site::UNKNOWN };
@@ -48,6 +50,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     /// Tells what nobody has freed, after the run.
     #[cold]
     pub fn left(&mut self, unfreed: Vec<Creation>) {
+        self.unusual = true;
         self.trace.unfreed = unfreed;
     }
 
@@ -71,24 +74,16 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         let state = &mut self.threads[child.index()];
         state.life = life;
         self.trace.threads.push(state.info);
-        let info =
-            ObjectInfo { kind: ObjectKind::Thread(child), initial: 0, identity: 0, name, site };
-        match self.objects.get_mut(life.index()) {
-            Some(slot) => {
-                self.trace.objects.push(info);
-                slot.renew();
-                slot.object.become_life(Life::Unborn);
-            }
-            None => self.add_life(info),
+        let kind = ObjectKind::Thread(child);
+        // Put together where it stays, and not copied from elsewhere.
+        self.trace.objects.push(ObjectInfo { kind, initial: 0, identity: 0, name, site });
+        if self.objects.len() <= life.index() {
+            self.make_room_for_objects();
         }
+        let slot = &mut self.objects[life.index()];
+        slot.renew();
+        slot.object.become_life(Life::Unborn);
         (child, life)
-    }
-
-    /// In a place that no object had before.
-    #[cold]
-    fn add_life(&mut self, info: ObjectInfo) {
-        let life = self.add_object(info);
-        self.objects[life.index()].object.become_life(Life::Unborn);
     }
 
     /// The object that tells whether `thread` has ended.
@@ -117,21 +112,25 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     pub(super) fn add_object(&mut self, info: ObjectInfo) -> ObjectId {
         let id = ObjectId(self.trace.objects.len() as u32);
         self.trace.objects.push(info);
-        match self.objects.get_mut(id.index()) {
-            Some(slot) => slot.renew(),
-            None => {
-                let new = Slot {
-                    object: Object::Variable,
-                    first_waiter: NOBODY,
-                    history: History::default(),
-                    time: 0,
-                    is_stale: false,
-                    location: M::Location::default(),
-                };
-                // Twice as many, so that a run with many objects does not copy them for each.
-                append(&mut self.objects, core::iter::repeat_n(new, id.index() + 1));
-            }
+        if self.objects.len() <= id.index() {
+            self.make_room_for_objects();
         }
+        self.objects[id.index()].renew();
         id
+    }
+
+    /// Places for as many more objects as there are, so that a run with many does not copy them for each.
+    #[cold]
+    fn make_room_for_objects(&mut self) {
+        let new = Slot {
+            object: Object::Variable,
+            first_waiter: NOBODY,
+            history: History::default(),
+            time: 0,
+            is_stale: false,
+            location: M::Location::default(),
+        };
+        let more = self.objects.len().max(1);
+        append(&mut self.objects, core::iter::repeat_n(new, more));
     }
 }

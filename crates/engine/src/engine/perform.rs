@@ -1,13 +1,15 @@
 //! Performing operations: what changes, what is written down, who hears of it.
 
 use raddle_core::{
-    Access, Action, Chooser, Effect, Event, EventId, ObjectId, ObjectKind, Op, PauseOp, Site,
-    ThreadId, ThreadOp, fingerprint,
+    Access, Action, Chooser, Effect, Event, EventId, ObjectId, ObjectKind, Op, PauseOp, Pick,
+    Point, Site, ThreadId, ThreadOp, Threads, fingerprint,
 };
 
 use super::{Engine, NOBODY, Turn};
 use crate::Memory;
 use crate::known::{Known, LifeOp};
+use crate::object::{Object, wrong_object};
+use crate::objects::Life;
 
 impl<M: Memory, C: Chooser> Engine<M, C> {
     /// Performs what `by`, whose turn it is, announced; spawns are [`start`](Engine::start)ed and
@@ -155,6 +157,15 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     /// Performs the exit that `by`, whose turn it is, announced. Whose turn is it now?
     #[inline(always)]
     pub fn exit(&mut self, by: ThreadId) -> Turn {
+        if self.alive == 1 && self.followed >= self.plan.prefix.len() && !M::WEAK {
+            self.exit_last(by);
+            return Turn::END;
+        }
+        self.exit_among_others(by)
+    }
+
+    #[inline(never)]
+    fn exit_among_others(&mut self, by: ThreadId) -> Turn {
         let life = self.threads[by.index()].life;
         let op = Op::new(life, Action::Thread(ThreadOp::Exit));
         self.perform_on_object::<LifeOp, true>(by, op, Site::UNKNOWN, None, None);
@@ -162,6 +173,66 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.alive -= 1;
         self.threads[by.index()].next_waiter = core::mem::replace(&mut self.ended, by.0);
         self.next_turn()
+    }
+
+    /// Announces and performs the exit of `by` in one go, if it is the last thread and nothing stands in the
+    /// way. Then the run is over; tells whether the thread has ended, which it has unless the chooser gave
+    /// the run up. `None` if not, and nothing has happened.
+    ///
+    /// No call is left here that would come back, for which registers had to be saved.
+    #[inline(always)]
+    pub fn end_with(&mut self, by: ThreadId) -> Option<bool> {
+        let steps = self.trace.events.len();
+        let is_special =
+            M::WEAK || C::GRANTS_LEASES || C::WATCHES_CHANGES || C::WATCHES_FINGERPRINT;
+        if is_special
+            || self.alive != 1
+            || steps >= self.attention
+            || steps == self.trace.events.capacity()
+        {
+            return None;
+        }
+        let pending = &mut self.pending[by.index()];
+        let life = self.threads[by.index()].life;
+        pending.op = Op::new(life, Action::Thread(ThreadOp::Exit));
+        pending.site = Site::UNKNOWN;
+        let threads = Threads { pending: &self.pending, enabled: &self.enabled, changed: &[] };
+        let pick = self.plan.then.choose(&Point::Thread(threads), &self.trace.events);
+        if matches!(pick, Pick::Abandon) {
+            self.give_up();
+            return Some(false);
+        }
+        if self.trace.events.len() == self.trace.events.capacity() {
+            no_room();
+        }
+        self.exit_last(by);
+        Some(true)
+    }
+
+    /// The last thread ends, and with it the run, in the ordinary way: nobody is left to hear of it.
+    #[inline(always)]
+    fn exit_last(&mut self, by: ThreadId) {
+        let thread = &mut self.threads[by.index()];
+        let id = EventId { thread: by, index: thread.events };
+        let op = Op::new(thread.life, Action::Thread(ThreadOp::Exit));
+        // First, so that little has to be saved for the case that the list must grow.
+        self.trace.events.push(Event { id, op, effect: Effect::None, site: Site::UNKNOWN });
+        let slot = &mut self.objects[thread.life.index()];
+        let Object::Life(life) = &mut slot.object else { wrong_object() };
+        *life = Life::Ended;
+        let name = thread.name.advance();
+        let hash = fingerprint::event_on_object(name, Access::Update, &mut slot.history);
+        thread.events += 1;
+        thread.place = NOBODY;
+        self.pending[by.index()].enabled = false;
+        self.enabled.clear();
+        if C::GRANTS_LEASES {
+            self.stale.clear();
+            self.lease = 0;
+        }
+        self.alive = 0;
+        self.over = true;
+        self.add_to_fingerprint(hash);
     }
 
     /// Announces and performs in one go what `by` is about to do, if the chooser has allowed it to
@@ -201,4 +272,10 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     fn add_to_fingerprint(&mut self, hash: u64) {
         self.trace.fingerprint = self.trace.fingerprint.wrapping_add(hash);
     }
+}
+
+#[cold]
+#[inline(never)]
+fn no_room() -> ! {
+    unreachable!("raddle invariant broken: room for an event is gone")
 }

@@ -13,16 +13,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         if self.threads.len() <= thread.index() {
             self.make_room(thread);
         }
-        let state = &mut self.threads[thread.index()];
-        // Field by field: a whole structure would be put together elsewhere first and copied.
-        state.life = life;
-        state.parker = ObjectId::NONE;
-        state.events = 0;
-        state.children = 0;
-        state.yields = 0;
-        state.name = state.first_name;
-        state.time = time;
-        state.place = self.enabled.len() as u32;
+        self.threads[thread.index()].begin(life, self.enabled.len() as u32, time);
         self.pending[thread.index()].enabled = true;
         self.enabled.push(thread);
         self.alive += 1;

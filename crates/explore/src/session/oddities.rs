@@ -34,6 +34,12 @@ pub enum Leaks {
 
 /// So many runs are looked at from the beginning; then those whose number is a power of two.
 const FIRST: u64 = 16;
+/// The next run to be looked at after `run`.
+pub(super) fn next_look(run: u64) -> u64 {
+    let next = run + 1;
+    if next < FIRST { next } else { next.next_power_of_two() }
+}
+
 /// The most remarks.
 const MOST: usize = 20;
 /// So often a deadlock is looked for that locks in different orders make likely.
@@ -87,7 +93,6 @@ fn lines(oddity: &Oddity) -> Vec<Site> {
 
 impl<S: Substrate> Session<'_, S> {
     /// Whether to [`look`](Session::look) at this run.
-    #[inline(always)]
     pub(super) fn looks_at(&self, run: u64, trace: &Trace) -> bool {
         (run < FIRST || run.is_power_of_two() || !trace.pending.is_empty())
             && matches!(trace.ending, Ending::Finished)

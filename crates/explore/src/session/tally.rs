@@ -64,18 +64,30 @@ impl Tally {
         self.warnings.merge(&other.warnings);
     }
 
-    #[inline]
     pub(super) fn add(&mut self, trace: &Trace, threads: u32) {
-        self.executions += 1;
-        self.steps += trace.events.len() as u64;
         self.choices += trace.choices;
-        // A run that was given up is the beginning of others, no class of its own.
-        if !matches!(trace.ending, Ending::Abandoned) {
-            self.classes.insert(trace.fingerprint);
-        }
-        self.threads = self.threads.max(threads);
         if let Some(coverage) = &mut self.coverage {
             coverage.learn(trace);
         }
+        if matches!(trace.ending, Ending::Abandoned) {
+            // A run that was given up is the beginning of others, no class of its own.
+            self.count(trace, threads);
+        } else {
+            self.add_ordinary(trace, threads);
+        }
+    }
+
+    /// As [`add`](Tally::add), for a run without choices of its own, where nobody asks what it covered.
+    #[inline(always)]
+    pub(super) fn add_ordinary(&mut self, trace: &Trace, threads: u32) {
+        self.classes.insert(trace.fingerprint);
+        self.count(trace, threads);
+    }
+
+    #[inline(always)]
+    fn count(&mut self, trace: &Trace, threads: u32) {
+        self.executions += 1;
+        self.steps += trace.events.len() as u64;
+        self.threads = self.threads.max(threads);
     }
 }

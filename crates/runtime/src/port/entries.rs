@@ -11,7 +11,7 @@ use crate::Body;
 /// How the body of a thread ended.
 pub(crate) type Caught = Result<(), Box<dyn Any + Send>>;
 
-type Submit = unsafe fn(*const (), u64, u64, u64, Site) -> Effect;
+type Submit = unsafe fn(*const (), u64, u64, u64, Site, *mut ()) -> Effect;
 
 /// What a run offers, without its types.
 #[derive(Copy, Clone)]
@@ -65,15 +65,39 @@ pub(crate) struct Pulse {
 }
 
 /// Where a coroutine goes whose thread is ending.
+///
+/// Two words, which come back in registers.
 pub(crate) struct Parting {
     /// The pool it belongs to.
     pub(crate) pool: *mut (),
-    /// The thread that is ending.
-    pub(crate) from: ThreadId,
-    /// The thread that goes on, another one; or the host, if the run is over.
-    pub(crate) to: Turn,
-    /// Whether the thread has ended. If not, it [`exit`]s when it comes back.
-    pub(crate) ended: bool,
+    /// The thread that is ending, whether it has ended, and who goes on.
+    words: u64,
+}
+
+impl Parting {
+    /// From `from` to `to`, another thread, or the host if the run is over. If `from` has not `ended`,
+    /// it [`exit`](super::exit)s when it comes back.
+    #[inline(always)]
+    pub(crate) fn new(pool: *mut (), from: ThreadId, to: Turn, ended: bool) -> Parting {
+        let words = u64::from(to.word()) << 32 | u64::from(from.0) << 1 | u64::from(ended);
+        debug_assert!(from.0 < 1 << 31, "raddle invariant broken: more threads than memory");
+        Parting { pool, words }
+    }
+
+    #[inline(always)]
+    pub(crate) fn from(&self) -> ThreadId {
+        ThreadId((self.words as u32) >> 1)
+    }
+
+    #[inline(always)]
+    pub(crate) fn to(&self) -> Turn {
+        Turn::from_word((self.words >> 32) as u32)
+    }
+
+    #[inline(always)]
+    pub(crate) fn has_ended(&self) -> bool {
+        self.words & 1 != 0
+    }
 }
 
 /// What a run does otherwise than most.
@@ -99,7 +123,7 @@ pub(crate) enum Plain {
 
 /// The entries outside a run: whoever calls them forgot to look.
 pub(super) static OUTSIDE: Entries = Entries {
-    submit: [|_, _, _, _, _| outside(); 8],
+    submit: [|_, _, _, _, _, _| outside(); 8],
     declare: |_, _, _| outside(),
     touch: |_, _, _, _| outside(),
     is_racy: |_, _| outside(),

@@ -7,7 +7,7 @@ use raddle_core::{Action, Chooser, Effect, ObjectId, Op, Site, ThreadId, ThreadO
 use raddle_engine::known::{
     AnyOp, AtomicOp, ChannelOp, JoinOp, LockOp, NotifyOp, ReceiveOp, SendOp, UnlockOp,
 };
-use raddle_engine::{Initial, Memory};
+use raddle_engine::{Engine, Initial, Memory};
 
 use super::{Phase, Run};
 use crate::port::{Caught, Entries, Parting, Pulse};
@@ -69,30 +69,36 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         pulse: Self::pulse_entry,
     };
 
+    /// The engine, as the port told it.
+    #[inline(always)]
+    fn told(&self, engine: *mut ()) -> *mut Engine<M, C> {
+        if cfg!(debug_assertions) { self.engine } else { engine as *mut Engine<M, C> }
+    }
+
     erased! {
-        fn submit_entry(run, head: u64, first: u64, second: u64, site: Site) -> Effect {
-            run.submit::<AnyOp>(head, first, second, site)
+        fn submit_entry(run, head: u64, first: u64, second: u64, site: Site, engine: *mut ()) -> Effect {
+            run.submit::<AnyOp>(run.told(engine), head, first, second, site)
         }
-        fn submit_atomic_entry(run, head: u64, first: u64, second: u64, site: Site) -> Effect {
-            run.submit::<AtomicOp>(head, first, second, site)
+        fn submit_atomic_entry(run, head: u64, first: u64, second: u64, site: Site, engine: *mut ()) -> Effect {
+            run.submit::<AtomicOp>(run.told(engine), head, first, second, site)
         }
-        fn submit_lock_entry(run, head: u64, first: u64, second: u64, site: Site) -> Effect {
-            run.submit::<LockOp>(head, first, second, site)
+        fn submit_lock_entry(run, head: u64, first: u64, second: u64, site: Site, engine: *mut ()) -> Effect {
+            run.submit::<LockOp>(run.told(engine), head, first, second, site)
         }
-        fn submit_unlock_entry(run, head: u64, first: u64, second: u64, site: Site) -> Effect {
-            run.submit::<UnlockOp>(head, first, second, site)
+        fn submit_unlock_entry(run, head: u64, first: u64, second: u64, site: Site, engine: *mut ()) -> Effect {
+            run.submit::<UnlockOp>(run.told(engine), head, first, second, site)
         }
-        fn submit_notify_entry(run, head: u64, first: u64, second: u64, site: Site) -> Effect {
-            run.submit::<NotifyOp>(head, first, second, site)
+        fn submit_notify_entry(run, head: u64, first: u64, second: u64, site: Site, engine: *mut ()) -> Effect {
+            run.submit::<NotifyOp>(run.told(engine), head, first, second, site)
         }
-        fn submit_send_entry(run, head: u64, first: u64, second: u64, site: Site) -> Effect {
-            run.submit::<SendOp>(head, first, second, site)
+        fn submit_send_entry(run, head: u64, first: u64, second: u64, site: Site, engine: *mut ()) -> Effect {
+            run.submit::<SendOp>(run.told(engine), head, first, second, site)
         }
-        fn submit_receive_entry(run, head: u64, first: u64, second: u64, site: Site) -> Effect {
-            run.submit::<ReceiveOp>(head, first, second, site)
+        fn submit_receive_entry(run, head: u64, first: u64, second: u64, site: Site, engine: *mut ()) -> Effect {
+            run.submit::<ReceiveOp>(run.told(engine), head, first, second, site)
         }
-        fn submit_channel_entry(run, head: u64, first: u64, second: u64, site: Site) -> Effect {
-            run.submit::<ChannelOp>(head, first, second, site)
+        fn submit_channel_entry(run, head: u64, first: u64, second: u64, site: Site, engine: *mut ()) -> Effect {
+            run.submit::<ChannelOp>(run.told(engine), head, first, second, site)
         }
         fn declare_entry(run, initial: Initial, site: Site) -> ObjectId {
             run.with_engine(|engine| engine.declare(run.thread.get(), initial, site))
@@ -110,17 +116,17 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
             run.crew.call_object(object, name);
         }
         fn allocated_entry(run, address: usize, size: usize) {
-            run.crew.heap.allocated(run.thread.get(), address, size);
+            run.crew.extras.get().heap.allocated(run.thread.get(), address, size);
         }
         fn freed_entry(run, address: usize) {
-            run.crew.heap.freed(address);
+            run.crew.extras.get().heap.freed(address);
         }
         fn born_entry(run, object: ObjectId, address: usize) {
             run.born(object, address);
         }
         fn keep_entry(run, place: *mut u8, size: usize) {
             // SAFETY: promised to the port.
-            unsafe { run.crew.kept.keep(place, size) }
+            unsafe { run.crew.extras.get().kept.keep(place, size) }
         }
         fn newest_entry(run, object: ObjectId) -> u64 {
             run.with_engine(|engine| engine.newest(object))
@@ -132,7 +138,7 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
             let life = run.with_engine(|engine| engine.life(thread));
             let op = Op::new(life, Action::Thread(ThreadOp::Join));
             let [head, first, second] = op.into_words();
-            run.submit::<JoinOp>(head, first, second, site);
+            run.submit::<JoinOp>(run.engine, head, first, second, site);
         }
         fn parker_entry(run, thread: ThreadId, site: Site) -> ObjectId {
             run.with_engine(|engine| engine.parker(thread, run.thread.get(), site))
@@ -144,12 +150,12 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
             run.with_engine(|engine| engine.advance(run.thread.get(), nanos));
         }
         fn belongings_entry(run) -> Option<Rc<dyn Any>> {
-            let all = run.crew.belongings.borrow();
+            let all = run.crew.extras.look().belongings.borrow();
             all.get(run.thread.get().index()).and_then(Clone::clone)
         }
         fn endow_entry(run, belongings: Option<Rc<dyn Any>>) {
             let me = run.thread.get().index();
-            let mut all = run.crew.belongings.borrow_mut();
+            let mut all = run.crew.extras.get().belongings.borrow_mut();
             if all.len() <= me {
                 all.resize(me + 1, None);
             }
@@ -173,7 +179,7 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
             run.exit()
         }
         fn panicked_entry(run) {
-            run.crew.unwinding.borrow_mut().push(run.thread.get());
+            run.crew.extras.get().unwinding.borrow_mut().push(run.thread.get());
             if !run.phase.get().is_over() {
                 run.phase.set(Phase::Unwinding);
             }
@@ -182,7 +188,7 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
             run.is_unwinding(run.thread.get())
         }
         fn take_panic_entry(run, thread: ThreadId) -> Option<Box<dyn Any + Send>> {
-            run.crew.panics.take(thread)
+            run.crew.extras.look().panics.take(thread)
         }
         fn guards_entry(run, address: usize) -> bool {
             // SAFETY: only looks, on behalf of the program under test, while no coroutine operation

@@ -94,9 +94,11 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         first: u64,
         second: u64,
         site: Site,
+        engine: *mut (),
     ) -> Effect {
         // SAFETY: promised by the caller.
-        let effect = unsafe { (Self::ENTRIES.submit[KIND])(run, head, first, second, site) };
+        let effect =
+            unsafe { (Self::ENTRIES.submit[KIND])(run, head, first, second, site, engine) };
         // SAFETY: likewise.
         unsafe { Self::go_on(run) };
         effect
@@ -135,12 +137,17 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
     unsafe fn go_on(run: *const ()) {
         // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
         let run: &Self = unsafe { &*run.cast() };
-        run.crew.heap.steps.set(run.with_engine(|engine| engine.trace().events.len()));
+        run.crew
+            .extras
+            .look()
+            .heap
+            .steps
+            .set(run.with_engine(|engine| engine.trace().events.len()));
     }
 
     /// An object was first used, which is at this address.
     pub(super) fn born(&self, object: ObjectId, address: usize) {
-        if let Some(creation) = self.crew.heap.find(address, object) {
+        if let Some(creation) = self.crew.extras.look().heap.find(address, object) {
             self.with_engine(|engine| engine.created(creation));
         }
     }
@@ -148,7 +155,7 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
     /// After the run.
     pub(super) fn tell_what_is_left(&self) {
         port::unnoted(|| {
-            let left = self.crew.heap.left();
+            let left = self.crew.extras.look().heap.left();
             self.with_engine(|engine| engine.left(left));
         });
     }

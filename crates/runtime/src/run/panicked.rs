@@ -53,16 +53,22 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
     /// thread or ends the run.
     #[cold]
     pub(super) fn finish_panic(&self, me: ThreadId, payload: Payload) {
-        self.crew.unwinding.borrow_mut().retain(|&thread| thread != me);
+        self.crew.extras.get().unwinding.borrow_mut().retain(|&thread| thread != me);
         if self.phase.get().is_over() {
             return;
         }
         let mut panic = panics::describe(me, &*payload);
         if self.crew.options.joinable_panics && me != ThreadId::MAIN {
-            self.crew.panics.0.borrow_mut().push(Left { panic, payload: Some(payload) });
+            self.crew
+                .extras
+                .get()
+                .panics
+                .0
+                .borrow_mut()
+                .push(Left { panic, payload: Some(payload) });
             return;
         }
-        panic.message += &self.crew.panics.told_before();
+        panic.message += &self.crew.extras.get().panics.told_before();
         self.with_engine(|engine| engine.fail(panic));
         self.discard(payload);
         self.phase.set(Phase::Teardown);
@@ -72,7 +78,7 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
     /// something else is.
     #[cold]
     pub(super) fn blame_unheard(&self) {
-        let all = self.crew.panics.0.take();
+        let all = self.crew.extras.get().panics.0.take();
         if let Some(unheard) = all.iter().find(|left| left.payload.is_some()) {
             self.with_engine(|engine| engine.blame(unheard.panic.clone()));
         }

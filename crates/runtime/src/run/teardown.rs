@@ -62,17 +62,17 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
     /// What destructors made threads have after these had ended.
     #[cold]
     pub(super) fn clear_belongings(&self) {
-        let left = self.crew.belongings.take();
+        let left = self.crew.extras.get().belongings.take();
         port::nobody_has_belongings();
         self.discard(left);
         // If their destructors do it again, it is not worth more trouble.
-        std::mem::forget(self.crew.belongings.take());
+        std::mem::forget(self.crew.extras.get().belongings.take());
         port::nobody_has_belongings();
     }
 
     /// Whether a panic of this thread is under way.
     pub(super) fn is_unwinding(&self, thread: ThreadId) -> bool {
-        let mut unwinding = self.crew.unwinding.borrow_mut();
+        let mut unwinding = self.crew.extras.look().unwinding.borrow_mut();
         if !std::thread::panicking() {
             unwinding.clear();
         }
@@ -102,7 +102,7 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
             let caught = self.crew.teardown.caught.get() + 1;
             self.crew.teardown.caught.set(caught);
             if caught <= PATIENCE {
-                self.crew.unwinding.borrow_mut().push(me);
+                self.crew.extras.get().unwinding.borrow_mut().push(me);
                 panics::tear_down();
             }
             loop {
