@@ -4,7 +4,7 @@
 //! A rate is the part of so many executions that show the bug, all made under RC11. Where the paper
 //! gives k_com it is learnt here, so the first execution of each series has no sinks.
 
-use raddle_core::{Ending, Trace};
+use raddle_core::{Ending, ThreadId, Trace};
 use raddle_engine::{Engine, Family, Rc11, Substrate};
 use raddle_runtime::{Options, Runtime};
 use raddle_strategy::{Pct, Pctwm, Random, Sampler, mix};
@@ -78,6 +78,9 @@ fn legend(which: Which, runs: u64) -> Vec<String> {
         Which::Two => vec![
             rates,
             "d, d+1, d+2: the depth of the bug, and more; with the best h of 1 to 4".into(),
+            "serial: executions at d in which threads run one after the other; failing: those of them \
+             that show the bug. No rate at d can be above 100 − serial + failing"
+                .into(),
             target,
         ],
         Which::Three => vec![rates, "at the depth that the paper varies h for".into()],
@@ -118,16 +121,22 @@ fn events(program: &'static Program, paper: &Published) -> Row {
     }
 }
 
-/// Rates at d, d + 1 and d + 2.
+/// Rates at d, d + 1 and d + 2, and what part of the executions is serial at d.
 fn depths(program: &'static Program, paper: &Published, runs: u64) -> Row {
     const NAMES: [&str; 3] = ["d", "d+1", "d+2"];
-    let cells =
-        NAMES.into_iter().zip(paper.by_depth).enumerate().map(|(more, (name, published))| {
-            let (rate, history) = best_history(program, paper.depth + more as u32, runs, 0);
-            let cell = against(rate, published.0);
-            (name, Cell { note: Some(format!("h {history} ({})", published.1)), ..cell })
-        });
-    Row { name: format!("{} ({})", program.name, paper.depth), cells: cells.collect() }
+    let mut cells = Vec::new();
+    for (more, (name, published)) in NAMES.into_iter().zip(paper.by_depth).enumerate() {
+        let depth = paper.depth + more as u32;
+        let (rate, history) = best_history(program, depth, runs, 0);
+        let cell = against(rate, published.0);
+        cells.push((name, Cell { note: Some(format!("h {history} ({})", published.1)), ..cell }));
+        if more == 0 {
+            let sampler = Pctwm::new(depth, history);
+            let (all, failed) = serial(program, instance(program, 0), sampler, runs);
+            cells.extend([("serial", percent(all)), ("failing", percent(failed))]);
+        }
+    }
+    Row { name: format!("{} ({})", program.name, paper.depth), cells }
 }
 
 /// Rates at history depths 1 to 4.
@@ -207,15 +216,49 @@ fn rate<S: Sampler + Clone>(
     runs: u64,
 ) -> f64 {
     let mut found = 0;
-    run_all(program, instance, &mut sampler, runs, |trace| {
-        let has_failed = match &trace.ending {
-            Ending::Panicked(_) => true,
-            Ending::Finished => raddle_explore::race(trace).is_some(),
-            Ending::Deadlock | Ending::StepLimit | Ending::Abandoned | Ending::Diverged(_) => false,
-        };
-        found += u64::from(has_failed);
-    });
+    run_all(program, instance, &mut sampler, runs, |trace| found += u64::from(has_failed(trace)));
     100.0 * found as f64 / runs as f64
+}
+
+fn has_failed(trace: &Trace) -> bool {
+    match &trace.ending {
+        Ending::Panicked(_) => true,
+        Ending::Finished => raddle_explore::race(trace).is_some(),
+        Ending::Deadlock | Ending::StepLimit | Ending::Abandoned | Ending::Diverged(_) => false,
+    }
+}
+
+/// In how many percent of the executions the threads but main run one after the other, and in how many
+/// the bug shows all the same.
+fn serial(
+    program: &'static Program,
+    instance: Instance,
+    mut sampler: Pctwm,
+    runs: u64,
+) -> (f64, f64) {
+    let (mut serial, mut failed) = (0, 0);
+    run_all(program, instance, &mut sampler, runs, |trace| {
+        if is_serial(trace) {
+            serial += 1;
+            failed += u64::from(has_failed(trace));
+        }
+    });
+    let percent = |number: u64| 100.0 * number as f64 / runs as f64;
+    (percent(serial), percent(failed))
+}
+
+fn is_serial(trace: &Trace) -> bool {
+    let mut done = Vec::new();
+    let threads = trace.events.iter().map(|event| event.id.thread);
+    for thread in threads.filter(|&thread| thread != ThreadId::MAIN) {
+        if done.last() != Some(&thread) {
+            if done.contains(&thread) {
+                return false;
+            }
+            done.push(thread);
+        }
+    }
+    true
 }
 
 /// Makes so many executions, whatever comes of them, and shows them to `each`.
