@@ -7,11 +7,15 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use raddle::sync::atomic::{AtomicU64, Ordering, fence};
-use raddle::{Config, Memory, Verdict as Result, thread};
-use raddle_core::Order;
+use raddle::{Config, Memory, Verdict as Result};
 use raddle_testkit::litmus::table::{MORE, TESTS, Test, Verdict};
-use raddle_testkit::litmus::{Code, Instruction, Outcome};
+use raddle_testkit::litmus::{Code, Outcome};
+
+mod body;
+#[cfg(feature = "rivals")]
+mod loom;
+mod ours;
+pub(crate) mod speed;
 
 /// What a search found out about a program.
 pub(crate) struct Found {
@@ -90,9 +94,9 @@ pub(crate) fn search(code: &Code) -> std::result::Result<Found, String> {
     let seen = Arc::new(Mutex::new(BTreeSet::new()));
     let config = Config::new().memory(Memory::Rc11).strategy("dfs").runs(u64::MAX);
     let report = {
-        let (seen, code) = (seen.clone(), code.clone());
+        let (seen, code) = (seen.clone(), Arc::new(code.clone()));
         config.unlimited_time().name("litmus").run(move || {
-            let outcome = execute(&code);
+            let outcome = ours::execute(&code);
             seen.lock().expect("nobody panics").insert(outcome);
         })
     };
@@ -105,74 +109,6 @@ pub(crate) fn search(code: &Code) -> std::result::Result<Found, String> {
     let outcomes = std::mem::take(&mut *seen.lock().expect("nobody panics"));
     let (graphs, executions) = (report.classes, report.executions);
     Ok(Found { outcomes, graphs, executions, elapsed: report.elapsed })
-}
-
-/// One execution.
-fn execute(code: &Code) -> Outcome {
-    let variables = code.variables();
-    let values: Vec<AtomicU64> = variables.iter().map(|_| AtomicU64::new(0)).collect();
-    let at = |variable| &values[variables.iter().position(|&known| known == variable).unwrap_or(0)];
-    let mut outcome = Outcome::default();
-    thread::scope(|scope| {
-        let threads: Vec<_> = code
-            .threads
-            .iter()
-            .map(|instructions| scope.spawn(move || follow(instructions, &at)))
-            .collect();
-        for (thread, instructions) in threads.into_iter().zip(&code.threads) {
-            let read = thread.join().expect("nobody panics");
-            let readers = instructions.iter().filter(|instruction| instruction.reads()).count();
-            let missing = readers - read.len();
-            outcome.read.extend(read.into_iter().map(Some));
-            outcome.read.extend(std::iter::repeat_n(None, missing));
-        }
-    });
-    let last = variables.iter().map(|&variable| (variable, at(variable).load(Ordering::Relaxed)));
-    outcome.last.extend(last);
-    outcome
-}
-
-/// Does what a thread does, and returns what it read.
-fn follow<'a>(instructions: &[Instruction], at: &dyn Fn(char) -> &'a AtomicU64) -> Vec<u64> {
-    let mut read = Vec::new();
-    for &instruction in instructions {
-        let last = read.last().copied().unwrap_or(0);
-        match instruction {
-            Instruction::Store(variable, value, order) => {
-                at(variable).store(value.unwrap_or(last), ordering(order));
-            }
-            Instruction::Load(variable, order) => read.push(at(variable).load(ordering(order))),
-            Instruction::Add(variable, value, order) => {
-                read.push(at(variable).fetch_add(value, ordering(order)));
-            }
-            Instruction::Swap(variable, value, order) => {
-                read.push(at(variable).swap(value, ordering(order)));
-            }
-            Instruction::Exchange(variable, expected, new, success, failure) => {
-                let (success, failure) = (ordering(success), ordering(failure));
-                let (Ok(old) | Err(old)) =
-                    at(variable).compare_exchange(expected, new, success, failure);
-                read.push(old);
-            }
-            Instruction::Fence(order) => fence(ordering(order)),
-            Instruction::Require(value) => {
-                if value != last {
-                    break;
-                }
-            }
-        }
-    }
-    read
-}
-
-fn ordering(order: Order) -> Ordering {
-    match order {
-        Order::Relaxed => Ordering::Relaxed,
-        Order::Acquire => Ordering::Acquire,
-        Order::Release => Ordering::Release,
-        Order::AcqRel => Ordering::AcqRel,
-        Order::SeqCst => Ordering::SeqCst,
-    }
 }
 
 #[cfg(test)]
