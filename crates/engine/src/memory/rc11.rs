@@ -224,17 +224,34 @@ impl Memory for Rc11 {
     fn sources(&self, &variable: &usize, thread: ThreadId, op: Op, options: &mut Vec<EventId>) {
         let location = &self.locations[variable];
         let newest = location.newest();
-        let floor = self.causality.clock(thread).map_or(0, |clock| location.floor(clock));
-        if floor == newest {
+        let clock = self.causality.clock(thread);
+        // Coherence: nothing older than what it comes after, or comes after a read of.
+        let is_floor =
+            |position: usize| clock.is_some_and(|clock| location.stores[position].is_seen(clock));
+        if is_floor(newest) {
             return;
         }
+        // Most positions are told off by atomicity, where that can be said without a look at values.
+        let always_writes = self.mistake.is_none()
+            && match op.action() {
+                Action::Atomic(op) => match op {
+                    AtomicOp::Store { .. } | AtomicOp::Update { .. } => true,
+                    AtomicOp::Load { .. } | AtomicOp::CompareExchange { .. } => false,
+                },
+                _ => false,
+            };
         let mut targets = Targets::default();
-        for position in (floor..=newest).rev() {
+        for position in (0..=newest).rev() {
             if self.order.is_active() && position < newest {
                 targets.add(&self.order, &location.stores[position + 1]);
             }
-            if self.allows(variable, thread, op, position, &targets) {
+            if (!always_writes || location.has_room_behind(position))
+                && self.allows(variable, thread, op, position, &targets)
+            {
                 options.push(location.stores[position].id);
+            }
+            if is_floor(position) {
+                break;
             }
         }
         if options.len() == 1 {
