@@ -6,9 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use raddle_core::Ending;
-use raddle_engine::{Mistake, Rc11};
-use raddle_explore::{Graphs, Repeat};
-use raddle_strategy::{Random, Rng, mix};
+use raddle_engine::{Family, Mistake, Rc11};
+use raddle_explore::{Graphs, Repeat, replay_in};
+use raddle_strategy::{Pct, Pctwm, Pos, Random, Rng, Sampler, mix};
 use raddle_testkit::litmus::run::{Litmus, graph_of};
 use raddle_testkit::litmus::table::{MORE, TESTS, Verdict};
 use raddle_testkit::litmus::{Code, Graph, Outcome, axioms, random_code, shrink_code};
@@ -88,22 +88,51 @@ fn random_programs_have_the_executions_that_the_axioms_allow() {
     }
 }
 
-#[test]
-fn random_walks_reach_every_execution_of_small_programs_and_no_other() {
-    for case in 0..scaled(40) {
-        let code = random_code(&mut Rng::new(mix(7, case)), 5, 500);
+/// Samples executions of small random programs with a sampler for each: they are executions that the
+/// axioms allow, and all of them if there are few.
+fn assert_samples<S: Sampler + Clone>(cases: u64, seed: u64, sampler: impl Fn(&Code) -> S) {
+    for case in 0..scaled(cases) {
+        let code = random_code(&mut Rng::new(mix(seed, case)), 5, 500);
         let allowed = axioms::consistent(&code);
         let mut found = BTreeMap::new();
         let is_small = allowed.len() <= 12;
-        let runs = if is_small { 2000 } else { 50 };
-        let walk = Repeat::new(Random::default(), case);
-        explore_in(Rc11::default(), &mut Litmus, &code, walk, runs, |trace| {
+        let runs = if is_small { 3000 } else { 50 };
+        let explorer = Repeat::new(sampler(&code), case);
+        explore_in(Rc11::default(), &mut Litmus, &code, explorer, runs, |trace| {
             let (graph, outcome) = graph_of(&code, trace);
             found.insert(graph, outcome);
         });
         let excess = found.iter().find(|(graph, _)| !allowed.contains_key(graph));
         assert_eq!(excess, None, "{code}");
         assert!(!is_small || found.len() == allowed.len(), "{code}: {} found", found.len());
+    }
+}
+
+#[test]
+fn samplers_reach_every_execution_of_small_programs_and_no_other() {
+    assert_samples(40, 7, |_| Random::default());
+    assert_samples(8, 9, |_| Pct::new(3));
+    assert_samples(8, 10, |_| Pos::plain());
+    // With every event a sink that reads anything.
+    assert_samples(8, 11, |code| {
+        let events = code.threads.iter().map(Vec::len).sum::<usize>();
+        Pctwm::with_events(events as u32, 8, events)
+    });
+}
+
+#[test]
+fn a_run_is_the_same_when_it_is_made_again() {
+    for case in 0..scaled(200) {
+        let code = random_code(&mut Rng::new(mix(13, case)), 8, 100_000);
+        let mut traces = Vec::new();
+        let walk = Repeat::new(Random::default(), case);
+        explore_in(Rc11::default(), &mut Litmus, &code, walk, 5, |trace| traces.push(trace.clone()));
+        for trace in traces {
+            let (schedule, family) = (trace.schedule(), Family::default());
+            let again =
+                replay_in(Rc11::default(), &mut Litmus, &code, family, schedule, 1000).unwrap();
+            assert_eq!(again, trace, "{code}");
+        }
     }
 }
 

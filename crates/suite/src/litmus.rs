@@ -113,11 +113,77 @@ pub(crate) fn search(code: &Code) -> std::result::Result<Found, String> {
 
 #[cfg(test)]
 mod tests {
+    use raddle::sync::atomic::{AtomicU32, Ordering, Ordering::*};
+    use raddle::thread;
+    use raddle_testkit::litmus::axioms;
+
     use super::*;
 
     #[test]
     fn every_test_is_as_expected() {
         let (text, is_equal) = table().unwrap();
         assert!(is_equal, "{text}");
+    }
+
+    /// What a weak exchange of 1 for 2 tells, and what is read afterwards.
+    type Told = (std::result::Result<u32, u32>, u32);
+
+    /// By the axioms: what a strong exchange tells, and what a load with the order of failure does.
+    fn allowed(success: char, failure: char) -> BTreeSet<Told> {
+        let told = |code: String, is_load: bool| {
+            let code: Code = code.parse().unwrap();
+            let outcomes = axioms::consistent(&code).into_values();
+            outcomes.map(move |outcome| {
+                let [old, after] = [0, 1].map(|at| outcome.read[at].unwrap() as u32);
+                (if is_load || old != 1 { Err(old) } else { Ok(old) }, after)
+            })
+        };
+        let exchange = told(format!("Wx1;Wy1r | Cy1>2{success}{failure};Rx"), false);
+        let load = told(format!("Wx1;Wy1r | Ry{failure};Rx"), true);
+        exchange.chain(load).collect()
+    }
+
+    /// By raddle, with so many failures without a reason in each thread.
+    fn found(success: Ordering, failure: Ordering, spurious: u32) -> BTreeSet<Told> {
+        let seen = Arc::new(Mutex::new(BTreeSet::new()));
+        let config = Config::new().memory(Memory::Rc11).strategy("dfs").spurious(spurious);
+        let report = {
+            let seen = seen.clone();
+            config.runs(u64::MAX).unlimited_time().run(move || {
+                let variables = Arc::new((AtomicU32::new(0), AtomicU32::new(0)));
+                let writer = {
+                    let variables = variables.clone();
+                    thread::spawn(move || {
+                        variables.0.store(1, Relaxed);
+                        variables.1.store(1, Release);
+                    })
+                };
+                let told = variables.1.compare_exchange_weak(1, 2, success, failure);
+                let after = variables.0.load(Relaxed);
+                writer.join().unwrap();
+                seen.lock().unwrap().insert((told, after));
+            })
+        };
+        assert!(matches!(report.verdict, Result::Exhausted), "{}", raddle::text(&report));
+        std::mem::take(&mut *seen.lock().unwrap())
+    }
+
+    #[test]
+    fn a_weak_exchange_that_fails_without_a_reason_is_a_load() {
+        for (success, failure) in [("l", "l"), ("q", "l"), ("l", "a"), ("q", "a"), ("s", "s")] {
+            let orders = [success, failure].map(|letter| match letter {
+                "l" => Relaxed,
+                "a" => Acquire,
+                "q" => AcqRel,
+                _ => SeqCst,
+            });
+            let letters = [success, failure].map(|letter| letter.chars().next().unwrap());
+            let allowed = allowed(letters[0], letters[1]);
+            assert_eq!(found(orders[0], orders[1], 1), allowed, "{success} {failure}");
+            // Unless it is asked for, it does not.
+            let strong: BTreeSet<Told> =
+                allowed.into_iter().filter(|(told, _)| *told != Err(1)).collect();
+            assert_eq!(found(orders[0], orders[1], 0), strong, "{success} {failure}");
+        }
     }
 }

@@ -124,12 +124,14 @@ impl Rc11 {
         then: impl FnOnce(&Access<'_>) -> R,
     ) -> R {
         let location = &self.locations[variable];
-        let before = self.causality.clock(thread).cloned().unwrap_or_default();
-        let mut after = before.clone();
-        if kind.reads && kind.order.acquires() {
-            after.join(&location.stores[position].message);
-        }
-        let (before, after) = (&before, &after);
+        let nothing = Clock::NOTHING;
+        let before = self.causality.clock(thread).unwrap_or(&nothing);
+        let joined = (kind.reads && kind.order.acquires()).then(|| {
+            let mut joined = before.clone();
+            joined.join(&location.stores[position].message);
+            joined
+        });
+        let after = joined.as_ref().unwrap_or(before);
         let (writes, is_sc) = (kind.writes.is_some(), kind.order == Order::SeqCst);
         then(&Access { thread, variable, location, position, writes, is_sc, before, after })
     }
@@ -294,7 +296,9 @@ impl Memory for Rc11 {
                 let mut store = Store::new(by, value);
                 store.message = self.message(variable, by, kind, position);
                 store.is_update = kind.reads;
-                store.trail = trail.unwrap_or_default();
+                if let Some(trail) = trail {
+                    store.set_trail(trail);
+                }
                 self.locations[variable].stores.insert(position + 1, store);
                 self.last = (variable, position + 1, Mark::Made);
             }

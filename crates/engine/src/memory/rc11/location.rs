@@ -1,5 +1,6 @@
 //! A variable: its stores in their order, and who has read them.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use raddle_core::{EventId, ThreadId};
@@ -28,10 +29,17 @@ pub struct Store {
     pub readers: Vec<EventId>,
     /// Its name in fingerprints.
     pub name: u64,
-    /// What sequential consistency has to know about it.
-    pub trail: Trail,
-    /// Likewise about the reads of it; by thread, in order.
-    pub reads: Vec<Vec<Trail>>,
+    /// What sequential consistency has to know about it, if there is anything: stores are looked through
+    /// a lot, and smaller without.
+    notes: Option<Box<Notes>>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Notes {
+    /// About the store.
+    trail: Trail,
+    /// About the reads of it; by thread, in order.
+    reads: Vec<Vec<Trail>>,
 }
 
 /// What an access has to do with the order of sequentially consistent events. Kept only from the first
@@ -46,6 +54,9 @@ pub struct Trail {
     /// What it comes after, itself included.
     pub clock: Clock,
 }
+
+/// Of what there is nothing to know.
+static NO_TRAIL: Trail = Trail { index: 0, sc: 0, clock: Clock::NOTHING };
 
 impl Location {
     /// A variable that holds `value`.
@@ -94,8 +105,7 @@ impl Store {
             message: Clock::default(),
             readers: Vec::new(),
             name: 0,
-            trail: Trail::default(),
-            reads: Vec::new(),
+            notes: None,
         }
     }
 
@@ -113,12 +123,30 @@ impl Store {
         }
     }
 
+    /// What sequential consistency has to know about it.
+    #[inline]
+    pub fn trail(&self) -> &Trail {
+        self.notes.as_ref().map_or(&NO_TRAIL, |notes| &notes.trail)
+    }
+
+    /// Likewise about the reads of it; by thread, in order.
+    #[inline]
+    pub fn reads(&self) -> &[Vec<Trail>] {
+        self.notes.as_ref().map_or(&[], |notes| &notes.reads)
+    }
+
+    /// Notes what sequential consistency has to know of it.
+    pub fn set_trail(&mut self, trail: Trail) {
+        self.notes.get_or_insert_default().trail = trail;
+    }
+
     /// Notes what sequential consistency has to know of a read.
     pub fn note_trail(&mut self, by: ThreadId, mut trail: Trail) {
-        if self.reads.len() <= by.index() {
-            self.reads.resize_with(by.index() + 1, Vec::new);
+        let reads = &mut self.notes.get_or_insert_default().reads;
+        if reads.len() <= by.index() {
+            reads.resize_with(by.index() + 1, Vec::new);
         }
-        let reads = &mut self.reads[by.index()];
+        let reads = &mut reads[by.index()];
         let before = reads.last().map_or(0, |last| last.sc);
         trail.sc = trail.sc.max(before);
         reads.push(trail);
