@@ -126,7 +126,9 @@ fn a_run_is_the_same_when_it_is_made_again() {
         let code = random_code(&mut Rng::new(mix(13, case)), 8, 100_000);
         let mut traces = Vec::new();
         let walk = Repeat::new(Random::default(), case);
-        explore_in(Rc11::default(), &mut Litmus, &code, walk, 5, |trace| traces.push(trace.clone()));
+        explore_in(Rc11::default(), &mut Litmus, &code, walk, 5, |trace| {
+            traces.push(trace.clone())
+        });
         for trace in traces {
             let (schedule, family) = (trace.schedule(), Family::default());
             let again =

@@ -10,8 +10,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::child::{Child, Service, Started, Subject};
-use crate::litmus;
 use crate::interleave::{median, middle_half, paired_ratios, stay_on_one_processor};
+use crate::litmus;
 use crate::progress::progress;
 use crate::table::{Cell, Row, Size, Table, Target};
 
@@ -164,10 +164,7 @@ fn compare(program: &Program, executable: &Path, effort: Effort) -> Result<Row, 
 }
 
 /// Searches once by each child, then in slices by those that are quick.
-pub(crate) fn compare_lanes(
-    children: &mut [Started],
-    effort: Effort,
-) -> Result<Vec<Lane>, String> {
+pub(crate) fn compare_lanes(children: &mut [Started], effort: Effort) -> Result<Vec<Lane>, String> {
     let mut lanes = Vec::new();
     for child in children.iter_mut() {
         lanes.push(match child {

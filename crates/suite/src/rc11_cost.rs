@@ -6,7 +6,10 @@
 use std::sync::Arc;
 
 use raddle::sync::Mutex;
-use raddle::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use raddle::sync::atomic::{
+    AtomicU64,
+    Ordering::{Relaxed, SeqCst},
+};
 use raddle::{Config, Memory, thread};
 
 use crate::interleave::{median, middle_half, paired_ratios, stay_on_one_processor};
@@ -26,7 +29,7 @@ struct Workload {
     body: fn(),
 }
 
-const WORKLOADS: [Workload; 4] = [
+const WORKLOADS: [Workload; 5] = [
     Workload {
         name: "a",
         about: "2 threads × 5 relaxed fetch_add",
@@ -47,6 +50,17 @@ const WORKLOADS: [Workload; 4] = [
         executions: 8,
         most: Some(MOST),
         body: || each_of(8, 1_000, add),
+    },
+    Workload {
+        name: "c sc",
+        about: "the same, sequentially consistent",
+        executions: 2,
+        most: None,
+        body: || {
+            each_of(8, 1_000, |counter, _| {
+                counter.fetch_add(1, SeqCst);
+            })
+        },
     },
     Workload {
         name: "stale",

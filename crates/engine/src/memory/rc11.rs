@@ -226,13 +226,6 @@ impl Memory for Rc11 {
     fn sources(&self, &variable: &usize, thread: ThreadId, op: Op, options: &mut Vec<EventId>) {
         let location = &self.locations[variable];
         let newest = location.newest();
-        let clock = self.causality.clock(thread);
-        // Coherence: nothing older than what it comes after, or comes after a read of.
-        let is_floor =
-            |position: usize| clock.is_some_and(|clock| location.stores[position].is_seen(clock));
-        if is_floor(newest) {
-            return;
-        }
         // Most positions are told off by atomicity, where that can be said without a look at values.
         let always_writes = self.mistake.is_none()
             && match op.action() {
@@ -242,6 +235,13 @@ impl Memory for Rc11 {
                 },
                 _ => false,
             };
+        let clock = self.causality.clock(thread);
+        // Coherence: nothing older than what it comes after, or comes after a read of.
+        let is_floor =
+            |position: usize| clock.is_some_and(|clock| location.stores[position].is_seen(clock));
+        if always_writes && !location.has_gaps() || is_floor(newest) {
+            return;
+        }
         let mut targets = Targets::default();
         for position in (0..=newest).rev() {
             if self.order.is_active() && position < newest {
@@ -299,7 +299,7 @@ impl Memory for Rc11 {
                 if let Some(trail) = trail {
                     store.set_trail(trail);
                 }
-                self.locations[variable].stores.insert(position + 1, store);
+                self.locations[variable].put_behind(position, store);
                 self.last = (variable, position + 1, Mark::Made);
             }
         }

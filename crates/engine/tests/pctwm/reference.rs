@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 
 use raddle_core::{
-    Action, AtomicOp, Chooser, Event, EventId, ObjectId, Op, Order, Pick, Point, ThreadId, ThreadOp,
-    Threads,
+    Action, AtomicOp, Chooser, Event, EventId, ObjectId, Op, Order, Pick, Point, ThreadId,
+    ThreadOp, Threads,
 };
 use raddle_engine::{Engine, Family, Rc11, Substrate};
 use raddle_testkit::litmus::run::{Litmus, graph_of};
@@ -160,8 +160,8 @@ impl Algorithm {
         let mut enabled = threads.enabled.to_vec();
         enabled.sort_unstable_by_key(|thread| thread.index());
         for thread in enabled {
-            let is_known = self.run.ranked.contains(&thread)
-                || self.run.delayed.contains(&Some(thread));
+            let is_known =
+                self.run.ranked.contains(&thread) || self.run.delayed.contains(&Some(thread));
             if !is_known {
                 let index = self.draws.below(self.run.ranked.len() + 1);
                 self.run.ranked.insert(index, thread);

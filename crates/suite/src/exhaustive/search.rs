@@ -156,7 +156,9 @@ mod tests {
             let answer = Answer { searched, nanoseconds: 345 };
             assert_eq!(Answer::parse(&answer.to_string()), Some(answer));
         }
-        for nonsense in ["", "12 345 complete -", "12 345 done - -", "12 x cut - -", "12 3 cut - maybe"] {
+        for nonsense in
+            ["", "12 345 complete -", "12 345 done - -", "12 x cut - -", "12 3 cut - maybe"]
+        {
             assert_eq!(Answer::parse(nonsense), None, "{nonsense}");
         }
     }

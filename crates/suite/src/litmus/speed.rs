@@ -83,8 +83,10 @@ pub(crate) fn table(size: Size, command: String) -> Result<Table, String> {
     }
     progress("");
     let mut legend = vec![
-        "verdict: whether the outcome asked for is allowed, by the axioms; what each says of it".into(),
-        "CPU time of whole searches, their start included, medians over slices that take turns".into(),
+        "verdict: whether the outcome asked for is allowed, by the axioms; what each says of it"
+            .into(),
+        "CPU time of whole searches, their start included, medians over slices that take turns"
+            .into(),
         format!("> not finished in the time allowed, {} s", effort.limit.as_secs_f64()),
     ];
     if cfg!(feature = "rivals") {

@@ -12,6 +12,8 @@ use crate::causality::Clock;
 pub struct Location {
     /// In modification order. Invariant: never empty; the initial store is the first.
     pub stores: Vec<Store>,
+    /// How many of them are neither initial nor read-modify-writes: there is room right before these only.
+    gaps: usize,
 }
 
 /// A store.
@@ -63,6 +65,20 @@ impl Location {
     pub fn begin(&mut self, value: u64) {
         self.stores.clear();
         self.stores.push(Store::new(EventId::INITIAL, value));
+        self.gaps = 0;
+    }
+
+    /// Puts a store right behind `position`.
+    #[inline]
+    pub fn put_behind(&mut self, position: usize, store: Store) {
+        self.gaps += usize::from(!store.is_update);
+        self.stores.insert(position + 1, store);
+    }
+
+    /// Whether a store can be put anywhere but at the end (atomicity).
+    #[inline]
+    pub fn has_gaps(&self) -> bool {
+        self.gaps > 0
     }
 
     /// The position of the newest store.

@@ -247,9 +247,8 @@ impl ScOrder {
             for (other, steps) in elsewhere.iter().filter(|&(other, _)| other != thread) {
                 let Some(state) = self.thread(other) else { continue };
                 let has_left = |event: &ScEvent| event.left.is_some_and(|left| left < steps);
-                if let Some(last) = state.events.iter().rposition(has_left) {
-                    direct.raise(other, last as u32 + 1);
-                }
+                // Whoever came earlier left no later.
+                direct.raise(other, state.events.partition_point(has_left) as u32);
             }
         }
         // By hb|loc.
