@@ -272,6 +272,8 @@ impl ScOrder {
                     self.lead(&mut direct, reader, &trails[last]);
                 }
             }
+            // What leads there is most of what is missing.
+            direct = self.closure(&direct);
         }
         // By mo and rb. What leads to a sequentially consistent store is known to it.
         if access.writes {
