@@ -20,6 +20,9 @@ use raddle_core::{
 pub struct Clock(Vec<u32>);
 
 impl Clock {
+    /// The one that comes after nothing.
+    pub const NOTHING: Clock = Clock(Vec::new());
+
     /// How many steps of `thread`.
     #[inline]
     pub fn of(&self, thread: ThreadId) -> u32 {

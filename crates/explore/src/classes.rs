@@ -112,7 +112,7 @@ impl Classes {
 
 /// Fingerprints are hashes already; the table looks at their high bits, sampling at the low ones.
 #[derive(Clone, Default)]
-struct AsItIs(u64);
+pub(crate) struct AsItIs(u64);
 
 impl Hasher for AsItIs {
     fn finish(&self) -> u64 {

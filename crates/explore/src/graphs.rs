@@ -3,25 +3,35 @@
 //!
 //! Under a weak memory model an execution is a graph: who read from whom, and the order of the stores.
 //! Many interleavings lead to one graph, and already its beginnings meet: two runs whose fingerprints
-//! agree at a thread point have the same ways to go on. The second is given up there.
+//! agree at a thread point have the same ways to go on. Nothing is branched off the second from there on.
+//! It is led to its end if that is near, because unwinding threads takes longer than a few steps, and
+//! given up otherwise.
 //!
 //! Steps that nobody else can tell the time of are taken at once, without trying others before them:
 //! fences (their effect is on their own thread), spawns, joins of ended threads, pauses, choices of
 //! numbers. Ends of threads are, too, unless the program asks whether a thread has ended; when a run
-//! shows that it does, the search begins anew.
+//! shows that it does, the search begins anew. Stores that read nothing are such steps as well: in whatever
+//! order an execution's events are taken, one that comes after all that its thread did before it and
+//! reads from nobody can as well come first. Its place among the stores is a choice of its own, and whoever reads the variable
+//! later can still read an older store.
 //!
 //! Promise: when it ends, every consistent execution has been run to its end. The number of different
 //! beginnings is the limit; memory for their fingerprints is needed.
 
 use std::collections::HashSet;
+use std::hash::BuildHasherDefault;
 
 use raddle_core::{
-    Action, Choice, Chooser, Ending, Event, Pending, Pick, Plan, Point, Search, ThreadOp, Trace,
+    Action, AtomicOp, Choice, Chooser, Event, Pending, Pick, Plan, Point, Search, ThreadOp, Trace,
 };
 
 use crate::branches::{Branch, Branches};
+use crate::classes::AsItIs;
 use crate::refusal::circles;
 use crate::{Explorer, Refusal};
+
+/// A run that has come to where another was may make so many steps to its end.
+const NEAR: u32 = 64;
 
 /// The search.
 #[derive(Clone, Debug, Default)]
@@ -35,11 +45,13 @@ pub struct Graphs {
 #[derive(Clone, Debug, Default)]
 pub struct GraphsChooser {
     met: Vec<Branch<Choice>>,
-    visited: HashSet<u64>,
+    visited: HashSet<u64, BuildHasherDefault<AsItIs>>,
     standing: u64,
     /// Whether somebody asks whether threads have ended, so that it matters when they do.
     minds_ends: bool,
     refusal: Option<Refusal>,
+    /// If this run has come to where another was, how many steps it may still make.
+    left: Option<u32>,
 }
 
 impl Chooser for GraphsChooser {
@@ -51,11 +63,15 @@ impl Chooser for GraphsChooser {
     }
 
     fn choose(&mut self, at: &Point<'_>, _past: &[Event]) -> Pick {
+        if self.left.is_some() {
+            return self.lead_out(at);
+        }
         let mut only = None;
         match at {
             Point::Thread(threads) => {
                 if !self.visited.insert(self.standing) {
-                    return Pick::Abandon;
+                    self.left = Some(NEAR);
+                    return self.lead_out(at);
                 }
                 let pending = |thread: &raddle_core::ThreadId| &threads.pending[thread.index()];
                 only = threads.enabled.iter().position(|thread| self.is_private(pending(thread)));
@@ -78,16 +94,32 @@ impl Chooser for GraphsChooser {
 }
 
 impl GraphsChooser {
+    /// Goes on by any way, with the newest of everything.
+    fn lead_out(&mut self, at: &Point<'_>) -> Pick {
+        match &mut self.left {
+            Some(0) => return Pick::Abandon,
+            Some(left) => *left -= 1,
+            None => {}
+        }
+        Pick::Take(match at {
+            Point::Thread(_) | Point::Value { .. } => 0,
+            Point::Source { options, .. } | Point::Place { options, .. } => options.len() - 1,
+        })
+    }
+
     /// Whether nobody can tell when this is performed.
     fn is_private(&self, pending: &Pending) -> bool {
         match pending.op.action() {
             Action::Fence(_)
             | Action::Pause(_)
             | Action::Choose { .. }
+            | Action::Atomic(AtomicOp::Store { .. })
             | Action::Thread(ThreadOp::Spawn | ThreadOp::Join) => true,
             Action::Thread(ThreadOp::Exit) => !self.minds_ends,
             Action::Thread(ThreadOp::IsFinished)
-            | Action::Atomic(_)
+            | Action::Atomic(
+                AtomicOp::Load { .. } | AtomicOp::Update { .. } | AtomicOp::CompareExchange { .. },
+            )
             | Action::Cell(_)
             | Action::Mutex(_)
             | Action::RwLock(_)
@@ -119,7 +151,7 @@ impl Explorer for Graphs {
     fn learn(&mut self, _run: u64, trace: &Trace, plan: &mut Plan<GraphsChooser>) {
         self.branches.append(&mut plan.then.met);
         self.search.points = self.search.points.max(self.branches.depth() as u64);
-        self.search.blocked += u64::from(trace.ending == Ending::Abandoned);
+        self.search.blocked += u64::from(plan.then.left.take().is_some());
         self.refusal = plan.then.refusal.or_else(|| circles(trace));
         if !plan.then.minds_ends && asks_for_ends(trace) {
             plan.then.minds_ends = true;

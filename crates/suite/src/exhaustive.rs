@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use crate::child::{Child, Service, Started, Subject};
 use crate::interleave::{median, middle_half, paired_ratios, stay_on_one_processor};
+use crate::litmus;
 use crate::progress::progress;
 use crate::table::{Cell, Row, Size, Table, Target};
 
@@ -32,6 +33,9 @@ const MILLION_SECONDS: f64 = 10.0;
 
 /// Prepares a search by the named engine.
 pub(crate) fn prepare(engine: &str, strategy: &str, program: &str) -> Result<Prepared, String> {
+    if strategy == litmus::speed::STRATEGY {
+        return litmus::speed::prepare(engine, program);
+    }
     match engine {
         "raddle" => raddle::prepare(strategy, program),
         #[cfg(feature = "rivals")]
@@ -65,9 +69,9 @@ pub(crate) fn table(size: Size, command: String) -> Result<Table, String> {
 
 /// How long to search.
 #[derive(Clone, Copy)]
-struct Effort {
+pub(crate) struct Effort {
     /// Time for one search.
-    limit: Duration,
+    pub(crate) limit: Duration,
     /// Time for the search of a million classes.
     million: Duration,
     /// CPU time of one slice, about.
@@ -77,7 +81,7 @@ struct Effort {
 }
 
 impl Effort {
-    fn of(size: Size) -> Effort {
+    pub(crate) fn of(size: Size) -> Effort {
         let milliseconds = Duration::from_millis;
         match size {
             Size::Full => Effort {
@@ -105,7 +109,7 @@ const SEARCHES: &[(&str, &str, [&str; 2])] = &[
 ];
 
 /// A search in a row, and how it went.
-enum Lane {
+pub(crate) enum Lane {
     /// It took microseconds, one figure for each slice; a single one if it was cut.
     Ran(Answer, Vec<f64>),
     /// The engine cannot, for this reason.
@@ -121,7 +125,7 @@ fn compare(program: &Program, executable: &Path, effort: Effort) -> Result<Row, 
     for (engine, strategy, _) in &searches {
         children.push(start(executable, engine, strategy, program)?);
     }
-    let lanes = run(&mut children, effort)?;
+    let lanes = compare_lanes(&mut children, effort)?;
 
     let classes = program.classes.known().or_else(|| searched_classes(&lanes[1]));
     let mut cells = vec![("classes", classes_cell(program, classes))];
@@ -160,7 +164,7 @@ fn compare(program: &Program, executable: &Path, effort: Effort) -> Result<Row, 
 }
 
 /// Searches once by each child, then in slices by those that are quick.
-fn run(children: &mut [Started], effort: Effort) -> Result<Vec<Lane>, String> {
+pub(crate) fn compare_lanes(children: &mut [Started], effort: Effort) -> Result<Vec<Lane>, String> {
     let mut lanes = Vec::new();
     for child in children.iter_mut() {
         lanes.push(match child {
@@ -203,7 +207,7 @@ fn run(children: &mut [Started], effort: Effort) -> Result<Vec<Lane>, String> {
 
 impl Lane {
     /// The runs, and the time.
-    fn cells(&self) -> (Cell, Cell) {
+    pub(crate) fn cells(&self) -> (Cell, Cell) {
         match self {
             Lane::Cannot(reason) => (Cell::note(reason.clone()), Cell::default()),
             Lane::Ran(answer, times) => {
@@ -220,7 +224,7 @@ impl Lane {
 }
 
 /// How many times longer the rival takes; at least so many if it did not finish.
-fn ratio(raddle: &Lane, rival: &Lane) -> Cell {
+pub(crate) fn ratio(raddle: &Lane, rival: &Lane) -> Cell {
     let (Lane::Ran(own, own_times), Lane::Ran(other, other_times)) = (raddle, rival) else {
         return Cell::default();
     };

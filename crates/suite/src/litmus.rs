@@ -7,11 +7,15 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use raddle::sync::atomic::{AtomicU64, Ordering, fence};
-use raddle::{Config, Memory, Verdict as Result, thread};
-use raddle_core::Order;
+use raddle::{Config, Memory, Verdict as Result};
 use raddle_testkit::litmus::table::{MORE, TESTS, Test, Verdict};
-use raddle_testkit::litmus::{Code, Instruction, Outcome};
+use raddle_testkit::litmus::{Code, Outcome};
+
+mod body;
+#[cfg(feature = "rivals")]
+mod loom;
+mod ours;
+pub(crate) mod speed;
 
 /// What a search found out about a program.
 pub(crate) struct Found {
@@ -90,9 +94,9 @@ pub(crate) fn search(code: &Code) -> std::result::Result<Found, String> {
     let seen = Arc::new(Mutex::new(BTreeSet::new()));
     let config = Config::new().memory(Memory::Rc11).strategy("dfs").runs(u64::MAX);
     let report = {
-        let (seen, code) = (seen.clone(), code.clone());
+        let (seen, code) = (seen.clone(), Arc::new(code.clone()));
         config.unlimited_time().name("litmus").run(move || {
-            let outcome = execute(&code);
+            let outcome = ours::execute(&code);
             seen.lock().expect("nobody panics").insert(outcome);
         })
     };
@@ -107,81 +111,79 @@ pub(crate) fn search(code: &Code) -> std::result::Result<Found, String> {
     Ok(Found { outcomes, graphs, executions, elapsed: report.elapsed })
 }
 
-/// One execution.
-fn execute(code: &Code) -> Outcome {
-    let variables = code.variables();
-    let values: Vec<AtomicU64> = variables.iter().map(|_| AtomicU64::new(0)).collect();
-    let at = |variable| &values[variables.iter().position(|&known| known == variable).unwrap_or(0)];
-    let mut outcome = Outcome::default();
-    thread::scope(|scope| {
-        let threads: Vec<_> = code
-            .threads
-            .iter()
-            .map(|instructions| scope.spawn(move || follow(instructions, &at)))
-            .collect();
-        for (thread, instructions) in threads.into_iter().zip(&code.threads) {
-            let read = thread.join().expect("nobody panics");
-            let readers = instructions.iter().filter(|instruction| instruction.reads()).count();
-            let missing = readers - read.len();
-            outcome.read.extend(read.into_iter().map(Some));
-            outcome.read.extend(std::iter::repeat_n(None, missing));
-        }
-    });
-    let last = variables.iter().map(|&variable| (variable, at(variable).load(Ordering::Relaxed)));
-    outcome.last.extend(last);
-    outcome
-}
-
-/// Does what a thread does, and returns what it read.
-fn follow<'a>(instructions: &[Instruction], at: &dyn Fn(char) -> &'a AtomicU64) -> Vec<u64> {
-    let mut read = Vec::new();
-    for &instruction in instructions {
-        let last = read.last().copied().unwrap_or(0);
-        match instruction {
-            Instruction::Store(variable, value, order) => {
-                at(variable).store(value.unwrap_or(last), ordering(order));
-            }
-            Instruction::Load(variable, order) => read.push(at(variable).load(ordering(order))),
-            Instruction::Add(variable, value, order) => {
-                read.push(at(variable).fetch_add(value, ordering(order)));
-            }
-            Instruction::Swap(variable, value, order) => {
-                read.push(at(variable).swap(value, ordering(order)));
-            }
-            Instruction::Exchange(variable, expected, new, success, failure) => {
-                let (success, failure) = (ordering(success), ordering(failure));
-                let (Ok(old) | Err(old)) =
-                    at(variable).compare_exchange(expected, new, success, failure);
-                read.push(old);
-            }
-            Instruction::Fence(order) => fence(ordering(order)),
-            Instruction::Require(value) => {
-                if value != last {
-                    break;
-                }
-            }
-        }
-    }
-    read
-}
-
-fn ordering(order: Order) -> Ordering {
-    match order {
-        Order::Relaxed => Ordering::Relaxed,
-        Order::Acquire => Ordering::Acquire,
-        Order::Release => Ordering::Release,
-        Order::AcqRel => Ordering::AcqRel,
-        Order::SeqCst => Ordering::SeqCst,
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use raddle::sync::atomic::{AtomicU32, Ordering, Ordering::*};
+    use raddle::thread;
+    use raddle_testkit::litmus::axioms;
+
     use super::*;
 
     #[test]
     fn every_test_is_as_expected() {
         let (text, is_equal) = table().unwrap();
         assert!(is_equal, "{text}");
+    }
+
+    /// What a weak exchange of 1 for 2 tells, and what is read afterwards.
+    type Told = (std::result::Result<u32, u32>, u32);
+
+    /// By the axioms: what a strong exchange tells, and what a load with the order of failure does.
+    fn allowed(success: char, failure: char) -> BTreeSet<Told> {
+        let told = |code: String, is_load: bool| {
+            let code: Code = code.parse().unwrap();
+            let outcomes = axioms::consistent(&code).into_values();
+            outcomes.map(move |outcome| {
+                let [old, after] = [0, 1].map(|at| outcome.read[at].unwrap() as u32);
+                (if is_load || old != 1 { Err(old) } else { Ok(old) }, after)
+            })
+        };
+        let exchange = told(format!("Wx1;Wy1r | Cy1>2{success}{failure};Rx"), false);
+        let load = told(format!("Wx1;Wy1r | Ry{failure};Rx"), true);
+        exchange.chain(load).collect()
+    }
+
+    /// By raddle, with so many failures without a reason in each thread.
+    fn found(success: Ordering, failure: Ordering, spurious: u32) -> BTreeSet<Told> {
+        let seen = Arc::new(Mutex::new(BTreeSet::new()));
+        let config = Config::new().memory(Memory::Rc11).strategy("dfs").spurious(spurious);
+        let report = {
+            let seen = seen.clone();
+            config.runs(u64::MAX).unlimited_time().run(move || {
+                let variables = Arc::new((AtomicU32::new(0), AtomicU32::new(0)));
+                let writer = {
+                    let variables = variables.clone();
+                    thread::spawn(move || {
+                        variables.0.store(1, Relaxed);
+                        variables.1.store(1, Release);
+                    })
+                };
+                let told = variables.1.compare_exchange_weak(1, 2, success, failure);
+                let after = variables.0.load(Relaxed);
+                writer.join().unwrap();
+                seen.lock().unwrap().insert((told, after));
+            })
+        };
+        assert!(matches!(report.verdict, Result::Exhausted), "{}", raddle::text(&report));
+        std::mem::take(&mut *seen.lock().unwrap())
+    }
+
+    #[test]
+    fn a_weak_exchange_that_fails_without_a_reason_is_a_load() {
+        for (success, failure) in [("l", "l"), ("q", "l"), ("l", "a"), ("q", "a"), ("s", "s")] {
+            let orders = [success, failure].map(|letter| match letter {
+                "l" => Relaxed,
+                "a" => Acquire,
+                "q" => AcqRel,
+                _ => SeqCst,
+            });
+            let letters = [success, failure].map(|letter| letter.chars().next().unwrap());
+            let allowed = allowed(letters[0], letters[1]);
+            assert_eq!(found(orders[0], orders[1], 1), allowed, "{success} {failure}");
+            // Unless it is asked for, it does not.
+            let strong: BTreeSet<Told> =
+                allowed.into_iter().filter(|(told, _)| *told != Err(1)).collect();
+            assert_eq!(found(orders[0], orders[1], 0), strong, "{success} {failure}");
+        }
     }
 }

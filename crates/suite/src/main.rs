@@ -25,6 +25,7 @@ mod pos3;
 mod pos_fig2;
 mod programs;
 mod progress;
+mod rc11_cost;
 mod run_program;
 mod run_weak;
 mod sample;
@@ -149,6 +150,11 @@ enum TableName {
     /// PCTWM, figure 6: hit rates with more relaxed stores
     #[value(name = "pctwm-fig6")]
     PctwmFig6,
+    /// Random walk under RC11 beside the same under sequential consistency
+    #[value(name = "rc11-cost")]
+    Rc11Cost,
+    /// Litmus tests searched to the end, beside Loom
+    LitmusSpeed,
     /// The running example of the POS paper, whose probabilities are known
     PosFig2,
     /// Coverage of the partial orders of small programs, beside the POS paper's
@@ -234,6 +240,8 @@ fn run(command: Command) -> Result<ExitCode, String> {
                 TableName::PctwmFig6 => {
                     (pctwm::table(Which::Figure6, size, command_line()), Vec::new())
                 }
+                TableName::Rc11Cost => (rc11_cost::table(size, command_line())?, Vec::new()),
+                TableName::LitmusSpeed => (litmus::speed::table(size, command_line())?, Vec::new()),
                 TableName::Bpor => bpor::table(size, command_line())?,
                 TableName::Pcr4 => (pcr::first_bugs(size, command_line())?, Vec::new()),
                 TableName::Pcr5 => (pcr::failing_runs(size, command_line())?, Vec::new()),

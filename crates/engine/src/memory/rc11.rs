@@ -124,12 +124,14 @@ impl Rc11 {
         then: impl FnOnce(&Access<'_>) -> R,
     ) -> R {
         let location = &self.locations[variable];
-        let before = self.causality.clock(thread).cloned().unwrap_or_default();
-        let mut after = before.clone();
-        if kind.reads && kind.order.acquires() {
-            after.join(&location.stores[position].message);
-        }
-        let (before, after) = (&before, &after);
+        let nothing = Clock::NOTHING;
+        let before = self.causality.clock(thread).unwrap_or(&nothing);
+        let joined = (kind.reads && kind.order.acquires()).then(|| {
+            let mut joined = before.clone();
+            joined.join(&location.stores[position].message);
+            joined
+        });
+        let after = joined.as_ref().unwrap_or(before);
         let (writes, is_sc) = (kind.writes.is_some(), kind.order == Order::SeqCst);
         then(&Access { thread, variable, location, position, writes, is_sc, before, after })
     }
@@ -224,17 +226,34 @@ impl Memory for Rc11 {
     fn sources(&self, &variable: &usize, thread: ThreadId, op: Op, options: &mut Vec<EventId>) {
         let location = &self.locations[variable];
         let newest = location.newest();
-        let floor = self.causality.clock(thread).map_or(0, |clock| location.floor(clock));
-        if floor == newest {
+        // Most positions are told off by atomicity, where that can be said without a look at values.
+        let always_writes = self.mistake.is_none()
+            && match op.action() {
+                Action::Atomic(op) => match op {
+                    AtomicOp::Store { .. } | AtomicOp::Update { .. } => true,
+                    AtomicOp::Load { .. } | AtomicOp::CompareExchange { .. } => false,
+                },
+                _ => false,
+            };
+        let clock = self.causality.clock(thread);
+        // Coherence: nothing older than what it comes after, or comes after a read of.
+        let is_floor =
+            |position: usize| clock.is_some_and(|clock| location.stores[position].is_seen(clock));
+        if always_writes && !location.has_gaps() || is_floor(newest) {
             return;
         }
         let mut targets = Targets::default();
-        for position in (floor..=newest).rev() {
+        for position in (0..=newest).rev() {
             if self.order.is_active() && position < newest {
                 targets.add(&self.order, &location.stores[position + 1]);
             }
-            if self.allows(variable, thread, op, position, &targets) {
+            if (!always_writes || location.has_room_behind(position))
+                && self.allows(variable, thread, op, position, &targets)
+            {
                 options.push(location.stores[position].id);
+            }
+            if is_floor(position) {
+                break;
             }
         }
         if options.len() == 1 {
@@ -277,8 +296,10 @@ impl Memory for Rc11 {
                 let mut store = Store::new(by, value);
                 store.message = self.message(variable, by, kind, position);
                 store.is_update = kind.reads;
-                store.trail = trail.unwrap_or_default();
-                self.locations[variable].stores.insert(position + 1, store);
+                if let Some(trail) = trail {
+                    store.set_trail(trail);
+                }
+                self.locations[variable].put_behind(position, store);
                 self.last = (variable, position + 1, Mark::Made);
             }
         }

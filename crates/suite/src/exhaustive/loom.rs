@@ -44,5 +44,5 @@ fn search(body: fn(), limit: Duration) -> Searched {
         Ok(()) if start.elapsed() >= limit => End::Cut,
         Ok(()) => End::Complete,
     };
-    Searched { runs: RUNS.load(Relaxed), end, classes: None }
+    Searched { runs: RUNS.load(Relaxed), end, classes: None, seen: None }
 }

@@ -28,7 +28,7 @@ fn searched(report: &Report) -> Result<Searched, String> {
         None => End::Complete,
     };
     let classes = report.classes_exact.then_some(report.classes);
-    Ok(Searched { runs: report.executions, end, classes })
+    Ok(Searched { runs: report.executions, end, classes, seen: None })
 }
 
 #[cfg(test)]

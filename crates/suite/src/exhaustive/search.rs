@@ -4,11 +4,11 @@
 //! | the parent writes | the child answers |
 //! | --- | --- |
 //! | (nothing, at the start) | `ready`, or `cannot REASON` |
-//! | `search COUNT MILLISECONDS` | `RUNS NANOSECONDS END CLASSES` |
+//! | `search COUNT MILLISECONDS` | `RUNS NANOSECONDS END CLASSES SEEN` |
 //!
 //! The child makes so many searches from the start, each limited to so many milliseconds. It tells the
-//! runs of the last, the CPU time of all, how the last ended, and how many different classes it met, or
-//! `-` if the engine does not tell.
+//! runs of the last, the CPU time of all, how the last ended, how many different classes it met, and whether
+//! it saw the outcome that a litmus test asks for; `-` if the engine does not tell.
 
 use std::io::{BufRead, Write};
 use std::time::Duration;
@@ -33,6 +33,8 @@ pub(crate) struct Searched {
     pub(crate) end: End,
     /// The different classes it met, where the engine counts them exactly.
     pub(crate) classes: Option<u64>,
+    /// Whether the outcome asked for was seen, where one was.
+    pub(crate) seen: Option<bool>,
 }
 
 /// How a search ended.
@@ -99,14 +101,15 @@ fn parse_request(request: &str) -> Option<(u64, Duration)> {
 
 impl std::fmt::Display for Answer {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Answer { searched: Searched { runs, end, classes }, nanoseconds } = *self;
+        let Answer { searched: Searched { runs, end, classes, seen }, nanoseconds } = *self;
         let end = match end {
             End::Complete => "complete",
             End::Cut => "cut",
             End::Failed => "failed",
         };
         let classes = classes.map_or("-".to_owned(), |classes| classes.to_string());
-        write!(formatter, "{runs} {nanoseconds} {end} {classes}")
+        let seen = seen.map_or("-", |seen| if seen { "yes" } else { "no" });
+        write!(formatter, "{runs} {nanoseconds} {end} {classes} {seen}")
     }
 }
 
@@ -114,7 +117,7 @@ impl Answer {
     /// Reads what [`serve`] wrote.
     pub(crate) fn parse(line: &str) -> Option<Answer> {
         let words: Vec<_> = line.split_whitespace().collect();
-        let [runs, nanoseconds, end, classes] = words[..] else { return None };
+        let [runs, nanoseconds, end, classes, seen] = words[..] else { return None };
         let end = match end {
             "complete" => End::Complete,
             "cut" => End::Cut,
@@ -125,7 +128,13 @@ impl Answer {
             "-" => None,
             number => Some(number.parse().ok()?),
         };
-        let searched = Searched { runs: runs.parse().ok()?, end, classes };
+        let seen = match seen {
+            "-" => None,
+            "yes" => Some(true),
+            "no" => Some(false),
+            _ => return None,
+        };
+        let searched = Searched { runs: runs.parse().ok()?, end, classes, seen };
         Some(Answer { searched, nanoseconds: nanoseconds.parse().ok()? })
     }
 }
@@ -138,12 +147,18 @@ mod tests {
     fn requests_and_answers_come_back_as_they_were() {
         let limit = Duration::from_millis(1_500);
         assert_eq!(parse_request(&request(7, limit)), Some((7, limit)));
-        for (end, classes) in [(End::Complete, Some(6)), (End::Cut, None), (End::Failed, Some(0))] {
-            let searched = Searched { runs: 12, end, classes };
+        for (end, classes, seen) in [
+            (End::Complete, Some(6), Some(true)),
+            (End::Cut, None, None),
+            (End::Failed, Some(0), Some(false)),
+        ] {
+            let searched = Searched { runs: 12, end, classes, seen };
             let answer = Answer { searched, nanoseconds: 345 };
             assert_eq!(Answer::parse(&answer.to_string()), Some(answer));
         }
-        for nonsense in ["", "12 345 complete", "12 345 done -", "12 x cut -"] {
+        for nonsense in
+            ["", "12 345 complete -", "12 345 done - -", "12 x cut - -", "12 3 cut - maybe"]
+        {
             assert_eq!(Answer::parse(nonsense), None, "{nonsense}");
         }
     }
@@ -153,7 +168,7 @@ mod tests {
         let mut runs = 0;
         let search = move |_| {
             runs += 1;
-            Ok(Searched { runs, end: End::Complete, classes: None })
+            Ok(Searched { runs, end: End::Complete, classes: None, seen: None })
         };
         let mut answers = Vec::new();
         serve(Prepared::Ready(Box::new(search)), &b"search 5 10\n"[..], &mut answers).unwrap();

@@ -90,7 +90,7 @@ const CLASSES: &[(&str, u64)] = &[
     ("barrier", 192),
     ("cldeque", 23),
     ("mcslock", 180),
-    ("mpmcqueue", 2_470),
+    ("mpmcqueue", 20_282),
     ("linuxrwlocks", 308),
     ("seqlock", 140),
     ("arc-drop", 6),

@@ -1,5 +1,6 @@
 //! A variable: its stores in their order, and who has read them.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use raddle_core::{EventId, ThreadId};
@@ -11,6 +12,8 @@ use crate::causality::Clock;
 pub struct Location {
     /// In modification order. Invariant: never empty; the initial store is the first.
     pub stores: Vec<Store>,
+    /// How many of them are neither initial nor read-modify-writes: there is room right before these only.
+    gaps: usize,
 }
 
 /// A store.
@@ -28,10 +31,17 @@ pub struct Store {
     pub readers: Vec<EventId>,
     /// Its name in fingerprints.
     pub name: u64,
-    /// What sequential consistency has to know about it.
-    pub trail: Trail,
-    /// Likewise about the reads of it; by thread, in order.
-    pub reads: Vec<Vec<Trail>>,
+    /// What sequential consistency has to know about it, if there is anything: stores are looked through
+    /// a lot, and smaller without.
+    notes: Option<Box<Notes>>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Notes {
+    /// About the store.
+    trail: Trail,
+    /// About the reads of it; by thread, in order.
+    reads: Vec<Vec<Trail>>,
 }
 
 /// What an access has to do with the order of sequentially consistent events. Kept only from the first
@@ -47,11 +57,28 @@ pub struct Trail {
     pub clock: Clock,
 }
 
+/// Of what there is nothing to know.
+static NO_TRAIL: Trail = Trail { index: 0, sc: 0, clock: Clock::NOTHING };
+
 impl Location {
     /// A variable that holds `value`.
     pub fn begin(&mut self, value: u64) {
         self.stores.clear();
         self.stores.push(Store::new(EventId::INITIAL, value));
+        self.gaps = 0;
+    }
+
+    /// Puts a store right behind `position`.
+    #[inline]
+    pub fn put_behind(&mut self, position: usize, store: Store) {
+        self.gaps += usize::from(!store.is_update);
+        self.stores.insert(position + 1, store);
+    }
+
+    /// Whether a store can be put anywhere but at the end (atomicity).
+    #[inline]
+    pub fn has_gaps(&self) -> bool {
+        self.gaps > 0
     }
 
     /// The position of the newest store.
@@ -94,8 +121,7 @@ impl Store {
             message: Clock::default(),
             readers: Vec::new(),
             name: 0,
-            trail: Trail::default(),
-            reads: Vec::new(),
+            notes: None,
         }
     }
 
@@ -113,12 +139,30 @@ impl Store {
         }
     }
 
+    /// What sequential consistency has to know about it.
+    #[inline]
+    pub fn trail(&self) -> &Trail {
+        self.notes.as_ref().map_or(&NO_TRAIL, |notes| &notes.trail)
+    }
+
+    /// Likewise about the reads of it; by thread, in order.
+    #[inline]
+    pub fn reads(&self) -> &[Vec<Trail>] {
+        self.notes.as_ref().map_or(&[], |notes| &notes.reads)
+    }
+
+    /// Notes what sequential consistency has to know of it.
+    pub fn set_trail(&mut self, trail: Trail) {
+        self.notes.get_or_insert_default().trail = trail;
+    }
+
     /// Notes what sequential consistency has to know of a read.
     pub fn note_trail(&mut self, by: ThreadId, mut trail: Trail) {
-        if self.reads.len() <= by.index() {
-            self.reads.resize_with(by.index() + 1, Vec::new);
+        let reads = &mut self.notes.get_or_insert_default().reads;
+        if reads.len() <= by.index() {
+            reads.resize_with(by.index() + 1, Vec::new);
         }
-        let reads = &mut self.reads[by.index()];
+        let reads = &mut reads[by.index()];
         let before = reads.last().map_or(0, |last| last.sc);
         trail.sc = trail.sc.max(before);
         reads.push(trail);

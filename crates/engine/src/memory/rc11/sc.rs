@@ -97,9 +97,9 @@ pub struct Access<'a> {
 impl Targets {
     /// Takes in a store that would come after the event.
     pub fn add(&mut self, order: &ScOrder, store: &Store) {
-        if store.trail.sc > 0 {
-            lower(&mut self.base, store.id.thread, store.trail.sc);
-            lower(&mut self.fence, store.id.thread, store.trail.sc);
+        if store.trail().sc > 0 {
+            lower(&mut self.base, store.id.thread, store.trail().sc);
+            lower(&mut self.fence, store.id.thread, store.trail().sc);
         }
         for (thread, count) in order.first_fences_after(store.id) {
             lower(&mut self.base, thread, count);
@@ -247,9 +247,8 @@ impl ScOrder {
             for (other, steps) in elsewhere.iter().filter(|&(other, _)| other != thread) {
                 let Some(state) = self.thread(other) else { continue };
                 let has_left = |event: &ScEvent| event.left.is_some_and(|left| left < steps);
-                if let Some(last) = state.events.iter().rposition(has_left) {
-                    direct.raise(other, last as u32 + 1);
-                }
+                // Whoever came earlier left no later.
+                direct.raise(other, state.events.partition_point(has_left) as u32);
             }
         }
         // By hb|loc.
@@ -265,7 +264,7 @@ impl ScOrder {
                 break;
             }
             if after.knows(store.id) {
-                self.lead(&mut direct, store.id.thread, &store.trail);
+                self.lead(&mut direct, store.id.thread, store.trail());
             }
             for (reader, trails) in store.trails() {
                 let known = trails.partition_point(|trail| trail.index < after.of(reader));
@@ -273,17 +272,19 @@ impl ScOrder {
                     self.lead(&mut direct, reader, &trails[last]);
                 }
             }
+            // What leads there is most of what is missing.
+            direct = self.closure(&direct);
         }
         // By mo and rb. What leads to a sequentially consistent store is known to it.
         if access.writes {
             for store in location.stores[..=access.position].iter().rev() {
-                self.lead(&mut direct, store.id.thread, &store.trail);
+                self.lead(&mut direct, store.id.thread, store.trail());
                 for (reader, trails) in store.trails() {
                     if let Some(last) = trails.last() {
                         self.lead(&mut direct, reader, last);
                     }
                 }
-                if store.trail.sc > 0 {
+                if store.trail().sc > 0 {
                     break;
                 }
             }
@@ -302,20 +303,20 @@ impl ScOrder {
     ) {
         let known = location.last_known(clock);
         for store in location.stores[..known].iter().rev() {
-            self.lead(direct, store.id.thread, &store.trail);
+            self.lead(direct, store.id.thread, store.trail());
             for (reader, trails) in store.trails() {
                 if let Some(last) = trails.last() {
                     self.lead(direct, reader, last);
                 }
             }
-            if store.trail.sc > 0 || last_fence.is_some_and(|last| last.knows(store.id)) {
+            if store.trail().sc > 0 || last_fence.is_some_and(|last| last.knows(store.id)) {
                 break;
             }
         }
         // By eco;hb, after fences only: also what is known to have been read.
         let seen = location.floor(clock);
         for (position, store) in location.stores[..=seen].iter().enumerate().skip(known) {
-            direct.join(&self.fences_before(&store.trail.clock));
+            direct.join(&self.fences_before(&store.trail().clock));
             if position < seen {
                 for last in store.trails().filter_map(|(_, trails)| trails.last()) {
                     direct.join(&self.fences_before(&last.clock));
@@ -416,14 +417,14 @@ impl OfThread {
 impl Store {
     /// The reads of it by each thread.
     fn trails(&self) -> impl Iterator<Item = (ThreadId, &Vec<Trail>)> {
-        self.reads.iter().enumerate().map(|(thread, trails)| (ThreadId(thread as u32), trails))
+        self.reads().iter().enumerate().map(|(thread, trails)| (ThreadId(thread as u32), trails))
     }
 
     /// Whether this store or a read of it comes after `event`, another access to the variable, and
     /// before `clock`.
     fn passes_on(&self, event: EventId, clock: &Clock) -> bool {
         let between = |id: EventId, at: &Clock| id != event && at.knows(event) && clock.knows(id);
-        between(self.id, &self.trail.clock)
+        between(self.id, &self.trail().clock)
             || self.trails().any(|(thread, trails)| {
                 trails
                     .iter()

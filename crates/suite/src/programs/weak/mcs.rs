@@ -1,19 +1,25 @@
 //! The lock of Mellor-Crummey and Scott: threads stand in a queue, each waiting at a gate of its own that
 //! the one before it opens.
 //!
-//! `mcslock`, as in the PCTWM paper: two threads with two sections each. In the bugged form the load that
+//! `mcslock`, as in the PCTWM paper, with the sections of the benchmark in C++: one thread writes in its first
+//! section and reads in its second, the other reads and then writes. Nodes are made by sequentially
+//! consistent stores, as constructors there do it; together that makes the 16 communication events of
+//! the paper when nobody waits. In the bugged form the load that
 //! waits at the gate and the one with which unlocking waits for a successor are relaxed. Whoever comes
 //! through the gate does not synchronise with the section before: it has acquired from its
 //! predecessor's place in the queue only, which was taken before that section. The sections race.
 //!
-//! `mcs-unlock`: one section each; the gate is opened by a relaxed store, with the same result.
+//! `mcs-unlock`: one section each, in which a counter is counted up; the gate is opened by a relaxed store,
+//! with the same result.
 
+use raddle::cell::Shared;
+use raddle::sync::Arc;
 use raddle::sync::atomic::{
     AtomicBool, AtomicUsize,
-    Ordering::{self, AcqRel, Acquire, Relaxed, Release},
+    Ordering::{self, AcqRel, Acquire, Relaxed, Release, SeqCst},
 };
 
-use super::{Failure, Instance, Model, Origin, Program, Published, Space, WAITING, exclude};
+use super::{Failure, Instance, Model, Origin, Program, Published, Space, WAITING, exclude, join};
 
 pub(super) const GATE: Program = Program {
     name: "mcslock",
@@ -32,7 +38,7 @@ pub(super) const GATE: Program = Program {
     tries: WAITING,
     body: |instance| {
         let wait = instance.order(Relaxed, Acquire);
-        run(instance, 2, Orders { gate: wait, successor: wait, open: Release });
+        write_and_read(Lock::new(instance, Orders { gate: wait, successor: wait, open: Release }));
     },
 };
 
@@ -47,7 +53,10 @@ pub(super) const UNLOCK: Program = Program {
     tries: WAITING,
     body: |instance| {
         let open = instance.order(Relaxed, Release);
-        run(instance, 1, Orders { gate: Acquire, successor: Acquire, open });
+        let lock = Lock::new(instance, Orders { gate: Acquire, successor: Acquire, open });
+        exclude(instance, 2, move |me, section| {
+            lock.hold(me + 1, section);
+        });
     },
 };
 
@@ -62,20 +71,32 @@ struct Orders {
     open: Ordering,
 }
 
-fn run(instance: Instance, sections: u32, orders: Orders) {
-    let lock = Lock { instance, orders, tail: AtomicUsize::new(0), nodes: Default::default() };
-    exclude(instance, 2, move |me, section| {
-        for _ in 0..sections {
-            // A thread that has given up still stands in the queue.
-            if !lock.lock(me + 1) {
-                return;
+/// Two threads with two sections each.
+fn write_and_read(lock: Lock) {
+    let instance = lock.instance;
+    let shared = Arc::new((lock, Shared::new(0)));
+    let threads = [1, 2].map(|me| {
+        let shared = shared.clone();
+        instance.spawn(move || {
+            let (lock, data) = &*shared;
+            lock.nodes[me].next.store(0, SeqCst);
+            lock.nodes[me].closed.store(false, SeqCst);
+            for section in [1, 2] {
+                let holds = lock.hold(me, &|| {
+                    if section == me {
+                        data.set(17);
+                    } else {
+                        data.get();
+                    }
+                });
+                // A thread that has given up still stands in the queue.
+                if !holds {
+                    return;
+                }
             }
-            section();
-            if !lock.unlock(me + 1) {
-                return;
-            }
-        }
+        })
     });
+    join(threads.into());
 }
 
 struct Lock {
@@ -94,6 +115,19 @@ struct Node {
 }
 
 impl Lock {
+    fn new(instance: Instance, orders: Orders) -> Lock {
+        Lock { instance, orders, tail: AtomicUsize::new(0), nodes: Default::default() }
+    }
+
+    /// Does what is to be done under the lock; false if it gives up.
+    fn hold(&self, me: usize, section: &dyn Fn()) -> bool {
+        if !self.lock(me) {
+            return false;
+        }
+        section();
+        self.unlock(me)
+    }
+
     fn lock(&self, me: usize) -> bool {
         let node = &self.nodes[me];
         node.next.store(0, Relaxed);

@@ -2,7 +2,7 @@
 //!
 //! `mpmcqueue`, as in the PCTWM paper: slots are claimed by a compare-exchange of a word that packs how many
 //! have been claimed for reading and for writing, and published by counting. Main adds one item, two
-//! threads write and two read. In the bugged form publishing is a relaxed increment, and claiming for
+//! threads write one each and two read until they find nothing. In the bugged form publishing is a relaxed increment, and claiming for
 //! reading does not release: a reader learns that its slot is written without synchronising with the
 //! writer, and races with it. (Slots are published in order here. Without that the count can be
 //! reached by a later slot, and the program fails under sequential consistency too.)
@@ -64,19 +64,18 @@ fn packed(instance: Instance) {
         let queue = queue.clone();
         threads.push(instance.spawn(move || {
             queue.write(item);
-            None
+            Vec::new()
         }));
     }
     for _ in 0..2 {
         let queue = queue.clone();
-        threads.push(instance.spawn(move || queue.read()));
+        threads.push(instance.spawn(move || std::iter::from_fn(|| queue.read()).collect()));
     }
-    assert_different(join(threads));
+    assert_different(join(threads).concat());
 }
 
 /// Items that came out: none that was not put in, none twice.
-fn assert_different(items: Vec<Option<u32>>) {
-    let mut items: Vec<_> = items.into_iter().flatten().collect();
+fn assert_different(mut items: Vec<u32>) {
     let number = items.len();
     items.sort_unstable();
     items.dedup();
@@ -125,23 +124,23 @@ impl Packed {
         }
     }
 
+    /// `None` if there is nothing, or it gives up.
     fn read(&self) -> Option<u32> {
         let claim = self.instance.order(Acquire, AcqRel);
         let mut claimed = self.claimed.load(Acquire);
         let slot = self.instance.retry(|| {
             let (read, written) = (claimed / READ, claimed & WRITTEN);
             if read == written {
-                claimed = self.claimed.load(Acquire);
-                return None;
+                return Some(None);
             }
             match self.claimed.compare_exchange(claimed, claimed + READ, claim, Acquire) {
-                Ok(_) => Some(read),
+                Ok(_) => Some(Some(read)),
                 Err(now) => {
                     claimed = now;
                     None
                 }
             }
-        })?;
+        })??;
         if !self.instance.wait(|| self.written.load(Acquire) > slot) {
             return None;
         }
@@ -173,7 +172,7 @@ fn ring(instance: Instance) {
             })
         })
         .into();
-    assert_different(join(threads));
+    assert_different(join(threads).into_iter().flatten().collect());
 }
 
 struct Ring {

@@ -1,14 +1,18 @@
-//! PCTWM on the examples of its paper, and against its promise.
+//! PCTWM on the examples of its paper, against its promise, and against the paper's algorithms.
 
 // Many runs of safe code: Miri would take minutes and see nothing new.
 #![cfg(not(miri))]
+
+use std::collections::BTreeMap;
 
 use raddle_engine::Rc11;
 use raddle_explore::{Explorer, Repeat};
 use raddle_strategy::{Pctwm, Rng, mix};
 use raddle_testkit::litmus::run::{Litmus, graph_of};
-use raddle_testkit::litmus::{Code, axioms, random_code};
+use raddle_testkit::litmus::{Code, Instruction, Outcome, axioms, random_code};
 use raddle_testkit::{explore_in, scaled};
+
+mod reference;
 
 const RUNS: u64 = 2000;
 
@@ -103,4 +107,64 @@ fn the_promise_counts_runs_that_keep_it() {
     // With places to be drawn there is none, nor with more sinks than events.
     assert!(guarantees("Wx1 | Wx2", Pctwm::with_events(0, 1, 1)).iter().all(|p| p.runs < 101));
     assert!(guarantees("Wx1 | Rx", Pctwm::new(2, 1)).is_empty());
+}
+
+/// How many communication events a program has at most.
+fn communication(code: &Code) -> usize {
+    let communicates = |instruction: &&Instruction| match instruction {
+        Instruction::Fence(order) => order.acquires(),
+        Instruction::Store(_, _, order) => *order == raddle_core::Order::SeqCst,
+        other => other.reads(),
+    };
+    code.threads.iter().flatten().filter(communicates).count()
+}
+
+/// How often each outcome comes, of [`RUNS`].
+fn frequencies(code: &Code, sampler: Pctwm, seed: u64) -> BTreeMap<Outcome, u64> {
+    let mut seen = BTreeMap::new();
+    explore_in(Rc11::default(), &mut Litmus, code, Repeat::new(sampler, seed), RUNS, |trace| {
+        *seen.entry(graph_of(code, trace).1).or_insert(0) += 1;
+    });
+    seen
+}
+
+/// Holds the strategy against all draws of the paper's algorithms.
+fn assert_agrees(code: &Code, depth: usize, history: usize, seed: u64) {
+    let events = communication(code).max(depth);
+    let exact = reference::distribution(code, depth, history, events);
+    let all: f64 = exact.values().sum();
+    assert!((all - 1.0).abs() < 1e-9, "{code}: {all}");
+    let sampler = Pctwm::with_events(depth as u32, history as u32, events);
+    let seen = frequencies(code, sampler, seed);
+    for (outcome, &likelihood) in &exact {
+        let expected = RUNS as f64 * likelihood;
+        let hits = seen.get(outcome).copied().unwrap_or(0) as f64;
+        let deviation = (expected * (1.0 - likelihood)).sqrt();
+        let far = (hits - expected).abs() > 5.5 * deviation + 5.0;
+        assert!(!far, "{code}, d {depth}, h {history}: {outcome:?}: {hits} for {expected}");
+    }
+    let strange = seen.keys().find(|outcome| !exact.contains_key(outcome));
+    assert_eq!(strange, None, "{code}, d {depth}, h {history}");
+}
+
+#[test]
+fn it_draws_as_the_papers_algorithms_do() {
+    for code in [
+        "Wx1;Ry | Wy1;Rx",
+        "Wx1;Fr;Wy1 | Ry;Fa;Rx",
+        "Wx1 | Rx;?1;Wy1 | Ry;?1;Rx",
+        "Ux+1q | Ux+1q | Rxa",
+        "Wx1s;Rys | Wy1s;Rxs",
+        "Wx1;Wy1r | Uy+1 | Rya;Rx",
+    ] {
+        let code: Code = code.parse().unwrap();
+        for (depth, history) in [(0, 1), (1, 1), (1, 2), (2, 1), (2, 3), (3, 2)] {
+            assert_agrees(&code, depth, history, 11);
+        }
+    }
+    for case in 0..scaled(25) {
+        let mut rng = Rng::new(mix(12, case));
+        let code = random_code(&mut rng, 6, 500);
+        assert_agrees(&code, rng.below(3), 1 + rng.below(3), case);
+    }
 }

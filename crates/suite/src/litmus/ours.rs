@@ -1,0 +1,3 @@
+//! Litmus tests over raddle.
+
+super::body::body!(raddle);
