@@ -388,3 +388,23 @@ fn it_matters_when_a_thread_ends_if_somebody_asks() {
         other.join().unwrap();
     }));
 }
+
+/// Its view is old, and nobody is left who could go on instead.
+#[test]
+fn a_thread_that_waits_alone_gets_to_see_what_it_waits_for() {
+    let report = rc11("pctwm:0:1").name("alone").runs(20).max_steps(1000).run(|| {
+        let flag = Arc::new(AtomicBool::new(false));
+        let waiting = {
+            let flag = flag.clone();
+            thread::spawn(move || {
+                while !flag.load(Relaxed) {
+                    raddle::hint::spin_loop();
+                }
+            })
+        };
+        let setting = thread::spawn(move || flag.store(true, Relaxed));
+        setting.join().unwrap();
+        waiting.join().unwrap();
+    });
+    assert!(report.failure().is_none(), "{}", raddle::text(&report));
+}
