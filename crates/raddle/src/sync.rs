@@ -1,4 +1,12 @@
 //! Synchronisation, as in [`std::sync`].
+//!
+//! ```
+//! use raddle::sync::{Arc, Mutex};
+//!
+//! let total = Arc::new(Mutex::new(1));
+//! *total.lock().unwrap() += 1;
+//! assert_eq!(*total.lock().unwrap(), 2);
+//! ```
 
 pub mod atomic;
 mod barrier;

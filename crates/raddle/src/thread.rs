@@ -167,6 +167,10 @@ impl<T> JoinHandle<T> {
     ///
     /// Inside a check a panic that leaves a thread ends the execution as a failure, so that this
     /// does not return `Err`, unless [`Panics::Join`](crate::Panics::Join) asks for it.
+    ///
+    /// ```
+    /// assert_eq!(raddle::thread::spawn(|| 7).join().unwrap(), 7);
+    /// ```
     #[inline]
     #[track_caller]
     pub fn join(self) -> Result<T> {
@@ -184,6 +188,14 @@ impl<T> JoinHandle<T> {
     }
 
     /// Whether the thread has ended, as [`std::thread::JoinHandle::is_finished`].
+    ///
+    /// ```
+    /// let handle = raddle::thread::spawn(|| 7);
+    /// while !handle.is_finished() {
+    ///     raddle::thread::yield_now();
+    /// }
+    /// assert_eq!(handle.join().unwrap(), 7);
+    /// ```
     #[track_caller]
     pub fn is_finished(&self) -> bool {
         match &self.0 {
@@ -193,6 +205,12 @@ impl<T> JoinHandle<T> {
     }
 
     /// The thread, as [`std::thread::JoinHandle::thread`].
+    ///
+    /// ```
+    /// let handle = raddle::thread::spawn(raddle::thread::park);
+    /// handle.thread().unpark();
+    /// handle.join().unwrap();
+    /// ```
     pub fn thread(&self) -> &Thread {
         match &self.0 {
             Handle::Outside(outside) => &outside.thread,
