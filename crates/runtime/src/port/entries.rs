@@ -16,7 +16,7 @@ type Submit = unsafe fn(*const (), u64, u64, u64, Site, *mut ()) -> Effect;
 /// What a run offers, without its types.
 #[derive(Copy, Clone)]
 pub(crate) struct Entries {
-    /// By [`Kind`]. They take the words of the operation, which fit in registers.
+    /// By [`Kind`](super::Kind). They take the words of the operation, which fit in registers.
     pub(crate) submit: [Submit; 8],
     pub(crate) declare: unsafe fn(*const (), Initial, Site) -> ObjectId,
     pub(crate) touch: unsafe fn(*const (), ObjectId, bool, Site),
