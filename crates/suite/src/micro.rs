@@ -3,60 +3,31 @@
 //! Four threads make four accesses each, to four objects, with 4, 4, 4 and 4 or 2, 2, 6 and 6 accesses; all
 //! are writes, or half are reads. The measure is the ratio at which the partial order is hit that is hit
 //! least. For random walk it is worked out exactly; the others are sampled, and where an order was never hit
-//! they count with one in all samples, as in the paper. The paper's ten programs are not published: these
-//! are others, made in the same way, and more of them.
+//! they count with one in all samples, as in the paper. Sampled are the paper's ten programs (`published.rs`
+//! tells how they are known); and of 100 others, made in the same way, all that is exact is worked out.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use raddle_core::ThreadId;
 use raddle_engine::{Engine, Family, Sc, Substrate};
-use raddle_strategy::{Pct, Pos, Rapos, Sampler, Surw, mix};
+use raddle_strategy::{Pct, Pos, Rapos, Sampler, mix};
 
 use crate::parallel::each;
 use crate::statistics::geometric_mean;
-use crate::table::{Cell, Row, Size, Table};
+use crate::table::{Cell, Kind, Row, Size, Table};
 
 mod exact;
 mod program;
+mod published;
 mod scripted;
 
-use exact::{Orders, orders};
+use exact::{Orders, most_races, orders};
 use program::{Micro, Mix, Spread};
+use published::{HALF_READS, Program, Published, WRITES};
 use scripted::Scripted;
 
-/// What is known from the paper: the geometric means over its ten programs.
-struct Published {
-    name: &'static str,
-    mix: Mix,
-    /// Random walk, PCT, RAPOS, BasicPOS, POS, and POS* where there are reads.
-    means: [Option<f64>; 6],
-    /// How many partial orders its programs have, from and to.
-    orders: [u64; 2],
-}
-
-const WRITES: Published = Published {
-    name: "pos-1",
-    mix: Mix::Writes,
-    means: [Some(2.14e-8), Some(2.00e-8), Some(4.11e-7), Some(2.67e-8), Some(2.87e-6), None],
-    orders: [1416, 39078],
-};
-
-const HALF_READS: Published = Published {
-    name: "pos-2",
-    mix: Mix::HalfReads,
-    means: [
-        Some(4.77e-8),
-        Some(2.00e-8),
-        Some(2.14e-6),
-        Some(1.05e-7),
-        Some(7.82e-6),
-        Some(1.08e-5),
-    ],
-    orders: [896, 11148],
-};
-
-/// Columns that are sampled.
+/// A way to sample, in the order of the published ratios, after random walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Column {
     Pct,
@@ -64,39 +35,22 @@ enum Column {
     BasicPos,
     Pos,
     PosStar,
-    Surw,
 }
 
-const COLUMNS: [(&str, Column); 6] = [
+const COLUMNS: [(&str, Column); 5] = [
     ("PCT", Column::Pct),
     ("RAPOS", Column::Rapos),
     ("BasicPOS", Column::BasicPos),
     ("POS", Column::Pos),
-    ("surw", Column::Surw),
     // Last, because it is POS where there are no reads.
     ("POS*", Column::PosStar),
 ];
 
-impl Published {
-    /// What is sampled.
-    fn columns(&self) -> &'static [(&'static str, Column)] {
-        match self.mix {
-            Mix::Writes => &COLUMNS[..5],
-            Mix::HalfReads => &COLUMNS,
-        }
-    }
-
-    /// The paper's mean of a column.
-    fn mean(&self, column: Column) -> Option<f64> {
-        let [_, pct, rapos, basic_pos, pos, pos_star] = self.means;
-        match column {
-            Column::Pct => pct,
-            Column::Rapos => rapos,
-            Column::BasicPos => basic_pos,
-            Column::Pos => pos,
-            Column::PosStar => pos_star,
-            Column::Surw => None,
-        }
+/// What is sampled.
+fn columns(mix: Mix) -> &'static [(&'static str, Column)] {
+    match mix {
+        Mix::Writes => &COLUMNS[..4],
+        Mix::HalfReads => &COLUMNS,
     }
 }
 
@@ -114,36 +68,37 @@ pub(crate) fn half_reads(size: Size, command: String) -> Result<Table, String> {
 }
 
 fn table(published: &Published, size: Size, command: String) -> Result<Table, String> {
-    // So many programs are only counted and worked out, and so many of them are sampled as well.
-    let (counted, sampled, samples) = match size {
-        Size::Full => (100, 6, 50_000_000),
-        Size::Quick => (10, 4, 100_000),
+    // So many of the paper's programs are sampled so often, and so many random ones only worked out.
+    let (sampled, samples, counted) = match size {
+        Size::Full => (10, 50_000_000, 100),
+        Size::Quick => (10, 30_000, 10),
     };
-    let jobs: Vec<_> =
-        (0..counted).map(|seed| Micro::new(published.mix, spread(seed, counted), seed)).collect();
-    let exact = each(&jobs, |_| "partial orders".to_owned(), |micro| Ok(orders(micro)))?;
-    // As many of each spread.
-    let chosen: Vec<_> =
-        (0..sampled / 2).flat_map(|index| [index, counted as usize / 2 + index]).collect();
-    let columns = published.columns();
+    let random: Vec<_> = (0..counted)
+        .map(|seed| Micro::random(published.mix, spread(seed, counted), seed))
+        .collect();
+    let counts = each(&random, |_| "partial orders".to_owned(), |micro| Ok(orders(micro)))?;
+    let programs = &published.programs[..sampled];
+    let micros: Vec<_> = programs.iter().map(|program| Micro::from_text(program.text)).collect();
+    let exact = each(&micros, Micro::to_string, |micro| Ok(orders(micro)))?;
+    let columns = columns(published.mix);
     let mut work = Vec::new();
-    for &index in &chosen {
+    for index in 0..programs.len() {
         for &(name, column) in columns {
             work.push((index, name, column));
         }
     }
     let ratios = each(
         &work,
-        |(index, name, _)| format!("program {index} {name}"),
-        |&(index, _, column)| Ok(least(&jobs[index], &exact[index], column, samples)),
+        |(index, name, _)| format!("{} {name}", micros[*index]),
+        |&(index, _, column)| Ok(least(&micros[index], &exact[index], column, samples)),
     )?;
     let mut rows = Vec::new();
-    for (place, &index) in chosen.iter().enumerate() {
-        let ratios = &ratios[place * columns.len()..][..columns.len()];
-        rows.push(row(&jobs[index], &exact[index], columns, ratios));
+    for (place, (program, ratios)) in programs.iter().zip(ratios.chunks(columns.len())).enumerate()
+    {
+        rows.push(row(program, &micros[place], &exact[place], columns, ratios));
     }
-    rows.push(means(published, &chosen, &exact, &ratios, samples));
-    rows.push(all_programs(published, &exact));
+    rows.push(means(published, &exact, &ratios, samples));
+    rows.push(all_programs(published, &counts));
     Ok(Table { name: published.name, size, command, rows, legend: legend(published, samples) })
 }
 
@@ -166,7 +121,6 @@ fn least(micro: &Micro, exact: &Orders, column: Column, samples: u64) -> Least {
         Column::BasicPos => cover(micro, exact, Pos::basic(), samples),
         Column::Pos => cover(micro, exact, Pos::plain(), samples),
         Column::PosStar => cover(micro, exact, Pos::default(), samples),
-        Column::Surw => cover(micro, exact, Surw::default(), samples),
     }
 }
 
@@ -193,22 +147,39 @@ fn cover(micro: &Micro, exact: &Orders, sampler: impl Sampler, samples: u64) -> 
     Least { ratio: fewest as f64 / samples as f64, hit: hits.len() }
 }
 
-fn row(micro: &Micro, exact: &Orders, columns: &[(&'static str, Column)], ratios: &[Least]) -> Row {
+fn row(
+    program: &Program,
+    micro: &Micro,
+    exact: &Orders,
+    columns: &[(&'static str, Column)],
+    ratios: &[Least],
+) -> Row {
+    let beside = |cell: Cell, paper: f64| Cell { paper: Some(paper), ..cell };
     let mut cells = vec![
-        ("orders", Cell::count(exact.count() as u64, "")),
-        ("preemptions", Cell::count(u64::from(exact.most_preemptions), "most")),
-        ("RW", Cell { unit: Some("exact"), ..Cell::tiny(exact.least_of_random_walk) }),
+        ("orders", beside(Cell::count(exact.count() as u64, ""), program.orders as f64)),
+        (
+            "preemptions",
+            beside(Cell::count(exact.most_preemptions.into(), "most"), program.preemptions.into()),
+        ),
+        ("races", beside(Cell::count(most_races(micro).into(), "most"), program.races.into())),
+        (
+            "RW",
+            Cell {
+                unit: Some("exact"),
+                ..beside(Cell::tiny(exact.least_of_random_walk), program.ratios[0])
+            },
+        ),
     ];
-    for (&(name, _), least) in columns.iter().zip(ratios) {
+    for ((&(name, _), least), paper) in columns.iter().zip(ratios).zip(&program.ratios[1..]) {
         let cell = if least.ratio > 0.0 {
             Cell::tiny(least.ratio)
         } else {
-            Cell::note(format!("0({})", least.hit))
+            Cell { kind: Kind::Tiny, ..Cell::note(format!("0({})", least.hit)) }
         };
-        cells.push((name, cell));
+        cells.push((name, beside(cell, *paper)));
     }
     cells.push(("ranking", Cell::default()));
-    Row { name: micro.to_string(), cells }
+    Row { name: program.text.to_owned(), cells }
 }
 
 /// Within a factor of three of the paper's.
@@ -216,15 +187,9 @@ fn is_near(measured: f64, paper: f64) -> bool {
     (1.0 / 3.0..=3.0).contains(&(measured / paper))
 }
 
-fn means(
-    published: &Published,
-    chosen: &[usize],
-    exact: &[Orders],
-    ratios: &[Least],
-    samples: u64,
-) -> Row {
-    let orders = geometric_mean(chosen.iter().map(|&index| exact[index].count() as f64));
-    let walk = geometric_mean(chosen.iter().map(|&index| exact[index].least_of_random_walk));
+fn means(published: &Published, exact: &[Orders], ratios: &[Least], samples: u64) -> Row {
+    let orders = geometric_mean(exact.iter().map(|orders| orders.count() as f64));
+    let walk = geometric_mean(exact.iter().map(|orders| orders.least_of_random_walk));
     let beside = |mut cell: Cell, paper: Option<f64>| {
         cell.paper = paper;
         if let (Some(value), Some(paper)) = (cell.value, paper) {
@@ -237,14 +202,15 @@ fn means(
     let mut cells = vec![
         ("orders", Cell::count(orders as u64, "")),
         ("preemptions", Cell::default()),
+        ("races", Cell::default()),
         ("RW", beside(Cell::tiny(walk), published.means[0])),
     ];
-    let columns = published.columns();
+    let columns = columns(published.mix);
     let mut ranking = vec![(published.means[0], walk)];
-    for (at, &(name, column)) in columns.iter().enumerate() {
+    for (at, &(name, _)) in columns.iter().enumerate() {
         let of_column = ratios.iter().skip(at).step_by(columns.len());
         let mean = geometric_mean(of_column.map(|least| least.ratio.max(1.0 / samples as f64)));
-        let paper = published.mean(column);
+        let paper = published.means[at + 1];
         ranking.push((paper, mean));
         cells.push((name, beside(Cell::tiny(mean), paper)));
     }
@@ -275,23 +241,16 @@ fn all_programs(published: &Published, exact: &[Orders]) -> Row {
     let mut cell = Cell::tiny(walk);
     cell.paper = published.means[0];
     cell.ok = published.means[0].map(|paper| is_near(walk, paper));
-    let median = |counts: &[u64]| counts[counts.len() / 2];
+    let published_orders = || published.programs.iter().map(|program| program.orders as f64);
+    let beside = |count: u64, paper: f64| Cell { paper: Some(paper), ..Cell::count(count, "") };
+    let most = counts[counts.len() - 1];
     let cells = vec![
-        (
-            "fewest_orders",
-            Cell { paper: Some(published.orders[0] as f64), ..Cell::count(counts[0], "") },
-        ),
-        ("median_orders", Cell::count(median(&counts), "")),
-        (
-            "most_orders",
-            Cell {
-                paper: Some(published.orders[1] as f64),
-                ..Cell::count(counts[counts.len() - 1], "")
-            },
-        ),
+        ("fewest_orders", beside(counts[0], published_orders().fold(f64::MAX, f64::min))),
+        ("median_orders", Cell::count(counts[counts.len() / 2], "")),
+        ("most_orders", beside(most, published_orders().fold(0.0, f64::max))),
         ("random_walk", cell),
     ];
-    Row { name: format!("all {} programs", exact.len()), cells }
+    Row { name: format!("{} random programs", exact.len()), cells }
 }
 
 fn legend(published: &Published, samples: u64) -> Vec<String> {
@@ -299,10 +258,17 @@ fn legend(published: &Published, samples: u64) -> Vec<String> {
         format!("the least ratio at which a partial order is hit, of {samples} samples; paper: of 5e7"),
         "0(n): not all orders were hit, n were; counts as one in all samples in the mean".to_owned(),
         "RW: exact; PCT: of the depth that the most preemptions need; met: within a factor of 3".to_owned(),
-        "orders: counted exactly, and by `dpor` in the tests; most preemptions of the order that needs most".to_owned(),
+        "orders: counted exactly, and by `dpor` in the tests; preemptions, races: of the order with most".to_owned(),
+        "programs: threads and the objects they access, capital where they write".to_owned(),
     ];
-    if published.mix == Mix::HalfReads {
-        lines.push("POS: any two accesses race; POS*: two reads do not".to_owned());
+    match published.mix {
+        Mix::Writes => {
+            lines.push("programs: those of the paper, found by their properties".to_owned())
+        }
+        Mix::HalfReads => {
+            lines.push("programs: others with the properties of the paper's".to_owned());
+            lines.push("POS: any two accesses race; POS*: two reads do not".to_owned());
+        }
     }
     lines
 }
@@ -335,7 +301,7 @@ mod tests {
     #[test]
     fn orders_are_as_many_as_classes() {
         for (mix, seed) in [(Mix::Writes, 3), (Mix::HalfReads, 5), (Mix::HalfReads, 80)] {
-            let micro = Micro::new(mix, spread(seed, 100), seed);
+            let micro = Micro::random(mix, spread(seed, 100), seed);
             let mut substrate = Scripted;
             let mut dpor = Dpor::default();
             let mut engine = Engine::new(Sc, dpor.family(), dpor.chooser(), 1_000);
@@ -353,7 +319,7 @@ mod tests {
     /// POS hits more of the orders than PCT.
     #[test]
     fn sampling_finds_the_orders() {
-        let micro = Micro::new(Mix::HalfReads, Spread::Uniform, 5);
+        let micro = Micro::random(Mix::HalfReads, Spread::Uniform, 5);
         let exact = orders(&micro);
         let samples = raddle_testkit::scaled(10_000);
         let pos = least(&micro, &exact, Column::PosStar, samples);

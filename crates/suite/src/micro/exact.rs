@@ -73,6 +73,79 @@ pub(crate) fn orders(micro: &Micro) -> Orders {
     Orders { count: layer.len(), least_of_random_walk: least, most_preemptions: u32::from(most) }
 }
 
+/// How many races a partial order has at most. Two accesses race that conflict, if nothing else orders them:
+/// the later one's thread can be at it when the earlier one is performed, or right after that.
+pub(crate) fn most_races(micro: &Micro) -> u32 {
+    let mut search = Races { micro, word: Vec::new(), past: Vec::new(), most: 0 };
+    search.extend([0; THREADS], [false; THREADS]);
+    search.most
+}
+
+/// Goes through one interleaving for each partial order, by sleep sets.
+struct Races<'a> {
+    micro: &'a Micro,
+    /// The interleaving: threads and positions.
+    word: Vec<(usize, usize)>,
+    /// By place in it: what comes before, in the partial order, by place.
+    past: Vec<u32>,
+    most: u32,
+}
+
+impl Races<'_> {
+    fn extend(&mut self, at: [usize; THREADS], mut asleep: [bool; THREADS]) {
+        if self.word.len() == THREADS * LENGTH {
+            self.most = self.most.max(self.races());
+        }
+        for thread in 0..THREADS {
+            if at[thread] == LENGTH || asleep[thread] {
+                continue;
+            }
+            let stays_asleep = std::array::from_fn(|other| {
+                asleep[other] && !self.conflict((thread, at[thread]), (other, at[other]))
+            });
+            let mut after = at;
+            after[thread] += 1;
+            self.past.push(self.past_of((thread, at[thread])));
+            self.word.push((thread, at[thread]));
+            self.extend(after, stays_asleep);
+            self.word.pop();
+            self.past.pop();
+            asleep[thread] = true;
+        }
+    }
+
+    fn conflict(&self, (one, at): (usize, usize), (other, other_at): (usize, usize)) -> bool {
+        let (one, other) = (self.micro.threads[one][at], self.micro.threads[other][other_at]);
+        one.object == other.object && (one.writes || other.writes)
+    }
+
+    /// What comes before the next access.
+    fn past_of(&self, next: (usize, usize)) -> u32 {
+        let mut past = 0;
+        for (place, &before) in self.word.iter().enumerate() {
+            if before.0 == next.0 || self.conflict(before, next) {
+                past |= self.past[place] | 1 << place;
+            }
+        }
+        past
+    }
+
+    fn races(&self) -> u32 {
+        let mut races = 0;
+        for (place, &(thread, at)) in self.word.iter().enumerate() {
+            let previous = self.word[..place]
+                .iter()
+                .position(|&before| before == (thread, at.wrapping_sub(1)));
+            let ordered = previous.map_or(0, |previous| self.past[previous]);
+            for (earlier, &before) in self.word[..place].iter().enumerate() {
+                races +=
+                    u32::from(self.conflict(before, (thread, at)) && ordered >> earlier & 1 == 0);
+            }
+        }
+        races
+    }
+}
+
 fn position(state: State, thread: usize) -> usize {
     (state >> (3 * thread) & 7) as usize
 }
@@ -106,7 +179,7 @@ mod tests {
     /// All to one object: every interleaving is an order of its own.
     #[test]
     fn orders_of_one_object_are_interleavings() {
-        let mut micro = Micro::new(Mix::Writes, Spread::Uniform, 0);
+        let mut micro = Micro::random(Mix::Writes, Spread::Uniform, 0);
         let only = Step { object: 0, writes: true };
         // Two threads on one object, and two that read what nobody writes.
         micro.threads = [
@@ -123,7 +196,7 @@ mod tests {
 
     #[test]
     fn probabilities_sum_up() {
-        let micro = Micro::new(Mix::HalfReads, Spread::Skewed, 1);
+        let micro = Micro::random(Mix::HalfReads, Spread::Skewed, 1);
         let orders = orders(&micro);
         assert!(orders.least_of_random_walk <= 1.0 / orders.count() as f64);
         assert!(orders.least_of_random_walk > 0.0);

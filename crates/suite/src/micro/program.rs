@@ -1,6 +1,6 @@
 //! Small random programs: four threads with four accesses each, to four objects.
 
-use std::fmt;
+use std::fmt::{self, Write};
 
 use raddle_strategy::Rng;
 
@@ -35,14 +35,12 @@ pub(crate) struct Step {
 /// A program: what each thread does.
 #[derive(Clone, Debug)]
 pub(crate) struct Micro {
-    spread: Spread,
-    seed: u64,
     pub(crate) threads: [[Step; LENGTH]; THREADS],
 }
 
 impl Micro {
     /// The program that follows from `seed`.
-    pub(crate) fn new(mix: Mix, spread: Spread, seed: u64) -> Micro {
+    pub(crate) fn random(mix: Mix, spread: Spread, seed: u64) -> Micro {
         let mut rng = Rng::new(raddle_strategy::mix(seed, 0x90f));
         let counts = match spread {
             Spread::Uniform => [4, 4, 4, 4],
@@ -56,19 +54,37 @@ impl Micro {
             Mix::HalfReads => (0..EVENTS).map(|event| event < EVENTS / 2).collect(),
         };
         shuffle(&mut writes, &mut rng);
-        let step = |event: usize| Step { object: objects[event], writes: writes[event] };
+        Micro::of(|event| Step { object: objects[event], writes: writes[event] })
+    }
+
+    /// From threads with the names of the objects they access, capital where they write.
+    pub(crate) fn from_text(text: &str) -> Micro {
+        let names: Vec<u8> = text.bytes().filter(|name| *name != b' ').collect();
+        let object = |name: u8| usize::from(name.to_ascii_uppercase() - b'A');
+        Micro::of(|event| Step {
+            object: object(names[event]),
+            writes: names[event].is_ascii_uppercase(),
+        })
+    }
+
+    fn of(step: impl Fn(usize) -> Step) -> Micro {
         let thread = |thread: usize| std::array::from_fn(|at| step(thread * LENGTH + at));
-        Micro { spread, seed, threads: std::array::from_fn(thread) }
+        Micro { threads: std::array::from_fn(thread) }
     }
 }
 
 impl fmt::Display for Micro {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let spread = match self.spread {
-            Spread::Uniform => "uniform",
-            Spread::Skewed => "skewed",
-        };
-        write!(f, "{spread} {}", self.seed)
+        for (number, steps) in self.threads.iter().enumerate() {
+            if number > 0 {
+                f.write_char(' ')?;
+            }
+            for step in steps {
+                let name = char::from(b'A' + step.object as u8);
+                f.write_char(if step.writes { name } else { name.to_ascii_lowercase() })?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -85,12 +101,14 @@ mod tests {
     #[test]
     fn programs_are_spread_and_mixed_as_asked() {
         for seed in 0..20 {
-            let micro = Micro::new(Mix::HalfReads, Spread::Skewed, seed);
+            let micro = Micro::random(Mix::HalfReads, Spread::Skewed, seed);
             let steps: Vec<_> = micro.threads.iter().flatten().collect();
             let mut counts = [0; OBJECTS];
             steps.iter().for_each(|step| counts[step.object] += 1);
             assert_eq!(counts, [2, 2, 6, 6]);
             assert_eq!(steps.iter().filter(|step| step.writes).count(), EVENTS / 2);
+            let again = Micro::from_text(&micro.to_string());
+            assert_eq!(again.threads, micro.threads);
         }
     }
 }
