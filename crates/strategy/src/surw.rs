@@ -142,7 +142,8 @@ impl Surw {
     fn is_of_interest(&mut self, pending: &Pending) -> bool {
         let Some(interest) = self.interest else { return false };
         let object = pending.op.object();
-        if object == ObjectId::NONE {
+        // In another run, the life of a thread may stand where the object stood in the first.
+        if object == ObjectId::NONE || pending.op.is_thread() {
             return false;
         }
         match self.object {

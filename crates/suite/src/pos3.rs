@@ -79,7 +79,7 @@ const PUBLISHED: [Published; 32] = [
     open("radbench-bug2", [2, 171], [0.0003, 0.0000, 0.0010, 0.0030, 0.0045, 0.0000, 0.0418],
         "a few contexts in place of an engine with 171 steps"),
     open("safestack", [4, 117], [0.0480, 0.0000, 0.0000, 0.0000, 0.0000, 0.0000, 0.2440],
-        "one point for each atomic operation; 10,000 runs count as one"),
+        "one point for each atomic operation and use of a node; 10,000 runs count as one"),
     held("WSQ", [3, 161], [0.0002, 0.0484, 0.0813, 0.1054, 0.1190, 0.1444, 0.0497]),
     open("WSQ-State", [3, 2406], [0.0092, 0.0003, 0.0015, 0.0017, 0.0019, 0.0146, 0.0926],
         "two entries in the log for each operation, where the paper's program has 2,406 steps"),

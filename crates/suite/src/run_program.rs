@@ -133,7 +133,7 @@ mod tests {
     const PORTFOLIO: &str = "portfolio:pos-star+surw+pct:3";
 
     /// An execution of SafeStack that fails; it takes about a million random ones to find one.
-    const SAFESTACK: &str = "r1-cCdF4gAAAggBAAEMAQQBCAEMAQQBDAEIAQwDCAEMAggCDAEIAgwBCAMMAQgCBAEMAQQEDAIIAQQCDAEIAQQDCAEMAQgBBAMIAgQCDAEEAQgDBAIIBAwBCAEEAggCDAEEAQgBDAIEAQgB1sbhwQ";
+    const SAFESTACK: &str = "r1-cCdF4gAAAggBBAEAAQwBBAEMAQgBDAIICAQCCAEEAwwJBAMIBAwCCAEMAQgFDAMIAgQEDAMEDgwBBAIMAQgCBAEMAQgHDAMIAgwDBAEMAQgBDAUIAgQJCAFc8r28";
 
     #[test]
     fn bugged_programs_fail() {

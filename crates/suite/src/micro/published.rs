@@ -118,6 +118,10 @@ mod tests {
     fn properties_are_the_published_ones() {
         for (published, tolerance) in [(&WRITES, 0.0), (&HALF_READS, 0.01)] {
             for program in &published.programs {
+                // The larger ones take minutes without optimisation; the tables print them all.
+                if cfg!(debug_assertions) && program.orders > 2_000 {
+                    continue;
+                }
                 let micro = Micro::from_text(program.text);
                 let exact = orders(&micro);
                 let text = program.text;

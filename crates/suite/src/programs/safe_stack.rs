@@ -2,7 +2,12 @@
 //! threads pop a node, write its value and push it back, twice each.
 //!
 //! A node that is popped, pushed and popped again while another thread is between its swap and its
-//! compare-exchange ends up owned by two: five switches at the right places.
+//! compare-exchange ends up owned by two: five switches at the right places. Or its link is lost, and the
+//! last thread looks for a second node for ever.
+//!
+//! The stack holds a pointer to its nodes, which is read whenever one is used. No thread writes it, but
+//! testers that see every access stop there, between the load of an index and the use of its node. That
+//! matters: without it SURW fails half as often.
 
 use raddle::Granularity;
 use raddle::cell::Shared;
@@ -35,6 +40,8 @@ struct Stack {
     /// What the fixed form holds on to while it pops or pushes.
     lock: Mutex<()>,
     nodes: Vec<Node>,
+    /// Where the nodes begin: a pointer in the original, read whenever a node is used.
+    base: Shared<usize>,
     head: AtomicI32,
     count: AtomicI32,
 }
@@ -53,6 +60,7 @@ fn body(form: Form, threads: u32) {
         form,
         lock: Mutex::new(()),
         nodes: (0..threads).map(node).collect(),
+        base: Shared::new(0),
         head: AtomicI32::new(0),
         count: AtomicI32::new(threads as i32),
     });
@@ -76,26 +84,30 @@ impl Stack {
                 None => thread::yield_now(),
             }
         };
-        let value = &self.nodes[node as usize].value;
-        value.set(me);
-        assert_eq!(value.get(), me, "two threads own node {node}");
+        self.node(node).value.set(me);
+        let owner = self.node(node).value.get();
+        assert_eq!(owner, me, "two threads own node {node}");
         self.push(node);
+    }
+
+    fn node(&self, index: i32) -> &Node {
+        &self.nodes[self.base.get() + index as usize]
     }
 
     fn pop(&self) -> Option<i32> {
         let _guard = self.form.guard(&self.lock);
         while self.count.load(SeqCst) > 1 {
             let head = self.head.load(SeqCst);
-            let next = &self.nodes[head as usize].next;
-            let after = next.swap(NONE, SeqCst);
+            let after = self.node(head).next.swap(NONE, SeqCst);
             if after >= 0 {
                 if self.head.compare_exchange(head, after, SeqCst, SeqCst).is_ok() {
                     self.count.fetch_sub(1, SeqCst);
                     return Some(head);
                 }
-                next.swap(after, SeqCst);
+                self.node(head).next.swap(after, SeqCst);
+            } else {
+                thread::yield_now();
             }
-            thread::yield_now();
         }
         None
     }
@@ -104,12 +116,11 @@ impl Stack {
         let _guard = self.form.guard(&self.lock);
         let mut head = self.head.load(SeqCst);
         loop {
-            self.nodes[node as usize].next.store(head, SeqCst);
+            self.node(node).next.store(head, SeqCst);
             match self.head.compare_exchange(head, node, SeqCst, SeqCst) {
                 Ok(_) => break,
                 Err(other) => head = other,
             }
-            thread::yield_now();
         }
         self.count.fetch_add(1, SeqCst);
     }
