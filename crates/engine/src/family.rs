@@ -52,6 +52,10 @@ impl Family {
     /// `None` if the list contradicts itself, or speaks of more threads than anybody can run.
     pub fn with(threads: &[ThreadInfo]) -> Option<Family> {
         let mut family = Family::default();
+        if threads.iter().zip(1..).all(|(thread, id)| thread.id.0 == id && is_flat(thread)) {
+            // They get these ids anyway.
+            return Some(family);
+        }
         let mut sorted: Vec<_> = threads.to_vec();
         sorted.sort_by_key(|thread| thread.id);
         // A forged list must not exhaust memory.
@@ -124,8 +128,18 @@ impl Family {
         self.is_flat
     }
 
+    /// Whether nothing is said about any thread but main.
+    pub(crate) fn is_new(&self) -> bool {
+        self.members.len() == 1 && self.register.is_none()
+    }
+
+    /// Whether a new family would say the same of the threads that are known here.
+    pub(crate) fn is_like_any(&self) -> bool {
+        self.is_flat && self.register.is_none()
+    }
+
     fn add(&mut self, info: ThreadInfo) -> ThreadId {
-        self.is_flat &= info.parent == ThreadId::MAIN && info.id.0 == info.position.wrapping_add(1);
+        self.is_flat &= is_flat(&info);
         let parent = &mut self.members[info.parent.index()];
         if info.position != u32::MAX {
             let position = info.position as usize;
@@ -138,4 +152,9 @@ impl Family {
         self.members.push(Member { info, first_event, children: Vec::new() });
         info.id
     }
+}
+
+/// Whether it is a child of main, and has the id that goes with its position.
+fn is_flat(info: &ThreadInfo) -> bool {
+    info.parent == ThreadId::MAIN && info.id.0 == info.position.wrapping_add(1)
 }

@@ -84,12 +84,10 @@ impl Chooser for GraphsChooser {
             }
             Point::Source { .. } | Point::Place { .. } => {}
         }
-        let options = match only {
-            Some(only) => vec![at.choice(only)],
-            None => (0..at.options()).map(|option| at.choice(option)).collect(),
-        };
-        self.met.push(Branch::new(options));
-        Pick::Take(only.unwrap_or(0))
+        let options = only.map_or(0..at.options(), |only| only..only + 1);
+        let first = options.start;
+        self.met.push(Branch::new(options.map(|option| at.choice(option))));
+        Pick::Take(first)
     }
 }
 

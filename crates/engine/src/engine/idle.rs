@@ -1,0 +1,81 @@
+//! Engines between checks. What takes long about a short check is to make one; what takes long about an
+//! engine is its memory.
+
+
+use raddle_core::{Chooser, Plan};
+
+use super::{Engine, NOBODY};
+use crate::{Family, Memory};
+
+/// An engine without a plan, and without a run that anybody would want to see.
+#[derive(Debug)]
+pub struct Idle<M: Memory>(Engine<M, ()>);
+
+/// An engine that has had more than this keeps more memory than it is worth.
+const MOST_EVENTS: usize = 4096;
+const MOST_THREADS: usize = 64;
+const MOST_OBJECTS: usize = 1024;
+
+impl<M: Memory> Idle<M> {
+    /// As [`Engine::new`], under the memory model of the engine that this was.
+    pub fn engage<C: Chooser>(self, family: Family, then: C, max_steps: usize) -> Engine<M, C> {
+        let mut engine = self.0.with_chooser(then);
+        engine.max_steps = max_steps;
+        if !(family.is_new() && engine.family.is_like_any()) {
+            engine.set_family(family);
+        }
+        engine
+    }
+}
+
+impl<M: Memory, C> Engine<M, C> {
+    /// Lets go of the engine, which has no run under way. Nothing if it has grown too large to be kept.
+    pub fn idle(self) -> Option<Idle<M>> {
+        let is_small = self.trace.events.capacity() <= MOST_EVENTS
+            && self.trace.plain.capacity() <= MOST_EVENTS
+            && self.plan.prefix.capacity() <= MOST_EVENTS
+            && self.threads.len() <= MOST_THREADS
+            && self.objects.len() <= MOST_OBJECTS;
+        is_small.then(|| Idle(self.with_chooser(())))
+    }
+
+    /// Threads are to have these ids from the next run on.
+    #[cold]
+    pub(super) fn set_family(&mut self, family: Family) {
+        self.family = family;
+        let main = self.threads.len().min(1);
+        self.threads = self.threads[..main].into();
+        self.pending = self.pending[..main].into();
+    }
+
+    /// Another chooser in the same engine, which is to look at everything before its next run.
+    fn with_chooser<D>(self, then: D) -> Engine<M, D> {
+        let mut prefix = self.plan.prefix;
+        prefix.clear();
+        Engine {
+            plan: Plan { prefix, then },
+            followed: 0,
+            memory: self.memory,
+            family: self.family,
+            threads: self.threads,
+            pending: self.pending,
+            enabled: self.enabled,
+            changed: self.changed,
+            objects: self.objects,
+            stale: self.stale,
+            trace: self.trace,
+            running: self.running,
+            lease: 0,
+            creator: NOBODY,
+            ended: NOBODY,
+            alive: 0,
+            max_alive: 0,
+            max_steps: self.max_steps,
+            attention: 0,
+            over: false,
+            unusual: true,
+            time_moved: false,
+            sources: self.sources,
+        }
+    }
+}
