@@ -1,7 +1,6 @@
 //! Thread ids by spawn path.
 
 use alloc::sync::Arc;
-use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt::Debug;
 
@@ -14,7 +13,9 @@ use raddle_core::{ThreadId, ThreadInfo};
 /// spawn concurrently.
 #[derive(Clone, Debug)]
 pub struct Family {
-    members: Vec<Member>,
+    main: Member,
+    /// All others, by their ids.
+    others: Vec<Member>,
     /// Whether all are children of main, with ids in their order.
     is_flat: bool,
     register: Option<Arc<dyn Register>>,
@@ -42,7 +43,7 @@ impl Default for Family {
     fn default() -> Family {
         let info = ThreadInfo { id: ThreadId::MAIN, parent: ThreadId::MAIN, position: 0 };
         let main = Member { info, first_event: Name::MAIN, children: Vec::new() };
-        Family { members: vec![main], is_flat: true, register: None }
+        Family { main, others: Vec::new(), is_flat: true, register: None }
     }
 }
 
@@ -66,14 +67,14 @@ impl Family {
         }
         for thread in sorted {
             // Ids a recorded run did not use still need a place.
-            while family.members.len() < thread.id.index() {
+            while family.size() < thread.id.index() {
                 family.add(ThreadInfo {
-                    id: ThreadId(family.members.len() as u32),
+                    id: ThreadId(family.size() as u32),
                     parent: ThreadId::MAIN,
                     position: u32::MAX,
                 });
             }
-            let known = family.members.len();
+            let known = family.size();
             if thread.id.index() != known || thread.parent.index() >= known {
                 return None;
             }
@@ -87,18 +88,16 @@ impl Family {
         Family { register: Some(register), ..Family::default() }
     }
 
-    /// The child at `position` of `parent`.
+    /// The child at `position` of `parent`, if it is known.
     #[inline]
-    pub fn child(&mut self, parent: ThreadId, position: u32) -> ThreadId {
-        match self.members[parent.index()].children.get(position as usize) {
-            Some(&Some(child)) => child,
-            Some(None) | None => self.new_child(parent, position),
-        }
+    pub fn child(&self, parent: ThreadId, position: u32) -> Option<ThreadId> {
+        self.member(parent).children.get(position as usize).copied().flatten()
     }
 
+    /// The child at `position` of `parent`, which is not known.
     #[cold]
-    fn new_child(&mut self, parent: ThreadId, position: u32) -> ThreadId {
-        let new = ThreadId(self.members.len() as u32);
+    pub fn new_child(&mut self, parent: ThreadId, position: u32) -> ThreadId {
+        let new = ThreadId(self.size() as u32);
         let Some(register) = self.register.clone() else {
             return self.add(ThreadInfo { id: new, parent, position });
         };
@@ -113,13 +112,13 @@ impl Family {
     /// What is known of `thread`.
     #[inline]
     pub fn info(&self, thread: ThreadId) -> ThreadInfo {
-        self.members[thread.index()].info
+        self.member(thread).info
     }
 
     /// The name of `thread`'s first event.
     #[inline]
     pub fn first_event(&self, thread: ThreadId) -> Name {
-        self.members[thread.index()].first_event
+        self.member(thread).first_event
     }
 
     /// Whether a thread has the id here that it has in any family, whoever was met first.
@@ -128,19 +127,33 @@ impl Family {
         self.is_flat
     }
 
-    /// Whether nothing is said about any thread but main.
-    pub(crate) fn is_new(&self) -> bool {
-        self.members.len() == 1 && self.register.is_none()
+    /// How many threads are known.
+    pub fn size(&self) -> usize {
+        1 + self.others.len()
     }
 
-    /// Whether a new family would say the same of the threads that are known here.
-    pub(crate) fn is_like_any(&self) -> bool {
-        self.is_flat && self.register.is_none()
+    /// Becomes what `other` is, in the same memory if nothing is known there.
+    pub(crate) fn become_like(&mut self, other: Family) {
+        if other.size() > 1 || other.register.is_some() {
+            *self = other;
+        } else {
+            self.others.clear();
+            self.main.children.clear();
+            (self.is_flat, self.register) = (true, None);
+        }
+    }
+
+    #[inline]
+    fn member(&self, thread: ThreadId) -> &Member {
+        if thread == ThreadId::MAIN { &self.main } else { &self.others[thread.index() - 1] }
     }
 
     fn add(&mut self, info: ThreadInfo) -> ThreadId {
         self.is_flat &= is_flat(&info);
-        let parent = &mut self.members[info.parent.index()];
+        let parent = match info.parent {
+            ThreadId::MAIN => &mut self.main,
+            parent => &mut self.others[parent.index() - 1],
+        };
         if info.position != u32::MAX {
             let position = info.position as usize;
             if parent.children.len() <= position {
@@ -149,7 +162,7 @@ impl Family {
             parent.children[position] = Some(info.id);
         }
         let first_event = parent.first_event.child(info.position);
-        self.members.push(Member { info, first_event, children: Vec::new() });
+        self.others.push(Member { info, first_event, children: Vec::new() });
         info.id
     }
 }

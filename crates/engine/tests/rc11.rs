@@ -131,8 +131,7 @@ fn a_run_is_the_same_when_it_is_made_again() {
         });
         for trace in traces {
             let (schedule, family) = (trace.schedule(), Family::default());
-            let again =
-                replay_weak(&mut Litmus, &code, family, schedule, 1000).unwrap();
+            let again = replay_weak(&mut Litmus, &code, family, schedule, 1000).unwrap();
             assert_eq!(again, trace, "{code}");
         }
     }

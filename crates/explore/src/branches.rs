@@ -54,7 +54,11 @@ impl<T> Branches<T> {
 
     /// Adds the points that a run has met after all these.
     pub(crate) fn append(&mut self, met: &mut Vec<Branch<T>>) {
-        self.stack.append(met);
+        if self.stack.is_empty() {
+            std::mem::swap(&mut self.stack, met);
+        } else {
+            self.stack.append(met);
+        }
     }
 
     /// How many points there are.

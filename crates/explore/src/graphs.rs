@@ -134,7 +134,12 @@ impl Explorer for Graphs {
     type Then = GraphsChooser;
 
     fn chooser(&self) -> GraphsChooser {
-        GraphsChooser::default()
+        // Enough for a small test, so that a check of it need not grow them.
+        GraphsChooser {
+            met: Vec::with_capacity(16),
+            visited: HashSet::with_capacity_and_hasher(14, BuildHasherDefault::default()),
+            ..GraphsChooser::default()
+        }
     }
 
     fn next(&mut self, plan: &mut Plan<GraphsChooser>) -> bool {

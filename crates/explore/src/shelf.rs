@@ -44,11 +44,10 @@ pub(crate) fn engine<M: Kept, C: Chooser>(
 
 /// Puts an engine back whose runs have all come to their end.
 pub(crate) fn put_back<M: Kept, C>(engine: Engine<M, C>) {
-    let Some(idle) = engine.idle() else { return };
     M::SHELF.with(|shelf| {
         let mut shelf = shelf.borrow_mut();
-        if shelf.len() < MOST {
-            shelf.push(idle);
+        if shelf.len() < MOST && engine.is_small() {
+            shelf.push(engine.idle());
         }
     });
 }

@@ -1,7 +1,6 @@
 //! Engines between checks. What takes long about a short check is to make one; what takes long about an
 //! engine is its memory.
 
-
 use raddle_core::{Chooser, Plan};
 
 use super::{Engine, NOBODY};
@@ -18,37 +17,43 @@ const MOST_OBJECTS: usize = 1024;
 
 impl<M: Memory> Idle<M> {
     /// As [`Engine::new`], under the memory model of the engine that this was.
+    #[inline]
     pub fn engage<C: Chooser>(self, family: Family, then: C, max_steps: usize) -> Engine<M, C> {
         let mut engine = self.0.with_chooser(then);
         engine.max_steps = max_steps;
-        if !(family.is_new() && engine.family.is_like_any()) {
-            engine.set_family(family);
-        }
+        engine.set_family(family);
         engine
     }
 }
 
 impl<M: Memory, C> Engine<M, C> {
-    /// Lets go of the engine, which has no run under way. Nothing if it has grown too large to be kept.
-    pub fn idle(self) -> Option<Idle<M>> {
-        let is_small = self.trace.events.capacity() <= MOST_EVENTS
+    /// Whether it is worth to be kept when it is not needed.
+    pub fn is_small(&self) -> bool {
+        self.trace.events.capacity() <= MOST_EVENTS
             && self.trace.plain.capacity() <= MOST_EVENTS
             && self.plan.prefix.capacity() <= MOST_EVENTS
             && self.threads.len() <= MOST_THREADS
-            && self.objects.len() <= MOST_OBJECTS;
-        is_small.then(|| Idle(self.with_chooser(())))
+            && self.objects.len() <= MOST_OBJECTS
+    }
+
+    /// Lets go of the engine, which has no run under way.
+    #[inline]
+    pub fn idle(self) -> Idle<M> {
+        Idle(self.with_chooser(()))
     }
 
     /// Threads are to have these ids from the next run on.
-    #[cold]
     pub(super) fn set_family(&mut self, family: Family) {
-        self.family = family;
-        let main = self.threads.len().min(1);
-        self.threads = self.threads[..main].into();
-        self.pending = self.pending[..main].into();
+        if family.size() > 1 {
+            // Nobody tells of those that the family knows already.
+            self.threads = self.threads[..self.threads.len().min(1)].into();
+            self.pending = self.pending[..self.pending.len().min(1)].into();
+        }
+        self.family.become_like(family);
     }
 
     /// Another chooser in the same engine, which is to look at everything before its next run.
+    #[inline(always)]
     fn with_chooser<D>(self, then: D) -> Engine<M, D> {
         let mut prefix = self.plan.prefix;
         prefix.clear();
