@@ -129,8 +129,14 @@ fn check_idle<M: Memory>(make: fn() -> M, seed: u64) {
                 return Err(format!("used before: {leased:#?}\nnew: {new:#?}"));
             }
         }
-        assert!(leased.is_small());
-        idle = Some(leased.idle());
+        // One that watches changes.
+        let mut watching = leased.idle().engage(Family::default(), Pos::plain(), 10_000);
+        let mut new = Engine::new(make(), Family::default(), Pos::plain(), 10_000);
+        if run(&mut watching, program, seed) != run(&mut new, program, seed) {
+            return Err("watching changes".to_owned());
+        }
+        assert!(watching.is_small());
+        idle = Some(watching.idle());
         Ok(())
     });
 }

@@ -28,7 +28,8 @@ pub fn replay<S: Substrate>(
     schedule: Schedule,
     max_steps: usize,
 ) -> Result<Trace, Stuck> {
-    follow::<Sc, S, Trace>(substrate, program, family, schedule, max_steps, Trace::clone)
+    let prescribe = |prefix: &mut Schedule| *prefix = schedule;
+    follow::<Sc, S, Trace>(substrate, program, family, prescribe, max_steps, Trace::clone)
 }
 
 /// As [`replay`], under RC11.
@@ -39,22 +40,24 @@ pub fn replay_weak<S: Substrate>(
     schedule: Schedule,
     max_steps: usize,
 ) -> Result<Trace, Stuck> {
-    follow::<Rc11, S, Trace>(substrate, program, family, schedule, max_steps, Trace::clone)
+    let prescribe = |prefix: &mut Schedule| *prefix = schedule;
+    follow::<Rc11, S, Trace>(substrate, program, family, prescribe, max_steps, Trace::clone)
 }
 
-/// As [`replay`], for whoever only wants to `look` at what happened.
+/// As [`replay`], for whoever writes the schedule where it is followed, and only wants to `look` at what
+/// happened.
 pub(crate) fn follow<M: Kept, S: Substrate, R>(
     substrate: &mut S,
     program: &S::Program,
     family: Family,
-    schedule: Schedule,
+    prescribe: impl FnOnce(&mut Schedule),
     max_steps: usize,
     look: impl FnOnce(&Trace) -> R,
 ) -> Result<R, Stuck> {
-    let mut engine = shelf::engine::<M, Stop>(family, Stop, max_steps);
-    engine.plan_mut().prefix = schedule;
-    substrate.execute(&mut engine, program)?;
+    let mut engine = shelf::repeater::<M>(family, max_steps);
+    prescribe(&mut engine.plan_mut().prefix);
+    substrate.execute(&mut *engine, program)?;
     let seen = look(engine.trace());
-    shelf::put_back(engine);
+    shelf::put_repeater(engine);
     Ok(seen)
 }

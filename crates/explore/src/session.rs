@@ -197,7 +197,8 @@ impl<'a, S: Substrate> Session<'a, S> {
         let recorded = token.schedule.len();
         let threads = token.schedule.iter().filter(|choice| matches!(choice, Choice::Thread(_)));
         let max_steps = self.settings.max_steps.max(threads.count());
-        let trace = self.follow(family, token.schedule, max_steps, Trace::clone);
+        let prescribe = |prefix: &mut Schedule| *prefix = token.schedule;
+        let trace = self.follow(family, prescribe, max_steps, Trace::clone);
         let trace = trace.map_err(ReplayError::Stuck)?;
         if let Ending::Diverged(_) | Ending::Abandoned = trace.ending {
             return Err(ReplayError::Diverged { trace: Box::new(trace) });
@@ -254,12 +255,12 @@ impl<'a, S: Substrate> Session<'a, S> {
         is_enough: &mut dyn FnMut(&Pace) -> bool,
     ) -> Stop {
         let (family, chooser) = (explorer.family(), explorer.chooser());
-        let mut engine = shelf::engine::<M, E::Then>(family, chooser, limits.max_steps);
+        let mut engine = shelf::searcher::<M, E::Then>(family, chooser, limits.max_steps);
         let stop = self.drive(&mut engine, explorer, tally, limits, is_enough);
         explorer.finish(engine.plan_mut());
         if !matches!(stop, Stop::Failed(_)) {
             // Otherwise its last run may never have come to an end.
-            shelf::put_back(engine);
+            shelf::put_searcher(engine);
         }
         match (stop, tally.census.first()) {
             (stop @ (Stop::Failed(_) | Stop::Refused(_)), _) | (stop, None) => stop,
@@ -404,14 +405,15 @@ impl<'a, S: Substrate> Session<'a, S> {
 
     /// Looks at a second run with the choices of `trace`.
     fn again<R>(&mut self, trace: &Trace, look: impl FnOnce(&Trace) -> R) -> Result<R, Stuck> {
-        self.follow(family_of(&trace.threads), trace.schedule(), self.settings.max_steps, look)
+        let prescribe = |prefix: &mut Schedule| trace.add_schedule(prefix);
+        self.follow(family_of(&trace.threads), prescribe, self.settings.max_steps, look)
     }
 
-    /// Runs the program as `schedule` says.
+    /// Runs the program as prescribed.
     fn follow<R>(
         &mut self,
         family: Family,
-        schedule: Schedule,
+        prescribe: impl FnOnce(&mut Schedule),
         max_steps: usize,
         look: impl FnOnce(&Trace) -> R,
     ) -> Result<R, Stuck> {
@@ -420,7 +422,7 @@ impl<'a, S: Substrate> Session<'a, S> {
             MemoryModel::Sc => follow::<Sc, S, R>,
             MemoryModel::Rc11 => follow::<Rc11, S, R>,
         };
-        follow(substrate, program, family, schedule, max_steps, look)
+        follow(substrate, program, family, prescribe, max_steps, look)
     }
 
     fn report(&self, tally: Tally, verdict: Verdict) -> Report {

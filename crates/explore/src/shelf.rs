@@ -1,53 +1,78 @@
-//! Where engines are between checks: each OS thread keeps a few for those to come.
+//! Where engines are between checks: each OS thread keeps one that searches, and one that repeats what
+//! was found.
 
-use std::cell::RefCell;
+use std::cell::Cell;
 use std::thread::LocalKey;
 
 use raddle_core::Chooser;
 use raddle_engine::{Engine, Family, Idle, Memory, Rc11, Sc};
 
-/// One that searches, and one that repeats what it has found.
-const MOST: usize = 2;
+use crate::replay::Stop;
 
-type Shelf<M> = RefCell<Vec<Idle<M>>>;
-
-thread_local! {
-    static SC: Shelf<Sc> = const { RefCell::new(Vec::new()) };
-    static RC11: Shelf<Rc11> = const { RefCell::new(Vec::new()) };
-}
+type Place<T> = &'static LocalKey<Cell<Option<T>>>;
 
 /// A memory model whose engines are kept.
 pub(crate) trait Kept: Memory + Default + 'static {
-    /// Where.
-    const SHELF: &'static LocalKey<Shelf<Self>>;
+    /// Where the one that searches is, with any chooser.
+    const SEARCHER: Place<Idle<Self>>;
+    /// Where the one is that repeats.
+    const REPEATER: Place<Box<Engine<Self, Stop>>>;
 }
 
-impl Kept for Sc {
-    const SHELF: &'static LocalKey<Shelf<Sc>> = &SC;
+macro_rules! keep {
+    ($memory:ty) => {
+        impl Kept for $memory {
+            const SEARCHER: Place<Idle<Self>> = {
+                thread_local!(static IDLE: Cell<Option<Idle<$memory>>> = const { Cell::new(None) });
+                &IDLE
+            };
+            const REPEATER: Place<Box<Engine<Self, Stop>>> = {
+                type Repeater = Box<Engine<$memory, Stop>>;
+                thread_local!(static IDLE: Cell<Option<Repeater>> = const { Cell::new(None) });
+                &IDLE
+            };
+        }
+    };
 }
 
-impl Kept for Rc11 {
-    const SHELF: &'static LocalKey<Shelf<Rc11>> = &RC11;
-}
+keep!(Sc);
+keep!(Rc11);
 
-/// An engine, as [`Engine::new`] makes it.
-pub(crate) fn engine<M: Kept, C: Chooser>(
+/// An engine that searches, as [`Engine::new`] makes it.
+#[inline]
+pub(crate) fn searcher<M: Kept, C: Chooser>(
     family: Family,
     then: C,
     max_steps: usize,
 ) -> Engine<M, C> {
-    match M::SHELF.with(|shelf| shelf.borrow_mut().pop()) {
+    match M::SEARCHER.take() {
         Some(idle) => idle.engage(family, then, max_steps),
         None => Engine::new(M::default(), family, then, max_steps),
     }
 }
 
-/// Puts an engine back whose runs have all come to their end.
-pub(crate) fn put_back<M: Kept, C>(engine: Engine<M, C>) {
-    M::SHELF.with(|shelf| {
-        let mut shelf = shelf.borrow_mut();
-        if shelf.len() < MOST && engine.is_small() {
-            shelf.push(engine.idle());
+/// Puts an engine back that searched, and whose runs have all come to their end.
+#[inline]
+pub(crate) fn put_searcher<M: Kept, C>(engine: Engine<M, C>) {
+    if engine.is_small() {
+        M::SEARCHER.set(Some(engine.idle()));
+    }
+}
+
+/// An engine that repeats, likewise.
+pub(crate) fn repeater<M: Kept>(family: Family, max_steps: usize) -> Box<Engine<M, Stop>> {
+    match M::REPEATER.take() {
+        Some(mut engine) => {
+            engine.renew(family, max_steps);
+            engine
         }
-    });
+        None => Box::new(Engine::new(M::default(), family, Stop, max_steps)),
+    }
+}
+
+/// Puts an engine back that repeated, likewise.
+pub(crate) fn put_repeater<M: Kept>(engine: Box<Engine<M, Stop>>) {
+    if engine.is_small() {
+        M::REPEATER.set(Some(engine));
+    }
 }

@@ -6,7 +6,7 @@ use raddle_core::{Chooser, Plan};
 use super::{Engine, NOBODY};
 use crate::{Family, Memory};
 
-/// An engine without a plan, and without a run that anybody would want to see.
+/// An engine without a chooser.
 #[derive(Debug)]
 pub struct Idle<M: Memory>(Engine<M, ()>);
 
@@ -20,8 +20,7 @@ impl<M: Memory> Idle<M> {
     #[inline]
     pub fn engage<C: Chooser>(self, family: Family, then: C, max_steps: usize) -> Engine<M, C> {
         let mut engine = self.0.with_chooser(then);
-        engine.max_steps = max_steps;
-        engine.set_family(family);
+        engine.renew(family, max_steps);
         engine
     }
 }
@@ -42,6 +41,15 @@ impl<M: Memory, C> Engine<M, C> {
         Idle(self.with_chooser(()))
     }
 
+    /// Becomes as new, but for the chooser and the memory model. No run is under way.
+    pub fn renew(&mut self, family: Family, max_steps: usize) {
+        self.plan.prefix.clear();
+        self.changed.clear();
+        self.set_family(family);
+        self.max_steps = max_steps;
+        self.unusual = true;
+    }
+
     /// Threads are to have these ids from the next run on.
     pub(super) fn set_family(&mut self, family: Family) {
         if family.size() > 1 {
@@ -52,13 +60,11 @@ impl<M: Memory, C> Engine<M, C> {
         self.family.become_like(family);
     }
 
-    /// Another chooser in the same engine, which is to look at everything before its next run.
+    /// The same engine with another chooser.
     #[inline(always)]
     fn with_chooser<D>(self, then: D) -> Engine<M, D> {
-        let mut prefix = self.plan.prefix;
-        prefix.clear();
         Engine {
-            plan: Plan { prefix, then },
+            plan: Plan { prefix: self.plan.prefix, then },
             followed: 0,
             memory: self.memory,
             family: self.family,
