@@ -9,6 +9,11 @@ pub(crate) struct Branch<T> {
 }
 
 impl<T> Branch<T> {
+    /// A point with only one option.
+    pub(crate) fn only(taken: T) -> Branch<T> {
+        Branch { taken, left: Vec::new() }
+    }
+
     /// A point at which the first of these options is taken.
     pub(crate) fn new(mut options: impl DoubleEndedIterator<Item = T>) -> Branch<T> {
         let taken = options.next().expect("raddle invariant broken: a point without options");

@@ -84,10 +84,11 @@ impl Chooser for GraphsChooser {
             }
             Point::Source { .. } | Point::Place { .. } => {}
         }
-        let options = only.map_or(0..at.options(), |only| only..only + 1);
-        let first = options.start;
-        self.met.push(Branch::new(options.map(|option| at.choice(option))));
-        Pick::Take(first)
+        self.met.push(match only {
+            Some(only) => Branch::only(at.choice(only)),
+            None => Branch::new((0..at.options()).map(|option| at.choice(option))),
+        });
+        Pick::Take(only.unwrap_or(0))
     }
 }
 
