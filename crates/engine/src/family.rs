@@ -91,7 +91,11 @@ impl Family {
     /// The child at `position` of `parent`, if it is known.
     #[inline]
     pub fn child(&self, parent: ThreadId, position: u32) -> Option<ThreadId> {
-        self.member(parent).children.get(position as usize).copied().flatten()
+        // Without calls, where nothing is optimised.
+        match self.member(parent).children.get(position as usize) {
+            Some(&child) => child,
+            None => None,
+        }
     }
 
     /// The child at `position` of `parent`, which is not known.

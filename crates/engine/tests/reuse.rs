@@ -1,7 +1,7 @@
 //! An engine that is used again leaves nothing of a run to the next but the numbers of threads: whatever ran
 //! before, a run is what it would be on an engine of its own.
 
-use raddle_core::{Action, Chooser, Ending, Event, PauseOp, Pick, Point, ThreadId, Trace};
+use raddle_core::{Chooser, Ending, Event, Pick, Point, ThreadId, Trace};
 use raddle_engine::{Engine, Family, Idle, Memory, Rc11, Sc, Substrate};
 use raddle_strategy::{Pos, Random, Rng, Sampler};
 use raddle_testkit::{Interpreter, Program, Shape, Step, for_all, scaled};
@@ -149,10 +149,11 @@ fn an_engine_that_was_let_go_is_like_a_new_one() {
 
 #[test]
 fn an_engine_that_has_grown_is_not_worth_keeping() {
-    let step = Step::Alone(Action::Pause(PauseOp::Yield));
-    let long = Program { objects: vec![], scripts: vec![vec![step; 5000]] };
+    let mut scripts = vec![(1..100).map(Step::Spawn).collect()];
+    scripts.resize(100, Vec::new());
+    let wide = Program { objects: Vec::new(), scripts };
     let mut engine = engine(Family::default(), &Random::default());
     assert!(engine.is_small());
-    run(&mut engine, &long, 1);
+    run(&mut engine, &wide, 1);
     assert!(!engine.is_small());
 }

@@ -45,7 +45,7 @@ pub(crate) fn searcher<M: Kept, C: Chooser>(
     then: C,
     max_steps: usize,
 ) -> Engine<M, C> {
-    match M::SEARCHER.take() {
+    match take(M::SEARCHER) {
         Some(idle) => idle.engage(family, then, max_steps),
         None => Engine::new(M::default(), family, then, max_steps),
     }
@@ -55,13 +55,13 @@ pub(crate) fn searcher<M: Kept, C: Chooser>(
 #[inline]
 pub(crate) fn put_searcher<M: Kept, C>(engine: Engine<M, C>) {
     if engine.is_small() {
-        M::SEARCHER.set(Some(engine.idle()));
+        put(M::SEARCHER, engine.idle());
     }
 }
 
 /// An engine that repeats, likewise.
 pub(crate) fn repeater<M: Kept>(family: Family, max_steps: usize) -> Box<Engine<M, Stop>> {
-    match M::REPEATER.take() {
+    match take(M::REPEATER) {
         Some(mut engine) => {
             engine.renew(family, max_steps);
             engine
@@ -73,6 +73,17 @@ pub(crate) fn repeater<M: Kept>(family: Family, max_steps: usize) -> Box<Engine<
 /// Puts an engine back that repeated, likewise.
 pub(crate) fn put_repeater<M: Kept>(engine: Box<Engine<M, Stop>>) {
     if engine.is_small() {
-        M::REPEATER.set(Some(engine));
+        put(M::REPEATER, engine);
     }
+}
+
+/// Nothing at the end of the OS thread, when the places are gone.
+#[inline]
+fn take<T>(place: Place<T>) -> Option<T> {
+    place.try_with(Cell::take).ok().flatten()
+}
+
+#[inline]
+fn put<T>(place: Place<T>, value: T) {
+    let _ = place.try_with(|place| place.set(Some(value)));
 }

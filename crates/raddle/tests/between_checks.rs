@@ -6,16 +6,23 @@ use std::sync::Arc;
 
 use raddle::sync::Mutex;
 use raddle::sync::atomic::{AtomicU32, Ordering::*};
-use raddle::{Config, Memory, Report, Strategy, thread};
+use raddle::{Config, Finding, Memory, Report, Strategy, thread};
+use raddle_core::Trace;
 
 /// What a check says, without how long it took.
-fn summary(report: &Report) -> String {
+#[derive(Debug, PartialEq)]
+struct Summary {
+    counts: [u64; 4],
+    failure: Option<(Finding, String, Trace)>,
+}
+
+fn summary(report: &Report) -> Summary {
+    let Report { executions, steps, classes, threads, .. } = *report;
     let failure = report.failure();
-    let of_failure = failure.map(|failure| (&failure.finding, &failure.token, &failure.trace));
-    format!(
-        "{} {} {} {} {of_failure:?}",
-        report.executions, report.steps, report.classes, report.threads
-    )
+    Summary {
+        counts: [executions, steps, classes, threads.into()],
+        failure: failure.map(|it| (it.finding.clone(), it.token.clone(), it.trace.clone())),
+    }
 }
 
 fn adds(threads: u32) -> impl Fn() + Send + Sync + 'static {
@@ -125,7 +132,7 @@ const CHECKS: [Check; 12] = [
 #[test]
 fn a_check_does_not_depend_on_those_before_it() {
     let alone = CHECKS.map(|check| std::thread::spawn(move || summary(&check())).join().unwrap());
-    let distinct: BTreeSet<_> = alone.iter().collect();
+    let distinct: BTreeSet<_> = alone.iter().map(|summary| summary.counts).collect();
     assert!(distinct.len() >= 9, "the checks are too much alike: {alone:#?}");
     // Every check after every other.
     for before in CHECKS {

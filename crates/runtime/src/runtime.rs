@@ -116,7 +116,8 @@ impl<B: Backend> Substrate for Runtime<B> {
         let epoch = self.epochs.next();
         let result = Run::new(engine, &mut crew, program).execute(epoch);
         match result {
-            Ok(()) => self.crew = Some(crew),
+            // Nothing is there that would have to be dropped.
+            Ok(()) => std::mem::forget(self.crew.replace(crew)),
             // The stuck thread's stack may be referred to from anywhere.
             Err(_) => crew.abandon(),
         }
