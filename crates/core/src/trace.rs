@@ -172,6 +172,12 @@ impl Trace {
     /// The choices that lead to this run.
     pub fn schedule(&self) -> Schedule {
         let mut schedule = Vec::with_capacity(self.events.len());
+        self.add_schedule(&mut schedule);
+        schedule
+    }
+
+    /// Adds the choices that lead to this run.
+    pub fn add_schedule(&self, schedule: &mut Schedule) {
         let mut sources = self.sources.iter().peekable();
         for (position, event) in self.events.iter().enumerate() {
             schedule.push(Choice::Thread(event.id.thread));
@@ -186,7 +192,6 @@ impl Trace {
                 schedule.push(Choice::Value(value as u32));
             }
         }
-        schedule
     }
 
     /// The first position at which this run and `other`, made by the same choices, differ in what

@@ -161,14 +161,16 @@ pub struct Causality {
     /// By thread; those from `known` on are left over from earlier runs.
     threads: Vec<OfThread>,
     known: usize,
+    /// By object; those from `known_objects` on likewise.
     objects: Vec<OfObject>,
+    known_objects: usize,
 }
 
 impl Causality {
     /// Forgets everything; a new run begins.
     pub fn reset(&mut self) {
         self.known = 0;
-        self.objects.clear();
+        self.known_objects = 0;
     }
 
     /// What a thread comes after.
@@ -202,6 +204,17 @@ impl Causality {
         }
     }
 
+    #[cold]
+    fn admit_object(&mut self, at: usize) {
+        while self.known_objects <= at {
+            match self.objects.get_mut(self.known_objects) {
+                Some(left_over) => left_over.clear(),
+                None => self.objects.push(OfObject::default()),
+            }
+            self.known_objects += 1;
+        }
+    }
+
     /// The event of a thread is over.
     #[inline]
     pub fn advance(&mut self, id: ThreadId) {
@@ -219,8 +232,8 @@ impl Causality {
     fn learn_and_teach(&mut self, event: &Event) {
         let at = event.op.object().index();
         let is_object = event.op.object() != raddle_core::ObjectId::NONE;
-        if is_object && self.objects.len() <= at {
-            self.objects.resize_with(at + 1, OfObject::default);
+        if is_object && self.known_objects <= at {
+            self.admit_object(at);
         }
         let thread = &mut self.threads[event.id.thread.index()];
         let Some(object) = self.objects.get_mut(at) else {
@@ -232,9 +245,10 @@ impl Causality {
         match event.op.action() {
             Action::Thread(op) => match op {
                 ThreadOp::Spawn => {
-                    let clock = thread.clock.clone();
                     if let Effect::Value(child) = event.effect {
+                        let clock = core::mem::take(&mut thread.clock);
                         self.thread(ThreadId(child as u32)).clock.join(&clock);
+                        self.threads[event.id.thread.index()].clock = clock;
                     }
                 }
                 ThreadOp::Exit => object.released.join(&thread.clock),
@@ -286,6 +300,13 @@ impl Causality {
 }
 
 impl OfObject {
+    fn clear(&mut self) {
+        self.released.clear();
+        self.read.clear();
+        self.sent.clear();
+        self.taken.clear();
+    }
+
     fn channel(&mut self, op: ChannelOp, effect: Effect, clock: &mut Clock) {
         match (op, effect) {
             (ChannelOp::Send | ChannelOp::TrySend, Effect::Ticket(_)) => {

@@ -20,8 +20,11 @@ use crate::{Family, Memory};
 
 mod decide;
 mod declare;
+mod idle;
 mod perform;
 mod roster;
+
+pub use idle::Idle;
 
 /// No thread, in lists of threads linked by index.
 const NOBODY: u32 = u32::MAX;
@@ -207,15 +210,8 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     #[inline(always)]
     pub fn forget_threads(&mut self) {
         if !self.family.is_flat() {
-            self.forget_all_threads();
+            self.set_family(Family::default());
         }
-    }
-
-    #[cold]
-    fn forget_all_threads(&mut self) {
-        self.family = Family::default();
-        self.threads = self.threads[..1].into();
-        self.pending = self.pending[..1].into();
     }
 
     /// Whether the last run ended with the end of its last thread, and nothing else is to be said of it

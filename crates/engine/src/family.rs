@@ -1,7 +1,6 @@
 //! Thread ids by spawn path.
 
 use alloc::sync::Arc;
-use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt::Debug;
 
@@ -14,7 +13,9 @@ use raddle_core::{ThreadId, ThreadInfo};
 /// spawn concurrently.
 #[derive(Clone, Debug)]
 pub struct Family {
-    members: Vec<Member>,
+    main: Member,
+    /// All others, by their ids.
+    others: Vec<Member>,
     /// Whether all are children of main, with ids in their order.
     is_flat: bool,
     register: Option<Arc<dyn Register>>,
@@ -42,7 +43,7 @@ impl Default for Family {
     fn default() -> Family {
         let info = ThreadInfo { id: ThreadId::MAIN, parent: ThreadId::MAIN, position: 0 };
         let main = Member { info, first_event: Name::MAIN, children: Vec::new() };
-        Family { members: vec![main], is_flat: true, register: None }
+        Family { main, others: Vec::new(), is_flat: true, register: None }
     }
 }
 
@@ -52,6 +53,10 @@ impl Family {
     /// `None` if the list contradicts itself, or speaks of more threads than anybody can run.
     pub fn with(threads: &[ThreadInfo]) -> Option<Family> {
         let mut family = Family::default();
+        if threads.iter().zip(1..).all(|(thread, id)| thread.id.0 == id && is_flat(thread)) {
+            // They get these ids anyway.
+            return Some(family);
+        }
         let mut sorted: Vec<_> = threads.to_vec();
         sorted.sort_by_key(|thread| thread.id);
         // A forged list must not exhaust memory.
@@ -62,14 +67,14 @@ impl Family {
         }
         for thread in sorted {
             // Ids a recorded run did not use still need a place.
-            while family.members.len() < thread.id.index() {
+            while family.size() < thread.id.index() {
                 family.add(ThreadInfo {
-                    id: ThreadId(family.members.len() as u32),
+                    id: ThreadId(family.size() as u32),
                     parent: ThreadId::MAIN,
                     position: u32::MAX,
                 });
             }
-            let known = family.members.len();
+            let known = family.size();
             if thread.id.index() != known || thread.parent.index() >= known {
                 return None;
             }
@@ -83,18 +88,20 @@ impl Family {
         Family { register: Some(register), ..Family::default() }
     }
 
-    /// The child at `position` of `parent`.
+    /// The child at `position` of `parent`, if it is known.
     #[inline]
-    pub fn child(&mut self, parent: ThreadId, position: u32) -> ThreadId {
-        match self.members[parent.index()].children.get(position as usize) {
-            Some(&Some(child)) => child,
-            Some(None) | None => self.new_child(parent, position),
+    pub fn child(&self, parent: ThreadId, position: u32) -> Option<ThreadId> {
+        // Without calls, where nothing is optimised.
+        match self.member(parent).children.get(position as usize) {
+            Some(&child) => child,
+            None => None,
         }
     }
 
+    /// The child at `position` of `parent`, which is not known.
     #[cold]
-    fn new_child(&mut self, parent: ThreadId, position: u32) -> ThreadId {
-        let new = ThreadId(self.members.len() as u32);
+    pub fn new_child(&mut self, parent: ThreadId, position: u32) -> ThreadId {
+        let new = ThreadId(self.size() as u32);
         let Some(register) = self.register.clone() else {
             return self.add(ThreadInfo { id: new, parent, position });
         };
@@ -109,13 +116,13 @@ impl Family {
     /// What is known of `thread`.
     #[inline]
     pub fn info(&self, thread: ThreadId) -> ThreadInfo {
-        self.members[thread.index()].info
+        self.member(thread).info
     }
 
     /// The name of `thread`'s first event.
     #[inline]
     pub fn first_event(&self, thread: ThreadId) -> Name {
-        self.members[thread.index()].first_event
+        self.member(thread).first_event
     }
 
     /// Whether a thread has the id here that it has in any family, whoever was met first.
@@ -124,9 +131,33 @@ impl Family {
         self.is_flat
     }
 
+    /// How many threads are known.
+    pub fn size(&self) -> usize {
+        1 + self.others.len()
+    }
+
+    /// Becomes what `other` is, in the same memory if nothing is known there.
+    pub(crate) fn become_like(&mut self, other: Family) {
+        if other.size() > 1 || other.register.is_some() {
+            *self = other;
+        } else {
+            self.others.clear();
+            self.main.children.clear();
+            (self.is_flat, self.register) = (true, None);
+        }
+    }
+
+    #[inline]
+    fn member(&self, thread: ThreadId) -> &Member {
+        if thread == ThreadId::MAIN { &self.main } else { &self.others[thread.index() - 1] }
+    }
+
     fn add(&mut self, info: ThreadInfo) -> ThreadId {
-        self.is_flat &= info.parent == ThreadId::MAIN && info.id.0 == info.position.wrapping_add(1);
-        let parent = &mut self.members[info.parent.index()];
+        self.is_flat &= is_flat(&info);
+        let parent = match info.parent {
+            ThreadId::MAIN => &mut self.main,
+            parent => &mut self.others[parent.index() - 1],
+        };
         if info.position != u32::MAX {
             let position = info.position as usize;
             if parent.children.len() <= position {
@@ -135,7 +166,12 @@ impl Family {
             parent.children[position] = Some(info.id);
         }
         let first_event = parent.first_event.child(info.position);
-        self.members.push(Member { info, first_event, children: Vec::new() });
+        self.others.push(Member { info, first_event, children: Vec::new() });
         info.id
     }
+}
+
+/// Whether it is a child of main, and has the id that goes with its position.
+fn is_flat(info: &ThreadInfo) -> bool {
+    info.parent == ThreadId::MAIN && info.id.0 == info.position.wrapping_add(1)
 }

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use raddle_core::Ending;
 use raddle_engine::{Family, Mistake, Rc11};
-use raddle_explore::{Graphs, Repeat, replay_in};
+use raddle_explore::{Graphs, Repeat, replay_weak};
 use raddle_strategy::{Pct, Pctwm, Pos, Random, Rng, Sampler, mix};
 use raddle_testkit::litmus::run::{Litmus, graph_of};
 use raddle_testkit::litmus::table::{MORE, TESTS, Verdict};
@@ -131,8 +131,7 @@ fn a_run_is_the_same_when_it_is_made_again() {
         });
         for trace in traces {
             let (schedule, family) = (trace.schedule(), Family::default());
-            let again =
-                replay_in(Rc11::default(), &mut Litmus, &code, family, schedule, 1000).unwrap();
+            let again = replay_weak(&mut Litmus, &code, family, schedule, 1000).unwrap();
             assert_eq!(again, trace, "{code}");
         }
     }

@@ -2,9 +2,9 @@
 //! before, a run is what it would be on an engine of its own.
 
 use raddle_core::{Chooser, Ending, Event, Pick, Point, ThreadId, Trace};
-use raddle_engine::{Engine, Family, Sc, Substrate};
+use raddle_engine::{Engine, Family, Idle, Memory, Rc11, Sc, Substrate};
 use raddle_strategy::{Pos, Random, Rng, Sampler};
-use raddle_testkit::{Interpreter, Program, Shape, for_all, scaled};
+use raddle_testkit::{Interpreter, Program, Shape, Step, for_all, scaled};
 
 /// How many runs were ordinary, and how many were not.
 #[derive(Default)]
@@ -17,7 +17,7 @@ fn engine<C: Sampler + Clone>(family: Family, sampler: &C) -> Engine<Sc, C> {
     Engine::new(Sc, family, sampler.clone(), 10_000)
 }
 
-fn run<C: Sampler>(engine: &mut Engine<Sc, C>, program: &Program, seed: u64) -> Trace {
+fn run<M: Memory, C: Sampler>(engine: &mut Engine<M, C>, program: &Program, seed: u64) -> Trace {
     engine.plan_mut().then.begin(seed);
     Interpreter.execute(engine, program).expect("scripted threads do not get stuck");
     engine.trace().clone()
@@ -98,4 +98,62 @@ fn so_is_a_run_with_leases() {
 #[test]
 fn so_is_a_run_that_watches_changes() {
     check(Pos::plain(), 23);
+}
+
+/// An engine that was let go leaves nothing at all, not even the numbers of threads, and serves any chooser.
+fn check_idle<M: Memory>(make: fn() -> M, seed: u64) {
+    let mut idle = None;
+    for_all(seed, scaled(400), &Shape::large(), |program, rng| {
+        let seed = rng.bits();
+        let alone = |chooser: Random| Engine::new(make(), Family::default(), chooser, 10_000);
+        let engage = |idle: Option<Idle<M>>, family| match idle {
+            Some(idle) => idle.engage(family, Random::default(), 10_000),
+            None => Engine::new(make(), family, Random::default(), 10_000),
+        };
+        let mut used = engage(idle.take(), Family::default());
+        let after_others = run(&mut used, program, seed);
+        if after_others != run(&mut alone(Random::default()), program, seed) {
+            return Err(format!("used before: {after_others:#?}"));
+        }
+        // With leases, and as often as not with ids that are known before.
+        let family = match rng.below(2) {
+            0 => Family::default(),
+            _ => Family::with(&after_others.threads[1..]).expect("threads of a run"),
+        };
+        let leasing = Leasing(Rng::new(0));
+        let mut leased = used.idle().engage(family.clone(), leasing.clone(), 10_000);
+        let mut new = Engine::new(make(), family, leasing, 10_000);
+        for seed in [seed, seed + 1] {
+            let (leased, new) = (run(&mut leased, program, seed), run(&mut new, program, seed));
+            if leased != new {
+                return Err(format!("used before: {leased:#?}\nnew: {new:#?}"));
+            }
+        }
+        // One that watches changes.
+        let mut watching = leased.idle().engage(Family::default(), Pos::plain(), 10_000);
+        let mut new = Engine::new(make(), Family::default(), Pos::plain(), 10_000);
+        if run(&mut watching, program, seed) != run(&mut new, program, seed) {
+            return Err("watching changes".to_owned());
+        }
+        assert!(watching.is_small());
+        idle = Some(watching.idle());
+        Ok(())
+    });
+}
+
+#[test]
+fn an_engine_that_was_let_go_is_like_a_new_one() {
+    check_idle(Sc::default, 24);
+    check_idle(Rc11::default, 25);
+}
+
+#[test]
+fn an_engine_that_has_grown_is_not_worth_keeping() {
+    let mut scripts = vec![(1..100).map(Step::Spawn).collect()];
+    scripts.resize(100, Vec::new());
+    let wide = Program { objects: Vec::new(), scripts };
+    let mut engine = engine(Family::default(), &Random::default());
+    assert!(engine.is_small());
+    run(&mut engine, &wide, 1);
+    assert!(!engine.is_small());
 }

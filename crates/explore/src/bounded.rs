@@ -134,8 +134,7 @@ impl Chooser for BoundedDfsChooser {
         // One option is always free.
         let (first, Offer { spent, .. }) = options[0];
         self.spent = spent;
-        let options = options.into_iter().map(|(_, offer)| offer).collect();
-        self.met.push(Branch::new(options));
+        self.met.push(Branch::new(options.into_iter().map(|(_, offer)| offer)));
         Pick::Take(first)
     }
 }

@@ -3,14 +3,21 @@
 /// A point of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Branch<T> {
-    options: Vec<T>,
-    taken: usize,
+    taken: T,
+    /// The options to be taken later, the next one last.
+    left: Vec<T>,
 }
 
 impl<T> Branch<T> {
-    /// A point at which the first option is taken.
-    pub(crate) fn new(options: Vec<T>) -> Branch<T> {
-        Branch { options, taken: 0 }
+    /// A point with only one option.
+    pub(crate) fn only(taken: T) -> Branch<T> {
+        Branch { taken, left: Vec::new() }
+    }
+
+    /// A point at which the first of these options is taken.
+    pub(crate) fn new(mut options: impl DoubleEndedIterator<Item = T>) -> Branch<T> {
+        let taken = options.next().expect("raddle invariant broken: a point without options");
+        Branch { taken, left: options.rev().collect() }
     }
 }
 
@@ -34,8 +41,8 @@ impl<T> Branches<T> {
         if self.started {
             loop {
                 let Some(branch) = self.stack.last_mut() else { return false };
-                branch.taken += 1;
-                if branch.taken < branch.options.len() {
+                if let Some(next) = branch.left.pop() {
+                    branch.taken = next;
                     break;
                 }
                 self.stack.pop();
@@ -47,12 +54,16 @@ impl<T> Branches<T> {
 
     /// What is taken, point by point.
     pub(crate) fn taken(&self) -> impl DoubleEndedIterator<Item = &T> {
-        self.stack.iter().map(|branch| &branch.options[branch.taken])
+        self.stack.iter().map(|branch| &branch.taken)
     }
 
     /// Adds the points that a run has met after all these.
     pub(crate) fn append(&mut self, met: &mut Vec<Branch<T>>) {
-        self.stack.append(met);
+        if self.stack.is_empty() {
+            std::mem::swap(&mut self.stack, met);
+        } else {
+            self.stack.append(met);
+        }
     }
 
     /// How many points there are.

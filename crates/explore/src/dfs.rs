@@ -32,8 +32,7 @@ impl Chooser for DfsChooser {
                 return Pick::Abandon;
             }
         }
-        let options = (0..at.options()).map(|option| at.choice(option)).collect();
-        self.met.push(Branch::new(options));
+        self.met.push(Branch::new((0..at.options()).map(|option| at.choice(option))));
         Pick::Take(0)
     }
 }

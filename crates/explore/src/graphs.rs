@@ -84,11 +84,10 @@ impl Chooser for GraphsChooser {
             }
             Point::Source { .. } | Point::Place { .. } => {}
         }
-        let options = match only {
-            Some(only) => vec![at.choice(only)],
-            None => (0..at.options()).map(|option| at.choice(option)).collect(),
-        };
-        self.met.push(Branch::new(options));
+        self.met.push(match only {
+            Some(only) => Branch::only(at.choice(only)),
+            None => Branch::new((0..at.options()).map(|option| at.choice(option))),
+        });
         Pick::Take(only.unwrap_or(0))
     }
 }
@@ -136,7 +135,12 @@ impl Explorer for Graphs {
     type Then = GraphsChooser;
 
     fn chooser(&self) -> GraphsChooser {
-        GraphsChooser::default()
+        // Enough for a small test, so that a check of it need not grow them.
+        GraphsChooser {
+            met: Vec::with_capacity(16),
+            visited: HashSet::with_capacity_and_hasher(14, BuildHasherDefault::default()),
+            ..GraphsChooser::default()
+        }
     }
 
     fn next(&mut self, plan: &mut Plan<GraphsChooser>) -> bool {

@@ -1,7 +1,9 @@
 //! Exact replay: a schedule, and nothing after it.
 
 use raddle_core::{Chooser, Event, Pick, Point, Schedule, Trace};
-use raddle_engine::{Engine, Family, Memory, Sc, Stuck, Substrate};
+use raddle_engine::{Family, Rc11, Sc, Stuck, Substrate};
+
+use crate::shelf::{self, Kept};
 
 /// Gives up: the program asks more questions than the schedule answers.
 #[derive(Clone, Debug, Default)]
@@ -26,20 +28,36 @@ pub fn replay<S: Substrate>(
     schedule: Schedule,
     max_steps: usize,
 ) -> Result<Trace, Stuck> {
-    replay_in(Sc, substrate, program, family, schedule, max_steps)
+    let prescribe = |prefix: &mut Schedule| *prefix = schedule;
+    follow::<Sc, S, Trace>(substrate, program, family, prescribe, max_steps, Trace::clone)
 }
 
-/// As [`replay`], under another memory model.
-pub fn replay_in<M: Memory, S: Substrate>(
-    memory: M,
+/// As [`replay`], under RC11.
+pub fn replay_weak<S: Substrate>(
     substrate: &mut S,
     program: &S::Program,
     family: Family,
     schedule: Schedule,
     max_steps: usize,
 ) -> Result<Trace, Stuck> {
-    let mut engine = Engine::new(memory, family, Stop, max_steps);
-    engine.plan_mut().prefix = schedule;
-    substrate.execute(&mut engine, program)?;
-    Ok(engine.into_trace())
+    let prescribe = |prefix: &mut Schedule| *prefix = schedule;
+    follow::<Rc11, S, Trace>(substrate, program, family, prescribe, max_steps, Trace::clone)
+}
+
+/// As [`replay`], for whoever writes the schedule where it is followed, and only wants to `look` at what
+/// happened.
+pub(crate) fn follow<M: Kept, S: Substrate, R>(
+    substrate: &mut S,
+    program: &S::Program,
+    family: Family,
+    prescribe: impl FnOnce(&mut Schedule),
+    max_steps: usize,
+    look: impl FnOnce(&Trace) -> R,
+) -> Result<R, Stuck> {
+    let mut engine = shelf::repeater::<M>(family, max_steps);
+    prescribe(&mut engine.plan_mut().prefix);
+    substrate.execute(&mut *engine, program)?;
+    let seen = look(engine.trace());
+    shelf::put_repeater(engine);
+    Ok(seen)
 }

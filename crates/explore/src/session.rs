@@ -9,9 +9,11 @@ use raddle_core::{
 use raddle_engine::{Engine, Family, Memory, Rc11, Sc, Stuck, Substrate};
 use raddle_strategy::{Delay, Pct, Pos, Random, Rapos, RoundRobin, Surw, Urw};
 
+use crate::replay::follow;
+use crate::shelf::{self, Kept};
 use crate::{
     Bound, BoundedDfs, Bpor, Covered, Dfs, Dpor, Explorer, Limit, Mcr, Pcr, Reduction, Refusal,
-    Repeat, Strategy, cause, leak, race, replay, replay_in, waits,
+    Repeat, Strategy, cause, leak, race, waits,
 };
 
 mod auto;
@@ -195,7 +197,9 @@ impl<'a, S: Substrate> Session<'a, S> {
         let recorded = token.schedule.len();
         let threads = token.schedule.iter().filter(|choice| matches!(choice, Choice::Thread(_)));
         let max_steps = self.settings.max_steps.max(threads.count());
-        let trace = self.follow(family, token.schedule, max_steps).map_err(ReplayError::Stuck)?;
+        let prescribe = |prefix: &mut Schedule| *prefix = token.schedule;
+        let trace = self.follow(family, prescribe, max_steps, Trace::clone);
+        let trace = trace.map_err(ReplayError::Stuck)?;
         if let Ending::Diverged(_) | Ending::Abandoned = trace.ending {
             return Err(ReplayError::Diverged { trace: Box::new(trace) });
         }
@@ -239,22 +243,25 @@ impl<'a, S: Substrate> Session<'a, S> {
         limits: &Limits,
         is_enough: &mut dyn FnMut(&Pace) -> bool,
     ) -> Stop {
-        self.go_in(Sc, explorer, tally, limits, is_enough)
+        self.go_in::<Sc, E>(explorer, tally, limits, is_enough)
     }
 
     /// As [`go`](Session::go), under any memory model.
-    fn go_in<M: Memory, E: Explorer>(
+    fn go_in<M: Kept, E: Explorer>(
         &mut self,
-        memory: M,
         explorer: &mut E,
         tally: &mut Tally,
         limits: &Limits,
         is_enough: &mut dyn FnMut(&Pace) -> bool,
     ) -> Stop {
-        let chooser = explorer.chooser();
-        let mut engine = Engine::new(memory, explorer.family(), chooser, limits.max_steps);
+        let (family, chooser) = (explorer.family(), explorer.chooser());
+        let mut engine = shelf::searcher::<M, E::Then>(family, chooser, limits.max_steps);
         let stop = self.drive(&mut engine, explorer, tally, limits, is_enough);
         explorer.finish(engine.plan_mut());
+        if !matches!(stop, Stop::Failed(_)) {
+            // Otherwise its last run may never have come to an end.
+            shelf::put_searcher(engine);
+        }
         match (stop, tally.census.first()) {
             (stop @ (Stop::Failed(_) | Stop::Refused(_)), _) | (stop, None) => stop,
             (_, Some(first)) => Stop::Failed(Box::new(first.clone())),
@@ -371,18 +378,20 @@ impl<'a, S: Substrate> Session<'a, S> {
 
     /// Whether the choices of a failing run lead to the same failure again.
     fn confirm(&mut self, trace: &Trace) -> bool {
-        self.again(trace).is_ok_and(|second| {
-            second.ending == trace.ending && trace.first_difference(&second).is_none()
-        })
+        let is_same = |second: &Trace| {
+            second.ending == trace.ending && trace.first_difference(second).is_none()
+        };
+        self.again(trace, is_same).is_ok_and(|is_same| is_same)
     }
 
     /// Runs a second time what was just run, and tells if something else came of it.
     fn differs_from_itself(&mut self, trace: &Trace) -> Option<Stop> {
-        let second = match self.again(trace) {
-            Ok(second) => second,
+        let difference =
+            |second: &Trace| trace.first_difference(second).map(|at| (at, second.clone()));
+        let (at, second) = match self.again(trace, difference) {
+            Ok(difference) => difference?,
             Err(stuck) => return Some(self.failed(stuck_finding(stuck), 0, trace.clone(), false)),
         };
-        let at = trace.first_difference(&second)?;
         if let Some(refused) = refused(&second) {
             return Some(self.failed(refused, 1, second, true));
         }
@@ -394,24 +403,26 @@ impl<'a, S: Substrate> Session<'a, S> {
         Some(self.failed(finding, 0, trace.clone(), false))
     }
 
-    fn again(&mut self, trace: &Trace) -> Result<Trace, Stuck> {
-        self.follow(family_of(&trace.threads), trace.schedule(), self.settings.max_steps)
+    /// Looks at a second run with the choices of `trace`.
+    fn again<R>(&mut self, trace: &Trace, look: impl FnOnce(&Trace) -> R) -> Result<R, Stuck> {
+        let prescribe = |prefix: &mut Schedule| trace.add_schedule(prefix);
+        self.follow(family_of(&trace.threads), prescribe, self.settings.max_steps, look)
     }
 
-    /// Runs the program as `schedule` says.
-    fn follow(
+    /// Runs the program as prescribed.
+    fn follow<R>(
         &mut self,
         family: Family,
-        schedule: Schedule,
+        prescribe: impl FnOnce(&mut Schedule),
         max_steps: usize,
-    ) -> Result<Trace, Stuck> {
+        look: impl FnOnce(&Trace) -> R,
+    ) -> Result<R, Stuck> {
         let (substrate, program) = (&mut *self.substrate, self.program);
-        match self.settings.memory {
-            MemoryModel::Sc => replay(substrate, program, family, schedule, max_steps),
-            MemoryModel::Rc11 => {
-                replay_in(Rc11::default(), substrate, program, family, schedule, max_steps)
-            }
-        }
+        let follow = match self.settings.memory {
+            MemoryModel::Sc => follow::<Sc, S, R>,
+            MemoryModel::Rc11 => follow::<Rc11, S, R>,
+        };
+        follow(substrate, program, family, prescribe, max_steps, look)
     }
 
     fn report(&self, tally: Tally, verdict: Verdict) -> Report {

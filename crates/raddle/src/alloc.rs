@@ -1,6 +1,7 @@
 //! An allocator that tells raddle who made what.
 
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use raddle_runtime::port;
@@ -48,9 +49,12 @@ impl Alloc {
 
     /// Whether it is the allocator of this program.
     pub(crate) fn is_used() -> bool {
-        // So that something was allocated.
-        drop(std::hint::black_box(Box::new(0u8)));
-        IS_USED.load(Ordering::Relaxed)
+        static ANSWER: OnceLock<bool> = OnceLock::new();
+        *ANSWER.get_or_init(|| {
+            // So that something was allocated.
+            drop(std::hint::black_box(Box::new(0u8)));
+            IS_USED.load(Ordering::Relaxed)
+        })
     }
 }
 

@@ -50,7 +50,8 @@ enum Watchdog {
 /// | [`watchdog`](Config::watchdog) | 10 s, in [`check`](Config::check) only | `RADDLE_WATCHDOG` (such as `30s`, or `off`) |
 /// | [`coverage`](Config::coverage) | not told | |
 ///
-/// The environment goes before the program. `RADDLE_REPLAY` holds a token from a report and replays
+/// The environment goes before the program. It is read when the first check of a process begins, and not
+/// again. `RADDLE_REPLAY` holds a token from a report and replays
 /// that one execution. `RADDLE_REPORT` names a folder to which every check writes its report as JSON and
 /// as a page for a browser, in files named after the check. `RADDLE_COLOR` is `always`, `never` or `auto`,
 /// which means on a terminal, unless `NO_COLOR` is set. `RADDLE_PROGRESS` is `always`, `never` or `auto`: whether

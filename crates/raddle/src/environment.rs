@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use raddle_core::MemoryModel;
@@ -89,8 +90,12 @@ pub(crate) enum Show {
 }
 
 impl Environment {
-    pub(crate) fn read() -> Result<Environment, SettingError> {
-        Environment::from(|name| std::env::var_os(name))
+    /// What the environment says when a check first asks. It is asked once: to look for so many variables
+    /// takes longer than a short check.
+    pub(crate) fn get() -> Result<&'static Environment, SettingError> {
+        static ENVIRONMENT: OnceLock<Result<Environment, SettingError>> = OnceLock::new();
+        let read = || Environment::from(|name| std::env::var_os(name));
+        ENVIRONMENT.get_or_init(read).as_ref().map_err(SettingError::clone)
     }
 
     fn from(

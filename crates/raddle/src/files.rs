@@ -93,6 +93,9 @@ pub(crate) fn read_token(word: &str) -> Result<String, SettingError> {
 
 /// Puts tokens that are too long to be pasted into files, and names these in their place.
 pub(crate) fn shorten_tokens(report: &mut Report, folder: Option<&Folder>) {
+    if report.failure().is_none() {
+        return;
+    }
     let name = file_name(&report.name);
     let folder = match folder {
         Some(folder) => folder.0.clone(),

@@ -12,9 +12,11 @@ use crate::environment::Show;
 const EVERY: Duration = Duration::from_millis(500);
 
 /// Says how far a check has come, or keeps quiet.
-pub(crate) struct Live {
-    name: String,
-    manner: Manner,
+pub(crate) struct Live<'a> {
+    name: &'a str,
+    show: Option<Show>,
+    /// Whether the check is not one of several tests.
+    is_alone: bool,
     /// When to say something next, in milliseconds since the beginning of the check.
     next: AtomicU64,
 }
@@ -29,28 +31,30 @@ enum Manner {
     Lines,
 }
 
-impl Live {
+impl<'a> Live<'a> {
+    /// To be made on the OS thread that began the check.
+    pub(crate) fn new(name: &'a str, show: Option<Show>) -> Live<'a> {
+        let is_alone = std::thread::current().name() == Some("main");
+        Live { name, show, is_alone, next: AtomicU64::new(milliseconds(EVERY)) }
+    }
+
     /// By default only a program of its own speaks on a terminal: tests run beside each other, and their
     /// harness writes there too.
-    pub(crate) fn new(name: &str, show: Option<Show>) -> Live {
-        let is_terminal = io::stderr().is_terminal();
-        let is_alone = std::thread::current().name() == Some("main");
-        let manner = match show {
+    fn manner(&self) -> Manner {
+        match self.show {
             Some(Show::Never) => Manner::Quiet,
-            Some(Show::Always) if !is_terminal => Manner::Lines,
-            Some(Show::Always) => Manner::InPlace,
-            None if is_terminal && is_alone => Manner::InPlace,
-            None => Manner::Quiet,
-        };
-        let next = AtomicU64::new(milliseconds(EVERY));
-        Live { name: name.to_owned(), manner, next }
+            None if !self.is_alone => Manner::Quiet,
+            // To ask takes longer than a short check, which says nothing.
+            shown => match (io::stderr().is_terminal(), shown) {
+                (true, _) => Manner::InPlace,
+                (false, Some(_)) => Manner::Lines,
+                (false, None) => Manner::Quiet,
+            },
+        }
     }
 
     /// Says how far the check has come, if it is time to.
     pub(crate) fn hear(&self, progress: &Progress, elapsed: Duration) {
-        if self.manner == Manner::Quiet {
-            return;
-        }
         let next = self.next.load(Ordering::Relaxed);
         let then = milliseconds(elapsed + EVERY);
         // Of several OS threads one speaks.
@@ -59,20 +63,19 @@ impl Live {
         if milliseconds(elapsed) < next || exchange().is_err() {
             return;
         }
-        let line = raddle_report::progress(&self.name, progress, elapsed);
-        match self.manner {
+        let line = || raddle_report::progress(self.name, progress, elapsed);
+        match self.manner() {
             Manner::Quiet => {}
-            Manner::InPlace => write(&format!("\r\x1b[K{line}")),
-            Manner::Lines => write(&format!("raddle: {line}\n")),
+            Manner::InPlace => write(&format!("\r\x1b[K{}", line())),
+            Manner::Lines => write(&format!("raddle: {}\n", line())),
         }
     }
 }
 
-impl Drop for Live {
+impl Drop for Live<'_> {
     fn drop(&mut self) {
-        if self.manner == Manner::InPlace
-            && self.next.load(Ordering::Relaxed) != milliseconds(EVERY)
-        {
+        let has_spoken = self.next.load(Ordering::Relaxed) != milliseconds(EVERY);
+        if has_spoken && self.manner() == Manner::InPlace {
             write("\r\x1b[K");
         }
     }

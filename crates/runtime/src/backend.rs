@@ -54,6 +54,10 @@ pub trait Backend: Sized {
     /// coroutine of `from`.
     unsafe fn leave(this: *mut Self, from: usize) -> Baton;
 
+    /// Nobody needs the pool for now, and none of its threads has work: a pool made later on this OS thread
+    /// may be the same.
+    fn keep(self) {}
+
     /// Gives the pool up without touching its stacks, because something on them cannot be dropped.
     fn abandon(self);
 }

@@ -4,7 +4,7 @@
 //! thread. If so it says which thread of the program overflowed and ends the process; if not, the
 //! fault goes to the handler there was before.
 
-use std::cell::UnsafeCell;
+use std::cell::{Cell, UnsafeCell};
 use std::fmt::Write as _;
 use std::mem::MaybeUninit;
 use std::sync::Once;
@@ -28,7 +28,10 @@ pub(crate) fn install_handler() {
             install(index, signal);
         }
     });
-    provide_signal_stack();
+    thread_local!(static PROVIDED: Cell<bool> = const { Cell::new(false) });
+    if !PROVIDED.replace(true) {
+        provide_signal_stack();
+    }
 }
 
 fn install(index: usize, signal: libc::c_int) {

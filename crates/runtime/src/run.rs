@@ -75,6 +75,11 @@ impl<B: Backend> Crew<B> {
         self.extras.look().object_names.borrow().clone()
     }
 
+    /// The crew is not needed any more, and no run is under way.
+    pub(crate) fn rest(self) {
+        self.backend.into_inner().keep();
+    }
+
     pub(crate) fn abandon(self) {
         self.backend.into_inner().abandon();
         // The stuck thread will not need them, and their destructors would run outside of any run.

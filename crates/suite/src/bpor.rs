@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use crate::interleave::stay_on_one_processor;
+use crate::interleave::begin_measuring;
 use crate::plot::Plot;
 use crate::programs::{Origin, PROGRAMS, find};
 use crate::progress::progress;
@@ -23,10 +23,7 @@ const FIGURES: &[(&str, [u32; 2])] =
 
 /// Measures the whole table; also what to draw.
 pub(crate) fn table(size: Size, command: String) -> Result<(Table, Vec<Plot>), String> {
-    if cfg!(debug_assertions) {
-        return Err("this table measures a release build: use `cargo run --release`".into());
-    }
-    stay_on_one_processor();
+    begin_measuring()?;
     let (figure_effort, bug_effort) = efforts(size);
     let mut rows = Vec::new();
     let mut plots = Vec::new();

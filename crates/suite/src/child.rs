@@ -23,6 +23,11 @@ pub(crate) struct Subject {
     pub(crate) workload: &'static str,
 }
 
+/// The executable that serves as any child.
+pub(crate) fn this_executable() -> Result<PathBuf, String> {
+    std::env::current_exe().map_err(|error| format!("cannot find the executable: {error}"))
+}
+
 /// What a child does.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Service {

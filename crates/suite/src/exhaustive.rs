@@ -9,8 +9,8 @@
 use std::path::Path;
 use std::time::Duration;
 
-use crate::child::{Child, Service, Started, Subject};
-use crate::interleave::{median, middle_half, paired_ratios, stay_on_one_processor};
+use crate::child::{Child, Service, Started, Subject, this_executable};
+use crate::interleave::{begin_measuring, median, middle_half, paired_ratios};
 use crate::litmus;
 use crate::progress::progress;
 use crate::table::{Cell, Row, Size, Table, Target};
@@ -48,12 +48,8 @@ pub(crate) fn prepare(engine: &str, strategy: &str, program: &str) -> Result<Pre
 
 /// Measures the whole table.
 pub(crate) fn table(size: Size, command: String) -> Result<Table, String> {
-    if cfg!(debug_assertions) {
-        return Err("this table measures a release build: use `cargo run --release`".into());
-    }
-    let executable =
-        std::env::current_exe().map_err(|error| format!("cannot find the executable: {error}"))?;
-    stay_on_one_processor();
+    let executable = this_executable()?;
+    begin_measuring()?;
     let effort = Effort::of(size);
     let mut rows = Vec::new();
     for program in PROGRAMS {

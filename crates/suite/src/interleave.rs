@@ -22,6 +22,21 @@ pub(crate) struct Effort {
 /// One child's nanoseconds per execution, one for each round.
 pub(crate) type Samples = Vec<f64>;
 
+/// What a table that measures times begins with: only a release build is measured, on one processor.
+pub(crate) fn begin_measuring() -> Result<(), String> {
+    release_build()?;
+    stay_on_one_processor();
+    Ok(())
+}
+
+/// Refuses to measure another build.
+pub(crate) fn release_build() -> Result<(), String> {
+    if cfg!(debug_assertions) {
+        return Err("this table measures a release build: use `cargo run --release`".into());
+    }
+    Ok(())
+}
+
 /// Keeps this thread, and the children it starts from now on, on one processor. Otherwise the children
 /// settle on different ones, and whatever else runs beside one of them skews all its slices.
 #[cfg(target_os = "linux")]

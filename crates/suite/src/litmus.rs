@@ -43,7 +43,7 @@ pub(crate) fn table() -> std::result::Result<(String, bool), String> {
     let rows = TESTS.iter().chain(MORE).map(Row::from).chain(adds);
     for row in rows {
         let code: Code = row.code.parse().map_err(|error| format!("{}: {error}", row.name))?;
-        let found = search(&code)?;
+        let found = search(&Arc::new(code))?;
         let verdict = row.outcome.map(|(outcome, _)| {
             let is_seen = found.outcomes.iter().any(|seen| seen.matches(outcome));
             if is_seen { Verdict::Allowed } else { Verdict::Forbidden }
@@ -90,11 +90,11 @@ fn word(verdict: Option<Verdict>, graphs: u64) -> String {
 }
 
 /// Runs every execution of a program.
-pub(crate) fn search(code: &Code) -> std::result::Result<Found, String> {
+pub(crate) fn search(code: &Arc<Code>) -> std::result::Result<Found, String> {
     let seen = Arc::new(Mutex::new(BTreeSet::new()));
     let config = Config::new().memory(Memory::Rc11).strategy("dfs").runs(u64::MAX);
     let report = {
-        let (seen, code) = (seen.clone(), Arc::new(code.clone()));
+        let (seen, code) = (seen.clone(), code.clone());
         config.unlimited_time().name("litmus").run(move || {
             let outcome = ours::execute(&code);
             seen.lock().expect("nobody panics").insert(outcome);

@@ -5,7 +5,7 @@
 //! paper's baseline, runs that test under random schedules; what it does otherwise, making tests, has a
 //! column of its own.
 
-use crate::interleave::stay_on_one_processor;
+use crate::interleave::begin_measuring;
 use crate::plot::Plot;
 use crate::progress::progress;
 use crate::table::{Row, Size, Table};
@@ -90,10 +90,7 @@ fn made(
     measure: impl FnOnce(Size) -> Result<Vec<Row>, String>,
     legend: &[&str],
 ) -> Result<Table, String> {
-    if cfg!(debug_assertions) {
-        return Err("this table measures a release build: use `cargo run --release`".into());
-    }
-    stay_on_one_processor();
+    begin_measuring()?;
     let rows = measure(size)?;
     progress("");
     let legend = legend.iter().map(|&line| line.to_owned()).collect();

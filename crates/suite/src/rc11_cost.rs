@@ -12,7 +12,7 @@ use raddle::sync::atomic::{
 };
 use raddle::{Config, Memory, thread};
 
-use crate::interleave::{median, middle_half, paired_ratios, stay_on_one_processor};
+use crate::interleave::{begin_measuring, median, middle_half, paired_ratios};
 use crate::measure::timed;
 use crate::progress::progress;
 use crate::table::{Cell, Row, Size, Table, Target};
@@ -112,10 +112,7 @@ fn locks() {
 
 /// Measures the whole table.
 pub(crate) fn table(size: Size, command: String) -> Result<Table, String> {
-    if cfg!(debug_assertions) {
-        return Err("this table measures a release build: use `cargo run --release`".into());
-    }
-    stay_on_one_processor();
+    begin_measuring()?;
     let rows = WORKLOADS.iter().map(|workload| row(workload, size)).collect::<Result<_, _>>()?;
     progress("");
     let about = WORKLOADS.iter().map(|workload| format!("{}: {}", workload.name, workload.about));

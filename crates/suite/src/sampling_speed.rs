@@ -10,7 +10,7 @@ use std::sync::Arc;
 use raddle::sync::atomic::{AtomicU64, Ordering};
 use raddle::thread;
 
-use crate::interleave::{median, middle_half, paired_ratios, stay_on_one_processor};
+use crate::interleave::{begin_measuring, median, middle_half, paired_ratios};
 use crate::measure::timed;
 use crate::progress::progress;
 use crate::table::{Cell, Row, Size, Table, Target};
@@ -79,10 +79,7 @@ impl Shared {
 
 /// Measures the whole table.
 pub(crate) fn table(size: Size, command: String) -> Result<Table, String> {
-    if cfg!(debug_assertions) {
-        return Err("this table measures a release build: use `cargo run --release`".into());
-    }
-    stay_on_one_processor();
+    begin_measuring()?;
     let mut rows = Vec::new();
     for shared in Shared::ALL {
         for (threads, most) in THREADS {

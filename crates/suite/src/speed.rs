@@ -7,9 +7,9 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::child::{Child, Service, Started, Subject};
+use crate::child::{Child, Service, Started, Subject, this_executable};
 use crate::interleave::{
-    Effort, interleave, median, middle_half, paired_ratios, stay_on_one_processor,
+    Effort, interleave, median, middle_half, paired_ratios, release_build, stay_on_one_processor,
 };
 use crate::progress::progress;
 use crate::table::{Cell, Row, Size, Table, Target};
@@ -18,11 +18,8 @@ use crate::{dev_profile, engines};
 
 /// Measures the whole table.
 pub(crate) fn table(size: Size, command: String) -> Result<Table, String> {
-    if cfg!(debug_assertions) {
-        return Err("the speed table measures a release build: use `cargo run --release`".into());
-    }
-    let release =
-        std::env::current_exe().map_err(|error| format!("cannot find the executable: {error}"))?;
+    release_build()?;
+    let release = this_executable()?;
     progress("building the dev profile");
     let dev = dev_profile::build(&release)?;
     stay_on_one_processor();

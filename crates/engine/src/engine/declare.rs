@@ -66,7 +66,10 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         let parent = &mut self.threads[by.index()];
         let position = parent.children;
         parent.children += 1;
-        let child = self.family.child(by, position);
+        let child = match self.family.child(by, position) {
+            Some(child) => child,
+            None => self.meet_child(by, position),
+        };
         if self.threads.len() <= child.index() {
             self.make_room(child);
         }

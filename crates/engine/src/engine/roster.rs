@@ -22,6 +22,20 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.lease = 0;
     }
 
+    /// A child of `by` that is new to the family.
+    #[cold]
+    pub(super) fn meet_child(&mut self, by: ThreadId, position: u32) -> ThreadId {
+        let known = self.family.size();
+        let child = self.family.new_child(by, position);
+        // In another family these may have been others.
+        for id in known..self.family.size().min(self.threads.len()) {
+            let thread = ThreadId(id as u32);
+            let (info, first) = (self.family.info(thread), self.family.first_event(thread));
+            self.threads[id] = Thread::absent(info, first);
+        }
+        child
+    }
+
     #[cold]
     pub(super) fn make_room(&mut self, thread: ThreadId) {
         let new = (self.threads.len()..thread.index() + 1).map(|id| ThreadId(id as u32));

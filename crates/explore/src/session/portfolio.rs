@@ -23,8 +23,7 @@ impl<S: Substrate> Session<'_, S> {
         let stop = match self.settings.memory {
             MemoryModel::Sc => self.go(&mut explorer, &mut tally, &limits, &mut |_| false),
             MemoryModel::Rc11 => {
-                let memory = Rc11::default();
-                self.go_in(memory, &mut explorer, &mut tally, &limits, &mut |_| false)
+                self.go_in::<Rc11, _>(&mut explorer, &mut tally, &limits, &mut |_| false)
             }
         };
         let sampler = explorer.sampler();

@@ -66,7 +66,7 @@ impl<S: Substrate> Session<'_, S> {
     pub fn explore_weak<E: Explorer>(mut self, mut explorer: E) -> Result<Report, Refusal> {
         let mut tally = Tally::new(self.settings);
         let limits = Limits::of(self.settings);
-        let stop = self.go_in(Rc11::default(), &mut explorer, &mut tally, &limits, &mut |_| false);
+        let stop = self.go_in::<Rc11, _>(&mut explorer, &mut tally, &limits, &mut |_| false);
         let verdict = stop.verdict(&explorer)?;
         let search = explorer.search();
         let guarantees = explorer.guarantees();
@@ -89,7 +89,7 @@ impl<S: Substrate> Session<'_, S> {
             on_step_limit: OnStepLimit::Discard,
         };
         let mut graphs = Graphs::default();
-        let stop = self.go_in(Rc11::default(), &mut graphs, &mut tally, &limits, &mut |_| false);
+        let stop = self.go_in::<Rc11, _>(&mut graphs, &mut tally, &limits, &mut |_| false);
         let search = graphs.search();
         let (end, verdict) = match stop {
             Stop::Failed(failure) => (PhaseEnd::Failed, Some(Verdict::Failed(failure))),
@@ -110,8 +110,7 @@ impl<S: Substrate> Session<'_, S> {
                 let before = tally.executions;
                 let members = SAMPLED.iter().filter_map(super::portfolio::member).collect();
                 let mut explorer = Repeat::new(Portfolio::new(members), self.settings.seed);
-                let memory = Rc11::default();
-                let stop = self.go_in(memory, &mut explorer, &mut tally, &all, &mut |_| false);
+                let stop = self.go_in::<Rc11, _>(&mut explorer, &mut tally, &all, &mut |_| false);
                 let end = match &stop {
                     Stop::Failed(_) => PhaseEnd::Failed,
                     _ => PhaseEnd::OutOfBudget,

@@ -28,8 +28,7 @@ impl Config {
         F: Fn() + Send + Sync + 'static,
     {
         let watch = Watch::new();
-        let name = self.name_at(Location::caller());
-        let done = match self.go(name, &program_of(program), Some(&watch)) {
+        let done = match self.go(Location::caller(), &program_of(program), Some(&watch)) {
             Ok(done) => done,
             Err(error) => panic!("raddle: {error}"),
         };
@@ -72,22 +71,18 @@ impl Config {
     where
         F: Fn() + Send + Sync + 'static,
     {
-        let name = self.name_at(Location::caller());
-        Ok(self.go(name, &program_of(program), None)?.report)
-    }
-
-    fn name_at(&self, caller: &Location<'_>) -> String {
-        self.name.clone().unwrap_or_else(|| default_name(caller))
+        Ok(self.go(Location::caller(), &program_of(program), None)?.report)
     }
 
     /// Runs the check, which ends early if `watch` sees an interruption.
     fn go(
         self,
-        name: String,
+        caller: &Location<'_>,
         program: &(dyn Fn() + Sync + 'static),
         watch: Option<&Watch>,
     ) -> Result<Done, SettingError> {
-        let environment = Environment::read()?;
+        let environment = Environment::get()?;
+        let name = self.name.unwrap_or_else(|| default_name(caller));
         let threads = environment.threads.unwrap_or(self.threads);
         let threads = NonZeroUsize::new(threads).filter(|threads| threads.get() <= MOST_THREADS);
         let threads = threads.ok_or_else(|| {
@@ -155,12 +150,12 @@ impl Config {
         }
         let make = || Runtime::<raddle_runtime::Default>::new(options.clone());
         let mut runtime = make();
-        let limit = environment.time.map_or(self.time, Some);
+        let limit = environment.time.or(self.time);
         let live = Live::new(&settings.name, environment.progress);
         let clock = Clock { start: Instant::now(), limit, watch, live };
         let session = Session::new(&mut runtime, program, &settings, &clock);
-        let mut report = match environment.replay.or(self.replay) {
-            Some(word) => session.replay(&files::read_token(&word)?)?,
+        let mut report = match environment.replay.as_ref().or(self.replay.as_ref()) {
+            Some(word) => session.replay(&files::read_token(word)?)?,
             None => session.run_with(&make)?,
         };
         for failure in failures_mut(&mut report) {
@@ -234,7 +229,7 @@ struct Clock<'a> {
     start: Instant,
     limit: Option<Duration>,
     watch: Option<&'a Watch>,
-    live: Live,
+    live: Live<'a>,
 }
 
 impl Budget for Clock<'_> {

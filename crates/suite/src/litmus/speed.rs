@@ -8,10 +8,10 @@ use std::sync::Arc;
 use raddle_testkit::litmus::Code;
 use raddle_testkit::litmus::table::{MORE, TESTS, Test, Verdict};
 
-use crate::child::{Child, Service, Started, Subject};
+use crate::child::{Child, Service, Started, Subject, this_executable};
 use crate::exhaustive::search::{End, Prepared, Searched};
 use crate::exhaustive::{Effort, Lane, compare_lanes, ratio};
-use crate::interleave::stay_on_one_processor;
+use crate::interleave::begin_measuring;
 use crate::progress::progress;
 use crate::table::{Cell, Row, Size, Table, Target};
 
@@ -30,6 +30,7 @@ pub(crate) fn prepare(engine: &str, name: &str) -> Result<Prepared, String> {
     let test = tests().find(|test| test.name == name);
     let test = test.ok_or_else(|| format!("no litmus test `{name}`"))?;
     let code: Code = test.code.parse().map_err(|error| format!("{name}: {error}"))?;
+    let code = Arc::new(code);
     match engine {
         "raddle" => Ok(Prepared::Ready(Box::new(move |_| {
             let found = super::search(&code)?;
@@ -44,7 +45,6 @@ pub(crate) fn prepare(engine: &str, name: &str) -> Result<Prepared, String> {
             }
             // A failure is told by the answer.
             std::panic::set_hook(Box::new(|_| {}));
-            let code = Arc::new(code);
             Ok(Prepared::Ready(Box::new(move |limit| {
                 let (searched, outcomes) = super::loom::search(&code, limit);
                 let seen = outcomes.iter().any(|seen| seen.matches(test.outcome));
@@ -57,12 +57,8 @@ pub(crate) fn prepare(engine: &str, name: &str) -> Result<Prepared, String> {
 
 /// Measures the whole table.
 pub(crate) fn table(size: Size, command: String) -> Result<Table, String> {
-    if cfg!(debug_assertions) {
-        return Err("this table measures a release build: use `cargo run --release`".into());
-    }
-    let executable =
-        std::env::current_exe().map_err(|error| format!("cannot find the executable: {error}"))?;
-    stay_on_one_processor();
+    let executable = this_executable()?;
+    begin_measuring()?;
     let effort = Effort::of(size);
     let engines = ["raddle", "loom"];
     let engines = if cfg!(feature = "rivals") { &engines[..] } else { &engines[..1] };

@@ -11,6 +11,7 @@ use raddle_explore::{Explorer, Pcr};
 use raddle_runtime::{Options, Runtime};
 use rustix::time::ClockId;
 
+use crate::child::this_executable;
 use crate::engines::raddle::WORKLOADS;
 use crate::interleave::{median, paired_ratios};
 use crate::measure::{memory_kib, nanoseconds};
@@ -70,8 +71,7 @@ fn coverage(name: &str, runs: u64, size: Size) -> Result<Row, String> {
 /// must not depend on what was done before.
 fn solving(name: &str, accesses: usize) -> Result<Solved, String> {
     progress(name);
-    let executable = std::env::current_exe().map_err(|error| error.to_string())?;
-    let output = Command::new(executable)
+    let output = Command::new(this_executable()?)
         .args(["solve-trace", &accesses.to_string()])
         .stderr(Stdio::inherit())
         .output()

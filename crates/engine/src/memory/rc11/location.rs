@@ -27,8 +27,10 @@ pub struct Store {
     pub is_update: bool,
     /// What those who read it come after, if they acquire.
     pub message: Clock,
-    /// The first read of it by each thread that has read it.
-    pub readers: Vec<EventId>,
+    /// The first read of it by whoever read it first. Few stores are read by others as well.
+    first_reader: Option<EventId>,
+    /// The first read of it by each other thread that has read it.
+    other_readers: Vec<EventId>,
     /// Its name in fingerprints.
     pub name: u64,
     /// What sequential consistency has to know about it, if there is anything: stores are looked through
@@ -119,7 +121,8 @@ impl Store {
             value,
             is_update: false,
             message: Clock::default(),
-            readers: Vec::new(),
+            first_reader: None,
+            other_readers: Vec::new(),
             name: 0,
             notes: None,
         }
@@ -128,14 +131,22 @@ impl Store {
     /// Whether `clock` comes after it or after a read of it.
     #[inline]
     pub fn is_seen(&self, clock: &Clock) -> bool {
-        clock.knows(self.id) || self.readers.iter().any(|&reader| clock.knows(reader))
+        clock.knows(self.id) || self.readers().any(|reader| clock.knows(reader))
+    }
+
+    /// The first read of it by each thread that has read it.
+    #[inline]
+    pub fn readers(&self) -> impl Iterator<Item = EventId> + '_ {
+        self.first_reader.iter().chain(&self.other_readers).copied()
     }
 
     /// Notes a read.
     #[inline]
     pub fn note_reader(&mut self, by: EventId) {
-        if self.readers.iter().all(|reader| reader.thread != by.thread) {
-            self.readers.push(by);
+        if self.first_reader.is_none() {
+            self.first_reader = Some(by);
+        } else if self.readers().all(|reader| reader.thread != by.thread) {
+            self.other_readers.push(by);
         }
     }
 

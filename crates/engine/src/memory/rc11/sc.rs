@@ -105,7 +105,7 @@ impl Targets {
             lower(&mut self.base, thread, count);
             lower(&mut self.fence, thread, count);
         }
-        for &reader in &store.readers {
+        for reader in store.readers() {
             for (thread, count) in order.first_fences_after(reader) {
                 lower(&mut self.fence, thread, count);
             }
