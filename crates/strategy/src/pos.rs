@@ -28,13 +28,13 @@ use alloc::vec::Vec;
 
 use raddle_core::dependence::conflict;
 use raddle_core::{
-    Access, Chooser, Event, Op, Pending, Pick, Point, ThreadId, ThreadOp, Threads, Trace,
+    Access, Chooser, Event, ObjectId, Op, Pick, Point, ThreadId, ThreadOp, Threads, Trace,
 };
 
 use crate::Sampler;
 use crowd::{Crowd, Full, Waiting, place_of};
 use draws::Draws;
-use set::{Set, Wide};
+use set::{LONG, SHORT, Set, Wide, Word};
 
 /// All priorities are drawn again after so many pauses.
 const PAUSES: u32 = 1000;
@@ -58,11 +58,18 @@ enum Races {
 pub struct Pos {
     state: State,
     /// The operations that have clocks, while they are few.
-    few: Crowd<u64>,
-    /// Those operations, once they were more.
-    many: Option<Crowd<Wide>>,
+    few: Crowd<Word<SHORT>>,
+    /// In place of `few`, once they were more.
+    more: Option<More>,
     /// How many events have been acted on.
     seen: usize,
+}
+
+/// More operations that have clocks than a small set holds.
+#[derive(Clone, Debug)]
+enum More {
+    OneWord(Crowd<Word<LONG>>),
+    Many(Crowd<Wide>),
 }
 
 /// Everything but the operations that have clocks.
@@ -103,15 +110,24 @@ impl Pos {
             pauses: 0,
             exits_matter: false,
         };
-        Pos { state, few: Crowd::default(), many: None, seen: 0 }
+        Pos { state, few: Crowd::default(), more: None, seen: 0 }
     }
 
-    /// Also, once more, about a point that there were too many threads for.
+    /// As [`State::choose`], for more than a few; also about a point that there was no room for.
     #[cold]
     #[inline(never)]
-    fn choose_of_many(&mut self, threads: &Threads<'_>, last: Option<&Event>) -> usize {
-        let many = self.many.get_or_insert_with(|| core::mem::take(&mut self.few).into());
-        let option = self.state.choose(many, threads, last);
+    fn choose_of_more(&mut self, threads: &Threads<'_>, last: Option<&Event>) -> usize {
+        use core::mem::take;
+        let few = &mut self.few;
+        let more = self.more.get_or_insert_with(|| More::OneWord(take(few).into_sets()));
+        if let More::OneWord(crowd) = more {
+            match self.state.choose(crowd, threads, last) {
+                Ok(option) => return option,
+                Err(Full) => *more = More::Many(take(crowd).into_sets()),
+            }
+        }
+        let More::Many(crowd) = more else { unreachable!("raddle invariant broken") };
+        let option = self.state.choose(crowd, threads, last);
         option.expect("raddle invariant broken: there is room for any number of threads")
     }
 }
@@ -126,7 +142,6 @@ impl State {
         threads: &Threads<'_>,
         last: Option<&Event>,
     ) -> Result<usize, Full> {
-        crowd.make_room(threads.pending.len());
         match last {
             Some(event) => {
                 self.follow(crowd, event, threads)?;
@@ -152,8 +167,8 @@ impl State {
         crowd.clear();
         self.at_once.clear();
         self.pauses = 0;
-        for thread in threads.enabled {
-            self.enter(crowd, &threads.pending[thread.index()])?;
+        for &thread in threads.enabled {
+            self.enter(crowd, thread, &threads.pending[thread.index()].op)?;
         }
         Ok(())
     }
@@ -167,20 +182,19 @@ impl State {
         threads: &Threads<'_>,
     ) -> Result<(), Full> {
         let by = event.id.thread;
-        let (reads, updates) = self.met_by(event);
-        crowd.draw_again(event.op.object(), reads, updates);
-        if !self.at_once.is_empty() {
-            self.at_once.retain(|&thread| thread != by);
-        }
-        let next = &threads.pending[by.index()];
-        if !next.enabled {
-            crowd.leave(by);
-        } else {
-            self.enter(crowd, next)?;
-        }
         if threads.changed != [by] {
             self.look_at_others(crowd, by, threads)?;
         }
+        if !self.at_once.is_empty() {
+            self.at_once.retain(|&thread| thread != by);
+        }
+        let (readers, updaters) = self.met_by(event);
+        crowd.draw_again(event.op.object(), readers, updaters);
+        let next = &threads.pending[by.index()];
+        if next.enabled {
+            return self.enter(crowd, by, &next.op);
+        }
+        crowd.leave(by);
         Ok(())
     }
 
@@ -190,7 +204,7 @@ impl State {
         let object = event.op.object();
         match self.races {
             Races::None => (false, false),
-            Races::Accesses => (true, true),
+            Races::Accesses => (object != ObjectId::NONE, object != ObjectId::NONE),
             Races::Conflicts => {
                 let touched = (object, event.access());
                 let meets = |access| conflict(touched, (object, access));
@@ -201,13 +215,18 @@ impl State {
 
     /// A thread can go on with an operation that it could not go on with before.
     #[inline(always)]
-    fn enter<S: Set>(&mut self, crowd: &mut Crowd<S>, pending: &Pending) -> Result<(), Full> {
-        if pending.op.is_thread() && self.is_at_once(&pending.op) {
-            crowd.leave(pending.thread);
-            self.at_once.push(pending.thread);
+    fn enter<S: Set>(
+        &mut self,
+        crowd: &mut Crowd<S>,
+        thread: ThreadId,
+        op: &Op,
+    ) -> Result<(), Full> {
+        if op.is_thread() && self.is_at_once(op) {
+            crowd.leave(thread);
+            self.at_once.push(thread);
             return Ok(());
         }
-        crowd.enter(pending.thread, &pending.op)
+        crowd.enter(thread, op)
     }
 
     /// Whether this, on a thread, is performed without a priority.
@@ -239,7 +258,7 @@ impl State {
             if let Some(slot) = crowd.slot(thread) {
                 crowd.set_enabled(slot, pending.enabled, waiting, &mut self.draws);
             } else if pending.enabled && !self.at_once.contains(&thread) {
-                self.enter(crowd, pending)?;
+                self.enter(crowd, thread, &pending.op)?;
             }
         }
         Ok(())
@@ -257,19 +276,23 @@ impl State {
 }
 
 impl Chooser for Pos {
+    #[inline(always)]
     fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick {
         let Point::Thread(threads) = at else {
             return Pick::Take(self.state.draws.below(at.options()));
         };
-        let is_next = past.len().wrapping_sub(self.seen) == 1;
+        let last = match past {
+            [.., last] if past.len().wrapping_sub(self.seen) == 1 => Some(last),
+            // The first point, or the first one after prescribed choices.
+            _ => None,
+        };
         self.seen = past.len();
-        let last = if is_next { past.last() } else { None };
-        if self.many.is_none() {
+        if self.more.is_none() {
             if let Ok(option) = self.state.choose(&mut self.few, threads, last) {
                 return Pick::Take(option);
             }
         }
-        Pick::Take(self.choose_of_many(threads, last))
+        Pick::Take(self.choose_of_more(threads, last))
     }
 }
 

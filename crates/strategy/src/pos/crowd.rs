@@ -6,7 +6,7 @@ use raddle_core::{Access, ObjectId, Op, ThreadId};
 
 use super::draws::Draws;
 use super::levels::{First, Levels};
-use super::set::{Set, Wide, drain};
+use super::set::{Set, drain};
 
 /// No slot.
 const NONE: u32 = u32::MAX;
@@ -20,12 +20,12 @@ pub(super) enum Waiting {
 
 /// Pending operations, each in a slot: one of few numbers, that can be used again.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Crowd<S> {
+pub(super) struct Crowd<S: Set> {
     levels: Levels<S>,
     /// The slots whose operations can go on.
     enabled: S,
-    /// By object: the slots of those that read it, and that update it; also some that cannot go on.
-    accesses: Vec<[S; 2]>,
+    /// By [`group`]: the slots of those that access an object in one way; also some that cannot go on.
+    groups: Vec<S>,
     slots: Vec<Slot>,
     /// The slots in use.
     taken: S,
@@ -36,8 +36,7 @@ pub(super) struct Crowd<S> {
 #[derive(Copy, Clone, Debug)]
 struct Slot {
     thread: ThreadId,
-    object: ObjectId,
-    access: Access,
+    group: u32,
     /// Where the thread was among the enabled when last looked for.
     place: u32,
     /// The level of an operation that cannot go on and keeps its clock.
@@ -52,29 +51,21 @@ impl<S: Set> Crowd<S> {
     /// Nobody is pending.
     pub(super) fn clear(&mut self) {
         for slot in drain(&mut self.taken) {
-            let Slot { thread, object, access, .. } = self.slots[slot];
+            let Slot { thread, group, .. } = self.slots[slot];
             self.slot_of[thread.index()] = NONE;
-            if let Some(sets) = self.accesses.get_mut(object.index()) {
-                sets[access as usize].remove(slot);
-            }
+            self.groups[group as usize].remove(slot);
         }
         self.enabled.clear();
         self.levels.clear();
     }
 
-    /// Makes room for so many threads.
-    #[inline(always)]
-    pub(super) fn make_room(&mut self, threads: usize) {
-        if threads > self.slot_of.len() {
-            self.slot_of.resize(threads, NONE);
-        }
-    }
-
     /// The slot of a thread, if it has one.
     #[inline(always)]
     pub(super) fn slot(&self, thread: ThreadId) -> Option<usize> {
-        let slot = self.slot_of[thread.index()];
-        if slot == NONE { None } else { Some(slot as usize) }
+        match self.slot_of.get(thread.index()) {
+            Some(&slot) if slot != NONE => Some(slot as usize),
+            _ => None,
+        }
     }
 
     /// A thread can go on with a new operation, which draws.
@@ -84,19 +75,15 @@ impl<S: Set> Crowd<S> {
             Some(slot) => slot,
             None => self.take_slot(thread)?,
         };
-        let (object, access) = (op.object(), op.access());
-        let known = &mut self.slots[slot];
-        if (known.object, known.access) != (object, access) {
-            if let Some(sets) = self.accesses.get_mut(known.object.index()) {
-                sets[known.access as usize].remove(slot);
+        let group = group(op.object(), op.access());
+        let known = &mut self.slots[slot].group;
+        if *known != group {
+            let known = core::mem::replace(known, group);
+            self.groups[known as usize].remove(slot);
+            if group as usize >= self.groups.len() {
+                self.add_groups(group);
             }
-            (known.object, known.access) = (object, access);
-            if object != ObjectId::NONE {
-                if object.index() >= self.accesses.len() {
-                    self.add_objects(object);
-                }
-                self.accesses[object.index()][access as usize].insert(slot);
-            }
+            self.groups[group as usize].insert(slot);
         }
         self.enabled.insert(slot);
         self.levels.draw(slot);
@@ -111,12 +98,18 @@ impl<S: Set> Crowd<S> {
             return Err(Full);
         }
         self.taken.insert(slot);
-        let new =
-            Slot { thread, object: ObjectId::NONE, access: Access::Read, place: 0, level: 0.0 };
+        let nothing = group(ObjectId::NONE, Access::Read);
+        if self.groups.is_empty() {
+            self.add_groups(nothing);
+        }
+        let new = Slot { thread, group: nothing, place: 0, level: 0.0 };
         if slot == self.slots.len() {
             self.slots.push(new);
         } else {
             self.slots[slot] = new;
+        }
+        if thread.index() >= self.slot_of.len() {
+            self.slot_of.resize(thread.index() + 1, NONE);
         }
         self.slot_of[thread.index()] = slot as u32;
         Ok(slot)
@@ -124,17 +117,16 @@ impl<S: Set> Crowd<S> {
 
     #[cold]
     #[inline(never)]
-    fn add_objects(&mut self, last: ObjectId) {
-        self.accesses.resize_with(last.index() + 1, Default::default);
+    fn add_groups(&mut self, last: u32) {
+        // In pairs, so that who looks for the second of an object's looks for the first.
+        self.groups.resize_with(last as usize / 2 * 2 + 2, S::default);
     }
 
     /// A thread has no operation with a clock any more.
+    #[inline(never)]
     pub(super) fn leave(&mut self, thread: ThreadId) {
         let Some(slot) = self.slot(thread) else { return };
-        let Slot { object, access, .. } = self.slots[slot];
-        if let Some(sets) = self.accesses.get_mut(object.index()) {
-            sets[access as usize].remove(slot);
-        }
+        self.groups[self.slots[slot].group as usize].remove(slot);
         self.enabled.remove(slot);
         self.taken.remove(slot);
         self.slot_of[thread.index()] = NONE;
@@ -168,22 +160,20 @@ impl<S: Set> Crowd<S> {
         }
     }
 
-    /// Those that access `object` draw again: who reads it, who updates it.
+    /// Those that access `object` draw again, if `readers` do, and if `updaters` do.
     #[inline(always)]
-    pub(super) fn draw_again(&mut self, object: ObjectId, reads: bool, updates: bool) {
-        let Some([readers, updaters]) = self.accesses.get(object.index()) else { return };
-        if reads {
-            self.levels.draw_all(readers);
-        }
-        if updates {
-            self.levels.draw_all(updaters);
+    pub(super) fn draw_again(&mut self, object: ObjectId, readers: bool, updaters: bool) {
+        let first = group(object, Access::Read) as usize;
+        if let Some([reading, updating]) = self.groups.get(first..first + 2) {
+            self.levels.draw_if(readers, reading);
+            self.levels.draw_if(updaters, updating);
         }
     }
 
     /// All draw again.
     #[cold]
     pub(super) fn draw_all_again(&mut self) {
-        self.levels.draw_all(&self.enabled);
+        self.levels.draw_if(true, &self.enabled);
         for slot in &mut self.slots {
             slot.level = 0.0;
         }
@@ -213,21 +203,29 @@ impl<S: Set> Crowd<S> {
     }
 }
 
+/// The number of those that access an object in this way. The first two are about no object.
+#[inline(always)]
+fn group(object: ObjectId, access: Access) -> u32 {
+    object.0.wrapping_add(1) << 1 | access as u32
+}
+
 /// Where `thread`, which can go on, stands among the enabled.
 pub(super) fn place_of(thread: ThreadId, enabled: &[ThreadId]) -> usize {
     let place = enabled.iter().position(|&other| other == thread);
     place.expect("raddle invariant broken: a thread with a clock is enabled")
 }
 
-impl From<Crowd<u64>> for Crowd<Wide> {
-    fn from(few: Crowd<u64>) -> Crowd<Wide> {
+impl<S: Set> Crowd<S> {
+    /// The same with another kind of sets, which have room for more.
+    #[cold]
+    pub(super) fn into_sets<T: Set + From<S>>(self) -> Crowd<T> {
         Crowd {
-            levels: few.levels.into(),
-            enabled: few.enabled.into(),
-            accesses: few.accesses.into_iter().map(|sets| sets.map(Wide::from)).collect(),
-            slots: few.slots,
-            taken: few.taken.into(),
-            slot_of: few.slot_of,
+            levels: self.levels.into_sets(),
+            enabled: self.enabled.into(),
+            groups: self.groups.into_iter().map(T::from).collect(),
+            slots: self.slots,
+            taken: self.taken.into(),
+            slot_of: self.slot_of,
         }
     }
 }

@@ -16,23 +16,20 @@ use alloc::vec::Vec;
 use core::mem;
 
 use super::draws::Draws;
-use super::set::{Set, Wide};
+use super::set::Set;
 
 /// Clocks, by what is known of them.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Levels<S> {
     /// Those that have drawn since the last choice.
     fresh: S,
-    /// The lowest last; only the first `height` count, the others keep their memory.
+    /// The lowest last. On the first stand all that stand on no other, whatever its set. Those behind
+    /// `lowest` only keep their memory.
     levels: Vec<Level<S>>,
-    height: usize,
-    /// The level of those that stand on no other.
-    top: f64,
-    /// So many drew together at the last choice, and `top` is when the first of them came, but that
-    /// has not been drawn. It need not be if all draw again. Zero if `top` is known.
+    lowest: usize,
+    /// So many drew together at the last choice, and the first level is when the first of them came,
+    /// but that has not been drawn. It need not be if all draw again. Zero if it is known.
     unasked: usize,
-    /// Scratch: who stands below the time that has been reached.
-    below: S,
 }
 
 #[derive(Clone, Debug)]
@@ -49,11 +46,18 @@ pub(super) enum First {
     Is(usize),
 }
 
+impl<S: Set> Default for Levels<S> {
+    fn default() -> Levels<S> {
+        let top = Level { time: 0.0, set: S::default() };
+        Levels { fresh: S::default(), levels: alloc::vec![top], lowest: 0, unasked: 0 }
+    }
+}
+
 impl<S: Set> Levels<S> {
     /// Nobody has a clock.
     pub(super) fn clear(&mut self) {
         self.fresh.clear();
-        self.height = 0;
+        self.lowest = 0;
     }
 
     /// One of them draws, again or for the first time.
@@ -62,70 +66,84 @@ impl<S: Set> Levels<S> {
         self.fresh.insert(member);
     }
 
-    /// All of these draw.
+    /// If `they` do, all of these draw.
     #[inline(always)]
-    pub(super) fn draw_all(&mut self, members: &S) {
-        self.fresh.add_all(members);
+    pub(super) fn draw_if(&mut self, they: bool, members: &S) {
+        self.fresh.add_if(they, members);
     }
 
     /// Whose clock is the first of those of `all`, who are `count`. They are then known to be later,
     /// if they do not draw.
     #[inline(always)]
     pub(super) fn first(&mut self, all: &S, count: usize, draws: &mut Draws) -> First {
-        if self.fresh.covers(all) {
-            self.fresh.clear();
-            self.height = 0;
+        let mut below = mem::take(&mut self.fresh);
+        let first = if below.covers(all) {
+            self.lowest = 0;
             self.unasked = count;
-            return First::AnyOfAll;
-        }
+            First::AnyOfAll
+        } else {
+            below.keep(all);
+            self.climb(&mut below, all, count, draws)
+        };
+        below.clear();
+        self.fresh = below;
+        first
+    }
+
+    /// Goes up from zero, where those `below` stand.
+    #[inline(always)]
+    fn climb(&mut self, below: &mut S, all: &S, count: usize, draws: &mut Draws) -> First {
         self.find_top(draws);
         let mut left = draws.time();
         let mut time = 0.0;
-        let mut below = mem::take(&mut self.below);
-        below.become_common(&self.fresh, all);
-        self.fresh.clear();
-        let first = loop {
+        let mut lowest = self.lowest;
+        loop {
             let standing = below.count();
-            let lowest = self.levels[..self.height].last();
-            let next = lowest.map_or(self.top, |level| level.time);
-            let passed = standing as f64 * (next - time);
+            let level = &self.levels[lowest];
+            let passed = standing as f64 * (level.time - time);
             if left < passed {
-                time += left / standing as f64;
-                self.push(time, &below, standing);
-                break First::Is(below.nth(draws.below(standing)));
+                self.lowest = lowest;
+                self.stand(time + left / standing as f64, below, standing);
+                return First::Is(below.nth(draws.below(standing)));
             }
             left -= passed;
-            time = next;
-            let Some(level) = lowest else {
-                self.top = time + left / count as f64;
-                break First::AnyOfAll;
-            };
+            time = level.time;
+            if lowest == 0 {
+                self.lowest = 0;
+                self.levels[0].time = time + left / count as f64;
+                return First::AnyOfAll;
+            }
             below.add(&level.set, all);
-            self.height -= 1;
-        };
-        self.below = below;
-        first
+            lowest -= 1;
+        }
     }
 
     #[inline(always)]
     fn find_top(&mut self, draws: &mut Draws) {
         if self.unasked > 0 {
             let count = mem::take(&mut self.unasked);
-            self.top = draws.time() / count as f64;
+            self.levels[0].time = draws.time() / count as f64;
         }
     }
 
-    /// One of these, who are `count`, was first at `time`: the others stand there.
+    /// One of these, who are `count`, was first at `time`, below all levels: the others stand there.
     #[inline(always)]
-    fn push(&mut self, time: f64, set: &S, count: usize) {
-        if self.height == self.levels.len() {
-            self.levels.push(Level { time, set: S::default() });
+    fn stand(&mut self, time: f64, set: &S, count: usize) {
+        let next = self.lowest + 1;
+        if next >= self.levels.len() {
+            self.add_level();
         }
-        let level = &mut self.levels[self.height];
+        let level = &mut self.levels[next];
         level.time = time;
         level.set.clone_from(set);
         // There are no others if there was one. Without a branch, which could not be foreseen.
-        self.height += usize::from(count > 1);
+        self.lowest += usize::from(count > 1);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn add_level(&mut self) {
+        self.levels.push(Level { time: 0.0, set: S::default() });
     }
 
     /// The level of one who has a clock and is not to be asked for a while.
@@ -135,43 +153,40 @@ impl<S: Set> Levels<S> {
             return 0.0;
         }
         self.find_top(draws);
-        let mut lowest_first = self.levels[..self.height].iter().rev();
-        lowest_first.find(|level| level.set.has(member)).map_or(self.top, |level| level.time)
+        let mut lowest_first = self.levels[1..=self.lowest].iter().rev();
+        let level = lowest_first.find(|level| level.set.has(member));
+        level.unwrap_or(&self.levels[0]).time
     }
 
-    /// Puts one who was not asked for a while, while all those of `others` had clocks, back on its
-    /// level.
+    /// Puts one who was not asked for a while back on its level; `others` have clocks.
     pub(super) fn put_back(&mut self, member: usize, time: f64, others: &S, draws: &mut Draws) {
         if time == 0.0 {
             return self.fresh.insert(member);
         }
         self.find_top(draws);
-        self.levels.truncate(self.height);
+        self.levels.truncate(self.lowest + 1);
         let mut level = Level { time, set: S::default() };
-        let mut place = self.levels.partition_point(|other| other.time > time);
-        if time > self.top {
-            // Who stood on the top by standing nowhere else stands there in person now.
-            level = Level { time: mem::replace(&mut self.top, time), set: others.clone() };
-            level.set.remove(member);
-            place = 0;
-        } else {
-            level.set.insert(member);
+        level.set.insert(member);
+        let place = self.levels.partition_point(|other| other.time > time);
+        if place == 0 {
+            // Who stands on the first level by standing on no other stands there in person now.
+            self.levels[0].set.clone_from(others);
+            self.levels[0].set.remove(member);
         }
         self.levels.insert(place, level);
-        self.height += 1;
+        self.lowest += 1;
     }
 }
 
-impl From<Levels<u64>> for Levels<Wide> {
-    fn from(few: Levels<u64>) -> Levels<Wide> {
-        let wide = |level: Level<u64>| Level { time: level.time, set: level.set.into() };
+impl<S: Set> Levels<S> {
+    /// The same with another kind of sets.
+    pub(super) fn into_sets<T: Set + From<S>>(self) -> Levels<T> {
+        let level = |level: Level<S>| Level { time: level.time, set: level.set.into() };
         Levels {
-            fresh: few.fresh.into(),
-            levels: few.levels.into_iter().map(wide).collect(),
-            height: few.height,
-            top: few.top,
-            unasked: few.unasked,
-            below: Wide::default(),
+            fresh: self.fresh.into(),
+            levels: self.levels.into_iter().map(level).collect(),
+            lowest: self.lowest,
+            unasked: self.unasked,
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Sets of small numbers, as bits: of one word, which stays in a register, and of many.
+//!
+//! Members are counted and looked up without branches: which member it is cannot be foreseen.
 
 use alloc::vec::Vec;
 use core::mem;
-
-const WORD: usize = u64::BITS as usize;
 
 /// A set of small numbers.
 pub(super) trait Set: Clone + Default {
@@ -18,14 +18,14 @@ pub(super) trait Set: Clone + Default {
 
     fn clear(&mut self);
 
-    /// Becomes what `one` and `other` have in common.
-    fn become_common(&mut self, one: &Self, other: &Self);
+    /// Keeps only members of `other`.
+    fn keep(&mut self, other: &Self);
 
     /// Adds the members of `other` that are also in `within`.
     fn add(&mut self, other: &Self, within: &Self);
 
-    /// Adds the members of `other`.
-    fn add_all(&mut self, other: &Self);
+    /// Adds the members of `other` if `they` are to be.
+    fn add_if(&mut self, they: bool, other: &Self);
 
     /// Whether all members of `other` are members.
     fn covers(&self, other: &Self) -> bool;
@@ -42,89 +42,134 @@ pub(super) trait Set: Clone + Default {
     fn first(&self) -> Option<usize>;
 }
 
-impl Set for u64 {
-    const BOUND: usize = WORD;
+/// A set of one word, of numbers below `BOUND`. If these are at most 16, tables tell about its bytes.
+#[derive(Copy, Clone, Default, PartialEq, Eq, Debug)]
+pub(super) struct Word<const BOUND: usize>(u64);
+
+/// Numbers below this are the most that tables tell about.
+pub(super) const SHORT: usize = 16;
+/// The most that are in one word.
+pub(super) const LONG: usize = u64::BITS as usize;
+
+impl<const BOUND: usize> Set for Word<BOUND> {
+    const BOUND: usize = BOUND;
 
     #[inline(always)]
     fn has(&self, member: usize) -> bool {
-        self >> (member % WORD) & 1 == 1
+        self.0 >> (member % LONG) & 1 == 1
     }
 
     #[inline(always)]
     fn insert(&mut self, member: usize) {
-        *self |= 1 << (member % WORD);
+        self.0 |= 1 << (member % LONG);
     }
 
     #[inline(always)]
     fn remove(&mut self, member: usize) {
-        *self &= !(1 << (member % WORD));
+        self.0 &= !(1 << (member % LONG));
     }
 
     #[inline(always)]
     fn clear(&mut self) {
-        *self = 0;
+        self.0 = 0;
     }
 
     #[inline(always)]
-    fn become_common(&mut self, one: &u64, other: &u64) {
-        *self = one & other;
+    fn keep(&mut self, other: &Self) {
+        self.0 &= other.0;
     }
 
     #[inline(always)]
-    fn add(&mut self, other: &u64, within: &u64) {
-        *self |= other & within;
+    fn add(&mut self, other: &Self, within: &Self) {
+        self.0 |= other.0 & within.0;
     }
 
     #[inline(always)]
-    fn add_all(&mut self, other: &u64) {
-        *self |= other;
+    fn add_if(&mut self, they: bool, other: &Self) {
+        self.0 |= other.0 & u64::from(they).wrapping_neg();
     }
 
     #[inline(always)]
-    fn covers(&self, other: &u64) -> bool {
-        other & !self == 0
+    fn covers(&self, other: &Self) -> bool {
+        other.0 & !self.0 == 0
     }
 
     #[inline(always)]
     fn count(&self) -> usize {
-        self.count_ones() as usize
+        if BOUND <= SHORT {
+            usize::from(COUNT[self.low()] + COUNT[self.high()])
+        } else {
+            self.0.count_ones() as usize
+        }
     }
 
     #[inline(always)]
     fn nth(&self, before: usize) -> usize {
-        nth_bit(*self, before)
+        if BOUND <= SHORT {
+            let in_low = usize::from(COUNT[self.low()]);
+            let is_high = usize::from(before >= in_low);
+            let byte = self.0 as usize >> (8 * is_high) & 0xff;
+            8 * is_high + nth_in_byte(byte, before - in_low * is_high)
+        } else {
+            nth_bit(self.0, before)
+        }
     }
 
     #[inline(always)]
     fn first_absent(&self) -> usize {
-        self.trailing_ones() as usize
+        self.0.trailing_ones() as usize
     }
 
     #[inline(always)]
     fn first(&self) -> Option<usize> {
-        if *self == 0 { None } else { Some(self.trailing_zeros() as usize) }
+        if self.0 == 0 { None } else { Some(self.0.trailing_zeros() as usize) }
+    }
+}
+
+impl<const BOUND: usize> Word<BOUND> {
+    #[inline(always)]
+    fn low(self) -> usize {
+        self.0 as usize & 0xff
+    }
+
+    #[inline(always)]
+    fn high(self) -> usize {
+        self.0 as usize >> 8 & 0xff
+    }
+}
+
+impl From<Word<SHORT>> for Word<LONG> {
+    fn from(short: Word<SHORT>) -> Word<LONG> {
+        Word(short.0)
+    }
+}
+
+impl From<Word<LONG>> for Wide {
+    fn from(word: Word<LONG>) -> Wide {
+        Wide(alloc::vec![word])
     }
 }
 
 /// As many words as it takes; those that are missing are empty.
 #[derive(Clone, Default, Debug)]
-pub(super) struct Wide(Vec<u64>);
+pub(super) struct Wide(Vec<Word<LONG>>);
 
 impl Wide {
     fn make_room(&mut self, words: usize) {
         if self.0.len() < words {
-            self.0.resize(words, 0);
+            self.0.resize(words, Word(0));
         }
     }
 
-    fn word(&self, at: usize) -> u64 {
-        self.0.get(at).copied().unwrap_or(0)
+    fn word(&self, at: usize) -> Word<LONG> {
+        self.0.get(at).copied().unwrap_or(Word(0))
     }
-}
 
-impl From<u64> for Wide {
-    fn from(word: u64) -> Wide {
-        Wide(alloc::vec![word])
+    fn pairs<'a>(
+        &'a mut self,
+        other: &'a Wide,
+    ) -> impl Iterator<Item = (&'a mut Word<LONG>, &'a Word<LONG>)> {
+        self.0.iter_mut().zip(&other.0)
     }
 }
 
@@ -132,40 +177,39 @@ impl Set for Wide {
     const BOUND: usize = usize::MAX;
 
     fn has(&self, member: usize) -> bool {
-        self.word(member / WORD).has(member % WORD)
+        self.word(member / LONG).has(member % LONG)
     }
 
     fn insert(&mut self, member: usize) {
-        self.make_room(member / WORD + 1);
-        self.0[member / WORD].insert(member % WORD);
+        self.make_room(member / LONG + 1);
+        self.0[member / LONG].insert(member % LONG);
     }
 
     fn remove(&mut self, member: usize) {
-        if let Some(word) = self.0.get_mut(member / WORD) {
-            word.remove(member % WORD);
+        if let Some(word) = self.0.get_mut(member / LONG) {
+            word.remove(member % LONG);
         }
     }
 
     fn clear(&mut self) {
-        self.0.fill(0);
+        self.0.fill(Word(0));
     }
 
-    fn become_common(&mut self, one: &Wide, other: &Wide) {
-        self.0.clear();
-        self.0.extend(one.0.iter().zip(&other.0).map(|(one, other)| one & other));
+    fn keep(&mut self, other: &Wide) {
+        self.0.truncate(other.0.len());
+        self.pairs(other).for_each(|(word, other)| word.keep(other));
     }
 
     fn add(&mut self, other: &Wide, within: &Wide) {
         self.make_room(other.0.len().min(within.0.len()));
-        for ((word, other), within) in self.0.iter_mut().zip(&other.0).zip(&within.0) {
-            word.add(other, within);
-        }
+        let triples = self.pairs(other).zip(&within.0);
+        triples.for_each(|((word, other), within)| word.add(other, within));
     }
 
-    fn add_all(&mut self, other: &Wide) {
-        self.make_room(other.0.len());
-        for (word, other) in self.0.iter_mut().zip(&other.0) {
-            word.add_all(other);
+    fn add_if(&mut self, they: bool, other: &Wide) {
+        if they {
+            self.make_room(other.0.len());
+            self.pairs(other).for_each(|(word, other)| word.0 |= other.0);
         }
     }
 
@@ -174,14 +218,14 @@ impl Set for Wide {
     }
 
     fn count(&self) -> usize {
-        self.0.iter().map(u64::count).sum()
+        self.0.iter().map(Set::count).sum()
     }
 
     fn nth(&self, mut before: usize) -> usize {
         for (at, word) in self.0.iter().enumerate() {
             let here = word.count();
             if before < here {
-                return at * WORD + word.nth(before);
+                return at * LONG + word.nth(before);
             }
             before -= here;
         }
@@ -189,13 +233,13 @@ impl Set for Wide {
     }
 
     fn first_absent(&self) -> usize {
-        let full = self.0.iter().take_while(|word| **word == u64::MAX).count();
-        full * WORD + self.word(full).first_absent()
+        let full = self.0.iter().take_while(|word| word.0 == u64::MAX).count();
+        full * LONG + self.word(full).first_absent()
     }
 
     fn first(&self) -> Option<usize> {
-        let (at, word) = self.0.iter().enumerate().find(|(_, word)| **word != 0)?;
-        Some(at * WORD + word.trailing_zeros() as usize)
+        let mut firsts = self.0.iter().enumerate();
+        firsts.find_map(|(at, word)| Some(at * LONG + word.first()?))
     }
 }
 
@@ -212,8 +256,6 @@ pub(super) fn drain<S: Set>(set: &mut S) -> impl Iterator<Item = usize> {
 const BYTES: u64 = u64::MAX / 0xff;
 
 /// The place of the bit that so many set ones come before.
-///
-/// Without a branch: which one it is cannot be foreseen.
 #[inline(always)]
 fn nth_bit(word: u64, before: usize) -> usize {
     // Bits set in each byte and those below it.
@@ -225,12 +267,28 @@ fn nth_bit(word: u64, before: usize) -> usize {
     let is_before = ((before * BYTES | BYTES * 0x80) - sums) & BYTES * 0x80;
     let at = ((is_before >> 7).wrapping_mul(BYTES) >> 56) * 8;
     let rank = before - (sums << 8 >> at & 0xff);
-    let byte = word >> at & 0xff;
-    at as usize + usize::from(NTH_IN_BYTE[(rank as usize & 7) << 8 | byte as usize])
+    at as usize + nth_in_byte((word >> at & 0xff) as usize, rank as usize)
 }
 
+/// The place of the bit of a byte that so many set ones come before.
+#[inline(always)]
+fn nth_in_byte(byte: usize, before: usize) -> usize {
+    usize::from(NTH[(before & 7) << 8 | byte])
+}
+
+/// By byte: how many bits are set.
+static COUNT: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = (byte as u8).count_ones() as u8;
+        byte += 1;
+    }
+    table
+};
+
 /// By how many come before, and by byte: the place of the bit.
-static NTH_IN_BYTE: [u8; 8 << 8] = {
+static NTH: [u8; 8 << 8] = {
     let mut table = [0; 8 << 8];
     let mut byte = 0;
     while byte < 256 {
@@ -264,16 +322,19 @@ mod tests {
             let (a, b) = (sets[one].clone(), sets[other].clone());
             match rng.below(16) {
                 0 => {
-                    sets[to].become_common(&a, &b);
-                    plain[to] = &plain[one] & &plain[other];
+                    sets[to].keep(&a);
+                    plain[to] = &plain[to] & &plain[one];
                 }
                 1 => {
                     sets[to].add(&a, &b);
                     plain[to] = &plain[to] | &(&plain[one] & &plain[other]);
                 }
                 2 => {
-                    sets[to].add_all(&a);
-                    plain[to] = &plain[to] | &plain[one];
+                    let they = member % 2 == 0;
+                    sets[to].add_if(they, &a);
+                    if they {
+                        plain[to] = &plain[to] | &plain[one];
+                    }
                 }
                 3 if rng.below(8) == 0 => {
                     let members: BTreeSet<usize> = drain(&mut sets[to]).collect();
@@ -306,7 +367,8 @@ mod tests {
 
     #[test]
     fn sets_of_one_word_are_sets() {
-        agrees::<u64>(64, if cfg!(miri) { 200 } else { 20_000 });
+        agrees::<Word<SHORT>>(SHORT, if cfg!(miri) { 200 } else { 20_000 });
+        agrees::<Word<LONG>>(LONG, if cfg!(miri) { 200 } else { 20_000 });
     }
 
     #[test]
