@@ -138,6 +138,67 @@ fn schedules_are_as_likely_as_in_algorithm_4() {
     }
 }
 
+/// Programs in which it matters when those that have drawn together are first, and where one whose turn
+/// cannot come keeps its place. Random programs seldom tell.
+#[test]
+fn times_are_as_in_algorithm_4() {
+    if cfg!(miri) {
+        return;
+    }
+    // Each with how many of the last steps are compared.
+    let programs: [(Bare, usize); 3] = [
+        // The second stands where the first was before the third, and the first is fresh.
+        (
+            vec![
+                vec![Do::Write(0), Do::Read(3), Do::Read(4)],
+                vec![Do::Write(0)],
+                vec![Do::Write(1)],
+            ],
+            5,
+        ),
+        // One of two takes what the other waits for again.
+        (
+            vec![
+                vec![Do::Signal(5), Do::Yield, Do::Signal(5)],
+                vec![Do::Wait(5)],
+                vec![Do::Wait(5)],
+                vec![Do::Read(0), Do::Read(0), Do::Read(0)],
+            ],
+            8,
+        ),
+        // Likewise, and others are new when the last can go on again.
+        (
+            vec![
+                vec![Do::Signal(5), Do::Signal(5), Do::Signal(5), Do::Signal(6), Do::Signal(5)],
+                vec![Do::Wait(5)],
+                vec![Do::Wait(5)],
+                vec![Do::Wait(5)],
+                vec![Do::Wait(5)],
+                vec![Do::Wait(6), Do::Read(0)],
+            ],
+            3,
+        ),
+    ];
+    for (program, compared) in programs {
+        let ends = |orders: BTreeMap<Steps, u64>| {
+            let mut seen: BTreeMap<Steps, u64> = BTreeMap::new();
+            for (order, times) in orders {
+                *seen.entry(order[order.len() - compared..].to_vec()).or_default() += times;
+            }
+            seen
+        };
+        for (races, mut pos) in variants() {
+            let mut naive = Naive { races, rng: Rng::new(0), priorities: BTreeMap::new() };
+            let runs = scaled(20_000);
+            let expected = ends(sample(&program, &mut naive, runs, 1));
+            let seen = ends(sample(&program, &mut pos, runs, 2));
+            if let Err(error) = alike(&seen, &expected) {
+                panic!("{races:?} on {program:?}: {error}");
+            }
+        }
+    }
+}
+
 /// With more threads than a small set holds, of which many stand on one level: when the writers come.
 #[test]
 fn many_threads_are_as_likely_as_in_algorithm_4() {
