@@ -149,7 +149,7 @@ impl<S: Set> Crowd<S> {
             match waiting {
                 Waiting::Draws => self.levels.draw(slot),
                 Waiting::Keeps => {
-                    self.levels.put_back(slot, self.slots[slot].level, &self.enabled, draws);
+                    self.levels.put_back(slot, self.slots[slot].level, draws);
                 }
             }
         } else {

@@ -23,11 +23,10 @@ use super::set::Set;
 pub(super) struct Levels<S> {
     /// Those that have drawn since the last choice.
     fresh: S,
-    /// The lowest last. On the first stand all that stand on no other, whatever its set. Those behind
-    /// `lowest` only keep their memory.
+    /// The lowest last. Those behind `lowest` only keep their memory.
     levels: Vec<Level<S>>,
     lowest: usize,
-    /// So many drew together at the last choice, and the first level is when the first of them came,
+    /// So many drew together at the last choice, and the highest level is when the first of them came,
     /// but that has not been drawn. It need not be if all draw again. Zero if it is known.
     unasked: usize,
 }
@@ -48,8 +47,8 @@ pub(super) enum First {
 
 impl<S: Set> Default for Levels<S> {
     fn default() -> Levels<S> {
-        let top = Level { time: 0.0, set: S::default() };
-        Levels { fresh: S::default(), levels: alloc::vec![top], lowest: 0, unasked: 0 }
+        let highest = Level { time: 0.0, set: S::default() };
+        Levels { fresh: S::default(), levels: alloc::vec![highest], lowest: 0, unasked: 0 }
     }
 }
 
@@ -58,6 +57,7 @@ impl<S: Set> Levels<S> {
     pub(super) fn clear(&mut self) {
         self.fresh.clear();
         self.lowest = 0;
+        self.unasked = 0;
     }
 
     /// One of them draws, again or for the first time.
@@ -79,6 +79,7 @@ impl<S: Set> Levels<S> {
         let mut below = mem::take(&mut self.fresh);
         let first = if below.covers(all) {
             self.lowest = 0;
+            self.levels[0].set.clone_from(all);
             self.unasked = count;
             First::AnyOfAll
         } else {
@@ -93,7 +94,7 @@ impl<S: Set> Levels<S> {
     /// Goes up from zero, where those `below` stand.
     #[inline(always)]
     fn climb(&mut self, below: &mut S, all: &S, count: usize, draws: &mut Draws) -> First {
-        self.find_top(draws);
+        self.find_highest(draws);
         let mut left = draws.time();
         let mut time = 0.0;
         let mut lowest = self.lowest;
@@ -111,6 +112,7 @@ impl<S: Set> Levels<S> {
             if lowest == 0 {
                 self.lowest = 0;
                 self.levels[0].time = time + left / count as f64;
+                self.levels[0].set.clone_from(all);
                 return First::AnyOfAll;
             }
             below.add(&level.set, all);
@@ -119,7 +121,7 @@ impl<S: Set> Levels<S> {
     }
 
     #[inline(always)]
-    fn find_top(&mut self, draws: &mut Draws) {
+    fn find_highest(&mut self, draws: &mut Draws) {
         if self.unasked > 0 {
             let count = mem::take(&mut self.unasked);
             self.levels[0].time = draws.time() / count as f64;
@@ -152,28 +154,23 @@ impl<S: Set> Levels<S> {
             self.fresh.remove(member);
             return 0.0;
         }
-        self.find_top(draws);
-        let mut lowest_first = self.levels[1..=self.lowest].iter().rev();
+        self.find_highest(draws);
+        let mut lowest_first = self.levels[..=self.lowest].iter().rev();
         let level = lowest_first.find(|level| level.set.has(member));
-        level.unwrap_or(&self.levels[0]).time
+        level.expect("raddle invariant broken: who has a clock stands somewhere").time
     }
 
-    /// Puts one who was not asked for a while back on its level; `others` have clocks.
-    pub(super) fn put_back(&mut self, member: usize, time: f64, others: &S, draws: &mut Draws) {
+    /// Puts one who was not asked for a while back on its level.
+    pub(super) fn put_back(&mut self, member: usize, time: f64, draws: &mut Draws) {
         if time == 0.0 {
             return self.fresh.insert(member);
         }
-        self.find_top(draws);
+        self.find_highest(draws);
         self.levels.truncate(self.lowest + 1);
-        let mut level = Level { time, set: S::default() };
-        level.set.insert(member);
-        let place = self.levels.partition_point(|other| other.time > time);
-        if place == 0 {
-            // Who stands on the first level by standing on no other stands there in person now.
-            self.levels[0].set.clone_from(others);
-            self.levels[0].set.remove(member);
-        }
-        self.levels.insert(place, level);
+        let place = self.levels.partition_point(|level| level.time > time);
+        let mut set = S::default();
+        set.insert(member);
+        self.levels.insert(place, Level { time, set });
         self.lowest += 1;
     }
 }
