@@ -126,8 +126,10 @@ impl Pos {
                 Err(Full) => *more = More::Many(take(crowd).into_sets()),
             }
         }
-        let More::Many(crowd) = more else { unreachable!("raddle invariant broken") };
-        let option = self.state.choose(crowd, threads, last);
+        let option = match more {
+            More::OneWord(_) => Err(Full),
+            More::Many(crowd) => self.state.choose(crowd, threads, last),
+        };
         option.expect("raddle invariant broken: there is room for any number of threads")
     }
 }

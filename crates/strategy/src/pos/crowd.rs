@@ -118,7 +118,7 @@ impl<S: Set> Crowd<S> {
     #[cold]
     #[inline(never)]
     fn add_groups(&mut self, last: u32) {
-        // In pairs, so that who looks for the second of an object's looks for the first.
+        // Both of an object, since they are looked at together.
         self.groups.resize_with(last as usize / 2 * 2 + 2, S::default);
     }
 
