@@ -258,13 +258,17 @@ const BYTES: u64 = u64::MAX / 0xff;
 /// The place of the bit that so many set ones come before.
 #[inline(always)]
 fn nth_bit(word: u64, before: usize) -> usize {
+    const FIVES: u64 = BYTES * 0x55;
+    const THREES: u64 = BYTES * 0x33;
+    const HALVES: u64 = BYTES * 0x0f;
+    const HIGHEST: u64 = BYTES * 0x80;
     // Bits set in each byte and those below it.
-    let pairs = word - (word >> 1 & BYTES * 0x55);
-    let nibbles = (pairs & BYTES * 0x33) + (pairs >> 2 & BYTES * 0x33);
-    let sums = ((nibbles + (nibbles >> 4)) & BYTES * 0x0f).wrapping_mul(BYTES);
+    let pairs = word - ((word >> 1) & FIVES);
+    let nibbles = (pairs & THREES) + ((pairs >> 2) & THREES);
+    let sums = ((nibbles + (nibbles >> 4)) & HALVES).wrapping_mul(BYTES);
     // The bytes that end before it have a sum of at most `before`.
     let before = before as u64;
-    let is_before = ((before * BYTES | BYTES * 0x80) - sums) & BYTES * 0x80;
+    let is_before = (((before * BYTES) | HIGHEST) - sums) & HIGHEST;
     let at = ((is_before >> 7).wrapping_mul(BYTES) >> 56) * 8;
     let rank = before - (sums << 8 >> at & 0xff);
     at as usize + nth_in_byte((word >> at & 0xff) as usize, rank as usize)
