@@ -15,7 +15,6 @@ mod rapos;
 mod rng;
 mod round_robin;
 mod surw;
-mod tournament;
 mod urw;
 
 pub use delay::Delay;

@@ -138,7 +138,68 @@ fn schedules_are_as_likely_as_in_algorithm_4() {
     }
 }
 
-/// With more threads than are looked at one by one, and large cohorts: when the writers come.
+/// Programs in which it matters when those that have drawn together are first, and where one whose turn
+/// cannot come keeps its place. Random programs seldom tell.
+#[test]
+fn times_are_as_in_algorithm_4() {
+    if cfg!(miri) {
+        return;
+    }
+    // Each with how many of the last steps are compared.
+    let programs: [(Bare, usize); 3] = [
+        // The second stands where the first was before the third, and the first is fresh.
+        (
+            vec![
+                vec![Do::Write(0), Do::Read(3), Do::Read(4)],
+                vec![Do::Write(0)],
+                vec![Do::Write(1)],
+            ],
+            5,
+        ),
+        // One of two takes what the other waits for again.
+        (
+            vec![
+                vec![Do::Signal(5), Do::Yield, Do::Signal(5)],
+                vec![Do::Wait(5)],
+                vec![Do::Wait(5)],
+                vec![Do::Read(0), Do::Read(0), Do::Read(0)],
+            ],
+            8,
+        ),
+        // Likewise, and others are new when the last can go on again.
+        (
+            vec![
+                vec![Do::Signal(5), Do::Signal(5), Do::Signal(5), Do::Signal(6), Do::Signal(5)],
+                vec![Do::Wait(5)],
+                vec![Do::Wait(5)],
+                vec![Do::Wait(5)],
+                vec![Do::Wait(5)],
+                vec![Do::Wait(6), Do::Read(0)],
+            ],
+            3,
+        ),
+    ];
+    for (program, compared) in programs {
+        let ends = |orders: BTreeMap<Steps, u64>| {
+            let mut seen: BTreeMap<Steps, u64> = BTreeMap::new();
+            for (order, times) in orders {
+                *seen.entry(order[order.len() - compared..].to_vec()).or_default() += times;
+            }
+            seen
+        };
+        for (races, mut pos) in variants() {
+            let mut naive = Naive { races, rng: Rng::new(0), priorities: BTreeMap::new() };
+            let runs = scaled(20_000);
+            let expected = ends(sample(&program, &mut naive, runs, 1));
+            let seen = ends(sample(&program, &mut pos, runs, 2));
+            if let Err(error) = alike(&seen, &expected) {
+                panic!("{races:?} on {program:?}: {error}");
+            }
+        }
+    }
+}
+
+/// With more threads than a small set holds, of which many stand on one level: when the writers come.
 #[test]
 fn many_threads_are_as_likely_as_in_algorithm_4() {
     if cfg!(miri) {
@@ -166,6 +227,44 @@ fn many_threads_are_as_likely_as_in_algorithm_4() {
         let seen = project(sample(&program, &mut pos, scaled(4000), 2));
         if let Err(error) = alike(&seen, &expected) {
             panic!("{races:?}: {error}");
+        }
+    }
+}
+
+/// Threads that all come to wait for the same, and can go on when the first of a few others has done
+/// its part.
+fn latecomers(threads: usize) -> Bare {
+    let script = |thread: usize| match thread {
+        0..4 => vec![Do::Write(0), Do::Read(1), Do::Signal(5), Do::Write(thread as u32 % 2)],
+        4..12 => vec![Do::Read(0), Do::Write(1), Do::Read(thread as u32), Do::Yield],
+        _ => vec![Do::Wait(5), Do::Signal(5), Do::Read(thread as u32 % 3), Do::Write(0)],
+    };
+    (0..threads).map(script).collect()
+}
+
+/// A seed stands for one execution, whatever was run before, and how many threads there were then: the
+/// sets that threads are kept in grow with them, also in the middle of a run, and stay large.
+#[test]
+fn executions_do_not_depend_on_earlier_ones() {
+    let mut past = Vec::new();
+    let mut rng = Rng::new(11);
+    let cases = if cfg!(miri) { 2 } else { scaled(40) };
+    let programs = (0..cases).map(|_| program(&mut rng));
+    let programs: Vec<Bare> = programs.chain([latecomers(30), latecomers(90)]).collect();
+    for (number, program) in programs.iter().enumerate() {
+        for before in [14, 50, 150] {
+            for (fresh, mut used) in variants().into_iter().zip(variants().map(|(_, pos)| pos)) {
+                let (races, mut fresh) = fresh;
+                used.begin(1);
+                run(&latecomers(before), &mut used, &mut past);
+                for seed in 0..if cfg!(miri) { 1 } else { 10 } {
+                    fresh.begin(mix(number as u64, seed));
+                    let expected = run(program, &mut fresh, &mut past);
+                    used.begin(mix(number as u64, seed));
+                    let seen = run(program, &mut used, &mut past);
+                    assert_eq!(seen, expected, "{races:?}, {before} threads before");
+                }
+            }
         }
     }
 }
