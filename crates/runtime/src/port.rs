@@ -24,7 +24,6 @@ use entries::{OUTSIDE, outside};
 pub use heap::{allocated, freed};
 pub(crate) use heap::{keep, unnoted};
 pub use name::Name;
-use name::{OBJECT_BITS, number};
 
 /// Kinds of operations that are announced in ways of their own, because they are frequent.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -123,7 +122,7 @@ pub fn active() -> bool {
     port().epoch.get() != 0
 }
 
-/// The number of the run the caller is part of, or zero.
+/// The number of the run the caller is part of, or zero. Numbers are far apart, see [`Name`].
 #[inline(always)]
 pub fn run_number() -> u64 {
     port().epoch.get()
@@ -158,15 +157,12 @@ pub fn operate(
     site: Site,
 ) -> Option<Effect> {
     let port = port();
-    let epoch = port.epoch.get();
-    if epoch == 0 {
-        return None;
-    }
-    let mut known = name.0.load(Ordering::Relaxed);
-    if known >> OBJECT_BITS != epoch {
-        known = name.declare(port, initial, site);
-    }
-    Some(port.submit(kind, make(number(known)), site))
+    let object = match name.in_run(port.epoch.get()) {
+        Some(object) => object,
+        None if port.epoch.get() == 0 => return None,
+        None => name.declare(port, initial, site),
+    };
+    Some(port.submit(kind, make(object), site))
 }
 
 /// Notes an access to the plain variable called `name`: a scheduling point if plain accesses are
@@ -177,19 +173,15 @@ pub fn operate(
 /// If another check, running at the same time, uses the variable.
 pub fn touch(name: &Name, first: impl FnOnce(), writes: bool, site: Site) -> bool {
     let port = port();
-    let epoch = port.epoch.get();
-    if epoch == 0 {
-        return false;
-    }
-    let mut known = name.0.load(Ordering::Relaxed);
-    if known >> OBJECT_BITS != epoch {
-        let initial = || {
-            first();
-            Some(Initial::Cell)
-        };
-        known = name.declare(port, initial, site);
-    }
-    let object = number(known);
+    let initial = || {
+        first();
+        Some(Initial::Cell)
+    };
+    let object = match name.in_run(port.epoch.get()) {
+        Some(object) => object,
+        None if port.epoch.get() == 0 => return false,
+        None => name.declare(port, initial, site),
+    };
     let is_point = match port.ways.get().plain {
         Plain::Noted => false,
         Plain::Point => true,
@@ -247,17 +239,14 @@ pub fn call_object(
     site: Site,
 ) {
     let port = port();
-    let epoch = port.epoch.get();
-    if epoch == 0 {
-        return;
-    }
-    let mut known = name.0.load(Ordering::Relaxed);
-    if known >> OBJECT_BITS != epoch {
-        known = name.declare(port, initial, site);
-    }
+    let object = match name.in_run(port.epoch.get()) {
+        Some(object) => object,
+        None if port.epoch.get() == 0 => return,
+        None => name.declare(port, initial, site),
+    };
     let (run, entries) = port.get();
     // SAFETY: both were set together by `connect`, for a run that has not ended.
-    unsafe { (entries.call_object)(run, number(known), called) }
+    unsafe { (entries.call_object)(run, object, called) }
 }
 
 /// The newest value of an atomic variable.
