@@ -126,20 +126,31 @@ impl Op {
     /// The same as asking [`action`](Op::action), without taking everything apart.
     #[inline(always)]
     pub fn apply_to_atomic(&self, old: u64) -> (Option<u64>, Effect) {
-        let variant = self.variant();
-        if matches!(variant, 3..=5) {
-            // Swap, add and subtract are all "keep these bits, then add".
-            let new = (old & self.second).wrapping_add(self.first);
-            let missing = (self.head >> 56) as u32 & 63;
-            return (Some(new << missing >> missing), Effect::Value(old));
+        if matches!(self.variant(), 3..=5) {
+            return (Some(self.add_to_atomic(old)), Effect::Value(old));
         }
-        match variant {
+        match self.variant() {
             0 => (None, Effect::Value(old)),
             1 => (Some(self.first), Effect::None),
             2 if old == self.first => (Some(self.second), Effect::Exchanged(old)),
             2 => (None, Effect::Kept(old)),
             3.. => Op::apply_other_update(self.head, self.first, old),
         }
+    }
+
+    /// Whether this swaps, adds to or subtracts from an atomic variable: all are "keep these bits, then
+    /// add".
+    #[inline(always)]
+    pub const fn adds(&self) -> bool {
+        self.is_atomic() && matches!(self.variant(), 3..=5)
+    }
+
+    /// The new value of an atomic variable that holds `old`, if this [`adds`](Op::adds).
+    #[inline(always)]
+    pub const fn add_to_atomic(&self, old: u64) -> u64 {
+        let new = (old & self.second).wrapping_add(self.first);
+        let missing = (self.head >> 56) as u32 & 63;
+        new << missing >> missing
     }
 
     #[cold]

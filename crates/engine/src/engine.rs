@@ -404,7 +404,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             Action::Atomic(_) => {
                 let id = self.next_event(by);
                 let location = &mut self.objects[op.object().index()].location;
-                Some(self.memory.access(location, id, op, None))
+                Some(self.memory.access::<AnyOp>(location, id, op, None))
             }
             Action::Thread(ThreadOp::Spawn) => None,
             Action::Choose { .. } => Some(Effect::Value(0)),

@@ -12,6 +12,8 @@ pub trait Known {
     const ANY: bool = false;
     /// It is on an atomic variable.
     const ATOMIC: bool = false;
+    /// It is on an atomic variable, and [adds](Op::adds).
+    const ADDS: bool = false;
     /// It takes a mutex.
     const LOCK: bool = false;
     /// It gives a mutex back.
@@ -61,6 +63,20 @@ pub enum AtomicOp {}
 
 impl Known for AtomicOp {
     const ATOMIC: bool = true;
+}
+
+/// An operation on an atomic variable that adds: what programs do most often.
+#[derive(Debug)]
+pub enum AddOp {}
+
+impl Known for AddOp {
+    const ATOMIC: bool = true;
+    const ADDS: bool = true;
+
+    #[inline(always)]
+    fn access(_op: Op, _effect: Effect) -> Access {
+        Access::Update
+    }
 }
 
 /// A mutex is taken, after waiting for it.
@@ -172,13 +188,18 @@ impl Known for JoinOp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use raddle_core::{Action, ChannelOp as Message, CondvarOp, MutexOp, ObjectId, ThreadOp};
+    use raddle_core::{
+        Action, AtomicOp as Variable, ChannelOp as Message, CondvarOp, MutexOp, ObjectId, Order,
+        Rmw, Scalar, ThreadOp,
+    };
 
     #[test]
     fn what_is_known_is_true() {
         fn check<K: Known>(action: Action) {
             let op = Op::new(ObjectId(0), action);
             assert_eq!(K::BLOCKS, op.may_block(), "{op:?}");
+            assert!(!K::ATOMIC || op.is_atomic(), "{op:?}");
+            assert!(!K::ADDS || op.adds(), "{op:?}");
             assert!(!K::BARE || op.into_words()[1..] == [0, 0], "{op:?}");
             for effect in [Effect::None, Effect::Ticket(0), Effect::Yes, Effect::Closed] {
                 let possible = K::SEND || K::RECEIVE || effect == Effect::None;
@@ -186,6 +207,10 @@ mod tests {
                     assert_eq!(K::access(op, effect), op.access_with(effect), "{op:?}");
                 }
             }
+        }
+        for function in [Rmw::Swap, Rmw::Add, Rmw::Sub] {
+            let (order, scalar, operand) = (Order::Relaxed, Scalar::U8, 1);
+            check::<AddOp>(Action::Atomic(Variable::Update { order, scalar, function, operand }));
         }
         check::<LockOp>(Action::Mutex(MutexOp::Lock));
         check::<UnlockOp>(Action::Mutex(MutexOp::Unlock));

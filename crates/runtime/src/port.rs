@@ -32,6 +32,8 @@ pub enum Kind {
     Any,
     /// One on an atomic variable.
     Atomic,
+    /// One on an atomic variable that [adds](Op::adds).
+    Add,
     /// Waiting for a mutex and taking it.
     Lock,
     /// Giving a mutex back.
@@ -49,8 +51,9 @@ pub enum Kind {
 impl Kind {
     /// The kind of an operation.
     #[inline(always)]
-    pub fn of(op: Op) -> Kind {
+    pub const fn of(op: Op) -> Kind {
         match op.action() {
+            Action::Atomic(_) if op.adds() => Kind::Add,
             Action::Atomic(_) => Kind::Atomic,
             Action::Mutex(MutexOp::Lock) => Kind::Lock,
             Action::Mutex(MutexOp::Unlock) => Kind::Unlock,
@@ -202,10 +205,10 @@ pub fn touch(name: &Name, first: impl FnOnce(), writes: bool, site: Site) -> boo
     true
 }
 
-/// Announces an operation, waits for its turn, and tells what came of it.
+/// Announces an operation of this kind, waits for its turn, and tells what came of it.
 #[inline(always)]
-pub fn submit(op: Op, site: Site) -> Effect {
-    port().submit(Kind::of(op), op, site)
+pub fn submit(kind: Kind, op: Op, site: Site) -> Effect {
+    port().submit(kind, op, site)
 }
 
 /// The calling thread of the program under test.

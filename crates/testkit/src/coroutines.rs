@@ -88,7 +88,7 @@ impl Thread {
                 Request::Panic => resume_unwind(Box::new(SCRIPTED_PANIC)),
                 Request::Exit => return,
             };
-            actor.told(program, port::submit(op, site));
+            actor.told(program, port::submit(Kind::of(op), op, site));
         }
     }
 }

@@ -48,7 +48,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         let mut is_linked = false;
         let mut concerns_waiters = false;
         let effect = if K::ATOMIC || K::ANY && op.is_atomic() {
-            self.memory.access(&mut slot.location, id, op, source)
+            self.memory.access::<K>(&mut slot.location, id, op, source)
         } else {
             if LINKED && K::BLOCKS && K::may_block(&op) {
                 is_linked = !K::MAY_NEVER_WAIT || slot.object.may_disable::<K>(&op);

@@ -35,7 +35,7 @@ pub fn fence(order: Ordering) {
         return std::sync::atomic::fence(order);
     }
     let op = Op::new(ObjectId::NONE, Action::Fence(translate(order)));
-    port::submit(op, Site::caller());
+    port::submit(Kind::Any, op, Site::caller());
 }
 
 #[inline(always)]
@@ -80,10 +80,11 @@ fn failure_order(order: Ordering) -> Order {
     }
 }
 
-/// An update of this kind, see [`Op::update`].
-const fn update_kind(function: Rmw, scalar: Scalar) -> Op {
+/// An update of this kind, see [`Op::update`], and how it is announced.
+const fn update_kind(function: Rmw, scalar: Scalar) -> (Kind, Op) {
     let op = AtomicOp::Update { order: Order::Relaxed, scalar, function, operand: 0 };
-    Op::new(ObjectId::NONE, Action::Atomic(op))
+    let op = Op::new(ObjectId::NONE, Action::Atomic(op));
+    (Kind::of(op), op)
 }
 
 #[inline(always)]
@@ -166,7 +167,7 @@ macro_rules! atomic_type {
             #[inline]
             #[track_caller]
             pub fn swap(&self, value: $type, order: Ordering) -> $type {
-                const KIND: Op = update_kind(Rmw::Swap, $scalar);
+                const KIND: (Kind, Op) = update_kind(Rmw::Swap, $scalar);
                 match self.compute(KIND, ($bits)(value), order, Site::caller()) {
                     Some(old) => old,
                     None => self.inner.swap(value, order),
@@ -307,13 +308,14 @@ macro_rules! atomic_type {
             #[inline(always)]
             fn compute(
                 &self,
-                kind: Op,
+                (kind, op): (Kind, Op),
                 operand: u64,
                 order: Ordering,
                 site: Site,
             ) -> Option<$type> {
                 let order = translate(order);
-                match self.access(|object| Op::update(kind, object, order, operand), site) {
+                let make = |object| Op::update(op, object, order, operand);
+                match port::operate(kind, &self.name, || Some(self.begin()), make, site) {
                     Some(effect) => Some(($value)(value(effect))),
                     None => None,
                 }
@@ -373,7 +375,7 @@ macro_rules! computing_methods {
             #[inline]
             #[track_caller]
             pub fn $method(&self, value: $type, order: Ordering) -> $type {
-                const KIND: Op = update_kind(Rmw::$function, $scalar);
+                const KIND: (Kind, Op) = update_kind(Rmw::$function, $scalar);
                 match self.compute(KIND, ($bits)(value), order, Site::caller()) {
                     Some(old) => old,
                     None => self.inner.$method(value, order),
@@ -509,7 +511,7 @@ macro_rules! address_methods {
             )]
             #[track_caller]
             pub fn $method(&self, val: usize, order: Ordering) -> *mut T {
-                const KIND: Op = update_kind(Rmw::$function, Scalar::Pointer);
+                const KIND: (Kind, Op) = update_kind(Rmw::$function, Scalar::Pointer);
                 if let Some(old) = self.compute(KIND, val as u64, order, Site::caller()) {
                     return old;
                 }

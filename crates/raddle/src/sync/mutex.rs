@@ -331,7 +331,7 @@ impl<T: ?Sized> Mutex<T> {
         }
         // SAFETY: called by the guard, which has the hold.
         let site = unsafe { (*self.hold.get()).site };
-        port::submit(UNLOCK.on(object), site);
+        port::submit(Kind::Unlock, UNLOCK.on(object), site);
     }
 
     /// A guard ends while some thread of the run is unwinding.

@@ -281,7 +281,7 @@ impl<G> Held<G> {
         let Held::InRun { run, site } = *self else { return };
         if run == port::run_number() {
             if let Some(object) = name.known() {
-                port::submit(Op::new(object, Action::RwLock(op)), site);
+                port::submit(Kind::Any, Op::new(object, Action::RwLock(op)), site);
             }
         }
     }

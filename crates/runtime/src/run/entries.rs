@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use raddle_core::{Action, Chooser, Effect, ObjectId, Op, Site, ThreadId, ThreadOp, Token};
 use raddle_engine::known::{
-    AnyOp, AtomicOp, ChannelOp, JoinOp, LockOp, NotifyOp, ReceiveOp, SendOp, UnlockOp,
+    AddOp, AnyOp, AtomicOp, ChannelOp, JoinOp, LockOp, NotifyOp, ReceiveOp, SendOp, UnlockOp,
 };
 use raddle_engine::{Engine, Initial, Memory};
 
@@ -31,6 +31,7 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         submit: [
             Self::submit_entry,
             Self::submit_atomic_entry,
+            Self::submit_add_entry,
             Self::submit_lock_entry,
             Self::submit_unlock_entry,
             Self::submit_notify_entry,
@@ -81,6 +82,9 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         }
         fn submit_atomic_entry(run, head: u64, first: u64, second: u64, site: Site, engine: *mut ()) -> Effect {
             run.submit::<AtomicOp>(run.told(engine), head, first, second, site)
+        }
+        fn submit_add_entry(run, head: u64, first: u64, second: u64, site: Site, engine: *mut ()) -> Effect {
+            run.submit::<AddOp>(run.told(engine), head, first, second, site)
         }
         fn submit_lock_entry(run, head: u64, first: u64, second: u64, site: Site, engine: *mut ()) -> Effect {
             run.submit::<LockOp>(run.told(engine), head, first, second, site)

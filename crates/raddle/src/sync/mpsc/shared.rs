@@ -173,7 +173,7 @@ impl<T> Shared<T> {
         if here && self.cloned.load(Ordering::Relaxed) {
             let initial = || Some(Initial::Atomic(Scalar::U64, 0));
             port::operate(
-                Kind::Atomic,
+                Kind::Add,
                 &self.departures,
                 initial,
                 |object| DEPART.on(object),
