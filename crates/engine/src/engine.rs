@@ -119,8 +119,8 @@ struct Thread {
     /// Neighbours among the threads whose pending operation an object may disable.
     next_waiter: u32,
     previous_waiter: u32,
-    /// How many events it has performed.
-    events: u32,
+    /// Its next event.
+    next: EventId,
     children: u32,
     yields: u32,
     /// The fingerprint's name of its next event.
@@ -470,8 +470,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     #[inline(always)]
     fn next_event(&self, thread: ThreadId) -> EventId {
         // Without a way to panic, so that it costs nothing where nobody looks at the result.
-        let index = self.threads.get(thread.index()).map_or(0, |thread| thread.events);
-        EventId { thread, index }
+        self.threads.get(thread.index()).map_or(EventId { thread, index: 0 }, |thread| thread.next)
     }
 }
 
@@ -493,7 +492,7 @@ impl Thread {
         // Field by field: a whole structure would be put together elsewhere first and copied.
         self.life = life;
         self.parker = ObjectId::NONE;
-        self.events = 0;
+        self.next.index = 0;
         self.children = 0;
         self.yields = 0;
         self.name = self.first_name;
@@ -508,7 +507,7 @@ impl Thread {
             place: NOBODY,
             next_waiter: NOBODY,
             previous_waiter: NOBODY,
-            events: 0,
+            next: EventId { thread: info.id, index: 0 },
             children: 0,
             yields: 0,
             name: first_name,

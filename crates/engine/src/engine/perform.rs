@@ -43,7 +43,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         let object = op.object();
         let slot = &mut self.objects[object.index()];
         let thread = &mut self.threads[by.index()];
-        let id = EventId { thread: by, index: thread.events };
+        let id = thread.next;
         // Nothing that is done to an atomic variable waits.
         let mut is_linked = false;
         let mut concerns_waiters = false;
@@ -58,7 +58,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             effect
         };
         let effect = if let Some(told) = told { told } else { effect };
-        thread.events += 1;
+        thread.next.index += 1;
         if (K::ANY || K::CHANNEL) && op.gave_way(effect) {
             thread.yields += 1;
         }
@@ -118,8 +118,8 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         }
         let op = Op::new(ObjectId::NONE, action);
         let thread = &mut self.threads[by.index()];
-        let id = EventId { thread: by, index: thread.events };
-        thread.events += 1;
+        let id = thread.next;
+        thread.next.index += 1;
         thread.yields += u32::from(op.gave_way(effect));
         self.trace.events.push(Event { id, op, effect, site });
         if M::WEAK {
@@ -213,7 +213,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     #[inline(always)]
     fn exit_last(&mut self, by: ThreadId) {
         let thread = &mut self.threads[by.index()];
-        let id = EventId { thread: by, index: thread.events };
+        let id = thread.next;
         let op = Op::new(thread.life, Action::Thread(ThreadOp::Exit));
         // First, so that little has to be saved for the case that the list must grow.
         self.trace.events.push(Event { id, op, effect: Effect::None, site: Site::UNKNOWN });
@@ -222,7 +222,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         *life = Life::Ended;
         let name = thread.name.advance();
         let hash = fingerprint::event_on_object(name, Access::Update, &mut slot.history);
-        thread.events += 1;
+        thread.next.index += 1;
         thread.place = NOBODY;
         self.pending[by.index()].enabled = false;
         self.enabled.clear();
