@@ -109,7 +109,8 @@ pub trait Chooser {
     /// Called at every point after the plan's prefix, even those with one option.
     fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick;
 
-    /// Whether `thread`, which can go on now, ends what [`Pick::Run`] granted to another.
+    /// Whether `thread`, which can go on now, ends what [`Pick::Run`] granted to another. Asked at least once
+    /// in the time granted; the answer is the same for all of it.
     #[inline(always)]
     fn interrupts(&mut self, thread: ThreadId) -> bool {
         let _ = thread;

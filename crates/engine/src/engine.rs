@@ -88,8 +88,7 @@ pub struct Engine<M: Memory, C> {
     stale: Vec<ObjectId>,
     trace: Trace,
     running: ThreadId,
-    /// How many steps the running thread may go on without a question.
-    lease: u32,
+    lease: Lease,
     /// Who goes on once the thread that is starting has announced its first operation, or `NOBODY`.
     creator: u32,
     /// The last thread that ended and whose stack the substrate has not taken back, or `NOBODY`; the
@@ -141,9 +140,38 @@ struct Slot<L> {
     history: History,
     time: u64,
     /// Whether it is among `stale`.
-    is_stale: bool,
+    news: News,
     /// What the memory model keeps of it, if it is a variable.
     location: L,
+}
+
+/// How many steps the running thread may go on without a question.
+#[derive(Copy, Clone, Debug)]
+struct Lease {
+    /// So many, for which there is room in the list of events.
+    ready: u32,
+    /// And then so many.
+    later: u32,
+}
+
+impl Lease {
+    const NONE: Lease = Lease { ready: 0, later: 0 };
+
+    #[inline(always)]
+    fn is_none(self) -> bool {
+        self.ready == 0 && self.later == 0
+    }
+}
+
+/// What those who wait for an object have heard of it.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+enum News {
+    /// All there is.
+    Known,
+    /// The object changed while a thread had a lease, and nobody looked at them.
+    Withheld,
+    /// Likewise, and none of them ends the lease if the object, a mutex, is given back.
+    NeverMind,
 }
 
 impl<M: Memory, C: Chooser> Engine<M, C> {
@@ -163,7 +191,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             // Enough for a small test, so that a check of it need not grow the list.
             trace: Trace { events: Vec::with_capacity(16), ..Trace::default() },
             running: ThreadId::MAIN,
-            lease: 0,
+            lease: Lease::NONE,
             creator: NOBODY,
             ended: NOBODY,
             alive: 0,
@@ -250,7 +278,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.enabled.push(ThreadId::MAIN);
         // Also those that are so already: neighbours are written together.
         self.running = ThreadId::MAIN;
-        self.lease = 0;
+        self.lease = Lease::NONE;
         self.creator = NOBODY;
         self.ended = NOBODY;
         self.alive = 1;
@@ -369,6 +397,12 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         Turn::of(self.running)
     }
 
+    /// The running thread goes on with a question at its next step.
+    #[cold]
+    pub fn end_lease(&mut self) {
+        self.lease = Lease::NONE;
+    }
+
     /// As [`submit`](Engine::submit), but `by` is the only option if it can go on: it is unwinding
     /// from a panic, and the language allows one panic at a time on an OS thread.
     #[cold]
@@ -464,7 +498,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             self.threads[thread.index()].place = NOBODY;
             self.pending[thread.index()].enabled = false;
         }
-        self.lease = 0;
+        self.lease = Lease::NONE;
     }
 
     #[inline(always)]
@@ -481,7 +515,7 @@ impl<L> Slot<L> {
         self.first_waiter = NOBODY;
         self.history = History::default();
         self.time = 0;
-        self.is_stale = false;
+        self.news = News::Known;
     }
 }
 

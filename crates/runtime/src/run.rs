@@ -308,14 +308,14 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         if !C::GRANTS_LEASES {
             return self.submit_and_wait::<K>(engine, head, first, second, site);
         }
-        if matches!(self.phase.get(), Phase::Running) {
-            let op = Op::from_words(head, first, second);
-            // Not by `with_engine`: a closure would take the operation through memory.
-            // SAFETY: as there.
-            let leased = unsafe { &mut *engine };
-            if let Some(effect) = leased.perform_on_lease::<K>(self.thread.get(), op, site) {
-                return effect;
-            }
+        let op = Op::from_words(head, first, second);
+        // Not by `with_engine`: a closure would take the operation through memory.
+        // SAFETY: as there.
+        let leased = unsafe { &mut *engine };
+        if let Some(effect) = leased.perform_on_lease::<K>(self.thread.get(), op, site) {
+            // Leases end where another phase begins.
+            debug_assert!(matches!(self.phase.get(), Phase::Running));
+            return effect;
         }
         self.submit_without_lease::<K>(engine, head, first, second, site)
     }
@@ -418,6 +418,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         }
         let op = Op::from_words(head, first, second);
         let me = self.thread.get();
+        self.with_engine(Engine::end_lease);
         match self.with_engine(|engine| engine.perform::<AnyOp>(me, op, site)) {
             Some(effect) => effect,
             None => self.end_within(head, first, second, site),

@@ -5,7 +5,7 @@ use raddle_core::{
     Pick, Point, Site, ThreadId, Threads,
 };
 
-use super::{Engine, NOBODY, Turn};
+use super::{Engine, Lease, NOBODY, Turn};
 use crate::Memory;
 use crate::object::Object;
 use crate::objects::Life;
@@ -13,11 +13,24 @@ use crate::objects::Life;
 impl<M: Memory, C: Chooser> Engine<M, C> {
     #[inline(always)]
     pub(super) fn next_turn(&mut self) -> Turn {
-        if C::GRANTS_LEASES && self.lease > 0 && self.pending[self.running.index()].enabled {
-            self.lease -= 1;
+        if C::GRANTS_LEASES && !self.lease.is_none() && self.pending[self.running.index()].enabled {
+            if self.lease.ready > 0 {
+                self.lease.ready -= 1;
+            } else {
+                self.grant(self.lease.later - 1);
+            }
             return Turn::of(self.running);
         }
         self.question()
+    }
+
+    /// Lets the running thread go on for so many steps after the next.
+    fn grant(&mut self, steps: u32) {
+        let events = &self.trace.events;
+        // The next step sees to its own room.
+        let room = (events.capacity() - events.len()).saturating_sub(1);
+        let ready = steps.min(u32::try_from(room).unwrap_or(u32::MAX));
+        self.lease = Lease { ready, later: steps - ready };
     }
 
     /// Whether at most one thread can go on.
@@ -53,7 +66,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         match pick {
             Pick::Take(option) => {
                 if C::GRANTS_LEASES {
-                    self.lease = 0;
+                    self.lease = Lease::NONE;
                 }
                 Turn::of(enabled[option])
             }
@@ -61,8 +74,8 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
                 let thread = enabled[option];
                 debug_assert!(C::GRANTS_LEASES);
                 let left = u32::try_from(self.attention - steps).unwrap_or(u32::MAX);
-                self.lease = granted.min(left) - 1;
                 self.running = thread;
+                self.grant(granted.min(left) - 1);
                 Turn::of(thread)
             }
             Pick::Abandon => {
@@ -83,7 +96,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             if self.alive == 0 && self.followed >= self.plan.prefix.len() {
                 // The ordinary end, unless `exit` saw to it: there is nothing to write down.
                 self.over = true;
-                self.lease = 0;
+                self.lease = Lease::NONE;
                 return Turn::END;
             }
             if let Some(&expected) = self.plan.prefix.get(self.followed) {
@@ -129,7 +142,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             self.plan.then.stand(self.trace.fingerprint);
         }
         // Whatever was granted before, the chooser is asked at each of these.
-        self.lease = 0;
+        self.lease = Lease::NONE;
         match self.plan.then.choose(&point, &self.trace.events) {
             Pick::Take(_) | Pick::Run { .. } => Turn::of(by),
             Pick::Abandon => {

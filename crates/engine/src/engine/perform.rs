@@ -5,7 +5,7 @@ use raddle_core::{
     Point, Site, ThreadId, ThreadOp, Threads, fingerprint,
 };
 
-use super::{Engine, NOBODY, Turn};
+use super::{Engine, Lease, NOBODY, News, Turn};
 use crate::Memory;
 use crate::known::{Known, LifeOp};
 use crate::object::{Object, wrong_object};
@@ -29,10 +29,11 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         Some(self.perform_on_object::<K, true>(by, op, site, source, None))
     }
 
-    /// Performs an operation on an object and writes it down. `LINKED` if it was announced and may
-    /// stand among the object's waiters. `told` is its effect where the object does not know it.
+    /// Performs an operation on an object and writes it down. `ANNOUNCED` if it was, and may stand among the
+    /// object's waiters; otherwise it was found to need nothing that is left out then. `told` is its effect
+    /// where the object does not know it.
     #[inline(always)]
-    fn perform_on_object<K: Known, const LINKED: bool>(
+    fn perform_on_object<K: Known, const ANNOUNCED: bool>(
         &mut self,
         by: ThreadId,
         op: Op,
@@ -50,7 +51,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         let effect = if K::ATOMIC || K::ANY && op.is_atomic() {
             self.memory.access::<K>(&mut slot.location, id, op, source)
         } else {
-            if LINKED && K::BLOCKS && K::may_block(&op) {
+            if ANNOUNCED && K::BLOCKS && K::may_block(&op) {
                 is_linked = !K::MAY_NEVER_WAIT || slot.object.may_disable::<K>(&op);
             }
             let effect = slot.object.apply_known::<K>(&op, by);
@@ -61,6 +62,9 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         thread.next.index += 1;
         if (K::ANY || K::CHANNEL) && op.gave_way(effect) {
             thread.yields += 1;
+        }
+        if !ANNOUNCED && self.trace.events.len() == self.trace.events.capacity() {
+            no_room();
         }
         self.trace.events.push(Event { id, op, effect, site });
         let name = thread.name.advance();
@@ -85,10 +89,11 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         if M::WEAK && !op.is_atomic() {
             self.memory.happen(&Event { id, op, effect, site });
         }
-        if self.time_moved {
+        if ANNOUNCED && self.time_moved {
             self.join_times(by, object, access);
         }
-        if waiter != NOBODY && matches!(access, Access::Update) {
+        let may_concern = ANNOUNCED || !(K::LOCK || K::UNLOCK);
+        if may_concern && waiter != NOBODY && matches!(access, Access::Update) {
             self.reconsider::<K>(waiter, object);
         }
         effect
@@ -228,7 +233,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.enabled.clear();
         if C::GRANTS_LEASES {
             self.stale.clear();
-            self.lease = 0;
+            self.lease = Lease::NONE;
         }
         self.alive = 0;
         self.over = true;
@@ -236,7 +241,10 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     }
 
     /// Announces and performs in one go what `by` is about to do, if the chooser has allowed it to
-    /// run on and it can. `None` if not, and nothing has happened.
+    /// run on and it can. `None` if not, or if more is to be done than there is to most operations, and
+    /// nothing has happened.
+    ///
+    /// No call is left here for the most frequent kinds, for which registers had to be saved.
     #[inline(always)]
     pub fn perform_on_lease<K: Known>(
         &mut self,
@@ -244,16 +252,24 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         op: Op,
         site: Site,
     ) -> Option<Effect> {
-        if !C::GRANTS_LEASES || self.lease == 0 || M::WEAK || K::ANY {
+        if !C::GRANTS_LEASES || M::WEAK || K::ANY || self.lease.ready == 0 || self.time_moved {
             return None;
         }
-        if K::BLOCKS {
-            let object = &self.objects[op.object().index()].object;
-            if K::may_block(&op) && !object.enabled_known::<K>(&op, by) {
+        let slot = &self.objects[op.object().index()];
+        if K::BLOCKS && K::may_block(&op) && !slot.object.enabled_known::<K>(&op, by) {
+            return None;
+        }
+        if (K::LOCK || K::UNLOCK) && slot.first_waiter != NOBODY {
+            let is_news = match slot.news {
+                News::Known => true,
+                News::Withheld => K::UNLOCK,
+                News::NeverMind => false,
+            };
+            if is_news {
                 return None;
             }
         }
-        self.lease -= 1;
+        self.lease.ready -= 1;
         Some(self.perform_on_object::<K, false>(by, op, site, None, None))
     }
 

@@ -2,7 +2,7 @@
 
 use raddle_core::{Chooser, ObjectId, Op, ThreadId};
 
-use super::{Engine, NOBODY, Thread, append, pending_nothing};
+use super::{Engine, Lease, NOBODY, News, Thread, append, pending_nothing};
 use crate::Memory;
 use crate::known::Known;
 
@@ -19,7 +19,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.alive += 1;
         self.max_alive = self.max_alive.max(self.alive);
         // The chooser must hear of it.
-        self.lease = 0;
+        self.lease = Lease::NONE;
     }
 
     #[cold]
@@ -35,9 +35,9 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     #[inline(always)]
     pub(super) fn reconsider<K: Known>(&mut self, first: u32, object: ObjectId) {
         let slot = &mut self.objects[object.index()];
-        if C::GRANTS_LEASES && (self.lease > 0 || slot.is_stale) {
-            if !slot.is_stale {
-                slot.is_stale = true;
+        if C::GRANTS_LEASES && (!self.lease.is_none() || slot.news != News::Known) {
+            if slot.news == News::Known {
+                slot.news = News::Withheld;
                 self.stale.push(object);
             }
             if !K::LOCK {
@@ -64,10 +64,14 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
                 self.objects[object.index()].object.enabled(op, thread)
             };
             if can && self.plan.then.interrupts(thread) {
-                self.lease = 0;
+                self.lease = Lease::NONE;
                 return;
             }
             waiter = self.threads[thread.index()].next_waiter;
+        }
+        if K::UNLOCK {
+            // Nor will they later: the one that runs neither waits nor lets others.
+            self.objects[object.index()].news = News::NeverMind;
         }
     }
 
@@ -75,7 +79,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     pub(super) fn look_at_stale_objects(&mut self) {
         while let Some(object) = self.stale.pop() {
             let slot = &mut self.objects[object.index()];
-            slot.is_stale = false;
+            slot.news = News::Known;
             let first = slot.first_waiter;
             self.reconsider_each(first, object);
         }

@@ -185,6 +185,7 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         fn panicked_entry(run) {
             run.crew.extras.get().unwinding.borrow_mut().push(run.thread.get());
             if !run.phase.get().is_over() {
+                run.with_engine(Engine::end_lease);
                 run.phase.set(Phase::Unwinding);
             }
         }

@@ -172,13 +172,7 @@ impl<T> Shared<T> {
         let here = self.is_here();
         if here && self.cloned.load(Ordering::Relaxed) {
             let initial = || Some(Initial::Atomic(Scalar::U64, 0));
-            port::operate(
-                Kind::Add,
-                &self.departures,
-                initial,
-                |object| DEPART.on(object),
-                site,
-            );
+            port::operate(Kind::Add, &self.departures, initial, |object| DEPART.on(object), site);
         }
         let last = self.senders.fetch_sub(1, Ordering::AcqRel) == 1;
         if here && last {
