@@ -92,14 +92,13 @@ impl Op {
         Op { head: object.0 as u64 | KIND | small << 48, first: expected, second: new }
     }
 
-    /// An operation of this kind on `object`, with this ordering and operand. The kind is an
-    /// operation made with [`Update`](AtomicOp::Update), [`Order::Relaxed`] and operand 0, a constant.
+    /// An operation of this kind, with this ordering and operand. The kind is an operation made with
+    /// [`Update`](AtomicOp::Update), [`Order::Relaxed`] and operand 0, a constant.
     #[inline(always)]
-    pub const fn update(kind: Op, object: ObjectId, order: Order, operand: u64) -> Op {
+    pub const fn update(kind: Op, order: Order, operand: u64) -> Op {
         let subtracts = kind.variant() == 3 + Rmw::Sub as u8;
         let first = if subtracts { operand.wrapping_neg() } else { operand };
-        let head = kind.head & !0xffff_ffff | object.0 as u64 | (order as u64) << 48;
-        Op { head, first, second: kind.second }
+        Op { head: kind.head | (order as u64) << 48, first, second: kind.second }
     }
 
     /// The same operation on `object`.
@@ -244,6 +243,24 @@ impl Op {
     #[inline(always)]
     pub const fn into_words(self) -> [u64; 3] {
         [self.head, self.first, self.second]
+    }
+
+    /// The first of the [words](Op::into_words) that make up this operation.
+    #[inline(always)]
+    pub const fn head(&self) -> u64 {
+        self.head
+    }
+
+    /// The second.
+    #[inline(always)]
+    pub const fn first(&self) -> u64 {
+        self.first
+    }
+
+    /// The third.
+    #[inline(always)]
+    pub const fn second(&self) -> u64 {
+        self.second
     }
 
     /// The operation that [`into_words`](Op::into_words) took apart.

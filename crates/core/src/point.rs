@@ -109,6 +109,12 @@ pub trait Chooser {
     /// Called at every point after the plan's prefix, even those with one option.
     fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick;
 
+    /// As [`choose`](Chooser::choose) at a thread point, which most are: they need not be told apart.
+    #[inline(always)]
+    fn choose_thread(&mut self, at: &Threads<'_>, past: &[Event]) -> Pick {
+        self.choose(&Point::Thread(*at), past)
+    }
+
     /// Whether `thread`, which can go on now, ends what [`Pick::Run`] granted to another. Asked at least once
     /// in the time granted; the answer is the same for all of it.
     #[inline(always)]

@@ -41,10 +41,13 @@ pub trait Known {
         !(Self::ANY || Self::CHANNEL) || op.may_block()
     }
 
-    /// How it touches its object.
+    /// It changes its object.
+    const UPDATES: bool = Self::ADDS || Self::LOCK || Self::UNLOCK || Self::LIFE && !Self::BLOCKS;
+
+    /// How it touches its object, if it is not known to [change it](Known::UPDATES).
     #[inline(always)]
-    fn access(op: Op, effect: Effect) -> Access {
-        op.access_with(effect)
+    fn access(op: &Op, effect: &Effect) -> Access {
+        op.access_with(*effect)
     }
 }
 
@@ -72,11 +75,6 @@ pub enum AddOp {}
 impl Known for AddOp {
     const ATOMIC: bool = true;
     const ADDS: bool = true;
-
-    #[inline(always)]
-    fn access(_op: Op, _effect: Effect) -> Access {
-        Access::Update
-    }
 }
 
 /// A mutex is taken, after waiting for it.
@@ -87,11 +85,6 @@ impl Known for LockOp {
     const LOCK: bool = true;
     const BARE: bool = true;
     const BLOCKS: bool = true;
-
-    #[inline(always)]
-    fn access(_op: Op, _effect: Effect) -> Access {
-        Access::Update
-    }
 }
 
 /// A mutex is given back.
@@ -101,11 +94,6 @@ pub enum UnlockOp {}
 impl Known for UnlockOp {
     const UNLOCK: bool = true;
     const BARE: bool = true;
-
-    #[inline(always)]
-    fn access(_op: Op, _effect: Effect) -> Access {
-        Access::Update
-    }
 }
 
 /// A notification of waiters, one or all.
@@ -127,7 +115,7 @@ impl Known for SendOp {
     const BLOCKS: bool = true;
 
     #[inline(always)]
-    fn access(_op: Op, effect: Effect) -> Access {
+    fn access(_op: &Op, effect: &Effect) -> Access {
         if matches!(effect, Effect::Closed) { Access::Read } else { Access::Update }
     }
 }
@@ -142,7 +130,7 @@ impl Known for ReceiveOp {
     const BLOCKS: bool = true;
 
     #[inline(always)]
-    fn access(_op: Op, effect: Effect) -> Access {
+    fn access(_op: &Op, effect: &Effect) -> Access {
         if matches!(effect, Effect::Closed) { Access::Read } else { Access::Update }
     }
 }
@@ -163,11 +151,6 @@ pub enum LifeOp {}
 impl Known for LifeOp {
     const LIFE: bool = true;
     const BARE: bool = true;
-
-    #[inline(always)]
-    fn access(_op: Op, _effect: Effect) -> Access {
-        Access::Update
-    }
 }
 
 /// Waiting for the end of a thread.
@@ -180,7 +163,7 @@ impl Known for JoinOp {
     const BLOCKS: bool = true;
 
     #[inline(always)]
-    fn access(_op: Op, _effect: Effect) -> Access {
+    fn access(_op: &Op, _effect: &Effect) -> Access {
         Access::Read
     }
 }
@@ -204,7 +187,8 @@ mod tests {
             for effect in [Effect::None, Effect::Ticket(0), Effect::Yes, Effect::Closed] {
                 let possible = K::SEND || K::RECEIVE || effect == Effect::None;
                 if possible {
-                    assert_eq!(K::access(op, effect), op.access_with(effect), "{op:?}");
+                    let access = if K::UPDATES { Access::Update } else { K::access(&op, &effect) };
+                    assert_eq!(access, op.access_with(effect), "{op:?}");
                 }
             }
         }

@@ -143,8 +143,8 @@ pub(crate) fn run() -> *const () {
     port().run.get()
 }
 
-/// Announces the operation of this kind that `make` makes on the object called `name`, waits for its
-/// turn, and tells what came of it. `None` outside a run.
+/// Announces this operation of this kind on the object called `name`, whatever object it was made for, waits
+/// for its turn, and tells what came of it. `None` outside a run.
 ///
 /// An object new to the run is declared as `initial` says, where `None` means that somebody outside
 /// the run has hold of it.
@@ -156,7 +156,7 @@ pub fn operate(
     kind: Kind,
     name: &Name,
     initial: impl FnOnce() -> Option<Initial>,
-    make: impl FnOnce(ObjectId) -> Op,
+    op: Op,
     site: Site,
 ) -> Option<Effect> {
     let port = port();
@@ -165,7 +165,7 @@ pub fn operate(
         None if port.epoch.get() == 0 => return None,
         None => name.declare(port, initial, site),
     };
-    Some(port.submit(kind, make(object), site))
+    Some(port.submit(kind, op.on(object), site))
 }
 
 /// Notes an access to the plain variable called `name`: a scheduling point if plain accesses are
@@ -481,12 +481,11 @@ pub(crate) fn disconnect() {
 impl Port {
     #[inline(always)]
     fn submit(&self, kind: Kind, op: Op, site: Site) -> Effect {
-        let [head, first, second] = op.into_words();
         let submit = self.entries.get().submit[kind as usize];
         // Where nothing is optimised, it is not looked at.
         let engine = if cfg!(debug_assertions) { std::ptr::null_mut() } else { self.engine.get() };
         // SAFETY: both were set together by `connect`, for a run that has not ended.
-        unsafe { submit(self.run.get(), head, first, second, site, engine) }
+        unsafe { submit(self.run.get(), op.head(), op.first(), op.second(), site, engine) }
     }
 
     #[inline(always)]

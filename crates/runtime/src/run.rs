@@ -263,13 +263,11 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     /// As [`wait`](Run::wait), by a switch in any case.
     #[inline(always)]
     fn go_on_with(&self, me: ThreadId, turn: Turn) -> &Self {
-        match turn.thread() {
-            Some(thread) => self.switch(me, thread),
-            None => {
-                self.leave(me);
-                self
-            }
+        if matches!(turn, Turn::END) {
+            self.leave(me);
+            return self;
         }
+        self.switch(me, ThreadId(turn.word()))
     }
 
     /// Lets `thread` go on. Returns with `self` when it is the turn of `me` again. It comes from the thread
@@ -372,6 +370,9 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         }
         // SAFETY: as above.
         let engine = unsafe { &mut *this.engine };
+        if !K::ANY && !M::WEAK {
+            return engine.perform_known::<K>(me, op, site);
+        }
         match engine.perform::<K>(me, op, site) {
             Some(effect) => effect,
             None => this.end_within(head, first, second, site),

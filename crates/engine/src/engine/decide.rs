@@ -48,18 +48,18 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         let steps = self.trace.events.len();
         // A slice, for builds that are not optimised.
         let enabled = self.enabled.as_slice();
-        if steps >= self.attention || enabled.is_empty() {
+        if steps >= self.attention || matches!(enabled, []) {
             return self.special_question();
         }
-        let point = Point::Thread(Threads {
+        let threads = Threads {
             pending: &self.pending,
             enabled,
             changed: if C::WATCHES_CHANGES { &self.changed } else { &[] },
-        });
+        };
         if C::WATCHES_FINGERPRINT {
             self.plan.then.stand(self.trace.fingerprint);
         }
-        let pick = self.plan.then.choose(&point, &self.trace.events);
+        let pick = self.plan.then.choose_thread(&threads, &self.trace.events);
         if C::WATCHES_CHANGES {
             self.changed.clear();
         }
@@ -133,17 +133,13 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             return Turn::END;
         }
         let only = [by];
-        let point = Point::Thread(Threads {
-            pending: &self.pending,
-            enabled: &only,
-            changed: &self.changed,
-        });
+        let threads = Threads { pending: &self.pending, enabled: &only, changed: &self.changed };
         if C::WATCHES_FINGERPRINT {
             self.plan.then.stand(self.trace.fingerprint);
         }
         // Whatever was granted before, the chooser is asked at each of these.
         self.lease = Lease::NONE;
-        match self.plan.then.choose(&point, &self.trace.events) {
+        match self.plan.then.choose_thread(&threads, &self.trace.events) {
             Pick::Take(_) | Pick::Run { .. } => Turn::of(by),
             Pick::Abandon => {
                 self.give_up();

@@ -1,8 +1,8 @@
 //! Performing operations: what changes, what is written down, who hears of it.
 
 use raddle_core::{
-    Access, Action, Chooser, Effect, Event, EventId, ObjectId, ObjectKind, Op, PauseOp, Pick,
-    Point, Site, ThreadId, ThreadOp, Threads, fingerprint,
+    Access, Action, Chooser, Effect, Event, EventId, ObjectId, ObjectKind, Op, PauseOp, Pick, Site,
+    ThreadId, ThreadOp, Threads, fingerprint,
 };
 
 use super::{Engine, Lease, NOBODY, News, Turn};
@@ -27,6 +27,19 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             source = self.choose_source(by, op, site)?;
         }
         Some(self.perform_on_object::<K, true>(by, op, site, source, None))
+    }
+
+    /// As [`perform`](Engine::perform), for kinds of operations and a memory model that do not ask anything
+    /// and so do not end the run.
+    #[inline(always)]
+    pub fn perform_known<K: Known>(&mut self, by: ThreadId, op: Op, site: Site) -> Effect {
+        if K::ANY || M::WEAK {
+            unreachable!("raddle invariant broken: it may ask something")
+        }
+        if C::GRANTS_LEASES {
+            self.running = by;
+        }
+        self.perform_on_object::<K, true>(by, op, site, None, None)
     }
 
     /// Performs an operation on an object and writes it down. `ANNOUNCED` if it was, and may stand among the
@@ -79,7 +92,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             }
         }
         let waiter = if concerns_waiters { slot.first_waiter } else { NOBODY };
-        let access = K::access(op, effect);
+        let access = if K::UPDATES { Access::Update } else { K::access(&op, &effect) };
         let hash = if M::WEAK && op.is_atomic() {
             self.memory.hash(name)
         } else {
@@ -202,7 +215,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         pending.op = Op::new(life, Action::Thread(ThreadOp::Exit));
         pending.site = Site::UNKNOWN;
         let threads = Threads { pending: &self.pending, enabled: &self.enabled, changed: &[] };
-        let pick = self.plan.then.choose(&Point::Thread(threads), &self.trace.events);
+        let pick = self.plan.then.choose_thread(&threads, &self.trace.events);
         if matches!(pick, Pick::Abandon) {
             self.give_up();
             return Some(false);

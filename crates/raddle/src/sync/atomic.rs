@@ -140,7 +140,7 @@ macro_rules! atomic_type {
             #[track_caller]
             pub fn load(&self, order: Ordering) -> $type {
                 let order_of_load = load_order(order);
-                match self.access(|object| Op::load(object, order_of_load), Site::caller()) {
+                match self.access(Op::load(ObjectId::NONE, order_of_load), Site::caller()) {
                     Some(effect) => ($value)(value(effect)),
                     None => self.inner.load(order),
                 }
@@ -154,8 +154,8 @@ macro_rules! atomic_type {
             #[track_caller]
             pub fn store(&self, value: $type, order: Ordering) {
                 let (order_of_store, bits) = (store_order(order), ($bits)(value));
-                let make = |object| Op::store(object, order_of_store, bits);
-                if self.access(make, Site::caller()).is_none() {
+                let op = Op::store(ObjectId::NONE, order_of_store, bits);
+                if self.access(op, Site::caller()).is_none() {
                     self.inner.store(value, order);
                 }
             }
@@ -209,7 +209,7 @@ macro_rules! atomic_type {
                 let site = Site::caller();
                 if port::spurious(site) {
                     let order = failure_order(failure);
-                    let effect = self.access(|object| Op::load(object, order), site);
+                    let effect = self.access(Op::load(ObjectId::NONE, order), site);
                     return Err(effect.map_or(current, |effect| ($value)(value(effect))));
                 }
                 self.exchange(true, current, new, (success, failure), site)
@@ -296,8 +296,8 @@ macro_rules! atomic_type {
             }
 
             #[inline(always)]
-            fn access(&self, make: impl FnOnce(ObjectId) -> Op, site: Site) -> Option<Effect> {
-                port::operate(Kind::Atomic, &self.name, || Some(self.begin()), make, site)
+            fn access(&self, op: Op, site: Site) -> Option<Effect> {
+                port::operate(Kind::Atomic, &self.name, || Some(self.begin()), op, site)
             }
 
             /// What the variable holds when a run first uses it.
@@ -314,8 +314,8 @@ macro_rules! atomic_type {
                 site: Site,
             ) -> Option<$type> {
                 let order = translate(order);
-                let make = |object| Op::update(op, object, order, operand);
-                match port::operate(kind, &self.name, || Some(self.begin()), make, site) {
+                let op = Op::update(op, order, operand);
+                match port::operate(kind, &self.name, || Some(self.begin()), op, site) {
                     Some(effect) => Some(($value)(value(effect))),
                     None => None,
                 }
@@ -333,8 +333,8 @@ macro_rules! atomic_type {
             ) -> Option<Result<$type, $type>> {
                 let orders = (translate(orders.0), failure_order(orders.1));
                 let (expected, new) = (($bits)(current), ($bits)(new));
-                let make = |object| Op::compare_exchange(object, orders, weak, expected, new);
-                let effect = self.access(make, site)?;
+                let op = Op::compare_exchange(ObjectId::NONE, orders, weak, expected, new);
+                let effect = self.access(op, site)?;
                 Some(exchanged(effect).map($value).map_err($value))
             }
         }
