@@ -390,7 +390,7 @@ mod tests {
                     let plain =
                         AtomicOp::Update { order: Order::Relaxed, scalar, function, operand: 0 };
                     let kind = Op::new(object, Action::Atomic(plain));
-                    Op::update(kind, order, operand)
+                    Op::update(&kind, order, operand)
                 }
                 Action::Atomic(AtomicOp::CompareExchange {
                     success,

@@ -47,6 +47,13 @@ impl Traits {
 }
 
 impl Op {
+    /// The beginning of a thread, to be put [on](Op::on) its life.
+    pub const SPAWN: Op = Op::new(ObjectId::NONE, Action::Thread(ThreadOp::Spawn));
+    /// The end of a thread, likewise.
+    pub const EXIT: Op = Op::new(ObjectId::NONE, Action::Thread(ThreadOp::Exit));
+    /// Waiting for the end of a thread, likewise.
+    pub const JOIN: Op = Op::new(ObjectId::NONE, Action::Thread(ThreadOp::Join));
+
     /// `action` on `object`.
     #[inline(always)]
     pub const fn new(object: ObjectId, action: Action) -> Op {
@@ -95,7 +102,7 @@ impl Op {
     /// An operation of this kind, with this ordering and operand. The kind is an operation made with
     /// [`Update`](AtomicOp::Update), [`Order::Relaxed`] and operand 0, a constant.
     #[inline(always)]
-    pub const fn update(kind: Op, order: Order, operand: u64) -> Op {
+    pub const fn update(kind: &Op, order: Order, operand: u64) -> Op {
         let subtracts = kind.variant() == 3 + Rmw::Sub as u8;
         let first = if subtracts { operand.wrapping_neg() } else { operand };
         Op { head: kind.head | (order as u64) << 48, first, second: kind.second }
@@ -104,7 +111,7 @@ impl Op {
     /// The same operation on `object`.
     #[inline(always)]
     pub const fn on(self, object: ObjectId) -> Op {
-        Op { head: self.head & !0xffff_ffff | object.0 as u64, ..self }
+        Op { head: self.head_on(object), ..self }
     }
 
     /// The one object this touches, or [`ObjectId::NONE`].
@@ -249,6 +256,12 @@ impl Op {
     #[inline(always)]
     pub const fn head(&self) -> u64 {
         self.head
+    }
+
+    /// As [`head`](Op::head), for the same operation on `object`.
+    #[inline(always)]
+    pub const fn head_on(&self, object: ObjectId) -> u64 {
+        self.head & !0xffff_ffff | object.0 as u64
     }
 
     /// The second.

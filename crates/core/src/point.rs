@@ -91,6 +91,9 @@ pub trait Chooser {
     /// Whether [`Threads::changed`] is looked at. If not, the engine need not keep it.
     const WATCHES_CHANGES: bool = true;
 
+    /// Whether what has happened in the run is looked at. If not, it is kept from the chooser.
+    const WATCHES_PAST: bool = true;
+
     /// Whether [`Pick::Run`] is ever answered.
     const GRANTS_LEASES: bool = false;
 

@@ -9,8 +9,8 @@ use alloc::vec::Vec;
 
 use raddle_core::fingerprint::{History, Name};
 use raddle_core::{
-    Action, Chooser, Effect, Ending, EventId, ObjectId, ObjectInfo, ObjectKind, Op, Panic, PauseOp,
-    Pending, Plan, Site, ThreadId, ThreadInfo, ThreadOp, Trace,
+    Action, Chooser, Effect, Ending, EventId, Events, ObjectId, ObjectInfo, ObjectKind, Op, Panic,
+    PauseOp, Pending, Plan, Site, ThreadId, ThreadInfo, ThreadOp, Trace,
 };
 
 use crate::known::{AnyOp, Known, LifeOp};
@@ -148,7 +148,8 @@ struct Slot<L> {
 /// How many steps the running thread may go on without a question.
 #[derive(Copy, Clone, Debug)]
 struct Lease {
-    /// So many, for which there is room in the list of events.
+    /// So many that need nothing done which is seldom: there is room in the list of events, and no time has
+    /// to be kept.
     ready: u32,
     /// And then so many.
     later: u32,
@@ -189,7 +190,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             objects: Box::default(),
             stale: Vec::new(),
             // Enough for a small test, so that a check of it need not grow the list.
-            trace: Trace { events: Vec::with_capacity(16), ..Trace::default() },
+            trace: Trace { events: Events::with_room(16), ..Trace::default() },
             running: ThreadId::MAIN,
             lease: Lease::NONE,
             creator: NOBODY,
@@ -334,6 +335,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     pub fn advance(&mut self, thread: ThreadId, nanos: u64) {
         self.time_moved = true;
         self.unusual = true;
+        self.lease.later += core::mem::take(&mut self.lease.ready);
         let time = &mut self.threads[thread.index()].time;
         *time = time.saturating_add(nanos);
     }
@@ -358,7 +360,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     /// spawn already.
     #[inline(always)]
     pub fn submit<K: Known>(&mut self, by: ThreadId, op: Op, site: Site) -> Turn {
-        self.announce::<K>(by, op, site);
+        self.announce::<K>(by, &op, site);
         if self.creator != NOBODY {
             return self.back_to_creator();
         }
@@ -370,13 +372,13 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     #[inline(always)]
     pub fn submit_exit(&mut self, by: ThreadId) -> Turn {
         let life = self.threads[by.index()].life;
-        self.submit::<LifeOp>(by, Op::new(life, Action::Thread(ThreadOp::Exit)), Site::UNKNOWN)
+        self.submit::<LifeOp>(by, Op::EXIT.on(life), Site::UNKNOWN)
     }
 
     /// As [`submit`](Engine::submit), for substrates that know that the thread has announced
     /// something before.
     #[inline(always)]
-    pub fn submit_again<K: Known>(&mut self, by: ThreadId, op: Op, site: Site) -> Turn {
+    pub fn submit_again<K: Known>(&mut self, by: ThreadId, op: &Op, site: Site) -> Turn {
         debug_assert!(self.creator == NOBODY);
         self.announce::<K>(by, op, site);
         self.next_turn()
@@ -385,7 +387,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     /// As [`submit`](Engine::submit), for substrates that know that the thread has not announced
     /// anything before.
     #[inline(always)]
-    pub fn submit_first<K: Known>(&mut self, by: ThreadId, op: Op, site: Site) -> Turn {
+    pub fn submit_first<K: Known>(&mut self, by: ThreadId, op: &Op, site: Site) -> Turn {
         debug_assert!(self.creator != NOBODY);
         self.announce::<K>(by, op, site);
         self.back_to_creator()
@@ -407,7 +409,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     /// from a panic, and the language allows one panic at a time on an OS thread.
     #[cold]
     pub fn submit_unpreempted(&mut self, by: ThreadId, op: Op, site: Site) -> Turn {
-        self.announce::<AnyOp>(by, op, site);
+        self.announce::<AnyOp>(by, &op, site);
         if self.pending[by.index()].enabled { self.only_turn(by) } else { self.next_turn() }
     }
 
@@ -438,7 +440,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             Action::Atomic(_) => {
                 let id = self.next_event(by);
                 let location = &mut self.objects[op.object().index()].location;
-                Some(self.memory.access::<AnyOp>(location, id, op, None))
+                Some(self.memory.access::<AnyOp>(location, id, &op, None))
             }
             Action::Thread(ThreadOp::Spawn) => None,
             Action::Choose { .. } => Some(Effect::Value(0)),
@@ -458,14 +460,14 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     }
 
     #[inline(always)]
-    fn announce<K: Known>(&mut self, by: ThreadId, op: Op, site: Site) {
+    fn announce<K: Known>(&mut self, by: ThreadId, op: &Op, site: Site) {
         let pending = &mut self.pending[by.index()];
-        pending.op = op;
+        pending.op = *op;
         pending.site = site;
         // The running thread counts as enabled until it announces something that it must wait for.
         debug_assert!(pending.enabled);
         self.note(by);
-        if K::BLOCKS && K::may_block(&op) {
+        if K::BLOCKS && K::may_block(op) {
             self.line_up::<K>(by, op);
         }
     }

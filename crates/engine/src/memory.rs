@@ -43,7 +43,7 @@ pub trait Memory {
         &mut self,
         location: &mut Self::Location,
         by: EventId,
-        op: Op,
+        op: &Op,
         source: Option<EventId>,
     ) -> Effect;
 
@@ -83,7 +83,7 @@ impl Memory for Sc {
         &mut self,
         location: &mut u64,
         _by: EventId,
-        op: Op,
+        op: &Op,
         _source: Option<EventId>,
     ) -> Effect {
         if K::ADDS {

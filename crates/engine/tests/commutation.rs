@@ -45,7 +45,7 @@ impl Subject {
         match self {
             Subject::Object(object) => object.apply(op, by),
             Subject::Variable(value) => {
-                Sc.access::<AnyOp>(value, EventId { thread: by, index: 0 }, op, None)
+                Sc.access::<AnyOp>(value, EventId { thread: by, index: 0 }, &op, None)
             }
             Subject::Cell(writer) => match op.action() {
                 Action::Cell(CellOp::Write) => {

@@ -1,8 +1,8 @@
 //! Asking the plan: who goes next, and which value or store it gets.
 
 use raddle_core::{
-    Action, AtomicOp, Choice, Chooser, Divergence, Effect, Ending, EventId, ObjectId, Op, Pending,
-    Pick, Point, Site, ThreadId, Threads,
+    Action, AtomicOp, Choice, Chooser, Divergence, Effect, Ending, Event, EventId, ObjectId, Op,
+    Pending, Pick, Point, Site, ThreadId, Threads,
 };
 
 use super::{Engine, Lease, NOBODY, Turn};
@@ -26,9 +26,8 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
 
     /// Lets the running thread go on for so many steps after the next.
     fn grant(&mut self, steps: u32) {
-        let events = &self.trace.events;
-        // The next step sees to its own room.
-        let room = (events.capacity() - events.len()).saturating_sub(1);
+        // The next step sees to its own room. Where time has moved, each goes the long way.
+        let room = if self.time_moved { 0 } else { self.trace.events.room().saturating_sub(1) };
         let ready = steps.min(u32::try_from(room).unwrap_or(u32::MAX));
         self.lease = Lease { ready, later: steps - ready };
     }
@@ -45,7 +44,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         if C::GRANTS_LEASES && !self.stale.is_empty() {
             self.look_at_stale_objects();
         }
-        let steps = self.trace.events.len();
+        let steps = self.trace.events.count();
         // A slice, for builds that are not optimised.
         let enabled = self.enabled.as_slice();
         if steps >= self.attention || matches!(enabled, []) {
@@ -59,7 +58,8 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         if C::WATCHES_FINGERPRINT {
             self.plan.then.stand(self.trace.fingerprint);
         }
-        let pick = self.plan.then.choose_thread(&threads, &self.trace.events);
+        let past: &[Event] = if C::WATCHES_PAST { &self.trace.events } else { &[] };
+        let pick = self.plan.then.choose_thread(&threads, past);
         if C::WATCHES_CHANGES {
             self.changed.clear();
         }

@@ -2,7 +2,7 @@
 
 use raddle_core::{
     Access, Action, Chooser, Effect, Event, EventId, ObjectId, ObjectKind, Op, PauseOp, Pick, Site,
-    ThreadId, ThreadOp, Threads, fingerprint,
+    ThreadId, Threads, fingerprint,
 };
 
 use super::{Engine, Lease, NOBODY, News, Turn};
@@ -26,13 +26,13 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         if M::WEAK && op.is_atomic() {
             source = self.choose_source(by, op, site)?;
         }
-        Some(self.perform_on_object::<K, true>(by, op, site, source, None))
+        Some(self.perform_on_object::<K, true>(by, &op, site, source, None))
     }
 
     /// As [`perform`](Engine::perform), for kinds of operations and a memory model that do not ask anything
     /// and so do not end the run.
     #[inline(always)]
-    pub fn perform_known<K: Known>(&mut self, by: ThreadId, op: Op, site: Site) -> Effect {
+    pub fn perform_known<K: Known>(&mut self, by: ThreadId, op: &Op, site: Site) -> Effect {
         if K::ANY || M::WEAK {
             unreachable!("raddle invariant broken: it may ask something")
         }
@@ -49,7 +49,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     fn perform_on_object<K: Known, const ANNOUNCED: bool>(
         &mut self,
         by: ThreadId,
-        op: Op,
+        op: &Op,
         site: Site,
         source: Option<EventId>,
         told: Option<Effect>,
@@ -64,24 +64,29 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         let effect = if K::ATOMIC || K::ANY && op.is_atomic() {
             self.memory.access::<K>(&mut slot.location, id, op, source)
         } else {
-            if ANNOUNCED && K::BLOCKS && K::may_block(&op) {
-                is_linked = !K::MAY_NEVER_WAIT || slot.object.may_disable::<K>(&op);
+            if ANNOUNCED && K::BLOCKS && K::may_block(op) {
+                is_linked = !K::MAY_NEVER_WAIT || slot.object.may_disable::<K>(op);
             }
-            let effect = slot.object.apply_known::<K>(&op, by);
+            let effect = slot.object.apply_known::<K>(op, by);
             concerns_waiters = !(K::SEND || K::RECEIVE) || slot.object.concerns_waiters::<K>();
             effect
         };
-        let effect = if let Some(told) = told { told } else { effect };
+        let mut effect = effect;
+        if K::LIFE {
+            if let Some(told) = told {
+                effect = told;
+            }
+        }
         thread.next.index += 1;
         if (K::ANY || K::CHANNEL) && op.gave_way(effect) {
             thread.yields += 1;
         }
-        if !ANNOUNCED && self.trace.events.len() == self.trace.events.capacity() {
+        if !ANNOUNCED && self.trace.events.is_full() {
             no_room();
         }
-        self.trace.events.push(Event { id, op, effect, site });
+        self.trace.events.add(id, op, effect, site);
         let name = thread.name.advance();
-        if is_linked {
+        if K::BLOCKS && is_linked {
             let (next, previous) = (thread.next_waiter, thread.previous_waiter);
             match previous {
                 NOBODY => slot.first_waiter = next,
@@ -91,8 +96,8 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
                 self.threads[next as usize].previous_waiter = previous;
             }
         }
-        let waiter = if concerns_waiters { slot.first_waiter } else { NOBODY };
-        let access = if K::UPDATES { Access::Update } else { K::access(&op, &effect) };
+        let waiter = if !K::ATOMIC && concerns_waiters { slot.first_waiter } else { NOBODY };
+        let access = if K::UPDATES { Access::Update } else { K::access(op, &effect) };
         let hash = if M::WEAK && op.is_atomic() {
             self.memory.hash(name)
         } else {
@@ -100,12 +105,12 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         };
         self.add_to_fingerprint(hash);
         if M::WEAK && !op.is_atomic() {
-            self.memory.happen(&Event { id, op, effect, site });
+            self.memory.happen(&Event { id, op: *op, effect, site });
         }
         if ANNOUNCED && self.time_moved {
             self.join_times(by, object, access);
         }
-        let may_concern = ANNOUNCED || !(K::LOCK || K::UNLOCK);
+        let may_concern = !K::ATOMIC && (ANNOUNCED || !(K::LOCK || K::UNLOCK));
         if may_concern && waiter != NOBODY && matches!(access, Access::Update) {
             self.reconsider::<K>(waiter, object);
         }
@@ -139,7 +144,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         let id = thread.next;
         thread.next.index += 1;
         thread.yields += u32::from(op.gave_way(effect));
-        self.trace.events.push(Event { id, op, effect, site });
+        self.trace.events.add(id, &op, effect, site);
         if M::WEAK {
             self.memory.happen(&Event { id, op, effect, site });
         }
@@ -162,10 +167,10 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     /// As [`start`](Engine::start), for substrates that remember whose life it is.
     #[inline(always)]
     pub fn start_child(&mut self, creator: ThreadId, child: ThreadId, life: ObjectId, site: Site) {
-        let op = Op::new(life, Action::Thread(ThreadOp::Spawn));
+        let op = Op::SPAWN.on(life);
         // The life of a thread does not know whose it is; the trace should tell.
         let told = Some(Effect::Value(u64::from(child.0)));
-        self.perform_on_object::<LifeOp, true>(creator, op, site, None, told);
+        self.perform_on_object::<LifeOp, true>(creator, &op, site, None, told);
         self.creator = creator.0;
         let time = if self.time_moved { self.time(creator) } else { 0 };
         self.admit(child, life, time);
@@ -185,8 +190,8 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     #[inline(never)]
     fn exit_among_others(&mut self, by: ThreadId) -> Turn {
         let life = self.threads[by.index()].life;
-        let op = Op::new(life, Action::Thread(ThreadOp::Exit));
-        self.perform_on_object::<LifeOp, true>(by, op, Site::UNKNOWN, None, None);
+        let op = Op::EXIT.on(life);
+        self.perform_on_object::<LifeOp, true>(by, &op, Site::UNKNOWN, None, None);
         self.disable(by);
         self.alive -= 1;
         self.threads[by.index()].next_waiter = core::mem::replace(&mut self.ended, by.0);
@@ -200,27 +205,24 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     /// No call is left here that would come back, for which registers had to be saved.
     #[inline(always)]
     pub fn end_with(&mut self, by: ThreadId) -> Option<bool> {
-        let steps = self.trace.events.len();
+        let steps = self.trace.events.count();
         let is_special =
             M::WEAK || C::GRANTS_LEASES || C::WATCHES_CHANGES || C::WATCHES_FINGERPRINT;
-        if is_special
-            || self.alive != 1
-            || steps >= self.attention
-            || steps == self.trace.events.capacity()
-        {
+        if is_special || self.alive != 1 || steps >= self.attention || self.trace.events.is_full() {
             return None;
         }
         let pending = &mut self.pending[by.index()];
         let life = self.threads[by.index()].life;
-        pending.op = Op::new(life, Action::Thread(ThreadOp::Exit));
+        pending.op = Op::EXIT.on(life);
         pending.site = Site::UNKNOWN;
         let threads = Threads { pending: &self.pending, enabled: &self.enabled, changed: &[] };
-        let pick = self.plan.then.choose_thread(&threads, &self.trace.events);
+        let past: &[Event] = if C::WATCHES_PAST { &self.trace.events } else { &[] };
+        let pick = self.plan.then.choose_thread(&threads, past);
         if matches!(pick, Pick::Abandon) {
             self.give_up();
             return Some(false);
         }
-        if self.trace.events.len() == self.trace.events.capacity() {
+        if self.trace.events.is_full() {
             no_room();
         }
         self.exit_last(by);
@@ -232,9 +234,9 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     fn exit_last(&mut self, by: ThreadId) {
         let thread = &mut self.threads[by.index()];
         let id = thread.next;
-        let op = Op::new(thread.life, Action::Thread(ThreadOp::Exit));
+        let op = Op::EXIT.on(thread.life);
         // First, so that little has to be saved for the case that the list must grow.
-        self.trace.events.push(Event { id, op, effect: Effect::None, site: Site::UNKNOWN });
+        self.trace.events.add(id, &op, Effect::None, Site::UNKNOWN);
         let slot = &mut self.objects[thread.life.index()];
         let Object::Life(life) = &mut slot.object else { wrong_object() };
         *life = Life::Ended;
@@ -265,7 +267,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         op: Op,
         site: Site,
     ) -> Option<Effect> {
-        if !C::GRANTS_LEASES || M::WEAK || K::ANY || self.lease.ready == 0 || self.time_moved {
+        if !C::GRANTS_LEASES || M::WEAK || K::ANY || self.lease.ready == 0 {
             return None;
         }
         let slot = &self.objects[op.object().index()];
@@ -283,7 +285,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             }
         }
         self.lease.ready -= 1;
-        Some(self.perform_on_object::<K, false>(by, op, site, None, None))
+        Some(self.perform_on_object::<K, false>(by, &op, site, None, None))
     }
 
     /// Time goes from an object's last Update to whoever touches it next.

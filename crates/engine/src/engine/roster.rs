@@ -178,16 +178,16 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     /// Puts `thread` among those that wait for the object of `op`, if it may have to, and finds out
     /// whether it has to now.
     #[inline(always)]
-    pub(super) fn line_up<K: Known>(&mut self, thread: ThreadId, op: Op) {
+    pub(super) fn line_up<K: Known>(&mut self, thread: ThreadId, op: &Op) {
         let slot = &mut self.objects[op.object().index()];
-        if K::MAY_NEVER_WAIT && !slot.object.may_disable::<K>(&op) {
+        if K::MAY_NEVER_WAIT && !slot.object.may_disable::<K>(op) {
             return;
         }
         let next = core::mem::replace(&mut slot.first_waiter, thread.0);
         let state = &mut self.threads[thread.index()];
         state.next_waiter = next;
         state.previous_waiter = NOBODY;
-        let can = slot.object.enabled_known::<K>(&op, thread);
+        let can = slot.object.enabled_known::<K>(op, thread);
         if next != NOBODY {
             self.threads[next as usize].previous_waiter = thread.0;
         }

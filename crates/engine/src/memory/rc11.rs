@@ -267,7 +267,7 @@ impl Memory for Rc11 {
         &mut self,
         &mut variable: &mut usize,
         by: EventId,
-        op: Op,
+        &op: &Op,
         source: Option<EventId>,
     ) -> Effect {
         let location = &self.locations[variable];

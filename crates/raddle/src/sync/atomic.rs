@@ -167,7 +167,7 @@ macro_rules! atomic_type {
             #[inline]
             #[track_caller]
             pub fn swap(&self, value: $type, order: Ordering) -> $type {
-                const KIND: (Kind, Op) = update_kind(Rmw::Swap, $scalar);
+                const KIND: &(Kind, Op) = &update_kind(Rmw::Swap, $scalar);
                 match self.compute(KIND, ($bits)(value), order, Site::caller()) {
                     Some(old) => old,
                     None => self.inner.swap(value, order),
@@ -308,14 +308,13 @@ macro_rules! atomic_type {
             #[inline(always)]
             fn compute(
                 &self,
-                (kind, op): (Kind, Op),
+                kind: &'static (Kind, Op),
                 operand: u64,
                 order: Ordering,
                 site: Site,
             ) -> Option<$type> {
-                let order = translate(order);
-                let op = Op::update(op, order, operand);
-                match port::operate(kind, &self.name, || Some(self.begin()), op, site) {
+                let op = Op::update(&kind.1, translate(order), operand);
+                match port::operate(kind.0, &self.name, || Some(self.begin()), op, site) {
                     Some(effect) => Some(($value)(value(effect))),
                     None => None,
                 }
@@ -375,7 +374,7 @@ macro_rules! computing_methods {
             #[inline]
             #[track_caller]
             pub fn $method(&self, value: $type, order: Ordering) -> $type {
-                const KIND: (Kind, Op) = update_kind(Rmw::$function, $scalar);
+                const KIND: &(Kind, Op) = &update_kind(Rmw::$function, $scalar);
                 match self.compute(KIND, ($bits)(value), order, Site::caller()) {
                     Some(old) => old,
                     None => self.inner.$method(value, order),
@@ -511,7 +510,7 @@ macro_rules! address_methods {
             )]
             #[track_caller]
             pub fn $method(&self, val: usize, order: Ordering) -> *mut T {
-                const KIND: (Kind, Op) = update_kind(Rmw::$function, Scalar::Pointer);
+                const KIND: &(Kind, Op) = &update_kind(Rmw::$function, Scalar::Pointer);
                 if let Some(old) = self.compute(KIND, val as u64, order, Site::caller()) {
                     return old;
                 }

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::rc::Rc;
 
-use raddle_core::{Action, Chooser, Effect, ObjectId, Op, Site, ThreadId, ThreadOp, Token};
+use raddle_core::{Chooser, Effect, ObjectId, Op, Site, ThreadId, Token};
 use raddle_engine::known::{
     AddOp, AnyOp, AtomicOp, ChannelOp, JoinOp, LockOp, NotifyOp, ReceiveOp, SendOp, UnlockOp,
 };
@@ -134,7 +134,7 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         }
         fn join_entry(run, thread: ThreadId, site: Site) {
             let life = run.with_engine(|engine| engine.life(thread));
-            let op = Op::new(life, Action::Thread(ThreadOp::Join));
+            let op = Op::JOIN.on(life);
             let [head, first, second] = op.into_words();
             run.submit::<JoinOp>(run.engine, head, first, second, site);
         }
