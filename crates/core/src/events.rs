@@ -5,6 +5,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
 use core::ops::Deref;
+use core::sync::atomic::{Ordering, compiler_fence};
 
 use crate::{Action, Effect, Event, EventId, ObjectId, Op, PauseOp, Site, ThreadId};
 
@@ -85,11 +86,15 @@ impl Events {
         effect: Effect,
         site: Site,
     ) {
+        // A signal handler that looks at the list meanwhile, as a watchdog's does, finds it empty.
+        let count = core::mem::take(&mut self.count);
+        compiler_fence(Ordering::SeqCst);
         let mut slots = core::mem::take(&mut self.slots).into_vec();
         slots.push(Event { id, op: Op::from_words(head, first, second), effect, site });
         slots.resize(slots.capacity(), BLANK);
         self.slots = slots.into_boxed_slice();
-        self.count += 1;
+        compiler_fence(Ordering::SeqCst);
+        self.count = count + 1;
     }
 }
 
