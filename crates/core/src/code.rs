@@ -389,8 +389,8 @@ mod tests {
                 Action::Atomic(AtomicOp::Update { order, scalar, function, operand }) => {
                     let plain =
                         AtomicOp::Update { order: Order::Relaxed, scalar, function, operand: 0 };
-                    let kind = Op::new(ObjectId(0), Action::Atomic(plain));
-                    Op::update(kind, object, order, operand)
+                    let kind = Op::new(object, Action::Atomic(plain));
+                    Op::update(&kind, order, operand)
                 }
                 Action::Atomic(AtomicOp::CompareExchange {
                     success,

@@ -15,6 +15,7 @@ mod code;
 mod coverage;
 pub mod dependence;
 mod event;
+mod events;
 pub mod fingerprint;
 mod id;
 mod oddity;
@@ -33,6 +34,7 @@ pub use action::{
 pub use coverage::{Accesses, Coverage, PatternSearch, VariableCoverage};
 pub use dependence::{Access, Footprint};
 pub use event::{Effect, Event, Pending};
+pub use events::Events;
 pub use id::{EventId, ObjectId, Site, ThreadId};
 pub use oddity::{Leak, LockOrder, Oddity, Warning};
 pub use op::Op;

@@ -47,6 +47,13 @@ impl Traits {
 }
 
 impl Op {
+    /// The beginning of a thread, to be put [on](Op::on) its life.
+    pub const SPAWN: Op = Op::new(ObjectId::NONE, Action::Thread(ThreadOp::Spawn));
+    /// The end of a thread, likewise.
+    pub const EXIT: Op = Op::new(ObjectId::NONE, Action::Thread(ThreadOp::Exit));
+    /// Waiting for the end of a thread, likewise.
+    pub const JOIN: Op = Op::new(ObjectId::NONE, Action::Thread(ThreadOp::Join));
+
     /// `action` on `object`.
     #[inline(always)]
     pub const fn new(object: ObjectId, action: Action) -> Op {
@@ -92,20 +99,19 @@ impl Op {
         Op { head: object.0 as u64 | KIND | small << 48, first: expected, second: new }
     }
 
-    /// An operation of this kind on `object`, with this ordering and operand. The kind is an
-    /// operation made with [`Update`](AtomicOp::Update), [`Order::Relaxed`] and operand 0, a constant.
+    /// An operation of this kind, with this ordering and operand. The kind is an operation made with
+    /// [`Update`](AtomicOp::Update), [`Order::Relaxed`] and operand 0, a constant.
     #[inline(always)]
-    pub const fn update(kind: Op, object: ObjectId, order: Order, operand: u64) -> Op {
+    pub const fn update(kind: &Op, order: Order, operand: u64) -> Op {
         let subtracts = kind.variant() == 3 + Rmw::Sub as u8;
         let first = if subtracts { operand.wrapping_neg() } else { operand };
-        let head = kind.head & !0xffff_ffff | object.0 as u64 | (order as u64) << 48;
-        Op { head, first, second: kind.second }
+        Op { head: kind.head | (order as u64) << 48, first, second: kind.second }
     }
 
     /// The same operation on `object`.
     #[inline(always)]
     pub const fn on(self, object: ObjectId) -> Op {
-        Op { head: self.head & !0xffff_ffff | object.0 as u64, ..self }
+        Op { head: self.head_on(object), ..self }
     }
 
     /// The one object this touches, or [`ObjectId::NONE`].
@@ -126,20 +132,31 @@ impl Op {
     /// The same as asking [`action`](Op::action), without taking everything apart.
     #[inline(always)]
     pub fn apply_to_atomic(&self, old: u64) -> (Option<u64>, Effect) {
-        let variant = self.variant();
-        if matches!(variant, 3..=5) {
-            // Swap, add and subtract are all "keep these bits, then add".
-            let new = (old & self.second).wrapping_add(self.first);
-            let missing = (self.head >> 56) as u32 & 63;
-            return (Some(new << missing >> missing), Effect::Value(old));
+        if matches!(self.variant(), 3..=5) {
+            return (Some(self.add_to_atomic(old)), Effect::Value(old));
         }
-        match variant {
+        match self.variant() {
             0 => (None, Effect::Value(old)),
             1 => (Some(self.first), Effect::None),
             2 if old == self.first => (Some(self.second), Effect::Exchanged(old)),
             2 => (None, Effect::Kept(old)),
             3.. => Op::apply_other_update(self.head, self.first, old),
         }
+    }
+
+    /// Whether this swaps, adds to or subtracts from an atomic variable: all are "keep these bits, then
+    /// add".
+    #[inline(always)]
+    pub const fn adds(&self) -> bool {
+        self.is_atomic() && matches!(self.variant(), 3..=5)
+    }
+
+    /// The new value of an atomic variable that holds `old`, if this [`adds`](Op::adds).
+    #[inline(always)]
+    pub const fn add_to_atomic(&self, old: u64) -> u64 {
+        let new = (old & self.second).wrapping_add(self.first);
+        let missing = (self.head >> 56) as u32 & 63;
+        new << missing >> missing
     }
 
     #[cold]
@@ -233,6 +250,30 @@ impl Op {
     #[inline(always)]
     pub const fn into_words(self) -> [u64; 3] {
         [self.head, self.first, self.second]
+    }
+
+    /// The first of the [words](Op::into_words) that make up this operation.
+    #[inline(always)]
+    pub const fn head(&self) -> u64 {
+        self.head
+    }
+
+    /// As [`head`](Op::head), for the same operation on `object`.
+    #[inline(always)]
+    pub const fn head_on(&self, object: ObjectId) -> u64 {
+        self.head & !0xffff_ffff | object.0 as u64
+    }
+
+    /// The second.
+    #[inline(always)]
+    pub const fn first(&self) -> u64 {
+        self.first
+    }
+
+    /// The third.
+    #[inline(always)]
+    pub const fn second(&self) -> u64 {
+        self.second
     }
 
     /// The operation that [`into_words`](Op::into_words) took apart.

@@ -91,6 +91,9 @@ pub trait Chooser {
     /// Whether [`Threads::changed`] is looked at. If not, the engine need not keep it.
     const WATCHES_CHANGES: bool = true;
 
+    /// Whether what has happened in the run is looked at. If not, it is kept from the chooser.
+    const WATCHES_PAST: bool = true;
+
     /// Whether [`Pick::Run`] is ever answered.
     const GRANTS_LEASES: bool = false;
 
@@ -109,7 +112,14 @@ pub trait Chooser {
     /// Called at every point after the plan's prefix, even those with one option.
     fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick;
 
-    /// Whether `thread`, which can go on now, ends what [`Pick::Run`] granted to another.
+    /// As [`choose`](Chooser::choose) at a thread point, which most are: they need not be told apart.
+    #[inline(always)]
+    fn choose_thread(&mut self, at: &Threads<'_>, past: &[Event]) -> Pick {
+        self.choose(&Point::Thread(*at), past)
+    }
+
+    /// Whether `thread`, which can go on now, ends what [`Pick::Run`] granted to another. Asked at least once
+    /// in the time granted; the answer is the same for all of it.
     #[inline(always)]
     fn interrupts(&mut self, thread: ThreadId) -> bool {
         let _ = thread;

@@ -4,15 +4,15 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::{
-    Action, AtomicOp, Choice, Effect, Event, EventId, ObjectId, Pending, Scalar, Schedule, Site,
-    ThreadId,
+    Action, AtomicOp, Choice, Effect, Event, EventId, Events, ObjectId, Pending, Scalar, Schedule,
+    Site, ThreadId,
 };
 
 /// The record of one run. Who was pending or enabled at a position is derived, never stored.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Trace {
     /// What happened, in order.
-    pub events: Vec<Event>,
+    pub events: Events,
     /// What was announced but never performed.
     pub pending: Vec<Pending>,
     /// Accesses to plain variables that were no scheduling points, in order.

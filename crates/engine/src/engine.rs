@@ -9,8 +9,8 @@ use alloc::vec::Vec;
 
 use raddle_core::fingerprint::{History, Name};
 use raddle_core::{
-    Action, Chooser, Effect, Ending, EventId, ObjectId, ObjectInfo, ObjectKind, Op, Panic, PauseOp,
-    Pending, Plan, Site, ThreadId, ThreadInfo, ThreadOp, Trace,
+    Action, Chooser, Effect, Ending, EventId, Events, ObjectId, ObjectInfo, ObjectKind, Op, Panic,
+    PauseOp, Pending, Plan, Site, ThreadId, ThreadInfo, ThreadOp, Trace,
 };
 
 use crate::known::{AnyOp, Known, LifeOp};
@@ -91,8 +91,7 @@ pub struct Engine<M: Memory, C> {
     stale: Vec<ObjectId>,
     trace: Trace,
     running: ThreadId,
-    /// How many steps the running thread may go on without a question.
-    lease: u32,
+    lease: Lease,
     /// Who goes on once the thread that is starting has announced its first operation, or `NOBODY`.
     creator: u32,
     /// The last thread that ended and whose stack the substrate has not taken back, or `NOBODY`; the
@@ -122,8 +121,8 @@ struct Thread {
     /// Neighbours among the threads whose pending operation an object may disable.
     next_waiter: u32,
     previous_waiter: u32,
-    /// How many events it has performed.
-    events: u32,
+    /// Its next event.
+    next: EventId,
     children: u32,
     yields: u32,
     /// The fingerprint's name of its next event.
@@ -144,9 +143,39 @@ struct Slot<L> {
     history: History,
     time: u64,
     /// Whether it is among `stale`.
-    is_stale: bool,
+    news: News,
     /// What the memory model keeps of it, if it is a variable.
     location: L,
+}
+
+/// How many steps the running thread may go on without a question.
+#[derive(Copy, Clone, Debug)]
+struct Lease {
+    /// So many that need nothing done which is seldom: there is room in the list of events, and no time has
+    /// to be kept.
+    ready: u32,
+    /// And then so many.
+    later: u32,
+}
+
+impl Lease {
+    const NONE: Lease = Lease { ready: 0, later: 0 };
+
+    #[inline(always)]
+    fn is_none(self) -> bool {
+        self.ready == 0 && self.later == 0
+    }
+}
+
+/// What those who wait for an object have heard of it.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+enum News {
+    /// All there is.
+    Known,
+    /// The object changed while a thread had a lease, and nobody looked at them.
+    Withheld,
+    /// Likewise, and none of them ends the lease if the object, a mutex, is given back.
+    NeverMind,
 }
 
 impl<M: Memory, C: Chooser> Engine<M, C> {
@@ -164,9 +193,9 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             objects: Box::default(),
             stale: Vec::new(),
             // Enough for a small test, so that a check of it need not grow the list.
-            trace: Trace { events: Vec::with_capacity(16), ..Trace::default() },
+            trace: Trace { events: Events::with_room(16), ..Trace::default() },
             running: ThreadId::MAIN,
-            lease: 0,
+            lease: Lease::NONE,
             creator: NOBODY,
             ended: NOBODY,
             alive: 0,
@@ -246,7 +275,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.enabled.push(ThreadId::MAIN);
         // Also those that are so already: neighbours are written together.
         self.running = ThreadId::MAIN;
-        self.lease = 0;
+        self.lease = Lease::NONE;
         self.creator = NOBODY;
         self.ended = NOBODY;
         self.alive = 1;
@@ -302,6 +331,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     pub fn advance(&mut self, thread: ThreadId, nanos: u64) {
         self.time_moved = true;
         self.unusual = true;
+        self.lease.later += core::mem::take(&mut self.lease.ready);
         let time = &mut self.threads[thread.index()].time;
         *time = time.saturating_add(nanos);
     }
@@ -326,7 +356,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     /// spawn already.
     #[inline(always)]
     pub fn submit<K: Known>(&mut self, by: ThreadId, op: Op, site: Site) -> Turn {
-        self.announce::<K>(by, op, site);
+        self.announce::<K>(by, &op, site);
         if self.creator != NOBODY {
             return self.back_to_creator();
         }
@@ -338,13 +368,13 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     #[inline(always)]
     pub fn submit_exit(&mut self, by: ThreadId) -> Turn {
         let life = self.threads[by.index()].life;
-        self.submit::<LifeOp>(by, Op::new(life, Action::Thread(ThreadOp::Exit)), Site::UNKNOWN)
+        self.submit::<LifeOp>(by, Op::EXIT.on(life), Site::UNKNOWN)
     }
 
     /// As [`submit`](Engine::submit), for substrates that know that the thread has announced
     /// something before.
     #[inline(always)]
-    pub fn submit_again<K: Known>(&mut self, by: ThreadId, op: Op, site: Site) -> Turn {
+    pub fn submit_again<K: Known>(&mut self, by: ThreadId, op: &Op, site: Site) -> Turn {
         debug_assert!(self.creator == NOBODY);
         self.announce::<K>(by, op, site);
         self.next_turn()
@@ -353,7 +383,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     /// As [`submit`](Engine::submit), for substrates that know that the thread has not announced
     /// anything before.
     #[inline(always)]
-    pub fn submit_first<K: Known>(&mut self, by: ThreadId, op: Op, site: Site) -> Turn {
+    pub fn submit_first<K: Known>(&mut self, by: ThreadId, op: &Op, site: Site) -> Turn {
         debug_assert!(self.creator != NOBODY);
         self.announce::<K>(by, op, site);
         self.back_to_creator()
@@ -365,11 +395,17 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         Turn::of(self.running)
     }
 
+    /// The running thread goes on with a question at its next step.
+    #[cold]
+    pub fn end_lease(&mut self) {
+        self.lease = Lease::NONE;
+    }
+
     /// As [`submit`](Engine::submit), but `by` is the only option if it can go on: it is unwinding
     /// from a panic, and the language allows one panic at a time on an OS thread.
     #[cold]
     pub fn submit_unpreempted(&mut self, by: ThreadId, op: Op, site: Site) -> Turn {
-        self.announce::<AnyOp>(by, op, site);
+        self.announce::<AnyOp>(by, &op, site);
         if self.pending[by.index()].enabled { self.only_turn(by) } else { self.next_turn() }
     }
 
@@ -400,7 +436,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             Action::Atomic(_) => {
                 let id = self.next_event(by);
                 let location = &mut self.objects[op.object().index()].location;
-                Some(self.memory.access(location, id, op, None))
+                Some(self.memory.access::<AnyOp>(location, id, &op, None))
             }
             Action::Thread(ThreadOp::Spawn) => None,
             Action::Choose { .. } => Some(Effect::Value(0)),
@@ -420,14 +456,14 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     }
 
     #[inline(always)]
-    fn announce<K: Known>(&mut self, by: ThreadId, op: Op, site: Site) {
+    fn announce<K: Known>(&mut self, by: ThreadId, op: &Op, site: Site) {
         let pending = &mut self.pending[by.index()];
-        pending.op = op;
+        pending.op = *op;
         pending.site = site;
         // The running thread counts as enabled until it announces something that it must wait for.
         debug_assert!(pending.enabled);
         self.note(by);
-        if K::BLOCKS && K::may_block(&op) {
+        if K::BLOCKS && K::may_block(op) {
             self.line_up::<K>(by, op);
         }
     }
@@ -460,14 +496,13 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             self.threads[thread.index()].place = NOBODY;
             self.pending[thread.index()].enabled = false;
         }
-        self.lease = 0;
+        self.lease = Lease::NONE;
     }
 
     #[inline(always)]
     fn next_event(&self, thread: ThreadId) -> EventId {
         // Without a way to panic, so that it costs nothing where nobody looks at the result.
-        let index = self.threads.get(thread.index()).map_or(0, |thread| thread.events);
-        EventId { thread, index }
+        self.threads.get(thread.index()).map_or(EventId { thread, index: 0 }, |thread| thread.next)
     }
 }
 
@@ -478,7 +513,7 @@ impl<L> Slot<L> {
         self.first_waiter = NOBODY;
         self.history = History::default();
         self.time = 0;
-        self.is_stale = false;
+        self.news = News::Known;
     }
 }
 
@@ -489,7 +524,7 @@ impl Thread {
         // Field by field: a whole structure would be put together elsewhere first and copied.
         self.life = life;
         self.parker = ObjectId::NONE;
-        self.events = 0;
+        self.next.index = 0;
         self.children = 0;
         self.yields = 0;
         self.name = self.first_name;
@@ -504,7 +539,7 @@ impl Thread {
             place: NOBODY,
             next_waiter: NOBODY,
             previous_waiter: NOBODY,
-            events: 0,
+            next: EventId { thread: info.id, index: 0 },
             children: 0,
             yields: 0,
             name: first_name,

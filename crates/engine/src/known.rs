@@ -12,6 +12,8 @@ pub trait Known {
     const ANY: bool = false;
     /// It is on an atomic variable.
     const ATOMIC: bool = false;
+    /// It is on an atomic variable, and [adds](Op::adds).
+    const ADDS: bool = false;
     /// It takes a mutex.
     const LOCK: bool = false;
     /// It gives a mutex back.
@@ -39,10 +41,13 @@ pub trait Known {
         !(Self::ANY || Self::CHANNEL) || op.may_block()
     }
 
-    /// How it touches its object.
+    /// It changes its object.
+    const UPDATES: bool = Self::ADDS || Self::LOCK || Self::UNLOCK || Self::LIFE && !Self::BLOCKS;
+
+    /// How it touches its object, if it is not known to [change it](Known::UPDATES).
     #[inline(always)]
-    fn access(op: Op, effect: Effect) -> Access {
-        op.access_with(effect)
+    fn access(op: &Op, effect: &Effect) -> Access {
+        op.access_with(*effect)
     }
 }
 
@@ -63,6 +68,15 @@ impl Known for AtomicOp {
     const ATOMIC: bool = true;
 }
 
+/// An operation on an atomic variable that adds: what programs do most often.
+#[derive(Debug)]
+pub enum AddOp {}
+
+impl Known for AddOp {
+    const ATOMIC: bool = true;
+    const ADDS: bool = true;
+}
+
 /// A mutex is taken, after waiting for it.
 #[derive(Debug)]
 pub enum LockOp {}
@@ -71,11 +85,6 @@ impl Known for LockOp {
     const LOCK: bool = true;
     const BARE: bool = true;
     const BLOCKS: bool = true;
-
-    #[inline(always)]
-    fn access(_op: Op, _effect: Effect) -> Access {
-        Access::Update
-    }
 }
 
 /// A mutex is given back.
@@ -85,11 +94,6 @@ pub enum UnlockOp {}
 impl Known for UnlockOp {
     const UNLOCK: bool = true;
     const BARE: bool = true;
-
-    #[inline(always)]
-    fn access(_op: Op, _effect: Effect) -> Access {
-        Access::Update
-    }
 }
 
 /// A notification of waiters, one or all.
@@ -111,7 +115,7 @@ impl Known for SendOp {
     const BLOCKS: bool = true;
 
     #[inline(always)]
-    fn access(_op: Op, effect: Effect) -> Access {
+    fn access(_op: &Op, effect: &Effect) -> Access {
         if matches!(effect, Effect::Closed) { Access::Read } else { Access::Update }
     }
 }
@@ -126,7 +130,7 @@ impl Known for ReceiveOp {
     const BLOCKS: bool = true;
 
     #[inline(always)]
-    fn access(_op: Op, effect: Effect) -> Access {
+    fn access(_op: &Op, effect: &Effect) -> Access {
         if matches!(effect, Effect::Closed) { Access::Read } else { Access::Update }
     }
 }
@@ -147,11 +151,6 @@ pub enum LifeOp {}
 impl Known for LifeOp {
     const LIFE: bool = true;
     const BARE: bool = true;
-
-    #[inline(always)]
-    fn access(_op: Op, _effect: Effect) -> Access {
-        Access::Update
-    }
 }
 
 /// Waiting for the end of a thread.
@@ -164,7 +163,7 @@ impl Known for JoinOp {
     const BLOCKS: bool = true;
 
     #[inline(always)]
-    fn access(_op: Op, _effect: Effect) -> Access {
+    fn access(_op: &Op, _effect: &Effect) -> Access {
         Access::Read
     }
 }
@@ -172,20 +171,30 @@ impl Known for JoinOp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use raddle_core::{Action, ChannelOp as Message, CondvarOp, MutexOp, ObjectId, ThreadOp};
+    use raddle_core::{
+        Action, AtomicOp as Variable, ChannelOp as Message, CondvarOp, MutexOp, ObjectId, Order,
+        Rmw, Scalar, ThreadOp,
+    };
 
     #[test]
     fn what_is_known_is_true() {
         fn check<K: Known>(action: Action) {
             let op = Op::new(ObjectId(0), action);
             assert_eq!(K::BLOCKS, op.may_block(), "{op:?}");
+            assert!(!K::ATOMIC || op.is_atomic(), "{op:?}");
+            assert!(!K::ADDS || op.adds(), "{op:?}");
             assert!(!K::BARE || op.into_words()[1..] == [0, 0], "{op:?}");
             for effect in [Effect::None, Effect::Ticket(0), Effect::Yes, Effect::Closed] {
                 let possible = K::SEND || K::RECEIVE || effect == Effect::None;
                 if possible {
-                    assert_eq!(K::access(op, effect), op.access_with(effect), "{op:?}");
+                    let access = if K::UPDATES { Access::Update } else { K::access(&op, &effect) };
+                    assert_eq!(access, op.access_with(effect), "{op:?}");
                 }
             }
+        }
+        for function in [Rmw::Swap, Rmw::Add, Rmw::Sub] {
+            let (order, scalar, operand) = (Order::Relaxed, Scalar::U8, 1);
+            check::<AddOp>(Action::Atomic(Variable::Update { order, scalar, function, operand }));
         }
         check::<LockOp>(Action::Mutex(MutexOp::Lock));
         check::<UnlockOp>(Action::Mutex(MutexOp::Unlock));

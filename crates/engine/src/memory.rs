@@ -5,6 +5,8 @@ use core::fmt::Debug;
 
 use raddle_core::{Effect, Event, EventId, Op, ThreadId};
 
+use crate::known::Known;
+
 pub mod rc11;
 
 pub use rc11::{Mistake, Rc11};
@@ -37,11 +39,11 @@ pub trait Memory {
 
     /// Performs an access to an atomic variable that reads `source` or stands behind it; if there is
     /// none, the newest store.
-    fn access(
+    fn access<K: Known>(
         &mut self,
         location: &mut Self::Location,
         by: EventId,
-        op: Op,
+        op: &Op,
         source: Option<EventId>,
     ) -> Effect;
 
@@ -77,13 +79,18 @@ impl Memory for Sc {
     fn sources(&self, _location: &u64, _thread: ThreadId, _op: Op, _options: &mut Vec<EventId>) {}
 
     #[inline(always)]
-    fn access(
+    fn access<K: Known>(
         &mut self,
         location: &mut u64,
         _by: EventId,
-        op: Op,
+        op: &Op,
         _source: Option<EventId>,
     ) -> Effect {
+        if K::ADDS {
+            let old = *location;
+            *location = op.add_to_atomic(old);
+            return Effect::Value(old);
+        }
         let (new, effect) = op.apply_to_atomic(*location);
         if let Some(new) = new {
             *location = new;

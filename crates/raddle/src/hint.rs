@@ -1,7 +1,7 @@
 //! Hints to the compiler and the processor, as in [`std::hint`].
 
 use raddle_core::{Action, ObjectId, Op, PauseOp, Site};
-use raddle_runtime::port;
+use raddle_runtime::port::{self, Kind};
 
 pub use std::hint::{assert_unchecked, black_box, unreachable_unchecked};
 
@@ -28,5 +28,5 @@ pub fn spin_loop() {
     if !port::active() {
         return std::hint::spin_loop();
     }
-    port::submit(Op::new(ObjectId::NONE, Action::Pause(PauseOp::Spin)), Site::caller());
+    port::submit(Kind::Any, Op::new(ObjectId::NONE, Action::Pause(PauseOp::Spin)), Site::caller());
 }

@@ -124,7 +124,7 @@ pub use settings::{Granularity, Panics};
 pub use raddle_macros::test;
 
 use raddle_core::{Action, Effect, ObjectId, Op, Site};
-use raddle_runtime::port;
+use raddle_runtime::port::{self, Kind};
 
 /// Runs `program` under the default settings; panics with a report if an execution fails.
 ///
@@ -184,7 +184,7 @@ pub fn choose(bound: u32) -> u32 {
         return 0;
     }
     let op = Op::new(ObjectId::NONE, Action::Choose { bound });
-    match port::submit(op, Site::caller()) {
+    match port::submit(Kind::Any, op, Site::caller()) {
         Effect::Value(value) => value as u32,
         other => unexpected(other),
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use raddle_core::{Action, Effect, ObjectId, Op, PauseOp, Site, ThreadId as Id, ThreadOp};
-use raddle_runtime::port;
+use raddle_runtime::port::{self, Kind};
 
 use crate::unexpected;
 use handle::More;
@@ -85,7 +85,7 @@ pub fn yield_now() {
         return std::thread::yield_now();
     }
     let op = Op::new(ObjectId::NONE, Action::Pause(PauseOp::Yield));
-    port::submit(op, Site::caller());
+    port::submit(Kind::Any, op, Site::caller());
 }
 
 /// Sleeps, as [`std::thread::sleep`].
@@ -108,7 +108,7 @@ pub fn sleep(dur: Duration) {
     }
     let nanos = crate::time::nanos(dur);
     let op = Op::new(ObjectId::NONE, Action::Pause(PauseOp::Sleep { nanos }));
-    port::submit(op, Site::caller());
+    port::submit(Kind::Any, op, Site::caller());
 }
 
 /// Whether the calling thread is unwinding from a panic, as [`std::thread::panicking`].
@@ -233,7 +233,7 @@ fn panicked(thread: Id) -> Box<dyn Any + Send> {
 
 fn is_finished(thread: &Thread, site: Site) -> bool {
     let op = Op::new(port::life(here(thread)), Action::Thread(ThreadOp::IsFinished));
-    match port::submit(op, site) {
+    match port::submit(Kind::Any, op, site) {
         Effect::Yes => true,
         Effect::No => false,
         other => unexpected(other),

@@ -6,8 +6,11 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
+/// Run numbers are multiples of this: what is below is free for the objects of a run.
+pub(crate) const STEP: u64 = 1 << 24;
+
 /// Numbers are taken in blocks, so that OS threads meet here only now and then.
-const BLOCK: u64 = 1 << 12;
+const BLOCK: u64 = STEP << 12;
 
 struct Blocks {
     next: u64,
@@ -31,8 +34,8 @@ impl Epochs {
     /// A new number.
     #[inline]
     pub(crate) fn next(&mut self) -> u64 {
-        self.last += 1;
-        if self.last % BLOCK <= 1 {
+        self.last += STEP;
+        if self.last % BLOCK <= STEP {
             self.next_block();
         }
         self.last
@@ -41,13 +44,12 @@ impl Epochs {
     #[cold]
     fn next_block(&mut self) {
         let mut blocks = BLOCKS.lock().unwrap_or_else(PoisonError::into_inner);
-        blocks.in_use.remove(&((self.last - 1) / BLOCK));
+        blocks.in_use.remove(&((self.last - STEP) / BLOCK));
         let block = blocks.next;
         blocks.next += 1;
         blocks.in_use.insert(block);
-        self.last = block * BLOCK + 1;
-        // The first number of a block is never handed out: `next` recognises a block's end by it.
-        self.last += 1;
+        // The first numbers of a block are never handed out: `next` recognises a block's end by them.
+        self.last = block * BLOCK + 2 * STEP;
     }
 }
 
@@ -74,8 +76,10 @@ mod tests {
     fn numbers_are_unique_and_blocks_are_given_back() {
         let (mut a, mut b) = (Epochs::default(), Epochs::default());
         let mut seen = BTreeSet::new();
-        for _ in 0..3 * BLOCK {
-            assert!(seen.insert(a.next()) && seen.insert(b.next()));
+        for _ in 0..3 * BLOCK / STEP {
+            for number in [a.next(), b.next()] {
+                assert!(number % STEP == 0 && seen.insert(number));
+            }
         }
         let (last_a, last_b) = (a.next(), b.next());
         assert!(is_foreign(last_a, last_b) && !is_foreign(last_a, last_a));

@@ -17,6 +17,7 @@ use crate::blocks::Blocks;
 
 mod entries;
 mod heap;
+mod here;
 mod name;
 
 pub(crate) use entries::{Caught, Entries, Parting, Plain, Pulse, Ways};
@@ -24,7 +25,6 @@ use entries::{OUTSIDE, outside};
 pub use heap::{allocated, freed};
 pub(crate) use heap::{keep, unnoted};
 pub use name::Name;
-use name::{OBJECT_BITS, number};
 
 /// Kinds of operations that are announced in ways of their own, because they are frequent.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -33,6 +33,8 @@ pub enum Kind {
     Any,
     /// One on an atomic variable.
     Atomic,
+    /// One on an atomic variable that [adds](Op::adds).
+    Add,
     /// Waiting for a mutex and taking it.
     Lock,
     /// Giving a mutex back.
@@ -50,8 +52,9 @@ pub enum Kind {
 impl Kind {
     /// The kind of an operation.
     #[inline(always)]
-    pub fn of(op: Op) -> Kind {
+    pub const fn of(op: Op) -> Kind {
         match op.action() {
+            Action::Atomic(_) if op.adds() => Kind::Add,
             Action::Atomic(_) => Kind::Atomic,
             Action::Mutex(MutexOp::Lock) => Kind::Lock,
             Action::Mutex(MutexOp::Unlock) => Kind::Unlock,
@@ -77,12 +80,11 @@ impl Kind {
 pub(crate) struct Port {
     /// Zero outside a run; unique to the run inside one.
     epoch: Cell<u64>,
-    /// The run's state, behind the types that `entries` know.
-    run: Cell<*const ()>,
+    /// The run's state, behind types that the entries know, and what may be called with it: outside a run,
+    /// what says that there is none.
+    run: Cell<(*const (), &'static Entries)>,
     /// The run's engine, likewise: the next choice has to wait for one pointer less.
     engine: Cell<*mut ()>,
-    /// What may be called with `run`; outside a run, what says that there is none.
-    entries: Cell<&'static Entries>,
     ways: Cell<Ways>,
     /// Whether what is allocated now is raddle's own.
     is_noting: Cell<bool>,
@@ -95,9 +97,8 @@ thread_local! {
     static PORT: Port = const {
         Port {
             epoch: Cell::new(0),
-            run: Cell::new(std::ptr::null()),
+            run: Cell::new((std::ptr::null(), &OUTSIDE)),
             engine: Cell::new(std::ptr::null_mut()),
-            entries: Cell::new(&OUTSIDE),
             ways: Cell::new(Ways { plain: Plain::Noted, spurious: false, heap: false }),
             is_noting: Cell::new(false),
             endowed: Cell::new(0),
@@ -110,8 +111,7 @@ thread_local! {
 #[inline(always)]
 fn port() -> &'static Port {
     const { assert!(!std::mem::needs_drop::<Port>()) };
-    // Not `with`, which is one more call where nothing is optimised.
-    let Ok(port) = PORT.try_with(|port| port as *const Port) else { outside() };
+    let port = here::address();
     // SAFETY: a thread-local that needs no destructor is there as long as its OS thread. The
     // reference does not leave it: it is used up within the functions of this module.
     unsafe { &*port }
@@ -123,7 +123,7 @@ pub fn active() -> bool {
     port().epoch.get() != 0
 }
 
-/// The number of the run the caller is part of, or zero.
+/// The number of the run the caller is part of, or zero. Numbers are far apart, see [`Name`].
 #[inline(always)]
 pub fn run_number() -> u64 {
     port().epoch.get()
@@ -138,11 +138,11 @@ pub(crate) fn blocks() -> &'static Blocks {
 /// What the run under way connected.
 #[inline(always)]
 pub(crate) fn run() -> *const () {
-    port().run.get()
+    port().run.get().0
 }
 
-/// Announces the operation of this kind that `make` makes on the object called `name`, waits for its
-/// turn, and tells what came of it. `None` outside a run.
+/// Announces this operation of this kind on the object called `name`, whatever object it was made for, waits
+/// for its turn, and tells what came of it. `None` outside a run.
 ///
 /// An object new to the run is declared as `initial` says, where `None` means that somebody outside
 /// the run has hold of it.
@@ -154,19 +154,16 @@ pub fn operate(
     kind: Kind,
     name: &Name,
     initial: impl FnOnce() -> Option<Initial>,
-    make: impl FnOnce(ObjectId) -> Op,
+    op: Op,
     site: Site,
 ) -> Option<Effect> {
     let port = port();
-    let epoch = port.epoch.get();
-    if epoch == 0 {
-        return None;
-    }
-    let mut known = name.0.load(Ordering::Relaxed);
-    if known >> OBJECT_BITS != epoch {
-        known = name.declare(port, initial, site);
-    }
-    Some(port.submit(kind, make(number(known)), site))
+    let object = match name.in_run(port.epoch.get()) {
+        Some(object) => object,
+        None if port.epoch.get() == 0 => return None,
+        None => name.declare(port, initial, site),
+    };
+    Some(port.submit(kind, object, &op, site))
 }
 
 /// Notes an access to the plain variable called `name`: a scheduling point if plain accesses are
@@ -177,19 +174,15 @@ pub fn operate(
 /// If another check, running at the same time, uses the variable.
 pub fn touch(name: &Name, first: impl FnOnce(), writes: bool, site: Site) -> bool {
     let port = port();
-    let epoch = port.epoch.get();
-    if epoch == 0 {
-        return false;
-    }
-    let mut known = name.0.load(Ordering::Relaxed);
-    if known >> OBJECT_BITS != epoch {
-        let initial = || {
-            first();
-            Some(Initial::Cell)
-        };
-        known = name.declare(port, initial, site);
-    }
-    let object = number(known);
+    let initial = || {
+        first();
+        Some(Initial::Cell)
+    };
+    let object = match name.in_run(port.epoch.get()) {
+        Some(object) => object,
+        None if port.epoch.get() == 0 => return false,
+        None => name.declare(port, initial, site),
+    };
     let is_point = match port.ways.get().plain {
         Plain::Noted => false,
         Plain::Point => true,
@@ -201,7 +194,7 @@ pub fn touch(name: &Name, first: impl FnOnce(), writes: bool, site: Site) -> boo
     };
     if is_point {
         let op = if writes { CellOp::Write } else { CellOp::Read };
-        port.submit(Kind::Any, Op::new(object, Action::Cell(op)), site);
+        port.submit(Kind::Any, object, &Op::new(object, Action::Cell(op)), site);
     } else {
         let (run, entries) = port.get();
         // SAFETY: both were set together by `connect`, for a run that has not ended.
@@ -210,10 +203,10 @@ pub fn touch(name: &Name, first: impl FnOnce(), writes: bool, site: Site) -> boo
     true
 }
 
-/// Announces an operation, waits for its turn, and tells what came of it.
+/// Announces an operation of this kind, waits for its turn, and tells what came of it.
 #[inline(always)]
-pub fn submit(op: Op, site: Site) -> Effect {
-    port().submit(Kind::of(op), op, site)
+pub fn submit(kind: Kind, op: Op, site: Site) -> Effect {
+    port().submit(kind, op.object(), &op, site)
 }
 
 /// The calling thread of the program under test.
@@ -247,17 +240,14 @@ pub fn call_object(
     site: Site,
 ) {
     let port = port();
-    let epoch = port.epoch.get();
-    if epoch == 0 {
-        return;
-    }
-    let mut known = name.0.load(Ordering::Relaxed);
-    if known >> OBJECT_BITS != epoch {
-        known = name.declare(port, initial, site);
-    }
+    let object = match name.in_run(port.epoch.get()) {
+        Some(object) => object,
+        None if port.epoch.get() == 0 => return,
+        None => name.declare(port, initial, site),
+    };
     let (run, entries) = port.get();
     // SAFETY: both were set together by `connect`, for a run that has not ended.
-    unsafe { (entries.call_object)(run, number(known), called) }
+    unsafe { (entries.call_object)(run, object, called) }
 }
 
 /// The newest value of an atomic variable.
@@ -369,8 +359,8 @@ pub(crate) fn token() -> String {
 #[cfg(unix)]
 pub(crate) fn steps() -> Option<usize> {
     let (run, entries) = port().get();
-    // SAFETY: `entries` is set last when a run begins, and first when it ends: if it is that of a run,
-    // then `run` is there. Nothing is changed.
+    // SAFETY: `entries` change last when a run begins, and first and alone when it ends: if they are those of
+    // a run, then `run` is there. Nothing is changed.
     unsafe { (entries.pulse)(run) }.map(|pulse| pulse.steps)
 }
 
@@ -464,12 +454,12 @@ pub(crate) unsafe fn connect(
         nested();
     }
     port.epoch.set(epoch);
-    port.run.set(run);
+    // Not yet the entries, for a signal handler that comes in between.
+    port.run.set((run, &OUTSIDE));
     port.engine.set(engine);
     port.ways.set(ways);
-    // For a signal handler that comes in between.
     compiler_fence(Ordering::SeqCst);
-    port.entries.set(entries);
+    port.run.set((run, entries));
 }
 
 #[cold]
@@ -481,24 +471,26 @@ fn nested() -> ! {
 #[inline(always)]
 pub(crate) fn disconnect() {
     let port = port();
-    port.entries.set(&OUTSIDE);
+    // The entries alone change, likewise.
+    port.run.set((port.run.get().0, &OUTSIDE));
     compiler_fence(Ordering::SeqCst);
     port.epoch.set(0);
 }
 
 impl Port {
+    /// Submits the same operation on `object`.
     #[inline(always)]
-    fn submit(&self, kind: Kind, op: Op, site: Site) -> Effect {
-        let [head, first, second] = op.into_words();
-        let submit = self.entries.get().submit[kind as usize];
+    fn submit(&self, kind: Kind, object: ObjectId, op: &Op, site: Site) -> Effect {
+        let (run, entries) = self.run.get();
+        let submit = entries.submit[kind as usize];
         // Where nothing is optimised, it is not looked at.
         let engine = if cfg!(debug_assertions) { std::ptr::null_mut() } else { self.engine.get() };
         // SAFETY: both were set together by `connect`, for a run that has not ended.
-        unsafe { submit(self.run.get(), head, first, second, site, engine) }
+        unsafe { submit(run, op.head_on(object), op.first(), op.second(), site, engine) }
     }
 
     #[inline(always)]
     fn get(&self) -> (*const (), &'static Entries) {
-        (self.run.get(), self.entries.get())
+        self.run.get()
     }
 }

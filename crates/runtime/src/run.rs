@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell, UnsafeCell};
 
-use raddle_core::{Action, Chooser, Effect, ObjectId, Op, Site, ThreadId, ThreadOp};
+use raddle_core::{Action, Chooser, Effect, ObjectId, Op, Site, ThreadId};
 use raddle_engine::known::{AnyOp, Known, LifeOp};
 use raddle_engine::{Engine, Memory, Stuck, Turn};
 
@@ -268,13 +268,11 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     /// As [`wait`](Run::wait), by a switch in any case.
     #[inline(always)]
     fn go_on_with(&self, me: ThreadId, turn: Turn) -> &Self {
-        match turn.thread() {
-            Some(thread) => self.switch(me, thread),
-            None => {
-                self.leave(me);
-                self
-            }
+        if matches!(turn, Turn::END) {
+            self.leave(me);
+            return self;
         }
+        self.switch(me, ThreadId(turn.word()))
     }
 
     /// Lets `thread` go on. Returns with `self` when it is the turn of `me` again. It comes from the thread
@@ -313,14 +311,14 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         if !C::GRANTS_LEASES {
             return self.submit_and_wait::<K>(engine, head, first, second, site);
         }
-        if matches!(self.phase.get(), Phase::Running) {
-            let op = Op::from_words(head, first, second);
-            // Not by `with_engine`: a closure would take the operation through memory.
-            // SAFETY: as there.
-            let leased = unsafe { &mut *engine };
-            if let Some(effect) = leased.perform_on_lease::<K>(self.thread.get(), op, site) {
-                return effect;
-            }
+        let op = Op::from_words(head, first, second);
+        // Not by `with_engine`: a closure would take the operation through memory.
+        // SAFETY: as there.
+        let leased = unsafe { &mut *engine };
+        if let Some(effect) = leased.perform_on_lease::<K>(self.thread.get(), op, site) {
+            // Leases end where another phase begins.
+            debug_assert!(matches!(self.phase.get(), Phase::Running));
+            return effect;
         }
         self.submit_without_lease::<K>(engine, head, first, second, site)
     }
@@ -356,20 +354,23 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
             Phase::Running => {
                 // SAFETY: as for `with_engine`.
                 let engine = unsafe { &mut *engine };
-                engine.submit_again::<K>(me, op, site)
+                engine.submit_again::<K>(me, &op, site)
             }
             Phase::Starting => {
                 self.phase.set(Phase::Running);
                 // SAFETY: as above.
                 let engine = unsafe { &mut *engine };
-                engine.submit_first::<K>(me, op, site)
+                engine.submit_first::<K>(me, &op, site)
             }
             Phase::Unwinding | Phase::Teardown | Phase::Discarding => {
                 self.submit_specially(head, first, second, site)
             }
         };
-        let this =
-            if K::ATOMIC { self.wait_in_doubt(me, turn, engine) } else { self.wait(me, turn) };
+        let this = if K::ATOMIC && Self::SWITCHES_IN_DOUBT {
+            self.wait_in_doubt(me, turn, engine)
+        } else {
+            self.wait(me, turn)
+        };
         // Not by way of the stack either; where nothing is optimised, that is the shorter way.
         let me = if cfg!(debug_assertions) { me } else { this.thread.get() };
         if !matches!(this.phase.get(), Phase::Running) {
@@ -377,6 +378,9 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         }
         // SAFETY: as above.
         let engine = unsafe { &mut *this.engine };
+        if !K::ANY && !M::WEAK {
+            return engine.perform_known::<K>(me, &op, site);
+        }
         match engine.perform::<K>(me, op, site) {
             Some(effect) => effect,
             None => this.end_within(head, first, second, site),
@@ -423,6 +427,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         }
         let op = Op::from_words(head, first, second);
         let me = self.thread.get();
+        self.with_engine(Engine::end_lease);
         match self.with_engine(|engine| engine.perform::<AnyOp>(me, op, site)) {
             Some(effect) => effect,
             None => self.end_within(head, first, second, site),
@@ -459,10 +464,10 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         let (child, life) = self.with_engine(|engine| engine.declare_child(me, site));
         self.seat(child);
         let this = if self.phase.get() == Phase::Running {
-            let op = Op::new(life, Action::Thread(ThreadOp::Spawn));
+            let op = Op::SPAWN.on(life);
             // SAFETY: as for `with_engine`.
             let engine = unsafe { &mut *self.engine };
-            let turn = engine.submit_again::<LifeOp>(me, op, site);
+            let turn = engine.submit_again::<LifeOp>(me, &op, site);
             self.wait_in_doubt(me, turn, self.engine)
         } else {
             self.submit_spawn_specially(life, site)
@@ -487,14 +492,14 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         if self.phase.get().is_over() {
             return self;
         }
-        let op = Op::new(life, Action::Thread(ThreadOp::Spawn));
+        let op = Op::SPAWN.on(life);
         self.wait(self.thread.get(), self.announce(op, site))
     }
 
     /// The run is over for a thread in the middle of a spawn: it unwinds, or is stuck in a destructor.
     #[cold]
     fn refuse_spawn(&self, life: ObjectId, site: Site) -> ! {
-        let op = Op::new(life, Action::Thread(ThreadOp::Spawn));
+        let op = Op::SPAWN.on(life);
         let [head, first, second] = op.into_words();
         self.settle(head, first, second, site);
         unreachable!("raddle invariant broken: a spawn after the end of its run")

@@ -2,7 +2,7 @@
 //!
 //! Promise: every execution has a chance; a long one a small chance.
 
-use raddle_core::{Chooser, Event, Pick, Point, Trace};
+use raddle_core::{Chooser, Event, Pick, Point, Threads, Trace};
 
 use crate::{Rng, Sampler};
 
@@ -20,10 +20,16 @@ impl Default for Random {
 
 impl Chooser for Random {
     const WATCHES_CHANGES: bool = false;
+    const WATCHES_PAST: bool = false;
 
     #[inline(always)]
     fn choose(&mut self, at: &Point<'_>, _past: &[Event]) -> Pick {
         Pick::Take(self.rng.below(at.options()))
+    }
+
+    #[inline(always)]
+    fn choose_thread(&mut self, at: &Threads<'_>, _past: &[Event]) -> Pick {
+        Pick::Take(self.rng.below(at.enabled.len()))
     }
 }
 

@@ -22,7 +22,9 @@ impl Rng {
     pub fn bits(&mut self) -> u64 {
         let bits = self.ready;
         self.state = self.state.wrapping_add(0xa076_1d64_78bd_642f);
-        let product = u128::from(self.state) * u128::from(self.state ^ 0xe703_7ed1_a0b4_28db);
+        let other = self.state ^ 0xe703_7ed1_a0b4_28db;
+        // Not checked for overflow, which there is none of, in any profile.
+        let product = u128::from(self.state).wrapping_mul(u128::from(other));
         self.ready = (product >> 64) as u64 ^ product as u64;
         bits
     }
@@ -30,7 +32,7 @@ impl Rng {
     /// A number below `bound`, which must not be zero. The bias is below 2⁻³² for each value.
     #[inline(always)]
     pub fn below(&mut self, bound: usize) -> usize {
-        ((u128::from(self.bits()) * bound as u128) >> 64) as usize
+        (u128::from(self.bits()).wrapping_mul(bound as u128) >> 64) as usize
     }
 }
 

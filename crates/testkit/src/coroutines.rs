@@ -60,11 +60,10 @@ impl Thread {
         loop {
             let (op, site) = match actor.next(program) {
                 Request::Perform(Target::Object(position), action) => {
-                    let kind = Kind::of(Op::new(ObjectId(0), action));
+                    let op = Op::new(ObjectId::NONE, action);
                     let initial = || Some(program.objects[position]);
-                    let make = |object| Op::new(object, action);
-                    let effect =
-                        port::operate(kind, &names[position], initial, make, Site::UNKNOWN);
+                    let name = &names[position];
+                    let effect = port::operate(Kind::of(op), name, initial, op, Site::UNKNOWN);
                     actor.told(program, effect.expect("inside a run"));
                     continue;
                 }
@@ -88,7 +87,7 @@ impl Thread {
                 Request::Panic => resume_unwind(Box::new(SCRIPTED_PANIC)),
                 Request::Exit => return,
             };
-            actor.told(program, port::submit(op, site));
+            actor.told(program, port::submit(Kind::of(op), op, site));
         }
     }
 }

@@ -1,11 +1,11 @@
 //! Asking the plan: who goes next, and which value or store it gets.
 
 use raddle_core::{
-    Action, AtomicOp, Choice, Chooser, Divergence, Effect, Ending, EventId, ObjectId, Op, Pending,
-    Pick, Point, Site, ThreadId, Threads,
+    Action, AtomicOp, Choice, Chooser, Divergence, Effect, Ending, Event, EventId, ObjectId, Op,
+    Pending, Pick, Point, Site, ThreadId, Threads,
 };
 
-use super::{Engine, NOBODY, Turn};
+use super::{Engine, Lease, NOBODY, Turn};
 use crate::Memory;
 use crate::object::Object;
 use crate::objects::Life;
@@ -13,11 +13,23 @@ use crate::objects::Life;
 impl<M: Memory, C: Chooser> Engine<M, C> {
     #[inline(always)]
     pub(super) fn next_turn(&mut self) -> Turn {
-        if C::GRANTS_LEASES && self.lease > 0 && self.pending[self.running.index()].enabled {
-            self.lease -= 1;
+        if C::GRANTS_LEASES && !self.lease.is_none() && self.pending[self.running.index()].enabled {
+            if self.lease.ready > 0 {
+                self.lease.ready -= 1;
+            } else {
+                self.grant(self.lease.later - 1);
+            }
             return Turn::of(self.running);
         }
         self.question()
+    }
+
+    /// Lets the running thread go on for so many steps after the next.
+    fn grant(&mut self, steps: u32) {
+        // The next step sees to its own room. Where time has moved, each goes the long way.
+        let room = if self.time_moved { 0 } else { self.trace.events.room().saturating_sub(1) };
+        let ready = steps.min(u32::try_from(room).unwrap_or(u32::MAX));
+        self.lease = Lease { ready, later: steps - ready };
     }
 
     /// Whether at most one thread can go on.
@@ -32,28 +44,29 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         if C::GRANTS_LEASES && !self.stale.is_empty() {
             self.look_at_stale_objects();
         }
-        let steps = self.trace.events.len();
+        let steps = self.trace.events.count();
         // A slice, for builds that are not optimised.
         let enabled = self.enabled.as_slice();
-        if steps >= self.attention || enabled.is_empty() {
+        if steps >= self.attention || matches!(enabled, []) {
             return self.special_question();
         }
-        let point = Point::Thread(Threads {
+        let threads = Threads {
             pending: &self.pending,
             enabled,
             changed: if C::WATCHES_CHANGES { &self.changed } else { &[] },
-        });
+        };
         if C::WATCHES_FINGERPRINT {
             self.plan.then.stand(self.trace.fingerprint);
         }
-        let pick = self.plan.then.choose(&point, &self.trace.events);
+        let past: &[Event] = if C::WATCHES_PAST { &self.trace.events } else { &[] };
+        let pick = self.plan.then.choose_thread(&threads, past);
         if C::WATCHES_CHANGES {
             self.changed.clear();
         }
         match pick {
             Pick::Take(option) => {
                 if C::GRANTS_LEASES {
-                    self.lease = 0;
+                    self.lease = Lease::NONE;
                 }
                 Turn::of(enabled[option])
             }
@@ -61,8 +74,8 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
                 let thread = enabled[option];
                 debug_assert!(C::GRANTS_LEASES);
                 let left = u32::try_from(self.attention - steps).unwrap_or(u32::MAX);
-                self.lease = granted.min(left) - 1;
                 self.running = thread;
+                self.grant(granted.min(left) - 1);
                 Turn::of(thread)
             }
             Pick::Abandon => {
@@ -83,7 +96,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             if self.alive == 0 && self.followed >= self.plan.prefix.len() {
                 // The ordinary end, unless `exit` saw to it: there is nothing to write down.
                 self.over = true;
-                self.lease = 0;
+                self.lease = Lease::NONE;
                 return Turn::END;
             }
             if let Some(&expected) = self.plan.prefix.get(self.followed) {
@@ -120,17 +133,13 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             return Turn::END;
         }
         let only = [by];
-        let point = Point::Thread(Threads {
-            pending: &self.pending,
-            enabled: &only,
-            changed: &self.changed,
-        });
+        let threads = Threads { pending: &self.pending, enabled: &only, changed: &self.changed };
         if C::WATCHES_FINGERPRINT {
             self.plan.then.stand(self.trace.fingerprint);
         }
         // Whatever was granted before, the chooser is asked at each of these.
-        self.lease = 0;
-        match self.plan.then.choose(&point, &self.trace.events) {
+        self.lease = Lease::NONE;
+        match self.plan.then.choose_thread(&threads, &self.trace.events) {
             Pick::Take(_) | Pick::Run { .. } => Turn::of(by),
             Pick::Abandon => {
                 self.give_up();

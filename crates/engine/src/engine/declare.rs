@@ -7,7 +7,7 @@ use raddle_core::{
     Chooser, Creation, ObjectId, ObjectInfo, ObjectKind, PlainAccess, Site, ThreadId,
 };
 
-use super::{Engine, NOBODY, Slot, append};
+use super::{Engine, NOBODY, News, Slot, append};
 use crate::Memory;
 use crate::object::{Initial, Object};
 use crate::objects::{Life, Parker};
@@ -130,7 +130,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             first_waiter: NOBODY,
             history: History::default(),
             time: 0,
-            is_stale: false,
+            news: News::Known,
             location: M::Location::default(),
         };
         let more = self.objects.len().max(1);

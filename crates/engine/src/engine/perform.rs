@@ -1,11 +1,11 @@
 //! Performing operations: what changes, what is written down, who hears of it.
 
 use raddle_core::{
-    Access, Action, Chooser, Effect, Event, EventId, ObjectId, ObjectKind, Op, PauseOp, Pick,
-    Point, Site, ThreadId, ThreadOp, Threads, fingerprint,
+    Access, Action, Chooser, Effect, Event, EventId, ObjectId, ObjectKind, Op, PauseOp, Pick, Site,
+    ThreadId, Threads, fingerprint,
 };
 
-use super::{Engine, NOBODY, Turn};
+use super::{Engine, Lease, NOBODY, News, Turn};
 use crate::Memory;
 use crate::known::{Known, LifeOp};
 use crate::object::{Object, wrong_object};
@@ -26,16 +26,30 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         if M::WEAK && op.is_atomic() {
             source = self.choose_source(by, op, site)?;
         }
-        Some(self.perform_on_object::<K, true>(by, op, site, source, None))
+        Some(self.perform_on_object::<K, true>(by, &op, site, source, None))
     }
 
-    /// Performs an operation on an object and writes it down. `LINKED` if it was announced and may
-    /// stand among the object's waiters. `told` is its effect where the object does not know it.
+    /// As [`perform`](Engine::perform), for kinds of operations and a memory model that do not ask anything
+    /// and so do not end the run.
     #[inline(always)]
-    fn perform_on_object<K: Known, const LINKED: bool>(
+    pub fn perform_known<K: Known>(&mut self, by: ThreadId, op: &Op, site: Site) -> Effect {
+        if K::ANY || M::WEAK {
+            unreachable!("raddle invariant broken: it may ask something")
+        }
+        if C::GRANTS_LEASES {
+            self.running = by;
+        }
+        self.perform_on_object::<K, true>(by, op, site, None, None)
+    }
+
+    /// Performs an operation on an object and writes it down. `ANNOUNCED` if it was, and may stand among the
+    /// object's waiters; otherwise it was found to need nothing that is left out then. `told` is its effect
+    /// where the object does not know it.
+    #[inline(always)]
+    fn perform_on_object<K: Known, const ANNOUNCED: bool>(
         &mut self,
         by: ThreadId,
-        op: Op,
+        op: &Op,
         site: Site,
         source: Option<EventId>,
         told: Option<Effect>,
@@ -43,28 +57,36 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         let object = op.object();
         let slot = &mut self.objects[object.index()];
         let thread = &mut self.threads[by.index()];
-        let id = EventId { thread: by, index: thread.events };
+        let id = thread.next;
         // Nothing that is done to an atomic variable waits.
         let mut is_linked = false;
         let mut concerns_waiters = false;
         let effect = if K::ATOMIC || K::ANY && op.is_atomic() {
-            self.memory.access(&mut slot.location, id, op, source)
+            self.memory.access::<K>(&mut slot.location, id, op, source)
         } else {
-            if LINKED && K::BLOCKS && K::may_block(&op) {
-                is_linked = !K::MAY_NEVER_WAIT || slot.object.may_disable::<K>(&op);
+            if ANNOUNCED && K::BLOCKS && K::may_block(op) {
+                is_linked = !K::MAY_NEVER_WAIT || slot.object.may_disable::<K>(op);
             }
-            let effect = slot.object.apply_known::<K>(&op, by);
+            let effect = slot.object.apply_known::<K>(op, by);
             concerns_waiters = !(K::SEND || K::RECEIVE) || slot.object.concerns_waiters::<K>();
             effect
         };
-        let effect = if let Some(told) = told { told } else { effect };
-        thread.events += 1;
+        let mut effect = effect;
+        if K::LIFE {
+            if let Some(told) = told {
+                effect = told;
+            }
+        }
+        thread.next.index += 1;
         if (K::ANY || K::CHANNEL) && op.gave_way(effect) {
             thread.yields += 1;
         }
-        self.trace.events.push(Event { id, op, effect, site });
+        if !ANNOUNCED && self.trace.events.is_full() {
+            no_room();
+        }
+        self.trace.events.add(id, op, effect, site);
         let name = thread.name.advance();
-        if is_linked {
+        if K::BLOCKS && is_linked {
             let (next, previous) = (thread.next_waiter, thread.previous_waiter);
             match previous {
                 NOBODY => slot.first_waiter = next,
@@ -74,8 +96,8 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
                 self.threads[next as usize].previous_waiter = previous;
             }
         }
-        let waiter = if concerns_waiters { slot.first_waiter } else { NOBODY };
-        let access = K::access(op, effect);
+        let waiter = if !K::ATOMIC && concerns_waiters { slot.first_waiter } else { NOBODY };
+        let access = if K::UPDATES { Access::Update } else { K::access(op, &effect) };
         let hash = if M::WEAK && op.is_atomic() {
             self.memory.hash(name)
         } else {
@@ -83,12 +105,13 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         };
         self.add_to_fingerprint(hash);
         if M::WEAK && !op.is_atomic() {
-            self.memory.happen(&Event { id, op, effect, site });
+            self.memory.happen(&Event { id, op: *op, effect, site });
         }
-        if self.time_moved {
+        if ANNOUNCED && self.time_moved {
             self.join_times(by, object, access);
         }
-        if waiter != NOBODY && matches!(access, Access::Update) {
+        let may_concern = !K::ATOMIC && (ANNOUNCED || !(K::LOCK || K::UNLOCK));
+        if may_concern && waiter != NOBODY && matches!(access, Access::Update) {
             self.reconsider::<K>(waiter, object);
         }
         effect
@@ -118,10 +141,10 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         }
         let op = Op::new(ObjectId::NONE, action);
         let thread = &mut self.threads[by.index()];
-        let id = EventId { thread: by, index: thread.events };
-        thread.events += 1;
+        let id = thread.next;
+        thread.next.index += 1;
         thread.yields += u32::from(op.gave_way(effect));
-        self.trace.events.push(Event { id, op, effect, site });
+        self.trace.events.add(id, &op, effect, site);
         if M::WEAK {
             self.memory.happen(&Event { id, op, effect, site });
         }
@@ -144,10 +167,10 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     /// As [`start`](Engine::start), for substrates that remember whose life it is.
     #[inline(always)]
     pub fn start_child(&mut self, creator: ThreadId, child: ThreadId, life: ObjectId, site: Site) {
-        let op = Op::new(life, Action::Thread(ThreadOp::Spawn));
+        let op = Op::SPAWN.on(life);
         // The life of a thread does not know whose it is; the trace should tell.
         let told = Some(Effect::Value(u64::from(child.0)));
-        self.perform_on_object::<LifeOp, true>(creator, op, site, None, told);
+        self.perform_on_object::<LifeOp, true>(creator, &op, site, None, told);
         self.creator = creator.0;
         let time = if self.time_moved { self.time(creator) } else { 0 };
         self.admit(child, life, time);
@@ -167,8 +190,8 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     #[inline(never)]
     fn exit_among_others(&mut self, by: ThreadId) -> Turn {
         let life = self.threads[by.index()].life;
-        let op = Op::new(life, Action::Thread(ThreadOp::Exit));
-        self.perform_on_object::<LifeOp, true>(by, op, Site::UNKNOWN, None, None);
+        let op = Op::EXIT.on(life);
+        self.perform_on_object::<LifeOp, true>(by, &op, Site::UNKNOWN, None, None);
         self.disable(by);
         self.alive -= 1;
         self.threads[by.index()].next_waiter = core::mem::replace(&mut self.ended, by.0);
@@ -182,27 +205,24 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     /// No call is left here that would come back, for which registers had to be saved.
     #[inline(always)]
     pub fn end_with(&mut self, by: ThreadId) -> Option<bool> {
-        let steps = self.trace.events.len();
+        let steps = self.trace.events.count();
         let is_special =
             M::WEAK || C::GRANTS_LEASES || C::WATCHES_CHANGES || C::WATCHES_FINGERPRINT;
-        if is_special
-            || self.alive != 1
-            || steps >= self.attention
-            || steps == self.trace.events.capacity()
-        {
+        if is_special || self.alive != 1 || steps >= self.attention || self.trace.events.is_full() {
             return None;
         }
         let pending = &mut self.pending[by.index()];
         let life = self.threads[by.index()].life;
-        pending.op = Op::new(life, Action::Thread(ThreadOp::Exit));
+        pending.op = Op::EXIT.on(life);
         pending.site = Site::UNKNOWN;
         let threads = Threads { pending: &self.pending, enabled: &self.enabled, changed: &[] };
-        let pick = self.plan.then.choose(&Point::Thread(threads), &self.trace.events);
+        let past: &[Event] = if C::WATCHES_PAST { &self.trace.events } else { &[] };
+        let pick = self.plan.then.choose_thread(&threads, past);
         if matches!(pick, Pick::Abandon) {
             self.give_up();
             return Some(false);
         }
-        if self.trace.events.len() == self.trace.events.capacity() {
+        if self.trace.events.is_full() {
             no_room();
         }
         self.exit_last(by);
@@ -213,22 +233,22 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     #[inline(always)]
     fn exit_last(&mut self, by: ThreadId) {
         let thread = &mut self.threads[by.index()];
-        let id = EventId { thread: by, index: thread.events };
-        let op = Op::new(thread.life, Action::Thread(ThreadOp::Exit));
+        let id = thread.next;
+        let op = Op::EXIT.on(thread.life);
         // First, so that little has to be saved for the case that the list must grow.
-        self.trace.events.push(Event { id, op, effect: Effect::None, site: Site::UNKNOWN });
+        self.trace.events.add(id, &op, Effect::None, Site::UNKNOWN);
         let slot = &mut self.objects[thread.life.index()];
         let Object::Life(life) = &mut slot.object else { wrong_object() };
         *life = Life::Ended;
         let name = thread.name.advance();
         let hash = fingerprint::event_on_object(name, Access::Update, &mut slot.history);
-        thread.events += 1;
+        thread.next.index += 1;
         thread.place = NOBODY;
         self.pending[by.index()].enabled = false;
         self.enabled.clear();
         if C::GRANTS_LEASES {
             self.stale.clear();
-            self.lease = 0;
+            self.lease = Lease::NONE;
         }
         self.alive = 0;
         self.over = true;
@@ -236,7 +256,10 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     }
 
     /// Announces and performs in one go what `by` is about to do, if the chooser has allowed it to
-    /// run on and it can. `None` if not, and nothing has happened.
+    /// run on and it can. `None` if not, or if more is to be done than there is to most operations, and
+    /// nothing has happened.
+    ///
+    /// No call is left here for the most frequent kinds, for which registers had to be saved.
     #[inline(always)]
     pub fn perform_on_lease<K: Known>(
         &mut self,
@@ -244,17 +267,25 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         op: Op,
         site: Site,
     ) -> Option<Effect> {
-        if !C::GRANTS_LEASES || self.lease == 0 || M::WEAK || K::ANY {
+        if !C::GRANTS_LEASES || M::WEAK || K::ANY || self.lease.ready == 0 {
             return None;
         }
-        if K::BLOCKS {
-            let object = &self.objects[op.object().index()].object;
-            if K::may_block(&op) && !object.enabled_known::<K>(&op, by) {
+        let slot = &self.objects[op.object().index()];
+        if K::BLOCKS && K::may_block(&op) && !slot.object.enabled_known::<K>(&op, by) {
+            return None;
+        }
+        if (K::LOCK || K::UNLOCK) && slot.first_waiter != NOBODY {
+            let is_news = match slot.news {
+                News::Known => true,
+                News::Withheld => K::UNLOCK,
+                News::NeverMind => false,
+            };
+            if is_news {
                 return None;
             }
         }
-        self.lease -= 1;
-        Some(self.perform_on_object::<K, false>(by, op, site, None, None))
+        self.lease.ready -= 1;
+        Some(self.perform_on_object::<K, false>(by, &op, site, None, None))
     }
 
     /// Time goes from an object's last Update to whoever touches it next.

@@ -2,7 +2,7 @@
 
 use raddle_core::{Chooser, ObjectId, Op, ThreadId};
 
-use super::{Engine, NOBODY, Thread, append, pending_nothing};
+use super::{Engine, Lease, NOBODY, News, Thread, append, pending_nothing};
 use crate::Memory;
 use crate::known::Known;
 
@@ -19,7 +19,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.alive += 1;
         self.max_alive = self.max_alive.max(self.alive);
         // The chooser must hear of it.
-        self.lease = 0;
+        self.lease = Lease::NONE;
     }
 
     /// A child of `by` that is new to the family.
@@ -49,9 +49,9 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     #[inline(always)]
     pub(super) fn reconsider<K: Known>(&mut self, first: u32, object: ObjectId) {
         let slot = &mut self.objects[object.index()];
-        if C::GRANTS_LEASES && (self.lease > 0 || slot.is_stale) {
-            if !slot.is_stale {
-                slot.is_stale = true;
+        if C::GRANTS_LEASES && (!self.lease.is_none() || slot.news != News::Known) {
+            if slot.news == News::Known {
+                slot.news = News::Withheld;
                 self.stale.push(object);
             }
             if !K::LOCK {
@@ -78,10 +78,14 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
                 self.objects[object.index()].object.enabled(op, thread)
             };
             if can && self.plan.then.interrupts(thread) {
-                self.lease = 0;
+                self.lease = Lease::NONE;
                 return;
             }
             waiter = self.threads[thread.index()].next_waiter;
+        }
+        if K::UNLOCK {
+            // Nor will they later: the one that runs neither waits nor lets others.
+            self.objects[object.index()].news = News::NeverMind;
         }
     }
 
@@ -89,7 +93,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     pub(super) fn look_at_stale_objects(&mut self) {
         while let Some(object) = self.stale.pop() {
             let slot = &mut self.objects[object.index()];
-            slot.is_stale = false;
+            slot.news = News::Known;
             let first = slot.first_waiter;
             self.reconsider_each(first, object);
         }
@@ -188,16 +192,16 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     /// Puts `thread` among those that wait for the object of `op`, if it may have to, and finds out
     /// whether it has to now.
     #[inline(always)]
-    pub(super) fn line_up<K: Known>(&mut self, thread: ThreadId, op: Op) {
+    pub(super) fn line_up<K: Known>(&mut self, thread: ThreadId, op: &Op) {
         let slot = &mut self.objects[op.object().index()];
-        if K::MAY_NEVER_WAIT && !slot.object.may_disable::<K>(&op) {
+        if K::MAY_NEVER_WAIT && !slot.object.may_disable::<K>(op) {
             return;
         }
         let next = core::mem::replace(&mut slot.first_waiter, thread.0);
         let state = &mut self.threads[thread.index()];
         state.next_waiter = next;
         state.previous_waiter = NOBODY;
-        let can = slot.object.enabled_known::<K>(&op, thread);
+        let can = slot.object.enabled_known::<K>(op, thread);
         if next != NOBODY {
             self.threads[next as usize].previous_waiter = thread.0;
         }

@@ -20,6 +20,7 @@ use raddle_core::{
 };
 
 use crate::causality::{Causality, Clock};
+use crate::known::Known;
 use crate::memory::Memory;
 
 pub mod location;
@@ -262,11 +263,11 @@ impl Memory for Rc11 {
         options.reverse();
     }
 
-    fn access(
+    fn access<K: Known>(
         &mut self,
         &mut variable: &mut usize,
         by: EventId,
-        op: Op,
+        &op: &Op,
         source: Option<EventId>,
     ) -> Effect {
         let location = &self.locations[variable];

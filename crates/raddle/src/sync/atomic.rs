@@ -35,7 +35,7 @@ pub fn fence(order: Ordering) {
         return std::sync::atomic::fence(order);
     }
     let op = Op::new(ObjectId::NONE, Action::Fence(translate(order)));
-    port::submit(op, Site::caller());
+    port::submit(Kind::Any, op, Site::caller());
 }
 
 #[inline(always)]
@@ -80,10 +80,11 @@ fn failure_order(order: Ordering) -> Order {
     }
 }
 
-/// An update of this kind, see [`Op::update`].
-const fn update_kind(function: Rmw, scalar: Scalar) -> Op {
+/// An update of this kind, see [`Op::update`], and how it is announced.
+const fn update_kind(function: Rmw, scalar: Scalar) -> (Kind, Op) {
     let op = AtomicOp::Update { order: Order::Relaxed, scalar, function, operand: 0 };
-    Op::new(ObjectId::NONE, Action::Atomic(op))
+    let op = Op::new(ObjectId::NONE, Action::Atomic(op));
+    (Kind::of(op), op)
 }
 
 #[inline(always)]
@@ -139,7 +140,7 @@ macro_rules! atomic_type {
             #[track_caller]
             pub fn load(&self, order: Ordering) -> $type {
                 let order_of_load = load_order(order);
-                match self.access(|object| Op::load(object, order_of_load), Site::caller()) {
+                match self.access(Op::load(ObjectId::NONE, order_of_load), Site::caller()) {
                     Some(effect) => ($value)(value(effect)),
                     None => self.inner.load(order),
                 }
@@ -153,8 +154,8 @@ macro_rules! atomic_type {
             #[track_caller]
             pub fn store(&self, value: $type, order: Ordering) {
                 let (order_of_store, bits) = (store_order(order), ($bits)(value));
-                let make = |object| Op::store(object, order_of_store, bits);
-                if self.access(make, Site::caller()).is_none() {
+                let op = Op::store(ObjectId::NONE, order_of_store, bits);
+                if self.access(op, Site::caller()).is_none() {
                     self.inner.store(value, order);
                 }
             }
@@ -166,7 +167,7 @@ macro_rules! atomic_type {
             #[inline]
             #[track_caller]
             pub fn swap(&self, value: $type, order: Ordering) -> $type {
-                const KIND: Op = update_kind(Rmw::Swap, $scalar);
+                const KIND: &(Kind, Op) = &update_kind(Rmw::Swap, $scalar);
                 match self.compute(KIND, ($bits)(value), order, Site::caller()) {
                     Some(old) => old,
                     None => self.inner.swap(value, order),
@@ -208,7 +209,7 @@ macro_rules! atomic_type {
                 let site = Site::caller();
                 if port::spurious(site) {
                     let order = failure_order(failure);
-                    let effect = self.access(|object| Op::load(object, order), site);
+                    let effect = self.access(Op::load(ObjectId::NONE, order), site);
                     return Err(effect.map_or(current, |effect| ($value)(value(effect))));
                 }
                 self.exchange(true, current, new, (success, failure), site)
@@ -295,8 +296,8 @@ macro_rules! atomic_type {
             }
 
             #[inline(always)]
-            fn access(&self, make: impl FnOnce(ObjectId) -> Op, site: Site) -> Option<Effect> {
-                port::operate(Kind::Atomic, &self.name, || Some(self.begin()), make, site)
+            fn access(&self, op: Op, site: Site) -> Option<Effect> {
+                port::operate(Kind::Atomic, &self.name, || Some(self.begin()), op, site)
             }
 
             /// What the variable holds when a run first uses it.
@@ -307,13 +308,13 @@ macro_rules! atomic_type {
             #[inline(always)]
             fn compute(
                 &self,
-                kind: Op,
+                kind: &'static (Kind, Op),
                 operand: u64,
                 order: Ordering,
                 site: Site,
             ) -> Option<$type> {
-                let order = translate(order);
-                match self.access(|object| Op::update(kind, object, order, operand), site) {
+                let op = Op::update(&kind.1, translate(order), operand);
+                match port::operate(kind.0, &self.name, || Some(self.begin()), op, site) {
                     Some(effect) => Some(($value)(value(effect))),
                     None => None,
                 }
@@ -331,8 +332,8 @@ macro_rules! atomic_type {
             ) -> Option<Result<$type, $type>> {
                 let orders = (translate(orders.0), failure_order(orders.1));
                 let (expected, new) = (($bits)(current), ($bits)(new));
-                let make = |object| Op::compare_exchange(object, orders, weak, expected, new);
-                let effect = self.access(make, site)?;
+                let op = Op::compare_exchange(ObjectId::NONE, orders, weak, expected, new);
+                let effect = self.access(op, site)?;
                 Some(exchanged(effect).map($value).map_err($value))
             }
         }
@@ -373,7 +374,7 @@ macro_rules! computing_methods {
             #[inline]
             #[track_caller]
             pub fn $method(&self, value: $type, order: Ordering) -> $type {
-                const KIND: Op = update_kind(Rmw::$function, $scalar);
+                const KIND: &(Kind, Op) = &update_kind(Rmw::$function, $scalar);
                 match self.compute(KIND, ($bits)(value), order, Site::caller()) {
                     Some(old) => old,
                     None => self.inner.$method(value, order),
@@ -509,7 +510,7 @@ macro_rules! address_methods {
             )]
             #[track_caller]
             pub fn $method(&self, val: usize, order: Ordering) -> *mut T {
-                const KIND: Op = update_kind(Rmw::$function, Scalar::Pointer);
+                const KIND: &(Kind, Op) = &update_kind(Rmw::$function, Scalar::Pointer);
                 if let Some(old) = self.compute(KIND, val as u64, order, Site::caller()) {
                     return old;
                 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use raddle_core::{Action, BarrierOp, Effect, Op, Site};
+use raddle_core::{Action, BarrierOp, Effect, ObjectId, Op, Site};
 use raddle_engine::Initial;
 use raddle_runtime::port::{self, Kind, Name};
 
@@ -71,7 +71,7 @@ impl Barrier {
             Kind::Any,
             &self.name,
             initial,
-            |object| Op::new(object, Action::Barrier(op)),
+            Op::new(ObjectId::NONE, Action::Barrier(op)),
             site,
         )
     }

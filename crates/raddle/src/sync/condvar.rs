@@ -183,8 +183,7 @@ impl Condvar {
     fn submit(&self, op: CondvarOp, site: Site) -> Option<Effect> {
         let op = Op::new(ObjectId::NONE, Action::Condvar(op));
         let kind = Kind::of(op);
-        let make = |object| op.on(object);
-        port::operate(kind, &self.name, || Some(Initial::Condvar), make, site)
+        port::operate(kind, &self.name, || Some(Initial::Condvar), op, site)
     }
 }
 

@@ -149,7 +149,7 @@ impl<T: ?Sized> Mutex<T> {
     #[inline(always)]
     fn submit(&self, kind: Kind, op: Op, site: Site) -> Option<Effect> {
         // `move`, or the site would be put into memory for what is done once in a run.
-        port::operate(kind, &self.name, move || self.begin(site), |object| op.on(object), site)
+        port::operate(kind, &self.name, move || self.begin(site), op, site)
     }
 
     /// The run under way uses the mutex for the first time. `None` if somebody outside holds it.
@@ -331,7 +331,7 @@ impl<T: ?Sized> Mutex<T> {
         }
         // SAFETY: called by the guard, which has the hold.
         let site = unsafe { (*self.hold.get()).site };
-        port::submit(UNLOCK.on(object), site);
+        port::submit(Kind::Unlock, UNLOCK.on(object), site);
     }
 
     /// A guard ends while some thread of the run is unwinding.

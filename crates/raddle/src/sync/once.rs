@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use raddle_core::{Action, Effect, OnceOp, Op, Site};
+use raddle_core::{Action, Effect, ObjectId, OnceOp, Op, Site};
 use raddle_engine::Initial;
 use raddle_runtime::port::{self, Kind, Name};
 
@@ -187,7 +187,7 @@ impl Course {
             Kind::Any,
             &self.name,
             initial,
-            |object| Op::new(object, Action::Once(op)),
+            Op::new(ObjectId::NONE, Action::Once(op)),
             site,
         )
     }

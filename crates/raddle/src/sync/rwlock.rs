@@ -7,7 +7,7 @@ use std::ops::{Deref, DerefMut};
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 
-use raddle_core::{Action, Effect, Op, RwLockOp, Site};
+use raddle_core::{Action, Effect, ObjectId, Op, RwLockOp, Site};
 use raddle_engine::Initial;
 use raddle_runtime::Origin;
 use raddle_runtime::port::{self, Kind, Name};
@@ -154,7 +154,7 @@ impl<T: ?Sized> RwLock<T> {
             Kind::Any,
             &self.name,
             move || self.begin(site),
-            |object| Op::new(object, Action::RwLock(op)),
+            Op::new(ObjectId::NONE, Action::RwLock(op)),
             site,
         )
     }
@@ -281,7 +281,7 @@ impl<G> Held<G> {
         let Held::InRun { run, site } = *self else { return };
         if run == port::run_number() {
             if let Some(object) = name.known() {
-                port::submit(Op::new(object, Action::RwLock(op)), site);
+                port::submit(Kind::Any, Op::new(object, Action::RwLock(op)), site);
             }
         }
     }

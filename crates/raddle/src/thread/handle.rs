@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use raddle_core::{Action, Effect, Op, ParkOp, Site, ThreadId as Id};
-use raddle_runtime::port;
+use raddle_runtime::port::{self, Kind};
 
 use super::belongings;
 
@@ -77,7 +77,7 @@ pub fn park_timeout(dur: Duration) {
 }
 
 fn submit(thread: Id, op: ParkOp, site: Site) -> Effect {
-    port::submit(Op::new(port::parker(thread, site), Action::Park(op)), site)
+    port::submit(Kind::Any, Op::new(port::parker(thread, site), Action::Park(op)), site)
 }
 
 impl Thread {

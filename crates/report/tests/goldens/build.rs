@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use expect_test::Expect;
 use raddle_core::{
-    Action, Effect, Event, EventId, Failure, Finding, MemoryModel, ObjectId, ObjectInfo,
-    ObjectKind, Op, Panic, Pending, Report, Site, ThreadId, ThreadInfo, ThreadOp, Trace, Verdict,
+    Action, Effect, EventId, Failure, Finding, MemoryModel, ObjectId, ObjectInfo, ObjectKind, Op,
+    Panic, Pending, Report, Site, ThreadId, ThreadInfo, ThreadOp, Trace, Verdict,
 };
 
 use raddle_report::Paint;
@@ -60,7 +60,7 @@ impl Build {
         let thread = ThreadId(thread);
         let index = self.trace.events.iter().filter(|e| e.id.thread == thread).count() as u32;
         let id = EventId { thread, index };
-        self.trace.events.push(Event { id, op: Op::new(object, action), effect, site });
+        self.trace.events.add(id, &Op::new(object, action), effect, site);
     }
 
     pub(crate) fn ends(&mut self, thread: u32) {

@@ -12,29 +12,44 @@ use crate::epoch;
 ///
 /// `const fn new` cannot tell anybody of a new object, so it is declared when it is first used in a
 /// run, and again in the next.
-#[derive(Debug, Default)]
-pub struct Name(pub(super) AtomicU64);
+///
+/// It is the number of the run, plus that of the object in it.
+#[derive(Debug)]
+pub struct Name(AtomicU64);
 
-/// Object numbers take this many bits of a [`Name`], the run the others.
-pub(super) const OBJECT_BITS: u32 = 24;
+/// The name of an object that no run uses. No run has such a number, and nor has the absence of one.
+const UNUSED: u64 = u64::MAX;
+
+impl Default for Name {
+    fn default() -> Name {
+        Name::new()
+    }
+}
 
 impl Name {
     /// The name of an object not used in any run yet.
     pub const fn new() -> Name {
-        Name(AtomicU64::new(0))
+        Name(AtomicU64::new(UNUSED))
     }
 
     /// The object in the current run, if it was used in it.
-    #[inline]
+    #[inline(always)]
     pub fn known(&self) -> Option<ObjectId> {
-        let known = self.0.load(Ordering::Relaxed);
-        let here = run_number();
-        (here != 0 && known >> OBJECT_BITS == here).then_some(number(known))
+        self.in_run(run_number())
+    }
+
+    /// The object in the run of this number, if it was used in it last. Never for the number zero, which
+    /// is no run's.
+    #[inline(always)]
+    pub(super) fn in_run(&self, run: u64) -> Option<ObjectId> {
+        // What is left is the object, or more than that if it was another run.
+        let object = self.0.load(Ordering::Relaxed) ^ run;
+        if object < epoch::STEP { Some(ObjectId(object as u32)) } else { None }
     }
 
     /// Makes the object new to the current run again.
     pub fn forget(&self) {
-        self.0.store(0, Ordering::Relaxed);
+        self.0.store(UNUSED, Ordering::Relaxed);
     }
 
     /// To be called outside a run, by whoever has just taken hold of the object there.
@@ -53,7 +68,7 @@ impl Name {
     #[inline]
     pub fn is_new(&self) -> bool {
         // As in `is_unused`.
-        self.0.load(Ordering::SeqCst) == 0
+        self.0.load(Ordering::SeqCst) == UNUSED
     }
 
     /// To be called outside a run, by whoever has just taken hold of the object there: whether no
@@ -62,7 +77,7 @@ impl Name {
     pub fn is_unused(&self) -> bool {
         // Pairs with `claim`: of a run and an outsider that meet, at least one sees the other.
         let known = self.0.load(Ordering::SeqCst);
-        known == 0 || !epoch::is_foreign(known >> OBJECT_BITS, 0)
+        known == UNUSED || !epoch::is_foreign(known, 0)
     }
 
     /// Makes the object known to the current run.
@@ -72,7 +87,7 @@ impl Name {
         port: &Port,
         initial: impl FnOnce() -> Option<Initial>,
         site: Site,
-    ) -> u64 {
+    ) -> ObjectId {
         self.claim(port, site);
         let Some(initial) = initial() else {
             self.forget();
@@ -81,36 +96,27 @@ impl Name {
         let (run, entries) = port.get();
         // SAFETY: both were set together by `connect`, for a run that has not ended.
         let object = unsafe { (entries.declare)(run, initial, site) };
-        assert!(object.0 < 1 << OBJECT_BITS, "more than 16 million objects in one run");
+        assert!(u64::from(object.0) < epoch::STEP, "more than 16 million objects in one run");
         if port.ways.get().heap {
             let address = std::ptr::from_ref(self).addr();
             // SAFETY: as above.
             unnoted(|| unsafe { (entries.born)(run, object, address) });
         }
-        let name = port.epoch.get() << OBJECT_BITS | u64::from(object.0);
-        self.0.store(name, Ordering::Relaxed);
-        name
+        self.0.store(port.epoch.get() | u64::from(object.0), Ordering::Relaxed);
+        object
     }
 
     /// Marks the object as used by the current run, before anybody looks at its state.
     fn claim(&self, port: &Port, site: Site) {
         let known = self.0.load(Ordering::Relaxed);
         let mine = port.epoch.get();
-        let foreign = known != 0 && epoch::is_foreign(known >> OBJECT_BITS, mine);
+        let foreign = known != UNUSED && epoch::is_foreign(known, mine);
         let claimed = !foreign
-            && self
-                .0
-                .compare_exchange(known, mine << OBJECT_BITS, Ordering::SeqCst, Ordering::SeqCst)
-                .is_ok();
+            && self.0.compare_exchange(known, mine, Ordering::SeqCst, Ordering::SeqCst).is_ok();
         if !claimed {
             shared(site)
         }
     }
-}
-
-/// The object in a name.
-pub(super) fn number(name: u64) -> ObjectId {
-    ObjectId(name as u32 & ((1 << OBJECT_BITS) - 1))
 }
 
 #[cold]

@@ -3,9 +3,9 @@
 use std::any::Any;
 use std::rc::Rc;
 
-use raddle_core::{Action, Chooser, Effect, ObjectId, Op, Site, ThreadId, ThreadOp, Token};
+use raddle_core::{Chooser, Effect, ObjectId, Op, Site, ThreadId, Token};
 use raddle_engine::known::{
-    AnyOp, AtomicOp, ChannelOp, JoinOp, LockOp, NotifyOp, ReceiveOp, SendOp, UnlockOp,
+    AddOp, AnyOp, AtomicOp, ChannelOp, JoinOp, LockOp, NotifyOp, ReceiveOp, SendOp, UnlockOp,
 };
 use raddle_engine::{Engine, Initial, Memory};
 
@@ -31,6 +31,7 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         submit: [
             Self::submit_entry,
             Self::submit_atomic_entry,
+            Self::submit_add_entry,
             Self::submit_lock_entry,
             Self::submit_unlock_entry,
             Self::submit_notify_entry,
@@ -69,36 +70,33 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         pulse: Self::pulse_entry,
     };
 
-    /// The engine, as the port told it.
-    #[inline(always)]
-    fn told(&self, engine: *mut ()) -> *mut Engine<M, C> {
-        if cfg!(debug_assertions) { self.engine } else { engine as *mut Engine<M, C> }
-    }
-
     erased! {
         fn submit_entry(run, head: u64, first: u64, second: u64, site: Site, engine: *mut ()) -> Effect {
-            run.submit::<AnyOp>(run.told(engine), head, first, second, site)
+            run.submit::<AnyOp>(told(run.engine, engine), head, first, second, site)
         }
         fn submit_atomic_entry(run, head: u64, first: u64, second: u64, site: Site, engine: *mut ()) -> Effect {
-            run.submit::<AtomicOp>(run.told(engine), head, first, second, site)
+            run.submit::<AtomicOp>(told(run.engine, engine), head, first, second, site)
+        }
+        fn submit_add_entry(run, head: u64, first: u64, second: u64, site: Site, engine: *mut ()) -> Effect {
+            run.submit::<AddOp>(told(run.engine, engine), head, first, second, site)
         }
         fn submit_lock_entry(run, head: u64, first: u64, second: u64, site: Site, engine: *mut ()) -> Effect {
-            run.submit::<LockOp>(run.told(engine), head, first, second, site)
+            run.submit::<LockOp>(told(run.engine, engine), head, first, second, site)
         }
         fn submit_unlock_entry(run, head: u64, first: u64, second: u64, site: Site, engine: *mut ()) -> Effect {
-            run.submit::<UnlockOp>(run.told(engine), head, first, second, site)
+            run.submit::<UnlockOp>(told(run.engine, engine), head, first, second, site)
         }
         fn submit_notify_entry(run, head: u64, first: u64, second: u64, site: Site, engine: *mut ()) -> Effect {
-            run.submit::<NotifyOp>(run.told(engine), head, first, second, site)
+            run.submit::<NotifyOp>(told(run.engine, engine), head, first, second, site)
         }
         fn submit_send_entry(run, head: u64, first: u64, second: u64, site: Site, engine: *mut ()) -> Effect {
-            run.submit::<SendOp>(run.told(engine), head, first, second, site)
+            run.submit::<SendOp>(told(run.engine, engine), head, first, second, site)
         }
         fn submit_receive_entry(run, head: u64, first: u64, second: u64, site: Site, engine: *mut ()) -> Effect {
-            run.submit::<ReceiveOp>(run.told(engine), head, first, second, site)
+            run.submit::<ReceiveOp>(told(run.engine, engine), head, first, second, site)
         }
         fn submit_channel_entry(run, head: u64, first: u64, second: u64, site: Site, engine: *mut ()) -> Effect {
-            run.submit::<ChannelOp>(run.told(engine), head, first, second, site)
+            run.submit::<ChannelOp>(told(run.engine, engine), head, first, second, site)
         }
         fn declare_entry(run, initial: Initial, site: Site) -> ObjectId {
             run.with_engine(|engine| engine.declare(run.thread.get(), initial, site))
@@ -136,7 +134,7 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         }
         fn join_entry(run, thread: ThreadId, site: Site) {
             let life = run.with_engine(|engine| engine.life(thread));
-            let op = Op::new(life, Action::Thread(ThreadOp::Join));
+            let op = Op::JOIN.on(life);
             let [head, first, second] = op.into_words();
             run.submit::<JoinOp>(run.engine, head, first, second, site);
         }
@@ -181,6 +179,7 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         fn panicked_entry(run) {
             run.crew.extras.get().unwinding.borrow_mut().push(run.thread.get());
             if !run.phase.get().is_over() {
+                run.with_engine(Engine::end_lease);
                 run.phase.set(Phase::Unwinding);
             }
         }
@@ -213,4 +212,10 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
             })
         }
     }
+}
+
+/// The engine, as the port told it; where nothing is optimised, as the run knows it.
+#[inline(always)]
+fn told<E>(known: *mut E, told: *mut ()) -> *mut E {
+    if cfg!(debug_assertions) { known } else { told.cast() }
 }

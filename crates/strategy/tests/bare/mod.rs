@@ -102,7 +102,7 @@ pub(crate) fn trace(program: &Bare, past: &[Event]) -> Trace {
         site: Site::UNKNOWN,
     };
     Trace {
-        events: past.to_vec(),
+        events: past.to_vec().into(),
         threads: (0..program.len()).map(thread).collect(),
         objects: vec![object; 16],
         ..Trace::default()

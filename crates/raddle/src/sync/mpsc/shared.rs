@@ -70,7 +70,7 @@ impl<T> Shared<T> {
     #[inline(always)]
     pub(super) fn submit(&self, kind: Kind, op: Op, site: Site) -> Effect {
         let begin = || Some(self.begin());
-        match port::operate(kind, &self.name, begin, |object| op.on(object), site) {
+        match port::operate(kind, &self.name, begin, op, site) {
             Some(effect) => effect,
             None => elsewhere(),
         }
@@ -172,13 +172,7 @@ impl<T> Shared<T> {
         let here = self.is_here();
         if here && self.cloned.load(Ordering::Relaxed) {
             let initial = || Some(Initial::Atomic(Scalar::U64, 0));
-            port::operate(
-                Kind::Atomic,
-                &self.departures,
-                initial,
-                |object| DEPART.on(object),
-                site,
-            );
+            port::operate(Kind::Add, &self.departures, initial, DEPART, site);
         }
         let last = self.senders.fetch_sub(1, Ordering::AcqRel) == 1;
         if here && last {
