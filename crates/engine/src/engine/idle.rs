@@ -3,7 +3,7 @@
 
 use raddle_core::{Chooser, Plan};
 
-use super::{Engine, NOBODY};
+use super::{Engine, Lease, NOBODY};
 use crate::{Family, Memory};
 
 /// An engine without a chooser.
@@ -28,7 +28,7 @@ impl<M: Memory> Idle<M> {
 impl<M: Memory, C> Engine<M, C> {
     /// Whether it is worth to be kept when it is not needed.
     pub fn is_small(&self) -> bool {
-        self.trace.events.capacity() <= MOST_EVENTS
+        self.trace.events.count() + self.trace.events.room() <= MOST_EVENTS
             && self.trace.plain.capacity() <= MOST_EVENTS
             && self.plan.prefix.capacity() <= MOST_EVENTS
             && self.threads.len() <= MOST_THREADS
@@ -76,7 +76,7 @@ impl<M: Memory, C> Engine<M, C> {
             stale: self.stale,
             trace: self.trace,
             running: self.running,
-            lease: 0,
+            lease: Lease::NONE,
             creator: NOBODY,
             ended: NOBODY,
             alive: 0,
