@@ -15,6 +15,7 @@ mod entries;
 mod extras;
 mod heap;
 mod keep;
+mod names;
 mod panicked;
 mod teardown;
 
@@ -45,34 +46,6 @@ impl<B: Backend> Crew<B> {
             ways: options.ways(),
             options,
         }
-    }
-
-    fn call_thread(&self, thread: ThreadId, name: &str) {
-        let mut names = self.thread_names.borrow_mut();
-        let run = port::run_number();
-        match names.iter_mut().find(|known| known.0 == thread) {
-            // Most programs give the same names in every run.
-            Some(known) if known.1 == name => known.2 = run,
-            Some(known) => (known.1, known.2) = (name.to_owned(), run),
-            None => names.push((thread, name.to_owned(), run)),
-        }
-    }
-
-    /// What the program called its threads in this run.
-    pub(crate) fn thread_names(&self, run: u64) -> Vec<(ThreadId, String)> {
-        let names = self.thread_names.borrow();
-        let here = names.iter().filter(|known| known.2 == run);
-        here.map(|known| (known.0, known.1.clone())).collect()
-    }
-
-    fn call_object(&self, object: ObjectId, name: &str) {
-        let mut names = self.extras.get().object_names.borrow_mut();
-        names.retain(|known| known.0 != object);
-        names.push((object, name.to_owned()));
-    }
-
-    pub(crate) fn object_names(&self) -> Vec<(ObjectId, String)> {
-        self.extras.look().object_names.borrow().clone()
     }
 
     /// The crew is not needed any more, and no run is under way.
