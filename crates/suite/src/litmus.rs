@@ -8,18 +8,21 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use raddle::{Config, Memory, Verdict as Result};
+use raddle_testkit::litmus::Code;
 use raddle_testkit::litmus::table::{MORE, TESTS, Test, Verdict};
-use raddle_testkit::litmus::{Code, Outcome};
 
 mod body;
 #[cfg(feature = "rivals")]
 mod loom;
 mod ours;
+mod script;
 pub(crate) mod speed;
+
+use script::{Record, Script};
 
 /// What a search found out about a program.
 pub(crate) struct Found {
-    outcomes: BTreeSet<Outcome>,
+    records: BTreeSet<Record>,
     pub(crate) graphs: u64,
     pub(crate) executions: u64,
     pub(crate) elapsed: Duration,
@@ -43,11 +46,16 @@ pub(crate) fn table() -> std::result::Result<(String, bool), String> {
     let rows = TESTS.iter().chain(MORE).map(Row::from).chain(adds);
     for row in rows {
         let code: Code = row.code.parse().map_err(|error| format!("{}: {error}", row.name))?;
-        let found = search(&Arc::new(code))?;
-        let verdict = row.outcome.map(|(outcome, _)| {
-            let is_seen = found.outcomes.iter().any(|seen| seen.matches(outcome));
-            if is_seen { Verdict::Allowed } else { Verdict::Forbidden }
-        });
+        let script = Arc::new(Script::new(code)?);
+        let found = search(&script)?;
+        let verdict = match row.outcome {
+            Some((outcome, _)) => {
+                let wanted = script.wanted(outcome)?;
+                let is_seen = found.records.iter().any(|seen| seen.is(&wanted));
+                Some(if is_seen { Verdict::Allowed } else { Verdict::Forbidden })
+            }
+            None => None,
+        };
         let expected = word(row.outcome.map(|(_, verdict)| verdict), row.graphs as u64);
         let found_word = word(verdict, found.graphs);
         let mark = if expected == found_word { "" } else { "  DIFFERS" };
@@ -90,25 +98,25 @@ fn word(verdict: Option<Verdict>, graphs: u64) -> String {
 }
 
 /// Runs every execution of a program.
-pub(crate) fn search(code: &Arc<Code>) -> std::result::Result<Found, String> {
+pub(crate) fn search(script: &Arc<Script>) -> std::result::Result<Found, String> {
     let seen = Arc::new(Mutex::new(BTreeSet::new()));
     let config = Config::new().memory(Memory::Rc11).strategy("dfs").runs(u64::MAX);
     let report = {
-        let (seen, code) = (seen.clone(), code.clone());
+        let (seen, script) = (seen.clone(), script.clone());
         config.unlimited_time().name("litmus").run(move || {
-            let outcome = ours::execute(&code);
-            seen.lock().expect("nobody panics").insert(outcome);
+            let record = ours::execute(&script);
+            seen.lock().expect("nobody panics").insert(record);
         })
     };
     match report.verdict {
         Result::Exhausted | Result::NothingToExplore => {}
         Result::Bounded(_) | Result::Sampled | Result::Failed(_) => {
-            return Err(format!("{code}: {}", raddle::text(&report)));
+            return Err(format!("{}: {}", script.code, raddle::text(&report)));
         }
     }
-    let outcomes = std::mem::take(&mut *seen.lock().expect("nobody panics"));
+    let records = std::mem::take(&mut *seen.lock().expect("nobody panics"));
     let (graphs, executions) = (report.classes, report.executions);
-    Ok(Found { outcomes, graphs, executions, elapsed: report.elapsed })
+    Ok(Found { records, graphs, executions, elapsed: report.elapsed })
 }
 
 #[cfg(test)]

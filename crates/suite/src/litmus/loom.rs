@@ -11,7 +11,7 @@ use crate::exhaustive::search::{End, Searched};
 super::body::body!(loom);
 
 /// Searches for at most so long; tells the outcomes too.
-pub(super) fn search(code: &Arc<Code>, limit: Duration) -> (Searched, BTreeSet<Outcome>) {
+pub(super) fn search(script: &Arc<Script>, limit: Duration) -> (Searched, BTreeSet<Record>) {
     let runs = Arc::new(Counter::new(0));
     let seen = Arc::new(Mutex::new(BTreeSet::new()));
     let mut builder = ::loom::model::Builder::new();
@@ -20,12 +20,12 @@ pub(super) fn search(code: &Arc<Code>, limit: Duration) -> (Searched, BTreeSet<O
     builder.checkpoint_interval = 16;
     let start = Instant::now();
     let checked = {
-        let (code, runs, seen) = (code.clone(), runs.clone(), seen.clone());
+        let (script, runs, seen) = (script.clone(), runs.clone(), seen.clone());
         catch_unwind(AssertUnwindSafe(|| {
             builder.check(move || {
                 runs.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-                let outcome = execute(&code);
-                seen.lock().expect("nobody panics").insert(outcome);
+                let record = execute(&script);
+                seen.lock().expect("nobody panics").insert(record);
             });
         }))
     };
@@ -34,7 +34,7 @@ pub(super) fn search(code: &Arc<Code>, limit: Duration) -> (Searched, BTreeSet<O
         Ok(()) if start.elapsed() >= limit => End::Cut,
         Ok(()) => End::Complete,
     };
-    let outcomes = std::mem::take(&mut *seen.lock().expect("nobody panics"));
+    let records = std::mem::take(&mut *seen.lock().expect("nobody panics"));
     let runs = runs.load(std::sync::atomic::Ordering::Relaxed);
-    (Searched { runs, end, classes: None, seen: None }, outcomes)
+    (Searched { runs, end, classes: None, seen: None }, records)
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use raddle_testkit::litmus::Code;
 use raddle_testkit::litmus::table::{MORE, TESTS, Test, Verdict};
 
+use super::script::Script;
 use crate::child::{Child, Service, Started, Subject, this_executable};
 use crate::exhaustive::search::{End, Prepared, Searched};
 use crate::exhaustive::{Effort, Lane, compare_lanes, ratio};
@@ -30,24 +31,25 @@ pub(crate) fn prepare(engine: &str, name: &str) -> Result<Prepared, String> {
     let test = tests().find(|test| test.name == name);
     let test = test.ok_or_else(|| format!("no litmus test `{name}`"))?;
     let code: Code = test.code.parse().map_err(|error| format!("{name}: {error}"))?;
-    let code = Arc::new(code);
+    let script = Arc::new(Script::new(code)?);
+    let wanted = script.wanted(test.outcome)?;
     match engine {
         "raddle" => Ok(Prepared::Ready(Box::new(move |_| {
-            let found = super::search(&code)?;
-            let seen = found.outcomes.iter().any(|seen| seen.matches(test.outcome));
+            let found = super::search(&script)?;
+            let seen = found.records.iter().any(|seen| seen.is(&wanted));
             let (runs, classes) = (found.executions, Some(found.graphs));
             Ok(Searched { runs, end: End::Complete, classes, seen: Some(seen) })
         }))),
         #[cfg(feature = "rivals")]
         "loom" => {
-            if code.threads.len() + 1 > ::loom::MAX_THREADS {
+            if script.code.threads.len() + 1 > ::loom::MAX_THREADS {
                 return Ok(Prepared::Cannot(format!("max {} threads", ::loom::MAX_THREADS)));
             }
             // A failure is told by the answer.
             std::panic::set_hook(Box::new(|_| {}));
             Ok(Prepared::Ready(Box::new(move |limit| {
-                let (searched, outcomes) = super::loom::search(&code, limit);
-                let seen = outcomes.iter().any(|seen| seen.matches(test.outcome));
+                let (searched, records) = super::loom::search(&script, limit);
+                let seen = records.iter().any(|seen| seen.is(&wanted));
                 Ok(Searched { seen: Some(seen), ..searched })
             })))
         }

@@ -1,0 +1,118 @@
+//! A litmus test made ready to be run: the names of its variables are known, and what an execution saw
+//! needs no memory of its own. Otherwise the shortest tests would mostly measure that.
+
+use raddle_testkit::litmus::{Code, Instruction};
+
+/// Reads of one thread at most.
+const READS: usize = 4;
+/// Reads of all threads at most.
+const ALL_READS: usize = 8;
+const VARIABLES: usize = 4;
+
+/// A test, ready to be run.
+pub(crate) struct Script {
+    pub(super) code: Code,
+    pub(super) variables: Vec<char>,
+}
+
+impl Script {
+    pub(crate) fn new(code: Code) -> Result<Script, String> {
+        let variables = code.variables();
+        let reads = code.threads.iter().map(|thread| reads_in(thread));
+        let (most, all) = (reads.clone().max().unwrap_or(0), reads.sum::<usize>());
+        if most > READS || all > ALL_READS || variables.len() > VARIABLES {
+            return Err(format!("{code}: too large for a litmus test"));
+        }
+        Ok(Script { code, variables })
+    }
+
+    /// Where a variable is.
+    pub(super) fn place(&self, name: char) -> usize {
+        let place = self.variables.iter().position(|&known| known == name);
+        place.expect("raddle invariant broken: all variables are known")
+    }
+
+    /// The outcome that `text` describes, as [`Outcome::matches`](raddle_testkit::litmus::Outcome::matches)
+    /// reads it.
+    pub(super) fn wanted(&self, text: &str) -> Result<Wanted, String> {
+        let number = |word: &str| {
+            word.parse::<u64>().map_err(|_| format!("`{word}` in `{text}` is no number"))
+        };
+        let mut wanted = Wanted { read: Vec::new(), last: Vec::new() };
+        let mut reads = 0..ALL_READS;
+        for word in text.split_whitespace() {
+            match word.split_once('=') {
+                Some((variable, value)) => {
+                    let variable = variable.chars().next().unwrap_or(' ');
+                    wanted.last.push((self.place(variable), number(value)?));
+                }
+                None => {
+                    let place = reads.next().ok_or_else(|| format!("too many reads: `{text}`"))?;
+                    if word != "_" {
+                        wanted.read.push((place, number(word)?));
+                    }
+                }
+            }
+        }
+        Ok(wanted)
+    }
+}
+
+/// What an outcome has to be like.
+pub(super) struct Wanted {
+    /// Which reads read what.
+    read: Vec<(usize, u64)>,
+    /// Which variables hold what in the end.
+    last: Vec<(usize, u64)>,
+}
+
+fn reads_in(thread: &[Instruction]) -> usize {
+    thread.iter().filter(|instruction| instruction.reads()).count()
+}
+
+/// What a thread read.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Reads {
+    values: [u64; READS],
+    count: usize,
+}
+
+impl Reads {
+    pub(super) fn push(&mut self, value: u64) {
+        self.values[self.count] = value;
+        self.count += 1;
+    }
+
+    pub(super) fn last(&self) -> Option<u64> {
+        self.values[..self.count].last().copied()
+    }
+}
+
+/// What an execution saw.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(super) struct Record {
+    /// Thread by thread; `None` for what was not executed.
+    read: [Option<u64>; ALL_READS],
+    /// In the end, by place of the variable.
+    last: [u64; VARIABLES],
+}
+
+impl Record {
+    /// Takes down what the thread number `thread` read.
+    pub(super) fn take(&mut self, script: &Script, thread: usize, reads: Reads) {
+        let threads = &script.code.threads;
+        let before: usize = threads[..thread].iter().map(|earlier| reads_in(earlier)).sum();
+        for (slot, value) in self.read[before..].iter_mut().zip(&reads.values[..reads.count]) {
+            *slot = Some(*value);
+        }
+    }
+
+    pub(super) fn is(&self, wanted: &Wanted) -> bool {
+        wanted.read.iter().all(|&(place, value)| self.read[place] == Some(value))
+            && wanted.last.iter().all(|&(place, value)| self.last[place] == value)
+    }
+
+    pub(super) fn end_with(&mut self, place: usize, value: u64) {
+        self.last[place] = value;
+    }
+}
