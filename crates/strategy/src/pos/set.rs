@@ -371,13 +371,13 @@ mod tests {
 
     #[test]
     fn sets_of_one_word_are_sets() {
-        agrees::<Word<SHORT>>(SHORT, if cfg!(miri) { 200 } else { 20_000 });
-        agrees::<Word<LONG>>(LONG, if cfg!(miri) { 200 } else { 20_000 });
+        agrees::<Word<SHORT>>(SHORT, if cfg!(miri) { 40 } else { 20_000 });
+        agrees::<Word<LONG>>(LONG, if cfg!(miri) { 40 } else { 20_000 });
     }
 
     #[test]
     fn wide_sets_are_sets() {
-        agrees::<Wide>(64, if cfg!(miri) { 100 } else { 5_000 });
-        agrees::<Wide>(300, if cfg!(miri) { 50 } else { 5_000 });
+        agrees::<Wide>(64, if cfg!(miri) { 30 } else { 5_000 });
+        agrees::<Wide>(300, if cfg!(miri) { 20 } else { 5_000 });
     }
 }
