@@ -60,7 +60,7 @@ impl Options {
 
 /// Runs programs on coroutines.
 pub struct Runtime<B: Backend> {
-    /// `None` during a run, and once a thread got stuck.
+    /// `None` once a thread got stuck.
     crew: Option<Box<Crew<B>>>,
     epochs: Epochs,
     _watchdog: Watchdog,
@@ -90,11 +90,20 @@ impl<B: Backend> Runtime<B> {
     pub fn object_names(&self) -> Vec<(ObjectId, String)> {
         self.crew.as_ref().map_or_else(Vec::new, |crew| crew.object_names())
     }
+
+    /// The stuck thread's stack may be referred to from anywhere.
+    #[cold]
+    fn abandon(&mut self) {
+        if let Some(crew) = self.crew.take() {
+            crew.abandon();
+        }
+    }
 }
 
 impl<B: Backend> Drop for Runtime<B> {
     fn drop(&mut self) {
-        if let Some(crew) = self.crew.take() {
+        // If raddle itself has panicked, a coroutine may be in the middle of its work: none is kept.
+        if let Some(crew) = self.crew.take().filter(|_| !std::thread::panicking()) {
             crew.rest();
         }
         port::blocks().free();
@@ -110,16 +119,11 @@ impl<B: Backend> Substrate for Runtime<B> {
         engine: &mut Engine<M, C>,
         program: &(dyn Fn() + Sync),
     ) -> Result<(), Stuck> {
-        // Away while it runs: if raddle itself panics, no coroutine goes on in the middle of its work.
-        let crew = self.crew.take();
-        let mut crew = crew.expect("raddle invariant broken: run after a stuck thread");
+        let crew = self.crew.as_mut().expect("raddle invariant broken: run after a stuck thread");
         let epoch = self.epochs.next();
-        let result = Run::new(engine, &mut crew, program).execute(epoch);
-        match result {
-            // Nothing is there that would have to be dropped.
-            Ok(()) => std::mem::forget(self.crew.replace(crew)),
-            // The stuck thread's stack may be referred to from anywhere.
-            Err(_) => crew.abandon(),
+        let result = Run::new(engine, crew, program).execute(epoch);
+        if result.is_err() {
+            self.abandon();
         }
         result
     }
