@@ -33,6 +33,9 @@ use crate::{Explorer, Refusal};
 /// A run that has come to where another was may make so many steps to its end.
 const NEAR: u32 = 64;
 
+/// A memory of more beginnings is not kept after the search.
+const MOST_KEPT: usize = 1024;
+
 /// The search.
 #[derive(Clone, Debug, Default)]
 pub struct Graphs {
@@ -143,6 +146,15 @@ impl Explorer for Graphs {
         }
     }
 
+    fn renew(&self, used: &mut GraphsChooser) {
+        used.met.clear();
+        used.visited.clear();
+        used.standing = 0;
+        used.minds_ends = false;
+        used.refusal = None;
+        used.left = None;
+    }
+
     fn next(&mut self, plan: &mut Plan<GraphsChooser>) -> bool {
         if !self.branches.advance() {
             return false;
@@ -161,6 +173,12 @@ impl Explorer for Graphs {
             plan.then.minds_ends = true;
             plan.then.visited.clear();
             self.branches = Branches::default();
+        }
+    }
+
+    fn finish(&mut self, plan: &mut Plan<GraphsChooser>) {
+        if plan.then.visited.capacity() > MOST_KEPT {
+            plan.then.visited = HashSet::default();
         }
     }
 
