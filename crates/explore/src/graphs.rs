@@ -72,12 +72,16 @@ impl Chooser for GraphsChooser {
         let mut only = None;
         match at {
             Point::Thread(threads) => {
-                if !self.visited.insert(self.standing) {
+                let pending = |thread: &raddle_core::ThreadId| &threads.pending[thread.index()];
+                only = match threads.enabled {
+                    [_] => Some(0),
+                    enabled => enabled.iter().position(|thread| self.is_private(pending(thread))),
+                };
+                // Where there is one way to go, whether another run was here shows soon enough.
+                if only.is_none() && !self.visited.insert(self.standing) {
                     self.left = Some(NEAR);
                     return self.lead_out(at);
                 }
-                let pending = |thread: &raddle_core::ThreadId| &threads.pending[thread.index()];
-                only = threads.enabled.iter().position(|thread| self.is_private(pending(thread)));
             }
             Point::Value { by, bound } => {
                 self.refusal = Refusal::of_choice(by, *bound);

@@ -481,7 +481,7 @@ fn overflow_on_portable() {
 
     let options = Options::new("overflow");
     let mut engine = Engine::new(Sc, Family::default(), raddle_strategy::RoundRobin, 1000);
-    let _ = Runtime::<Portable>::new(options).execute(&mut engine, &|| {
+    let _ = Runtime::<Portable>::new(&options).execute(&mut engine, &|| {
         std::hint::black_box(recurse(0));
     });
 }

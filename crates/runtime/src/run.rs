@@ -48,9 +48,24 @@ impl<B: Backend> Crew<B> {
         }
     }
 
-    /// The crew is not needed any more, and no run is under way.
-    pub(crate) fn rest(self) {
-        self.backend.into_inner().keep();
+    /// Whether it can do a check with these options that another was made for.
+    pub(crate) fn can_serve(&self, options: &Options) -> bool {
+        self.options.stack_size == options.stack_size
+    }
+
+    /// Is used for another check.
+    pub(crate) fn serve(&mut self, options: &Options) {
+        self.ways = options.ways();
+        self.options.copy(options);
+    }
+
+    /// The crew is not needed any more, and no run is under way. Whether it should be kept.
+    pub(crate) fn rest(&mut self) -> bool {
+        if self.extras.are_used() {
+            self.extras = Extras::default();
+        }
+        self.thread_names.get_mut().clear();
+        self.backend.get_mut().is_worth_keeping()
     }
 
     pub(crate) fn abandon(self) {

@@ -1,5 +1,7 @@
 //! The substrate: a pool of coroutines that runs programs, one execution after another.
 
+use std::any::Any;
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
@@ -48,6 +50,18 @@ impl Options {
         }
     }
 
+    /// Becomes what `other` is, in the same memory.
+    pub(crate) fn copy(&mut self, other: &Options) {
+        self.name.clone_from(&other.name);
+        self.racy.clone_from(&other.racy);
+        self.stack_size = other.stack_size;
+        self.plain_accesses = other.plain_accesses;
+        self.spurious = other.spurious;
+        self.heap = other.heap;
+        self.joinable_panics = other.joinable_panics;
+        self.patience = other.patience;
+    }
+
     pub(crate) fn ways(&self) -> Ways {
         let plain = match (self.plain_accesses, self.racy.is_empty()) {
             (true, _) => Plain::Point,
@@ -56,6 +70,11 @@ impl Options {
         };
         Ways { plain, spurious: self.spurious > 0, heap: self.heap }
     }
+}
+
+thread_local! {
+    /// The crew of the last check, for the next: its coroutines wait for work.
+    static KEPT: Cell<Option<Box<dyn Any>>> = const { Cell::new(None) };
 }
 
 /// Runs programs on coroutines.
@@ -68,14 +87,25 @@ pub struct Runtime<B: Backend> {
 
 impl<B: Backend> Runtime<B> {
     /// A runtime without any coroutines yet, to be used on this OS thread.
-    pub fn new(options: Options) -> Runtime<B> {
+    pub fn new(options: &Options) -> Runtime<B> {
         panics::install_hook();
         #[cfg(unix)]
         crate::overflow::install_handler();
-        let backend = B::new(options.stack_size, coroutine::<B>);
         let watchdog = Watchdog::new(&options.name, options.patience);
-        let crew = Some(Box::new(Crew::new(backend, options)));
-        Runtime { crew, epochs: Epochs::default(), _watchdog: watchdog }
+        // Not at the end of the OS thread, when it is gone.
+        let kept = KEPT.try_with(Cell::take).ok().flatten();
+        let kept = kept.and_then(|kept| kept.downcast::<Crew<B>>().ok());
+        let crew = match kept.filter(|kept| kept.can_serve(options)) {
+            Some(mut kept) => {
+                kept.serve(options);
+                kept
+            }
+            None => {
+                let backend = B::new(options.stack_size, coroutine::<B>);
+                Box::new(Crew::new(backend, options.clone()))
+            }
+        };
+        Runtime { crew: Some(crew), epochs: Epochs::default(), _watchdog: watchdog }
     }
 }
 
@@ -103,8 +133,11 @@ impl<B: Backend> Runtime<B> {
 impl<B: Backend> Drop for Runtime<B> {
     fn drop(&mut self) {
         // If raddle itself has panicked, a coroutine may be in the middle of its work: none is kept.
-        if let Some(crew) = self.crew.take().filter(|_| !std::thread::panicking()) {
-            crew.rest();
+        let crew = self.crew.take().filter(|_| !std::thread::panicking());
+        if let Some(mut crew) = crew {
+            if crew.rest() {
+                let _ = KEPT.try_with(|kept| kept.set(Some(crew)));
+            }
         }
         port::blocks().free();
     }

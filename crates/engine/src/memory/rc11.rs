@@ -227,6 +227,9 @@ impl Memory for Rc11 {
     fn sources(&self, &variable: &usize, thread: ThreadId, op: Op, options: &mut Vec<EventId>) {
         let location = &self.locations[variable];
         let newest = location.newest();
+        if newest == 0 {
+            return;
+        }
         // Most positions are told off by atomicity, where that can be said without a look at values.
         let always_writes = self.mistake.is_none()
             && match op.action() {

@@ -148,7 +148,7 @@ impl Config {
         if granularity == Granularity::Racy {
             options.racy = racy_lines(&options, program, settings.max_steps);
         }
-        let make = || Runtime::<raddle_runtime::Default>::new(options.clone());
+        let make = || Runtime::<raddle_runtime::Default>::new(&options);
         let mut runtime = make();
         let limit = environment.time.or(self.time);
         let live = Live::new(&settings.name, environment.progress);
@@ -198,7 +198,7 @@ fn racy_lines(
     let mut known = Vec::new();
     loop {
         let options = Options { racy: known.clone(), ..options.clone() };
-        let mut runtime = Runtime::<raddle_runtime::Default>::new(options);
+        let mut runtime = Runtime::<raddle_runtime::Default>::new(&options);
         // Where accesses are points more can happen, and so more can race.
         let found = racing_lines(&mut runtime, program, max_steps);
         let before = known.len();

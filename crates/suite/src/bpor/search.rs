@@ -106,7 +106,7 @@ impl Subject {
         };
         let options = Options { plain_accesses: true, ..Options::new(program.name) };
         let mut watched = Watched {
-            substrate: Runtime::<raddle_runtime::Default>::new(options),
+            substrate: Runtime::<raddle_runtime::Default>::new(&options),
             states: LocalStates::default(),
         };
         let clock = Unlimited(Instant::now());

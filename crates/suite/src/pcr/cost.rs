@@ -138,7 +138,7 @@ impl Solved {
 pub(crate) fn solve_trace(accesses: usize) -> Result<String, String> {
     let program = move || accesses_by(4, accesses);
     let options = Options { plain_accesses: true, ..Options::new("trace") };
-    let mut runtime = Runtime::<raddle_runtime::Default>::new(options);
+    let mut runtime = Runtime::<raddle_runtime::Default>::new(&options);
     let mut explorer = Pcr::new(1);
     let mut engine = Engine::new(Sc, explorer.family(), explorer.chooser(), 1_000_000);
     explorer.next(engine.plan_mut());

@@ -35,7 +35,7 @@ fn follow(
     each: &mut dyn FnMut(&Trace) -> bool,
 ) -> Result<(), String> {
     let options = Options { plain_accesses: true, ..Options::new("suite") };
-    let mut runtime = Runtime::<raddle_runtime::Default>::new(options);
+    let mut runtime = Runtime::<raddle_runtime::Default>::new(&options);
     let mut engine = Engine::new(Sc, explorer.family(), explorer.chooser(), Program::MAX_STEPS);
     let mut run = 0;
     while explorer.next(engine.plan_mut()) {
