@@ -219,7 +219,7 @@ impl<'a, S: Substrate> Session<'a, S> {
                 reproduced: true,
             })),
         };
-        Ok(Report { strategy: REPLAY.to_owned(), ..self.report(tally, verdict) })
+        Ok(Report { strategy: REPLAY.into(), ..self.report(tally, verdict) })
     }
 
     /// Explores with any explorer.
@@ -432,7 +432,7 @@ impl<'a, S: Substrate> Session<'a, S> {
     fn report(&self, tally: Tally, verdict: Verdict) -> Report {
         Report {
             name: self.settings.name.clone(),
-            strategy: self.settings.strategy.to_string(),
+            strategy: self.settings.strategy.word(),
             memory: self.settings.memory,
             seed: self.settings.seed,
             verdict,

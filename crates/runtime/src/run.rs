@@ -32,11 +32,13 @@ pub(crate) struct Crew<B> {
     extras: Extras,
     teardown: Teardown,
     ways: Ways,
+    /// The name of the check.
+    name: String,
     options: Options,
 }
 
 impl<B: Backend> Crew<B> {
-    pub(crate) fn new(backend: B, options: Options) -> Crew<B> {
+    pub(crate) fn new(backend: B, name: &str, options: &Options) -> Crew<B> {
         Crew {
             backend: UnsafeCell::new(backend),
             body: Cell::new(None),
@@ -44,7 +46,8 @@ impl<B: Backend> Crew<B> {
             extras: Extras::default(),
             teardown: Teardown::default(),
             ways: options.ways(),
-            options,
+            name: name.to_owned(),
+            options: options.clone(),
         }
     }
 
@@ -54,8 +57,10 @@ impl<B: Backend> Crew<B> {
     }
 
     /// Is used for another check.
-    pub(crate) fn serve(&mut self, options: &Options) {
+    pub(crate) fn serve(&mut self, name: &str, options: &Options) {
         self.ways = options.ways();
+        self.name.clear();
+        self.name.push_str(name);
         self.options.copy(options);
     }
 

@@ -19,8 +19,6 @@ use crate::{Backend, panics, port};
 pub struct Options {
     /// Bytes of stack for each thread.
     pub stack_size: usize,
-    /// The name of the check, for tokens and messages.
-    pub name: String,
     /// Whether accesses to plain shared variables are operations too.
     pub plain_accesses: bool,
     /// Lines on which they are in any case.
@@ -35,12 +33,11 @@ pub struct Options {
     pub patience: Option<Duration>,
 }
 
-impl Options {
-    /// The usual settings of a check with this name.
-    pub fn new(name: impl Into<String>) -> Options {
+impl Default for Options {
+    /// The usual settings.
+    fn default() -> Options {
         Options {
             stack_size: 256 * 1024,
-            name: name.into(),
             plain_accesses: false,
             racy: Vec::new(),
             spurious: 0,
@@ -49,10 +46,11 @@ impl Options {
             patience: None,
         }
     }
+}
 
+impl Options {
     /// Becomes what `other` is, in the same memory.
     pub(crate) fn copy(&mut self, other: &Options) {
-        self.name.clone_from(&other.name);
         self.racy.clone_from(&other.racy);
         self.stack_size = other.stack_size;
         self.plain_accesses = other.plain_accesses;
@@ -86,23 +84,23 @@ pub struct Runtime<B: Backend> {
 }
 
 impl<B: Backend> Runtime<B> {
-    /// A runtime without any coroutines yet, to be used on this OS thread.
-    pub fn new(options: &Options) -> Runtime<B> {
+    /// A runtime to be used on this OS thread, for a check with this name, which tokens and messages tell.
+    pub fn new(name: &str, options: &Options) -> Runtime<B> {
         panics::install_hook();
         #[cfg(unix)]
         crate::overflow::install_handler();
-        let watchdog = Watchdog::new(&options.name, options.patience);
+        let watchdog = Watchdog::new(name, options.patience);
         // Not at the end of the OS thread, when it is gone.
         let kept = KEPT.try_with(Cell::take).ok().flatten();
         let kept = kept.and_then(|kept| kept.downcast::<Crew<B>>().ok());
         let crew = match kept.filter(|kept| kept.can_serve(options)) {
             Some(mut kept) => {
-                kept.serve(options);
+                kept.serve(name, options);
                 kept
             }
             None => {
                 let backend = B::new(options.stack_size, coroutine::<B>);
-                Box::new(Crew::new(backend, options.clone()))
+                Box::new(Crew::new(backend, name, options))
             }
         };
         Runtime { crew: Some(crew), epochs: Epochs::default(), _watchdog: watchdog }
