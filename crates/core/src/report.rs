@@ -1,6 +1,7 @@
 //! The result of a check as plain data.
 
 use alloc::borrow::Cow;
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
@@ -63,7 +64,7 @@ pub struct Report {
     /// Which memory-access patterns were seen, if anybody asked.
     pub coverage: Option<Coverage>,
     /// What a search for them has done.
-    pub patterns: Option<PatternSearch>,
+    pub patterns: Option<Box<PatternSearch>>,
     /// What is known of bugs that were not found, from the runs that allow to say it.
     pub guarantees: Vec<Guarantee>,
     /// About how likely the next run would have been of a class not seen before (Good and Turing:
@@ -204,7 +205,7 @@ pub enum Verdict {
     /// There is only one execution, and it does not fail.
     NothingToExplore,
     /// A failure.
-    Failed(alloc::boxed::Box<Failure>),
+    Failed(Box<Failure>),
 }
 
 /// A failing execution.

@@ -37,11 +37,12 @@ impl Clock {
 
     /// Comes after what `other` comes after, too.
     pub fn join(&mut self, other: &Clock) {
-        if self.0.len() < other.0.len() {
-            self.0.resize(other.0.len(), 0);
-        }
+        let known = self.0.len();
         for (mine, theirs) in self.0.iter_mut().zip(&other.0) {
             *mine = (*mine).max(*theirs);
+        }
+        if let Some(more @ [_, ..]) = other.0.get(known..) {
+            self.0.extend_from_slice(more);
         }
     }
 

@@ -66,6 +66,12 @@ impl<T> Branches<T> {
         }
     }
 
+    /// Forgets them, and leaves their memory for those that another search meets.
+    pub(crate) fn leave(&mut self, met: &mut Vec<Branch<T>>) {
+        self.stack.clear();
+        std::mem::swap(&mut self.stack, met);
+    }
+
     /// How many points there are.
     pub(crate) fn depth(&self) -> usize {
         self.stack.len()

@@ -181,6 +181,7 @@ impl Explorer for Graphs {
     }
 
     fn finish(&mut self, plan: &mut Plan<GraphsChooser>) {
+        self.branches.leave(&mut plan.then.met);
         if plan.then.visited.capacity() > MOST_KEPT {
             plan.then.visited = HashSet::default();
         }

@@ -228,7 +228,7 @@ impl<'a, S: Substrate> Session<'a, S> {
         let limits = Limits::of(self.settings);
         let stop = self.go(&mut explorer, &mut tally, &limits, &mut |_| false);
         let verdict = stop.verdict(&explorer)?;
-        let (search, patterns) = (explorer.search(), explorer.patterns());
+        let (search, patterns) = (explorer.search(), explorer.patterns().map(Box::new));
         let guarantees = explorer.guarantees();
         let unseen = tally.unseen().filter(|_| explorer.draws_alike());
         Ok(Report { search, patterns, guarantees, unseen, ..self.report(tally, verdict) })

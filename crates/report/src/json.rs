@@ -78,7 +78,7 @@ fn document(report: &Report, how: Fold) -> Json {
         ("phases", Json::list(phases.iter().map(phase))),
         ("search", Json::or_null(search.as_ref(), search_json)),
         ("coverage", Json::or_null(coverage.as_ref(), crate::coverage::coverage_json)),
-        ("patterns", Json::or_null(patterns.as_ref(), crate::coverage::patterns_json)),
+        ("patterns", Json::or_null(patterns.as_deref(), crate::coverage::patterns_json)),
         ("unseen", Json::or_null(*unseen, Json::Fraction)),
         ("guarantees", Json::list(guarantees.iter().map(guarantee))),
         ("warnings", Json::list(warnings.iter().map(warning_json))),

@@ -20,9 +20,10 @@ pub(crate) fn explanation(first: &PlainAccess, second: &PlainAccess, names: &Nam
     let width = name(first).len().max(name(second).len());
     let line = |access: &PlainAccess| {
         let thread = name(access);
-        let place = match access.site {
-            Site::UNKNOWN => format!("after step {}", access.after),
-            site => format!("at {site}"),
+        let place = if access.site == Site::UNKNOWN {
+            format!("after step {}", access.after)
+        } else {
+            format!("at {}", access.site)
         };
         format!("    {thread:width$}  {:6}  {place}\n", verb(access))
     };

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use raddle::{Config, Memory, Verdict as Result};
+use raddle::{Config, Memory, Strategy, Verdict as Result};
 use raddle_testkit::litmus::Code;
 use raddle_testkit::litmus::table::{MORE, TESTS, Test, Verdict};
 
@@ -100,7 +100,7 @@ fn word(verdict: Option<Verdict>, graphs: u64) -> String {
 /// Runs every execution of a program.
 pub(crate) fn search(script: &Arc<Script>) -> std::result::Result<Found, String> {
     let seen = Arc::new(Mutex::new(BTreeSet::new()));
-    let config = Config::new().memory(Memory::Rc11).strategy("dfs").runs(u64::MAX);
+    let config = Config::new().memory(Memory::Rc11).strategy(Strategy::Dfs).runs(u64::MAX);
     let report = {
         let (seen, script) = (seen.clone(), script.clone());
         config.unlimited_time().name("litmus").run(move || {

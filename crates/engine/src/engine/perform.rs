@@ -180,7 +180,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     /// Performs the exit that `by`, whose turn it is, announced. Whose turn is it now?
     #[inline(always)]
     pub fn exit(&mut self, by: ThreadId) -> Turn {
-        if self.alive == 1 && self.followed >= self.plan.prefix.len() && !M::WEAK {
+        if self.alive == 1 && self.followed >= self.plan.prefix.len() {
             self.exit_last(by);
             return Turn::END;
         }

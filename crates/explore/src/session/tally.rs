@@ -21,7 +21,7 @@ pub(super) struct Tally {
     /// Failures after which the session went on.
     pub(super) census: Census,
     pub(super) warnings: Warnings,
-    pub(super) coverage: Option<MapCoverage>,
+    pub(super) coverage: Option<Box<MapCoverage>>,
 }
 
 impl Tally {
@@ -38,7 +38,7 @@ impl Tally {
             threads: 0,
             census: Census::default(),
             warnings: Warnings::default(),
-            coverage: by.map(MapCoverage::new),
+            coverage: by.map(|by| Box::new(MapCoverage::new(by))),
         }
     }
 

@@ -113,7 +113,7 @@ fn covered(mut report: Report) -> Report {
             variable(site::two(), 1, 1, 2, 2.0),
         ],
     });
-    report.patterns = Some(PatternSearch {
+    report.patterns = Some(Box::new(PatternSearch {
         generated: 3_000,
         filtered: [1, 2, 3, 4, 5, 6],
         solved: 40,
@@ -121,7 +121,7 @@ fn covered(mut report: Report) -> Report {
         by_core: 2,
         is_done: true,
         ..PatternSearch::default()
-    });
+    }));
     report
 }
 

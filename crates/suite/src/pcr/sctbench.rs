@@ -146,7 +146,7 @@ impl Outcome {
             if self.covered.is_none() || coverage.covered > most {
                 self.covered = Some((coverage.covered, coverage.total));
             }
-            let is_done = report.patterns.is_some_and(|patterns| patterns.is_done);
+            let is_done = report.patterns.as_ref().is_some_and(|patterns| patterns.is_done);
             self.exhausted += u64::from(is_done && report.failure().is_none());
         }
     }
