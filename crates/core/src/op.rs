@@ -260,6 +260,16 @@ impl Op {
         (self.head >> 36) as u8 & 15 == crate::code::group::THREAD
     }
 
+    /// The order of the fence that this is, if it is one.
+    #[inline(always)]
+    pub const fn fence(&self) -> Option<Order> {
+        if (self.head >> 36) as u8 & 15 == crate::code::group::FENCE {
+            Some(crate::code::order((self.head >> 48) as u16))
+        } else {
+            None
+        }
+    }
+
     /// Whether this is an operation on an atomic variable.
     #[inline(always)]
     pub const fn is_atomic(&self) -> bool {

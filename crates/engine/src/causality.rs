@@ -11,8 +11,8 @@
 use alloc::vec::Vec;
 
 use raddle_core::{
-    Action, BarrierOp, ChannelOp, Effect, Event, EventId, MutexOp, OnceOp, Order, ParkOp, RwLockOp,
-    ThreadId, ThreadOp,
+    Action, BarrierOp, ChannelOp, Effect, Event, EventId, MutexOp, ObjectId, OnceOp, Order, ParkOp,
+    RwLockOp, ThreadId, ThreadOp,
 };
 
 /// For each thread, how many of its steps something comes after.
@@ -232,39 +232,45 @@ impl Causality {
     pub fn happen(&mut self, event: &Event) {
         let id = event.id.thread;
         self.thread(id);
-        self.learn_and_teach(event);
+        let at = event.op.object().index();
+        if event.op.object() == ObjectId::NONE {
+            if let Some(order) = event.op.fence() {
+                self.threads[id.index()].fence(order);
+            }
+        } else {
+            if self.known_objects <= at {
+                self.admit_object(at);
+            }
+            if event.op.is_thread() {
+                self.live(id, at, event.op.thread(), event.effect);
+            } else {
+                self.learn_and_teach(id, at, event);
+            }
+        }
         self.threads[id.index()].clock.advance(id);
     }
 
-    fn learn_and_teach(&mut self, event: &Event) {
-        let at = event.op.object().index();
-        let is_object = event.op.object() != raddle_core::ObjectId::NONE;
-        if is_object && self.known_objects <= at {
-            self.admit_object(at);
-        }
-        let thread = &mut self.threads[event.id.thread.index()];
-        let Some(object) = self.objects.get_mut(at) else {
-            if let Action::Fence(order) = event.op.action() {
-                thread.fence(order);
+    /// Threads begin, end, and wait for that. Every program does it.
+    #[inline]
+    fn live(&mut self, id: ThreadId, at: usize, op: ThreadOp, effect: Effect) {
+        let thread = &mut self.threads[id.index()];
+        match (op, effect) {
+            (ThreadOp::Spawn, Effect::Value(child)) => {
+                let clock = core::mem::take(&mut thread.clock);
+                self.thread(ThreadId(child as u32)).clock.join(&clock);
+                self.threads[id.index()].clock = clock;
             }
-            return;
-        };
+            (ThreadOp::Exit, _) => self.objects[at].released.copy(&thread.clock),
+            (ThreadOp::Join, _) | (ThreadOp::IsFinished, Effect::Yes) => {
+                thread.clock.join(&self.objects[at].released);
+            }
+            (ThreadOp::Spawn | ThreadOp::IsFinished, _) => {}
+        }
+    }
+
+    fn learn_and_teach(&mut self, id: ThreadId, at: usize, event: &Event) {
+        let (thread, object) = (&mut self.threads[id.index()], &mut self.objects[at]);
         match event.op.action() {
-            Action::Thread(op) => match op {
-                ThreadOp::Spawn => {
-                    if let Effect::Value(child) = event.effect {
-                        let clock = core::mem::take(&mut thread.clock);
-                        self.thread(ThreadId(child as u32)).clock.join(&clock);
-                        self.threads[event.id.thread.index()].clock = clock;
-                    }
-                }
-                ThreadOp::Exit => object.released.join(&thread.clock),
-                ThreadOp::Join => thread.clock.join(&object.released),
-                ThreadOp::IsFinished if event.effect == Effect::Yes => {
-                    thread.clock.join(&object.released);
-                }
-                ThreadOp::IsFinished => {}
-            },
             Action::Mutex(op) => match op {
                 MutexOp::TryLock if event.effect == Effect::No => {}
                 MutexOp::Lock | MutexOp::TryLock => thread.clock.join(&object.released),
@@ -296,6 +302,7 @@ impl Causality {
             Action::Park(ParkOp::Unpark) => object.released.join(&thread.clock),
             Action::Park(ParkOp::Park { .. }) => thread.clock.join(&object.released),
             Action::Channel(op) => object.channel(op, event.effect, &mut thread.clock),
+            Action::Thread(op) => self.live(id, at, op, event.effect),
             Action::Atomic(_)
             | Action::Condvar(_)
             | Action::Cell(_)

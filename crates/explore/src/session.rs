@@ -107,7 +107,7 @@ pub trait Budget: Sync {
     /// How long it may take.
     fn limit(&self) -> Option<Duration>;
 
-    /// Hears how far the check has come, whenever it looks at the clock.
+    /// Hears how far the check has come, whenever it looks at the clock after more than one run.
     fn hear(&self, progress: &Progress) {
         let _ = progress;
     }
@@ -330,12 +330,14 @@ impl<'a, S: Substrate> Session<'a, S> {
                     until_look = STEPS_PER_LOOK;
                     let search = explorer.search();
                     let estimate = search.and_then(|search| search.estimate);
-                    self.budget.hear(&Progress {
-                        executions: tally.executions,
-                        classes: tally.classes.count(),
-                        // An estimate is of the runs of one explorer.
-                        total: estimate.map(|estimate| first as f64 + estimate),
-                    });
+                    if run > 0 {
+                        self.budget.hear(&Progress {
+                            executions: tally.executions,
+                            classes: tally.classes.count(),
+                            // An estimate is of the runs of one explorer.
+                            total: estimate.map(|estimate| first as f64 + estimate),
+                        });
+                    }
                     let executions = tally.executions - first;
                     if is_enough(&Pace { executions, estimate }) {
                         return Stop::Enough;

@@ -15,7 +15,7 @@
 
 use alloc::vec::Vec;
 
-use raddle_core::{Action, Effect, Event, EventId, ObjectId, Op, Order, ThreadId, fingerprint};
+use raddle_core::{Effect, Event, EventId, ObjectId, Op, Order, ThreadId, fingerprint};
 
 use crate::causality::{Causality, Clock};
 use crate::known::Known;
@@ -307,10 +307,7 @@ impl Memory for Rc11 {
 
     fn happen(&mut self, event: &Event) {
         let EventId { thread, index } = event.id;
-        let fence = match event.op.action() {
-            Action::Fence(order) => Some(order),
-            _ => None,
-        };
+        let fence = event.op.fence();
         if fence.is_some() && self.makes(Mistake::GreedyFences) {
             let all: Vec<Clock> =
                 self.causality.threads().iter().map(|other| other.unacquired().clone()).collect();

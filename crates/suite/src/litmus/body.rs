@@ -34,27 +34,27 @@ macro_rules! body {
 
         /// Does what a thread does, and returns what it read.
         fn follow(thread: usize, script: &Script, variables: &[AtomicU64]) -> Reads {
-            let at = |name| &variables[script.place(name)];
             let mut read = Reads::default();
-            for &instruction in &script.code.threads[thread] {
+            for &(instruction, place) in &script.threads[thread] {
+                let variable = || &variables[place];
                 let last = read.last().unwrap_or(0);
                 match instruction {
-                    Instruction::Store(variable, value, order) => {
-                        at(variable).store(value.unwrap_or(last), ordering(order));
+                    Instruction::Store(_, value, order) => {
+                        variable().store(value.unwrap_or(last), ordering(order));
                     }
-                    Instruction::Load(variable, order) => {
-                        read.push(at(variable).load(ordering(order)));
+                    Instruction::Load(_, order) => {
+                        read.push(variable().load(ordering(order)));
                     }
-                    Instruction::Add(variable, value, order) => {
-                        read.push(at(variable).fetch_add(value, ordering(order)));
+                    Instruction::Add(_, value, order) => {
+                        read.push(variable().fetch_add(value, ordering(order)));
                     }
-                    Instruction::Swap(variable, value, order) => {
-                        read.push(at(variable).swap(value, ordering(order)));
+                    Instruction::Swap(_, value, order) => {
+                        read.push(variable().swap(value, ordering(order)));
                     }
-                    Instruction::Exchange(variable, expected, new, success, failure) => {
+                    Instruction::Exchange(_, expected, new, success, failure) => {
                         let orders = (ordering(success), ordering(failure));
                         let exchanged =
-                            at(variable).compare_exchange(expected, new, orders.0, orders.1);
+                            variable().compare_exchange(expected, new, orders.0, orders.1);
                         let (Ok(old) | Err(old)) = exchanged;
                         read.push(old);
                     }

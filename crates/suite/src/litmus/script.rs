@@ -13,6 +13,8 @@ const VARIABLES: usize = 4;
 pub(crate) struct Script {
     pub(super) code: Code,
     pub(super) variables: Vec<char>,
+    /// What each thread does, with the place of the variable, if it is about one.
+    pub(super) threads: Vec<Vec<(Instruction, usize)>>,
 }
 
 impl Script {
@@ -23,13 +25,12 @@ impl Script {
         if most > READS || all > ALL_READS || variables.len() > VARIABLES {
             return Err(format!("{code}: too large for a litmus test"));
         }
-        Ok(Script { code, variables })
-    }
-
-    /// Where a variable is.
-    pub(super) fn place(&self, name: char) -> usize {
-        let place = self.variables.iter().position(|&known| known == name);
-        place.expect("raddle invariant broken: all variables are known")
+        let place = |instruction: &Instruction| {
+            (*instruction, instruction.variable().map_or(0, |name| place(&variables, name)))
+        };
+        let threads = code.threads.iter().map(|thread| thread.iter().map(place).collect());
+        let threads = threads.collect();
+        Ok(Script { code, variables, threads })
     }
 
     /// The outcome that `text` describes, as [`Outcome::matches`](raddle_testkit::litmus::Outcome::matches)
@@ -44,7 +45,7 @@ impl Script {
             match word.split_once('=') {
                 Some((variable, value)) => {
                     let variable = variable.chars().next().unwrap_or(' ');
-                    wanted.last.push((self.place(variable), number(value)?));
+                    wanted.last.push((place(&self.variables, variable), number(value)?));
                 }
                 None => {
                     let place = reads.next().ok_or_else(|| format!("too many reads: `{text}`"))?;
@@ -56,6 +57,12 @@ impl Script {
         }
         Ok(wanted)
     }
+}
+
+/// Where a variable is.
+fn place(variables: &[char], name: char) -> usize {
+    let place = variables.iter().position(|&known| known == name);
+    place.expect("raddle invariant broken: all variables are known")
 }
 
 /// What an outcome has to be like.
