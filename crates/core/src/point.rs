@@ -100,6 +100,10 @@ pub trait Chooser {
     /// Whether [`stand`](Chooser::stand) is told anything.
     const WATCHES_FINGERPRINT: bool = false;
 
+    /// Whether it has to be asked about the end of a run's last thread. Not if it only draws there, and begins
+    /// anew before it draws again: then the engine need not put the question together.
+    const MINDS_THE_END: bool = true;
+
     /// Before each thread point after the plan's prefix: the fingerprint of what has happened. Two
     /// runs that stand at the same have the same ways to go on.
     #[inline(always)]
@@ -109,7 +113,8 @@ pub trait Chooser {
 
     /// Answers the point `at`; `past` is everything that has happened in this run.
     ///
-    /// Called at every point after the plan's prefix, even those with one option.
+    /// Called at every point after the plan's prefix, even those with one option; the last one only if that
+    /// is [minded](Chooser::MINDS_THE_END).
     fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick;
 
     /// As [`choose`](Chooser::choose) at a thread point, which most are: they need not be told apart.

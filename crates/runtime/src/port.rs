@@ -80,9 +80,10 @@ impl Kind {
 pub(crate) struct Port {
     /// Zero outside a run; unique to the run inside one.
     epoch: Cell<u64>,
-    /// The run's state, behind types that the entries know, and what may be called with it: outside a run,
-    /// what says that there is none.
-    run: Cell<(*const (), &'static Entries)>,
+    /// The run's state, behind types that the entries know.
+    run: Cell<*const ()>,
+    /// What may be called with it: outside a run, what says that there is none.
+    entries: Cell<&'static Entries>,
     /// The run's engine, likewise: the next choice has to wait for one pointer less.
     engine: Cell<*mut ()>,
     ways: Cell<Ways>,
@@ -97,7 +98,8 @@ thread_local! {
     static PORT: Port = const {
         Port {
             epoch: Cell::new(0),
-            run: Cell::new((std::ptr::null(), &OUTSIDE)),
+            run: Cell::new(std::ptr::null()),
+            entries: Cell::new(&OUTSIDE),
             engine: Cell::new(std::ptr::null_mut()),
             ways: Cell::new(Ways { plain: Plain::Noted, spurious: false, heap: false }),
             is_noting: Cell::new(false),
@@ -138,7 +140,7 @@ pub(crate) fn blocks() -> &'static Blocks {
 /// What the run under way connected.
 #[inline(always)]
 pub(crate) fn run() -> *const () {
-    port().run.get().0
+    port().run.get()
 }
 
 /// Announces this operation of this kind on the object called `name`, whatever object it was made for, waits
@@ -454,12 +456,12 @@ pub(crate) unsafe fn connect(
         nested();
     }
     port.epoch.set(epoch);
-    // Not yet the entries, for a signal handler that comes in between.
-    port.run.set((run, &OUTSIDE));
+    port.run.set(run);
     port.engine.set(engine);
     port.ways.set(ways);
+    // The entries last, for a signal handler that comes in between.
     compiler_fence(Ordering::SeqCst);
-    port.run.set((run, entries));
+    port.entries.set(entries);
 }
 
 #[cold]
@@ -471,8 +473,8 @@ fn nested() -> ! {
 #[inline(always)]
 pub(crate) fn disconnect() {
     let port = port();
-    // The entries alone change, likewise.
-    port.run.set((port.run.get().0, &OUTSIDE));
+    // The entries first, likewise.
+    port.entries.set(&OUTSIDE);
     compiler_fence(Ordering::SeqCst);
     port.epoch.set(0);
 }
@@ -481,8 +483,8 @@ impl Port {
     /// Submits the same operation on `object`.
     #[inline(always)]
     fn submit(&self, kind: Kind, object: ObjectId, op: &Op, site: Site) -> Effect {
-        let (run, entries) = self.run.get();
-        let submit = entries.submit[kind as usize];
+        let run = self.run.get();
+        let submit = self.entries.get().submit[kind as usize];
         // Where nothing is optimised, it is not looked at.
         let engine = if cfg!(debug_assertions) { std::ptr::null_mut() } else { self.engine.get() };
         // SAFETY: both were set together by `connect`, for a run that has not ended.
@@ -491,6 +493,6 @@ impl Port {
 
     #[inline(always)]
     fn get(&self) -> (*const (), &'static Entries) {
-        self.run.get()
+        (self.run.get(), self.entries.get())
     }
 }

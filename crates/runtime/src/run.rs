@@ -120,29 +120,30 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     #[inline(always)]
     pub(crate) fn execute(&self, epoch: u64) -> Result<(), Stuck> {
         self.with_engine(Engine::reset);
+        let crew = self.crew;
         // SAFETY: no coroutine runs, and the reference ends with the statement.
-        if let Err(error) = unsafe { &mut *self.crew.backend.get() }.begin() {
+        if let Err(error) = unsafe { &mut *crew.backend.get() }.begin() {
             self.no_stack(ThreadId::MAIN, &error);
         }
         let this: *const Self = self;
         // SAFETY: the entries take a pointer to this type, and `self` outlives `disconnect` below.
         unsafe {
-            port::connect(this.cast(), self.engine.cast(), self.entries(), epoch, self.crew.ways);
+            port::connect(this.cast(), self.engine.cast(), self.entries(), epoch, crew.ways);
         }
         // Ends the connection also if raddle itself panics.
         let connection = Connection;
         self.enter(ThreadId::MAIN);
         let is_ordinary = self.with_engine(|engine| engine.was_ordinary());
-        let result =
-            if is_ordinary && !self.crew.extras.are_used() { Ok(()) } else { self.clear_up() };
-        std::mem::forget(connection);
-        port::disconnect();
-        result
+        if !is_ordinary || self.crew.extras.are_used() {
+            return self.clear_up(connection);
+        }
+        connection.end();
+        Ok(())
     }
 
     /// After the end of a run that leaves anything behind.
     #[cold]
-    fn clear_up(&self) -> Result<(), Stuck> {
+    fn clear_up(&self, connection: Connection) -> Result<(), Stuck> {
         let extras = self.crew.extras.look();
         if !extras.panics.is_empty() {
             self.blame_unheard();
@@ -161,6 +162,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         if !extras.kept.is_empty() {
             extras.kept.put_back();
         }
+        connection.end();
         result
     }
 
@@ -495,8 +497,8 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     fn finish(&self, result: Caught) -> Parting {
         if result.is_ok() && self.phase.get() == Phase::Running {
             let me = self.thread.get();
-            if let Some(ended) = self.with_engine(|engine| engine.end_with(me)) {
-                return self.part(me, Turn::END, ended);
+            if self.with_engine(|engine| engine.end_with(me)) {
+                return self.part(me, Turn::END, true);
             }
         }
         self.finish_among_others(result)
@@ -568,6 +570,15 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
 
 /// Ends the connection of a run if raddle itself panics.
 struct Connection;
+
+impl Connection {
+    /// Ends it in the ordinary way.
+    #[inline(always)]
+    fn end(self) {
+        std::mem::forget(self);
+        port::disconnect();
+    }
+}
 
 impl Drop for Connection {
     fn drop(&mut self) {

@@ -21,6 +21,7 @@ impl Default for Random {
 impl Chooser for Random {
     const WATCHES_CHANGES: bool = false;
     const WATCHES_PAST: bool = false;
+    const MINDS_THE_END: bool = false;
 
     #[inline(always)]
     fn choose(&mut self, at: &Point<'_>, _past: &[Event]) -> Pick {

@@ -100,8 +100,9 @@ impl Parting {
     }
 }
 
-/// What a run does otherwise than most.
+/// What a run does otherwise than most. As large as a word that can be copied as one.
 #[derive(Copy, Clone)]
+#[repr(align(4))]
 pub(crate) struct Ways {
     pub(crate) plain: Plain,
     /// Whether waits may end, and weak exchanges fail, without a reason.
