@@ -9,9 +9,9 @@ use std::arch::asm;
 use std::cell::Cell;
 use std::io;
 
-use crate::Backend;
 use crate::backend::{Baton, OWN_STACKS};
 use crate::stack::{Stack, give_back};
+use crate::{Backend, bare};
 
 /// The inline-assembly back end.
 pub struct Native {
@@ -81,11 +81,13 @@ impl Backend for Native {
     }
 
     #[inline(always)]
+    fn is_seated(&self, thread: usize) -> bool {
+        let saved = &*self.saved;
+        thread < saved.len() && !saved[thread].is_none()
+    }
+
     fn seat(&mut self, thread: usize, ended: impl FnOnce() -> Option<usize>) -> io::Result<()> {
-        match self.saved.get(thread) {
-            Some(saved) if !saved.is_none() => Ok(()),
-            Some(_) | None => self.seat_first_time(thread, ended),
-        }
+        if self.is_seated(thread) { Ok(()) } else { self.seat_first_time(thread, ended) }
     }
 
     fn guards(&self, address: usize) -> bool {
@@ -105,7 +107,7 @@ impl Backend for Native {
     #[inline(always)]
     unsafe fn switch(this: *mut Native, from: usize, to: usize, baton: Baton) -> Baton {
         // SAFETY: the caller promises that `this` points to a pool nobody has a reference into.
-        let saved = unsafe { &mut (*this).saved };
+        let saved = &mut unsafe { bare::follow_mut(this) }.saved;
         let load = &raw const saved[to];
         let save = &raw mut saved[from];
         // SAFETY: if `to` is not `from` it is not running, and was saved; otherwise it is saved now.
@@ -120,6 +122,21 @@ impl Backend for Native {
         let load = unsafe { &raw const (*this).host };
         // SAFETY: the host entered a coroutine, or none would run, and was saved.
         unsafe { switch(save, load, std::ptr::null()) }
+    }
+
+    /// One switch for both: a coroutine that waits for work goes on at the same place however its last thread
+    /// ended, so that whoever starts the next one can foresee it.
+    #[inline(always)]
+    unsafe fn part(this: *mut Native, from: usize, to: Option<usize>, baton: Baton) {
+        // SAFETY: the caller promises that `this` points to a pool nobody has a reference into.
+        let pool = unsafe { bare::follow_mut(this) };
+        let load = match to {
+            Some(to) => &raw const pool.saved[to],
+            None => &raw const pool.host,
+        };
+        let save = &raw mut pool.saved[from];
+        // SAFETY: as for `switch` and `leave`.
+        unsafe { switch(save, load, baton) };
     }
 
     fn keep(self) {

@@ -12,8 +12,8 @@ use raddle_core::{
 };
 use raddle_engine::Initial;
 
-use crate::Body;
 use crate::blocks::Blocks;
+use crate::{Body, bare};
 
 mod entries;
 mod heap;
@@ -116,19 +116,19 @@ fn port() -> &'static Port {
     let port = here::address();
     // SAFETY: a thread-local that needs no destructor is there as long as its OS thread. The
     // reference does not leave it: it is used up within the functions of this module.
-    unsafe { &*port }
+    unsafe { bare::follow(port) }
 }
 
 /// Whether the caller is part of a run.
 #[inline(always)]
 pub fn active() -> bool {
-    port().epoch.get() != 0
+    bare::get(&port().epoch) != 0
 }
 
 /// The number of the run the caller is part of, or zero. Numbers are far apart, see [`Name`].
 #[inline(always)]
 pub fn run_number() -> u64 {
-    port().epoch.get()
+    bare::get(&port().epoch)
 }
 
 /// The blocks of memory that are kept for threads to come.
@@ -140,7 +140,7 @@ pub(crate) fn blocks() -> &'static Blocks {
 /// What the run under way connected.
 #[inline(always)]
 pub(crate) fn run() -> *const () {
-    port().run.get()
+    bare::get(&port().run)
 }
 
 /// Announces this operation of this kind on the object called `name`, whatever object it was made for, waits
@@ -160,7 +160,7 @@ pub fn operate(
     site: Site,
 ) -> Option<Effect> {
     let port = port();
-    let object = match name.in_run(port.epoch.get()) {
+    let object = match name.in_run(bare::get(&port.epoch)) {
         Some(object) => object,
         None if port.epoch.get() == 0 => return None,
         None => name.declare(port, initial, site),
@@ -180,7 +180,7 @@ pub fn touch(name: &Name, first: impl FnOnce(), writes: bool, site: Site) -> boo
         first();
         Some(Initial::Cell)
     };
-    let object = match name.in_run(port.epoch.get()) {
+    let object = match name.in_run(bare::get(&port.epoch)) {
         Some(object) => object,
         None if port.epoch.get() == 0 => return false,
         None => name.declare(port, initial, site),
@@ -242,7 +242,7 @@ pub fn call_object(
     site: Site,
 ) {
     let port = port();
-    let object = match name.in_run(port.epoch.get()) {
+    let object = match name.in_run(bare::get(&port.epoch)) {
         Some(object) => object,
         None if port.epoch.get() == 0 => return,
         None => name.declare(port, initial, site),
@@ -309,7 +309,7 @@ pub fn belongings() -> Option<Rc<dyn Any>> {
 /// Whether the mirror keeps anything for any thread of the run.
 #[inline(always)]
 pub fn has_belongings() -> bool {
-    port().endowed.get() != 0
+    bare::get(&port().endowed) != 0
 }
 
 /// Keeps something for the calling thread, which must have nothing yet.
@@ -483,8 +483,8 @@ impl Port {
     /// Submits the same operation on `object`.
     #[inline(always)]
     fn submit(&self, kind: Kind, object: ObjectId, op: &Op, site: Site) -> Effect {
-        let run = self.run.get();
-        let submit = self.entries.get().submit[kind as usize];
+        let run = bare::get(&self.run);
+        let submit = bare::get(&self.entries).submit[kind as usize];
         // Where nothing is optimised, it is not looked at.
         let engine = if cfg!(debug_assertions) { std::ptr::null_mut() } else { self.engine.get() };
         // SAFETY: both were set together by `connect`, for a run that has not ended.
@@ -493,6 +493,6 @@ impl Port {
 
     #[inline(always)]
     fn get(&self) -> (*const (), &'static Entries) {
-        (self.run.get(), self.entries.get())
+        (bare::get(&self.run), bare::get(&self.entries))
     }
 }

@@ -7,9 +7,10 @@ use raddle_engine::known::{AnyOp, Known, LifeOp};
 use raddle_engine::{Engine, Memory, Stuck, Turn};
 
 use crate::backend::Baton;
+use crate::body::HandedOver;
 use crate::port::{self, Caught, Entries, Parting, Ways};
 use crate::runtime::Options;
-use crate::{Backend, Body, panics};
+use crate::{Backend, Body, bare, panics};
 
 mod entries;
 mod extras;
@@ -26,7 +27,7 @@ use teardown::Teardown;
 pub(crate) struct Crew<B> {
     backend: UnsafeCell<B>,
     /// What the thread that is switched to for the first time is to run.
-    body: Cell<Option<Body>>,
+    body: Cell<Option<HandedOver>>,
     /// What the program calls its threads, as it last said, and in which run.
     thread_names: RefCell<Vec<(ThreadId, String, u64)>>,
     extras: Extras,
@@ -76,6 +77,7 @@ enum Phase {
 }
 
 impl Phase {
+    #[inline(always)]
     pub(super) fn is_over(self) -> bool {
         match self {
             Phase::Running | Phase::Starting | Phase::Unwinding => false,
@@ -180,15 +182,29 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     fn with_engine<R>(&self, f: impl FnOnce(&mut Engine<M, C>) -> R) -> R {
         // SAFETY: `new` had the only reference for as long as this run exists, and `f` neither
         // switches nor calls back into the run, so no two of these references overlap.
-        f(unsafe { &mut *self.engine })
+        f(unsafe { bare::follow_mut(self.engine) })
+    }
+
+    /// Whose turn it is.
+    #[inline(always)]
+    fn me(&self) -> ThreadId {
+        bare::get(&self.thread)
+    }
+
+    #[inline(always)]
+    fn phase(&self) -> Phase {
+        bare::get(&self.phase)
     }
 
     /// Gives `thread` a coroutine.
-    #[inline]
+    #[inline(always)]
     fn seat(&self, thread: ThreadId) {
-        let ended = || self.with_engine(Engine::take_ended).map(ThreadId::index);
         // SAFETY: no coroutine operation is under way while a thread is being seated.
-        let backend = unsafe { &mut *self.crew.backend.get() };
+        let backend = unsafe { bare::follow_mut(self.crew.backend.get()) };
+        if backend.is_seated(thread.index()) {
+            return;
+        }
+        let ended = || self.with_engine(Engine::take_ended).map(ThreadId::index);
         if let Err(error) = backend.seat(thread.index(), ended) {
             self.no_stack(thread, &error);
         }
@@ -206,7 +222,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     /// From the host: lets `thread` go on until the run is over, or it leaves.
     #[inline(always)]
     fn enter(&self, thread: ThreadId) {
-        self.thread.set(thread);
+        bare::set(&self.thread, thread);
         let this: *const Self = self;
         // SAFETY: the host is on no coroutine, and no reference into the pool exists.
         unsafe { B::enter(self.crew.backend.get(), thread.index(), this.cast()) }
@@ -234,7 +250,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     #[inline(always)]
     fn wait_in_doubt(&self, me: ThreadId, turn: Turn, engine: *const Engine<M, C>) -> &Self {
         // SAFETY: as for `with_engine`.
-        if Self::SWITCHES_IN_DOUBT && !unsafe { &*engine }.has_no_choice() {
+        if Self::SWITCHES_IN_DOUBT && !unsafe { bare::follow(engine) }.has_no_choice() {
             return self.go_on_with(me, turn);
         }
         self.wait(me, turn)
@@ -254,7 +270,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     /// before and not from the stack that is switched to, so that what comes next need not wait for that.
     #[inline(always)]
     fn switch(&self, me: ThreadId, thread: ThreadId) -> &Self {
-        self.thread.set(thread);
+        bare::set(&self.thread, thread);
         let this: *const Self = self;
         // SAFETY: `me` runs on its coroutine, `thread` has one too, another unless the back end allows
         // otherwise, and no reference into the pool exists.
@@ -289,10 +305,10 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         let op = Op::from_words(head, first, second);
         // Not by `with_engine`: a closure would take the operation through memory.
         // SAFETY: as there.
-        let leased = unsafe { &mut *engine };
-        if let Some(effect) = leased.perform_on_lease::<K>(self.thread.get(), op, site) {
+        let leased = unsafe { bare::follow_mut(engine) };
+        if let Some(effect) = leased.perform_on_lease::<K>(self.me(), op, site) {
             // Leases end where another phase begins.
-            debug_assert!(matches!(self.phase.get(), Phase::Running));
+            debug_assert!(matches!(self.phase(), Phase::Running));
             return effect;
         }
         self.submit_without_lease::<K>(engine, head, first, second, site)
@@ -323,18 +339,18 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         // Words that are known need not be kept over a switch.
         let first = if K::BARE { 0 } else { first };
         let second = if K::BARE { 0 } else { second };
-        let me = self.thread.get();
+        let me = self.me();
         let op = Op::from_words(head, first, second);
-        let turn = match self.phase.get() {
+        let turn = match self.phase() {
             Phase::Running => {
                 // SAFETY: as for `with_engine`.
-                let engine = unsafe { &mut *engine };
+                let engine = unsafe { bare::follow_mut(engine) };
                 engine.submit_again::<K>(me, &op, site)
             }
             Phase::Starting => {
-                self.phase.set(Phase::Running);
+                bare::set(&self.phase, Phase::Running);
                 // SAFETY: as above.
-                let engine = unsafe { &mut *engine };
+                let engine = unsafe { bare::follow_mut(engine) };
                 engine.submit_first::<K>(me, &op, site)
             }
             Phase::Unwinding | Phase::Teardown | Phase::Discarding => {
@@ -347,12 +363,12 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
             self.wait(me, turn)
         };
         // Not by way of the stack either; where nothing is optimised, that is the shorter way.
-        let me = if cfg!(debug_assertions) { me } else { this.thread.get() };
-        if !matches!(this.phase.get(), Phase::Running) {
+        let me = if cfg!(debug_assertions) { me } else { this.me() };
+        if !matches!(this.phase(), Phase::Running) {
             return this.resume_specially(head, first, second, site);
         }
         // SAFETY: as above.
-        let engine = unsafe { &mut *this.engine };
+        let engine = unsafe { bare::follow_mut(this.engine) };
         if !K::ANY && !M::WEAK {
             return engine.perform_known::<K>(me, &op, site);
         }
@@ -365,10 +381,10 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     /// Whether what the calling thread is about to do goes wrong without a reason.
     #[cold]
     fn is_spurious(&self, site: Site) -> bool {
-        let me = self.thread.get().index();
+        let me = self.me().index();
         let extras = self.crew.extras.get();
         let used = || extras.spurious.borrow().get(me).copied().unwrap_or(0);
-        if self.phase.get().is_over() || used() >= self.crew.options.spurious {
+        if self.phase().is_over() || used() >= self.crew.options.spurious {
             return false;
         }
         let [head, first, second] =
@@ -388,8 +404,8 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     /// Announces an operation in any phase. Whose turn is it?
     #[cold]
     fn submit_specially(&self, head: u64, first: u64, second: u64, site: Site) -> Turn {
-        if self.phase.get().is_over() {
-            return Turn::of(self.thread.get());
+        if self.phase().is_over() {
+            return Turn::of(self.me());
         }
         self.announce(Op::from_words(head, first, second), site)
     }
@@ -397,11 +413,11 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     /// It is the calling thread's turn, or the run is over.
     #[cold]
     fn resume_specially(&self, head: u64, first: u64, second: u64, site: Site) -> Effect {
-        if self.phase.get().is_over() {
+        if self.phase().is_over() {
             return self.settle(head, first, second, site);
         }
         let op = Op::from_words(head, first, second);
-        let me = self.thread.get();
+        let me = self.me();
         self.with_engine(Engine::end_lease);
         match self.with_engine(|engine| engine.perform::<AnyOp>(me, op, site)) {
             Some(effect) => effect,
@@ -412,20 +428,20 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     /// Performing an operation ended the run.
     #[cold]
     fn end_within(&self, head: u64, first: u64, second: u64, site: Site) -> Effect {
-        self.leave(self.thread.get());
+        self.leave(self.me());
         self.settle(head, first, second, site)
     }
 
     /// Announces an operation of the calling thread in any phase of a run that is not over.
     fn announce(&self, op: Op, site: Site) -> Turn {
-        let me = self.thread.get();
+        let me = self.me();
         if self.is_unwinding(me) && !op.is_pause() {
             return self.with_engine(|engine| engine.submit_unpreempted(me, op, site));
         }
         // A first announcement, a panic that the program has caught, or one of another thread, which
         // waits in a destructor.
         let others_unwind = self.others_unwind();
-        self.phase.set(if others_unwind { Phase::Unwinding } else { Phase::Running });
+        bare::set(&self.phase, if others_unwind { Phase::Unwinding } else { Phase::Running });
         self.with_engine(|engine| engine.submit::<AnyOp>(me, op, site))
     }
 
@@ -435,27 +451,32 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     }
 
     fn spawn(&self, body: Body, site: Site) -> ThreadId {
-        let me = self.thread.get();
-        let (child, life) = self.with_engine(|engine| engine.declare_child(me, site));
+        let me = self.me();
+        // Not by `with_engine`: where nothing is optimised, a closure is a call.
+        // SAFETY: as there.
+        let engine = unsafe { bare::follow_mut(self.engine) };
+        let (child, life) = engine.declare_child(me, site);
         self.seat(child);
-        let this = if self.phase.get() == Phase::Running {
+        let this = if matches!(self.phase(), Phase::Running) {
             let op = Op::SPAWN.on(life);
-            // SAFETY: as for `with_engine`.
-            let engine = unsafe { &mut *self.engine };
+            // SAFETY: as above.
+            let engine = unsafe { bare::follow_mut(self.engine) };
             let turn = engine.submit_again::<LifeOp>(me, &op, site);
             self.wait_in_doubt(me, turn, self.engine)
         } else {
             self.submit_spawn_specially(life, site)
         };
-        if this.phase.get().is_over() {
+        if this.phase().is_over() {
             this.refuse_spawn(life, site);
         }
-        // The child takes it at once; there is nothing that could be dropped.
-        std::mem::forget(this.crew.body.replace(Some(body)));
-        this.with_engine(|engine| engine.start_child(me, child, life, site));
-        this.phase.set(Phase::Starting);
+        // The child takes it at once.
+        body.hand_over(&this.crew.body);
+        // SAFETY: as above.
+        let engine = unsafe { bare::follow_mut(this.engine) };
+        engine.start_child(me, child, life, site);
+        bare::set(&this.phase, Phase::Starting);
         let this = this.switch(me, child);
-        if this.phase.get().is_over() {
+        if this.phase().is_over() {
             this.refuse_spawn(life, site);
         }
         child
@@ -464,11 +485,11 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     /// Announces a spawn in any phase and waits for its turn, or the end of the run.
     #[cold]
     fn submit_spawn_specially(&self, life: ObjectId, site: Site) -> &Self {
-        if self.phase.get().is_over() {
+        if self.phase().is_over() {
             return self;
         }
         let op = Op::SPAWN.on(life);
-        self.wait(self.thread.get(), self.announce(op, site))
+        self.wait(self.me(), self.announce(op, site))
     }
 
     /// The run is over for a thread in the middle of a spawn: it unwinds, or is stuck in a destructor.
@@ -482,11 +503,11 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
 
     /// Runs the calling thread's body, on its coroutine.
     fn work(&self) {
-        let me = self.thread.get();
-        if me == ThreadId::MAIN {
+        let me = self.me();
+        if me.0 == ThreadId::MAIN.0 {
             return (self.program)();
         }
-        self.crew.body.take().expect("raddle invariant broken: a thread without a body").run();
+        Body::taken(&self.crew.body).run();
     }
 
     /// The calling thread's body has ended: announces its exit, and performs it if it is its turn.
@@ -495,9 +516,11 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     /// The switches around the end of a thread are the coroutine's own, so that no stale return lies
     /// between them and other work.
     fn finish(&self, result: Caught) -> Parting {
-        if result.is_ok() && self.phase.get() == Phase::Running {
-            let me = self.thread.get();
-            if self.with_engine(|engine| engine.end_with(me)) {
+        if matches!(result, Ok(())) && matches!(self.phase(), Phase::Running) {
+            let me = self.me();
+            // SAFETY: as for `with_engine`.
+            let engine = unsafe { bare::follow_mut(self.engine) };
+            if engine.end_with(me) {
                 return self.part(me, Turn::END, true);
             }
         }
@@ -507,19 +530,21 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     /// Apart from the end of the last thread, which then saves no registers.
     #[inline(never)]
     fn finish_among_others(&self, result: Caught) -> Parting {
-        let me = self.thread.get();
+        let me = self.me();
         if let Err(payload) = result {
             self.finish_panic(me, payload);
         }
-        if self.phase.get() != Phase::Running && !self.goes_on() {
+        if !matches!(self.phase(), Phase::Running) && !self.goes_on() {
             return self.exit_after_end(me);
         }
-        let turn = self.with_engine(|engine| engine.submit_exit(me));
+        // SAFETY: as for `with_engine`.
+        let engine = unsafe { bare::follow_mut(self.engine) };
+        let turn = engine.submit_exit(me);
         if turn.is_of(me) {
             return self.exit_now(me);
         }
         if let Some(thread) = turn.thread() {
-            self.thread.set(thread);
+            bare::set(&self.thread, thread);
         }
         self.part(me, turn, false)
     }
@@ -528,10 +553,10 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     /// anything yet or during a panic.
     #[cold]
     fn goes_on(&self) -> bool {
-        let phase = self.phase.get();
+        let phase = self.phase();
         if !phase.is_over() {
             let others_unwind = phase == Phase::Unwinding && self.others_unwind();
-            self.phase.set(if others_unwind { Phase::Unwinding } else { Phase::Running });
+            bare::set(&self.phase, if others_unwind { Phase::Unwinding } else { Phase::Running });
         }
         !phase.is_over()
     }
@@ -539,8 +564,8 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     /// It is the turn of a thread that announced its exit, or the run is over.
     #[inline(always)]
     fn exit(&self) -> Parting {
-        let me = self.thread.get();
-        if self.phase.get().is_over() {
+        let me = self.me();
+        if self.phase().is_over() {
             return self.exit_after_end(me);
         }
         self.exit_now(me)
@@ -548,9 +573,11 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
 
     #[inline(always)]
     fn exit_now(&self, me: ThreadId) -> Parting {
-        let turn = self.with_engine(|engine| engine.exit(me));
+        // SAFETY: as for `with_engine`.
+        let engine = unsafe { bare::follow_mut(self.engine) };
+        let turn = engine.exit(me);
         if let Some(thread) = turn.thread() {
-            self.thread.set(thread);
+            bare::set(&self.thread, thread);
         }
         self.part(me, turn, true)
     }

@@ -47,8 +47,11 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         let steps = self.trace.events.count();
         // A slice, for builds that are not optimised.
         let enabled = self.enabled.as_slice();
-        if steps >= self.attention || matches!(enabled, []) {
+        if steps >= self.attention || enabled.len() == 0 {
             return self.special_question();
+        }
+        if C::DRAWS {
+            return Turn::of(enabled[self.plan.then.draw(enabled.len())]);
         }
         let threads = Threads {
             pending: &self.pending,

@@ -205,7 +205,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     #[inline(always)]
     pub fn end_with(&mut self, by: ThreadId) -> bool {
         let steps = self.trace.events.count();
-        if M::WEAK || C::MINDS_THE_END || self.alive != 1 || steps >= self.attention {
+        if M::WEAK || !C::DRAWS || self.alive != 1 || steps >= self.attention {
             return false;
         }
         if self.trace.events.is_full() {

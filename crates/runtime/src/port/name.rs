@@ -6,7 +6,7 @@ use raddle_core::{ObjectId, Site};
 use raddle_engine::Initial;
 
 use super::{Port, run_number, unnoted};
-use crate::epoch;
+use crate::{bare, epoch};
 
 /// The name an object goes by in the current run, kept inside the object itself.
 ///
@@ -43,7 +43,7 @@ impl Name {
     #[inline(always)]
     pub(super) fn in_run(&self, run: u64) -> Option<ObjectId> {
         // What is left is the object, or more than that if it was another run.
-        let object = self.0.load(Ordering::Relaxed) ^ run;
+        let object = bare::load(&self.0) ^ run;
         if object < epoch::STEP { Some(ObjectId(object as u32)) } else { None }
     }
 

@@ -11,7 +11,7 @@ use raddle_engine::{Engine, Initial, Memory};
 
 use super::{Phase, Run};
 use crate::port::{Caught, Entries, Parting, Pulse};
-use crate::{Backend, Body};
+use crate::{Backend, Body, bare};
 
 /// Functions of a run behind a pointer without a type.
 macro_rules! erased {
@@ -19,7 +19,7 @@ macro_rules! erased {
         $(
             unsafe fn $name($run: *const () $(, $argument: $type)*) $(-> $result)? {
                 // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
-                let $run: &Self = unsafe { &*$run.cast() };
+                let $run: &Self = unsafe { bare::follow($run.cast()) };
                 $body
             }
         )*
@@ -133,10 +133,9 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
             run.with_engine(|engine| engine.life(thread))
         }
         fn join_entry(run, thread: ThreadId, site: Site) {
-            let life = run.with_engine(|engine| engine.life(thread));
-            let op = Op::JOIN.on(life);
-            let [head, first, second] = op.into_words();
-            run.submit::<JoinOp>(run.engine, head, first, second, site);
+            // SAFETY: as for `with_engine`.
+            let life = unsafe { bare::follow(run.engine) }.life(thread);
+            run.submit::<JoinOp>(run.engine, Op::JOIN.head_on(life), 0, 0, site);
         }
         fn parker_entry(run, thread: ThreadId, site: Site) -> ObjectId {
             run.with_engine(|engine| engine.parker(thread, run.thread.get(), site))
