@@ -12,7 +12,7 @@ use std::sync::atomic::AtomicU64;
 /// As for that.
 #[inline(always)]
 #[expect(clippy::transmute_ptr_to_ref, reason = "this is not checked")]
-pub(crate) unsafe fn follow<'a, T>(pointer: *const T) -> &'a T {
+pub unsafe fn follow<'a, T>(pointer: *const T) -> &'a T {
     // SAFETY: promised by the caller.
     unsafe { std::mem::transmute::<*const T, &'a T>(pointer) }
 }
@@ -23,14 +23,14 @@ pub(crate) unsafe fn follow<'a, T>(pointer: *const T) -> &'a T {
 /// As for that.
 #[inline(always)]
 #[expect(clippy::transmute_ptr_to_ref, reason = "this is not checked")]
-pub(crate) unsafe fn follow_mut<'a, T>(pointer: *mut T) -> &'a mut T {
+pub unsafe fn follow_mut<'a, T>(pointer: *mut T) -> &'a mut T {
     // SAFETY: promised by the caller.
     unsafe { std::mem::transmute::<*mut T, &'a mut T>(pointer) }
 }
 
 /// As `cell.get()`.
 #[inline(always)]
-pub(crate) fn get<T: Copy>(cell: &Cell<T>) -> T {
+pub fn get<T: Copy>(cell: &Cell<T>) -> T {
     // SAFETY: a cell has the layout of what is in it, and nobody changes that while the reference is there:
     // it is of one OS thread, and the reference is used up at once.
     *unsafe { std::mem::transmute::<&Cell<T>, &T>(cell) }
@@ -38,7 +38,7 @@ pub(crate) fn get<T: Copy>(cell: &Cell<T>) -> T {
 
 /// As `cell.set(value)`.
 #[inline(always)]
-pub(crate) fn set<T: Copy>(cell: &Cell<T>, value: T) {
+pub fn set<T: Copy>(cell: &Cell<T>, value: T) {
     let place: *const Cell<T> = cell;
     // SAFETY: a cell has the layout of what is in it and lets it be changed, and nobody else looks at it while
     // the reference is there: it is of one OS thread, and the reference is used up at once.
@@ -47,7 +47,7 @@ pub(crate) fn set<T: Copy>(cell: &Cell<T>, value: T) {
 
 /// As `variable.load(Ordering::Relaxed)`.
 #[inline(always)]
-pub(crate) fn load(variable: &AtomicU64) -> u64 {
+pub fn load(variable: &AtomicU64) -> u64 {
     #[cfg(all(debug_assertions, target_arch = "x86_64", not(miri)))]
     {
         let value;

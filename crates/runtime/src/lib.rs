@@ -8,7 +8,7 @@
 //! The `std` mirror reaches the run it is part of through [`port`].
 
 mod backend;
-mod bare;
+pub mod bare;
 pub mod blocks;
 mod body;
 mod epoch;

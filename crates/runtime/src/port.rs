@@ -18,12 +18,14 @@ use crate::{Body, bare};
 mod entries;
 mod heap;
 mod here;
+mod inside;
 mod name;
 
 pub(crate) use entries::{Caught, Entries, Parting, Plain, Pulse, Ways};
 use entries::{OUTSIDE, outside};
 pub use heap::{allocated, freed};
 pub(crate) use heap::{keep, unnoted};
+pub use inside::{Inside, inside};
 pub use name::Name;
 
 /// Kinds of operations that are announced in ways of their own, because they are frequent.
