@@ -289,7 +289,7 @@ impl AtomicOp {
 }
 
 #[inline(always)]
-const fn order(small: u16) -> Order {
+pub(crate) const fn order(small: u16) -> Order {
     match small & 15 {
         0 => Order::Relaxed,
         1 => Order::Acquire,

@@ -144,6 +144,26 @@ impl Op {
         }
     }
 
+    /// The order of this operation on an atomic variable, if it writes, and if it does not.
+    #[inline(always)]
+    pub const fn atomic_order(&self, writes: bool) -> Order {
+        let is_failure = self.variant() == 2 && !writes;
+        crate::code::order((self.head >> if is_failure { 52 } else { 48 }) as u16)
+    }
+
+    /// Whether this operation on an atomic variable reads it: all do but stores.
+    #[inline(always)]
+    pub const fn reads_atomic(&self) -> bool {
+        self.variant() != 1
+    }
+
+    /// Whether this operation on an atomic variable writes, whatever the value: loads do not, and exchanges
+    /// depend on it.
+    #[inline(always)]
+    pub const fn always_writes_atomic(&self) -> bool {
+        !matches!(self.variant(), 0 | 2)
+    }
+
     /// Whether this swaps, adds to or subtracts from an atomic variable: all are "keep these bits, then
     /// add".
     #[inline(always)]

@@ -1,5 +1,6 @@
 //! The result of a check as plain data.
 
+use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
@@ -34,7 +35,7 @@ pub struct Report {
     /// The name of the check.
     pub name: String,
     /// The strategy, as its word.
-    pub strategy: String,
+    pub strategy: Cow<'static, str>,
     /// The memory model.
     pub memory: MemoryModel,
     /// The seed all randomness came from.

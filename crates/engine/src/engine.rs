@@ -24,8 +24,6 @@ mod idle;
 mod perform;
 mod roster;
 
-pub use idle::Idle;
-
 /// No thread, in lists of threads linked by index.
 const NOBODY: u32 = u32::MAX;
 

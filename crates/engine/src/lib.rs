@@ -18,7 +18,7 @@ mod object;
 pub mod objects;
 mod substrate;
 
-pub use engine::{Engine, Idle, Turn};
+pub use engine::{Engine, Turn};
 pub use family::{Family, Register};
 pub use memory::{Memory, Mistake, Rc11, Sc, rc11};
 pub use object::{Initial, Object};

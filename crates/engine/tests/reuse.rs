@@ -2,7 +2,7 @@
 //! before, a run is what it would be on an engine of its own.
 
 use raddle_core::{Chooser, Ending, Event, Pick, Point, ThreadId, Trace};
-use raddle_engine::{Engine, Family, Idle, Memory, Rc11, Sc, Substrate};
+use raddle_engine::{Engine, Family, Memory, Rc11, Sc, Substrate};
 use raddle_strategy::{Pos, Random, Rng, Sampler};
 use raddle_testkit::{Interpreter, Program, Shape, Step, for_all, scaled};
 
@@ -100,51 +100,41 @@ fn so_is_a_run_that_watches_changes() {
     check(Pos::plain(), 23);
 }
 
-/// An engine that was let go leaves nothing at all, not even the numbers of threads, and serves any chooser.
-fn check_idle<M: Memory>(make: fn() -> M, seed: u64) {
-    let mut idle = None;
-    for_all(seed, scaled(400), &Shape::large(), |program, rng| {
+/// An engine that was renewed leaves nothing at all, not even the numbers of threads.
+fn check_renewed<M: Memory + Default, C: Sampler + Clone>(chooser: C, seed: u64) {
+    let new = |family| Engine::new(M::default(), family, chooser.clone(), 10_000);
+    let mut used = new(Family::default());
+    for_all(seed, scaled(200), &Shape::large(), |program, rng| {
         let seed = rng.bits();
-        let alone = |chooser: Random| Engine::new(make(), Family::default(), chooser, 10_000);
-        let engage = |idle: Option<Idle<M>>, family| match idle {
-            Some(idle) => idle.engage(family, Random::default(), 10_000),
-            None => Engine::new(make(), family, Random::default(), 10_000),
-        };
-        let mut used = engage(idle.take(), Family::default());
-        let after_others = run(&mut used, program, seed);
-        if after_others != run(&mut alone(Random::default()), program, seed) {
-            return Err(format!("used before: {after_others:#?}"));
-        }
-        // With leases, and as often as not with ids that are known before.
-        let family = match rng.below(2) {
-            0 => Family::default(),
-            _ => Family::with(&after_others.threads[1..]).expect("threads of a run"),
-        };
-        let leasing = Leasing(Rng::new(0));
-        let mut leased = used.idle().engage(family.clone(), leasing.clone(), 10_000);
-        let mut new = Engine::new(make(), family, leasing, 10_000);
-        for seed in [seed, seed + 1] {
-            let (leased, new) = (run(&mut leased, program, seed), run(&mut new, program, seed));
-            if leased != new {
-                return Err(format!("used before: {leased:#?}\nnew: {new:#?}"));
+        let mut threads = Vec::new();
+        // Then with ids that are known before, as often as not.
+        for _ in 0..2 {
+            let family = Family::with(&threads).expect("threads of a run");
+            used.renew(family.clone(), 10_000);
+            used.plan_mut().then = chooser.clone();
+            let mut new = new(family);
+            // An engine's first run, and one more.
+            for seed in [seed, seed + 1] {
+                let (used, new) = (run(&mut used, program, seed), run(&mut new, program, seed));
+                if used != new {
+                    return Err(format!("used before: {used:#?}\nnew: {new:#?}"));
+                }
+                if rng.below(2) == 0 {
+                    threads = new.threads[1..].to_vec();
+                }
             }
         }
-        // One that watches changes.
-        let mut watching = leased.idle().engage(Family::default(), Pos::plain(), 10_000);
-        let mut new = Engine::new(make(), Family::default(), Pos::plain(), 10_000);
-        if run(&mut watching, program, seed) != run(&mut new, program, seed) {
-            return Err("watching changes".to_owned());
-        }
-        assert!(watching.is_small());
-        idle = Some(watching.idle());
+        assert!(used.is_small());
         Ok(())
     });
 }
 
 #[test]
-fn an_engine_that_was_let_go_is_like_a_new_one() {
-    check_idle(Sc::default, 24);
-    check_idle(Rc11::default, 25);
+fn an_engine_that_was_renewed_is_like_a_new_one() {
+    check_renewed::<Sc, _>(Random::default(), 24);
+    check_renewed::<Rc11, _>(Random::default(), 25);
+    check_renewed::<Sc, _>(Leasing(Rng::new(0)), 26);
+    check_renewed::<Sc, _>(Pos::plain(), 27);
 }
 
 #[test]

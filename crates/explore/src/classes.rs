@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// A set of fingerprints that never outgrows its limit.
+/// A set of fingerprints that hardly outgrows its limit.
 #[derive(Clone, Debug)]
 pub struct Classes {
     /// With whether it was added more than once.
@@ -15,8 +15,10 @@ pub struct Classes {
     limit: usize,
     /// Fingerprints are kept if this many of their low bits are zero.
     zeros: u32,
+    /// Programs with few executions repeat themselves: the last one is kept only when another comes. A program
+    /// with one needs no table.
     last: Option<u64>,
-    /// Whether the last one was added before.
+    /// Whether the last one came several times in a row.
     last_again: bool,
     /// How many of those kept were added once.
     singles: u64,
@@ -38,37 +40,39 @@ impl Classes {
     /// Adds a fingerprint.
     #[inline]
     pub fn insert(&mut self, fingerprint: u64) {
-        // Programs with few executions repeat themselves.
-        if self.last != Some(fingerprint) || !self.last_again {
-            self.last_again = self.last == Some(fingerprint);
+        if self.last == Some(fingerprint) {
+            self.last_again = true;
+        } else {
+            self.keep_last();
             self.last = Some(fingerprint);
-            if self.keeps(fingerprint) {
-                self.keep(fingerprint);
-            }
         }
     }
 
     /// Adds what was added to another set, of the same limit.
     pub fn merge(&mut self, other: &Classes) {
+        self.keep_last();
         self.keep_fewer(other.zeros);
-        for (&fingerprint, &again) in &other.kept {
-            // Twice stands for any number of times.
-            for _ in 0..1 + usize::from(again) {
-                if self.keeps(fingerprint) {
-                    self.keep(fingerprint);
-                }
-            }
+        let kept = other.kept.iter().map(|(&fingerprint, &again)| (fingerprint, again));
+        for (fingerprint, again) in kept.chain(other.last.map(|last| (last, other.last_again))) {
+            self.keep(fingerprint, again);
         }
     }
 
     /// How many fingerprints were added exactly once.
     pub fn singles(&self) -> u64 {
-        self.singles << self.zeros
+        let singles = match self.kept_with_last() {
+            // It is one of those kept.
+            Some(Some(again)) => self.singles - u64::from(!again),
+            Some(None) => self.singles + u64::from(!self.last_again),
+            None => self.singles,
+        };
+        singles << self.zeros
     }
 
     /// How many different fingerprints were added.
     pub fn count(&self) -> u64 {
-        (self.kept.len() as u64) << self.zeros
+        let is_more = matches!(self.kept_with_last(), Some(None));
+        (self.kept.len() as u64 + u64::from(is_more)) << self.zeros
     }
 
     /// Whether [`count`](Classes::count) is exact.
@@ -76,22 +80,38 @@ impl Classes {
         self.zeros == 0
     }
 
+    /// If the last one counts, what is kept of it.
+    fn kept_with_last(&self) -> Option<Option<bool>> {
+        let last = self.last.filter(|&last| self.keeps(last))?;
+        Some(self.kept.get(&last).copied())
+    }
+
     #[inline]
     fn keeps(&self, fingerprint: u64) -> bool {
         fingerprint & ((1 << self.zeros) - 1) == 0
     }
 
-    fn keep(&mut self, fingerprint: u64) {
+    #[inline]
+    fn keep_last(&mut self) {
+        if let Some(last) = self.last.take() {
+            let again = std::mem::take(&mut self.last_again);
+            self.keep(last, again);
+        }
+    }
+
+    /// Keeps one that was added once, or several times, if it is one of those kept.
+    #[inline]
+    fn keep(&mut self, fingerprint: u64, again: bool) {
+        if !self.keeps(fingerprint) {
+            return;
+        }
         match self.kept.entry(fingerprint) {
             Entry::Vacant(entry) => {
-                entry.insert(false);
-                self.singles += 1;
+                entry.insert(again);
+                self.singles += u64::from(!again);
             }
             Entry::Occupied(mut entry) => {
-                if !entry.insert(true) {
-                    self.singles -= 1;
-                }
-                self.last_again = true;
+                self.singles -= u64::from(!entry.insert(true));
             }
         }
         while self.kept.len() > self.limit {

@@ -8,7 +8,7 @@ use crate::Refusal;
 /// An algorithm that decides which run comes next.
 pub trait Explorer {
     /// What chooses after a plan's prefix.
-    type Then: Chooser;
+    type Then: Chooser + 'static;
 
     /// Whether planning a run takes much longer than making it. The clock is then looked at after every
     /// run, however short.
@@ -16,6 +16,12 @@ pub trait Explorer {
 
     /// The chooser that plans will carry; the same one is passed back in every plan.
     fn chooser(&self) -> Self::Then;
+
+    /// Makes a chooser that another explorer of this type has left what [`chooser`](Explorer::chooser)
+    /// would make.
+    fn renew(&self, used: &mut Self::Then) {
+        *used = self.chooser();
+    }
 
     /// The ids that threads are to have in all runs.
     fn family(&self) -> Family {
@@ -28,7 +34,8 @@ pub trait Explorer {
     /// A run has ended. `run` counts from zero.
     fn learn(&mut self, run: u64, trace: &Trace, plan: &mut Plan<Self::Then>);
 
-    /// No further run will be made.
+    /// No further run will be made. The chooser may be kept for another explorer, and needs no more memory
+    /// than runs do.
     fn finish(&mut self, plan: &mut Plan<Self::Then>) {
         let _ = plan;
     }
@@ -85,6 +92,10 @@ impl<E: Explorer> Explorer for &mut E {
 
     fn chooser(&self) -> E::Then {
         (**self).chooser()
+    }
+
+    fn renew(&self, used: &mut E::Then) {
+        (**self).renew(used);
     }
 
     fn family(&self) -> Family {

@@ -33,6 +33,9 @@ use crate::{Explorer, Refusal};
 /// A run that has come to where another was may make so many steps to its end.
 const NEAR: u32 = 64;
 
+/// A memory of more beginnings is not kept after the search.
+const MOST_KEPT: usize = 1024;
+
 /// The search.
 #[derive(Clone, Debug, Default)]
 pub struct Graphs {
@@ -69,12 +72,16 @@ impl Chooser for GraphsChooser {
         let mut only = None;
         match at {
             Point::Thread(threads) => {
-                if !self.visited.insert(self.standing) {
+                let pending = |thread: &raddle_core::ThreadId| &threads.pending[thread.index()];
+                only = match threads.enabled {
+                    [_] => Some(0),
+                    enabled => enabled.iter().position(|thread| self.is_private(pending(thread))),
+                };
+                // Where there is one way to go, whether another run was here shows soon enough.
+                if only.is_none() && !self.visited.insert(self.standing) {
                     self.left = Some(NEAR);
                     return self.lead_out(at);
                 }
-                let pending = |thread: &raddle_core::ThreadId| &threads.pending[thread.index()];
-                only = threads.enabled.iter().position(|thread| self.is_private(pending(thread)));
             }
             Point::Value { by, bound } => {
                 self.refusal = Refusal::of_choice(by, *bound);
@@ -143,6 +150,15 @@ impl Explorer for Graphs {
         }
     }
 
+    fn renew(&self, used: &mut GraphsChooser) {
+        used.met.clear();
+        used.visited.clear();
+        used.standing = 0;
+        used.minds_ends = false;
+        used.refusal = None;
+        used.left = None;
+    }
+
     fn next(&mut self, plan: &mut Plan<GraphsChooser>) -> bool {
         if !self.branches.advance() {
             return false;
@@ -161,6 +177,12 @@ impl Explorer for Graphs {
             plan.then.minds_ends = true;
             plan.then.visited.clear();
             self.branches = Branches::default();
+        }
+    }
+
+    fn finish(&mut self, plan: &mut Plan<GraphsChooser>) {
+        if plan.then.visited.capacity() > MOST_KEPT {
+            plan.then.visited = HashSet::default();
         }
     }
 

@@ -1,9 +1,9 @@
 //! Exact replay: a schedule, and nothing after it.
 
 use raddle_core::{Chooser, Event, Pick, Point, Schedule, Trace};
-use raddle_engine::{Family, Rc11, Sc, Stuck, Substrate};
+use raddle_engine::{Family, Memory, Rc11, Sc, Stuck, Substrate};
 
-use crate::shelf::{self, Kept};
+use crate::shelf;
 
 /// Gives up: the program asks more questions than the schedule answers.
 #[derive(Clone, Debug, Default)]
@@ -46,7 +46,7 @@ pub fn replay_weak<S: Substrate>(
 
 /// As [`replay`], for whoever writes the schedule where it is followed, and only wants to `look` at what
 /// happened.
-pub(crate) fn follow<M: Kept, S: Substrate, R>(
+pub(crate) fn follow<M: Memory + Default + 'static, S: Substrate, R>(
     substrate: &mut S,
     program: &S::Program,
     family: Family,
@@ -54,10 +54,10 @@ pub(crate) fn follow<M: Kept, S: Substrate, R>(
     max_steps: usize,
     look: impl FnOnce(&Trace) -> R,
 ) -> Result<R, Stuck> {
-    let mut engine = shelf::repeater::<M>(family, max_steps);
+    let mut engine = shelf::engine::<M, Stop>(family, max_steps, || Stop, |_| {});
     prescribe(&mut engine.plan_mut().prefix);
     substrate.execute(&mut *engine, program)?;
     let seen = look(engine.trace());
-    shelf::put_repeater(engine);
+    shelf::put(engine);
     Ok(seen)
 }

@@ -10,7 +10,7 @@ use raddle_engine::{Engine, Family, Memory, Rc11, Sc, Stuck, Substrate};
 use raddle_strategy::{Delay, Pct, Pos, Random, Rapos, RoundRobin, Surw, Urw};
 
 use crate::replay::follow;
-use crate::shelf::{self, Kept};
+use crate::shelf;
 use crate::{
     Bound, BoundedDfs, Bpor, Covered, Dfs, Dpor, Explorer, Limit, Mcr, Pcr, Reduction, Refusal,
     Repeat, Strategy, cause, leak, race, waits,
@@ -219,7 +219,7 @@ impl<'a, S: Substrate> Session<'a, S> {
                 reproduced: true,
             })),
         };
-        Ok(Report { strategy: REPLAY.to_owned(), ..self.report(tally, verdict) })
+        Ok(Report { strategy: REPLAY.into(), ..self.report(tally, verdict) })
     }
 
     /// Explores with any explorer.
@@ -247,20 +247,24 @@ impl<'a, S: Substrate> Session<'a, S> {
     }
 
     /// As [`go`](Session::go), under any memory model.
-    fn go_in<M: Kept, E: Explorer>(
+    fn go_in<M: Memory + Default + 'static, E: Explorer>(
         &mut self,
         explorer: &mut E,
         tally: &mut Tally,
         limits: &Limits,
         is_enough: &mut dyn FnMut(&Pace) -> bool,
     ) -> Stop {
-        let (family, chooser) = (explorer.family(), explorer.chooser());
-        let mut engine = shelf::searcher::<M, E::Then>(family, chooser, limits.max_steps);
+        let mut engine = shelf::engine::<M, E::Then>(
+            explorer.family(),
+            limits.max_steps,
+            || explorer.chooser(),
+            |used| explorer.renew(used),
+        );
         let stop = self.drive(&mut engine, explorer, tally, limits, is_enough);
         explorer.finish(engine.plan_mut());
         if !matches!(stop, Stop::Failed(_)) {
             // Otherwise its last run may never have come to an end.
-            shelf::put_searcher(engine);
+            shelf::put(engine);
         }
         match (stop, tally.census.first()) {
             (stop @ (Stop::Failed(_) | Stop::Refused(_)), _) | (stop, None) => stop,
@@ -428,7 +432,7 @@ impl<'a, S: Substrate> Session<'a, S> {
     fn report(&self, tally: Tally, verdict: Verdict) -> Report {
         Report {
             name: self.settings.name.clone(),
-            strategy: self.settings.strategy.to_string(),
+            strategy: self.settings.strategy.word(),
             memory: self.settings.memory,
             seed: self.settings.seed,
             verdict,

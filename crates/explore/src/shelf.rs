@@ -1,89 +1,65 @@
-//! Where engines are between checks: each OS thread keeps one that searches, and one that repeats what
-//! was found.
+//! Where engines are between checks: each OS thread keeps the few it used last. What takes long about a
+//! short check is to make one.
 
+use std::any::Any;
 use std::cell::Cell;
-use std::thread::LocalKey;
 
 use raddle_core::Chooser;
-use raddle_engine::{Engine, Family, Idle, Memory, Rc11, Sc};
+use raddle_engine::{Engine, Family, Memory};
 
-use crate::replay::Stop;
+/// One that searches and one that repeats what it found, for the strategies of a check and a few others.
+const MOST: usize = 6;
 
-type Place<T> = &'static LocalKey<Cell<Option<T>>>;
-
-/// A memory model whose engines are kept.
-pub(crate) trait Kept: Memory + Default + 'static {
-    /// Where the one that searches is, with any chooser.
-    const SEARCHER: Place<Idle<Self>>;
-    /// Where the one is that repeats.
-    const REPEATER: Place<Box<Engine<Self, Stop>>>;
+thread_local! {
+    /// In their boxes, so that none is ever moved; the one used last comes last.
+    static SHELF: Cell<Vec<Box<dyn Any>>> = const { Cell::new(Vec::new()) };
 }
 
-macro_rules! keep {
-    ($memory:ty) => {
-        impl Kept for $memory {
-            const SEARCHER: Place<Idle<Self>> = {
-                thread_local!(static IDLE: Cell<Option<Idle<$memory>>> = const { Cell::new(None) });
-                &IDLE
-            };
-            const REPEATER: Place<Box<Engine<Self, Stop>>> = {
-                type Repeater = Box<Engine<$memory, Stop>>;
-                thread_local!(static IDLE: Cell<Option<Repeater>> = const { Cell::new(None) });
-                &IDLE
-            };
-        }
-    };
-}
-
-keep!(Sc);
-keep!(Rc11);
-
-/// An engine that searches, as [`Engine::new`] makes it.
-#[inline]
-pub(crate) fn searcher<M: Kept, C: Chooser>(
+/// An engine as [`Engine::new`] makes it. Its chooser is a new one, or a used one that is renewed.
+pub(crate) fn engine<M, C>(
     family: Family,
-    then: C,
     max_steps: usize,
-) -> Engine<M, C> {
-    match take(M::SEARCHER) {
-        Some(idle) => idle.engage(family, then, max_steps),
-        None => Engine::new(M::default(), family, then, max_steps),
-    }
-}
-
-/// Puts an engine back that searched, and whose runs have all come to their end.
-#[inline]
-pub(crate) fn put_searcher<M: Kept, C>(engine: Engine<M, C>) {
-    if engine.is_small() {
-        put(M::SEARCHER, engine.idle());
-    }
-}
-
-/// An engine that repeats, likewise.
-pub(crate) fn repeater<M: Kept>(family: Family, max_steps: usize) -> Box<Engine<M, Stop>> {
-    match take(M::REPEATER) {
+    new: impl FnOnce() -> C,
+    renew: impl FnOnce(&mut C),
+) -> Box<Engine<M, C>>
+where
+    M: Memory + Default + 'static,
+    C: Chooser + 'static,
+{
+    match take::<Engine<M, C>>() {
         Some(mut engine) => {
             engine.renew(family, max_steps);
+            renew(&mut engine.plan_mut().then);
             engine
         }
-        None => Box::new(Engine::new(M::default(), family, Stop, max_steps)),
+        None => Box::new(Engine::new(M::default(), family, new(), max_steps)),
     }
 }
 
-/// Puts an engine back that repeated, likewise.
-pub(crate) fn put_repeater<M: Kept>(engine: Box<Engine<M, Stop>>) {
-    if engine.is_small() {
-        put(M::REPEATER, engine);
+fn take<T: 'static>() -> Option<Box<T>> {
+    // Nothing at the end of the OS thread, when the shelf is gone.
+    let mut shelf = SHELF.try_with(Cell::take).ok()?;
+    let found = shelf.iter().position(|engine| engine.is::<T>());
+    let engine = found.map(|at| shelf.remove(at));
+    let _ = SHELF.try_with(|place| place.set(shelf));
+    engine?.downcast().ok()
+}
+
+/// Puts an engine back whose runs have all come to their end.
+pub(crate) fn put<M, C>(engine: Box<Engine<M, C>>)
+where
+    M: Memory + 'static,
+    C: Chooser + 'static,
+{
+    if !engine.is_small() {
+        return;
     }
-}
-
-/// Nothing at the end of the OS thread, when the places are gone.
-#[inline]
-fn take<T>(place: Place<T>) -> Option<T> {
-    place.try_with(Cell::take).ok().flatten()
-}
-
-#[inline]
-fn put<T>(place: Place<T>, value: T) {
-    let _ = place.try_with(|place| place.set(Some(value)));
+    let _ = SHELF.try_with(|place| {
+        let mut shelf = place.take();
+        if shelf.len() == MOST {
+            shelf.remove(0);
+        }
+        shelf.push(engine);
+        place.set(shelf);
+    });
 }

@@ -1,5 +1,6 @@
 //! Strategies by name: the user's word for a chooser repeated, or an explorer.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
@@ -197,43 +198,50 @@ impl Strategy {
 
 impl fmt::Display for Strategy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Strategy::Random => f.write_str("random"),
-            Strategy::RoundRobin => f.write_str("round-robin"),
-            Strategy::Pct { depth } => write!(f, "pct:{depth}"),
-            Strategy::PctWithin { depth, steps } => write!(f, "pct:{depth}:{steps}"),
-            Strategy::PctDrawn => f.write_str("pct"),
+        f.write_str(&self.word())
+    }
+}
+
+impl Strategy {
+    /// The word that stands for it.
+    pub fn word(&self) -> Cow<'static, str> {
+        Cow::Owned(match self {
+            Strategy::Random => return Cow::Borrowed("random"),
+            Strategy::RoundRobin => return Cow::Borrowed("round-robin"),
+            Strategy::Pct { depth } => format!("pct:{depth}"),
+            Strategy::PctWithin { depth, steps } => format!("pct:{depth}:{steps}"),
+            Strategy::PctDrawn => return Cow::Borrowed("pct"),
             Strategy::Pctwm { depth, history, events: None } => {
-                write!(f, "pctwm:{depth}:{history}")
+                format!("pctwm:{depth}:{history}")
             }
             Strategy::Pctwm { depth, history, events: Some(events) } => {
-                write!(f, "pctwm:{depth}:{history}:{events}")
+                format!("pctwm:{depth}:{history}:{events}")
             }
-            Strategy::C11Random => f.write_str("c11-random"),
-            Strategy::PctWeak { depth } => write!(f, "pct-weak:{depth}"),
-            Strategy::BasicPos => f.write_str("basic-pos"),
-            Strategy::Pos => f.write_str("pos"),
-            Strategy::PosStar => f.write_str("pos-star"),
-            Strategy::Rapos => f.write_str("rapos"),
-            Strategy::Urw => f.write_str("urw"),
-            Strategy::Surw => f.write_str("surw"),
-            Strategy::Delay { delays } => write!(f, "delay:{delays}"),
+            Strategy::C11Random => return Cow::Borrowed("c11-random"),
+            Strategy::PctWeak { depth } => format!("pct-weak:{depth}"),
+            Strategy::BasicPos => return Cow::Borrowed("basic-pos"),
+            Strategy::Pos => return Cow::Borrowed("pos"),
+            Strategy::PosStar => return Cow::Borrowed("pos-star"),
+            Strategy::Rapos => return Cow::Borrowed("rapos"),
+            Strategy::Urw => return Cow::Borrowed("urw"),
+            Strategy::Surw => return Cow::Borrowed("surw"),
+            Strategy::Delay { delays } => format!("delay:{delays}"),
             Strategy::Portfolio(members) => {
                 let words: Vec<String> = members.iter().map(Strategy::to_string).collect();
-                write!(f, "portfolio:{}", words.join("+"))
+                format!("portfolio:{}", words.join("+"))
             }
-            Strategy::Dfs => f.write_str("dfs"),
-            Strategy::DfsWithin(bound) => write!(f, "dfs{}", suffix(bound, "")),
-            Strategy::DfsDelay { delays } => write!(f, "dfs-delay:{delays}"),
-            Strategy::Dpor => f.write_str("dpor"),
-            Strategy::DporClassic => f.write_str("dpor-classic"),
-            Strategy::Bpor(bound) => write!(f, "bpor{}", suffix(bound, "")),
-            Strategy::BporPlain(bound) => write!(f, "bpor-plain{}", suffix(bound, "")),
-            Strategy::BporUpTo(bound) => write!(f, "bpor{}", suffix(bound, "0-")),
-            Strategy::Pcr => f.write_str("pcr"),
-            Strategy::Mcr => f.write_str("mcr"),
-            Strategy::Auto => f.write_str("auto"),
-        }
+            Strategy::Dfs => return Cow::Borrowed("dfs"),
+            Strategy::DfsWithin(bound) => format!("dfs{}", suffix(bound, "")),
+            Strategy::DfsDelay { delays } => format!("dfs-delay:{delays}"),
+            Strategy::Dpor => return Cow::Borrowed("dpor"),
+            Strategy::DporClassic => return Cow::Borrowed("dpor-classic"),
+            Strategy::Bpor(bound) => format!("bpor{}", suffix(bound, "")),
+            Strategy::BporPlain(bound) => format!("bpor-plain{}", suffix(bound, "")),
+            Strategy::BporUpTo(bound) => format!("bpor{}", suffix(bound, "0-")),
+            Strategy::Pcr => return Cow::Borrowed("pcr"),
+            Strategy::Mcr => return Cow::Borrowed("mcr"),
+            Strategy::Auto => return Cow::Borrowed("auto"),
+        })
     }
 }
 

@@ -479,9 +479,8 @@ fn overflow_on_portable() {
     use raddle_engine::{Engine, Family, Sc, Substrate};
     use raddle_runtime::{Options, Portable, Runtime};
 
-    let options = Options::new("overflow");
     let mut engine = Engine::new(Sc, Family::default(), raddle_strategy::RoundRobin, 1000);
-    let _ = Runtime::<Portable>::new(options).execute(&mut engine, &|| {
+    let _ = Runtime::<Portable>::new("overflow", &Options::default()).execute(&mut engine, &|| {
         std::hint::black_box(recurse(0));
     });
 }

@@ -76,7 +76,7 @@ pub(crate) fn origin(report: &Report, failure: &Failure) -> String {
     // The part of the strategy that found it.
     let has_failed = |phase: &&Phase| phase.end == PhaseEnd::Failed;
     let by = match report.phases.iter().find(has_failed) {
-        None => report.strategy.clone(),
+        None => report.strategy.to_string(),
         Some(phase) => format!("{} ({})", phase.strategy, report.strategy),
     };
     let found = format!(

@@ -139,7 +139,7 @@ fn without_backtrace(finding: &Finding) -> (Finding, Option<String>) {
 fn numbers(report: &Report) -> String {
     let about_classes = if report.classes_exact { "" } else { "≈ " };
     let mut shown = vec![
-        ("strategy", report.strategy.clone()),
+        ("strategy", report.strategy.to_string()),
         ("seed", report.seed.to_string()),
         ("executions", thousands(report.executions)),
         ("steps", thousands(report.steps)),

@@ -64,7 +64,7 @@ fn document(report: &Report, how: Fold) -> Json {
     Json::Object(vec![
         ("version", Json::Number(VERSION)),
         ("name", Json::text(name)),
-        ("strategy", Json::text(strategy)),
+        ("strategy", Json::text(&**strategy)),
         ("memory", Json::text(memory.to_string())),
         ("seed", Json::Number(*seed)),
         ("verdict", verdict_json(verdict)),

@@ -13,7 +13,7 @@ pub(crate) type Baton = *const ();
 ///
 /// Each coroutine runs the `entry` the pool was made with, which never returns: it leaves and is
 /// entered again for its next piece of work. Threads are numbers from zero.
-pub trait Backend: Sized {
+pub trait Backend: Sized + 'static {
     /// Whether a coroutine may switch to itself, and is quick to do so.
     const SWITCHES_TO_ITSELF: bool;
 
@@ -71,9 +71,10 @@ pub trait Backend: Sized {
         };
     }
 
-    /// Nobody needs the pool for now, and none of its threads has work: a pool made later on this OS thread
-    /// may be the same.
-    fn keep(self) {}
+    /// Whether the pool, none of whose threads has work, should be kept for the next check.
+    fn is_worth_keeping(&self) -> bool {
+        false
+    }
 
     /// Gives the pool up without touching its stacks, because something on them cannot be dropped.
     fn abandon(self);

@@ -3,7 +3,6 @@
 //! An object carries the number of the run that used it last. If that run belongs to another runtime
 //! that still exists, two OS threads are about to share the object behind each other's back.
 
-use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 /// Run numbers are multiples of this: what is below is free for the objects of a run.
@@ -14,10 +13,19 @@ const BLOCK: u64 = STEP << 12;
 
 struct Blocks {
     next: u64,
-    in_use: BTreeSet<u64>,
+    /// A few: as many as there are runtimes.
+    in_use: Vec<u64>,
 }
 
-static BLOCKS: Mutex<Blocks> = Mutex::new(Blocks { next: 1, in_use: BTreeSet::new() });
+static BLOCKS: Mutex<Blocks> = Mutex::new(Blocks { next: 1, in_use: Vec::new() });
+
+impl Blocks {
+    fn give_back(&mut self, block: u64) {
+        if let Some(at) = self.in_use.iter().position(|&used| used == block) {
+            self.in_use.swap_remove(at);
+        }
+    }
+}
 
 /// The numbers of one runtime: never zero, different in the whole process.
 #[derive(Default)]
@@ -47,10 +55,10 @@ impl Epochs {
     #[cold]
     fn next_block(&mut self) {
         let mut blocks = BLOCKS.lock().unwrap_or_else(PoisonError::into_inner);
-        blocks.in_use.remove(&(self.last / BLOCK));
+        blocks.give_back(self.last / BLOCK);
         let block = blocks.next;
         blocks.next += 1;
-        blocks.in_use.insert(block);
+        blocks.in_use.push(block);
         // The first number of a block is not handed out.
         self.last = block * BLOCK;
         self.left = (BLOCK / STEP - 1) as u32;
@@ -60,7 +68,7 @@ impl Epochs {
 impl Drop for Epochs {
     fn drop(&mut self) {
         let mut blocks = BLOCKS.lock().unwrap_or_else(PoisonError::into_inner);
-        blocks.in_use.remove(&(self.last / BLOCK));
+        blocks.give_back(self.last / BLOCK);
     }
 }
 
@@ -74,6 +82,8 @@ pub(crate) fn is_foreign(other: u64, mine: u64) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     #[test]

@@ -6,7 +6,6 @@
 //! see them shared by all threads of a run.
 
 use std::arch::asm;
-use std::cell::Cell;
 use std::io;
 
 use crate::backend::{Baton, OWN_STACKS};
@@ -48,11 +47,6 @@ impl Saved {
     }
 }
 
-thread_local! {
-    /// The pool of the last check, for the next: its coroutines wait for work.
-    static KEPT: Cell<Option<Native>> = const { Cell::new(None) };
-}
-
 /// A pool with more stacks than this is not kept.
 const MOST_KEPT: usize = 64;
 
@@ -60,19 +54,14 @@ impl Backend for Native {
     const SWITCHES_TO_ITSELF: bool = true;
 
     fn new(stack_size: usize, entry: fn() -> !) -> Native {
-        // Not at the end of the OS thread, when it is gone.
-        let kept = KEPT.try_with(Cell::take).ok().flatten();
-        let fits = |kept: &Native| {
-            kept.stack_size == stack_size && std::ptr::fn_addr_eq(kept.entry, entry)
-        };
-        kept.filter(fits).unwrap_or_else(|| Native {
+        Native {
             stack_size,
             entry,
             saved: Box::default(),
             host: Saved::NONE,
             stacks: Vec::new(),
             handed_on: true,
-        })
+        }
     }
 
     #[inline(always)]
@@ -139,10 +128,8 @@ impl Backend for Native {
         unsafe { switch(save, load, baton) };
     }
 
-    fn keep(self) {
-        if self.stacks.len() <= MOST_KEPT {
-            let _ = KEPT.try_with(|kept| kept.set(Some(self)));
-        }
+    fn is_worth_keeping(&self) -> bool {
+        self.stacks.len() <= MOST_KEPT
     }
 
     fn abandon(mut self) {

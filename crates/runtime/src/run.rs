@@ -33,11 +33,13 @@ pub(crate) struct Crew<B> {
     extras: Extras,
     teardown: Teardown,
     ways: Ways,
+    /// The name of the check.
+    name: String,
     options: Options,
 }
 
 impl<B: Backend> Crew<B> {
-    pub(crate) fn new(backend: B, options: Options) -> Crew<B> {
+    pub(crate) fn new(backend: B, name: &str, options: &Options) -> Crew<B> {
         Crew {
             backend: UnsafeCell::new(backend),
             body: Cell::new(None),
@@ -45,13 +47,31 @@ impl<B: Backend> Crew<B> {
             extras: Extras::default(),
             teardown: Teardown::default(),
             ways: options.ways(),
-            options,
+            name: name.to_owned(),
+            options: options.clone(),
         }
     }
 
-    /// The crew is not needed any more, and no run is under way.
-    pub(crate) fn rest(self) {
-        self.backend.into_inner().keep();
+    /// Whether it can do a check with these options that another was made for.
+    pub(crate) fn can_serve(&self, options: &Options) -> bool {
+        self.options.stack_size == options.stack_size
+    }
+
+    /// Is used for another check.
+    pub(crate) fn serve(&mut self, name: &str, options: &Options) {
+        self.ways = options.ways();
+        self.name.clear();
+        self.name.push_str(name);
+        self.options.copy(options);
+    }
+
+    /// The crew is not needed any more, and no run is under way. Whether it should be kept.
+    pub(crate) fn rest(&mut self) -> bool {
+        if self.extras.are_used() {
+            self.extras = Extras::default();
+        }
+        self.thread_names.get_mut().clear();
+        self.backend.get_mut().is_worth_keeping()
     }
 
     pub(crate) fn abandon(self) {

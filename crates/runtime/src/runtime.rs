@@ -1,5 +1,7 @@
 //! The substrate: a pool of coroutines that runs programs, one execution after another.
 
+use std::any::Any;
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
@@ -17,8 +19,6 @@ use crate::{Backend, panics, port};
 pub struct Options {
     /// Bytes of stack for each thread.
     pub stack_size: usize,
-    /// The name of the check, for tokens and messages.
-    pub name: String,
     /// Whether accesses to plain shared variables are operations too.
     pub plain_accesses: bool,
     /// Lines on which they are in any case.
@@ -33,12 +33,11 @@ pub struct Options {
     pub patience: Option<Duration>,
 }
 
-impl Options {
-    /// The usual settings of a check with this name.
-    pub fn new(name: impl Into<String>) -> Options {
+impl Default for Options {
+    /// The usual settings.
+    fn default() -> Options {
         Options {
             stack_size: 256 * 1024,
-            name: name.into(),
             plain_accesses: false,
             racy: Vec::new(),
             spurious: 0,
@@ -46,6 +45,19 @@ impl Options {
             joinable_panics: false,
             patience: None,
         }
+    }
+}
+
+impl Options {
+    /// Becomes what `other` is, in the same memory.
+    pub(crate) fn copy(&mut self, other: &Options) {
+        self.racy.clone_from(&other.racy);
+        self.stack_size = other.stack_size;
+        self.plain_accesses = other.plain_accesses;
+        self.spurious = other.spurious;
+        self.heap = other.heap;
+        self.joinable_panics = other.joinable_panics;
+        self.patience = other.patience;
     }
 
     pub(crate) fn ways(&self) -> Ways {
@@ -58,6 +70,11 @@ impl Options {
     }
 }
 
+thread_local! {
+    /// The crew of the last check, for the next: its coroutines wait for work.
+    static KEPT: Cell<Option<Box<dyn Any>>> = const { Cell::new(None) };
+}
+
 /// Runs programs on coroutines.
 pub struct Runtime<B: Backend> {
     /// `None` once a thread got stuck.
@@ -67,15 +84,26 @@ pub struct Runtime<B: Backend> {
 }
 
 impl<B: Backend> Runtime<B> {
-    /// A runtime without any coroutines yet, to be used on this OS thread.
-    pub fn new(options: Options) -> Runtime<B> {
+    /// A runtime to be used on this OS thread, for a check with this name, which tokens and messages tell.
+    pub fn new(name: &str, options: &Options) -> Runtime<B> {
         panics::install_hook();
         #[cfg(unix)]
         crate::overflow::install_handler();
-        let backend = B::new(options.stack_size, coroutine::<B>);
-        let watchdog = Watchdog::new(&options.name, options.patience);
-        let crew = Some(Box::new(Crew::new(backend, options)));
-        Runtime { crew, epochs: Epochs::default(), _watchdog: watchdog }
+        let watchdog = Watchdog::new(name, options.patience);
+        // Not at the end of the OS thread, when it is gone.
+        let kept = KEPT.try_with(Cell::take).ok().flatten();
+        let kept = kept.and_then(|kept| kept.downcast::<Crew<B>>().ok());
+        let crew = match kept.filter(|kept| kept.can_serve(options)) {
+            Some(mut kept) => {
+                kept.serve(name, options);
+                kept
+            }
+            None => {
+                let backend = B::new(options.stack_size, coroutine::<B>);
+                Box::new(Crew::new(backend, name, options))
+            }
+        };
+        Runtime { crew: Some(crew), epochs: Epochs::default(), _watchdog: watchdog }
     }
 }
 
@@ -103,8 +131,11 @@ impl<B: Backend> Runtime<B> {
 impl<B: Backend> Drop for Runtime<B> {
     fn drop(&mut self) {
         // If raddle itself has panicked, a coroutine may be in the middle of its work: none is kept.
-        if let Some(crew) = self.crew.take().filter(|_| !std::thread::panicking()) {
-            crew.rest();
+        let crew = self.crew.take().filter(|_| !std::thread::panicking());
+        if let Some(mut crew) = crew {
+            if crew.rest() {
+                let _ = KEPT.try_with(|kept| kept.set(Some(crew)));
+            }
         }
         port::blocks().free();
     }

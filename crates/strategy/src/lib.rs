@@ -34,7 +34,7 @@ use alloc::vec::Vec;
 use raddle_core::{Chooser, Guarantee, Trace};
 
 /// A chooser that is started afresh for each run from a seed, and may learn from earlier runs.
-pub trait Sampler: Chooser {
+pub trait Sampler: Chooser + 'static {
     /// Whether all runs are drawn alike, whatever was learnt from others.
     const DRAWS_ALIKE: bool = false;
 

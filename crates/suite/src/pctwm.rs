@@ -332,7 +332,7 @@ fn run_all<S: Sampler + Clone>(
     runs: u64,
     mut each: impl FnMut(&Trace),
 ) {
-    let mut runtime = Runtime::<raddle_runtime::Default>::new(Options::new(program.name));
+    let mut runtime = Runtime::<raddle_runtime::Default>::new(program.name, &Options::default());
     let body = program.closure(instance);
     let mut engine = Engine::new(Rc11::default(), Family::default(), sampler.clone(), MAX_STEPS);
     for run in 0..runs {

@@ -143,5 +143,5 @@ fn runtime(program: &Program) -> Runtime<raddle_runtime::Default> {
         // Programs with points at races only are written so that all plain accesses are such.
         Granularity::All | Granularity::Racy => true,
     };
-    Runtime::new(Options { plain_accesses, ..Options::new(program.name) })
+    Runtime::new(program.name, &Options { plain_accesses, ..Options::default() })
 }

@@ -16,11 +16,8 @@ pub struct Coroutines<B: Backend>(Runtime<B>);
 
 impl<B: Backend> Default for Coroutines<B> {
     fn default() -> Coroutines<B> {
-        Coroutines(Runtime::new(Options {
-            stack_size: 128 * 1024,
-            plain_accesses: true,
-            ..Options::new("testkit")
-        }))
+        let plain = Options { plain_accesses: true, ..Options::default() };
+        Coroutines(Runtime::new("testkit", &Options { stack_size: 128 * 1024, ..plain }))
     }
 }
 

@@ -15,9 +15,7 @@
 
 use alloc::vec::Vec;
 
-use raddle_core::{
-    Action, AtomicOp, Effect, Event, EventId, ObjectId, Op, Order, ThreadId, fingerprint,
-};
+use raddle_core::{Action, Effect, Event, EventId, ObjectId, Op, Order, ThreadId, fingerprint};
 
 use crate::causality::{Causality, Clock};
 use crate::known::Known;
@@ -95,23 +93,14 @@ impl Rc11 {
     }
 
     /// What `op` does if it reads `value`, or comes to stand behind it.
+    #[inline]
     fn kind(&self, op: Op, value: u64) -> Kind {
         let (writes, effect) = op.apply_to_atomic(value);
-        let (reads, order) = match op.action() {
-            Action::Atomic(AtomicOp::Load { order } | AtomicOp::Update { order, .. }) => {
-                (true, order)
-            }
-            Action::Atomic(AtomicOp::Store { order, .. }) => (false, order),
-            Action::Atomic(AtomicOp::CompareExchange { success, failure, .. }) => {
-                (true, if writes.is_some() { success } else { failure })
-            }
-            other => unreachable!("raddle invariant broken: {other:?} on an atomic variable"),
-        };
-        let order = match order {
+        let order = match op.atomic_order(writes.is_some()) {
             Order::SeqCst if self.makes(Mistake::ScIsAcqRel) => Order::AcqRel,
             order => order,
         };
-        Kind { reads, writes, order, effect }
+        Kind { reads: op.reads_atomic(), writes, order, effect }
     }
 
     /// What is to be asked and written down about an access at `position` of a variable, which
@@ -185,21 +174,6 @@ impl Rc11 {
         self.order = order;
         trail
     }
-
-    /// The message of a store that begins with what `order` releases.
-    fn message(&mut self, variable: usize, by: EventId, kind: Kind, position: usize) -> Clock {
-        let mut message = self.causality.thread(by.thread).message(kind.order).clone();
-        let stores = &self.locations[variable].stores;
-        if kind.reads {
-            message.join(&stores[position].message);
-        } else if self.makes(Mistake::OldReleaseSequences) {
-            let own = stores[..=position].iter().rfind(|store| store.id.thread == by.thread);
-            if let Some(own) = own {
-                message.join(&own.message);
-            }
-        }
-        message
-    }
 }
 
 impl Memory for Rc11 {
@@ -227,15 +201,11 @@ impl Memory for Rc11 {
     fn sources(&self, &variable: &usize, thread: ThreadId, op: Op, options: &mut Vec<EventId>) {
         let location = &self.locations[variable];
         let newest = location.newest();
+        if newest == 0 {
+            return;
+        }
         // Most positions are told off by atomicity, where that can be said without a look at values.
-        let always_writes = self.mistake.is_none()
-            && match op.action() {
-                Action::Atomic(op) => match op {
-                    AtomicOp::Store { .. } | AtomicOp::Update { .. } => true,
-                    AtomicOp::Load { .. } | AtomicOp::CompareExchange { .. } => false,
-                },
-                _ => false,
-            };
+        let always_writes = self.mistake.is_none() && op.always_writes_atomic();
         let clock = self.causality.clock(thread);
         // Coherence: nothing older than what it comes after, or comes after a read of.
         let is_floor =
@@ -280,31 +250,42 @@ impl Memory for Rc11 {
         let kind = self.kind(op, location.stores[position].value);
         let trail = (self.order.is_active() || kind.order == Order::SeqCst)
             .then(|| self.trail(variable, by, kind, position));
-        let store = &self.locations[variable].stores[position];
+        let continues = self.makes(Mistake::OldReleaseSequences);
+        let location = &mut self.locations[variable];
+        let thread = self.causality.thread(by.thread);
+        let source = &mut location.stores[position];
         if kind.reads {
-            self.causality.thread(by.thread).read(kind.order, &store.message);
+            thread.read(kind.order, &source.message);
         }
         match kind.writes {
             None => {
-                let store = &mut self.locations[variable].stores[position];
-                store.note_reader(by);
+                source.note_reader(by);
                 if let Some(trail) = trail {
-                    store.note_trail(by.thread, trail);
+                    source.note_trail(by.thread, trail);
                 }
                 self.last = (variable, position, Mark::Read);
             }
             Some(value) => {
                 let mut store = Store::new(by, value);
-                store.message = self.message(variable, by, kind, position);
                 store.is_update = kind.reads;
+                // It begins with what its order releases.
+                store.message.copy(thread.message(kind.order));
+                if kind.reads {
+                    store.message.join(&source.message);
+                } else if continues {
+                    let own = |store: &&Store| store.id.thread == by.thread;
+                    if let Some(own) = location.stores[..=position].iter().rfind(own) {
+                        store.message.join(&own.message);
+                    }
+                }
                 if let Some(trail) = trail {
                     store.set_trail(trail);
                 }
-                self.locations[variable].put_behind(position, store);
+                location.put_behind(position, store);
                 self.last = (variable, position + 1, Mark::Made);
             }
         }
-        self.causality.advance(by.thread);
+        thread.clock.advance(by.thread);
         kind.effect
     }
 

@@ -82,7 +82,6 @@ impl Config {
         watch: Option<&Watch>,
     ) -> Result<Done, SettingError> {
         let environment = Environment::get()?;
-        let name = self.name.unwrap_or_else(|| default_name(caller));
         let threads = environment.threads.unwrap_or(self.threads);
         let threads = NonZeroUsize::new(threads).filter(|threads| threads.get() <= MOST_THREADS);
         let threads = threads.ok_or_else(|| {
@@ -96,7 +95,7 @@ impl Config {
         let folder = environment.report.as_deref().map(Folder::new).transpose()?;
         let strategy = environment.strategy.map_or(self.strategy, Ok)?;
         let settings = Settings {
-            name: name.clone(),
+            name: self.name.unwrap_or_else(|| default_name(caller)),
             strategy,
             memory: environment.memory.unwrap_or(self.memory),
             seed: environment.seed.unwrap_or(self.seed),
@@ -133,7 +132,6 @@ impl Config {
         let is_replay = environment.replay.is_some() || self.replay.is_some();
         let mut options = Options {
             stack_size: self.stack_size,
-            name,
             plain_accesses: granularity == Granularity::All,
             racy: Vec::new(),
             spurious: environment.spurious.unwrap_or(self.spurious),
@@ -146,9 +144,9 @@ impl Config {
             }),
         };
         if granularity == Granularity::Racy {
-            options.racy = racy_lines(&options, program, settings.max_steps);
+            options.racy = racy_lines(&settings, &options, program);
         }
-        let make = || Runtime::<raddle_runtime::Default>::new(options.clone());
+        let make = || Runtime::<raddle_runtime::Default>::new(&settings.name, &options);
         let mut runtime = make();
         let limit = environment.time.or(self.time);
         let live = Live::new(&settings.name, environment.progress);
@@ -191,16 +189,16 @@ pub(crate) fn failures_mut(report: &mut Report) -> impl Iterator<Item = &mut Fai
 
 /// The lines of `program` that race, as far as a few executions show; the same whenever it is asked.
 fn racy_lines(
+    settings: &Settings,
     options: &Options,
     program: &(dyn Fn() + Sync + 'static),
-    max_steps: usize,
 ) -> Vec<Site> {
     let mut known = Vec::new();
     loop {
         let options = Options { racy: known.clone(), ..options.clone() };
-        let mut runtime = Runtime::<raddle_runtime::Default>::new(options);
+        let mut runtime = Runtime::<raddle_runtime::Default>::new(&settings.name, &options);
         // Where accesses are points more can happen, and so more can race.
-        let found = racing_lines(&mut runtime, program, max_steps);
+        let found = racing_lines(&mut runtime, program, settings.max_steps);
         let before = known.len();
         known.extend(found.into_iter().filter(|line| !known.contains(line)).collect::<Vec<_>>());
         if known.len() == before {

@@ -100,7 +100,7 @@ fn with_promises() {
         runs: 2_500,
         escape,
     };
-    let strategy = "portfolio:pos-star+pct:2".to_owned();
+    let strategy = "portfolio:pos-star+pct:2".into();
     let guarantees = vec![guarantee(1, 1e-9), guarantee(2, 8.431e-4), guarantee(3, 0.9)];
     let unseen = Some(0.0412);
     let mut clean = Report { strategy, phases, guarantees, unseen, ..report(Verdict::Sampled) };

@@ -207,7 +207,7 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         fn token_entry(run) -> String {
             run.with_engine(|engine| {
                 let trace = engine.trace();
-                Token::new(&run.crew.options.name, &trace.threads, trace.schedule()).to_string()
+                Token::new(&run.crew.name, &trace.threads, trace.schedule()).to_string()
             })
         }
     }

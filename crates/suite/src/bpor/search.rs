@@ -104,9 +104,9 @@ impl Subject {
             plain_points: true,
             ..Settings::new(program.name, strategy)
         };
-        let options = Options { plain_accesses: true, ..Options::new(program.name) };
+        let options = Options { plain_accesses: true, ..Options::default() };
         let mut watched = Watched {
-            substrate: Runtime::<raddle_runtime::Default>::new(options),
+            substrate: Runtime::<raddle_runtime::Default>::new(program.name, &options),
             states: LocalStates::default(),
         };
         let clock = Unlimited(Instant::now());

@@ -36,7 +36,7 @@ impl Script {
     /// reads it.
     pub(super) fn wanted(&self, text: &str) -> Result<Wanted, String> {
         let number = |word: &str| {
-            word.parse::<u64>().map_err(|_| format!("`{word}` in `{text}` is no number"))
+            word.parse::<u8>().map_err(|_| format!("`{word}` in `{text}` is no small number"))
         };
         let mut wanted = Wanted { read: Vec::new(), last: Vec::new() };
         let mut reads = 0..ALL_READS;
@@ -61,9 +61,14 @@ impl Script {
 /// What an outcome has to be like.
 pub(super) struct Wanted {
     /// Which reads read what.
-    read: Vec<(usize, u64)>,
+    read: Vec<(usize, u8)>,
     /// Which variables hold what in the end.
-    last: Vec<(usize, u64)>,
+    last: Vec<(usize, u8)>,
+}
+
+/// Litmus tests store small numbers.
+fn small(value: u64) -> u8 {
+    u8::try_from(value).expect("raddle invariant broken: a large number in a litmus test")
 }
 
 fn reads_in(thread: &[Instruction]) -> usize {
@@ -73,18 +78,18 @@ fn reads_in(thread: &[Instruction]) -> usize {
 /// What a thread read.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Reads {
-    values: [u64; READS],
+    values: [u8; READS],
     count: usize,
 }
 
 impl Reads {
     pub(super) fn push(&mut self, value: u64) {
-        self.values[self.count] = value;
+        self.values[self.count] = small(value);
         self.count += 1;
     }
 
     pub(super) fn last(&self) -> Option<u64> {
-        self.values[..self.count].last().copied()
+        self.values[..self.count].last().map(|&value| u64::from(value))
     }
 }
 
@@ -92,9 +97,9 @@ impl Reads {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(super) struct Record {
     /// Thread by thread; `None` for what was not executed.
-    read: [Option<u64>; ALL_READS],
+    read: [Option<u8>; ALL_READS],
     /// In the end, by place of the variable.
-    last: [u64; VARIABLES],
+    last: [u8; VARIABLES],
 }
 
 impl Record {
@@ -113,6 +118,6 @@ impl Record {
     }
 
     pub(super) fn end_with(&mut self, place: usize, value: u64) {
-        self.last[place] = value;
+        self.last[place] = small(value);
     }
 }

@@ -137,8 +137,8 @@ impl Solved {
 /// The child's side: four threads with so many accesses each, and a line for the parent.
 pub(crate) fn solve_trace(accesses: usize) -> Result<String, String> {
     let program = move || accesses_by(4, accesses);
-    let options = Options { plain_accesses: true, ..Options::new("trace") };
-    let mut runtime = Runtime::<raddle_runtime::Default>::new(options);
+    let options = Options { plain_accesses: true, ..Options::default() };
+    let mut runtime = Runtime::<raddle_runtime::Default>::new("trace", &options);
     let mut explorer = Pcr::new(1);
     let mut engine = Engine::new(Sc, explorer.family(), explorer.chooser(), 1_000_000);
     explorer.next(engine.plan_mut());

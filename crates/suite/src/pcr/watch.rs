@@ -34,8 +34,8 @@ fn follow(
     program: &(dyn Fn() + Sync + 'static),
     each: &mut dyn FnMut(&Trace) -> bool,
 ) -> Result<(), String> {
-    let options = Options { plain_accesses: true, ..Options::new("suite") };
-    let mut runtime = Runtime::<raddle_runtime::Default>::new(options);
+    let options = Options { plain_accesses: true, ..Options::default() };
+    let mut runtime = Runtime::<raddle_runtime::Default>::new("suite", &options);
     let mut engine = Engine::new(Sc, explorer.family(), explorer.chooser(), Program::MAX_STEPS);
     let mut run = 0;
     while explorer.next(engine.plan_mut()) {
