@@ -85,20 +85,22 @@ impl Backend for Native {
 
     #[inline(always)]
     unsafe fn enter(this: *mut Native, to: usize, baton: Baton) {
-        // SAFETY: the caller promises that `this` points to a pool.
-        let save = unsafe { &raw mut (*this).host };
-        // SAFETY: as above, and no reference into it exists; this one ends with the statement.
-        let load = unsafe { &(&(*this).saved)[to] as *const Saved };
+        // SAFETY: the caller promises that `this` points to a pool nobody has a reference into.
+        let pool = unsafe { bare::follow_mut(this) };
+        // SAFETY: the caller promises that `to` has a coroutine.
+        let load = unsafe { pool.place(to) };
         // SAFETY: `load` is what was saved of a coroutine that is not running.
-        unsafe { switch(save, load, baton) };
+        unsafe { switch(&raw mut pool.host, load, baton) };
     }
 
     #[inline(always)]
     unsafe fn switch(this: *mut Native, from: usize, to: usize, baton: Baton) -> Baton {
         // SAFETY: the caller promises that `this` points to a pool nobody has a reference into.
-        let saved = &mut unsafe { bare::follow_mut(this) }.saved;
-        let load = &raw const saved[to];
-        let save = &raw mut saved[from];
+        let pool = unsafe { bare::follow_mut(this) };
+        // SAFETY: the caller promises that `to` has a coroutine.
+        let load = unsafe { pool.place(to) };
+        // SAFETY: likewise, and runs on that of `from`.
+        let save = unsafe { pool.place(from) };
         // SAFETY: if `to` is not `from` it is not running, and was saved; otherwise it is saved now.
         unsafe { switch(save, load, baton) }
     }
@@ -106,11 +108,11 @@ impl Backend for Native {
     #[inline(always)]
     unsafe fn leave(this: *mut Native, from: usize) -> Baton {
         // SAFETY: the caller promises that `this` points to a pool nobody has a reference into.
-        let save = unsafe { &mut (&mut (*this).saved)[from] as *mut Saved };
-        // SAFETY: as above.
-        let load = unsafe { &raw const (*this).host };
+        let pool = unsafe { bare::follow_mut(this) };
+        // SAFETY: the caller runs on the coroutine of `from`.
+        let save = unsafe { pool.place(from) };
         // SAFETY: the host entered a coroutine, or none would run, and was saved.
-        unsafe { switch(save, load, std::ptr::null()) }
+        unsafe { switch(save, &raw const pool.host, std::ptr::null()) }
     }
 
     /// One switch for both: a coroutine that waits for work goes on at the same place however its last thread
@@ -119,11 +121,13 @@ impl Backend for Native {
     unsafe fn part(this: *mut Native, from: usize, to: Option<usize>, baton: Baton) {
         // SAFETY: the caller promises that `this` points to a pool nobody has a reference into.
         let pool = unsafe { bare::follow_mut(this) };
-        let load = match to {
-            Some(to) => &raw const pool.saved[to],
+        let load: *const Saved = match to {
+            // SAFETY: the caller promises that `to` has a coroutine.
+            Some(to) => unsafe { pool.place(to) },
             None => &raw const pool.host,
         };
-        let save = &raw mut pool.saved[from];
+        // SAFETY: the caller runs on the coroutine of `from`.
+        let save = unsafe { pool.place(from) };
         // SAFETY: as for `switch` and `leave`.
         unsafe { switch(save, load, baton) };
     }
@@ -144,6 +148,19 @@ impl Drop for Native {
 }
 
 impl Native {
+    /// Where what is saved of the coroutine of `thread` is.
+    ///
+    /// # Safety
+    /// It has one.
+    #[inline(always)]
+    unsafe fn place(&mut self, thread: usize) -> *mut Saved {
+        if cfg!(debug_assertions) {
+            return &raw mut self.saved[thread];
+        }
+        // SAFETY: promised by the caller.
+        unsafe { self.saved.as_mut_ptr().add(thread) }
+    }
+
     /// The first threads to start get what coroutines there are.
     #[cold]
     fn seat_anew(&mut self) -> io::Result<()> {

@@ -21,7 +21,7 @@ mod here;
 mod inside;
 mod name;
 
-pub(crate) use entries::{Caught, Entries, Parting, Plain, Pulse, Ways};
+pub(crate) use entries::{Caught, Entries, Parting, Plain, Pulse, Submit, Ways};
 use entries::{OUTSIDE, outside};
 pub use heap::{allocated, freed};
 pub(crate) use heap::{keep, unnoted};
@@ -165,7 +165,11 @@ pub fn operate(
     let object = match name.in_run(bare::get(&port.epoch)) {
         Some(object) => object,
         None if port.epoch.get() == 0 => return None,
-        None => name.declare(port, initial, site),
+        None => {
+            // The value of an atomic variable is the engine's, and what is there outside is never written.
+            let owns = !matches!(kind, Kind::Atomic | Kind::Add);
+            name.declare(port, owns, initial, site)
+        }
     };
     Some(port.submit(kind, object, &op, site))
 }
@@ -185,7 +189,7 @@ pub fn touch(name: &Name, first: impl FnOnce(), writes: bool, site: Site) -> boo
     let object = match name.in_run(bare::get(&port.epoch)) {
         Some(object) => object,
         None if port.epoch.get() == 0 => return false,
-        None => name.declare(port, initial, site),
+        None => name.declare(port, true, initial, site),
     };
     let is_point = match port.ways.get().plain {
         Plain::Noted => false,
@@ -247,7 +251,7 @@ pub fn call_object(
     let object = match name.in_run(bare::get(&port.epoch)) {
         Some(object) => object,
         None if port.epoch.get() == 0 => return,
-        None => name.declare(port, initial, site),
+        None => name.declare(port, true, initial, site),
     };
     let (run, entries) = port.get();
     // SAFETY: both were set together by `connect`, for a run that has not ended.
@@ -487,9 +491,8 @@ impl Port {
     fn submit(&self, kind: Kind, object: ObjectId, op: &Op, site: Site) -> Effect {
         let run = bare::get(&self.run);
         let submit = bare::get(&self.entries).submit[kind as usize];
-        // Where nothing is optimised, it is not looked at.
-        let engine = if cfg!(debug_assertions) { std::ptr::null_mut() } else { self.engine.get() };
-        // SAFETY: both were set together by `connect`, for a run that has not ended.
+        let engine = bare::get(&self.engine);
+        // SAFETY: all were set together by `connect`, for a run that has not ended.
         unsafe { submit(run, op.head_on(object), op.first(), op.second(), site, engine) }
     }
 

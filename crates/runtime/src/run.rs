@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell, UnsafeCell};
 
 use raddle_core::{Action, Chooser, Effect, ObjectId, Op, Site, ThreadId};
-use raddle_engine::known::{AnyOp, Known, LifeOp};
+use raddle_engine::known::{AnyOp, LifeOp};
 use raddle_engine::{Engine, Memory, Stuck, Turn};
 
 use crate::backend::Baton;
@@ -18,6 +18,7 @@ mod heap;
 mod keep;
 mod names;
 mod panicked;
+mod submit;
 mod teardown;
 
 use extras::Extras;
@@ -306,98 +307,6 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         unsafe { &*(baton as *const Self) }
     }
 
-    /// Announces the operation made of these words, waits for its turn and performs it.
-    ///
-    /// Words and not an [`Op`], so that the common path keeps them in registers whatever the others
-    /// do; `K` tells the compiler what is known of the operation.
-    #[inline(always)]
-    fn submit<K: Known>(
-        &self,
-        engine: *mut Engine<M, C>,
-        head: u64,
-        first: u64,
-        second: u64,
-        site: Site,
-    ) -> Effect {
-        if !C::GRANTS_LEASES {
-            return self.submit_and_wait::<K>(engine, head, first, second, site);
-        }
-        let op = Op::from_words(head, first, second);
-        // Not by `with_engine`: a closure would take the operation through memory.
-        // SAFETY: as there.
-        let leased = unsafe { bare::follow_mut(engine) };
-        if let Some(effect) = leased.perform_on_lease::<K>(self.me(), op, site) {
-            // Leases end where another phase begins.
-            debug_assert!(matches!(self.phase(), Phase::Running));
-            return effect;
-        }
-        self.submit_without_lease::<K>(engine, head, first, second, site)
-    }
-
-    /// Apart from the path with a lease, which then needs few registers and saves none.
-    #[inline(never)]
-    fn submit_without_lease<K: Known>(
-        &self,
-        engine: *mut Engine<M, C>,
-        head: u64,
-        first: u64,
-        second: u64,
-        site: Site,
-    ) -> Effect {
-        self.submit_and_wait::<K>(engine, head, first, second, site)
-    }
-
-    #[inline(always)]
-    fn submit_and_wait<K: Known>(
-        &self,
-        engine: *mut Engine<M, C>,
-        head: u64,
-        first: u64,
-        second: u64,
-        site: Site,
-    ) -> Effect {
-        // Words that are known need not be kept over a switch.
-        let first = if K::BARE { 0 } else { first };
-        let second = if K::BARE { 0 } else { second };
-        let me = self.me();
-        let op = Op::from_words(head, first, second);
-        let turn = match self.phase() {
-            Phase::Running => {
-                // SAFETY: as for `with_engine`.
-                let engine = unsafe { bare::follow_mut(engine) };
-                engine.submit_again::<K>(me, &op, site)
-            }
-            Phase::Starting => {
-                bare::set(&self.phase, Phase::Running);
-                // SAFETY: as above.
-                let engine = unsafe { bare::follow_mut(engine) };
-                engine.submit_first::<K>(me, &op, site)
-            }
-            Phase::Unwinding | Phase::Teardown | Phase::Discarding => {
-                self.submit_specially(head, first, second, site)
-            }
-        };
-        let this = if K::ATOMIC && Self::SWITCHES_IN_DOUBT {
-            self.wait_in_doubt(me, turn, engine)
-        } else {
-            self.wait(me, turn)
-        };
-        // Not by way of the stack either; where nothing is optimised, that is the shorter way.
-        let me = if cfg!(debug_assertions) { me } else { this.me() };
-        if !matches!(this.phase(), Phase::Running) {
-            return this.resume_specially(head, first, second, site);
-        }
-        // SAFETY: as above.
-        let engine = unsafe { bare::follow_mut(this.engine) };
-        if !K::ANY && !M::WEAK {
-            return engine.perform_known::<K>(me, &op, site);
-        }
-        match engine.perform::<K>(me, op, site) {
-            Some(effect) => effect,
-            None => this.end_within(head, first, second, site),
-        }
-    }
-
     /// Whether what the calling thread is about to do goes wrong without a reason.
     #[cold]
     fn is_spurious(&self, site: Site) -> bool {
@@ -407,10 +316,8 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         if self.phase().is_over() || used() >= self.crew.options.spurious {
             return false;
         }
-        let [head, first, second] =
-            Op::new(ObjectId::NONE, Action::Choose { bound: 2 }).into_words();
-        let chosen =
-            self.submit::<AnyOp>(self.engine, head, first, second, site) == Effect::Value(1);
+        let op = Op::new(ObjectId::NONE, Action::Choose { bound: 2 });
+        let chosen = self.submit::<AnyOp>(op, site) == Effect::Value(1);
         if chosen {
             let mut all = extras.spurious.borrow_mut();
             if all.len() <= me {
@@ -536,15 +443,26 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     /// The switches around the end of a thread are the coroutine's own, so that no stale return lies
     /// between them and other work.
     fn finish(&self, result: Caught) -> Parting {
-        if matches!(result, Ok(())) && matches!(self.phase(), Phase::Running) {
-            let me = self.me();
-            // SAFETY: as for `with_engine`.
-            let engine = unsafe { bare::follow_mut(self.engine) };
-            if engine.end_with(me) {
-                return self.part(me, Turn::END, true);
-            }
+        // SAFETY: as for `with_engine`.
+        let engine = unsafe { bare::follow(self.engine) };
+        if engine.has_one_thread()
+            && matches!(self.phase(), Phase::Running)
+            && matches!(result, Ok(()))
+        {
+            return self.finish_alone();
         }
         self.finish_among_others(result)
+    }
+
+    #[inline(never)]
+    fn finish_alone(&self) -> Parting {
+        let me = self.me();
+        // SAFETY: as for `with_engine`.
+        let engine = unsafe { bare::follow_mut(self.engine) };
+        if engine.end_with(me) {
+            return self.part(me, Turn::END, true);
+        }
+        self.finish_among_others(Ok(()))
     }
 
     /// Apart from the end of the last thread, which then saves no registers.

@@ -61,7 +61,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         // Nothing that is done to an atomic variable waits.
         let mut is_linked = false;
         let mut concerns_waiters = false;
-        let effect = if K::ATOMIC || K::ANY && op.is_atomic() {
+        let mut effect = if K::ATOMIC || K::ANY && op.is_atomic() {
             self.memory.access::<K>(&mut slot.location, id, op, source)
         } else {
             if ANNOUNCED && K::BLOCKS && K::may_block(op) {
@@ -71,7 +71,6 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             concerns_waiters = !(K::SEND || K::RECEIVE) || slot.object.concerns_waiters::<K>();
             effect
         };
-        let mut effect = effect;
         if K::LIFE {
             if let Some(told) = told {
                 effect = told;
@@ -187,7 +186,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.exit_among_others(by)
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn exit_among_others(&mut self, by: ThreadId) -> Turn {
         let life = self.threads[by.index()].life;
         let op = Op::EXIT.on(life);
@@ -196,6 +195,12 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.alive -= 1;
         self.threads[by.index()].next_waiter = core::mem::replace(&mut self.ended, by.0);
         self.next_turn()
+    }
+
+    /// Whether no more than one thread is alive.
+    #[inline(always)]
+    pub fn has_one_thread(&self) -> bool {
+        self.alive == 1
     }
 
     /// Announces and performs the exit of `by` in one go, if it is the last thread and nothing stands in the

@@ -11,7 +11,8 @@ use crate::Body;
 /// How the body of a thread ended.
 pub(crate) type Caught = Result<(), Box<dyn Any + Send>>;
 
-type Submit = unsafe fn(*const (), u64, u64, u64, Site, *mut ()) -> Effect;
+/// An operation in words, where it is announced, and the engine of the run.
+pub(crate) type Submit = unsafe fn(*const (), u64, u64, u64, Site, *mut ()) -> Effect;
 
 /// What a run offers, without its types.
 #[derive(Copy, Clone)]
