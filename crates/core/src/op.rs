@@ -110,8 +110,8 @@ impl Op {
 
     /// The same operation on `object`.
     #[inline(always)]
-    pub const fn on(self, object: ObjectId) -> Op {
-        Op { head: self.head_on(object), ..self }
+    pub const fn on(&self, object: ObjectId) -> Op {
+        Op { head: self.head_on(object), first: self.first, second: self.second }
     }
 
     /// The one object this touches, or [`ObjectId::NONE`].

@@ -100,6 +100,10 @@ pub trait Chooser {
     /// Whether [`stand`](Chooser::stand) is told anything.
     const WATCHES_FINGERPRINT: bool = false;
 
+    /// Whether its answer at thread points is a [`draw`](Chooser::draw), which depends on nothing but the draws
+    /// before it in the same run. It is asked for that alone, and not at the end of a run's last thread.
+    const DRAWS: bool = false;
+
     /// Before each thread point after the plan's prefix: the fingerprint of what has happened. Two
     /// runs that stand at the same have the same ways to go on.
     #[inline(always)]
@@ -109,13 +113,21 @@ pub trait Chooser {
 
     /// Answers the point `at`; `past` is everything that has happened in this run.
     ///
-    /// Called at every point after the plan's prefix, even those with one option.
+    /// Called at every point after the plan's prefix, even those with one option, unless it only
+    /// [draws](Chooser::DRAWS).
     fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick;
 
     /// As [`choose`](Chooser::choose) at a thread point, which most are: they need not be told apart.
     #[inline(always)]
     fn choose_thread(&mut self, at: &Threads<'_>, past: &[Event]) -> Pick {
         self.choose(&Point::Thread(*at), past)
+    }
+
+    /// One of so many options, which are not none. Only for those who [say so](Chooser::DRAWS).
+    #[inline(always)]
+    fn draw(&mut self, options: usize) -> usize {
+        let _ = options;
+        unreachable!("raddle invariant broken: a chooser that does not draw")
     }
 
     /// Whether `thread`, which can go on now, ends what [`Pick::Run`] granted to another. Asked at least once

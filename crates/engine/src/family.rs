@@ -92,10 +92,8 @@ impl Family {
     #[inline]
     pub fn child(&self, parent: ThreadId, position: u32) -> Option<ThreadId> {
         // Without calls, where nothing is optimised.
-        match self.member(parent).children.get(position as usize) {
-            Some(&child) => child,
-            None => None,
-        }
+        let (children, position) = (self.member(parent).children.as_slice(), position as usize);
+        if position < children.len() { children[position] } else { None }
     }
 
     /// The child at `position` of `parent`, which is not known.
@@ -149,7 +147,7 @@ impl Family {
 
     #[inline]
     fn member(&self, thread: ThreadId) -> &Member {
-        if thread == ThreadId::MAIN { &self.main } else { &self.others[thread.index() - 1] }
+        if thread.0 == ThreadId::MAIN.0 { &self.main } else { &self.others[thread.index() - 1] }
     }
 
     fn add(&mut self, info: ThreadInfo) -> ThreadId {

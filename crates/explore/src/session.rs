@@ -322,7 +322,7 @@ impl<'a, S: Substrate> Session<'a, S> {
             if closely && tally.executions >= limits.runs {
                 return Stop::OutOfBudget;
             }
-            let cost = engine.trace().events.len() as u64 + STEPS_PER_RUN;
+            let cost = engine.trace().events.count() as u64 + STEPS_PER_RUN;
             match until_look.checked_sub(cost) {
                 Some(left) if !E::PLANS_LONG => until_look = left,
                 _ if self.out_of_time(limits) => return Stop::OutOfBudget,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use raddle_core::{Action, Effect, ObjectId, Op, PauseOp, Site, ThreadId as Id, ThreadOp};
-use raddle_runtime::port::{self, Kind};
+use raddle_runtime::port::{self, Inside, Kind};
 
 use crate::unexpected;
 use handle::More;
@@ -54,6 +54,13 @@ struct Outside<T> {
     handle: std::thread::JoinHandle<T>,
 }
 
+impl<T> Outside<T> {
+    #[cold]
+    fn join(self) -> Result<T> {
+        self.handle.join()
+    }
+}
+
 /// Starts a thread, as [`std::thread::spawn`].
 ///
 /// ```
@@ -67,10 +74,10 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    if !port::active() {
-        return JoinHandle::outside(std::thread::spawn(f));
+    match port::inside() {
+        Some(inside) => JoinHandle::in_run(inside, f, None, Site::caller()),
+        None => JoinHandle::outside(std::thread::spawn(f)),
     }
-    JoinHandle::in_run(f, None, Site::caller())
 }
 
 /// Lets other threads go first, as [`std::thread::yield_now`].
@@ -152,14 +159,15 @@ impl<T> JoinHandle<T> {
     }
 
     #[inline(always)]
-    fn in_run<F>(f: F, name: Option<Arc<More>>, site: Site) -> JoinHandle<T>
+    fn in_run<F>(inside: Inside, f: F, name: Option<Arc<More>>, site: Site) -> JoinHandle<T>
     where
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
         // Its number is not known yet.
-        let (body, mut packet) = packet::new(f, Thread::in_run(Id::MAIN, name));
-        packet.is_started_as(port::spawn(body, site));
+        let thread = Thread::in_run(inside.run_number(), Id::MAIN, name);
+        let (body, mut packet) = packet::new(inside, f, thread);
+        packet.is_started_as(inside.spawn(body, site));
         JoinHandle(Handle::InRun(packet))
     }
 
@@ -171,18 +179,22 @@ impl<T> JoinHandle<T> {
     /// ```
     /// assert_eq!(raddle::thread::spawn(|| 7).join().unwrap(), 7);
     /// ```
-    #[inline]
+    // After a switch, each return goes somewhere else than the processor expects.
+    #[inline(always)]
     #[track_caller]
     pub fn join(self) -> Result<T> {
         match self.0 {
-            Handle::Outside(outside) => outside.handle.join(),
-            Handle::InRun(mut packet) => {
-                let thread = here(packet.thread());
-                port::join(thread, Site::caller());
-                // SAFETY: the caller is part of the run that spawned the thread, see `here`, and
-                // the thread has ended.
-                let value = unsafe { packet.take() };
-                value.ok_or_else(|| panicked(thread))
+            Handle::Outside(outside) => outside.join(),
+            Handle::InRun(packet) => {
+                let Some(inside) = port::inside() else { elsewhere() };
+                let Some(thread) = packet.thread().inside(inside) else { elsewhere() };
+                inside.join(thread, Site::caller());
+                // SAFETY: the caller is part of the run that spawned the thread, see above, and the thread
+                // has ended.
+                match unsafe { packet.redeem(inside) } {
+                    Some(value) => Ok(value),
+                    None => Err(panicked(thread)),
+                }
             }
         }
     }

@@ -23,6 +23,9 @@ pub trait Backend: Sized + 'static {
     /// A run begins: no thread has work. Thread 0 gets a coroutine.
     fn begin(&mut self) -> io::Result<()>;
 
+    /// Whether `thread`, which is about to start, has a coroutine already.
+    fn is_seated(&self, thread: usize) -> bool;
+
     /// Gives `thread`, which is about to start, a coroutine: the one it had in an earlier run, a new
     /// one, or, once there are many, that of a thread that has `ended`.
     fn seat(&mut self, thread: usize, ended: impl FnOnce() -> Option<usize>) -> io::Result<()>;
@@ -53,6 +56,20 @@ pub trait Backend: Sized + 'static {
     /// `this` points to a pool, nobody holds a reference into it, and the caller runs on the
     /// coroutine of `from`.
     unsafe fn leave(this: *mut Self, from: usize) -> Baton;
+
+    /// From the coroutine of `from`: continues `to`, another, or the host if that is `None`; returns likewise.
+    ///
+    /// # Safety
+    /// As for [`switch`](Backend::switch) or [`leave`](Backend::leave).
+    #[inline(always)]
+    unsafe fn part(this: *mut Self, from: usize, to: Option<usize>, baton: Baton) {
+        match to {
+            // SAFETY: promised by the caller.
+            Some(to) => unsafe { Self::switch(this, from, to, baton) },
+            // SAFETY: likewise.
+            None => unsafe { Self::leave(this, from) },
+        };
+    }
 
     /// Whether the pool, none of whose threads has work, should be kept for the next check.
     fn is_worth_keeping(&self) -> bool {

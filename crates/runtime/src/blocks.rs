@@ -8,7 +8,8 @@ use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::cell::Cell;
 use std::ptr::NonNull;
 
-use crate::port;
+use crate::port::Inside;
+use crate::{bare, port};
 
 /// What has at most this size comes from kept blocks, unless it has to be aligned unusually.
 pub const SIZE: usize = 128;
@@ -20,25 +21,22 @@ const BLOCK: Layout = match Layout::from_size_align(SIZE, 16) {
 };
 
 /// The blocks an OS thread keeps, each with a pointer to the next.
-pub(crate) struct Blocks(Cell<Option<NonNull<Next>>>);
+pub(crate) struct Blocks(Cell<*mut Next>);
 
-struct Next(Option<NonNull<Next>>);
+/// Null if there is none.
+#[derive(Copy, Clone)]
+struct Next(*mut Next);
 
 /// Memory for something of this layout, which has a size, with nothing in it.
 #[inline(always)]
 pub fn allocate(layout: Layout) -> NonNull<u8> {
-    if !fits(layout) {
-        return fresh(layout);
-    }
-    let kept = &port::blocks().0;
-    match kept.get() {
-        Some(block) => {
-            // SAFETY: blocks that are kept hold a pointer, see `give_back`.
-            kept.set(unsafe { block.read() }.0);
-            block.cast()
-        }
-        None => fresh(BLOCK),
-    }
+    if fits(layout) { port::blocks().take() } else { fresh(layout) }
+}
+
+/// As [`allocate`], for what [`fits`], in a run.
+#[inline(always)]
+pub fn allocate_in(inside: Inside) -> NonNull<u8> {
+    inside.blocks().take()
 }
 
 /// Gives memory back.
@@ -47,21 +45,34 @@ pub fn allocate(layout: Layout) -> NonNull<u8> {
 /// It came from [`allocate`] with this layout, and nobody uses it any more.
 #[inline(always)]
 pub unsafe fn give_back(memory: NonNull<u8>, layout: Layout) {
-    if fits(layout) && port::active() {
-        let kept = &port::blocks().0;
-        let block = memory.cast::<Next>();
-        // SAFETY: all that fits has room and alignment for a pointer, and is ours.
-        unsafe { block.write(Next(kept.get())) };
-        kept.set(Some(block));
-    } else {
-        let layout = if fits(layout) { BLOCK } else { layout };
+    if !fits(layout) {
         // SAFETY: `fresh` made it with this layout.
-        unsafe { dealloc(memory.as_ptr(), layout) };
+        return unsafe { dealloc(memory.as_ptr(), layout) };
+    }
+    match port::inside() {
+        // SAFETY: promised by the caller.
+        Some(inside) => unsafe { give_back_in(inside, memory) },
+        // SAFETY: `fresh` made it with this layout.
+        None => unsafe { dealloc(memory.as_ptr(), BLOCK) },
     }
 }
 
+/// Gives memory back in a run.
+///
+/// # Safety
+/// It came from [`allocate_in`], or [`allocate`] with a layout that [`fits`], and nobody uses it any more.
 #[inline(always)]
-fn fits(layout: Layout) -> bool {
+pub unsafe fn give_back_in(inside: Inside, memory: NonNull<u8>) {
+    let kept = &inside.blocks().0;
+    let block = memory.as_ptr().cast::<Next>();
+    // SAFETY: all that fits has room and alignment for a pointer, and is ours.
+    *unsafe { bare::follow_mut(block) } = Next(bare::get(kept));
+    bare::set(kept, block);
+}
+
+/// Whether memory of this layout comes from kept blocks.
+#[inline(always)]
+pub const fn fits(layout: Layout) -> bool {
     layout.size() <= BLOCK.size() && layout.align() <= BLOCK.align()
 }
 
@@ -75,16 +86,27 @@ fn fresh(layout: Layout) -> NonNull<u8> {
 
 impl Blocks {
     pub(crate) const fn new() -> Blocks {
-        Blocks(Cell::new(None))
+        Blocks(Cell::new(std::ptr::null_mut()))
+    }
+
+    #[inline(always)]
+    fn take(&self) -> NonNull<u8> {
+        let block = bare::get(&self.0);
+        if block as usize == 0 {
+            return fresh(BLOCK);
+        }
+        // SAFETY: blocks that are kept hold a pointer, see `give_back`.
+        bare::set(&self.0, unsafe { bare::follow(block) }.0);
+        // SAFETY: it is not null.
+        unsafe { NonNull::new_unchecked(block.cast()) }
     }
 
     /// Frees all that are kept.
     pub(crate) fn free(&self) {
-        while let Some(block) = self.0.get() {
-            // SAFETY: blocks that are kept hold a pointer, see `give_back`.
-            self.0.set(unsafe { block.read() }.0);
+        while !self.0.get().is_null() {
+            let block = self.take();
             // SAFETY: `fresh` made it with this layout.
-            unsafe { dealloc(block.as_ptr().cast(), BLOCK) };
+            unsafe { dealloc(block.as_ptr(), BLOCK) };
         }
     }
 }

@@ -1,6 +1,9 @@
 //! What a spawned thread runs, on its way to the coroutine that runs it.
 
+use std::cell::Cell;
 use std::ptr::NonNull;
+
+use crate::bare;
 
 /// The body of a spawned thread: run once, or dropped if the thread never starts.
 ///
@@ -37,6 +40,21 @@ impl Body {
         unsafe { Body::new(data, fate) }
     }
 
+    /// Puts it where a coroutine will [take](Body::taken) it.
+    #[inline(always)]
+    pub(crate) fn hand_over(self, place: &Cell<Option<HandedOver>>) {
+        bare::set(place, Some(HandedOver { data: self.data, fate: self.fate }));
+        std::mem::forget(self);
+    }
+
+    /// What was handed over, which must be there.
+    #[inline(always)]
+    pub(crate) fn taken(place: &Cell<Option<HandedOver>>) -> Body {
+        let Some(HandedOver { data, fate }) = bare::get(place) else { nothing() };
+        bare::set(place, None);
+        Body { data, fate }
+    }
+
     /// Runs it.
     #[inline(always)]
     pub(crate) fn run(self) {
@@ -45,6 +63,18 @@ impl Body {
         // SAFETY: `new` was promised that it may be called once, and the body is used up.
         unsafe { (fate.run)(data) }
     }
+}
+
+/// A body on its way from its creator to its coroutine.
+#[derive(Copy, Clone)]
+pub(crate) struct HandedOver {
+    data: NonNull<()>,
+    fate: &'static Fate,
+}
+
+#[cold]
+fn nothing() -> ! {
+    panic!("raddle invariant broken: a thread without a body")
 }
 
 impl Drop for Body {

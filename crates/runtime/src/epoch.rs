@@ -31,6 +31,8 @@ impl Blocks {
 #[derive(Default)]
 pub(crate) struct Epochs {
     last: u64,
+    /// How many more there are in the block.
+    left: u32,
 }
 
 impl Epochs {
@@ -40,24 +42,26 @@ impl Epochs {
     }
 
     /// A new number.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn next(&mut self) -> u64 {
-        self.last += STEP;
-        if self.last % BLOCK <= STEP {
+        if self.left == 0 {
             self.next_block();
         }
+        self.left -= 1;
+        self.last += STEP;
         self.last
     }
 
     #[cold]
     fn next_block(&mut self) {
         let mut blocks = BLOCKS.lock().unwrap_or_else(PoisonError::into_inner);
-        blocks.give_back((self.last - STEP) / BLOCK);
+        blocks.give_back(self.last / BLOCK);
         let block = blocks.next;
         blocks.next += 1;
         blocks.in_use.push(block);
-        // The first numbers of a block are never handed out: `next` recognises a block's end by them.
-        self.last = block * BLOCK + 2 * STEP;
+        // The first number of a block is not handed out.
+        self.last = block * BLOCK;
+        self.left = (BLOCK / STEP - 1) as u32;
     }
 }
 

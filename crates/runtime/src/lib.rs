@@ -8,6 +8,7 @@
 //! The `std` mirror reaches the run it is part of through [`port`].
 
 mod backend;
+pub mod bare;
 pub mod blocks;
 mod body;
 mod epoch;

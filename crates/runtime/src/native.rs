@@ -1,29 +1,50 @@
 //! Symmetric coroutines with an inline-assembly switch, for x86_64 Unix.
 //!
-//! The switch saves what the compiler is not told is clobbered: the frame pointer, `rbx` and the
-//! address to go on at. Floating-point control words are not saved; programs that change rounding
-//! modes see them shared by all threads of a run.
+//! The switch saves what the compiler is not told is clobbered: the stack pointer, the frame pointer, `rbx`
+//! and the address to go on at. They are beside one another and not on the stack, for which whoever goes on
+//! would have to wait first. Floating-point control words are not saved; programs that change rounding modes
+//! see them shared by all threads of a run.
 
 use std::arch::asm;
 use std::io;
 
-use crate::Backend;
 use crate::backend::{Baton, OWN_STACKS};
 use crate::stack::{Stack, give_back};
+use crate::{Backend, bare};
 
 /// The inline-assembly back end.
 pub struct Native {
     stack_size: usize,
     entry: fn() -> !,
-    /// By thread: the stack pointer of its coroutine while that is not running, or null if it has
-    /// none.
-    saved: Box<[*mut u8]>,
-    /// The host's, while a coroutine runs.
-    host: *mut u8,
+    /// By thread: its coroutine while that is not running, or [`Saved::NONE`] if it has none.
+    saved: Box<[Saved]>,
+    /// The host, while a coroutine runs.
+    host: Saved,
     stacks: Vec<Stack>,
     /// Whether thread 0 may have none, because a coroutine went from one thread to another in this run or
     /// there is none at all.
     handed_on: bool,
+}
+
+/// What is left of a coroutine that does not run; half a cache line.
+#[derive(Copy, Clone)]
+#[repr(C, align(32))]
+struct Saved {
+    stack: *mut u8,
+    /// Where to go on.
+    resume: *const (),
+    rbp: usize,
+    rbx: usize,
+}
+
+impl Saved {
+    const NONE: Saved =
+        Saved { stack: std::ptr::null_mut(), resume: std::ptr::null(), rbp: 0, rbx: 0 };
+
+    #[inline(always)]
+    fn is_none(&self) -> bool {
+        self.stack.is_null()
+    }
 }
 
 /// A pool with more stacks than this is not kept.
@@ -37,7 +58,7 @@ impl Backend for Native {
             stack_size,
             entry,
             saved: Box::default(),
-            host: std::ptr::null_mut(),
+            host: Saved::NONE,
             stacks: Vec::new(),
             handed_on: true,
         }
@@ -49,11 +70,13 @@ impl Backend for Native {
     }
 
     #[inline(always)]
+    fn is_seated(&self, thread: usize) -> bool {
+        let saved = &*self.saved;
+        thread < saved.len() && !saved[thread].is_none()
+    }
+
     fn seat(&mut self, thread: usize, ended: impl FnOnce() -> Option<usize>) -> io::Result<()> {
-        match self.saved.get(thread) {
-            Some(saved) if !saved.is_null() => Ok(()),
-            Some(_) | None => self.seat_first_time(thread, ended),
-        }
+        if self.is_seated(thread) { Ok(()) } else { self.seat_first_time(thread, ended) }
     }
 
     fn guards(&self, address: usize) -> bool {
@@ -62,33 +85,51 @@ impl Backend for Native {
 
     #[inline(always)]
     unsafe fn enter(this: *mut Native, to: usize, baton: Baton) {
-        // SAFETY: the caller promises that `this` points to a pool.
-        let save = unsafe { &raw mut (*this).host };
-        // SAFETY: as above, and no reference into it exists; this one ends with the statement.
-        let load = unsafe { &(&(*this).saved)[to] as *const *mut u8 };
-        // SAFETY: `load` is the saved stack pointer of a coroutine that is not running.
-        unsafe { switch(save, load, baton) };
+        // SAFETY: the caller promises that `this` points to a pool nobody has a reference into.
+        let pool = unsafe { bare::follow_mut(this) };
+        // SAFETY: the caller promises that `to` has a coroutine.
+        let load = unsafe { pool.place(to) };
+        // SAFETY: `load` is what was saved of a coroutine that is not running.
+        unsafe { switch(&raw mut pool.host, load, baton) };
     }
 
     #[inline(always)]
     unsafe fn switch(this: *mut Native, from: usize, to: usize, baton: Baton) -> Baton {
         // SAFETY: the caller promises that `this` points to a pool nobody has a reference into.
-        let saved = unsafe { &mut (*this).saved };
-        let load = &raw const saved[to];
-        let save = &raw mut saved[from];
-        // SAFETY: if `to` is not `from` it is not running, and its stack pointer was saved; otherwise it is
-        // saved now.
+        let pool = unsafe { bare::follow_mut(this) };
+        // SAFETY: the caller promises that `to` has a coroutine.
+        let load = unsafe { pool.place(to) };
+        // SAFETY: likewise, and runs on that of `from`.
+        let save = unsafe { pool.place(from) };
+        // SAFETY: if `to` is not `from` it is not running, and was saved; otherwise it is saved now.
         unsafe { switch(save, load, baton) }
     }
 
     #[inline(always)]
     unsafe fn leave(this: *mut Native, from: usize) -> Baton {
         // SAFETY: the caller promises that `this` points to a pool nobody has a reference into.
-        let save = unsafe { &mut (&mut (*this).saved)[from] as *mut *mut u8 };
-        // SAFETY: as above.
-        let load = unsafe { &raw const (*this).host };
-        // SAFETY: the host entered a coroutine, or none would run, and saved its stack pointer.
-        unsafe { switch(save, load, std::ptr::null()) }
+        let pool = unsafe { bare::follow_mut(this) };
+        // SAFETY: the caller runs on the coroutine of `from`.
+        let save = unsafe { pool.place(from) };
+        // SAFETY: the host entered a coroutine, or none would run, and was saved.
+        unsafe { switch(save, &raw const pool.host, std::ptr::null()) }
+    }
+
+    /// One switch for both: a coroutine that waits for work goes on at the same place however its last thread
+    /// ended, so that whoever starts the next one can foresee it.
+    #[inline(always)]
+    unsafe fn part(this: *mut Native, from: usize, to: Option<usize>, baton: Baton) {
+        // SAFETY: the caller promises that `this` points to a pool nobody has a reference into.
+        let pool = unsafe { bare::follow_mut(this) };
+        let load: *const Saved = match to {
+            // SAFETY: the caller promises that `to` has a coroutine.
+            Some(to) => unsafe { pool.place(to) },
+            None => &raw const pool.host,
+        };
+        // SAFETY: the caller runs on the coroutine of `from`.
+        let save = unsafe { pool.place(from) };
+        // SAFETY: as for `switch` and `leave`.
+        unsafe { switch(save, load, baton) };
     }
 
     fn is_worth_keeping(&self) -> bool {
@@ -107,11 +148,24 @@ impl Drop for Native {
 }
 
 impl Native {
+    /// Where what is saved of the coroutine of `thread` is.
+    ///
+    /// # Safety
+    /// It has one.
+    #[inline(always)]
+    unsafe fn place(&mut self, thread: usize) -> *mut Saved {
+        if cfg!(debug_assertions) {
+            return &raw mut self.saved[thread];
+        }
+        // SAFETY: promised by the caller.
+        unsafe { self.saved.as_mut_ptr().add(thread) }
+    }
+
     /// The first threads to start get what coroutines there are.
     #[cold]
     fn seat_anew(&mut self) -> io::Result<()> {
         let mut saved = std::mem::take(&mut self.saved).into_vec();
-        saved.retain(|saved| !saved.is_null());
+        saved.retain(|saved| !saved.is_none());
         self.saved = saved.into_boxed_slice();
         self.seat(0, || None)?;
         self.handed_on = false;
@@ -126,7 +180,7 @@ impl Native {
     ) -> io::Result<()> {
         if self.saved.len() <= thread {
             let mut saved = std::mem::take(&mut self.saved).into_vec();
-            saved.resize(thread + 1, std::ptr::null_mut());
+            saved.resize(thread + 1, Saved::NONE);
             self.saved = saved.into_boxed_slice();
         }
         let ended = if self.stacks.len() >= OWN_STACKS { ended() } else { None };
@@ -138,36 +192,36 @@ impl Native {
         let stack = Stack::new(self.stack_size)?;
         // Stacks of equal alignment would compete for the same cache lines.
         let stagger = self.stacks.len() * 320 % 4096 / 64 * 64;
-        self.saved[thread] = stack.prepare(stagger, self.entry);
+        let resume = self.entry as *const ();
+        self.saved[thread] = Saved { stack: stack.prepare(stagger), resume, rbp: 0, rbx: 0 };
         self.stacks.push(stack);
         Ok(())
     }
 }
 
-/// Saves the running stack in `save` and goes on with the one in `load`, handing over `baton`. Returns
+/// Saves the running coroutine in `save` and goes on with the one in `load`, handing over `baton`. Returns
 /// with what is handed back.
 ///
 /// # Safety
-/// `load` holds a stack pointer that this function saved and that has not been gone on with since,
-/// or one from [`Stack::prepare`]; or it is `save`.
+/// `load` holds what this function saved and that has not been gone on with since, or a stack from
+/// [`Stack::prepare`] and a function that does not return; or it is `save`.
 #[inline(always)]
-unsafe fn switch(save: *mut *mut u8, load: *const *mut u8, mut baton: Baton) -> Baton {
-    // SAFETY: the caller's promise makes the loaded stack end in an address to jump to. What comes
-    // back here finds its own stack as it left it: frame pointer, `rbx` and address are popped by
-    // whoever goes on, everything else is declared clobbered.
+unsafe fn switch(save: *mut Saved, load: *const Saved, mut baton: Baton) -> Baton {
+    // SAFETY: the caller's promise makes `load` hold a stack and an address to jump to. What comes back here
+    // finds its own stack as it left it, and in `rsi` where it was saved, which is what whoever goes on has
+    // loaded; everything but the frame pointer and `rbx` is declared clobbered.
     unsafe {
         asm!(
-            "push rbp",
-            "push rbx",
             "lea rax, [rip + 2f]",
-            "push rax",
             "mov [rdi], rsp",
+            "mov [rdi + 8], rax",
+            "mov [rdi + 16], rbp",
+            "mov [rdi + 24], rbx",
             "mov rsp, [rsi]",
-            "pop rax",
-            "jmp rax",
+            "jmp [rsi + 8]",
             "2:",
-            "pop rbx",
-            "pop rbp",
+            "mov rbp, [rsi + 16]",
+            "mov rbx, [rsi + 24]",
             inlateout("rdi") save => _,
             inlateout("rsi") load => _,
             inlateout("rdx") baton,

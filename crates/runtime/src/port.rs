@@ -12,18 +12,20 @@ use raddle_core::{
 };
 use raddle_engine::Initial;
 
-use crate::Body;
 use crate::blocks::Blocks;
+use crate::{Body, bare};
 
 mod entries;
 mod heap;
 mod here;
+mod inside;
 mod name;
 
-pub(crate) use entries::{Caught, Entries, Parting, Plain, Pulse, Ways};
+pub(crate) use entries::{Caught, Entries, Parting, Plain, Pulse, Submit, Ways};
 use entries::{OUTSIDE, outside};
 pub use heap::{allocated, freed};
 pub(crate) use heap::{keep, unnoted};
+pub use inside::{Inside, inside};
 pub use name::Name;
 
 /// Kinds of operations that are announced in ways of their own, because they are frequent.
@@ -80,9 +82,10 @@ impl Kind {
 pub(crate) struct Port {
     /// Zero outside a run; unique to the run inside one.
     epoch: Cell<u64>,
-    /// The run's state, behind types that the entries know, and what may be called with it: outside a run,
-    /// what says that there is none.
-    run: Cell<(*const (), &'static Entries)>,
+    /// The run's state, behind types that the entries know.
+    run: Cell<*const ()>,
+    /// What may be called with it: outside a run, what says that there is none.
+    entries: Cell<&'static Entries>,
     /// The run's engine, likewise: the next choice has to wait for one pointer less.
     engine: Cell<*mut ()>,
     ways: Cell<Ways>,
@@ -97,7 +100,8 @@ thread_local! {
     static PORT: Port = const {
         Port {
             epoch: Cell::new(0),
-            run: Cell::new((std::ptr::null(), &OUTSIDE)),
+            run: Cell::new(std::ptr::null()),
+            entries: Cell::new(&OUTSIDE),
             engine: Cell::new(std::ptr::null_mut()),
             ways: Cell::new(Ways { plain: Plain::Noted, spurious: false, heap: false }),
             is_noting: Cell::new(false),
@@ -114,19 +118,19 @@ fn port() -> &'static Port {
     let port = here::address();
     // SAFETY: a thread-local that needs no destructor is there as long as its OS thread. The
     // reference does not leave it: it is used up within the functions of this module.
-    unsafe { &*port }
+    unsafe { bare::follow(port) }
 }
 
 /// Whether the caller is part of a run.
 #[inline(always)]
 pub fn active() -> bool {
-    port().epoch.get() != 0
+    bare::get(&port().epoch) != 0
 }
 
 /// The number of the run the caller is part of, or zero. Numbers are far apart, see [`Name`].
 #[inline(always)]
 pub fn run_number() -> u64 {
-    port().epoch.get()
+    bare::get(&port().epoch)
 }
 
 /// The blocks of memory that are kept for threads to come.
@@ -138,7 +142,7 @@ pub(crate) fn blocks() -> &'static Blocks {
 /// What the run under way connected.
 #[inline(always)]
 pub(crate) fn run() -> *const () {
-    port().run.get().0
+    bare::get(&port().run)
 }
 
 /// Announces this operation of this kind on the object called `name`, whatever object it was made for, waits
@@ -158,10 +162,14 @@ pub fn operate(
     site: Site,
 ) -> Option<Effect> {
     let port = port();
-    let object = match name.in_run(port.epoch.get()) {
+    let object = match name.in_run(bare::get(&port.epoch)) {
         Some(object) => object,
         None if port.epoch.get() == 0 => return None,
-        None => name.declare(port, initial, site),
+        None => {
+            // The value of an atomic variable is the engine's, and what is there outside is never written.
+            let owns = !matches!(kind, Kind::Atomic | Kind::Add);
+            name.declare(port, owns, initial, site)
+        }
     };
     Some(port.submit(kind, object, &op, site))
 }
@@ -178,10 +186,10 @@ pub fn touch(name: &Name, first: impl FnOnce(), writes: bool, site: Site) -> boo
         first();
         Some(Initial::Cell)
     };
-    let object = match name.in_run(port.epoch.get()) {
+    let object = match name.in_run(bare::get(&port.epoch)) {
         Some(object) => object,
         None if port.epoch.get() == 0 => return false,
-        None => name.declare(port, initial, site),
+        None => name.declare(port, true, initial, site),
     };
     let is_point = match port.ways.get().plain {
         Plain::Noted => false,
@@ -240,10 +248,10 @@ pub fn call_object(
     site: Site,
 ) {
     let port = port();
-    let object = match name.in_run(port.epoch.get()) {
+    let object = match name.in_run(bare::get(&port.epoch)) {
         Some(object) => object,
         None if port.epoch.get() == 0 => return,
-        None => name.declare(port, initial, site),
+        None => name.declare(port, true, initial, site),
     };
     let (run, entries) = port.get();
     // SAFETY: both were set together by `connect`, for a run that has not ended.
@@ -307,7 +315,7 @@ pub fn belongings() -> Option<Rc<dyn Any>> {
 /// Whether the mirror keeps anything for any thread of the run.
 #[inline(always)]
 pub fn has_belongings() -> bool {
-    port().endowed.get() != 0
+    bare::get(&port().endowed) != 0
 }
 
 /// Keeps something for the calling thread, which must have nothing yet.
@@ -454,12 +462,12 @@ pub(crate) unsafe fn connect(
         nested();
     }
     port.epoch.set(epoch);
-    // Not yet the entries, for a signal handler that comes in between.
-    port.run.set((run, &OUTSIDE));
+    port.run.set(run);
     port.engine.set(engine);
     port.ways.set(ways);
+    // The entries last, for a signal handler that comes in between.
     compiler_fence(Ordering::SeqCst);
-    port.run.set((run, entries));
+    port.entries.set(entries);
 }
 
 #[cold]
@@ -471,8 +479,8 @@ fn nested() -> ! {
 #[inline(always)]
 pub(crate) fn disconnect() {
     let port = port();
-    // The entries alone change, likewise.
-    port.run.set((port.run.get().0, &OUTSIDE));
+    // The entries first, likewise.
+    port.entries.set(&OUTSIDE);
     compiler_fence(Ordering::SeqCst);
     port.epoch.set(0);
 }
@@ -481,16 +489,15 @@ impl Port {
     /// Submits the same operation on `object`.
     #[inline(always)]
     fn submit(&self, kind: Kind, object: ObjectId, op: &Op, site: Site) -> Effect {
-        let (run, entries) = self.run.get();
-        let submit = entries.submit[kind as usize];
-        // Where nothing is optimised, it is not looked at.
-        let engine = if cfg!(debug_assertions) { std::ptr::null_mut() } else { self.engine.get() };
-        // SAFETY: both were set together by `connect`, for a run that has not ended.
+        let run = bare::get(&self.run);
+        let submit = bare::get(&self.entries).submit[kind as usize];
+        let engine = bare::get(&self.engine);
+        // SAFETY: all were set together by `connect`, for a run that has not ended.
         unsafe { submit(run, op.head_on(object), op.first(), op.second(), site, engine) }
     }
 
     #[inline(always)]
     fn get(&self) -> (*const (), &'static Entries) {
-        self.run.get()
+        (bare::get(&self.run), bare::get(&self.entries))
     }
 }

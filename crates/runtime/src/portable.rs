@@ -56,6 +56,10 @@ impl Backend for Portable {
         self.seat(0, || None)
     }
 
+    fn is_seated(&self, thread: usize) -> bool {
+        self.seats.get(thread).is_some_and(Option::is_some)
+    }
+
     fn seat(&mut self, thread: usize, ended: impl FnOnce() -> Option<usize>) -> io::Result<()> {
         if self.seats.len() <= thread {
             self.seats.resize(thread + 1, None);

@@ -3,13 +3,14 @@
 use std::cell::{Cell, RefCell, UnsafeCell};
 
 use raddle_core::{Action, Chooser, Effect, ObjectId, Op, Site, ThreadId};
-use raddle_engine::known::{AnyOp, Known, LifeOp};
+use raddle_engine::known::{AnyOp, LifeOp};
 use raddle_engine::{Engine, Memory, Stuck, Turn};
 
 use crate::backend::Baton;
+use crate::body::HandedOver;
 use crate::port::{self, Caught, Entries, Parting, Ways};
 use crate::runtime::Options;
-use crate::{Backend, Body, panics};
+use crate::{Backend, Body, bare, panics};
 
 mod entries;
 mod extras;
@@ -17,6 +18,7 @@ mod heap;
 mod keep;
 mod names;
 mod panicked;
+mod submit;
 mod teardown;
 
 use extras::Extras;
@@ -26,7 +28,7 @@ use teardown::Teardown;
 pub(crate) struct Crew<B> {
     backend: UnsafeCell<B>,
     /// What the thread that is switched to for the first time is to run.
-    body: Cell<Option<Body>>,
+    body: Cell<Option<HandedOver>>,
     /// What the program calls its threads, as it last said, and in which run.
     thread_names: RefCell<Vec<(ThreadId, String, u64)>>,
     extras: Extras,
@@ -96,6 +98,7 @@ enum Phase {
 }
 
 impl Phase {
+    #[inline(always)]
     pub(super) fn is_over(self) -> bool {
         match self {
             Phase::Running | Phase::Starting | Phase::Unwinding => false,
@@ -140,29 +143,30 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     #[inline(always)]
     pub(crate) fn execute(&self, epoch: u64) -> Result<(), Stuck> {
         self.with_engine(Engine::reset);
+        let crew = self.crew;
         // SAFETY: no coroutine runs, and the reference ends with the statement.
-        if let Err(error) = unsafe { &mut *self.crew.backend.get() }.begin() {
+        if let Err(error) = unsafe { &mut *crew.backend.get() }.begin() {
             self.no_stack(ThreadId::MAIN, &error);
         }
         let this: *const Self = self;
         // SAFETY: the entries take a pointer to this type, and `self` outlives `disconnect` below.
         unsafe {
-            port::connect(this.cast(), self.engine.cast(), self.entries(), epoch, self.crew.ways);
+            port::connect(this.cast(), self.engine.cast(), self.entries(), epoch, crew.ways);
         }
         // Ends the connection also if raddle itself panics.
         let connection = Connection;
         self.enter(ThreadId::MAIN);
         let is_ordinary = self.with_engine(|engine| engine.was_ordinary());
-        let result =
-            if is_ordinary && !self.crew.extras.are_used() { Ok(()) } else { self.clear_up() };
-        std::mem::forget(connection);
-        port::disconnect();
-        result
+        if !is_ordinary || self.crew.extras.are_used() {
+            return self.clear_up(connection);
+        }
+        connection.end();
+        Ok(())
     }
 
     /// After the end of a run that leaves anything behind.
     #[cold]
-    fn clear_up(&self) -> Result<(), Stuck> {
+    fn clear_up(&self, connection: Connection) -> Result<(), Stuck> {
         let extras = self.crew.extras.look();
         if !extras.panics.is_empty() {
             self.blame_unheard();
@@ -181,6 +185,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         if !extras.kept.is_empty() {
             extras.kept.put_back();
         }
+        connection.end();
         result
     }
 
@@ -198,15 +203,29 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     fn with_engine<R>(&self, f: impl FnOnce(&mut Engine<M, C>) -> R) -> R {
         // SAFETY: `new` had the only reference for as long as this run exists, and `f` neither
         // switches nor calls back into the run, so no two of these references overlap.
-        f(unsafe { &mut *self.engine })
+        f(unsafe { bare::follow_mut(self.engine) })
+    }
+
+    /// Whose turn it is.
+    #[inline(always)]
+    fn me(&self) -> ThreadId {
+        bare::get(&self.thread)
+    }
+
+    #[inline(always)]
+    fn phase(&self) -> Phase {
+        bare::get(&self.phase)
     }
 
     /// Gives `thread` a coroutine.
-    #[inline]
+    #[inline(always)]
     fn seat(&self, thread: ThreadId) {
-        let ended = || self.with_engine(Engine::take_ended).map(ThreadId::index);
         // SAFETY: no coroutine operation is under way while a thread is being seated.
-        let backend = unsafe { &mut *self.crew.backend.get() };
+        let backend = unsafe { bare::follow_mut(self.crew.backend.get()) };
+        if backend.is_seated(thread.index()) {
+            return;
+        }
+        let ended = || self.with_engine(Engine::take_ended).map(ThreadId::index);
         if let Err(error) = backend.seat(thread.index(), ended) {
             self.no_stack(thread, &error);
         }
@@ -224,7 +243,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     /// From the host: lets `thread` go on until the run is over, or it leaves.
     #[inline(always)]
     fn enter(&self, thread: ThreadId) {
-        self.thread.set(thread);
+        bare::set(&self.thread, thread);
         let this: *const Self = self;
         // SAFETY: the host is on no coroutine, and no reference into the pool exists.
         unsafe { B::enter(self.crew.backend.get(), thread.index(), this.cast()) }
@@ -252,7 +271,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     #[inline(always)]
     fn wait_in_doubt(&self, me: ThreadId, turn: Turn, engine: *const Engine<M, C>) -> &Self {
         // SAFETY: as for `with_engine`.
-        if Self::SWITCHES_IN_DOUBT && !unsafe { &*engine }.has_no_choice() {
+        if Self::SWITCHES_IN_DOUBT && !unsafe { bare::follow(engine) }.has_no_choice() {
             return self.go_on_with(me, turn);
         }
         self.wait(me, turn)
@@ -272,7 +291,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     /// before and not from the stack that is switched to, so that what comes next need not wait for that.
     #[inline(always)]
     fn switch(&self, me: ThreadId, thread: ThreadId) -> &Self {
-        self.thread.set(thread);
+        bare::set(&self.thread, thread);
         let this: *const Self = self;
         // SAFETY: `me` runs on its coroutine, `thread` has one too, another unless the back end allows
         // otherwise, and no reference into the pool exists.
@@ -288,111 +307,17 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         unsafe { &*(baton as *const Self) }
     }
 
-    /// Announces the operation made of these words, waits for its turn and performs it.
-    ///
-    /// Words and not an [`Op`], so that the common path keeps them in registers whatever the others
-    /// do; `K` tells the compiler what is known of the operation.
-    #[inline(always)]
-    fn submit<K: Known>(
-        &self,
-        engine: *mut Engine<M, C>,
-        head: u64,
-        first: u64,
-        second: u64,
-        site: Site,
-    ) -> Effect {
-        if !C::GRANTS_LEASES {
-            return self.submit_and_wait::<K>(engine, head, first, second, site);
-        }
-        let op = Op::from_words(head, first, second);
-        // Not by `with_engine`: a closure would take the operation through memory.
-        // SAFETY: as there.
-        let leased = unsafe { &mut *engine };
-        if let Some(effect) = leased.perform_on_lease::<K>(self.thread.get(), op, site) {
-            // Leases end where another phase begins.
-            debug_assert!(matches!(self.phase.get(), Phase::Running));
-            return effect;
-        }
-        self.submit_without_lease::<K>(engine, head, first, second, site)
-    }
-
-    /// Apart from the path with a lease, which then needs few registers and saves none.
-    #[inline(never)]
-    fn submit_without_lease<K: Known>(
-        &self,
-        engine: *mut Engine<M, C>,
-        head: u64,
-        first: u64,
-        second: u64,
-        site: Site,
-    ) -> Effect {
-        self.submit_and_wait::<K>(engine, head, first, second, site)
-    }
-
-    #[inline(always)]
-    fn submit_and_wait<K: Known>(
-        &self,
-        engine: *mut Engine<M, C>,
-        head: u64,
-        first: u64,
-        second: u64,
-        site: Site,
-    ) -> Effect {
-        // Words that are known need not be kept over a switch.
-        let first = if K::BARE { 0 } else { first };
-        let second = if K::BARE { 0 } else { second };
-        let me = self.thread.get();
-        let op = Op::from_words(head, first, second);
-        let turn = match self.phase.get() {
-            Phase::Running => {
-                // SAFETY: as for `with_engine`.
-                let engine = unsafe { &mut *engine };
-                engine.submit_again::<K>(me, &op, site)
-            }
-            Phase::Starting => {
-                self.phase.set(Phase::Running);
-                // SAFETY: as above.
-                let engine = unsafe { &mut *engine };
-                engine.submit_first::<K>(me, &op, site)
-            }
-            Phase::Unwinding | Phase::Teardown | Phase::Discarding => {
-                self.submit_specially(head, first, second, site)
-            }
-        };
-        let this = if K::ATOMIC && Self::SWITCHES_IN_DOUBT {
-            self.wait_in_doubt(me, turn, engine)
-        } else {
-            self.wait(me, turn)
-        };
-        // Not by way of the stack either; where nothing is optimised, that is the shorter way.
-        let me = if cfg!(debug_assertions) { me } else { this.thread.get() };
-        if !matches!(this.phase.get(), Phase::Running) {
-            return this.resume_specially(head, first, second, site);
-        }
-        // SAFETY: as above.
-        let engine = unsafe { &mut *this.engine };
-        if !K::ANY && !M::WEAK {
-            return engine.perform_known::<K>(me, &op, site);
-        }
-        match engine.perform::<K>(me, op, site) {
-            Some(effect) => effect,
-            None => this.end_within(head, first, second, site),
-        }
-    }
-
     /// Whether what the calling thread is about to do goes wrong without a reason.
     #[cold]
     fn is_spurious(&self, site: Site) -> bool {
-        let me = self.thread.get().index();
+        let me = self.me().index();
         let extras = self.crew.extras.get();
         let used = || extras.spurious.borrow().get(me).copied().unwrap_or(0);
-        if self.phase.get().is_over() || used() >= self.crew.options.spurious {
+        if self.phase().is_over() || used() >= self.crew.options.spurious {
             return false;
         }
-        let [head, first, second] =
-            Op::new(ObjectId::NONE, Action::Choose { bound: 2 }).into_words();
-        let chosen =
-            self.submit::<AnyOp>(self.engine, head, first, second, site) == Effect::Value(1);
+        let op = Op::new(ObjectId::NONE, Action::Choose { bound: 2 });
+        let chosen = self.submit::<AnyOp>(op, site) == Effect::Value(1);
         if chosen {
             let mut all = extras.spurious.borrow_mut();
             if all.len() <= me {
@@ -406,8 +331,8 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     /// Announces an operation in any phase. Whose turn is it?
     #[cold]
     fn submit_specially(&self, head: u64, first: u64, second: u64, site: Site) -> Turn {
-        if self.phase.get().is_over() {
-            return Turn::of(self.thread.get());
+        if self.phase().is_over() {
+            return Turn::of(self.me());
         }
         self.announce(Op::from_words(head, first, second), site)
     }
@@ -415,11 +340,11 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     /// It is the calling thread's turn, or the run is over.
     #[cold]
     fn resume_specially(&self, head: u64, first: u64, second: u64, site: Site) -> Effect {
-        if self.phase.get().is_over() {
+        if self.phase().is_over() {
             return self.settle(head, first, second, site);
         }
         let op = Op::from_words(head, first, second);
-        let me = self.thread.get();
+        let me = self.me();
         self.with_engine(Engine::end_lease);
         match self.with_engine(|engine| engine.perform::<AnyOp>(me, op, site)) {
             Some(effect) => effect,
@@ -430,20 +355,20 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     /// Performing an operation ended the run.
     #[cold]
     fn end_within(&self, head: u64, first: u64, second: u64, site: Site) -> Effect {
-        self.leave(self.thread.get());
+        self.leave(self.me());
         self.settle(head, first, second, site)
     }
 
     /// Announces an operation of the calling thread in any phase of a run that is not over.
     fn announce(&self, op: Op, site: Site) -> Turn {
-        let me = self.thread.get();
+        let me = self.me();
         if self.is_unwinding(me) && !op.is_pause() {
             return self.with_engine(|engine| engine.submit_unpreempted(me, op, site));
         }
         // A first announcement, a panic that the program has caught, or one of another thread, which
         // waits in a destructor.
         let others_unwind = self.others_unwind();
-        self.phase.set(if others_unwind { Phase::Unwinding } else { Phase::Running });
+        bare::set(&self.phase, if others_unwind { Phase::Unwinding } else { Phase::Running });
         self.with_engine(|engine| engine.submit::<AnyOp>(me, op, site))
     }
 
@@ -453,27 +378,32 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     }
 
     fn spawn(&self, body: Body, site: Site) -> ThreadId {
-        let me = self.thread.get();
-        let (child, life) = self.with_engine(|engine| engine.declare_child(me, site));
+        let me = self.me();
+        // Not by `with_engine`: where nothing is optimised, a closure is a call.
+        // SAFETY: as there.
+        let engine = unsafe { bare::follow_mut(self.engine) };
+        let (child, life) = engine.declare_child(me, site);
         self.seat(child);
-        let this = if self.phase.get() == Phase::Running {
+        let this = if matches!(self.phase(), Phase::Running) {
             let op = Op::SPAWN.on(life);
-            // SAFETY: as for `with_engine`.
-            let engine = unsafe { &mut *self.engine };
+            // SAFETY: as above.
+            let engine = unsafe { bare::follow_mut(self.engine) };
             let turn = engine.submit_again::<LifeOp>(me, &op, site);
             self.wait_in_doubt(me, turn, self.engine)
         } else {
             self.submit_spawn_specially(life, site)
         };
-        if this.phase.get().is_over() {
+        if this.phase().is_over() {
             this.refuse_spawn(life, site);
         }
-        // The child takes it at once; there is nothing that could be dropped.
-        std::mem::forget(this.crew.body.replace(Some(body)));
-        this.with_engine(|engine| engine.start_child(me, child, life, site));
-        this.phase.set(Phase::Starting);
+        // The child takes it at once.
+        body.hand_over(&this.crew.body);
+        // SAFETY: as above.
+        let engine = unsafe { bare::follow_mut(this.engine) };
+        engine.start_child(me, child, life, site);
+        bare::set(&this.phase, Phase::Starting);
         let this = this.switch(me, child);
-        if this.phase.get().is_over() {
+        if this.phase().is_over() {
             this.refuse_spawn(life, site);
         }
         child
@@ -482,11 +412,11 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     /// Announces a spawn in any phase and waits for its turn, or the end of the run.
     #[cold]
     fn submit_spawn_specially(&self, life: ObjectId, site: Site) -> &Self {
-        if self.phase.get().is_over() {
+        if self.phase().is_over() {
             return self;
         }
         let op = Op::SPAWN.on(life);
-        self.wait(self.thread.get(), self.announce(op, site))
+        self.wait(self.me(), self.announce(op, site))
     }
 
     /// The run is over for a thread in the middle of a spawn: it unwinds, or is stuck in a destructor.
@@ -500,11 +430,11 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
 
     /// Runs the calling thread's body, on its coroutine.
     fn work(&self) {
-        let me = self.thread.get();
-        if me == ThreadId::MAIN {
+        let me = self.me();
+        if me.0 == ThreadId::MAIN.0 {
             return (self.program)();
         }
-        self.crew.body.take().expect("raddle invariant broken: a thread without a body").run();
+        Body::taken(&self.crew.body).run();
     }
 
     /// The calling thread's body has ended: announces its exit, and performs it if it is its turn.
@@ -513,31 +443,46 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     /// The switches around the end of a thread are the coroutine's own, so that no stale return lies
     /// between them and other work.
     fn finish(&self, result: Caught) -> Parting {
-        if result.is_ok() && self.phase.get() == Phase::Running {
-            let me = self.thread.get();
-            if let Some(ended) = self.with_engine(|engine| engine.end_with(me)) {
-                return self.part(me, Turn::END, ended);
-            }
+        // SAFETY: as for `with_engine`.
+        let engine = unsafe { bare::follow(self.engine) };
+        if engine.has_one_thread()
+            && matches!(self.phase(), Phase::Running)
+            && matches!(result, Ok(()))
+        {
+            return self.finish_alone();
         }
         self.finish_among_others(result)
+    }
+
+    #[inline(never)]
+    fn finish_alone(&self) -> Parting {
+        let me = self.me();
+        // SAFETY: as for `with_engine`.
+        let engine = unsafe { bare::follow_mut(self.engine) };
+        if engine.end_with(me) {
+            return self.part(me, Turn::END, true);
+        }
+        self.finish_among_others(Ok(()))
     }
 
     /// Apart from the end of the last thread, which then saves no registers.
     #[inline(never)]
     fn finish_among_others(&self, result: Caught) -> Parting {
-        let me = self.thread.get();
+        let me = self.me();
         if let Err(payload) = result {
             self.finish_panic(me, payload);
         }
-        if self.phase.get() != Phase::Running && !self.goes_on() {
+        if !matches!(self.phase(), Phase::Running) && !self.goes_on() {
             return self.exit_after_end(me);
         }
-        let turn = self.with_engine(|engine| engine.submit_exit(me));
+        // SAFETY: as for `with_engine`.
+        let engine = unsafe { bare::follow_mut(self.engine) };
+        let turn = engine.submit_exit(me);
         if turn.is_of(me) {
             return self.exit_now(me);
         }
         if let Some(thread) = turn.thread() {
-            self.thread.set(thread);
+            bare::set(&self.thread, thread);
         }
         self.part(me, turn, false)
     }
@@ -546,10 +491,10 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     /// anything yet or during a panic.
     #[cold]
     fn goes_on(&self) -> bool {
-        let phase = self.phase.get();
+        let phase = self.phase();
         if !phase.is_over() {
             let others_unwind = phase == Phase::Unwinding && self.others_unwind();
-            self.phase.set(if others_unwind { Phase::Unwinding } else { Phase::Running });
+            bare::set(&self.phase, if others_unwind { Phase::Unwinding } else { Phase::Running });
         }
         !phase.is_over()
     }
@@ -557,8 +502,8 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     /// It is the turn of a thread that announced its exit, or the run is over.
     #[inline(always)]
     fn exit(&self) -> Parting {
-        let me = self.thread.get();
-        if self.phase.get().is_over() {
+        let me = self.me();
+        if self.phase().is_over() {
             return self.exit_after_end(me);
         }
         self.exit_now(me)
@@ -566,9 +511,11 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
 
     #[inline(always)]
     fn exit_now(&self, me: ThreadId) -> Parting {
-        let turn = self.with_engine(|engine| engine.exit(me));
+        // SAFETY: as for `with_engine`.
+        let engine = unsafe { bare::follow_mut(self.engine) };
+        let turn = engine.exit(me);
         if let Some(thread) = turn.thread() {
-            self.thread.set(thread);
+            bare::set(&self.thread, thread);
         }
         self.part(me, turn, true)
     }
@@ -588,6 +535,15 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
 
 /// Ends the connection of a run if raddle itself panics.
 struct Connection;
+
+impl Connection {
+    /// Ends it in the ordinary way.
+    #[inline(always)]
+    fn end(self) {
+        std::mem::forget(self);
+        port::disconnect();
+    }
+}
 
 impl Drop for Connection {
     fn drop(&mut self) {

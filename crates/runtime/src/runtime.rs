@@ -164,10 +164,13 @@ impl<B: Backend> Substrate for Runtime<B> {
 fn coroutine<B: Backend>() -> ! {
     loop {
         let result = catch_unwind(AssertUnwindSafe(port::work));
-        let parting = port::finish(result);
-        part::<B>(&parting);
-        if !parting.has_ended() {
-            part::<B>(&port::exit());
+        let mut parting = port::finish(result);
+        loop {
+            part::<B>(&parting);
+            if parting.has_ended() {
+                break;
+            }
+            parting = port::exit();
         }
     }
 }
@@ -176,16 +179,11 @@ fn coroutine<B: Backend>() -> ! {
 #[inline(always)]
 fn part<B: Backend>(parting: &Parting) {
     let pool: *mut B = parting.pool.cast();
-    let from = parting.from().index();
-    match parting.to().thread() {
-        // SAFETY: the run told its own pool, which outlives its coroutines; the caller runs on the
-        // coroutine of the thread that is ending, and `to` has another.
-        Some(to) => unsafe {
-            B::switch(pool, from, to.index(), port::run());
-        },
-        // SAFETY: likewise.
-        None => unsafe {
-            B::leave(pool, from);
-        },
-    }
+    let to = match parting.to().thread() {
+        Some(to) => Some(to.index()),
+        None => None,
+    };
+    // SAFETY: the run told its own pool, which outlives its coroutines; the caller runs on the
+    // coroutine of the thread that is ending, and `to` has another.
+    unsafe { B::part(pool, parting.from().index(), to, port::run()) }
 }

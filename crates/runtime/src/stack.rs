@@ -63,19 +63,16 @@ impl Stack {
         start..start + GUARD
     }
 
-    /// A stack pointer, `stagger` bytes below the top, that the switch can go on with: it begins
-    /// `entry` as if called from nowhere.
-    pub(crate) fn prepare(&self, stagger: usize, entry: fn() -> !) -> *mut u8 {
+    /// A stack pointer, `stagger` bytes below the top, with which a function can begin as if called from
+    /// nowhere.
+    pub(crate) fn prepare(&self, stagger: usize) -> *mut u8 {
         debug_assert!(stagger % 16 == 0 && stagger + 64 < self.length - GUARD);
         let top = self.base.wrapping_add(self.length - stagger).cast::<usize>();
         // A return address of zero ends every backtrace. It also aligns the stack as `call` would.
         let nowhere = top.wrapping_sub(1);
         // SAFETY: inside the mapping, by the assertion above, and aligned.
         unsafe { nowhere.write(0) };
-        let resume = top.wrapping_sub(2);
-        // SAFETY: likewise.
-        unsafe { resume.write(entry as usize) };
-        resume.cast()
+        nowhere.cast()
     }
 }
 

@@ -24,7 +24,7 @@ impl Rng {
         self.state = self.state.wrapping_add(0xa076_1d64_78bd_642f);
         let other = self.state ^ 0xe703_7ed1_a0b4_28db;
         // Not checked for overflow, which there is none of, in any profile.
-        let product = u128::from(self.state).wrapping_mul(u128::from(other));
+        let product = (self.state as u128).wrapping_mul(other as u128);
         self.ready = (product >> 64) as u64 ^ product as u64;
         bits
     }
@@ -32,7 +32,7 @@ impl Rng {
     /// A number below `bound`, which must not be zero. The bias is below 2⁻³² for each value.
     #[inline(always)]
     pub fn below(&mut self, bound: usize) -> usize {
-        (u128::from(self.bits()).wrapping_mul(bound as u128) >> 64) as usize
+        ((self.bits() as u128).wrapping_mul(bound as u128) >> 64) as usize
     }
 }
 

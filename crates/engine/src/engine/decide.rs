@@ -47,8 +47,12 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         let steps = self.trace.events.count();
         // A slice, for builds that are not optimised.
         let enabled = self.enabled.as_slice();
-        if steps >= self.attention || matches!(enabled, []) {
+        let options = enabled.len();
+        if steps >= self.attention || options == 0 {
             return self.special_question();
+        }
+        if C::DRAWS {
+            return Turn::of(enabled[self.plan.then.draw(options)]);
         }
         let threads = Threads {
             pending: &self.pending,

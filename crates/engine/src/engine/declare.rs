@@ -16,13 +16,13 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     /// Names an object at its first announcement, by `by` at `site`.
     pub fn declare(&mut self, by: ThreadId, initial: Initial, site: Site) -> ObjectId {
         let name = self.next_event(by);
-        let info =
-            ObjectInfo { kind: initial.kind(), initial: initial.number(), identity: 0, name, site };
+        let number = initial.number();
+        let info = ObjectInfo { kind: initial.kind(), initial: number, identity: 0, name, site };
         let id = self.add_object(info);
-        self.objects[id.index()].object.become_new(initial);
+        let slot = &mut self.objects[id.index()];
+        slot.object.become_new(initial);
         if let Initial::Atomic(..) = initial {
-            let location = &mut self.objects[id.index()].location;
-            self.memory.declare(location, initial.number());
+            self.memory.declare(&mut slot.location, number);
         }
         id
     }

@@ -1,8 +1,8 @@
 //! Performing operations: what changes, what is written down, who hears of it.
 
 use raddle_core::{
-    Access, Action, Chooser, Effect, Event, EventId, ObjectId, ObjectKind, Op, PauseOp, Pick, Site,
-    ThreadId, Threads, fingerprint,
+    Access, Action, Chooser, Effect, Event, EventId, ObjectId, ObjectKind, Op, PauseOp, Site,
+    ThreadId, fingerprint,
 };
 
 use super::{Engine, Lease, NOBODY, News, Turn};
@@ -61,7 +61,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         // Nothing that is done to an atomic variable waits.
         let mut is_linked = false;
         let mut concerns_waiters = false;
-        let effect = if K::ATOMIC || K::ANY && op.is_atomic() {
+        let mut effect = if K::ATOMIC || K::ANY && op.is_atomic() {
             self.memory.access::<K>(&mut slot.location, id, op, source)
         } else {
             if ANNOUNCED && K::BLOCKS && K::may_block(op) {
@@ -71,7 +71,6 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             concerns_waiters = !(K::SEND || K::RECEIVE) || slot.object.concerns_waiters::<K>();
             effect
         };
-        let mut effect = effect;
         if K::LIFE {
             if let Some(told) = told {
                 effect = told;
@@ -187,7 +186,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.exit_among_others(by)
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn exit_among_others(&mut self, by: ThreadId) -> Turn {
         let life = self.threads[by.index()].life;
         let op = Op::EXIT.on(life);
@@ -198,53 +197,47 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.next_turn()
     }
 
+    /// Whether no more than one thread is alive.
+    #[inline(always)]
+    pub fn has_one_thread(&self) -> bool {
+        self.alive == 1
+    }
+
     /// Announces and performs the exit of `by` in one go, if it is the last thread and nothing stands in the
-    /// way. Then the run is over; tells whether the thread has ended, which it has unless the chooser gave
-    /// the run up. `None` if not, and nothing has happened.
+    /// way. Then the run is over. False if not, and nothing has happened.
     ///
     /// No call is left here that would come back, for which registers had to be saved.
     #[inline(always)]
-    pub fn end_with(&mut self, by: ThreadId) -> Option<bool> {
+    pub fn end_with(&mut self, by: ThreadId) -> bool {
         let steps = self.trace.events.count();
-        let is_special =
-            M::WEAK || C::GRANTS_LEASES || C::WATCHES_CHANGES || C::WATCHES_FINGERPRINT;
-        if is_special || self.alive != 1 || steps >= self.attention || self.trace.events.is_full() {
-            return None;
-        }
-        let pending = &mut self.pending[by.index()];
-        let life = self.threads[by.index()].life;
-        pending.op = Op::EXIT.on(life);
-        pending.site = Site::UNKNOWN;
-        let threads = Threads { pending: &self.pending, enabled: &self.enabled, changed: &[] };
-        let past: &[Event] = if C::WATCHES_PAST { &self.trace.events } else { &[] };
-        let pick = self.plan.then.choose_thread(&threads, past);
-        if matches!(pick, Pick::Abandon) {
-            self.give_up();
-            return Some(false);
+        if M::WEAK || !C::DRAWS || self.alive != 1 || steps >= self.attention {
+            return false;
         }
         if self.trace.events.is_full() {
-            no_room();
+            return false;
         }
         self.exit_last(by);
-        Some(true)
+        true
     }
 
     /// The last thread ends, and with it the run, in the ordinary way: nobody is left to hear of it.
     #[inline(always)]
     fn exit_last(&mut self, by: ThreadId) {
+        // All is found before anything is written, after which it would have to be found again.
         let thread = &mut self.threads[by.index()];
-        let id = thread.next;
-        let op = Op::EXIT.on(thread.life);
-        // First, so that little has to be saved for the case that the list must grow.
-        self.trace.events.add(id, &op, Effect::None, Site::UNKNOWN);
+        let pending = &mut self.pending[by.index()];
         let slot = &mut self.objects[thread.life.index()];
         let Object::Life(life) = &mut slot.object else { wrong_object() };
-        *life = Life::Ended;
+        let id = thread.next;
+        let op = Op::EXIT.on(thread.life);
         let name = thread.name.advance();
         let hash = fingerprint::event_on_object(name, Access::Update, &mut slot.history);
+        self.trace.fingerprint = self.trace.fingerprint.wrapping_add(hash);
+        self.trace.events.add(id, &op, Effect::None, Site::UNKNOWN);
+        *life = Life::Ended;
         thread.next.index += 1;
         thread.place = NOBODY;
-        self.pending[by.index()].enabled = false;
+        pending.enabled = false;
         self.enabled.clear();
         if C::GRANTS_LEASES {
             self.stale.clear();
@@ -252,7 +245,6 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         }
         self.alive = 0;
         self.over = true;
-        self.add_to_fingerprint(hash);
     }
 
     /// Announces and performs in one go what `by` is about to do, if the chooser has allowed it to

@@ -17,7 +17,9 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.pending[thread.index()].enabled = true;
         self.enabled.push(thread);
         self.alive += 1;
-        self.max_alive = self.max_alive.max(self.alive);
+        if self.alive > self.max_alive {
+            self.max_alive = self.alive;
+        }
         // The chooser must hear of it.
         self.lease = Lease::NONE;
     }

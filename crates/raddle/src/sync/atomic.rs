@@ -301,6 +301,7 @@ macro_rules! atomic_type {
             }
 
             /// What the variable holds when a run first uses it.
+            #[inline(always)]
             fn begin(&self) -> Initial {
                 Initial::Atomic($scalar, ($bits)(self.inner.load(Ordering::Relaxed)))
             }

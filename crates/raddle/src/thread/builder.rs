@@ -59,11 +59,11 @@ impl Builder {
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
-        if !port::active() {
+        let Some(inside) = port::inside() else {
             return self.outside().spawn(f).map(JoinHandle::outside);
-        }
+        };
         let (name, f) = self.named(f);
-        Ok(JoinHandle::in_run(f, name, Site::caller()))
+        Ok(JoinHandle::in_run(inside, f, name, Site::caller()))
     }
 
     /// Starts a thread in a scope, as [`std::thread::Builder::spawn_scoped`].

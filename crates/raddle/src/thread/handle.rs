@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use raddle_core::{Action, Effect, Op, ParkOp, Site, ThreadId as Id};
-use raddle_runtime::port::{self, Kind};
+use raddle_runtime::port::{self, Inside, Kind};
 
 use super::belongings;
 
@@ -41,7 +41,7 @@ pub fn current() -> Thread {
     if !port::active() {
         return Thread::outside(std::thread::current());
     }
-    Thread::in_run(port::thread(), belongings::name())
+    Thread::in_run(port::run_number(), port::thread(), belongings::name())
 }
 
 /// Waits until somebody calls [`Thread::unpark`], as [`std::thread::park`]. Inside a check it does not
@@ -85,10 +85,10 @@ impl Thread {
         Thread { thread: Id::MAIN, run: 0, more: Some(Arc::new(More::Outside(thread))) }
     }
 
-    /// A thread of the current run.
+    /// A thread of the current run, which has this number.
     #[inline(always)]
-    pub(super) fn in_run(thread: Id, name: Option<Arc<More>>) -> Thread {
-        Thread { thread, run: port::run_number(), more: name }
+    pub(super) fn in_run(run: u64, thread: Id, name: Option<Arc<More>>) -> Thread {
+        Thread { thread, run, more: name }
     }
 
     /// It goes by this number in its run; that was not known yet.
@@ -100,7 +100,19 @@ impl Thread {
     /// Which thread of the current run it is, if it is one.
     #[inline(always)]
     pub(super) fn here(&self) -> Option<Id> {
-        (self.run == port::run_number() && self.run != 0).then_some(self.thread)
+        if self.run == port::run_number() && self.run != 0 { Some(self.thread) } else { None }
+    }
+
+    /// As [`here`](Thread::here), for somebody who is part of a run.
+    #[inline(always)]
+    pub(super) fn inside(&self, run: Inside) -> Option<Id> {
+        if self.run == run.run_number() { Some(self.thread) } else { None }
+    }
+
+    /// Whether there is nothing to it but numbers.
+    #[inline(always)]
+    pub(super) fn is_simple(&self) -> bool {
+        self.more.is_none()
     }
 
     fn real(&self) -> Option<&std::thread::Thread> {

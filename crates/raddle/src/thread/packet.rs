@@ -14,7 +14,8 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use raddle_core::ThreadId as Id;
-use raddle_runtime::{Body, Fate, blocks};
+use raddle_runtime::port::Inside;
+use raddle_runtime::{Body, Fate, bare, blocks};
 
 use super::Thread;
 use super::belongings::Ending;
@@ -29,7 +30,8 @@ struct Head<T> {
     is_left: AtomicBool,
     /// Whether there is a value.
     has_value: Cell<bool>,
-    layout: Layout,
+    /// That of the whole packet, if it does not come from kept blocks.
+    layout: Option<Layout>,
     /// Belongs to the handle.
     thread: Thread,
     /// Written by the thread before its end, and then the handle's.
@@ -51,24 +53,37 @@ unsafe impl<T> Send for Packet<T> {}
 // SAFETY: a shared handle shows the `Thread`, which can be shared.
 unsafe impl<T> Sync for Packet<T> {}
 
+impl<F, T> Whole<F, T> {
+    const OWN_LAYOUT: Option<Layout> = {
+        let layout = Layout::new::<Self>();
+        if blocks::fits(layout) { None } else { Some(layout) }
+    };
+}
+
 /// A thread that will run `f`: its body, and its packet.
 #[inline(always)]
-pub(super) fn new<F, T>(f: F, thread: Thread) -> (Body, Packet<T>)
+pub(super) fn new<F, T>(inside: Inside, f: F, thread: Thread) -> (Body, Packet<T>)
 where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    let layout = Layout::new::<Whole<F, T>>();
-    let whole = blocks::allocate(layout).cast::<Whole<F, T>>();
-    let head = Head {
-        is_left: AtomicBool::new(false),
-        has_value: Cell::new(false),
-        layout,
-        thread,
-        value: UnsafeCell::new(MaybeUninit::uninit()),
+    let memory = match const { Whole::<F, T>::OWN_LAYOUT } {
+        None => blocks::allocate_in(inside),
+        Some(layout) => blocks::allocate(layout),
     };
+    let whole = memory.cast::<Whole<F, T>>();
     // SAFETY: the memory is fresh and of the right layout.
-    unsafe { whole.write(Whole { head, body: ManuallyDrop::new(f) }) };
+    let place = unsafe { bare::follow_mut(whole.as_ptr().cast::<MaybeUninit<Whole<F, T>>>()) };
+    *place = MaybeUninit::new(Whole {
+        head: Head {
+            is_left: AtomicBool::new(false),
+            has_value: Cell::new(false),
+            layout: const { Whole::<F, T>::OWN_LAYOUT },
+            thread,
+            value: UnsafeCell::new(MaybeUninit::uninit()),
+        },
+        body: ManuallyDrop::new(f),
+    });
     let fate = const { &Fate { run: run::<F, T>, give_up: give_up::<F, T> } };
     // SAFETY: both take the thread's side of a packet of these types, which this is.
     let body = unsafe { Body::new(whole.cast(), fate) };
@@ -139,21 +154,30 @@ impl<T> Packet<T> {
         unsafe { (*self.0.as_ptr()).thread.started_as(id) };
     }
 
-    /// What the thread returned, if it did and nobody has taken it.
+    /// Lets go of the packet of a thread that has ended, for what the thread returned, if it did.
     ///
     /// # Safety
-    /// The caller is part of the run of the thread, and the thread has ended.
+    /// The caller is part of the run of the thread, which is this one, and the thread has ended.
     #[inline(always)]
-    pub(super) unsafe fn take(&mut self) -> Option<T> {
+    pub(super) unsafe fn redeem(self, inside: Inside) -> Option<T> {
         // SAFETY: this side has not let go.
-        let head = unsafe { self.0.as_ref() };
-        if !head.has_value.replace(false) {
-            return None;
+        let head = unsafe { bare::follow(self.0.as_ptr()) };
+        let mut value = None;
+        if bare::get(&head.has_value) {
+            bare::set(&head.has_value, false);
+            // SAFETY: the thread has ended: the value belongs to the handle.
+            let place = unsafe { bare::follow(head.value.get()) };
+            // SAFETY: there is one, and by `has_value` there is none any more.
+            value = Some(unsafe { place.assume_init_read() });
         }
-        // SAFETY: the thread has ended: the value belongs to the handle.
-        let value = unsafe { &*head.value.get() };
-        // SAFETY: there is one, and by `has_value` there is none any more.
-        Some(unsafe { value.assume_init_read() })
+        let is_simple = head.layout.is_none() && head.thread.is_simple();
+        if is_simple && head.is_left.load(Ordering::Relaxed) {
+            let memory = self.0.cast();
+            std::mem::forget(self);
+            // SAFETY: both sides have let go, and nothing in it needs to be dropped.
+            unsafe { blocks::give_back_in(inside, memory) };
+        }
+        value
     }
 }
 
@@ -185,7 +209,8 @@ unsafe fn free<T>(packet: NonNull<Head<T>>) {
     // SAFETY: it is initialised, nobody else uses it, and the memory is not looked at again.
     let head = unsafe { packet.read() };
     let Head { layout, thread, value, has_value, is_left: _ } = head;
-    // SAFETY: `new` allocated it so.
+    let layout = layout.unwrap_or(Layout::new::<()>());
+    // SAFETY: `new` allocated it so; what comes from kept blocks can have any layout that does.
     unsafe { blocks::give_back(memory, layout) };
     drop(thread);
     if has_value.get() {

@@ -142,7 +142,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
                 let child = children.add(shell);
                 // SAFETY: likewise; and the thread that runs it ends before it is cleared.
                 let body = unsafe { work.clone().body() };
-                let thread = Thread::in_run(port::spawn(body, site), name);
+                let thread = Thread::in_run(port::run_number(), port::spawn(body, site), name);
                 if child.thread.set(thread.clone()).is_err() {
                     unreachable!("raddle invariant broken: a thread was started twice");
                 }

@@ -11,7 +11,8 @@ use crate::Body;
 /// How the body of a thread ended.
 pub(crate) type Caught = Result<(), Box<dyn Any + Send>>;
 
-type Submit = unsafe fn(*const (), u64, u64, u64, Site, *mut ()) -> Effect;
+/// An operation in words, where it is announced, and the engine of the run.
+pub(crate) type Submit = unsafe fn(*const (), u64, u64, u64, Site, *mut ()) -> Effect;
 
 /// What a run offers, without its types.
 #[derive(Copy, Clone)]
@@ -100,8 +101,9 @@ impl Parting {
     }
 }
 
-/// What a run does otherwise than most.
+/// What a run does otherwise than most. As large as a word that can be copied as one.
 #[derive(Copy, Clone)]
+#[repr(align(4))]
 pub(crate) struct Ways {
     pub(crate) plain: Plain,
     /// Whether waits may end, and weak exchanges fail, without a reason.

@@ -6,7 +6,7 @@ use raddle_core::{ObjectId, Site};
 use raddle_engine::Initial;
 
 use super::{Port, run_number, unnoted};
-use crate::epoch;
+use crate::{bare, epoch};
 
 /// The name an object goes by in the current run, kept inside the object itself.
 ///
@@ -43,7 +43,7 @@ impl Name {
     #[inline(always)]
     pub(super) fn in_run(&self, run: u64) -> Option<ObjectId> {
         // What is left is the object, or more than that if it was another run.
-        let object = self.0.load(Ordering::Relaxed) ^ run;
+        let object = bare::load(&self.0) ^ run;
         if object < epoch::STEP { Some(ObjectId(object as u32)) } else { None }
     }
 
@@ -80,15 +80,17 @@ impl Name {
         known == UNUSED || !epoch::is_foreign(known, 0)
     }
 
-    /// Makes the object known to the current run.
+    /// Makes the object known to the current run. What belongs to whoever `owns` it must not be touched by
+    /// anybody else meanwhile.
     #[cold]
     pub(super) fn declare(
         &self,
         port: &Port,
+        owns: bool,
         initial: impl FnOnce() -> Option<Initial>,
         site: Site,
     ) -> ObjectId {
-        self.claim(port, site);
+        self.claim(port, owns, site);
         let Some(initial) = initial() else {
             self.forget();
             shared(site)
@@ -107,13 +109,15 @@ impl Name {
     }
 
     /// Marks the object as used by the current run, before anybody looks at its state.
-    fn claim(&self, port: &Port, site: Site) {
+    fn claim(&self, port: &Port, owns: bool, site: Site) {
         let known = self.0.load(Ordering::Relaxed);
         let mine = port.epoch.get();
-        let foreign = known != UNUSED && epoch::is_foreign(known, mine);
-        let claimed = !foreign
-            && self.0.compare_exchange(known, mine, Ordering::SeqCst, Ordering::SeqCst).is_ok();
-        if !claimed {
+        if known != UNUSED && epoch::is_foreign(known, mine) {
+            shared(site)
+        }
+        // Otherwise nothing depends on it: if two runs come at the very same time, the next use tells.
+        if owns && self.0.compare_exchange(known, mine, Ordering::SeqCst, Ordering::SeqCst).is_err()
+        {
             shared(site)
         }
     }

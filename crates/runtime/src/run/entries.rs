@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::rc::Rc;
 
-use raddle_core::{Chooser, Effect, ObjectId, Op, Site, ThreadId, Token};
+use raddle_core::{Chooser, ObjectId, Op, Site, ThreadId, Token};
 use raddle_engine::known::{
     AddOp, AnyOp, AtomicOp, ChannelOp, JoinOp, LockOp, NotifyOp, ReceiveOp, SendOp, UnlockOp,
 };
@@ -11,7 +11,7 @@ use raddle_engine::{Engine, Initial, Memory};
 
 use super::{Phase, Run};
 use crate::port::{Caught, Entries, Parting, Pulse};
-use crate::{Backend, Body};
+use crate::{Backend, Body, bare};
 
 /// Functions of a run behind a pointer without a type.
 macro_rules! erased {
@@ -19,7 +19,7 @@ macro_rules! erased {
         $(
             unsafe fn $name($run: *const () $(, $argument: $type)*) $(-> $result)? {
                 // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
-                let $run: &Self = unsafe { &*$run.cast() };
+                let $run: &Self = unsafe { bare::follow($run.cast()) };
                 $body
             }
         )*
@@ -29,15 +29,15 @@ macro_rules! erased {
 impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
     pub(super) const ENTRIES: Entries = Entries {
         submit: [
-            Self::submit_entry,
-            Self::submit_atomic_entry,
-            Self::submit_add_entry,
-            Self::submit_lock_entry,
-            Self::submit_unlock_entry,
-            Self::submit_notify_entry,
-            Self::submit_send_entry,
-            Self::submit_receive_entry,
-            Self::submit_channel_entry,
+            Self::entry::<AnyOp>(),
+            Self::entry::<AtomicOp>(),
+            Self::entry::<AddOp>(),
+            Self::entry::<LockOp>(),
+            Self::entry::<UnlockOp>(),
+            Self::entry::<NotifyOp>(),
+            Self::entry::<SendOp>(),
+            Self::entry::<ReceiveOp>(),
+            Self::entry::<ChannelOp>(),
         ],
         declare: Self::declare_entry,
         touch: Self::touch_entry,
@@ -71,33 +71,6 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
     };
 
     erased! {
-        fn submit_entry(run, head: u64, first: u64, second: u64, site: Site, engine: *mut ()) -> Effect {
-            run.submit::<AnyOp>(told(run.engine, engine), head, first, second, site)
-        }
-        fn submit_atomic_entry(run, head: u64, first: u64, second: u64, site: Site, engine: *mut ()) -> Effect {
-            run.submit::<AtomicOp>(told(run.engine, engine), head, first, second, site)
-        }
-        fn submit_add_entry(run, head: u64, first: u64, second: u64, site: Site, engine: *mut ()) -> Effect {
-            run.submit::<AddOp>(told(run.engine, engine), head, first, second, site)
-        }
-        fn submit_lock_entry(run, head: u64, first: u64, second: u64, site: Site, engine: *mut ()) -> Effect {
-            run.submit::<LockOp>(told(run.engine, engine), head, first, second, site)
-        }
-        fn submit_unlock_entry(run, head: u64, first: u64, second: u64, site: Site, engine: *mut ()) -> Effect {
-            run.submit::<UnlockOp>(told(run.engine, engine), head, first, second, site)
-        }
-        fn submit_notify_entry(run, head: u64, first: u64, second: u64, site: Site, engine: *mut ()) -> Effect {
-            run.submit::<NotifyOp>(told(run.engine, engine), head, first, second, site)
-        }
-        fn submit_send_entry(run, head: u64, first: u64, second: u64, site: Site, engine: *mut ()) -> Effect {
-            run.submit::<SendOp>(told(run.engine, engine), head, first, second, site)
-        }
-        fn submit_receive_entry(run, head: u64, first: u64, second: u64, site: Site, engine: *mut ()) -> Effect {
-            run.submit::<ReceiveOp>(told(run.engine, engine), head, first, second, site)
-        }
-        fn submit_channel_entry(run, head: u64, first: u64, second: u64, site: Site, engine: *mut ()) -> Effect {
-            run.submit::<ChannelOp>(told(run.engine, engine), head, first, second, site)
-        }
         fn declare_entry(run, initial: Initial, site: Site) -> ObjectId {
             run.with_engine(|engine| engine.declare(run.thread.get(), initial, site))
         }
@@ -133,10 +106,9 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
             run.with_engine(|engine| engine.life(thread))
         }
         fn join_entry(run, thread: ThreadId, site: Site) {
-            let life = run.with_engine(|engine| engine.life(thread));
-            let op = Op::JOIN.on(life);
-            let [head, first, second] = op.into_words();
-            run.submit::<JoinOp>(run.engine, head, first, second, site);
+            // SAFETY: as for `with_engine`.
+            let life = unsafe { bare::follow(run.engine) }.life(thread);
+            run.submit::<JoinOp>(Op::JOIN.on(life), site);
         }
         fn parker_entry(run, thread: ThreadId, site: Site) -> ObjectId {
             run.with_engine(|engine| engine.parker(thread, run.thread.get(), site))
@@ -212,10 +184,4 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
             })
         }
     }
-}
-
-/// The engine, as the port told it; where nothing is optimised, as the run knows it.
-#[inline(always)]
-fn told<E>(known: *mut E, told: *mut ()) -> *mut E {
-    if cfg!(debug_assertions) { known } else { told.cast() }
 }

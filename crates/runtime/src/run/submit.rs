@@ -1,0 +1,136 @@
+//! Operations: announced, waited for and performed.
+//!
+//! These functions are what the port calls, without anything in between: where nothing is optimised, each
+//! function on the way stores its arguments, also if it is inlined. They take words and not an [`Op`], so that
+//! the common path keeps them in registers whatever the others do. Their kind tells the compiler what is known
+//! of the operation.
+
+use raddle_core::{Chooser, Effect, Op, Site};
+use raddle_engine::known::Known;
+use raddle_engine::{Engine, Memory};
+
+use super::{Phase, Run};
+use crate::port::Submit;
+use crate::{Backend, bare};
+
+impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
+    /// What announces an operation of this kind, waits for its turn and performs it.
+    pub(super) const fn entry<K: Known>() -> Submit {
+        if C::GRANTS_LEASES { Self::with_lease::<K> } else { Self::in_turn::<K> }
+    }
+
+    /// The same for the run itself.
+    #[inline(always)]
+    pub(super) fn submit<K: Known>(&self, op: Op, site: Site) -> Effect {
+        let run: *const Self = self;
+        let [head, first, second] = op.into_words();
+        let engine = self.engine.cast();
+        if C::GRANTS_LEASES {
+            // SAFETY: both are of this run.
+            return unsafe { Self::with_lease::<K>(run.cast(), head, first, second, site, engine) };
+        }
+        // SAFETY: likewise.
+        unsafe { Self::in_turn::<K>(run.cast(), head, first, second, site, engine) }
+    }
+
+    /// Performs the operation at once if the calling thread has a lease that allows it.
+    ///
+    /// # Safety
+    /// `run` points to a run under way, and `engine` to its engine.
+    #[inline(always)]
+    unsafe fn with_lease<K: Known>(
+        run: *const (),
+        head: u64,
+        first: u64,
+        second: u64,
+        site: Site,
+        engine: *mut (),
+    ) -> Effect {
+        // SAFETY: promised by the caller.
+        let this: &Self = unsafe { bare::follow(run.cast()) };
+        let op = Op::from_words(head, first, second);
+        // Not by `with_engine`: a closure would take the operation through memory.
+        // SAFETY: as there.
+        let leased = unsafe { bare::follow_mut(engine.cast::<Engine<M, C>>()) };
+        if let Some(effect) = leased.perform_on_lease::<K>(this.me(), op, site) {
+            // Leases end where another phase begins.
+            debug_assert!(matches!(this.phase(), Phase::Running));
+            return effect;
+        }
+        // SAFETY: promised by the caller.
+        unsafe { Self::without_lease::<K>(run, head, first, second, site, engine) }
+    }
+
+    /// Apart from the path with a lease, which then needs few registers and saves none.
+    ///
+    /// # Safety
+    /// As for [`with_lease`](Run::with_lease).
+    #[inline(never)]
+    unsafe fn without_lease<K: Known>(
+        run: *const (),
+        head: u64,
+        first: u64,
+        second: u64,
+        site: Site,
+        engine: *mut (),
+    ) -> Effect {
+        // SAFETY: promised by the caller.
+        unsafe { Self::in_turn::<K>(run, head, first, second, site, engine) }
+    }
+
+    /// Waits for the turn of the calling thread, and performs the operation.
+    ///
+    /// # Safety
+    /// As for [`with_lease`](Run::with_lease).
+    #[inline(always)]
+    unsafe fn in_turn<K: Known>(
+        run: *const (),
+        head: u64,
+        first: u64,
+        second: u64,
+        site: Site,
+        engine: *mut (),
+    ) -> Effect {
+        // SAFETY: promised by the caller.
+        let this: &Self = unsafe { bare::follow(run.cast()) };
+        // Words that are known need not be kept over a switch.
+        let op =
+            Op::from_words(head, if K::BARE { 0 } else { first }, if K::BARE { 0 } else { second });
+        let me = this.me();
+        let turn = match this.phase() {
+            Phase::Running => {
+                // SAFETY: as for `with_engine`.
+                let engine = unsafe { bare::follow_mut(engine.cast::<Engine<M, C>>()) };
+                engine.submit_again::<K>(me, &op, site)
+            }
+            Phase::Starting => {
+                bare::set(&this.phase, Phase::Running);
+                // SAFETY: as above.
+                let engine = unsafe { bare::follow_mut(engine.cast::<Engine<M, C>>()) };
+                engine.submit_first::<K>(me, &op, site)
+            }
+            Phase::Unwinding | Phase::Teardown | Phase::Discarding => {
+                this.submit_specially(op.head(), op.first(), op.second(), site)
+            }
+        };
+        let this = if K::ATOMIC && Self::SWITCHES_IN_DOUBT {
+            this.wait_in_doubt(me, turn, engine.cast())
+        } else {
+            this.wait(me, turn)
+        };
+        // Not by way of the stack either; where nothing is optimised, that is the shorter way.
+        let me = if cfg!(debug_assertions) { me } else { this.me() };
+        if !matches!(this.phase(), Phase::Running) {
+            return this.resume_specially(op.head(), op.first(), op.second(), site);
+        }
+        // SAFETY: as above.
+        let engine = unsafe { bare::follow_mut(this.engine) };
+        if !K::ANY && !M::WEAK {
+            return engine.perform_known::<K>(me, &op, site);
+        }
+        match engine.perform::<K>(me, op, site) {
+            Some(effect) => effect,
+            None => this.end_within(op.head(), op.first(), op.second(), site),
+        }
+    }
+}
