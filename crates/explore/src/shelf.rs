@@ -1,8 +1,8 @@
-//! Where engines are between checks: each OS thread keeps the few it used last. What takes long about a
-//! short check is to make one.
+//! Where engines are between checks: each OS thread keeps a few. What takes long about a short check is to
+//! make one.
 
 use std::any::Any;
-use std::cell::Cell;
+use std::cell::RefCell;
 
 use raddle_core::Chooser;
 use raddle_engine::{Engine, Family, Memory};
@@ -11,8 +11,8 @@ use raddle_engine::{Engine, Family, Memory};
 const MOST: usize = 6;
 
 thread_local! {
-    /// In their boxes, so that none is ever moved; the one used last comes last.
-    static SHELF: Cell<Vec<Box<dyn Any>>> = const { Cell::new(Vec::new()) };
+    /// In their boxes, so that none is ever moved.
+    static SHELF: RefCell<Vec<Box<dyn Any>>> = const { RefCell::new(Vec::new()) };
 }
 
 /// An engine as [`Engine::new`] makes it. Its chooser is a new one, or a used one that is renewed.
@@ -37,12 +37,13 @@ where
 }
 
 fn take<T: 'static>() -> Option<Box<T>> {
+    let take = |shelf: &RefCell<Vec<Box<dyn Any>>>| {
+        let mut shelf = shelf.borrow_mut();
+        let found = shelf.iter().position(|engine| engine.is::<T>())?;
+        shelf.swap_remove(found).downcast().ok()
+    };
     // Nothing at the end of the OS thread, when the shelf is gone.
-    let mut shelf = SHELF.try_with(Cell::take).ok()?;
-    let found = shelf.iter().position(|engine| engine.is::<T>());
-    let engine = found.map(|at| shelf.remove(at));
-    let _ = SHELF.try_with(|place| place.set(shelf));
-    engine?.downcast().ok()
+    SHELF.try_with(take).ok().flatten()
 }
 
 /// Puts an engine back whose runs have all come to their end.
@@ -54,12 +55,12 @@ where
     if !engine.is_small() {
         return;
     }
-    let _ = SHELF.try_with(|place| {
-        let mut shelf = place.take();
+    let _ = SHELF.try_with(|shelf| {
+        let mut shelf = shelf.borrow_mut();
         if shelf.len() == MOST {
+            // Whatever was there longest, more or less.
             shelf.remove(0);
         }
         shelf.push(engine);
-        place.set(shelf);
     });
 }

@@ -10,20 +10,19 @@ macro_rules! body {
         use raddle_core::Order;
         use raddle_testkit::litmus::Instruction;
 
-        use super::script::{Reads, Record, Script};
+        use super::script::{Reads, Record, Script, THREADS};
 
         /// One execution.
         pub(super) fn execute(script: &Arc<Script>) -> Record {
             let zeros = script.variables.iter().map(|_| AtomicU64::new(0));
             let variables: Arc<[AtomicU64]> = zeros.collect();
             let mut record = Record::default();
-            let threads: Vec<_> = (0..script.code.threads.len())
-                .map(|thread| {
-                    let (script, variables) = (script.clone(), variables.clone());
-                    thread::spawn(move || follow(thread, &script, &variables))
-                })
-                .collect();
-            for (number, thread) in threads.into_iter().enumerate() {
+            let mut threads = [const { None }; THREADS];
+            for (number, thread) in threads[..script.threads.len()].iter_mut().enumerate() {
+                let (script, variables) = (script.clone(), variables.clone());
+                *thread = Some(thread::spawn(move || follow(number, &script, &variables)));
+            }
+            for (number, thread) in threads.into_iter().flatten().enumerate() {
                 record.take(script, number, thread.join().expect("nobody panics"));
             }
             for (place, variable) in variables.iter().enumerate() {

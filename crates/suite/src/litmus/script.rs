@@ -8,6 +8,8 @@ const READS: usize = 4;
 /// Reads of all threads at most.
 const ALL_READS: usize = 8;
 const VARIABLES: usize = 4;
+/// Threads at most.
+pub(super) const THREADS: usize = 6;
 
 /// A test, ready to be run.
 pub(crate) struct Script {
@@ -22,7 +24,8 @@ impl Script {
         let variables = code.variables();
         let reads = code.threads.iter().map(|thread| reads_in(thread));
         let (most, all) = (reads.clone().max().unwrap_or(0), reads.sum::<usize>());
-        if most > READS || all > ALL_READS || variables.len() > VARIABLES {
+        let is_small = most <= READS && all <= ALL_READS && variables.len() <= VARIABLES;
+        if !is_small || code.threads.len() > THREADS {
             return Err(format!("{code}: too large for a litmus test"));
         }
         let place = |instruction: &Instruction| {
