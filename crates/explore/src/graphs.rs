@@ -22,7 +22,8 @@ use std::collections::HashSet;
 use std::hash::BuildHasherDefault;
 
 use raddle_core::{
-    Action, AtomicOp, Choice, Chooser, Event, Pending, Pick, Plan, Point, Search, ThreadOp, Trace,
+    Action, AtomicOp, Choice, Chooser, Event, Op, Pending, Pick, Plan, Point, Search, ThreadOp,
+    Trace,
 };
 
 use crate::branches::{Branch, Branches};
@@ -77,8 +78,9 @@ impl Chooser for GraphsChooser {
                     [_] => Some(0),
                     enabled => enabled.iter().position(|thread| self.is_private(pending(thread))),
                 };
-                // Where there is one way to go, whether another run was here shows soon enough.
-                if only.is_none() && !self.visited.insert(self.standing) {
+                let is_forced = |only: usize| !asks(&pending(&threads.enabled[only]).op);
+                // Where there is one way to go, the next point shows as well whether another run was here.
+                if !only.is_some_and(is_forced) && !self.visited.insert(self.standing) {
                     self.left = Some(NEAR);
                     return self.lead_out(at);
                 }
@@ -194,6 +196,11 @@ impl Explorer for Graphs {
     fn search(&self) -> Option<Search> {
         Some(self.search)
     }
+}
+
+/// Whether there may be a choice when this is performed.
+fn asks(op: &Op) -> bool {
+    op.is_atomic() || matches!(op.action(), Action::Choose { .. })
 }
 
 /// Whether a thread asks, or is about to ask, whether another has ended.
