@@ -427,6 +427,27 @@ mod tests {
     }
 
     #[test]
+    fn what_an_operation_tells_is_what_its_action_says() {
+        for action in all_actions() {
+            let op = Op::new(ObjectId(1), action);
+            assert_eq!(op.fence().map(Action::Fence).is_some_and(|fence| fence == action), {
+                matches!(action, Action::Fence(_))
+            });
+            let Action::Atomic(atomic) = action else { continue };
+            let (orders, reads, writes) = match atomic {
+                AtomicOp::Load { order } => ([order; 2], true, false),
+                AtomicOp::Store { order, .. } => ([order; 2], false, true),
+                AtomicOp::Update { order, .. } => ([order; 2], true, true),
+                AtomicOp::CompareExchange { success, failure, .. } => {
+                    ([success, failure], true, false)
+                }
+            };
+            assert_eq!([true, false].map(|writes| op.atomic_order(writes)), orders, "{action:?}");
+            assert_eq!((op.reads_atomic(), op.always_writes_atomic()), (reads, writes));
+        }
+    }
+
+    #[test]
     fn every_action_comes_back_as_it_was_and_different_ones_differ() {
         let all = all_actions();
         for (index, &action) in all.iter().enumerate() {

@@ -150,6 +150,8 @@ impl Hasher for AsItIs {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
     use raddle_strategy::mix;
 
@@ -161,6 +163,28 @@ mod tests {
         }
         assert_eq!((classes.count(), classes.is_exact()), (1000, true));
         assert_eq!(classes.singles(), 0);
+    }
+
+    #[test]
+    fn counts_as_a_plain_list_does_after_every_step() {
+        let (mut classes, mut counts) = (Classes::new(1000), BTreeMap::new());
+        for round in 0..2000 {
+            // Few different ones, and most several times in a row.
+            let fingerprint = mix(3, mix(4, round / 3) % 40);
+            classes.insert(fingerprint);
+            *counts.entry(fingerprint).or_insert(0) += 1;
+            let singles = counts.values().filter(|&&count| count == 1).count() as u64;
+            assert_eq!((classes.count(), classes.singles()), (counts.len() as u64, singles));
+            if round % 7 == 0 {
+                let mut merged = Classes::new(1000);
+                merged.insert(mix(5, 1));
+                merged.merge(&classes);
+                assert_eq!(
+                    (merged.count(), merged.singles()),
+                    (counts.len() as u64 + 1, singles + 1)
+                );
+            }
+        }
     }
 
     #[test]

@@ -101,6 +101,17 @@ impl<F: FnMut()> Drop for OnDrop<F> {
     }
 }
 
+/// When a thread ends matters.
+fn asks_for_the_end() {
+    let number = Arc::new(AtomicU32::new(0));
+    let other = number.clone();
+    let thread = thread::Builder::new().name("asked".to_owned());
+    let thread = thread.spawn(move || other.fetch_add(1, Relaxed)).unwrap();
+    let has_ended = thread.is_finished();
+    assert!(number.load(Relaxed) == 1 || !has_ended);
+    thread.join().unwrap();
+}
+
 fn endless() {
     loop {
         thread::yield_now();
@@ -114,12 +125,15 @@ fn config(strategy: &str) -> Config {
     Config::new().name("between checks").strategy(strategy).runs(2_000).unlimited_time()
 }
 
-const CHECKS: [Check; 12] = [
+const CHECKS: [Check; 15] = [
     || config("dpor").run(adds(2)),
     || config("dpor").run(adds(3)),
     || config("dfs").memory(Memory::Rc11).run(adds(3)),
     || config("dfs").memory(Memory::Rc11).run(store_buffering),
     || config("dfs").memory(Memory::Rc11).run(nested),
+    || config("dfs").memory(Memory::Rc11).run(asks_for_the_end),
+    || config("surw").runs(50).run(nested),
+    || config("pcr").runs(50).run(asks_for_the_end),
     || config("dpor").run(nested),
     || config("random").runs(50).run(nested),
     || config("pos-star").run(lost_update),
