@@ -17,10 +17,13 @@ pub(crate) struct Script {
     pub(super) variables: Vec<char>,
     /// What each thread does, with the place of the variable, if it is about one.
     pub(super) threads: Vec<Vec<(Instruction, usize)>>,
+    /// The outcome that is asked for.
+    pub(super) wanted: Wanted,
 }
 
 impl Script {
-    pub(crate) fn new(code: Code) -> Result<Script, String> {
+    /// `outcome` as [`Outcome::matches`](raddle_testkit::litmus::Outcome::matches) reads it.
+    pub(crate) fn new(code: Code, outcome: &str) -> Result<Script, String> {
         let variables = code.variables();
         let reads = code.threads.iter().map(|thread| reads_in(thread));
         let (most, all) = (reads.clone().max().unwrap_or(0), reads.sum::<usize>());
@@ -33,32 +36,8 @@ impl Script {
         };
         let threads = code.threads.iter().map(|thread| thread.iter().map(place).collect());
         let threads = threads.collect();
-        Ok(Script { code, variables, threads })
-    }
-
-    /// The outcome that `text` describes, as [`Outcome::matches`](raddle_testkit::litmus::Outcome::matches)
-    /// reads it.
-    pub(super) fn wanted(&self, text: &str) -> Result<Wanted, String> {
-        let number = |word: &str| {
-            word.parse::<u8>().map_err(|_| format!("`{word}` in `{text}` is no small number"))
-        };
-        let mut wanted = Wanted { read: Vec::new(), last: Vec::new() };
-        let mut reads = 0..ALL_READS;
-        for word in text.split_whitespace() {
-            match word.split_once('=') {
-                Some((variable, value)) => {
-                    let variable = variable.chars().next().unwrap_or(' ');
-                    wanted.last.push((place(&self.variables, variable), number(value)?));
-                }
-                None => {
-                    let place = reads.next().ok_or_else(|| format!("too many reads: `{text}`"))?;
-                    if word != "_" {
-                        wanted.read.push((place, number(word)?));
-                    }
-                }
-            }
-        }
-        Ok(wanted)
+        let wanted = Wanted::new(&variables, outcome)?;
+        Ok(Script { code, variables, threads, wanted })
     }
 }
 
@@ -74,6 +53,31 @@ pub(super) struct Wanted {
     read: Vec<(usize, u8)>,
     /// Which variables hold what in the end.
     last: Vec<(usize, u8)>,
+}
+
+impl Wanted {
+    fn new(variables: &[char], text: &str) -> Result<Wanted, String> {
+        let number = |word: &str| {
+            word.parse::<u8>().map_err(|_| format!("`{word}` in `{text}` is no small number"))
+        };
+        let mut wanted = Wanted { read: Vec::new(), last: Vec::new() };
+        let mut reads = 0..ALL_READS;
+        for word in text.split_whitespace() {
+            match word.split_once('=') {
+                Some((variable, value)) => {
+                    let variable = variable.chars().next().unwrap_or(' ');
+                    wanted.last.push((place(variables, variable), number(value)?));
+                }
+                None => {
+                    let place = reads.next().ok_or_else(|| format!("too many reads: `{text}`"))?;
+                    if word != "_" {
+                        wanted.read.push((place, number(word)?));
+                    }
+                }
+            }
+        }
+        Ok(wanted)
+    }
 }
 
 /// Litmus tests store small numbers.
@@ -104,7 +108,7 @@ impl Reads {
 }
 
 /// What an execution saw.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct Record {
     /// Thread by thread; `None` for what was not executed.
     read: [Option<u8>; ALL_READS],

@@ -31,14 +31,12 @@ pub(crate) fn prepare(engine: &str, name: &str) -> Result<Prepared, String> {
     let test = tests().find(|test| test.name == name);
     let test = test.ok_or_else(|| format!("no litmus test `{name}`"))?;
     let code: Code = test.code.parse().map_err(|error| format!("{name}: {error}"))?;
-    let script = Arc::new(Script::new(code)?);
-    let wanted = script.wanted(test.outcome)?;
+    let script = Arc::new(Script::new(code, test.outcome)?);
     match engine {
         "raddle" => Ok(Prepared::Ready(Box::new(move |_| {
             let found = super::search(&script)?;
-            let seen = found.records.iter().any(|seen| seen.is(&wanted));
             let (runs, classes) = (found.executions, Some(found.graphs));
-            Ok(Searched { runs, end: End::Complete, classes, seen: Some(seen) })
+            Ok(Searched { runs, end: End::Complete, classes, seen: Some(found.seen) })
         }))),
         #[cfg(feature = "rivals")]
         "loom" => {
@@ -47,11 +45,7 @@ pub(crate) fn prepare(engine: &str, name: &str) -> Result<Prepared, String> {
             }
             // A failure is told by the answer.
             std::panic::set_hook(Box::new(|_| {}));
-            Ok(Prepared::Ready(Box::new(move |limit| {
-                let (searched, records) = super::loom::search(&script, limit);
-                let seen = records.iter().any(|seen| seen.is(&wanted));
-                Ok(Searched { seen: Some(seen), ..searched })
-            })))
+            Ok(Prepared::Ready(Box::new(move |limit| Ok(super::loom::search(&script, limit)))))
         }
         _ => Err(format!("this build has no engine `{engine}`")),
     }
