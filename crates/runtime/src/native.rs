@@ -26,9 +26,9 @@ pub struct Native {
     handed_on: bool,
 }
 
-/// What is left of a coroutine that does not run; half a cache line.
+/// What is left of a coroutine that does not run.
 #[derive(Copy, Clone)]
-#[repr(C, align(32))]
+#[repr(C)]
 struct Saved {
     stack: *mut u8,
     /// Where to go on.

@@ -179,6 +179,7 @@ fn coroutine<B: Backend>() -> ! {
 #[inline(always)]
 fn part<B: Backend>(parting: &Parting) {
     let pool: *mut B = parting.pool.cast();
+    #[expect(clippy::manual_map, reason = "`map` is two calls where nothing is optimised")]
     let to = match parting.to().thread() {
         Some(to) => Some(to.index()),
         None => None,

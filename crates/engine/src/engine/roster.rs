@@ -7,12 +7,9 @@ use crate::Memory;
 use crate::known::Known;
 
 impl<M: Memory, C: Chooser> Engine<M, C> {
-    /// A thread comes to life.
+    /// A thread comes to life, for which there is a place since it was declared.
     #[inline(always)]
     pub(super) fn admit(&mut self, thread: ThreadId, life: ObjectId, time: u64) {
-        if self.threads.len() <= thread.index() {
-            self.make_room(thread);
-        }
         self.threads[thread.index()].begin(life, self.enabled.len() as u32, time);
         self.pending[thread.index()].enabled = true;
         self.enabled.push(thread);

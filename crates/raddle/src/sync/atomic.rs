@@ -88,7 +88,7 @@ const fn update_kind(function: Rmw, scalar: Scalar) -> (Kind, Op) {
 }
 
 #[inline(always)]
-fn value(effect: Effect) -> u64 {
+fn word_of(effect: Effect) -> u64 {
     match effect {
         Effect::Value(value) => value,
         other => unexpected(other),
@@ -116,10 +116,10 @@ macro_rules! example {
     };
 }
 
-/// What every atomic type has. `$bits` and `$value` turn values into 64 bits and back; `$values` are two for
-/// examples.
+/// What every atomic type has. `$bits` and `$value` turn `$from` into 64 bits and `$word` back; `$values` are
+/// two for examples.
 macro_rules! atomic_type {
-    ($(#[$doc:meta])* $name:ident [$($generic:ident)?], $std:ty, $type:ty, $scalar:expr, $bits:expr, $value:expr, $values:literal) => {
+    ($(#[$doc:meta])* $name:ident [$($generic:ident)?], $std:ty, $type:ty, $scalar:expr, |$from:ident| $bits:expr, |$word:ident| $value:expr, $values:literal) => {
         $(#[$doc])*
         #[doc = example!($name, $values, "variable.store(new, SeqCst);\nassert_eq!(variable.load(SeqCst), new);")]
         pub struct $name $(<$generic>)? {
@@ -141,7 +141,7 @@ macro_rules! atomic_type {
             pub fn load(&self, order: Ordering) -> $type {
                 let order_of_load = load_order(order);
                 match self.access(Op::load(ObjectId::NONE, order_of_load), Site::caller()) {
-                    Some(effect) => ($value)(value(effect)),
+                    Some(effect) => Self::from_bits(word_of(effect)),
                     None => self.inner.load(order),
                 }
             }
@@ -153,7 +153,7 @@ macro_rules! atomic_type {
             #[inline]
             #[track_caller]
             pub fn store(&self, value: $type, order: Ordering) {
-                let (order_of_store, bits) = (store_order(order), ($bits)(value));
+                let (order_of_store, bits) = (store_order(order), Self::to_bits(value));
                 let op = Op::store(ObjectId::NONE, order_of_store, bits);
                 if self.access(op, Site::caller()).is_none() {
                     self.inner.store(value, order);
@@ -168,8 +168,8 @@ macro_rules! atomic_type {
             #[track_caller]
             pub fn swap(&self, value: $type, order: Ordering) -> $type {
                 const KIND: &(Kind, Op) = &update_kind(Rmw::Swap, $scalar);
-                match self.compute(KIND, ($bits)(value), order, Site::caller()) {
-                    Some(old) => old,
+                match self.compute(KIND, Self::to_bits(value), order, Site::caller()) {
+                    Some(effect) => Self::from_bits(word_of(effect)),
                     None => self.inner.swap(value, order),
                 }
             }
@@ -210,7 +210,7 @@ macro_rules! atomic_type {
                 if port::spurious(site) {
                     let order = failure_order(failure);
                     let effect = self.access(Op::load(ObjectId::NONE, order), site);
-                    return Err(effect.map_or(current, |effect| ($value)(value(effect))));
+                    return Err(effect.map_or(current, |effect| Self::from_bits(word_of(effect))));
                 }
                 self.exchange(true, current, new, (success, failure), site)
                     .unwrap_or_else(|| self.inner.compare_exchange_weak(current, new, success, failure))
@@ -290,9 +290,19 @@ macro_rules! atomic_type {
             /// next used.
             fn settle(&mut self) {
                 if let Some(object) = self.name.known() {
-                    *self.inner.get_mut() = ($value)(port::newest(object));
+                    *self.inner.get_mut() = Self::from_bits(port::newest(object));
                     self.name.forget();
                 }
+            }
+
+            #[inline(always)]
+            fn to_bits($from: $type) -> u64 {
+                $bits
+            }
+
+            #[inline(always)]
+            fn from_bits($word: u64) -> $type {
+                $value
             }
 
             #[inline(always)]
@@ -303,7 +313,7 @@ macro_rules! atomic_type {
             /// What the variable holds when a run first uses it.
             #[inline(always)]
             fn begin(&self) -> Initial {
-                Initial::Atomic($scalar, ($bits)(self.inner.load(Ordering::Relaxed)))
+                Initial::Atomic($scalar, Self::to_bits(self.inner.load(Ordering::Relaxed)))
             }
 
             #[inline(always)]
@@ -313,12 +323,9 @@ macro_rules! atomic_type {
                 operand: u64,
                 order: Ordering,
                 site: Site,
-            ) -> Option<$type> {
+            ) -> Option<Effect> {
                 let op = Op::update(&kind.1, translate(order), operand);
-                match port::operate(kind.0, &self.name, || Some(self.begin()), op, site) {
-                    Some(effect) => Some(($value)(value(effect))),
-                    None => None,
-                }
+                port::operate(kind.0, &self.name, || Some(self.begin()), op, site)
             }
 
             #[inline]
@@ -332,10 +339,10 @@ macro_rules! atomic_type {
                 site: Site,
             ) -> Option<Result<$type, $type>> {
                 let orders = (translate(orders.0), failure_order(orders.1));
-                let (expected, new) = (($bits)(current), ($bits)(new));
+                let (expected, new) = (Self::to_bits(current), Self::to_bits(new));
                 let op = Op::compare_exchange(ObjectId::NONE, orders, weak, expected, new);
                 let effect = self.access(op, site)?;
-                Some(exchanged(effect).map($value).map_err($value))
+                Some(exchanged(effect).map(Self::from_bits).map_err(Self::from_bits))
             }
         }
 
@@ -354,7 +361,7 @@ macro_rules! atomic_type {
         impl $(<$generic>)? fmt::Debug for $name $(<$generic>)? {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 // Looking is no operation of the program.
-                let newest = self.name.known().map(|object| ($value)(port::newest(object)));
+                let newest = self.name.known().map(|object| Self::from_bits(port::newest(object)));
                 let value = newest.unwrap_or_else(|| self.inner.load(Ordering::Relaxed));
                 fmt::Debug::fmt(&value, f)
             }
@@ -364,7 +371,7 @@ macro_rules! atomic_type {
 
 /// Methods that compute, each from its function.
 macro_rules! computing_methods {
-    ($name:ident $values:literal, $type:ty, $scalar:expr, $bits:expr; $($(#[$doc:meta])* $method:ident $function:ident $result:literal),* $(,)?) => {
+    ($name:ident $values:literal, $type:ty, $scalar:expr; $($(#[$doc:meta])* $method:ident $function:ident $result:literal),* $(,)?) => {
         $(
             $(#[$doc])*
             #[doc = example!(
@@ -376,8 +383,8 @@ macro_rules! computing_methods {
             #[track_caller]
             pub fn $method(&self, value: $type, order: Ordering) -> $type {
                 const KIND: &(Kind, Op) = &update_kind(Rmw::$function, $scalar);
-                match self.compute(KIND, ($bits)(value), order, Site::caller()) {
-                    Some(old) => old,
+                match self.compute(KIND, Self::to_bits(value), order, Site::caller()) {
+                    Some(effect) => Self::from_bits(word_of(effect)),
                     None => self.inner.$method(value, order),
                 }
             }
@@ -390,13 +397,13 @@ macro_rules! atomic_integer {
         atomic_type! {
             #[doc = concat!("An atomic integer, as [`std::sync::atomic::", stringify!($name), "`].")]
             $name [], std::sync::atomic::$name, $type, $scalar,
-            |value: $type| value as $bits as u64,
-            |bits: u64| bits as $type,
+            |value| value as $bits as u64,
+            |bits| bits as $type,
             "(6, 3)"
         }
 
         impl $name {
-            computing_methods! { $name "(6, 3)", $type, $scalar, |value: $type| value as $bits as u64;
+            computing_methods! { $name "(6, 3)", $type, $scalar;
                 /// Adds, wrapping around; returns the old value.
                 fetch_add Add "old + new",
                 /// Subtracts, wrapping around; returns the old value.
@@ -444,13 +451,13 @@ atomic_integer!(AtomicIsize isize usize Scalar::I32);
 atomic_type! {
     /// An atomic boolean, as [`std::sync::atomic::AtomicBool`].
     AtomicBool [], std::sync::atomic::AtomicBool, bool, Scalar::Bool,
-    |value: bool| value as u64,
-    |bits: u64| bits != 0,
+    |value| value as u64,
+    |bits| bits != 0,
     "(true, false)"
 }
 
 impl AtomicBool {
-    computing_methods! { AtomicBool "(true, false)", bool, Scalar::Bool, |value: bool| value as u64;
+    computing_methods! { AtomicBool "(true, false)", bool, Scalar::Bool;
         /// Logical and; returns the old value.
         fetch_and And "old & new",
         /// Logical and, negated; returns the old value.
@@ -486,8 +493,8 @@ impl Default for AtomicBool {
 atomic_type! {
     /// An atomic pointer, as [`std::sync::atomic::AtomicPtr`].
     AtomicPtr [T], std::sync::atomic::AtomicPtr<T>, *mut T, Scalar::Pointer,
-    |value: *mut T| value.expose_provenance() as u64,
-    |bits: u64| std::ptr::with_exposed_provenance_mut(bits as usize),
+    |value| value.expose_provenance() as u64,
+    |bits| std::ptr::with_exposed_provenance_mut(bits as usize),
     "(std::ptr::dangling_mut::<u8>(), std::ptr::null_mut::<u8>())"
 }
 
@@ -512,8 +519,8 @@ macro_rules! address_methods {
             #[track_caller]
             pub fn $method(&self, val: usize, order: Ordering) -> *mut T {
                 const KIND: &(Kind, Op) = &update_kind(Rmw::$function, Scalar::Pointer);
-                if let Some(old) = self.compute(KIND, val as u64, order, Site::caller()) {
-                    return old;
+                if let Some(effect) = self.compute(KIND, val as u64, order, Site::caller()) {
+                    return Self::from_bits(word_of(effect));
                 }
                 // Not by the real method, which is newer than the oldest compiler.
                 let change: fn(*mut T, usize) -> *mut T = $change;
