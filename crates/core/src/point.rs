@@ -97,6 +97,10 @@ pub trait Chooser {
     /// Whether [`Pick::Run`] is ever answered.
     const GRANTS_LEASES: bool = false;
 
+    /// Whether threads are chosen by [`draw`](Chooser::draw): by nothing but how many can go on. Then they may
+    /// be chosen before the running thread has announced what it does next.
+    const IS_BLIND: bool = false;
+
     /// Whether [`stand`](Chooser::stand) is told anything.
     const WATCHES_FINGERPRINT: bool = false;
 
@@ -116,6 +120,13 @@ pub trait Chooser {
     #[inline(always)]
     fn choose_thread(&mut self, at: &Threads<'_>, past: &[Event]) -> Pick {
         self.choose(&Point::Thread(*at), past)
+    }
+
+    /// One of so many threads that can go on, as [`choose_thread`](Chooser::choose_thread) would take it.
+    #[inline(always)]
+    fn draw(&mut self, options: usize) -> usize {
+        let _ = options;
+        0
     }
 
     /// Whether `thread`, which can go on now, ends what [`Pick::Run`] granted to another. Asked at least once

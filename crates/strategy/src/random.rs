@@ -21,6 +21,7 @@ impl Default for Random {
 impl Chooser for Random {
     const WATCHES_CHANGES: bool = false;
     const WATCHES_PAST: bool = false;
+    const IS_BLIND: bool = true;
 
     #[inline(always)]
     fn choose(&mut self, at: &Point<'_>, _past: &[Event]) -> Pick {
@@ -29,7 +30,12 @@ impl Chooser for Random {
 
     #[inline(always)]
     fn choose_thread(&mut self, at: &Threads<'_>, _past: &[Event]) -> Pick {
-        Pick::Take(self.rng.below(at.enabled.len()))
+        Pick::Take(self.draw(at.enabled.len()))
+    }
+
+    #[inline(always)]
+    fn draw(&mut self, options: usize) -> usize {
+        self.rng.below(options)
     }
 }
 

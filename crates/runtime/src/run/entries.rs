@@ -5,7 +5,8 @@ use std::rc::Rc;
 
 use raddle_core::{Chooser, Effect, ObjectId, Op, Site, ThreadId, Token};
 use raddle_engine::known::{
-    AddOp, AnyOp, AtomicOp, ChannelOp, JoinOp, LockOp, NotifyOp, ReceiveOp, SendOp, UnlockOp,
+    AddOp, AnyOp, AtomicOp, ChannelOp, JoinOp, LockOp, NotifyOp, PostOp, ReceiveOp, SendOp,
+    UnlockOp,
 };
 use raddle_engine::{Engine, Initial, Memory};
 
@@ -36,6 +37,7 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
             Self::submit_unlock_entry,
             Self::submit_notify_entry,
             Self::submit_send_entry,
+            Self::submit_post_entry,
             Self::submit_receive_entry,
             Self::submit_channel_entry,
         ],
@@ -91,6 +93,9 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         }
         fn submit_send_entry(run, head: u64, first: u64, second: u64, site: Site, engine: *mut ()) -> Effect {
             run.submit::<SendOp>(told(run.engine, engine), head, first, second, site)
+        }
+        fn submit_post_entry(run, head: u64, first: u64, second: u64, site: Site, engine: *mut ()) -> Effect {
+            run.submit::<PostOp>(told(run.engine, engine), head, first, second, site)
         }
         fn submit_receive_entry(run, head: u64, first: u64, second: u64, site: Site, engine: *mut ()) -> Effect {
             run.submit::<ReceiveOp>(told(run.engine, engine), head, first, second, site)
