@@ -108,6 +108,11 @@ pub enum NotifyOp {}
 impl Known for NotifyOp {
     const NOTIFY: bool = true;
     const BARE: bool = true;
+
+    #[inline(always)]
+    fn access(_op: &Op, effect: &Effect) -> Access {
+        if matches!(effect, Effect::No) { Access::Read } else { Access::Update }
+    }
 }
 
 /// A message is put into a channel, after waiting for room.
@@ -204,8 +209,15 @@ mod tests {
             assert!(!K::ATOMIC || op.is_atomic(), "{op:?}");
             assert!(!K::ADDS || op.adds(), "{op:?}");
             assert!(!K::BARE || op.into_words()[1..] == [0, 0], "{op:?}");
-            for effect in [Effect::None, Effect::Ticket(0), Effect::Yes, Effect::Closed] {
-                let possible = K::SEND || K::POST || K::RECEIVE || effect == Effect::None;
+            let effects =
+                [Effect::None, Effect::Ticket(0), Effect::Yes, Effect::No, Effect::Closed];
+            for effect in effects {
+                let possible = match effect {
+                    Effect::None => true,
+                    Effect::Yes => K::NOTIFY || K::RECEIVE,
+                    Effect::No => K::NOTIFY,
+                    _ => K::SEND || K::POST || K::RECEIVE,
+                };
                 if possible {
                     let access = if K::UPDATES { Access::Update } else { K::access(&op, &effect) };
                     assert_eq!(access, op.access_with(effect), "{op:?}");

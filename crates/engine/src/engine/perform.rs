@@ -39,7 +39,25 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         if C::GRANTS_LEASES {
             self.running = by;
         }
+        if K::POST || K::NOTIFY {
+            // These do not wait, and mostly nobody waits for them either.
+            let usual = match self.time_moved {
+                false => self.perform_unannounced::<K>(by, op, site),
+                true => None,
+            };
+            return match usual {
+                Some(effect) => effect,
+                None => self.perform_unusual::<K>(by, op.head(), site),
+            };
+        }
         self.perform_on_object::<K, true>(by, op, site, None, None)
+    }
+
+    /// Apart from the usual, which then needs few registers.
+    #[cold]
+    #[inline(never)]
+    fn perform_unusual<K: Known>(&mut self, by: ThreadId, head: u64, site: Site) -> Effect {
+        self.perform_on_object::<K, true>(by, &Op::from_words(head, 0, 0), site, None, None)
     }
 
     /// Performs an operation on an object and writes it down. `ANNOUNCED` if it was, and may stand among the
