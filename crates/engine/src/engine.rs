@@ -291,6 +291,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         slot.object.become_life(Life::Running);
         self.threads[0].begin(ObjectId(0), 0);
         self.pending[0].enabled = true;
+        self.enabled.clear();
         self.enter_enabled(ThreadId::MAIN);
         // Also those that are so already: neighbours are written together.
         self.running = ThreadId::MAIN;

@@ -85,12 +85,16 @@ impl Backend for Native {
     unsafe fn switch(this: *mut Native, from: usize, to: usize, baton: Baton) -> Baton {
         // SAFETY: the caller promises that `this` points to a pool nobody has a reference into.
         let saved = unsafe { &mut (*this).saved };
-        debug_assert!(to < saved.len() && from < saved.len());
-        let saved = saved.as_mut_ptr();
-        // SAFETY: the caller promises that it has a coroutine, and so there is a place for its stack pointer.
-        let load = unsafe { saved.add(to) };
-        // SAFETY: likewise.
-        let save = unsafe { saved.add(from) };
+        let (load, save) = if cfg!(debug_assertions) {
+            // Where nothing is optimised, to check is also the shorter way.
+            (&raw const saved[to], &raw mut saved[from])
+        } else {
+            let saved = saved.as_mut_ptr();
+            // SAFETY: the caller promises that it has a coroutine, and so there is a place for its stack pointer.
+            let load = unsafe { saved.add(to) };
+            // SAFETY: likewise.
+            (load.cast_const(), unsafe { saved.add(from) })
+        };
         // SAFETY: if `to` is not `from` it is not running, and its stack pointer was saved; otherwise it is
         // saved now.
         unsafe { switch(save, load, baton) }

@@ -36,7 +36,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     /// Whether at most one thread can go on.
     #[inline(always)]
     pub fn has_no_choice(&self) -> bool {
-        self.enabled.count() <= 1
+        self.enabled.count <= 1
     }
 
     /// Asks the plan who goes next.
@@ -46,11 +46,12 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             self.look_at_stale_objects();
         }
         let steps = self.trace.events.count();
-        if steps >= self.attention || self.enabled.count() == 0 {
+        let count = self.enabled.count;
+        if steps >= self.attention || count == 0 {
             return self.special_question();
         }
         if C::IS_BLIND {
-            return self.draw();
+            return Turn::of(self.enabled.slots[self.plan.then.draw(count)]);
         }
         let enabled = self.enabled.as_slice();
         let threads = Threads {
@@ -88,12 +89,6 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         }
     }
 
-    #[inline(always)]
-    fn draw(&mut self) -> Turn {
-        let option = self.plan.then.draw(self.enabled.count());
-        Turn::of(self.enabled.slots[option])
-    }
-
     /// Whether to ask the chooser who goes next before this kind of operation is announced.
     #[inline(always)]
     pub const fn chooses_ahead<K: Known>() -> bool {
@@ -110,7 +105,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         if K::BLOCKS && !self.objects[op.object().index()].object.enabled_known::<K>(op, by) {
             return Turn::END;
         }
-        self.draw()
+        Turn::of(self.enabled.slots[self.plan.then.draw(self.enabled.count)])
     }
 
     /// As long as events fit in, the run is not too long and there is no time to keep, it is chosen ahead.
@@ -126,7 +121,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         if self.over {
             return Turn::END;
         }
-        if self.enabled.count() == 0 {
+        if self.enabled.count == 0 {
             if self.alive == 0 && self.followed >= self.plan.prefix.len() {
                 // The ordinary end, unless `exit` saw to it: there is nothing to write down.
                 self.over = true;

@@ -16,11 +16,6 @@ pub(super) struct Enabled {
 
 impl Enabled {
     #[inline(always)]
-    pub(super) fn count(&self) -> usize {
-        self.count
-    }
-
-    #[inline(always)]
     pub(super) fn as_slice(&self) -> &[ThreadId] {
         &self.slots[..self.count]
     }

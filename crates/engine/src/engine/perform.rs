@@ -240,15 +240,9 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         if is_special || self.alive != 1 || steps >= self.attention || self.trace.events.is_full() {
             return None;
         }
-        let pending = &mut self.pending[by.index()];
-        let life = self.threads[by.index()].life;
-        pending.op = Op::EXIT.on(life);
-        pending.site = Site::UNKNOWN;
-        let threads =
-            Threads { pending: &self.pending, enabled: self.enabled.as_slice(), changed: &[] };
-        let past: &[Event] = if C::WATCHES_PAST { &self.trace.events } else { &[] };
-        let pick = self.plan.then.choose_thread(&threads, past);
-        if matches!(pick, Pick::Abandon) {
+        if C::IS_BLIND {
+            self.plan.then.draw(self.enabled.count);
+        } else if self.asks_in_vain(by) {
             self.give_up();
             return Some(false);
         }
@@ -257,6 +251,18 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         }
         self.exit_last(by);
         Some(true)
+    }
+
+    /// Announces the exit of `by`, the last thread. Whether the chooser gives the run up.
+    #[inline(always)]
+    fn asks_in_vain(&mut self, by: ThreadId) -> bool {
+        let pending = &mut self.pending[by.index()];
+        pending.op = Op::EXIT.on(self.threads[by.index()].life);
+        pending.site = Site::UNKNOWN;
+        let enabled = self.enabled.as_slice();
+        let threads = Threads { pending: &self.pending, enabled, changed: &[] };
+        let past: &[Event] = if C::WATCHES_PAST { &self.trace.events } else { &[] };
+        matches!(self.plan.then.choose_thread(&threads, past), Pick::Abandon)
     }
 
     /// The last thread ends, and with it the run, in the ordinary way: nobody is left to hear of it.
