@@ -245,7 +245,15 @@ impl Object {
             Object::Condvar(condvar) if K::NOTIFY => !condvar.has_use_for_notification(),
             Object::Channel(channel) if K::POST => channel.is_usual_to_post(is_waited_for),
             Object::Channel(channel) if K::RECEIVE => !is_waited_for && channel.has_messages(),
-            _ => !(K::NOTIFY || K::POST || K::RECEIVE),
+            Object::Life(_)
+            | Object::Variable
+            | Object::Mutex(_)
+            | Object::RwLock(_)
+            | Object::Condvar(_)
+            | Object::Barrier(_)
+            | Object::Once(_)
+            | Object::Parker(_)
+            | Object::Channel(_) => !(K::NOTIFY || K::POST || K::RECEIVE),
         }
     }
 
