@@ -205,19 +205,6 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.links[last.index() + 1].place = place;
     }
 
-    /// A thread cannot go on, unless it `can`, without a branch: whether a mutex is free is foreseen badly.
-    #[inline(always)]
-    fn leave_enabled_unless(&mut self, thread: ThreadId, can: bool) {
-        self.pending[thread.index()].enabled = can;
-        let place = self.links[thread.index() + 1].place;
-        let last = self.enabled.slots[self.enabled.count - 1];
-        let goes = u32::from(!can).wrapping_neg();
-        let stays = ThreadId(thread.0 ^ (thread.0 ^ last.0) & goes);
-        self.enabled.slots[place as usize] = stays;
-        self.links[stays.index() + 1].place = place;
-        self.enabled.count -= usize::from(!can);
-    }
-
     /// Puts `thread` among those that wait for the object of `op`, if it may have to, and finds out
     /// whether it has to now.
     #[inline(always)]
@@ -232,9 +219,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         link.next = next;
         link.previous = NO_WAITER;
         self.links[next as usize].previous = thread.0 + 1;
-        if K::LOCK {
-            self.leave_enabled_unless(thread, can);
-        } else if !can {
+        if !can {
             self.disable(thread);
         }
     }
