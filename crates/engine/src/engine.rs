@@ -119,7 +119,6 @@ pub struct Engine<M: Memory, C> {
 }
 
 #[derive(Clone, Debug)]
-#[repr(align(64))]
 struct Thread {
     life: ObjectId,
     parker: ObjectId,
