@@ -20,9 +20,12 @@ use crate::{Family, Memory};
 
 mod decide;
 mod declare;
+mod enabled;
 mod idle;
 mod perform;
 mod roster;
+
+use enabled::Enabled;
 
 /// No thread, in lists of threads linked by index.
 const NOBODY: u32 = u32::MAX;
@@ -81,7 +84,9 @@ pub struct Engine<M: Memory, C> {
     threads: Box<[Thread]>,
     pending: Box<[Pending]>,
     /// The threads that run or could perform their pending operation.
-    enabled: Vec<ThreadId>,
+    enabled: Enabled,
+    /// By thread, behind one that is nobody's.
+    links: Box<[Link]>,
     changed: Vec<ThreadId>,
     /// By [`ObjectId`]; those from `trace.objects.len()` on are left over from earlier runs.
     objects: Box<[Slot<M::Location>]>,
@@ -93,7 +98,7 @@ pub struct Engine<M: Memory, C> {
     /// Who goes on once the thread that is starting has announced its first operation, or `NOBODY`.
     creator: u32,
     /// The last thread that ended and whose stack the substrate has not taken back, or `NOBODY`; the
-    /// others follow as `next_waiter`.
+    /// others follow as `next_ended`.
     ended: u32,
     alive: u32,
     max_alive: u32,
@@ -101,6 +106,8 @@ pub struct Engine<M: Memory, C> {
     /// The number of events at which a thread point needs more than the chooser: zero while the
     /// plan's prefix is followed, then the step limit.
     attention: usize,
+    /// The number of events from which on nothing is chosen ahead.
+    ahead: usize,
     over: bool,
     /// Whether the run did not end in the ordinary way, or anything was used that few runs use: there is
     /// more to look at after it, and more to clear before the next.
@@ -114,11 +121,7 @@ pub struct Engine<M: Memory, C> {
 struct Thread {
     life: ObjectId,
     parker: ObjectId,
-    /// Index in `enabled`, or `NOBODY`.
-    place: u32,
-    /// Neighbours among the threads whose pending operation an object may disable.
-    next_waiter: u32,
-    previous_waiter: u32,
+    next_ended: u32,
     /// Its next event.
     next: EventId,
     children: u32,
@@ -136,7 +139,7 @@ struct Thread {
 #[derive(Clone, Debug)]
 struct Slot<L> {
     object: Object,
-    /// The first thread whose pending operation this object may disable.
+    /// The first thread whose pending operation this object may disable, as in a [`Link`].
     first_waiter: u32,
     history: History,
     time: u64,
@@ -145,6 +148,19 @@ struct Slot<L> {
     /// What the memory model keeps of it, if it is a variable.
     location: L,
 }
+
+/// A thread's place among others.
+#[derive(Copy, Clone, Debug)]
+struct Link {
+    /// Neighbours among those who wait for the same object, numbered from one on, or [`NO_WAITER`]. That has a link
+    /// too, which is written to as any other: to ask whether there is a neighbour would be foreseen badly.
+    next: u32,
+    previous: u32,
+    /// Index in `enabled`, if it is there.
+    place: u32,
+}
+
+const NO_WAITER: u32 = 0;
 
 /// How many steps the running thread may go on without a question.
 #[derive(Copy, Clone, Debug)]
@@ -186,7 +202,8 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             family,
             threads: Box::default(),
             pending: Box::default(),
-            enabled: Vec::new(),
+            enabled: Enabled::default(),
+            links: Box::default(),
             changed: Vec::new(),
             objects: Box::default(),
             stale: Vec::new(),
@@ -200,6 +217,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             max_alive: 0,
             max_steps,
             attention: 0,
+            ahead: 0,
             over: false,
             // There is no main yet.
             unusual: true,
@@ -265,12 +283,14 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.memory.reset();
         self.followed = 0;
         self.attention = if self.plan.prefix.is_empty() { self.max_steps } else { 0 };
+        self.ahead = 0;
         let slot = &mut self.objects[0];
         slot.renew();
         slot.object.become_life(Life::Running);
-        self.threads[0].begin(ObjectId(0), 0, 0);
+        self.threads[0].begin(ObjectId(0), 0);
         self.pending[0].enabled = true;
-        self.enabled.push(ThreadId::MAIN);
+        self.enabled.clear();
+        self.enter_enabled(ThreadId::MAIN);
         // Also those that are so already: neighbours are written together.
         self.running = ThreadId::MAIN;
         self.lease = Lease::NONE;
@@ -328,6 +348,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     #[cold]
     pub fn advance(&mut self, thread: ThreadId, nanos: u64) {
         self.time_moved = true;
+        self.ahead = 0;
         self.unusual = true;
         self.lease.later += core::mem::take(&mut self.lease.ready);
         let time = &mut self.threads[thread.index()].time;
@@ -343,7 +364,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     #[inline(always)]
     pub fn take_ended(&mut self) -> Option<ThreadId> {
         let ended = Turn(self.ended).thread()?;
-        self.ended = self.threads[ended.index()].next_waiter;
+        self.ended = self.threads[ended.index()].next_ended;
         Some(ended)
     }
 
@@ -453,8 +474,9 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         }
     }
 
+    /// Announces what `by` is about to do, after it was [chosen](Engine::choose_ahead) who goes next.
     #[inline(always)]
-    fn announce<K: Known>(&mut self, by: ThreadId, op: &Op, site: Site) {
+    pub fn announce<K: Known>(&mut self, by: ThreadId, op: &Op, site: Site) {
         let pending = &mut self.pending[by.index()];
         pending.op = *op;
         pending.site = site;
@@ -490,10 +512,10 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             }
         }
         // A run that ended in the middle has nobody left to run.
-        for thread in self.enabled.drain(..) {
-            self.threads[thread.index()].place = NOBODY;
+        for thread in self.enabled.as_slice() {
             self.pending[thread.index()].enabled = false;
         }
+        self.enabled.clear();
         self.lease = Lease::NONE;
     }
 
@@ -510,7 +532,7 @@ impl<L> Slot<L> {
     /// Makes the place ready for another object.
     #[inline(always)]
     fn renew(&mut self) {
-        self.first_waiter = NOBODY;
+        self.first_waiter = NO_WAITER;
         self.history = History::default();
         self.time = 0;
         self.news = News::Known;
@@ -520,7 +542,7 @@ impl<L> Slot<L> {
 impl Thread {
     /// It comes to life.
     #[inline(always)]
-    fn begin(&mut self, life: ObjectId, place: u32, time: u64) {
+    fn begin(&mut self, life: ObjectId, time: u64) {
         // Field by field: a whole structure would be put together elsewhere first and copied.
         self.life = life;
         self.parker = ObjectId::NONE;
@@ -529,16 +551,13 @@ impl Thread {
         self.yields = 0;
         self.name = self.first_name;
         self.time = time;
-        self.place = place;
     }
 
     fn absent(info: ThreadInfo, first_name: Name) -> Thread {
         Thread {
             life: ObjectId::NONE,
             parker: ObjectId::NONE,
-            place: NOBODY,
-            next_waiter: NOBODY,
-            previous_waiter: NOBODY,
+            next_ended: NOBODY,
             next: EventId { thread: info.id, index: 0 },
             children: 0,
             yields: 0,

@@ -24,6 +24,8 @@ pub trait Known {
     const NOTIFY: bool = false;
     /// It puts a message into a channel, after waiting for room.
     const SEND: bool = false;
+    /// It puts a message into a channel without a bound.
+    const POST: bool = false;
     /// It takes a message out of a channel, after waiting for one.
     const RECEIVE: bool = false;
     /// It is on a channel; what it does there is not known.
@@ -34,6 +36,9 @@ pub trait Known {
     const MAY_NEVER_WAIT: bool = Self::ANY || Self::CHANNEL || Self::SEND;
     /// It has no operands: only the first of its words is not zero.
     const BARE: bool = false;
+
+    /// It is worth to choose who goes next before it is announced, if that is possible.
+    const AHEAD: bool = Self::UNLOCK || Self::NOTIFY || Self::POST || Self::RECEIVE;
 
     /// Whether `op`, of a kind that [`BLOCKS`](Known::BLOCKS), may be disabled.
     #[inline(always)]
@@ -103,6 +108,11 @@ pub enum NotifyOp {}
 impl Known for NotifyOp {
     const NOTIFY: bool = true;
     const BARE: bool = true;
+
+    #[inline(always)]
+    fn access(_op: &Op, effect: &Effect) -> Access {
+        if matches!(effect, Effect::No) { Access::Read } else { Access::Update }
+    }
 }
 
 /// A message is put into a channel, after waiting for room.
@@ -113,6 +123,20 @@ impl Known for SendOp {
     const SEND: bool = true;
     const BARE: bool = true;
     const BLOCKS: bool = true;
+
+    #[inline(always)]
+    fn access(_op: &Op, effect: &Effect) -> Access {
+        if matches!(effect, Effect::Closed) { Access::Read } else { Access::Update }
+    }
+}
+
+/// A message is put into a channel without a bound.
+#[derive(Debug)]
+pub enum PostOp {}
+
+impl Known for PostOp {
+    const POST: bool = true;
+    const BARE: bool = true;
 
     #[inline(always)]
     fn access(_op: &Op, effect: &Effect) -> Access {
@@ -180,12 +204,20 @@ mod tests {
     fn what_is_known_is_true() {
         fn check<K: Known>(action: Action) {
             let op = Op::new(ObjectId(0), action);
-            assert_eq!(K::BLOCKS, op.may_block(), "{op:?}");
+            // Channels without a bound block nobody who sends.
+            assert_eq!(K::BLOCKS || K::POST, op.may_block(), "{op:?}");
             assert!(!K::ATOMIC || op.is_atomic(), "{op:?}");
             assert!(!K::ADDS || op.adds(), "{op:?}");
             assert!(!K::BARE || op.into_words()[1..] == [0, 0], "{op:?}");
-            for effect in [Effect::None, Effect::Ticket(0), Effect::Yes, Effect::Closed] {
-                let possible = K::SEND || K::RECEIVE || effect == Effect::None;
+            let effects =
+                [Effect::None, Effect::Ticket(0), Effect::Yes, Effect::No, Effect::Closed];
+            for effect in effects {
+                let possible = match effect {
+                    Effect::None => true,
+                    Effect::Yes => K::NOTIFY || K::RECEIVE,
+                    Effect::No => K::NOTIFY,
+                    _ => K::SEND || K::POST || K::RECEIVE,
+                };
                 if possible {
                     let access = if K::UPDATES { Access::Update } else { K::access(&op, &effect) };
                     assert_eq!(access, op.access_with(effect), "{op:?}");
@@ -202,6 +234,7 @@ mod tests {
         check::<NotifyOp>(Action::Condvar(CondvarOp::NotifyOne));
         check::<NotifyOp>(Action::Condvar(CondvarOp::NotifyAll));
         check::<SendOp>(Action::Channel(Message::Send));
+        check::<PostOp>(Action::Channel(Message::Send));
         check::<ReceiveOp>(Action::Channel(Message::Receive { timed: false }));
         check::<LifeOp>(Action::Thread(ThreadOp::Spawn));
         check::<LifeOp>(Action::Thread(ThreadOp::Exit));

@@ -227,10 +227,44 @@ impl Object {
     #[inline(always)]
     pub(crate) fn concerns_waiters<K: Known>(&self) -> bool {
         let Object::Channel(channel) = self else { return true };
-        if K::SEND {
+        if K::POST {
+            channel.concerns_waiters_after_post()
+        } else if K::SEND {
             channel.concerns_waiters_after_send()
         } else {
             !K::RECEIVE || channel.concerns_waiters_after_receive()
+        }
+    }
+
+    /// Whether no more than the usual comes of an operation of this kind, which can be performed: its effect is
+    /// known, and it makes no difference to those who wait for the object, if it `is_waited_for`. Never mind those
+    /// who wait for a mutex.
+    #[inline(always)]
+    pub(crate) fn is_usual<K: Known>(&self, is_waited_for: bool) -> bool {
+        match self {
+            Object::Condvar(condvar) if K::NOTIFY => !condvar.has_use_for_notification(),
+            Object::Channel(channel) if K::POST => channel.is_usual_to_post(is_waited_for),
+            Object::Channel(channel) if K::RECEIVE => !is_waited_for && channel.has_messages(),
+            Object::Life(_)
+            | Object::Variable
+            | Object::Mutex(_)
+            | Object::RwLock(_)
+            | Object::Condvar(_)
+            | Object::Barrier(_)
+            | Object::Once(_)
+            | Object::Parker(_)
+            | Object::Channel(_) => !(K::NOTIFY || K::POST || K::RECEIVE),
+        }
+    }
+
+    /// As [`apply_known`](Object::apply_known), if no more than the [usual](Object::is_usual) comes of it.
+    #[inline(always)]
+    pub(crate) fn apply_usual<K: Known>(&mut self, op: &Op, by: ThreadId) -> Effect {
+        match self {
+            Object::Condvar(_) if K::NOTIFY => Effect::No,
+            Object::Channel(channel) if K::POST => channel.put(),
+            Object::Channel(channel) if K::RECEIVE => channel.take(),
+            object => object.apply_known::<K>(op, by),
         }
     }
 
@@ -242,7 +276,7 @@ impl Object {
             Object::Mutex(mutex) if K::UNLOCK => mutex.apply(MutexOp::Unlock, by),
             Object::Life(life) if K::LIFE => life.apply(op.thread(), by),
             Object::Condvar(condvar) if K::NOTIFY => condvar.notify(op.condvar()),
-            Object::Channel(channel) if K::SEND => channel.apply(ChannelOp::Send, by),
+            Object::Channel(channel) if K::SEND || K::POST => channel.apply(ChannelOp::Send, by),
             Object::Channel(channel) if K::RECEIVE => {
                 channel.apply(ChannelOp::Receive { timed: false }, by)
             }

@@ -45,6 +45,8 @@ pub enum Kind {
     Notify,
     /// Putting a message into a channel, after waiting for room.
     Send,
+    /// Putting a message into a channel without a bound.
+    Post,
     /// Taking a message out of a channel, after waiting for one.
     Receive,
     /// Another one on a channel.

@@ -12,6 +12,7 @@ use crate::port::{self, Caught, Entries, Parting, Ways};
 use crate::runtime::Options;
 use crate::{Backend, Body, bare, panics};
 
+mod ahead;
 mod entries;
 mod extras;
 mod heap;

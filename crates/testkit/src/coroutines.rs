@@ -4,7 +4,7 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 
 use raddle_core::{Chooser, ObjectId, Op, Site, ThreadId};
-use raddle_engine::{Engine, Memory, Stuck, Substrate};
+use raddle_engine::{Engine, Initial, Memory, Stuck, Substrate};
 use raddle_runtime::port::{self, Kind, Name};
 use raddle_runtime::{Backend, Body, Options, Runtime};
 
@@ -58,9 +58,13 @@ impl Thread {
             let (op, site) = match actor.next(program) {
                 Request::Perform(Target::Object(position), action) => {
                     let op = Op::new(ObjectId::NONE, action);
-                    let initial = || Some(program.objects[position]);
+                    let initial = program.objects[position];
+                    let kind = match (Kind::of(op), initial) {
+                        (Kind::Send, Initial::Channel { capacity: None }) => Kind::Post,
+                        (kind, _) => kind,
+                    };
                     let name = &names[position];
-                    let effect = port::operate(Kind::of(op), name, initial, op, Site::UNKNOWN);
+                    let effect = port::operate(kind, name, || Some(initial), op, Site::UNKNOWN);
                     actor.told(program, effect.expect("inside a run"));
                     continue;
                 }

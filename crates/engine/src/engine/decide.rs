@@ -5,8 +5,9 @@ use raddle_core::{
     Pending, Pick, Point, Site, ThreadId, Threads,
 };
 
-use super::{Engine, Lease, NOBODY, Turn};
+use super::{Engine, Lease, Turn};
 use crate::Memory;
+use crate::known::Known;
 use crate::object::Object;
 use crate::objects::Life;
 
@@ -35,7 +36,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     /// Whether at most one thread can go on.
     #[inline(always)]
     pub fn has_no_choice(&self) -> bool {
-        self.enabled.len() <= 1
+        self.enabled.count <= 1
     }
 
     /// Asks the plan who goes next.
@@ -45,15 +46,14 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             self.look_at_stale_objects();
         }
         let steps = self.trace.events.count();
-        // A slice, for builds that are not optimised.
-        let enabled = self.enabled.as_slice();
-        let options = enabled.len();
-        if steps >= self.attention || options == 0 {
+        let count = self.enabled.count;
+        if steps >= self.attention || count == 0 {
             return self.special_question();
         }
         if C::DRAWS {
-            return Turn::of(enabled[self.plan.then.draw(options)]);
+            return Turn::of(self.enabled.slots[self.plan.then.draw(count)]);
         }
+        let enabled = self.enabled.as_slice();
         let threads = Threads {
             pending: &self.pending,
             enabled,
@@ -89,6 +89,31 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         }
     }
 
+    /// Whether to ask the chooser who goes next before this kind of operation is announced.
+    #[inline(always)]
+    pub const fn chooses_ahead<K: Known>() -> bool {
+        C::DRAWS && !C::GRANTS_LEASES && !M::WEAK && K::AHEAD
+    }
+
+    /// Whose turn it is after `by` has announced this, before it does. The end if that cannot be told; then nothing
+    /// has happened.
+    #[inline(always)]
+    pub fn choose_ahead<K: Known>(&mut self, by: ThreadId, op: &Op) -> Turn {
+        if self.trace.events.count() >= self.ahead {
+            return Turn::END;
+        }
+        if K::BLOCKS && !self.objects[op.object().index()].object.enabled_known::<K>(op, by) {
+            return Turn::END;
+        }
+        Turn::of(self.enabled.slots[self.plan.then.draw(self.enabled.count)])
+    }
+
+    /// As long as events fit in, the run is not too long and there is no time to keep, it is chosen ahead.
+    pub fn look_ahead(&mut self) {
+        let room = self.trace.events.count() + self.trace.events.room();
+        self.ahead = if self.time_moved { 0 } else { room.min(self.attention) };
+    }
+
     /// A thread point at which nobody can go on, the prefix answers, or the run is too long.
     #[cold]
     #[inline(never)]
@@ -96,7 +121,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         if self.over {
             return Turn::END;
         }
-        if self.enabled.is_empty() {
+        if self.enabled.count == 0 {
             if self.alive == 0 && self.followed >= self.plan.prefix.len() {
                 // The ordinary end, unless `exit` saw to it: there is nothing to write down.
                 self.over = true;
@@ -161,7 +186,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         let expected = self.plan.prefix[self.followed];
         match expected {
             Choice::Thread(thread)
-                if self.threads.get(thread.index()).is_some_and(|t| t.place != NOBODY) =>
+                if self.pending.get(thread.index()).is_some_and(|pending| pending.enabled) =>
             {
                 self.followed += 1;
                 Turn::of(thread)

@@ -7,7 +7,7 @@ use raddle_core::{
     Chooser, Creation, ObjectId, ObjectInfo, ObjectKind, PlainAccess, Site, ThreadId,
 };
 
-use super::{Engine, NOBODY, News, Slot, append};
+use super::{Engine, NO_WAITER, News, Slot, append};
 use crate::Memory;
 use crate::object::{Initial, Object};
 use crate::objects::{Life, Parker};
@@ -127,7 +127,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     fn make_room_for_objects(&mut self) {
         let new = Slot {
             object: Object::Variable,
-            first_waiter: NOBODY,
+            first_waiter: NO_WAITER,
             history: History::default(),
             time: 0,
             news: News::Known,

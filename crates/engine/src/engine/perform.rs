@@ -5,7 +5,7 @@ use raddle_core::{
     ThreadId, fingerprint,
 };
 
-use super::{Engine, Lease, NOBODY, News, Turn};
+use super::{Engine, Lease, Link, NO_WAITER, News, Turn};
 use crate::Memory;
 use crate::known::{Known, LifeOp};
 use crate::object::{Object, wrong_object};
@@ -39,7 +39,25 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         if C::GRANTS_LEASES {
             self.running = by;
         }
+        if K::POST || K::NOTIFY {
+            // These do not wait, and mostly nobody waits for them either.
+            let usual = match self.time_moved {
+                false => self.perform_unannounced::<K>(by, op, site),
+                true => None,
+            };
+            return match usual {
+                Some(effect) => effect,
+                None => self.perform_unusual::<K>(by, op.head(), site),
+            };
+        }
         self.perform_on_object::<K, true>(by, op, site, None, None)
+    }
+
+    /// Apart from the usual, which then needs few registers.
+    #[cold]
+    #[inline(never)]
+    fn perform_unusual<K: Known>(&mut self, by: ThreadId, head: u64, site: Site) -> Effect {
+        self.perform_on_object::<K, true>(by, &Op::from_words(head, 0, 0), site, None, None)
     }
 
     /// Performs an operation on an object and writes it down. `ANNOUNCED` if it was, and may stand among the
@@ -67,8 +85,14 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             if ANNOUNCED && K::BLOCKS && K::may_block(op) {
                 is_linked = !K::MAY_NEVER_WAIT || slot.object.may_disable::<K>(op);
             }
-            let effect = slot.object.apply_known::<K>(op, by);
-            concerns_waiters = !(K::SEND || K::RECEIVE) || slot.object.concerns_waiters::<K>();
+            let is_usual = !ANNOUNCED && K::AHEAD;
+            let effect = if is_usual {
+                slot.object.apply_usual::<K>(op, by)
+            } else {
+                slot.object.apply_known::<K>(op, by)
+            };
+            concerns_waiters =
+                !(K::SEND || K::POST || K::RECEIVE) || slot.object.concerns_waiters::<K>();
             effect
         };
         if K::LIFE {
@@ -86,16 +110,15 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.trace.events.add(id, op, effect, site);
         let name = thread.name.advance();
         if K::BLOCKS && is_linked {
-            let (next, previous) = (thread.next_waiter, thread.previous_waiter);
-            match previous {
-                NOBODY => slot.first_waiter = next,
-                previous => self.threads[previous as usize].next_waiter = next,
-            }
-            if next != NOBODY {
-                self.threads[next as usize].previous_waiter = previous;
-            }
+            let links = &mut *self.links;
+            let Link { next, previous, .. } = links[by.index() + 1];
+            links[previous as usize].next = next;
+            links[next as usize].previous = previous;
+            // Whether it is the first would be foreseen badly.
+            let is_first = u32::from(previous == NO_WAITER).wrapping_neg();
+            slot.first_waiter ^= (slot.first_waiter ^ next) & is_first;
         }
-        let waiter = if !K::ATOMIC && concerns_waiters { slot.first_waiter } else { NOBODY };
+        let waiter = if !K::ATOMIC && concerns_waiters { slot.first_waiter } else { NO_WAITER };
         let access = if K::UPDATES { Access::Update } else { K::access(op, &effect) };
         let hash = if M::WEAK && op.is_atomic() {
             self.memory.hash(name)
@@ -109,8 +132,14 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         if ANNOUNCED && self.time_moved {
             self.join_times(by, object, access);
         }
-        let may_concern = !K::ATOMIC && (ANNOUNCED || !(K::LOCK || K::UNLOCK));
-        if may_concern && waiter != NOBODY && matches!(access, Access::Update) {
+        let may_concern = if ANNOUNCED {
+            !K::ATOMIC
+        } else if C::GRANTS_LEASES {
+            !(K::ATOMIC || K::LOCK || K::AHEAD)
+        } else {
+            K::UNLOCK
+        };
+        if may_concern && waiter != NO_WAITER && matches!(access, Access::Update) {
             self.reconsider::<K>(waiter, object);
         }
         effect
@@ -193,7 +222,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.perform_on_object::<LifeOp, true>(by, &op, Site::UNKNOWN, None, None);
         self.disable(by);
         self.alive -= 1;
-        self.threads[by.index()].next_waiter = core::mem::replace(&mut self.ended, by.0);
+        self.threads[by.index()].next_ended = core::mem::replace(&mut self.ended, by.0);
         self.next_turn()
     }
 
@@ -236,7 +265,6 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.trace.events.add(id, &op, Effect::None, Site::UNKNOWN);
         *life = Life::Ended;
         thread.next.index += 1;
-        thread.place = NOBODY;
         pending.enabled = false;
         self.enabled.clear();
         if C::GRANTS_LEASES {
@@ -266,7 +294,10 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         if K::BLOCKS && K::may_block(&op) && !slot.object.enabled_known::<K>(&op, by) {
             return None;
         }
-        if (K::LOCK || K::UNLOCK) && slot.first_waiter != NOBODY {
+        if K::AHEAD && !slot.object.is_usual::<K>(slot.first_waiter != NO_WAITER) {
+            return None;
+        }
+        if (K::LOCK || K::UNLOCK) && slot.first_waiter != NO_WAITER {
             let is_news = match slot.news {
                 News::Known => true,
                 News::Withheld => K::UNLOCK,
@@ -278,6 +309,25 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         }
         self.lease.ready -= 1;
         Some(self.perform_on_object::<K, false>(by, &op, site, None, None))
+    }
+
+    /// Performs what `by`, whose turn it is, has not announced because it was [chosen](Engine::choose_ahead)
+    /// before. `None` if more is to be done than there is to most operations, and nothing has happened.
+    ///
+    /// No call is left here either.
+    #[inline(always)]
+    pub fn perform_unannounced<K: Known>(
+        &mut self,
+        by: ThreadId,
+        op: &Op,
+        site: Site,
+    ) -> Option<Effect> {
+        let slot = &self.objects[op.object().index()];
+        let is_usual = slot.object.is_usual::<K>(slot.first_waiter != NO_WAITER);
+        if !is_usual || self.trace.events.is_full() {
+            return None;
+        }
+        Some(self.perform_on_object::<K, false>(by, op, site, None, None))
     }
 
     /// Time goes from an object's last Update to whoever touches it next.

@@ -1,8 +1,10 @@
 //! Who is alive, who could go on, and who waits for which object.
 
+use alloc::vec::Vec;
+
 use raddle_core::{Chooser, ObjectId, Op, ThreadId};
 
-use super::{Engine, Lease, NOBODY, News, Thread, append, pending_nothing};
+use super::{Engine, Lease, Link, NO_WAITER, News, Thread, append, pending_nothing};
 use crate::Memory;
 use crate::known::Known;
 
@@ -10,9 +12,9 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     /// A thread comes to life, for which there is a place since it was declared.
     #[inline(always)]
     pub(super) fn admit(&mut self, thread: ThreadId, life: ObjectId, time: u64) {
-        self.threads[thread.index()].begin(life, self.enabled.len() as u32, time);
+        self.threads[thread.index()].begin(life, time);
         self.pending[thread.index()].enabled = true;
-        self.enabled.push(thread);
+        self.enter_enabled(thread);
         self.alive += 1;
         if self.alive > self.max_alive {
             self.max_alive = self.alive;
@@ -41,7 +43,13 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         let family = &self.family;
         let absent = |id| Thread::absent(family.info(id), family.first_event(id));
         append(&mut self.threads, new.clone().map(absent));
-        append(&mut self.pending, new.map(pending_nothing));
+        append(&mut self.pending, new.clone().map(pending_nothing));
+        let links = self.links.len()..self.threads.len() + 1;
+        append(
+            &mut self.links,
+            links.map(|_| Link { next: NO_WAITER, previous: NO_WAITER, place: 0 }),
+        );
+        append(&mut self.enabled.slots, new);
     }
 
     /// An object changed: who among its waiters can go on now?
@@ -69,8 +77,8 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     /// While a thread has a lease, it only matters whether somebody ends it.
     fn interrupt_lease<K: Known>(&mut self, first: u32, object: ObjectId) {
         let mut waiter = first;
-        while waiter != NOBODY {
-            let thread = ThreadId(waiter);
+        while waiter != NO_WAITER {
+            let thread = ThreadId(waiter - 1);
             // All who wait for a mutex or the end of a thread can go on.
             let can = K::UNLOCK || K::LIFE || {
                 let op = self.pending[thread.index()].op;
@@ -80,7 +88,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
                 self.lease = Lease::NONE;
                 return;
             }
-            waiter = self.threads[thread.index()].next_waiter;
+            waiter = self.links[waiter as usize].next;
         }
         if K::UNLOCK {
             // Nor will they later: the one that runs neither waits nor lets others.
@@ -101,44 +109,59 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     /// A mutex was given back, or a thread has ended: all who wait can go on, and none could.
     #[inline(always)]
     fn let_in(&mut self, first: u32) {
+        // Slices and numbers of its own, which stay in registers.
+        let (links, pending, slots) =
+            (&mut *self.links, &mut *self.pending, &mut *self.enabled.slots);
+        let mut count = self.enabled.count;
         let mut waiter = first;
-        while waiter != NOBODY {
-            let thread = ThreadId(waiter);
-            let pending = &mut self.pending[thread.index()];
+        while waiter != NO_WAITER {
+            let thread = ThreadId(waiter - 1);
+            let link = &mut links[waiter as usize];
+            waiter = link.next;
+            link.place = count as u32;
+            slots[count] = thread;
+            count += 1;
+            let pending = &mut pending[thread.index()];
             debug_assert!(!pending.enabled);
             pending.enabled = true;
-            let state = &mut self.threads[thread.index()];
-            waiter = state.next_waiter;
-            state.place = self.enabled.len() as u32;
-            self.enabled.push(thread);
-            self.note(thread);
+            note::<C>(&mut self.changed, thread);
         }
+        self.enabled.count = count;
     }
 
     /// A mutex was taken: none of those who wait can go on, and all could.
     #[inline(always)]
     fn shut_out(&mut self, first: u32) {
+        let (links, pending, slots) =
+            (&mut *self.links, &mut *self.pending, &mut *self.enabled.slots);
+        let mut count = self.enabled.count;
         let mut waiter = first;
-        while waiter != NOBODY {
-            let thread = ThreadId(waiter);
-            let pending = &mut self.pending[thread.index()];
+        while waiter != NO_WAITER {
+            let thread = ThreadId(waiter - 1);
+            let Link { next, place, .. } = links[waiter as usize];
+            waiter = next;
+            count -= 1;
+            // Also if it is the last itself: a branch would be foreseen badly.
+            let last = slots[count];
+            slots[place as usize] = last;
+            links[last.index() + 1].place = place;
+            let pending = &mut pending[thread.index()];
             debug_assert!(pending.enabled);
             pending.enabled = false;
-            waiter = self.threads[thread.index()].next_waiter;
-            self.leave_enabled(thread);
-            self.note(thread);
+            note::<C>(&mut self.changed, thread);
         }
+        self.enabled.count = count;
     }
 
     #[inline(never)]
     fn reconsider_each(&mut self, first: u32, object: ObjectId) {
         let mut waiter = first;
-        while waiter != NOBODY {
-            let thread = ThreadId(waiter);
+        while waiter != NO_WAITER {
+            let thread = ThreadId(waiter - 1);
             let op = self.pending[thread.index()].op;
             let can = self.objects[object.index()].object.enabled(op, thread);
-            waiter = self.threads[thread.index()].next_waiter;
             self.set_enabled(thread, can);
+            waiter = self.links[waiter as usize].next;
         }
     }
 
@@ -159,9 +182,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     /// Notes that a thread's pending operation or enabledness changed.
     #[inline(always)]
     pub(super) fn note(&mut self, thread: ThreadId) {
-        if C::WATCHES_CHANGES && self.changed.last() != Some(&thread) {
-            self.changed.push(thread);
-        }
+        note::<C>(&mut self.changed, thread);
     }
 
     /// A thread cannot go on.
@@ -172,20 +193,15 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     }
 
     #[inline(always)]
-    fn enter_enabled(&mut self, thread: ThreadId) {
-        self.threads[thread.index()].place = self.enabled.len() as u32;
-        self.enabled.push(thread);
+    pub(super) fn enter_enabled(&mut self, thread: ThreadId) {
+        self.links[thread.index() + 1].place = self.enabled.push(thread);
     }
 
     #[inline(always)]
     fn leave_enabled(&mut self, thread: ThreadId) {
-        let place = self.threads[thread.index()].place;
-        let Some(&last) = self.enabled.last() else { return };
-        // Also if it is the last itself: a branch would be foreseen badly.
-        self.enabled[place as usize] = last;
-        self.threads[last.index()].place = place;
-        self.enabled.pop();
-        self.threads[thread.index()].place = NOBODY;
+        let place = self.links[thread.index() + 1].place;
+        let last = self.enabled.fill(place);
+        self.links[last.index() + 1].place = place;
     }
 
     /// Puts `thread` among those that wait for the object of `op`, if it may have to, and finds out
@@ -196,16 +212,21 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         if K::MAY_NEVER_WAIT && !slot.object.may_disable::<K>(op) {
             return;
         }
-        let next = core::mem::replace(&mut slot.first_waiter, thread.0);
-        let state = &mut self.threads[thread.index()];
-        state.next_waiter = next;
-        state.previous_waiter = NOBODY;
+        let next = core::mem::replace(&mut slot.first_waiter, thread.0 + 1);
         let can = slot.object.enabled_known::<K>(op, thread);
-        if next != NOBODY {
-            self.threads[next as usize].previous_waiter = thread.0;
-        }
+        let link = &mut self.links[thread.index() + 1];
+        link.next = next;
+        link.previous = NO_WAITER;
+        self.links[next as usize].previous = thread.0 + 1;
         if !can {
             self.disable(thread);
         }
+    }
+}
+
+#[inline(always)]
+fn note<C: Chooser>(changed: &mut Vec<ThreadId>, thread: ThreadId) {
+    if C::WATCHES_CHANGES && changed.last() != Some(&thread) {
+        changed.push(thread);
     }
 }

@@ -55,6 +55,38 @@ impl Channel {
         messages == 1 || messages >= self.capacity
     }
 
+    /// The same if it has no bound.
+    #[inline(always)]
+    pub(crate) fn concerns_waiters_after_post(&self) -> bool {
+        self.sent - self.taken == 1
+    }
+
+    /// Whether it has no bound, somebody to receive, and nobody will hear of another message if it
+    /// `is_waited_for`.
+    #[inline(always)]
+    pub(crate) fn is_usual_to_post(&self, is_waited_for: bool) -> bool {
+        !self.receiver_gone && (!is_waited_for || !self.is_empty())
+    }
+
+    /// Puts a message in.
+    #[inline(always)]
+    pub(crate) fn put(&mut self) -> Effect {
+        self.sent += 1;
+        Effect::Ticket(self.sent - 1)
+    }
+
+    /// Takes a message out.
+    #[inline(always)]
+    pub(crate) fn take(&mut self) -> Effect {
+        self.taken += 1;
+        Effect::Yes
+    }
+
+    #[inline(always)]
+    pub(crate) fn has_messages(&self) -> bool {
+        !self.is_empty()
+    }
+
     /// After a message was taken out: likewise. Who hands messages over waits for just this.
     #[inline(always)]
     pub(crate) fn concerns_waiters_after_receive(&self) -> bool {
@@ -92,15 +124,9 @@ impl Shape for Channel {
         match op {
             ChannelOp::Send | ChannelOp::TrySend if self.receiver_gone => Effect::Closed,
             ChannelOp::TrySend if !self.has_room() => Effect::No,
-            ChannelOp::Send | ChannelOp::TrySend => {
-                self.sent += 1;
-                Effect::Ticket(self.sent - 1)
-            }
+            ChannelOp::Send | ChannelOp::TrySend => self.put(),
             ChannelOp::AwaitTaken { ticket } => Effect::of(self.taken > ticket),
-            ChannelOp::Receive { .. } | ChannelOp::TryReceive if !self.is_empty() => {
-                self.taken += 1;
-                Effect::Yes
-            }
+            ChannelOp::Receive { .. } | ChannelOp::TryReceive if !self.is_empty() => self.take(),
             ChannelOp::Receive { .. } | ChannelOp::TryReceive if self.senders_gone => {
                 Effect::Closed
             }

@@ -30,10 +30,16 @@ impl Condvar {
         self.tokens.clear();
     }
 
+    /// Whether a notification would be of use to somebody.
+    #[inline(always)]
+    pub(crate) fn has_use_for_notification(&self) -> bool {
+        self.tokens.len() < self.waiters.len()
+    }
+
     /// Performs a notification.
     #[inline(always)]
     pub(crate) fn notify(&mut self, op: CondvarOp) -> Effect {
-        let useful = self.tokens.len() < self.waiters.len();
+        let useful = self.has_use_for_notification();
         if useful {
             self.add_tokens(op);
         }

@@ -105,8 +105,8 @@ impl<T> Drop for InRun<T> {
 
 impl<T> InRun<T> {
     #[inline(always)]
-    fn send(&self, value: T, site: Site) -> Result<(), SendError<T>> {
-        let ticket = match self.shared.submit(Kind::Send, SEND, site) {
+    fn send(&self, kind: Kind, value: T, site: Site) -> Result<(), SendError<T>> {
+        let ticket = match self.shared.submit(kind, SEND, site) {
             Effect::Ticket(ticket) => ticket,
             Effect::Closed => return Err(SendError(value)),
             other => unexpected(other),
@@ -182,7 +182,7 @@ impl<T> Sender<T> {
     pub fn send(&self, t: T) -> Result<(), SendError<T>> {
         match &self.side {
             Side::Outside(sender) => sender.send(t),
-            Side::InRun(inside) => inside.send(t, Site::caller()),
+            Side::InRun(inside) => inside.send(Kind::Post, t, Site::caller()),
         }
     }
 }
@@ -233,7 +233,7 @@ impl<T> SyncSender<T> {
                 Err(TrySendError::Full(_)) => waits_for_outside(),
             },
             Side::Outside(sender) => sender.send(t),
-            Side::InRun(inside) => inside.send(t, Site::caller()),
+            Side::InRun(inside) => inside.send(Kind::Send, t, Site::caller()),
         }
     }
 

@@ -5,7 +5,8 @@ use std::rc::Rc;
 
 use raddle_core::{Chooser, ObjectId, Op, Site, ThreadId, Token};
 use raddle_engine::known::{
-    AddOp, AnyOp, AtomicOp, ChannelOp, JoinOp, LockOp, NotifyOp, ReceiveOp, SendOp, UnlockOp,
+    AddOp, AnyOp, AtomicOp, ChannelOp, JoinOp, LockOp, NotifyOp, PostOp, ReceiveOp, SendOp,
+    UnlockOp,
 };
 use raddle_engine::{Engine, Initial, Memory};
 
@@ -36,6 +37,7 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
             Self::entry::<UnlockOp>(),
             Self::entry::<NotifyOp>(),
             Self::entry::<SendOp>(),
+            Self::entry::<PostOp>(),
             Self::entry::<ReceiveOp>(),
             Self::entry::<ChannelOp>(),
         ],

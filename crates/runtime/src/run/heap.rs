@@ -80,6 +80,7 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
             Self::watched::<6>,
             Self::watched::<7>,
             Self::watched::<8>,
+            Self::watched::<9>,
         ],
         join: Self::watched_join,
         spawn: Self::watched_spawn,

@@ -5,7 +5,7 @@
 //! the common path keeps them in registers whatever the others do. Their kind tells the compiler what is known
 //! of the operation.
 
-use raddle_core::{Chooser, Effect, Op, Site};
+use raddle_core::{Chooser, Effect, Op, Site, ThreadId};
 use raddle_engine::known::Known;
 use raddle_engine::{Engine, Memory};
 
@@ -16,7 +16,13 @@ use crate::{Backend, bare};
 impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
     /// What announces an operation of this kind, waits for its turn and performs it.
     pub(super) const fn entry<K: Known>() -> Submit {
-        if C::GRANTS_LEASES { Self::with_lease::<K> } else { Self::in_turn::<K> }
+        if Engine::<M, C>::chooses_ahead::<K>() {
+            Self::ahead::<K>
+        } else if C::GRANTS_LEASES {
+            Self::with_lease::<K>
+        } else {
+            Self::in_turn::<K>
+        }
     }
 
     /// The same for the run itself.
@@ -66,7 +72,7 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
     /// # Safety
     /// As for [`with_lease`](Run::with_lease).
     #[inline(never)]
-    unsafe fn without_lease<K: Known>(
+    pub(super) unsafe fn without_lease<K: Known>(
         run: *const (),
         head: u64,
         first: u64,
@@ -118,19 +124,25 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         } else {
             this.wait(me, turn)
         };
+        this.resume::<K>(me, op, site)
+    }
+
+    /// It is the turn of `me`, the calling thread, to perform what it announced, or the run is over.
+    #[inline(always)]
+    pub(super) fn resume<K: Known>(&self, me: ThreadId, op: Op, site: Site) -> Effect {
         // Not by way of the stack either; where nothing is optimised, that is the shorter way.
-        let me = if cfg!(debug_assertions) { me } else { this.me() };
-        if !matches!(this.phase(), Phase::Running) {
-            return this.resume_specially(op.head(), op.first(), op.second(), site);
+        let me = if cfg!(debug_assertions) { me } else { self.me() };
+        if !matches!(self.phase(), Phase::Running) {
+            return self.resume_specially(op.head(), op.first(), op.second(), site);
         }
-        // SAFETY: as above.
-        let engine = unsafe { bare::follow_mut(this.engine) };
+        // SAFETY: as for `with_engine`.
+        let engine = unsafe { bare::follow_mut(self.engine) };
         if !K::ANY && !M::WEAK {
             return engine.perform_known::<K>(me, &op, site);
         }
         match engine.perform::<K>(me, op, site) {
             Some(effect) => effect,
-            None => this.end_within(op.head(), op.first(), op.second(), site),
+            None => self.end_within(op.head(), op.first(), op.second(), site),
         }
     }
 }
