@@ -43,13 +43,13 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         let family = &self.family;
         let absent = |id| Thread::absent(family.info(id), family.first_event(id));
         append(&mut self.threads, new.clone().map(absent));
-        append(&mut self.pending, new.clone().map(pending_nothing));
+        append(&mut self.pending, new.map(pending_nothing));
+        // These may be left over from another family.
         let links = self.links.len()..self.threads.len() + 1;
-        append(
-            &mut self.links,
-            links.map(|_| Link { next: NO_WAITER, previous: NO_WAITER, place: 0 }),
-        );
-        append(&mut self.enabled.slots, new);
+        let link = Link { next: NO_WAITER, previous: NO_WAITER, place: 0 };
+        append(&mut self.links, links.map(|_| link));
+        let slots = self.enabled.slots.len()..self.threads.len();
+        append(&mut self.enabled.slots, slots.map(|_| ThreadId::MAIN));
     }
 
     /// An object changed: who among its waiters can go on now?
