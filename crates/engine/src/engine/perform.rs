@@ -265,7 +265,9 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.trace.events.add(id, &op, Effect::None, Site::UNKNOWN);
         *life = Life::Ended;
         thread.next.index += 1;
-        pending.enabled = false;
+        if !C::DRAWS {
+            pending.enabled = false;
+        }
         self.enabled.clear();
         if C::GRANTS_LEASES {
             self.stale.clear();

@@ -327,7 +327,8 @@ impl<T: ?Sized> Mutex<T> {
     #[inline(never)]
     fn unlock_in_run(&self, object: ObjectId) {
         if std::thread::panicking() {
-            self.poison_in_run();
+            // It goes on to the run by itself: nothing has to be kept for the time after it.
+            return self.unlock_unwinding(object);
         }
         // SAFETY: called by the guard, which has the hold.
         let site = unsafe { (*self.hold.get()).site };
@@ -336,12 +337,14 @@ impl<T: ?Sized> Mutex<T> {
 
     /// A guard ends while some thread of the run is unwinding.
     #[cold]
-    fn poison_in_run(&self) {
+    #[inline(never)]
+    fn unlock_unwinding(&self, object: ObjectId) {
         // SAFETY: called by the guard, which has the hold.
-        let was_panicking = unsafe { (*self.hold.get()).was_panicking };
+        let Hold { site, was_panicking, .. } = unsafe { &*self.hold.get() };
         if !was_panicking && port::unwinding() {
             self.poisoned_in.store(port::run_number(), Ordering::Relaxed);
         }
+        port::submit(Kind::Unlock, UNLOCK.on(object), *site);
     }
 
     /// A guard ends outside runs.
