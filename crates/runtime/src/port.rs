@@ -43,6 +43,10 @@ pub enum Kind {
     Unlock,
     /// Notifying the waiters of a condition variable.
     Notify,
+    /// Coming to wait for a condition variable.
+    Enqueue,
+    /// Waiting for a notification, without a limit, and taking it.
+    Consume,
     /// Putting a message into a channel, after waiting for room.
     Send,
     /// Putting a message into a channel without a bound.
@@ -63,11 +67,13 @@ impl Kind {
             Action::Mutex(MutexOp::Lock) => Kind::Lock,
             Action::Mutex(MutexOp::Unlock) => Kind::Unlock,
             Action::Condvar(CondvarOp::NotifyOne | CondvarOp::NotifyAll) => Kind::Notify,
+            Action::Condvar(CondvarOp::Enqueue) => Kind::Enqueue,
+            Action::Condvar(CondvarOp::Consume { timed: false }) => Kind::Consume,
             Action::Channel(ChannelOp::Send) => Kind::Send,
             Action::Channel(ChannelOp::Receive { timed: false }) => Kind::Receive,
             Action::Channel(_) => Kind::Channel,
             Action::Mutex(MutexOp::TryLock)
-            | Action::Condvar(CondvarOp::Enqueue | CondvarOp::Consume { .. })
+            | Action::Condvar(CondvarOp::Consume { timed: true })
             | Action::Thread(_)
             | Action::Cell(_)
             | Action::RwLock(_)

@@ -91,8 +91,8 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             } else {
                 slot.object.apply_known::<K>(op, by)
             };
-            concerns_waiters =
-                !(K::SEND || K::POST || K::RECEIVE) || slot.object.concerns_waiters::<K>();
+            concerns_waiters = !(K::ENQUEUE || K::SEND || K::POST || K::RECEIVE)
+                || slot.object.concerns_waiters::<K>();
             effect
         };
         if K::LIFE {

@@ -69,6 +69,11 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         } else if K::UNLOCK || K::LIFE {
             // Who waits for the life of a thread waits for its end, and this is it.
             self.let_in(first);
+        } else if K::NOTIFY {
+            // It is for all who wait now. Some may have been let in by one before.
+            self.set_each_enabled(first, true);
+        } else if K::CONSUME && slot.object.has_no_notifications() {
+            self.set_each_enabled(first, false);
         } else {
             self.reconsider_each(first, object);
         }
@@ -161,6 +166,15 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             let op = self.pending[thread.index()].op;
             let can = self.objects[object.index()].object.enabled(op, thread);
             self.set_enabled(thread, can);
+            waiter = self.links[waiter as usize].next;
+        }
+    }
+
+    #[inline(always)]
+    fn set_each_enabled(&mut self, first: u32, can: bool) {
+        let mut waiter = first;
+        while waiter != NO_WAITER {
+            self.set_enabled(ThreadId(waiter - 1), can);
             waiter = self.links[waiter as usize].next;
         }
     }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use raddle_core::{Chooser, ObjectId, Op, Site, ThreadId, Token};
 use raddle_engine::known::{
-    AddOp, AnyOp, AtomicOp, ChannelOp, JoinOp, LockOp, NotifyOp, PostOp, ReceiveOp, SendOp,
+    AddOp, AnyOp, AtomicOp, ChannelOp, ConsumeOp, EnqueueOp, JoinOp, LockOp, NotifyOp, PostOp, ReceiveOp, SendOp,
     UnlockOp,
 };
 use raddle_engine::{Engine, Initial, Memory};
@@ -36,6 +36,8 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
             Self::entry::<LockOp>(),
             Self::entry::<UnlockOp>(),
             Self::entry::<NotifyOp>(),
+            Self::entry::<EnqueueOp>(),
+            Self::entry::<ConsumeOp>(),
             Self::entry::<SendOp>(),
             Self::entry::<PostOp>(),
             Self::entry::<ReceiveOp>(),
