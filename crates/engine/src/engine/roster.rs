@@ -55,16 +55,20 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     /// An object changed: who among its waiters can go on now?
     #[inline(always)]
     pub(super) fn reconsider<K: Known>(&mut self, first: u32, object: ObjectId) {
-        let slot = &mut self.objects[object.index()];
-        if C::GRANTS_LEASES && (!self.lease.is_none() || slot.news != News::Known) {
-            if slot.news == News::Known {
-                slot.news = News::Withheld;
-                self.stale.push(object);
+        if C::GRANTS_LEASES {
+            let slot = &mut self.objects[object.index()];
+            if !self.lease.is_none() || slot.news != News::Known {
+                if slot.news == News::Known {
+                    slot.news = News::Withheld;
+                    self.stale.push(object);
+                }
+                if !K::LOCK {
+                    self.interrupt_lease::<K>(first, object);
+                }
+                return;
             }
-            if !K::LOCK {
-                self.interrupt_lease::<K>(first, object);
-            }
-        } else if K::LOCK {
+        }
+        if K::LOCK {
             self.shut_out(first);
         } else if K::UNLOCK || K::LIFE {
             // Who waits for the life of a thread waits for its end, and this is it.
@@ -72,7 +76,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         } else if K::NOTIFY {
             // It is for all who wait now. Some may have been let in by one before.
             self.set_each_enabled(first, true);
-        } else if K::CONSUME && slot.object.has_no_notifications() {
+        } else if K::CONSUME && self.objects[object.index()].object.has_no_notifications() {
             self.set_each_enabled(first, false);
         } else {
             self.reconsider_each(first, object);

@@ -149,6 +149,8 @@ impl Shape for Condvar {
 
 #[cfg(test)]
 mod tests {
+    use alloc::vec;
+
     use super::*;
 
     /// What those who look after waiters rely on, in all states that three threads reach in a few steps.

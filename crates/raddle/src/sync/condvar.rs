@@ -73,10 +73,10 @@ impl Condvar {
             return self.wait_outside(guard);
         }
         let is_spurious = port::spurious(site);
-        self.submit(ENQUEUE, site);
+        self.act(ENQUEUE, site);
         guard.suspend_in_run(site, move || {
             // A wait that may end without a reason is one whose time may be up.
-            self.submit(if is_spurious { CONSUME_TIMED } else { CONSUME }, site);
+            self.act(if is_spurious { CONSUME_TIMED } else { CONSUME }, site);
         })
     }
 
@@ -127,10 +127,11 @@ impl Condvar {
                 }
             });
         }
-        self.submit(ENQUEUE, site);
+        self.act(ENQUEUE, site);
         let mut timed_out = false;
         let outcome = guard.suspend_in_run(site, || {
-            let effect = self.submit(CONSUME_TIMED, site);
+            let initial = || Some(Initial::Condvar);
+            let effect = port::operate(Kind::Any, &self.name, initial, CONSUME_TIMED, site);
             timed_out = effect == Some(Effect::No);
             if timed_out {
                 crate::time::pass(time);
@@ -179,7 +180,7 @@ impl Condvar {
     #[inline]
     #[track_caller]
     pub fn notify_one(&self) {
-        if self.submit(NOTIFY_ONE, Site::caller()).is_none() {
+        if !self.act(NOTIFY_ONE, Site::caller()) {
             self.outside.notify_one();
         }
     }
@@ -188,15 +189,15 @@ impl Condvar {
     #[inline]
     #[track_caller]
     pub fn notify_all(&self) {
-        if self.submit(NOTIFY_ALL, Site::caller()).is_none() {
+        if !self.act(NOTIFY_ALL, Site::caller()) {
             self.outside.notify_all();
         }
     }
 
-    /// `None` outside a run.
+    /// False outside a run.
     #[inline(always)]
-    fn submit(&self, op: Op, site: Site) -> Option<Effect> {
-        port::operate(Kind::of(op), &self.name, || Some(Initial::Condvar), op, site)
+    fn act(&self, op: Op, site: Site) -> bool {
+        port::act(Kind::of(op), &self.name, || Some(Initial::Condvar), op, site)
     }
 }
 

@@ -110,6 +110,8 @@ pub(crate) struct Ways {
     pub(crate) spurious: bool,
     /// Whether the allocator tells what the program allocates.
     pub(crate) heap: bool,
+    /// Whether a thread has begun to unwind in it.
+    pub(crate) unwound: bool,
 }
 
 /// What an access to a plain variable is.
