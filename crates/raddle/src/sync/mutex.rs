@@ -280,6 +280,8 @@ unsafe impl<T: ?Sized + Sync> Sync for MutexGuard<'_, T> {}
 
 impl<'a, T: ?Sized> MutexGuard<'a, T> {
     /// Inside a run: gives the lock up without a guard's end, waits as `wait` does, takes it again.
+    // Always, as `Mutex::lock`.
+    #[inline(always)]
     pub(super) fn suspend_in_run(self, site: Site, wait: impl FnOnce()) -> LockResult<Self> {
         let mutex = self.mutex;
         drop(self);
