@@ -477,11 +477,11 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     /// Announces what `by` is about to do, after it was [chosen](Engine::choose_ahead) who goes next.
     #[inline(always)]
     pub fn announce<K: Known>(&mut self, by: ThreadId, op: &Op, site: Site) {
-        // The running thread counts as enabled until it announces something that it must wait for.
-        debug_assert!(self.is_enabled(by));
         let pending = &mut self.pending[by.index()];
         pending.op = *op;
         pending.site = site;
+        // The running thread counts as enabled until it announces something that it must wait for.
+        debug_assert!(C::DRAWS || pending.enabled);
         self.note(by);
         if K::BLOCKS && K::may_block(op) {
             self.line_up::<K>(by, op);
