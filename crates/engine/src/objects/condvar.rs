@@ -74,16 +74,14 @@ impl Condvar {
     /// Takes a thread from among the waiters, with a notification if there is one for it.
     #[inline(always)]
     pub(crate) fn consume(&mut self, by: ThreadId) -> Effect {
-        match *self.waiters {
-            // Whatever is on its way is for whoever waits alone.
-            [(only, _)] if only == by => {
-                let is_notified = !self.has_no_notifications();
-                self.waiters.clear();
-                self.tokens.clear();
-                Effect::of(is_notified)
-            }
-            _ => Effect::of(self.consume_among_others(by)),
+        if !matches!(*self.waiters, [(only, _)] if only == by) {
+            return Effect::of(self.consume_among_others(by));
         }
+        // Whatever is on its way is for whoever waits alone.
+        let is_notified = !self.has_no_notifications();
+        self.waiters.clear();
+        self.tokens.clear();
+        Effect::of(is_notified)
     }
 
     #[inline(never)]
