@@ -102,7 +102,8 @@ pub trait Chooser {
 
     /// Whether its answer at thread points is a [`draw`](Chooser::draw), which depends on nothing but how many can
     /// go on and the draws before it in the same run. It is asked for that alone, before the running thread has
-    /// announced what it does next if that is simpler, and not at the end of a run's last thread.
+    /// announced what it does next if that is simpler, and not at the end of a run's last thread. Whether each
+    /// [`Pending`] operation is enabled is not kept for it.
     const DRAWS: bool = false;
 
     /// Before each thread point after the plan's prefix: the fingerprint of what has happened. Two

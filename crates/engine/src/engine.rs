@@ -288,7 +288,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         slot.renew();
         slot.object.become_life(Life::Running);
         self.threads[0].begin(ObjectId(0), 0);
-        self.pending[0].enabled = true;
+        self.flag(ThreadId::MAIN, true);
         self.enabled.clear();
         self.enter_enabled(ThreadId::MAIN);
         // Also those that are so already: neighbours are written together.
@@ -425,7 +425,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     #[cold]
     pub fn submit_unpreempted(&mut self, by: ThreadId, op: Op, site: Site) -> Turn {
         self.announce::<AnyOp>(by, &op, site);
-        if self.pending[by.index()].enabled { self.only_turn(by) } else { self.next_turn() }
+        if self.is_enabled(by) { self.only_turn(by) } else { self.next_turn() }
     }
 
     /// Ends the run because of a panic that escaped a thread.
@@ -481,7 +481,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         pending.op = *op;
         pending.site = site;
         // The running thread counts as enabled until it announces something that it must wait for.
-        debug_assert!(pending.enabled);
+        debug_assert!(C::DRAWS || pending.enabled);
         self.note(by);
         if K::BLOCKS && K::may_block(op) {
             self.line_up::<K>(by, op);
@@ -507,7 +507,9 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             for info in others {
                 let slot = &self.objects[self.threads[info.id.index()].life.index()];
                 if matches!(slot.object, Object::Life(Life::Running)) {
-                    self.trace.pending.push(self.pending[info.id.index()]);
+                    let enabled = self.is_enabled(info.id);
+                    let pending = Pending { enabled, ..self.pending[info.id.index()] };
+                    self.trace.pending.push(pending);
                 }
             }
         }

@@ -22,6 +22,10 @@ pub trait Known {
     const LIFE: bool = false;
     /// It notifies the waiters of a condition variable.
     const NOTIFY: bool = false;
+    /// It puts its thread among the waiters of a condition variable.
+    const ENQUEUE: bool = false;
+    /// It takes a notification, after waiting for one without a limit.
+    const CONSUME: bool = false;
     /// It puts a message into a channel, after waiting for room.
     const SEND: bool = false;
     /// It puts a message into a channel without a bound.
@@ -47,7 +51,12 @@ pub trait Known {
     }
 
     /// It changes its object.
-    const UPDATES: bool = Self::ADDS || Self::LOCK || Self::UNLOCK || Self::LIFE && !Self::BLOCKS;
+    const UPDATES: bool = Self::ADDS
+        || Self::LOCK
+        || Self::UNLOCK
+        || Self::ENQUEUE
+        || Self::CONSUME
+        || Self::LIFE && !Self::BLOCKS;
 
     /// How it touches its object, if it is not known to [change it](Known::UPDATES).
     #[inline(always)]
@@ -113,6 +122,25 @@ impl Known for NotifyOp {
     fn access(_op: &Op, effect: &Effect) -> Access {
         if matches!(effect, Effect::No) { Access::Read } else { Access::Update }
     }
+}
+
+/// A thread comes to wait for a condition variable.
+#[derive(Debug)]
+pub enum EnqueueOp {}
+
+impl Known for EnqueueOp {
+    const ENQUEUE: bool = true;
+    const BARE: bool = true;
+}
+
+/// A notification is taken, after waiting for one without a limit.
+#[derive(Debug)]
+pub enum ConsumeOp {}
+
+impl Known for ConsumeOp {
+    const CONSUME: bool = true;
+    const BARE: bool = true;
+    const BLOCKS: bool = true;
 }
 
 /// A message is put into a channel, after waiting for room.
@@ -214,7 +242,7 @@ mod tests {
             for effect in effects {
                 let possible = match effect {
                     Effect::None => true,
-                    Effect::Yes => K::NOTIFY || K::RECEIVE,
+                    Effect::Yes => K::NOTIFY || K::CONSUME || K::RECEIVE,
                     Effect::No => K::NOTIFY,
                     _ => K::SEND || K::POST || K::RECEIVE,
                 };
@@ -233,6 +261,8 @@ mod tests {
         check::<JoinOp>(Action::Thread(ThreadOp::Join));
         check::<NotifyOp>(Action::Condvar(CondvarOp::NotifyOne));
         check::<NotifyOp>(Action::Condvar(CondvarOp::NotifyAll));
+        check::<EnqueueOp>(Action::Condvar(CondvarOp::Enqueue));
+        check::<ConsumeOp>(Action::Condvar(CondvarOp::Consume { timed: false }));
         check::<SendOp>(Action::Channel(Message::Send));
         check::<PostOp>(Action::Channel(Message::Send));
         check::<ReceiveOp>(Action::Channel(Message::Receive { timed: false }));

@@ -204,6 +204,7 @@ impl Object {
         match self {
             Object::Mutex(mutex) if K::LOCK => mutex.is_free(),
             Object::Life(life) if K::LIFE => life.enabled(ThreadOp::Join, by),
+            Object::Condvar(condvar) if K::CONSUME => condvar.is_notified(by),
             Object::Channel(channel) if K::SEND => channel.enabled(ChannelOp::Send, by),
             Object::Channel(channel) if K::RECEIVE => {
                 channel.enabled(ChannelOp::Receive { timed: false }, by)
@@ -226,7 +227,7 @@ impl Object {
     /// difference to those who wait for it.
     #[inline(always)]
     pub(crate) fn concerns_waiters<K: Known>(&self) -> bool {
-        let Object::Channel(channel) = self else { return true };
+        let Object::Channel(channel) = self else { return !K::ENQUEUE };
         if K::POST {
             channel.concerns_waiters_after_post()
         } else if K::SEND {
@@ -234,6 +235,12 @@ impl Object {
         } else {
             !K::RECEIVE || channel.concerns_waiters_after_receive()
         }
+    }
+
+    /// Whether this is a condition variable of which no notification is on its way.
+    #[inline(always)]
+    pub(crate) fn has_no_notifications(&self) -> bool {
+        matches!(self, Object::Condvar(condvar) if condvar.has_no_notifications())
     }
 
     /// Whether no more than the usual comes of an operation of this kind, which can be performed: its effect is
@@ -276,6 +283,8 @@ impl Object {
             Object::Mutex(mutex) if K::UNLOCK => mutex.apply(MutexOp::Unlock, by),
             Object::Life(life) if K::LIFE => life.apply(op.thread(), by),
             Object::Condvar(condvar) if K::NOTIFY => condvar.notify(op.condvar()),
+            Object::Condvar(condvar) if K::ENQUEUE => condvar.enqueue(by),
+            Object::Condvar(condvar) if K::CONSUME => condvar.consume(by),
             Object::Channel(channel) if K::SEND || K::POST => channel.apply(ChannelOp::Send, by),
             Object::Channel(channel) if K::RECEIVE => {
                 channel.apply(ChannelOp::Receive { timed: false }, by)

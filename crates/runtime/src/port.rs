@@ -43,6 +43,10 @@ pub enum Kind {
     Unlock,
     /// Notifying the waiters of a condition variable.
     Notify,
+    /// Coming to wait for a condition variable.
+    Enqueue,
+    /// Waiting for a notification, without a limit, and taking it.
+    Consume,
     /// Putting a message into a channel, after waiting for room.
     Send,
     /// Putting a message into a channel without a bound.
@@ -63,11 +67,13 @@ impl Kind {
             Action::Mutex(MutexOp::Lock) => Kind::Lock,
             Action::Mutex(MutexOp::Unlock) => Kind::Unlock,
             Action::Condvar(CondvarOp::NotifyOne | CondvarOp::NotifyAll) => Kind::Notify,
+            Action::Condvar(CondvarOp::Enqueue) => Kind::Enqueue,
+            Action::Condvar(CondvarOp::Consume { timed: false }) => Kind::Consume,
             Action::Channel(ChannelOp::Send) => Kind::Send,
             Action::Channel(ChannelOp::Receive { timed: false }) => Kind::Receive,
             Action::Channel(_) => Kind::Channel,
             Action::Mutex(MutexOp::TryLock)
-            | Action::Condvar(CondvarOp::Enqueue | CondvarOp::Consume { .. })
+            | Action::Condvar(CondvarOp::Consume { timed: true })
             | Action::Thread(_)
             | Action::Cell(_)
             | Action::RwLock(_)
@@ -105,7 +111,12 @@ thread_local! {
             run: Cell::new(std::ptr::null()),
             entries: Cell::new(&OUTSIDE),
             engine: Cell::new(std::ptr::null_mut()),
-            ways: Cell::new(Ways { plain: Plain::Noted, spurious: false, heap: false }),
+            ways: Cell::new(Ways {
+                plain: Plain::Noted,
+                spurious: false,
+                heap: false,
+                unwound: false,
+            }),
             is_noting: Cell::new(false),
             endowed: Cell::new(0),
             blocks: Blocks::new(),
@@ -174,6 +185,25 @@ pub fn operate(
         }
     };
     Some(port.submit(kind, object, &op, site))
+}
+
+/// As [`operate`], where nothing is to be told of what came of it. False outside a run.
+#[inline(always)]
+pub fn act(
+    kind: Kind,
+    name: &Name,
+    initial: impl FnOnce() -> Option<Initial>,
+    op: Op,
+    site: Site,
+) -> bool {
+    let port = port();
+    let object = match name.in_run(bare::get(&port.epoch)) {
+        Some(object) => object,
+        None if port.epoch.get() == 0 => return false,
+        None => name.declare(port, true, initial, site),
+    };
+    port.submit(kind, object, &op, site);
+    true
 }
 
 /// Notes an access to the plain variable called `name`: a scheduling point if plain accesses are
@@ -399,6 +429,24 @@ pub fn unwinding() -> bool {
     let (run, entries) = port().get();
     // SAFETY: both were set together by `connect`, for a run that has not ended.
     unsafe { (entries.unwinding)(run) }
+}
+
+/// As [`unwinding`], inside a run: one look is enough where nobody has panicked in it.
+#[inline(always)]
+pub fn unwinding_in_run() -> bool {
+    has_unwound() && unwinding()
+}
+
+/// Whether any thread of the run has begun to unwind from a panic.
+#[inline(always)]
+pub fn has_unwound() -> bool {
+    bare::get(&port().ways).unwound
+}
+
+/// A thread of the run begins to unwind.
+pub(crate) fn unwinds() {
+    let port = port();
+    port.ways.set(Ways { unwound: true, ..port.ways.get() });
 }
 
 /// What a thread that has ended panicked with, for the first who asks.

@@ -66,7 +66,7 @@ impl Options {
             (false, true) => Plain::Noted,
             (false, false) => Plain::PointIfRacy,
         };
-        Ways { plain, spurious: self.spurious > 0, heap: self.heap }
+        Ways { plain, spurious: self.spurious > 0, heap: self.heap, unwound: false }
     }
 }
 

@@ -14,7 +14,7 @@ use crate::objects::Life;
 impl<M: Memory, C: Chooser> Engine<M, C> {
     #[inline(always)]
     pub(super) fn next_turn(&mut self) -> Turn {
-        if C::GRANTS_LEASES && !self.lease.is_none() && self.pending[self.running.index()].enabled {
+        if C::GRANTS_LEASES && !self.lease.is_none() && self.is_enabled(self.running) {
             if self.lease.ready > 0 {
                 self.lease.ready -= 1;
             } else {
@@ -186,7 +186,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         let expected = self.plan.prefix[self.followed];
         match expected {
             Choice::Thread(thread)
-                if self.pending.get(thread.index()).is_some_and(|pending| pending.enabled) =>
+                if thread.index() < self.pending.len() && self.is_enabled(thread) =>
             {
                 self.followed += 1;
                 Turn::of(thread)

@@ -38,6 +38,13 @@ impl Enabled {
         last
     }
 
+    /// Whether `thread`, whose place this is or was or will be, is there.
+    #[inline(always)]
+    pub(super) fn holds(&self, thread: ThreadId, place: u32) -> bool {
+        let place = place as usize;
+        place < self.count && self.slots[place] == thread
+    }
+
     #[inline(always)]
     pub(super) fn clear(&mut self) {
         self.count = 0;

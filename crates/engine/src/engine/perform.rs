@@ -91,8 +91,8 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             } else {
                 slot.object.apply_known::<K>(op, by)
             };
-            concerns_waiters =
-                !(K::SEND || K::POST || K::RECEIVE) || slot.object.concerns_waiters::<K>();
+            concerns_waiters = !(K::ENQUEUE || K::SEND || K::POST || K::RECEIVE)
+                || slot.object.concerns_waiters::<K>();
             effect
         };
         if K::LIFE {
@@ -114,8 +114,10 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             let Link { next, previous, .. } = links[by.index() + 1];
             links[previous as usize].next = next;
             links[next as usize].previous = previous;
-            // Whether it is the first would be foreseen badly.
-            let is_first = u32::from(previous == NO_WAITER).wrapping_neg();
+            // Whether it is the first would be foreseen badly. Ones if it is, and not by a comparison, which the
+            // compiler would make a branch.
+            const { assert!(NO_WAITER == 0) };
+            let is_first = (u64::from(previous).wrapping_sub(1) >> 32) as u32;
             slot.first_waiter ^= (slot.first_waiter ^ next) & is_first;
         }
         let waiter = if !K::ATOMIC && concerns_waiters { slot.first_waiter } else { NO_WAITER };
@@ -265,7 +267,9 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.trace.events.add(id, &op, Effect::None, Site::UNKNOWN);
         *life = Life::Ended;
         thread.next.index += 1;
-        pending.enabled = false;
+        if !C::DRAWS {
+            pending.enabled = false;
+        }
         self.enabled.clear();
         if C::GRANTS_LEASES {
             self.stale.clear();

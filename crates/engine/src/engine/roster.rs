@@ -13,7 +13,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     #[inline(always)]
     pub(super) fn admit(&mut self, thread: ThreadId, life: ObjectId, time: u64) {
         self.threads[thread.index()].begin(life, time);
-        self.pending[thread.index()].enabled = true;
+        self.flag(thread, true);
         self.enter_enabled(thread);
         self.alive += 1;
         if self.alive > self.max_alive {
@@ -55,20 +55,29 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     /// An object changed: who among its waiters can go on now?
     #[inline(always)]
     pub(super) fn reconsider<K: Known>(&mut self, first: u32, object: ObjectId) {
-        let slot = &mut self.objects[object.index()];
-        if C::GRANTS_LEASES && (!self.lease.is_none() || slot.news != News::Known) {
-            if slot.news == News::Known {
-                slot.news = News::Withheld;
-                self.stale.push(object);
+        if C::GRANTS_LEASES {
+            let slot = &mut self.objects[object.index()];
+            if !self.lease.is_none() || slot.news != News::Known {
+                if slot.news == News::Known {
+                    slot.news = News::Withheld;
+                    self.stale.push(object);
+                }
+                if !K::LOCK {
+                    self.interrupt_lease::<K>(first, object);
+                }
+                return;
             }
-            if !K::LOCK {
-                self.interrupt_lease::<K>(first, object);
-            }
-        } else if K::LOCK {
+        }
+        if K::LOCK {
             self.shut_out(first);
         } else if K::UNLOCK || K::LIFE {
             // Who waits for the life of a thread waits for its end, and this is it.
             self.let_in(first);
+        } else if K::NOTIFY {
+            // It is for all who wait now. Some may have been let in by one before.
+            self.set_each_enabled(first, true);
+        } else if K::CONSUME && self.objects[object.index()].object.has_no_notifications() {
+            self.set_each_enabled(first, false);
         } else {
             self.reconsider_each(first, object);
         }
@@ -121,9 +130,9 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             link.place = count as u32;
             slots[count] = thread;
             count += 1;
-            let pending = &mut pending[thread.index()];
-            debug_assert!(!pending.enabled);
-            pending.enabled = true;
+            if !C::DRAWS {
+                pending[thread.index()].enabled = true;
+            }
             note::<C>(&mut self.changed, thread);
         }
         self.enabled.count = count;
@@ -145,9 +154,9 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             let last = slots[count];
             slots[place as usize] = last;
             links[last.index() + 1].place = place;
-            let pending = &mut pending[thread.index()];
-            debug_assert!(pending.enabled);
-            pending.enabled = false;
+            if !C::DRAWS {
+                pending[thread.index()].enabled = false;
+            }
             note::<C>(&mut self.changed, thread);
         }
         self.enabled.count = count;
@@ -166,10 +175,18 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     }
 
     #[inline(always)]
+    fn set_each_enabled(&mut self, first: u32, can: bool) {
+        let mut waiter = first;
+        while waiter != NO_WAITER {
+            self.set_enabled(ThreadId(waiter - 1), can);
+            waiter = self.links[waiter as usize].next;
+        }
+    }
+
+    #[inline(always)]
     fn set_enabled(&mut self, thread: ThreadId, can: bool) {
-        let pending = &mut self.pending[thread.index()];
-        if can != pending.enabled {
-            pending.enabled = can;
+        if can != self.is_enabled(thread) {
+            self.flag(thread, can);
             if can {
                 self.enter_enabled(thread);
             } else {
@@ -185,10 +202,28 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         note::<C>(&mut self.changed, thread);
     }
 
+    /// Whether a thread can go on. Where flags are kept, one look is enough.
+    #[inline(always)]
+    pub(super) fn is_enabled(&self, thread: ThreadId) -> bool {
+        if C::DRAWS {
+            self.enabled.holds(thread, self.links[thread.index() + 1].place)
+        } else {
+            self.pending[thread.index()].enabled
+        }
+    }
+
+    /// Keeps for choosers whether a thread can go on, if they look.
+    #[inline(always)]
+    pub(super) fn flag(&mut self, thread: ThreadId, can: bool) {
+        if !C::DRAWS {
+            self.pending[thread.index()].enabled = can;
+        }
+    }
+
     /// A thread cannot go on.
     #[inline(always)]
     pub(super) fn disable(&mut self, thread: ThreadId) {
-        self.pending[thread.index()].enabled = false;
+        self.flag(thread, false);
         self.leave_enabled(thread);
     }
 

@@ -12,6 +12,17 @@ use crate::naming::Named;
 
 use super::MutexGuard;
 
+// Made once, by the compiler; only the object is to be filled in.
+const ENQUEUE: Op = op(CondvarOp::Enqueue);
+const CONSUME: Op = op(CondvarOp::Consume { timed: false });
+const CONSUME_TIMED: Op = op(CondvarOp::Consume { timed: true });
+const NOTIFY_ONE: Op = op(CondvarOp::NotifyOne);
+const NOTIFY_ALL: Op = op(CondvarOp::NotifyAll);
+
+const fn op(op: CondvarOp) -> Op {
+    Op::new(ObjectId::NONE, Action::Condvar(op))
+}
+
 /// A condition variable, as [`std::sync::Condvar`]. Inside a check no wait ends without a
 /// reason, unless [`Config::spurious`](crate::Config::spurious) asks for it.
 ///
@@ -59,21 +70,25 @@ impl Condvar {
     pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> LockResult<MutexGuard<'a, T>> {
         let site = Site::caller();
         if !port::active() {
-            let outcome = guard.suspend_outside(|held| match self.outside.wait(held) {
-                Ok(held) => Ok((held, ())),
-                Err(held) => Err(std::sync::PoisonError::new((held.into_inner(), ()))),
-            });
-            return match outcome {
-                Ok((guard, ())) => Ok(guard),
-                Err(back) => Err(std::sync::PoisonError::new(back.into_inner().0)),
-            };
+            return self.wait_outside(guard);
         }
-        // A wait that may end without a reason is one whose time may be up.
-        let timed = port::spurious(site);
-        self.submit(CondvarOp::Enqueue, site);
-        guard.suspend_in_run(site, || {
-            self.submit(CondvarOp::Consume { timed }, site);
+        let is_spurious = port::spurious(site);
+        self.act(ENQUEUE, site);
+        guard.suspend_in_run(site, move || {
+            // A wait that may end without a reason is one whose time may be up.
+            self.act(if is_spurious { CONSUME_TIMED } else { CONSUME }, site);
         })
+    }
+
+    fn wait_outside<'a, T>(&self, guard: MutexGuard<'a, T>) -> LockResult<MutexGuard<'a, T>> {
+        let outcome = guard.suspend_outside(|held| match self.outside.wait(held) {
+            Ok(held) => Ok((held, ())),
+            Err(held) => Err(std::sync::PoisonError::new((held.into_inner(), ()))),
+        });
+        match outcome {
+            Ok((guard, ())) => Ok(guard),
+            Err(back) => Err(std::sync::PoisonError::new(back.into_inner().0)),
+        }
     }
 
     /// Waits while `condition` holds, as [`std::sync::Condvar::wait_while`].
@@ -112,10 +127,11 @@ impl Condvar {
                 }
             });
         }
-        self.submit(CondvarOp::Enqueue, site);
+        self.act(ENQUEUE, site);
         let mut timed_out = false;
         let outcome = guard.suspend_in_run(site, || {
-            let effect = self.submit(CondvarOp::Consume { timed: true }, site);
+            let initial = || Some(Initial::Condvar);
+            let effect = port::operate(Kind::Any, &self.name, initial, CONSUME_TIMED, site);
             timed_out = effect == Some(Effect::No);
             if timed_out {
                 crate::time::pass(time);
@@ -164,7 +180,7 @@ impl Condvar {
     #[inline]
     #[track_caller]
     pub fn notify_one(&self) {
-        if self.submit(CondvarOp::NotifyOne, Site::caller()).is_none() {
+        if !self.act(NOTIFY_ONE, Site::caller()) {
             self.outside.notify_one();
         }
     }
@@ -173,17 +189,15 @@ impl Condvar {
     #[inline]
     #[track_caller]
     pub fn notify_all(&self) {
-        if self.submit(CondvarOp::NotifyAll, Site::caller()).is_none() {
+        if !self.act(NOTIFY_ALL, Site::caller()) {
             self.outside.notify_all();
         }
     }
 
-    /// `None` outside a run.
-    #[inline]
-    fn submit(&self, op: CondvarOp, site: Site) -> Option<Effect> {
-        let op = Op::new(ObjectId::NONE, Action::Condvar(op));
-        let kind = Kind::of(op);
-        port::operate(kind, &self.name, || Some(Initial::Condvar), op, site)
+    /// False outside a run.
+    #[inline(always)]
+    fn act(&self, op: Op, site: Site) -> bool {
+        port::act(Kind::of(op), &self.name, || Some(Initial::Condvar), op, site)
     }
 }
 

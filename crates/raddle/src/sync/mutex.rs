@@ -95,9 +95,11 @@ impl<T: ?Sized> Mutex<T> {
     #[track_caller]
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
         let site = Site::caller();
-        match self.submit(Kind::Lock, LOCK, site) {
-            Some(_) => self.guard_in_run(site),
-            None => self.lock_outside(site),
+        // `move`, or the site would be put into memory for what is done once in a run.
+        if port::act(Kind::Lock, &self.name, move || self.begin(site), LOCK, site) {
+            self.guard_in_run(site)
+        } else {
+            self.lock_outside(site)
         }
     }
 
@@ -105,7 +107,8 @@ impl<T: ?Sized> Mutex<T> {
     #[track_caller]
     pub fn try_lock(&self) -> TryLockResult<MutexGuard<'_, T>> {
         let site = Site::caller();
-        if let Some(effect) = self.submit(Kind::Any, TRY_LOCK, site) {
+        let begin = || self.begin(site);
+        if let Some(effect) = port::operate(Kind::Any, &self.name, begin, TRY_LOCK, site) {
             return match effect {
                 Effect::Yes => self.guard_in_run(site).map_err(TryLockError::Poisoned),
                 Effect::No => Err(TryLockError::WouldBlock),
@@ -145,13 +148,6 @@ impl<T: ?Sized> Mutex<T> {
         result(self.data.get_mut(), poisoned)
     }
 
-    /// `None` outside a run.
-    #[inline(always)]
-    fn submit(&self, kind: Kind, op: Op, site: Site) -> Option<Effect> {
-        // `move`, or the site would be put into memory for what is done once in a run.
-        port::operate(kind, &self.name, move || self.begin(site), op, site)
-    }
-
     /// The run under way uses the mutex for the first time. `None` if somebody outside holds it.
     #[cold]
     fn begin(&self, site: Site) -> Option<Initial> {
@@ -169,13 +165,13 @@ impl<T: ?Sized> Mutex<T> {
         result(guard, self.poisoned_in.load(Ordering::Relaxed) == port::run_number())
     }
 
-    /// The guard of whoever has just taken the lock.
+    /// The guard of whoever has just taken the lock in a run.
     #[inline(always)]
     fn guard(&self, site: Site) -> MutexGuard<'_, T> {
         // SAFETY: the caller holds the lock, and with it the hold.
         let hold = unsafe { &mut *self.hold.get() };
         hold.site = site;
-        hold.was_panicking = port::unwinding();
+        hold.was_panicking = port::unwinding_in_run();
         MutexGuard { mutex: self, _not_send: PhantomData }
     }
 
@@ -284,11 +280,13 @@ unsafe impl<T: ?Sized + Sync> Sync for MutexGuard<'_, T> {}
 
 impl<'a, T: ?Sized> MutexGuard<'a, T> {
     /// Inside a run: gives the lock up without a guard's end, waits as `wait` does, takes it again.
+    // Always, as `Mutex::lock`.
+    #[inline(always)]
     pub(super) fn suspend_in_run(self, site: Site, wait: impl FnOnce()) -> LockResult<Self> {
         let mutex = self.mutex;
         drop(self);
         wait();
-        mutex.submit(Kind::Lock, LOCK, site);
+        port::act(Kind::Lock, &mutex.name, move || mutex.begin(site), LOCK, site);
         mutex.guard_in_run(site)
     }
 
@@ -326,22 +324,25 @@ impl<T: ?Sized> Mutex<T> {
     /// A guard ends in a run. Ends itself by going on to the run, and not with a return of its own.
     #[inline(never)]
     fn unlock_in_run(&self, object: ObjectId) {
-        if std::thread::panicking() {
-            self.poison_in_run();
+        if port::has_unwound() {
+            // It goes on to the run by itself: nothing has to be kept for the time after it.
+            return self.unlock_unwinding(object);
         }
         // SAFETY: called by the guard, which has the hold.
         let site = unsafe { (*self.hold.get()).site };
         port::submit(Kind::Unlock, UNLOCK.on(object), site);
     }
 
-    /// A guard ends while some thread of the run is unwinding.
+    /// A guard ends in a run in which some thread has begun to unwind.
     #[cold]
-    fn poison_in_run(&self) {
+    #[inline(never)]
+    fn unlock_unwinding(&self, object: ObjectId) {
         // SAFETY: called by the guard, which has the hold.
-        let was_panicking = unsafe { (*self.hold.get()).was_panicking };
+        let Hold { site, was_panicking, .. } = unsafe { &*self.hold.get() };
         if !was_panicking && port::unwinding() {
             self.poisoned_in.store(port::run_number(), Ordering::Relaxed);
         }
+        port::submit(Kind::Unlock, UNLOCK.on(object), *site);
     }
 
     /// A guard ends outside runs.

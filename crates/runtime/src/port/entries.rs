@@ -18,7 +18,7 @@ pub(crate) type Submit = unsafe fn(*const (), u64, u64, u64, Site, *mut ()) -> E
 #[derive(Copy, Clone)]
 pub(crate) struct Entries {
     /// By [`Kind`](super::Kind). They take the words of the operation, which fit in registers.
-    pub(crate) submit: [Submit; 10],
+    pub(crate) submit: [Submit; 12],
     pub(crate) declare: unsafe fn(*const (), Initial, Site) -> ObjectId,
     pub(crate) touch: unsafe fn(*const (), ObjectId, bool, Site),
     /// Whether plain accesses on this line are scheduling points.
@@ -110,6 +110,8 @@ pub(crate) struct Ways {
     pub(crate) spurious: bool,
     /// Whether the allocator tells what the program allocates.
     pub(crate) heap: bool,
+    /// Whether a thread has begun to unwind in it.
+    pub(crate) unwound: bool,
 }
 
 /// What an access to a plain variable is.
@@ -125,7 +127,7 @@ pub(crate) enum Plain {
 
 /// The entries outside a run: whoever calls them forgot to look.
 pub(super) static OUTSIDE: Entries = Entries {
-    submit: [|_, _, _, _, _, _| outside(); 10],
+    submit: [|_, _, _, _, _, _| outside(); 12],
     declare: |_, _, _| outside(),
     touch: |_, _, _, _| outside(),
     is_racy: |_, _| outside(),

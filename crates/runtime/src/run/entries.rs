@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use raddle_core::{Chooser, ObjectId, Op, Site, ThreadId, Token};
 use raddle_engine::known::{
-    AddOp, AnyOp, AtomicOp, ChannelOp, JoinOp, LockOp, NotifyOp, PostOp, ReceiveOp, SendOp,
-    UnlockOp,
+    AddOp, AnyOp, AtomicOp, ChannelOp, ConsumeOp, EnqueueOp, JoinOp, LockOp, NotifyOp, PostOp,
+    ReceiveOp, SendOp, UnlockOp,
 };
 use raddle_engine::{Engine, Initial, Memory};
 
@@ -36,6 +36,8 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
             Self::entry::<LockOp>(),
             Self::entry::<UnlockOp>(),
             Self::entry::<NotifyOp>(),
+            Self::entry::<EnqueueOp>(),
+            Self::entry::<ConsumeOp>(),
             Self::entry::<SendOp>(),
             Self::entry::<PostOp>(),
             Self::entry::<ReceiveOp>(),
@@ -151,7 +153,7 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
             run.exit()
         }
         fn panicked_entry(run) {
-            run.crew.extras.get().unwinding.borrow_mut().push(run.thread.get());
+            run.unwinds(run.thread.get());
             if !run.phase.get().is_over() {
                 run.with_engine(Engine::end_lease);
                 run.phase.set(Phase::Unwinding);

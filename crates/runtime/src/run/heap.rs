@@ -81,6 +81,8 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
             Self::watched::<7>,
             Self::watched::<8>,
             Self::watched::<9>,
+            Self::watched::<10>,
+            Self::watched::<11>,
         ],
         join: Self::watched_join,
         spawn: Self::watched_spawn,

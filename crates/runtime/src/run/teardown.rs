@@ -79,6 +79,12 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         unwinding.contains(&thread)
     }
 
+    /// A panic of this thread begins.
+    pub(super) fn unwinds(&self, thread: ThreadId) {
+        port::unwinds();
+        self.crew.extras.get().unwinding.borrow_mut().push(thread);
+    }
+
     /// Drops something of the program's after the end of the run.
     #[cold]
     pub(super) fn discard<T>(&self, value: T) {
@@ -102,7 +108,7 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
             let caught = self.crew.teardown.caught.get() + 1;
             self.crew.teardown.caught.set(caught);
             if caught <= PATIENCE {
-                self.crew.extras.get().unwinding.borrow_mut().push(me);
+                self.unwinds(me);
                 panics::tear_down();
             }
             loop {
