@@ -54,7 +54,7 @@ impl<B: Backend> Crew<B> {
         }
     }
 
-    /// Whether it can do a check with these options that another was made for.
+    /// Whether it can be used for a check with these options.
     pub(crate) fn can_serve(&self, options: &Options) -> bool {
         self.options.stack_size == options.stack_size
     }
