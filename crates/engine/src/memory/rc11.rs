@@ -266,22 +266,20 @@ impl Memory for Rc11 {
                 self.last = (variable, position, Mark::Read);
             }
             Some(value) => {
-                let mut store = Store::new(by, value);
-                store.is_update = kind.reads;
+                let own = |store: &&Store| store.id.thread == by.thread;
+                let own = continues.then(|| location.stores[..=position].iter().rfind(own));
+                let own = own.flatten().map(|own| own.message.clone());
+                let (source, store) = location.put_behind(position, by, value, kind.reads);
                 // It begins with what its order releases.
                 store.message.copy(thread.message(kind.order));
                 if kind.reads {
                     store.message.join(&source.message);
-                } else if continues {
-                    let own = |store: &&Store| store.id.thread == by.thread;
-                    if let Some(own) = location.stores[..=position].iter().rfind(own) {
-                        store.message.join(&own.message);
-                    }
+                } else if let Some(own) = own {
+                    store.message.join(&own);
                 }
                 if let Some(trail) = trail {
                     store.set_trail(trail);
                 }
-                location.put_behind(position, store);
                 self.last = (variable, position + 1, Mark::Made);
             }
         }
