@@ -93,11 +93,18 @@ impl Chooser for GraphsChooser {
             }
             Point::Source { .. } | Point::Place { .. } => {}
         }
-        self.met.push(match only {
-            Some(only) => Branch::only(at.choice(only)),
-            None => Branch::new((0..at.options()).map(|option| at.choice(option))),
-        });
-        Pick::Take(only.unwrap_or(0))
+        // Each is pushed where it is made: put together elsewhere, it would be copied by wider moves than it was written by.
+        match only {
+            Some(only) => {
+                self.met.push(Branch::only(at.choice(only)));
+                Pick::Take(only)
+            }
+            None => {
+                let options = (0..at.options()).map(|option| at.choice(option));
+                self.met.push(Branch::new(options));
+                Pick::Take(0)
+            }
+        }
     }
 }
 
@@ -200,12 +207,12 @@ impl Explorer for Graphs {
 
 /// Whether there may be a choice when this is performed.
 fn asks(op: &Op) -> bool {
-    op.is_atomic() || matches!(op.action(), Action::Choose { .. })
+    op.is_atomic() || op.is_choose()
 }
 
 /// Whether a thread asks, or is about to ask, whether another has ended.
 fn asks_for_ends(trace: &Trace) -> bool {
-    let asks = |action| matches!(action, Action::Thread(ThreadOp::IsFinished));
-    trace.events.iter().any(|event| asks(event.op.action()))
-        || trace.pending.iter().any(|pending| asks(pending.op.action()))
+    let asks = |op: &Op| op.is_thread() && op.thread() == ThreadOp::IsFinished;
+    trace.events.iter().any(|event| asks(&event.op))
+        || trace.pending.iter().any(|pending| asks(&pending.op))
 }
