@@ -95,6 +95,17 @@ impl Location {
         (&before[position], store)
     }
 
+    /// The store at `position` carries on what the last one of its thread before it carries, as in C++11.
+    #[cold]
+    pub fn continue_sequence(&mut self, position: usize) {
+        let (before, from) = self.stores.split_at_mut(position);
+        let store = &mut from[0];
+        let own = before.iter().rfind(|earlier| earlier.id.thread == store.id.thread);
+        if let Some(own) = own {
+            store.message.join(&own.message);
+        }
+    }
+
     /// Whether a store can be put anywhere but at the end (atomicity).
     #[inline]
     pub fn has_gaps(&self) -> bool {
