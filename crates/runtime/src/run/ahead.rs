@@ -5,7 +5,7 @@ use raddle_engine::known::Known;
 use raddle_engine::{Engine, Memory, Turn};
 
 use super::{Phase, Run};
-use crate::{Backend, bare};
+use crate::{Backend, bare, way_back};
 
 impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
     /// As [`in_turn`](Run::in_turn), for operations without operands: chooses first, so that nothing has to be
@@ -81,6 +81,6 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         // SAFETY: as above.
         unsafe { bare::follow_mut(engine) }.announce::<K>(me, &op, site);
         let this = if turn.is_of(me) { self } else { self.switch(me, ThreadId(turn.word())) };
-        this.resume::<K>(me, op, site)
+        way_back::tell::<K>(this.resume::<K>(me, op, site))
     }
 }

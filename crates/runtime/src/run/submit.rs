@@ -11,7 +11,7 @@ use raddle_engine::{Engine, Memory};
 
 use super::{Phase, Run};
 use crate::port::Submit;
-use crate::{Backend, bare};
+use crate::{Backend, bare, way_back};
 
 impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
     /// What announces an operation of this kind, waits for its turn and performs it.
@@ -20,6 +20,8 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
             Self::ahead::<K>
         } else if C::GRANTS_LEASES {
             Self::with_lease::<K>
+        } else if C::DRAWS && !M::WEAK && !(K::ANY || K::ATOMIC || K::CHANNEL) {
+            Self::in_turn_and_back::<K>
         } else {
             Self::in_turn::<K>
         }
@@ -125,6 +127,25 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
             this.wait(me, turn)
         };
         this.resume::<K>(me, op, site)
+    }
+
+    /// The same, and goes [back](way_back) to the program by a jump. That pays where switches are the rule and
+    /// threads do not all come back to the same place, as those do that have one variable in common. A chooser that
+    /// is shown something makes it a call, because that is on the stack.
+    ///
+    /// # Safety
+    /// As for [`with_lease`](Run::with_lease).
+    #[inline(always)]
+    unsafe fn in_turn_and_back<K: Known>(
+        run: *const (),
+        head: u64,
+        first: u64,
+        second: u64,
+        site: Site,
+        engine: *mut (),
+    ) -> Effect {
+        // SAFETY: promised by the caller.
+        way_back::tell::<K>(unsafe { Self::in_turn::<K>(run, head, first, second, site, engine) })
     }
 
     /// It is the turn of `me`, the calling thread, to perform what it announced, or the run is over.
