@@ -4,31 +4,21 @@
 //! thread. A jump it expects to go where that jump went before. Each kind of operation has one of its own:
 //! what came before a jump tells them apart too, but not in every build.
 
-use raddle_core::Effect;
-use raddle_engine::known::Known;
+pub(crate) use ways::tell;
 
-/// Tells the program what came of an operation of this kind, after a switch. To be the last thing that is done,
-/// so that it ends the function by a jump.
-#[inline(always)]
-pub(crate) fn tell<K: Known>(effect: Effect) -> Effect {
-    #[cfg(all(target_os = "linux", target_arch = "x86_64", not(debug_assertions), not(miri)))]
-    return jumps::tell::<K>(effect);
-    // Where nothing is optimised, it would be a call that comes back.
-    #[cfg(not(all(
-        target_os = "linux",
-        target_arch = "x86_64",
-        not(debug_assertions),
-        not(miri)
-    )))]
-    effect
-}
-
-#[cfg(all(target_os = "linux", target_arch = "x86_64", not(debug_assertions), not(miri)))]
-mod jumps {
+// Where nothing is optimised, a jump would be a call that comes back. Tests are to see it all the same.
+#[cfg(all(
+    target_os = "linux",
+    target_arch = "x86_64",
+    any(not(debug_assertions), test),
+    not(miri)
+))]
+mod ways {
     use std::arch::global_asm;
     use std::mem::{MaybeUninit, transmute};
 
-    use super::{Effect, Known};
+    use raddle_core::Effect;
+    use raddle_engine::known::Known;
 
     /// An effect as it goes through registers.
     #[derive(Copy, Clone)]
@@ -66,8 +56,10 @@ mod jumps {
         raddle_back_from_receive
     }
 
+    /// Tells the program what came of an operation of this kind, after a switch. To be the last thing that is done,
+    /// so that it ends the function by a jump.
     #[inline(always)]
-    pub(super) fn tell<K: Known>(effect: Effect) -> Effect {
+    pub(crate) fn tell<K: Known>(effect: Effect) -> Effect {
         let way = if K::LOCK {
             raddle_back_from_lock
         } else if K::UNLOCK {
@@ -94,15 +86,33 @@ mod jumps {
     }
 }
 
+#[cfg(not(all(
+    target_os = "linux",
+    target_arch = "x86_64",
+    any(not(debug_assertions), test),
+    not(miri)
+)))]
+mod ways {
+    use raddle_core::Effect;
+    use raddle_engine::known::Known;
+
+    /// Tells the program what came of an operation.
+    #[inline(always)]
+    pub(crate) fn tell<K: Known>(effect: Effect) -> Effect {
+        effect
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use raddle_core::Effect;
     use raddle_engine::known::{
-        ConsumeOp, EnqueueOp, JoinOp, LockOp, NotifyOp, PostOp, ReceiveOp, SendOp, UnlockOp,
+        ConsumeOp, EnqueueOp, JoinOp, Known, LockOp, NotifyOp, PostOp, ReceiveOp, SendOp, UnlockOp,
     };
 
     use super::*;
 
-    /// A function that has something to do after it came back. Jumps are made in optimised builds only.
+    /// A function that has something to do after it came back.
     #[inline(never)]
     fn tells_truly<K: Known>(effects: &[Effect]) -> bool {
         #[inline(never)]

@@ -18,43 +18,59 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         run: *const (),
         head: u64,
         _first: u64,
-        _second: u64,
-        site: Site,
         engine: *mut (),
+        site: Site,
+        _second: u64,
     ) -> Effect {
         // SAFETY: promised by the caller.
         let this: &Self = unsafe { bare::follow(run.cast()) };
         let engine: *mut Engine<M, C> = engine.cast();
-        let me = this.me();
-        let mut turn = Turn::END;
-        if matches!(this.phase(), Phase::Running) {
-            // SAFETY: as for `with_engine`.
-            turn = unsafe { bare::follow_mut(engine) }
-                .choose_ahead::<K>(me, &Op::from_words(head, 0, 0));
+        let (me, op) = (this.me(), Op::from_words(head, 0, 0));
+        // SAFETY: as for `with_engine`.
+        let chooser = unsafe { bare::follow_mut(engine) };
+        // All ways end in a call, and so by a jump: it would otherwise return after a switch.
+        if Self::is_in_doubt::<K>() && !chooser.has_little_choice() {
+            let turn = this.choose_ahead::<K>(chooser, me, &op);
+            return this.submit_chosen::<K>(head, turn, engine, site);
         }
-        // Two calls, and both end this function by a jump: it would otherwise return after a switch.
+        let turn = this.choose_ahead::<K>(chooser, me, &op);
         if turn.is_of(me) {
-            this.submit_own::<K>(engine, head, site, turn)
+            this.submit_own::<K>(head, turn, engine, site)
         } else {
-            this.submit_chosen::<K>(engine, head, site, turn)
+            this.submit_chosen::<K>(head, turn, engine, site)
         }
+    }
+
+    /// Whose turn it is, or the end if that cannot be told before the operation is announced.
+    #[inline(always)]
+    fn choose_ahead<K: Known>(&self, engine: &mut Engine<M, C>, me: ThreadId, op: &Op) -> Turn {
+        if matches!(self.phase(), Phase::Running) {
+            engine.choose_ahead::<K>(me, op)
+        } else {
+            Turn::END
+        }
+    }
+
+    /// Whether it may well be anybody's turn, so that a switch to oneself is better than a branch.
+    const fn is_in_doubt<K: Known>() -> bool {
+        Self::SWITCHES_IN_DOUBT && (K::POST || K::RECEIVE)
     }
 
     /// Performs an operation that was not announced, because it was chosen before that it is the caller's turn.
     #[inline(never)]
     fn submit_own<K: Known>(
         &self,
-        engine: *mut Engine<M, C>,
         head: u64,
-        site: Site,
         turn: Turn,
+        engine: *mut Engine<M, C>,
+        site: Site,
     ) -> Effect {
         let op = Op::from_words(head, 0, 0);
         // SAFETY: as for `with_engine`.
         let own = unsafe { bare::follow_mut(engine) };
         match own.perform_unannounced::<K>(ThreadId(turn.word()), &op, site) {
             Some(effect) => effect,
-            None => self.submit_chosen::<K>(engine, head, site, turn),
+            None => self.submit_chosen::<K>(head, turn, engine, site),
         }
     }
 
@@ -62,10 +78,10 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
     #[inline(never)]
     fn submit_chosen<K: Known>(
         &self,
-        engine: *mut Engine<M, C>,
         head: u64,
-        site: Site,
         turn: Turn,
+        engine: *mut Engine<M, C>,
+        site: Site,
     ) -> Effect {
         if matches!(turn, Turn::END) {
             // SAFETY: as for `with_engine`.
@@ -73,14 +89,15 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
             let run: *const Self = self;
             // SAFETY: both are of this run.
             return unsafe {
-                Self::without_lease::<K>(run.cast(), head, 0, 0, site, engine.cast())
+                Self::without_lease::<K>(run.cast(), head, 0, engine.cast(), site, 0)
             };
         }
         let me = self.me();
         let op = Op::from_words(head, 0, 0);
         // SAFETY: as above.
         unsafe { bare::follow_mut(engine) }.announce::<K>(me, &op, site);
-        let this = if turn.is_of(me) { self } else { self.switch(me, ThreadId(turn.word())) };
+        let is_own = !Self::is_in_doubt::<K>() && turn.is_of(me);
+        let this = if is_own { self } else { self.switch(me, ThreadId(turn.word())) };
         way_back::tell::<K>(this.resume::<K>(me, op, site))
     }
 }

@@ -35,10 +35,10 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         let engine = self.engine.cast();
         if C::GRANTS_LEASES {
             // SAFETY: both are of this run.
-            return unsafe { Self::with_lease::<K>(run.cast(), head, first, second, site, engine) };
+            return unsafe { Self::with_lease::<K>(run.cast(), head, first, engine, site, second) };
         }
         // SAFETY: likewise.
-        unsafe { Self::in_turn::<K>(run.cast(), head, first, second, site, engine) }
+        unsafe { Self::in_turn::<K>(run.cast(), head, first, engine, site, second) }
     }
 
     /// Performs the operation at once if the calling thread has a lease that allows it.
@@ -50,9 +50,9 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         run: *const (),
         head: u64,
         first: u64,
-        second: u64,
-        site: Site,
         engine: *mut (),
+        site: Site,
+        second: u64,
     ) -> Effect {
         // SAFETY: promised by the caller.
         let this: &Self = unsafe { bare::follow(run.cast()) };
@@ -66,7 +66,7 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
             return effect;
         }
         // SAFETY: promised by the caller.
-        unsafe { Self::without_lease::<K>(run, head, first, second, site, engine) }
+        unsafe { Self::without_lease::<K>(run, head, first, engine, site, second) }
     }
 
     /// Apart from the path with a lease, which then needs few registers and saves none.
@@ -78,12 +78,12 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         run: *const (),
         head: u64,
         first: u64,
-        second: u64,
-        site: Site,
         engine: *mut (),
+        site: Site,
+        second: u64,
     ) -> Effect {
         // SAFETY: promised by the caller.
-        unsafe { Self::in_turn::<K>(run, head, first, second, site, engine) }
+        unsafe { Self::in_turn::<K>(run, head, first, engine, site, second) }
     }
 
     /// Waits for the turn of the calling thread, and performs the operation.
@@ -95,9 +95,9 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         run: *const (),
         head: u64,
         first: u64,
-        second: u64,
-        site: Site,
         engine: *mut (),
+        site: Site,
+        second: u64,
     ) -> Effect {
         // SAFETY: promised by the caller.
         let this: &Self = unsafe { bare::follow(run.cast()) };
@@ -135,17 +135,17 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
     ///
     /// # Safety
     /// As for [`with_lease`](Run::with_lease).
-    #[inline(always)]
+    #[inline(never)]
     unsafe fn in_turn_and_back<K: Known>(
         run: *const (),
         head: u64,
         first: u64,
-        second: u64,
-        site: Site,
         engine: *mut (),
+        site: Site,
+        second: u64,
     ) -> Effect {
         // SAFETY: promised by the caller.
-        way_back::tell::<K>(unsafe { Self::in_turn::<K>(run, head, first, second, site, engine) })
+        way_back::tell::<K>(unsafe { Self::in_turn::<K>(run, head, first, engine, site, second) })
     }
 
     /// It is the turn of `me`, the calling thread, to perform what it announced, or the run is over.
