@@ -1,10 +1,10 @@
 //! The way back to the program after a switch: by a jump, and not by a return.
 //!
 //! The processor expects a return to go where the latest call came from, which after a switch is another
-//! thread. A jump it expects to go where that jump went before. Each kind of operation has one of its own:
-//! what came before a jump tells them apart too, but not in every build.
+//! thread. A jump it expects to go where that jump went before. Each kind of operation has one of its own: one
+//! for all is foreseen a little worse.
 
-pub(crate) use ways::tell;
+pub(crate) use ways::{PAYS, tell};
 
 // Where nothing is optimised, a jump would be a call that comes back. Tests are to see it all the same.
 #[cfg(all(
@@ -19,6 +19,9 @@ mod ways {
 
     use raddle_core::Effect;
     use raddle_engine::known::Known;
+
+    /// Whether it is worth the way.
+    pub(crate) const PAYS: bool = true;
 
     /// An effect as it goes through registers.
     #[derive(Copy, Clone)]
@@ -95,6 +98,9 @@ mod ways {
 mod ways {
     use raddle_core::Effect;
     use raddle_engine::known::Known;
+
+    /// Whether it is worth the way.
+    pub(crate) const PAYS: bool = false;
 
     /// Tells the program what came of an operation.
     #[inline(always)]

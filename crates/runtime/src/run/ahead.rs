@@ -25,29 +25,27 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         // SAFETY: promised by the caller.
         let this: &Self = unsafe { bare::follow(run.cast()) };
         let engine: *mut Engine<M, C> = engine.cast();
-        let (me, op) = (this.me(), Op::from_words(head, 0, 0));
-        // SAFETY: as for `with_engine`.
-        let chooser = unsafe { bare::follow_mut(engine) };
+        let me = this.me();
+        let is_running = matches!(this.phase(), Phase::Running);
         // All ways end in a call, and so by a jump: it would otherwise return after a switch.
-        if Self::is_in_doubt::<K>() && !chooser.has_little_choice() {
-            let turn = this.choose_ahead::<K>(chooser, me, &op);
-            return this.submit_chosen::<K>(head, turn, engine, site);
+        if const { Self::is_in_doubt::<K>() } && is_running {
+            // SAFETY: as for `with_engine`.
+            let chooser = unsafe { bare::follow_mut(engine) };
+            if !chooser.has_little_choice() {
+                let turn = chooser.choose_ahead::<K>(me, &Op::from_words(head, 0, 0));
+                return this.submit_chosen::<K>(head, turn, engine, site);
+            }
         }
-        let turn = this.choose_ahead::<K>(chooser, me, &op);
+        let mut turn = Turn::END;
+        if is_running {
+            // SAFETY: likewise.
+            turn = unsafe { bare::follow_mut(engine) }
+                .choose_ahead::<K>(me, &Op::from_words(head, 0, 0));
+        }
         if turn.is_of(me) {
             this.submit_own::<K>(head, turn, engine, site)
         } else {
             this.submit_chosen::<K>(head, turn, engine, site)
-        }
-    }
-
-    /// Whose turn it is, or the end if that cannot be told before the operation is announced.
-    #[inline(always)]
-    fn choose_ahead<K: Known>(&self, engine: &mut Engine<M, C>, me: ThreadId, op: &Op) -> Turn {
-        if matches!(self.phase(), Phase::Running) {
-            engine.choose_ahead::<K>(me, op)
-        } else {
-            Turn::END
         }
     }
 
@@ -96,8 +94,11 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         let op = Op::from_words(head, 0, 0);
         // SAFETY: as above.
         unsafe { bare::follow_mut(engine) }.announce::<K>(me, &op, site);
-        let is_own = !Self::is_in_doubt::<K>() && turn.is_of(me);
+        let is_own = !const { Self::is_in_doubt::<K>() } && turn.is_of(me);
         let this = if is_own { self } else { self.switch(me, ThreadId(turn.word())) };
+        if !way_back::PAYS {
+            return this.resume::<K>(me, op, site);
+        }
         way_back::tell::<K>(this.resume::<K>(me, op, site))
     }
 }

@@ -20,7 +20,7 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
             Self::ahead::<K>
         } else if C::GRANTS_LEASES {
             Self::with_lease::<K>
-        } else if C::DRAWS && !M::WEAK && !(K::ANY || K::ATOMIC || K::CHANNEL) {
+        } else if way_back::PAYS && C::DRAWS && !M::WEAK && !(K::ANY || K::ATOMIC || K::CHANNEL) {
             Self::in_turn_and_back::<K>
         } else {
             Self::in_turn::<K>
