@@ -104,6 +104,7 @@ mod ways {
 
     /// Tells the program what came of an operation.
     #[inline(always)]
+    #[expect(clippy::extra_unused_type_parameters, reason = "as above")]
     pub(crate) fn tell<K: Known>(effect: Effect) -> Effect {
         effect
     }
