@@ -27,6 +27,7 @@ mod runtime;
 mod stack;
 mod statics;
 mod watchdog;
+mod way_back;
 
 pub use backend::Backend;
 pub use body::{Body, Fate};

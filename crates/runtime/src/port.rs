@@ -543,7 +543,7 @@ impl Port {
         let submit = bare::get(&self.entries).submit[kind as usize];
         let engine = bare::get(&self.engine);
         // SAFETY: all were set together by `connect`, for a run that has not ended.
-        unsafe { submit(run, op.head_on(object), op.first(), op.second(), site, engine) }
+        unsafe { submit(run, op.head_on(object), op.first(), engine, site, op.second()) }
     }
 
     #[inline(always)]

@@ -39,6 +39,12 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.enabled.count <= 1
     }
 
+    /// Whether at most two threads can go on.
+    #[inline(always)]
+    pub fn has_little_choice(&self) -> bool {
+        self.enabled.count <= 2
+    }
+
     /// Asks the plan who goes next.
     #[inline(always)]
     fn question(&mut self) -> Turn {

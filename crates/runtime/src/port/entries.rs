@@ -11,8 +11,11 @@ use crate::Body;
 /// How the body of a thread ended.
 pub(crate) type Caught = Result<(), Box<dyn Any + Send>>;
 
-/// An operation in words, where it is announced, and the engine of the run.
-pub(crate) type Submit = unsafe fn(*const (), u64, u64, u64, Site, *mut ()) -> Effect;
+/// The run, two words of an operation, the engine of the run, where it is announced, and the third word.
+///
+/// In this order, for operations without operands: the registers that are free then are those that numbers are
+/// drawn with, and the others stay where they are until the operation is announced.
+pub(crate) type Submit = unsafe fn(*const (), u64, u64, *mut (), Site, u64) -> Effect;
 
 /// What a run offers, without its types.
 #[derive(Copy, Clone)]

@@ -96,13 +96,13 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         run: *const (),
         head: u64,
         first: u64,
-        second: u64,
-        site: Site,
         engine: *mut (),
+        site: Site,
+        second: u64,
     ) -> Effect {
         // SAFETY: promised by the caller.
         let effect =
-            unsafe { (Self::ENTRIES.submit[KIND])(run, head, first, second, site, engine) };
+            unsafe { (Self::ENTRIES.submit[KIND])(run, head, first, engine, site, second) };
         // SAFETY: likewise.
         unsafe { Self::go_on(run) };
         effect

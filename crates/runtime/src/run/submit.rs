@@ -11,7 +11,7 @@ use raddle_engine::{Engine, Memory};
 
 use super::{Phase, Run};
 use crate::port::Submit;
-use crate::{Backend, bare};
+use crate::{Backend, bare, way_back};
 
 impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
     /// What announces an operation of this kind, waits for its turn and performs it.
@@ -20,6 +20,8 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
             Self::ahead::<K>
         } else if C::GRANTS_LEASES {
             Self::with_lease::<K>
+        } else if way_back::PAYS && C::DRAWS && !M::WEAK && !(K::ANY || K::ATOMIC || K::CHANNEL) {
+            Self::in_turn_and_back::<K>
         } else {
             Self::in_turn::<K>
         }
@@ -33,10 +35,10 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         let engine = self.engine.cast();
         if C::GRANTS_LEASES {
             // SAFETY: both are of this run.
-            return unsafe { Self::with_lease::<K>(run.cast(), head, first, second, site, engine) };
+            return unsafe { Self::with_lease::<K>(run.cast(), head, first, engine, site, second) };
         }
         // SAFETY: likewise.
-        unsafe { Self::in_turn::<K>(run.cast(), head, first, second, site, engine) }
+        unsafe { Self::in_turn::<K>(run.cast(), head, first, engine, site, second) }
     }
 
     /// Performs the operation at once if the calling thread has a lease that allows it.
@@ -48,9 +50,9 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         run: *const (),
         head: u64,
         first: u64,
-        second: u64,
-        site: Site,
         engine: *mut (),
+        site: Site,
+        second: u64,
     ) -> Effect {
         // SAFETY: promised by the caller.
         let this: &Self = unsafe { bare::follow(run.cast()) };
@@ -64,7 +66,7 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
             return effect;
         }
         // SAFETY: promised by the caller.
-        unsafe { Self::without_lease::<K>(run, head, first, second, site, engine) }
+        unsafe { Self::without_lease::<K>(run, head, first, engine, site, second) }
     }
 
     /// Apart from the path with a lease, which then needs few registers and saves none.
@@ -76,12 +78,12 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         run: *const (),
         head: u64,
         first: u64,
-        second: u64,
-        site: Site,
         engine: *mut (),
+        site: Site,
+        second: u64,
     ) -> Effect {
         // SAFETY: promised by the caller.
-        unsafe { Self::in_turn::<K>(run, head, first, second, site, engine) }
+        unsafe { Self::in_turn::<K>(run, head, first, engine, site, second) }
     }
 
     /// Waits for the turn of the calling thread, and performs the operation.
@@ -93,9 +95,9 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         run: *const (),
         head: u64,
         first: u64,
-        second: u64,
-        site: Site,
         engine: *mut (),
+        site: Site,
+        second: u64,
     ) -> Effect {
         // SAFETY: promised by the caller.
         let this: &Self = unsafe { bare::follow(run.cast()) };
@@ -125,6 +127,25 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
             this.wait(me, turn)
         };
         this.resume::<K>(me, op, site)
+    }
+
+    /// The same, and goes [back](way_back) to the program by a jump. That pays where switches are the rule and
+    /// threads do not all come back to the same place, as those do that have one variable in common. A chooser that
+    /// is shown something makes it a call, because that is on the stack.
+    ///
+    /// # Safety
+    /// As for [`with_lease`](Run::with_lease).
+    #[inline(never)]
+    unsafe fn in_turn_and_back<K: Known>(
+        run: *const (),
+        head: u64,
+        first: u64,
+        engine: *mut (),
+        site: Site,
+        second: u64,
+    ) -> Effect {
+        // SAFETY: promised by the caller.
+        way_back::tell::<K>(unsafe { Self::in_turn::<K>(run, head, first, engine, site, second) })
     }
 
     /// It is the turn of `me`, the calling thread, to perform what it announced, or the run is over.
