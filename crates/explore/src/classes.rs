@@ -53,6 +53,10 @@ impl Classes {
     /// Adds a fingerprint.
     #[inline]
     pub fn insert(&mut self, fingerprint: u64) {
+        let (well_known, place) = (&*self.well_known, place_of(fingerprint));
+        if place < well_known.len() && well_known[place] == fingerprint {
+            return;
+        }
         if self.last == Some(fingerprint) {
             self.last_again = true;
         } else {
@@ -115,10 +119,6 @@ impl Classes {
     /// Keeps one that was added once, or several times, if it is one of those kept.
     #[inline]
     fn keep(&mut self, fingerprint: u64, again: bool) {
-        let (well_known, place) = (&*self.well_known, place_of(fingerprint));
-        if place < well_known.len() && well_known[place] == fingerprint {
-            return;
-        }
         if !self.keeps(fingerprint) {
             return;
         }
