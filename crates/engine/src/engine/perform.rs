@@ -82,8 +82,10 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         let mut effect = if K::ATOMIC || K::ANY && op.is_atomic() {
             self.memory.access::<K>(&mut slot.location, id, op, source)
         } else {
-            if ANNOUNCED && K::BLOCKS && K::may_block(op) {
-                is_linked = !K::MAY_NEVER_WAIT || slot.object.may_disable::<K>(op);
+            // Those who waited for the end of a thread are not looked for again.
+            if ANNOUNCED && K::BLOCKS && !K::LIFE && K::may_block(op) {
+                is_linked = !K::MAY_NEVER_WAIT
+                    || !(K::ANY && op.is_thread()) && slot.object.may_disable::<K>(op);
             }
             let is_usual = !ANNOUNCED && K::AHEAD;
             let effect = if is_usual {
@@ -109,7 +111,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         }
         self.trace.events.add(id, op, effect, site);
         let name = thread.name.advance();
-        if K::BLOCKS && is_linked {
+        if K::BLOCKS && !K::LIFE && is_linked {
             let links = &mut *self.links;
             let Link { next, previous, .. } = links[by.index() + 1];
             links[previous as usize].next = next;
