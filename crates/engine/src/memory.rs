@@ -47,6 +47,17 @@ pub trait Memory {
         source: Option<EventId>,
     ) -> Effect;
 
+    /// The same for a model in which it is always the newest.
+    #[inline(always)]
+    fn access_newest<K: Known>(
+        &mut self,
+        location: &mut Self::Location,
+        by: EventId,
+        op: &Op,
+    ) -> Effect {
+        self.access::<K>(location, by, op, None)
+    }
+
     /// What the access just performed, an event with this name, adds to the fingerprint.
     fn hash(&mut self, name: u64) -> u64;
 
@@ -82,10 +93,15 @@ impl Memory for Sc {
     fn access<K: Known>(
         &mut self,
         location: &mut u64,
-        _by: EventId,
+        by: EventId,
         op: &Op,
         _source: Option<EventId>,
     ) -> Effect {
+        self.access_newest::<K>(location, by, op)
+    }
+
+    #[inline(always)]
+    fn access_newest<K: Known>(&mut self, location: &mut u64, _by: EventId, op: &Op) -> Effect {
         if K::ADDS {
             let old = *location;
             *location = op.add_to_atomic(old);

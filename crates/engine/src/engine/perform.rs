@@ -11,6 +11,18 @@ use crate::known::{Known, LifeOp};
 use crate::object::{Object, wrong_object};
 use crate::objects::Life;
 
+/// What few operations are told, by reference: two words that are nothing would be copied for each of the others.
+struct Told {
+    /// The store to read or to stand behind, if there was a choice.
+    source: Option<EventId>,
+    /// The effect, if the object does not know it.
+    effect: Option<Effect>,
+}
+
+impl Told {
+    const NOTHING: Told = Told { source: None, effect: None };
+}
+
 impl<M: Memory, C: Chooser> Engine<M, C> {
     /// Performs what `by`, whose turn it is, announced; spawns are [`start`](Engine::start)ed and
     /// exits [`exit`](Engine::exit). `None` if the run ended instead.
@@ -26,7 +38,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         if M::WEAK && op.is_atomic() {
             source = self.choose_source(by, op, site)?;
         }
-        Some(self.perform_on_object::<K, true>(by, &op, site, source, None))
+        Some(self.perform_on_object::<K, true>(by, &op, site, &Told { source, effect: None }))
     }
 
     /// As [`perform`](Engine::perform), for kinds of operations and a memory model that do not ask anything
@@ -50,27 +62,25 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
                 None => self.perform_unusual::<K>(by, op.head(), site),
             };
         }
-        self.perform_on_object::<K, true>(by, op, site, None, None)
+        self.perform_on_object::<K, true>(by, op, site, &Told::NOTHING)
     }
 
     /// Apart from the usual, which then needs few registers.
     #[cold]
     #[inline(never)]
     fn perform_unusual<K: Known>(&mut self, by: ThreadId, head: u64, site: Site) -> Effect {
-        self.perform_on_object::<K, true>(by, &Op::from_words(head, 0, 0), site, None, None)
+        self.perform_on_object::<K, true>(by, &Op::from_words(head, 0, 0), site, &Told::NOTHING)
     }
 
     /// Performs an operation on an object and writes it down. `ANNOUNCED` if it was, and may stand among the
-    /// object's waiters; otherwise it was found to need nothing that is left out then. `told` is its effect
-    /// where the object does not know it.
+    /// object's waiters; otherwise it was found to need nothing that is left out then.
     #[inline(always)]
     fn perform_on_object<K: Known, const ANNOUNCED: bool>(
         &mut self,
         by: ThreadId,
         op: &Op,
         site: Site,
-        source: Option<EventId>,
-        told: Option<Effect>,
+        told: &Told,
     ) -> Effect {
         let object = op.object();
         let slot = &mut self.objects[object.index()];
@@ -80,7 +90,11 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         let mut is_linked = false;
         let mut concerns_waiters = false;
         let mut effect = if K::ATOMIC || K::ANY && op.is_atomic() {
-            self.memory.access::<K>(&mut slot.location, id, op, source)
+            if M::WEAK {
+                self.memory.access::<K>(&mut slot.location, id, op, told.source)
+            } else {
+                self.memory.access_newest::<K>(&mut slot.location, id, op)
+            }
         } else {
             // Those who waited for the end of a thread are not looked for again.
             if ANNOUNCED && K::BLOCKS && !K::LIFE && K::may_block(op) {
@@ -98,7 +112,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             effect
         };
         if K::LIFE {
-            if let Some(told) = told {
+            if let Some(told) = told.effect {
                 effect = told;
             }
         }
@@ -201,8 +215,8 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     pub fn start_child(&mut self, creator: ThreadId, child: ThreadId, life: ObjectId, site: Site) {
         let op = Op::SPAWN.on(life);
         // The life of a thread does not know whose it is; the trace should tell.
-        let told = Some(Effect::Value(u64::from(child.0)));
-        self.perform_on_object::<LifeOp, true>(creator, &op, site, None, told);
+        let told = Told { source: None, effect: Some(Effect::Value(u64::from(child.0))) };
+        self.perform_on_object::<LifeOp, true>(creator, &op, site, &told);
         self.creator = creator.0;
         let time = if self.time_moved { self.time(creator) } else { 0 };
         self.admit(child, life, time);
@@ -223,7 +237,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     fn exit_among_others(&mut self, by: ThreadId) -> Turn {
         let life = self.threads[by.index()].life;
         let op = Op::EXIT.on(life);
-        self.perform_on_object::<LifeOp, true>(by, &op, Site::UNKNOWN, None, None);
+        self.perform_on_object::<LifeOp, true>(by, &op, Site::UNKNOWN, &Told::NOTHING);
         self.disable(by);
         self.alive -= 1;
         self.threads[by.index()].next_ended = core::mem::replace(&mut self.ended, by.0);
@@ -314,7 +328,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             }
         }
         self.lease.ready -= 1;
-        Some(self.perform_on_object::<K, false>(by, &op, site, None, None))
+        Some(self.perform_on_object::<K, false>(by, &op, site, &Told::NOTHING))
     }
 
     /// Performs what `by`, whose turn it is, has not announced because it was [chosen](Engine::choose_ahead)
@@ -333,7 +347,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         if !is_usual || self.trace.events.is_full() {
             return None;
         }
-        Some(self.perform_on_object::<K, false>(by, op, site, None, None))
+        Some(self.perform_on_object::<K, false>(by, op, site, &Told::NOTHING))
     }
 
     /// Time goes from an object's last Update to whoever touches it next.

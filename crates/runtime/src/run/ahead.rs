@@ -81,6 +81,6 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         // SAFETY: as above.
         unsafe { bare::follow_mut(engine) }.announce::<K>(me, &op, site);
         let this = if turn.is_of(me) { self } else { self.switch(me, ThreadId(turn.word())) };
-        this.resume::<K>(me, op, site)
+        this.resume::<K>(me, &op, site)
     }
 }

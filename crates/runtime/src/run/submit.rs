@@ -101,7 +101,7 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         let this: &Self = unsafe { bare::follow(run.cast()) };
         // Words that are known need not be kept over a switch.
         let op =
-            Op::from_words(head, if K::BARE { 0 } else { first }, if K::BARE { 0 } else { second });
+            if K::BARE { Op::from_words(head, 0, 0) } else { Op::from_words(head, first, second) };
         let me = this.me();
         let turn = match this.phase() {
             Phase::Running => {
@@ -124,12 +124,12 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         } else {
             this.wait(me, turn)
         };
-        this.resume::<K>(me, op, site)
+        this.resume::<K>(me, &op, site)
     }
 
     /// It is the turn of `me`, the calling thread, to perform what it announced, or the run is over.
     #[inline(always)]
-    pub(super) fn resume<K: Known>(&self, me: ThreadId, op: Op, site: Site) -> Effect {
+    pub(super) fn resume<K: Known>(&self, me: ThreadId, op: &Op, site: Site) -> Effect {
         // Not by way of the stack either; where nothing is optimised, that is the shorter way.
         let me = if cfg!(debug_assertions) { me } else { self.me() };
         if !matches!(self.phase(), Phase::Running) {
@@ -138,9 +138,9 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         // SAFETY: as for `with_engine`.
         let engine = unsafe { bare::follow_mut(self.engine) };
         if !K::ANY && !M::WEAK {
-            return engine.perform_known::<K>(me, &op, site);
+            return engine.perform_known::<K>(me, op, site);
         }
-        match engine.perform::<K>(me, op, site) {
+        match engine.perform::<K>(me, *op, site) {
             Some(effect) => effect,
             None => self.end_within(op.head(), op.first(), op.second(), site),
         }
