@@ -46,16 +46,10 @@ impl Turn {
         Turn(thread.0)
     }
 
-    /// As a word, for [`from_word`](Turn::from_word).
+    /// As a word: the number of the thread, or all ones at the end of a run.
     #[inline(always)]
-    pub fn word(self) -> u32 {
+    pub const fn word(self) -> u32 {
         self.0
-    }
-
-    /// What [`word`](Turn::word) told.
-    #[inline(always)]
-    pub fn from_word(word: u32) -> Turn {
-        Turn(word)
     }
 
     /// Whether it is the turn of `thread`.

@@ -8,7 +8,7 @@
 use std::arch::asm;
 use std::io;
 
-use crate::backend::{Baton, OWN_STACKS};
+use crate::backend::{Baton, HOST, OWN_STACKS};
 use crate::stack::{Stack, give_back};
 use crate::{Backend, bare};
 
@@ -16,10 +16,11 @@ use crate::{Backend, bare};
 pub struct Native {
     stack_size: usize,
     entry: fn() -> !,
-    /// By thread: its coroutine while that is not running, or [`Saved::NONE`] if it has none.
+    /// The host, while a coroutine runs. Then, by thread: its coroutine while that is not running, or
+    /// [`Saved::NONE`] if it has none.
     saved: Box<[Saved]>,
-    /// The host, while a coroutine runs.
-    host: Saved,
+    /// That of thread 0, right behind the host.
+    first: *mut Saved,
     stacks: Vec<Stack>,
     /// Whether thread 0 may have none, because a coroutine went from one thread to another in this run or
     /// there is none at all.
@@ -58,7 +59,7 @@ impl Backend for Native {
             stack_size,
             entry,
             saved: Box::default(),
-            host: Saved::NONE,
+            first: std::ptr::null_mut(),
             stacks: Vec::new(),
             handed_on: true,
         }
@@ -72,7 +73,7 @@ impl Backend for Native {
     #[inline(always)]
     fn is_seated(&self, thread: usize) -> bool {
         let saved = &*self.saved;
-        thread < saved.len() && !saved[thread].is_none()
+        thread + 1 < saved.len() && !saved[thread + 1].is_none()
     }
 
     fn seat(&mut self, thread: usize, ended: impl FnOnce() -> Option<usize>) -> io::Result<()> {
@@ -85,51 +86,17 @@ impl Backend for Native {
 
     #[inline(always)]
     unsafe fn enter(this: *mut Native, to: usize, baton: Baton) {
-        // SAFETY: the caller promises that `this` points to a pool nobody has a reference into.
-        let pool = unsafe { bare::follow_mut(this) };
-        // SAFETY: the caller promises that `to` has a coroutine.
-        let load = unsafe { pool.place(to) };
-        // SAFETY: `load` is what was saved of a coroutine that is not running.
-        unsafe { switch(&raw mut pool.host, load, baton) };
+        // SAFETY: promised by the caller.
+        unsafe { Native::switch(this, HOST, to, baton) };
     }
 
     #[inline(always)]
     unsafe fn switch(this: *mut Native, from: usize, to: usize, baton: Baton) -> Baton {
         // SAFETY: the caller promises that `this` points to a pool nobody has a reference into.
-        let pool = unsafe { bare::follow_mut(this) };
-        // SAFETY: the caller promises that `to` has a coroutine.
-        let load = unsafe { pool.place(to) };
-        // SAFETY: likewise, and runs on that of `from`.
-        let save = unsafe { pool.place(from) };
-        // SAFETY: if `to` is not `from` it is not running, and was saved; otherwise it is saved now.
-        unsafe { switch(save, load, baton) }
-    }
-
-    #[inline(always)]
-    unsafe fn leave(this: *mut Native, from: usize) -> Baton {
-        // SAFETY: the caller promises that `this` points to a pool nobody has a reference into.
-        let pool = unsafe { bare::follow_mut(this) };
-        // SAFETY: the caller runs on the coroutine of `from`.
-        let save = unsafe { pool.place(from) };
-        // SAFETY: the host entered a coroutine, or none would run, and was saved.
-        unsafe { switch(save, &raw const pool.host, std::ptr::null()) }
-    }
-
-    /// One switch for both: a coroutine that waits for work goes on at the same place however its last thread
-    /// ended, so that whoever starts the next one can foresee it.
-    #[inline(always)]
-    unsafe fn part(this: *mut Native, from: usize, to: Option<usize>, baton: Baton) {
-        // SAFETY: the caller promises that `this` points to a pool nobody has a reference into.
-        let pool = unsafe { bare::follow_mut(this) };
-        let load: *const Saved = match to {
-            // SAFETY: the caller promises that `to` has a coroutine.
-            Some(to) => unsafe { pool.place(to) },
-            None => &raw const pool.host,
-        };
-        // SAFETY: the caller runs on the coroutine of `from`.
-        let save = unsafe { pool.place(from) };
-        // SAFETY: as for `switch` and `leave`.
-        unsafe { switch(save, load, baton) };
+        let first = unsafe { bare::follow_mut(this) }.first;
+        // SAFETY: both have a place behind or in front of the first. If `to` is not `from` it is not running, and was
+        // saved; otherwise it is saved now.
+        unsafe { switch(first, from, to, baton) }
     }
 
     fn is_worth_keeping(&self) -> bool {
@@ -148,25 +115,12 @@ impl Drop for Native {
 }
 
 impl Native {
-    /// Where what is saved of the coroutine of `thread` is.
-    ///
-    /// # Safety
-    /// It has one.
-    #[inline(always)]
-    unsafe fn place(&mut self, thread: usize) -> *mut Saved {
-        if cfg!(debug_assertions) {
-            return &raw mut self.saved[thread];
-        }
-        // SAFETY: promised by the caller.
-        unsafe { self.saved.as_mut_ptr().add(thread) }
-    }
-
     /// The first threads to start get what coroutines there are.
     #[cold]
     fn seat_anew(&mut self) -> io::Result<()> {
-        let mut saved = std::mem::take(&mut self.saved).into_vec();
-        saved.retain(|saved| !saved.is_none());
-        self.saved = saved.into_boxed_slice();
+        let mut saved = vec![Saved::NONE];
+        saved.extend(self.saved.iter().skip(1).filter(|saved| !saved.is_none()));
+        self.keep(saved);
         self.seat(0, || None)?;
         self.handed_on = false;
         Ok(())
@@ -178,14 +132,14 @@ impl Native {
         thread: usize,
         ended: impl FnOnce() -> Option<usize>,
     ) -> io::Result<()> {
-        if self.saved.len() <= thread {
+        if self.saved.len() <= thread + 1 {
             let mut saved = std::mem::take(&mut self.saved).into_vec();
-            saved.resize(thread + 1, Saved::NONE);
-            self.saved = saved.into_boxed_slice();
+            saved.resize(thread + 2, Saved::NONE);
+            self.keep(saved);
         }
         let ended = if self.stacks.len() >= OWN_STACKS { ended() } else { None };
         if let Some(ended) = ended {
-            self.saved.swap(thread, ended);
+            self.saved.swap(thread + 1, ended + 1);
             self.handed_on = true;
             return Ok(());
         }
@@ -193,25 +147,37 @@ impl Native {
         // Stacks of equal alignment would compete for the same cache lines.
         let stagger = self.stacks.len() * 320 % 4096 / 64 * 64;
         let resume = self.entry as *const ();
-        self.saved[thread] = Saved { stack: stack.prepare(stagger), resume, rbp: 0, rbx: 0 };
+        self.saved[thread + 1] = Saved { stack: stack.prepare(stagger), resume, rbp: 0, rbx: 0 };
         self.stacks.push(stack);
         Ok(())
     }
+
+    fn keep(&mut self, saved: Vec<Saved>) {
+        self.saved = saved.into_boxed_slice();
+        self.first = self.saved.as_mut_ptr().wrapping_add(1);
+    }
 }
 
-/// Saves the running coroutine in `save` and goes on with the one in `load`, handing over `baton`. Returns
-/// with what is handed back.
+/// Saves the running coroutine as that of `from` and goes on with that of `to`, handing over `baton`. Returns with
+/// what is handed back. `first` is the place of thread 0; the host has the one before, where [`HOST`] comes out.
+///
+/// Places are worked out here, by four instructions in any build.
 ///
 /// # Safety
-/// `load` holds what this function saved and that has not been gone on with since, or a stack from
-/// [`Stack::prepare`] and a function that does not return; or it is `save`.
+/// Both have a place. That of `to` holds what this function saved and that has not been gone on with since, or a
+/// stack from [`Stack::prepare`] and a function that does not return; or it is that of `from`.
 #[inline(always)]
-unsafe fn switch(save: *mut Saved, load: *const Saved, mut baton: Baton) -> Baton {
-    // SAFETY: the caller's promise makes `load` hold a stack and an address to jump to. What comes back here
-    // finds its own stack as it left it, and in `rsi` where it was saved, which is what whoever goes on has
+unsafe fn switch(first: *mut Saved, from: usize, to: usize, mut baton: Baton) -> Baton {
+    const { assert!(size_of::<Saved>() == 1 << 5 && HOST == usize::MAX) };
+    // SAFETY: the caller's promise makes the place of `to` hold a stack and an address to jump to. What comes back
+    // here finds its own stack as it left it, and in `rsi` where it was saved, which is what whoever goes on has
     // loaded; everything but the frame pointer and `rbx` is declared clobbered.
     unsafe {
         asm!(
+            "shl rdi, 5",
+            "shl rsi, 5",
+            "add rdi, rcx",
+            "add rsi, rcx",
             "lea rax, [rip + 2f]",
             "mov [rdi], rsp",
             "mov [rdi + 8], rax",
@@ -222,9 +188,10 @@ unsafe fn switch(save: *mut Saved, load: *const Saved, mut baton: Baton) -> Bato
             "2:",
             "mov rbp, [rsi + 16]",
             "mov rbx, [rsi + 24]",
-            inlateout("rdi") save => _,
-            inlateout("rsi") load => _,
+            inlateout("rdi") from => _,
+            inlateout("rsi") to => _,
             inlateout("rdx") baton,
+            in("rcx") first,
             lateout("r12") _,
             lateout("r13") _,
             lateout("r14") _,

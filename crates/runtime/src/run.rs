@@ -6,7 +6,7 @@ use raddle_core::{Action, Chooser, Effect, ObjectId, Op, Site, ThreadId};
 use raddle_engine::known::{AnyOp, LifeOp};
 use raddle_engine::{Engine, Memory, Stuck, Turn};
 
-use crate::backend::Baton;
+use crate::backend::{Baton, HOST};
 use crate::body::HandedOver;
 use crate::port::{self, Caught, Entries, Parting, Ways};
 use crate::runtime::Options;
@@ -254,7 +254,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     #[cold]
     fn leave(&self, thread: ThreadId) {
         // SAFETY: `thread` runs on its coroutine, and no reference into the pool exists.
-        unsafe { B::leave(self.crew.backend.get(), thread.index()) };
+        unsafe { B::switch(self.crew.backend.get(), thread.index(), HOST, std::ptr::null()) };
     }
 
     /// Does as `turn` says, on the coroutine of `me`. Returns when it is the turn of `me` again, with
