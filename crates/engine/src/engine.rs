@@ -476,7 +476,9 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         pending.site = site;
         // The running thread counts as enabled until it announces something that it must wait for.
         debug_assert!(C::DRAWS || pending.enabled);
-        self.note(by);
+        if C::WATCHES_CHANGES {
+            self.note(by);
+        }
         if K::BLOCKS && K::may_block(op) {
             self.line_up::<K>(by, op);
         }

@@ -66,8 +66,8 @@ pub unsafe fn give_back_in(inside: Inside, memory: NonNull<u8>) {
     let kept = &inside.blocks().0;
     let block = memory.as_ptr().cast::<Next>();
     // SAFETY: all that fits has room and alignment for a pointer, and is ours.
-    *unsafe { bare::follow_mut(block) } = Next(bare::get(kept));
-    bare::set(kept, block);
+    *unsafe { bare::follow_mut!(block as Next) } = Next(bare::get!(kept: *mut Next));
+    bare::set!(*kept: *mut Next = block);
 }
 
 /// Whether memory of this layout comes from kept blocks.
@@ -91,12 +91,12 @@ impl Blocks {
 
     #[inline(always)]
     fn take(&self) -> NonNull<u8> {
-        let block = bare::get(&self.0);
+        let block = bare::get!(self.0: *mut Next);
         if block as usize == 0 {
             return fresh(BLOCK);
         }
         // SAFETY: blocks that are kept hold a pointer, see `give_back`.
-        bare::set(&self.0, unsafe { bare::follow(block) }.0);
+        bare::set!(self.0: *mut Next = unsafe { bare::follow!(block as Next) }.0);
         // SAFETY: it is not null.
         unsafe { NonNull::new_unchecked(block.cast()) }
     }

@@ -93,7 +93,7 @@ impl Backend for Native {
     #[inline(always)]
     unsafe fn switch(this: *mut Native, from: usize, to: usize, baton: Baton) -> Baton {
         // SAFETY: the caller promises that `this` points to a pool nobody has a reference into.
-        let first = unsafe { bare::follow_mut(this) }.first;
+        let first = unsafe { bare::follow_mut!(this as Native) }.first;
         // SAFETY: both have a place behind or in front of the first. If `to` is not `from` it is not running, and was
         // saved; otherwise it is saved now.
         unsafe { switch(first, from, to, baton) }

@@ -204,25 +204,26 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     fn with_engine<R>(&self, f: impl FnOnce(&mut Engine<M, C>) -> R) -> R {
         // SAFETY: `new` had the only reference for as long as this run exists, and `f` neither
         // switches nor calls back into the run, so no two of these references overlap.
-        f(unsafe { bare::follow_mut(self.engine) })
+        f(unsafe { bare::follow_mut!(self.engine as Engine<M, C>) })
     }
 
     /// Whose turn it is.
     #[inline(always)]
     fn me(&self) -> ThreadId {
-        bare::get(&self.thread)
+        bare::get!(self.thread: ThreadId)
     }
 
     #[inline(always)]
     fn phase(&self) -> Phase {
-        bare::get(&self.phase)
+        bare::get!(self.phase: Phase)
     }
 
     /// Gives `thread` a coroutine.
     #[inline(always)]
     fn seat(&self, thread: ThreadId) {
         // SAFETY: no coroutine operation is under way while a thread is being seated.
-        let backend = unsafe { bare::follow_mut(self.crew.backend.get()) };
+        let backend = self.crew.backend.get();
+        let backend = unsafe { bare::follow_mut!(backend as B) };
         if backend.is_seated(thread.index()) {
             return;
         }
@@ -244,7 +245,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     /// From the host: lets `thread` go on until the run is over, or it leaves.
     #[inline(always)]
     fn enter(&self, thread: ThreadId) {
-        bare::set(&self.thread, thread);
+        bare::set!(self.thread: ThreadId = thread);
         let this: *const Self = self;
         // SAFETY: the host is on no coroutine, and no reference into the pool exists.
         unsafe { B::enter(self.crew.backend.get(), thread.index(), this.cast()) }
@@ -272,7 +273,9 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     #[inline(always)]
     fn wait_in_doubt(&self, me: ThreadId, turn: Turn, engine: *const Engine<M, C>) -> &Self {
         // SAFETY: as for `with_engine`.
-        if Self::SWITCHES_IN_DOUBT && !unsafe { bare::follow(engine) }.has_no_choice() {
+        if Self::SWITCHES_IN_DOUBT
+            && !unsafe { bare::follow!(engine as Engine<M, C>) }.has_no_choice()
+        {
             return self.go_on_with(me, turn);
         }
         self.wait(me, turn)
@@ -292,7 +295,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     /// before and not from the stack that is switched to, so that what comes next need not wait for that.
     #[inline(always)]
     fn switch(&self, me: ThreadId, thread: ThreadId) -> &Self {
-        bare::set(&self.thread, thread);
+        bare::set!(self.thread: ThreadId = thread);
         let this: *const Self = self;
         // SAFETY: `me` runs on its coroutine, `thread` has one too, another unless the back end allows
         // otherwise, and no reference into the pool exists.
@@ -369,7 +372,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         // A first announcement, a panic that the program has caught, or one of another thread, which
         // waits in a destructor.
         let others_unwind = self.others_unwind();
-        bare::set(&self.phase, if others_unwind { Phase::Unwinding } else { Phase::Running });
+        self.phase.set(if others_unwind { Phase::Unwinding } else { Phase::Running });
         self.with_engine(|engine| engine.submit::<AnyOp>(me, op, site))
     }
 
@@ -382,13 +385,13 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         let me = self.me();
         // Not by `with_engine`: where nothing is optimised, a closure is a call.
         // SAFETY: as there.
-        let engine = unsafe { bare::follow_mut(self.engine) };
+        let engine = unsafe { bare::follow_mut!(self.engine as Engine<M, C>) };
         let (child, life) = engine.declare_child(me, site);
         self.seat(child);
         let this = if matches!(self.phase(), Phase::Running) {
             let op = Op::SPAWN.on(life);
             // SAFETY: as above.
-            let engine = unsafe { bare::follow_mut(self.engine) };
+            let engine = unsafe { bare::follow_mut!(self.engine as Engine<M, C>) };
             let turn = engine.submit_again::<LifeOp>(me, &op, site);
             self.wait_in_doubt(me, turn, self.engine)
         } else {
@@ -400,9 +403,9 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         // The child takes it at once.
         body.hand_over(&this.crew.body);
         // SAFETY: as above.
-        let engine = unsafe { bare::follow_mut(this.engine) };
+        let engine = unsafe { bare::follow_mut!(this.engine as Engine<M, C>) };
         engine.start_child(me, child, life, site);
-        bare::set(&this.phase, Phase::Starting);
+        bare::set!(this.phase: Phase = Phase::Starting);
         let this = this.switch(me, child);
         if this.phase().is_over() {
             this.refuse_spawn(life, site);
@@ -445,7 +448,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     /// between them and other work.
     fn finish(&self, result: Caught) -> Parting {
         // SAFETY: as for `with_engine`.
-        let engine = unsafe { bare::follow(self.engine) };
+        let engine = unsafe { bare::follow!(self.engine as Engine<M, C>) };
         if engine.has_one_thread()
             && matches!(self.phase(), Phase::Running)
             && matches!(result, Ok(()))
@@ -459,7 +462,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     fn finish_alone(&self) -> Parting {
         let me = self.me();
         // SAFETY: as for `with_engine`.
-        let engine = unsafe { bare::follow_mut(self.engine) };
+        let engine = unsafe { bare::follow_mut!(self.engine as Engine<M, C>) };
         if engine.end_with(me) {
             return self.part(me, Turn::END, true);
         }
@@ -477,13 +480,13 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
             return self.exit_after_end(me);
         }
         // SAFETY: as for `with_engine`.
-        let engine = unsafe { bare::follow_mut(self.engine) };
+        let engine = unsafe { bare::follow_mut!(self.engine as Engine<M, C>) };
         let turn = engine.submit_exit(me);
         if turn.is_of(me) {
             return self.exit_now(me);
         }
         if let Some(thread) = turn.thread() {
-            bare::set(&self.thread, thread);
+            bare::set!(self.thread: ThreadId = thread);
         }
         self.part(me, turn, false)
     }
@@ -495,7 +498,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         let phase = self.phase();
         if !phase.is_over() {
             let others_unwind = phase == Phase::Unwinding && self.others_unwind();
-            bare::set(&self.phase, if others_unwind { Phase::Unwinding } else { Phase::Running });
+            self.phase.set(if others_unwind { Phase::Unwinding } else { Phase::Running });
         }
         !phase.is_over()
     }
@@ -513,10 +516,10 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     #[inline(always)]
     fn exit_now(&self, me: ThreadId) -> Parting {
         // SAFETY: as for `with_engine`.
-        let engine = unsafe { bare::follow_mut(self.engine) };
+        let engine = unsafe { bare::follow_mut!(self.engine as Engine<M, C>) };
         let turn = engine.exit(me);
         if let Some(thread) = turn.thread() {
-            bare::set(&self.thread, thread);
+            bare::set!(self.thread: ThreadId = thread);
         }
         self.part(me, turn, true)
     }

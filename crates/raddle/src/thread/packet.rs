@@ -73,7 +73,8 @@ where
     };
     let whole = memory.cast::<Whole<F, T>>();
     // SAFETY: the memory is fresh and of the right layout.
-    let place = unsafe { bare::follow_mut(whole.as_ptr().cast::<MaybeUninit<Whole<F, T>>>()) };
+    let place = whole.as_ptr();
+    let place = unsafe { bare::follow_mut!(place as MaybeUninit<Whole<F, T>>) };
     *place = MaybeUninit::new(Whole {
         head: Head {
             is_left: AtomicBool::new(false),
@@ -161,12 +162,14 @@ impl<T> Packet<T> {
     #[inline(always)]
     pub(super) unsafe fn redeem(self, inside: Inside) -> Option<T> {
         // SAFETY: this side has not let go.
-        let head = unsafe { bare::follow(self.0.as_ptr()) };
+        let head = self.0.as_ptr();
+        let head = unsafe { bare::follow!(head as Head<T>) };
         let mut value = None;
-        if bare::get(&head.has_value) {
-            bare::set(&head.has_value, false);
+        if bare::get!(head.has_value: bool) {
+            bare::set!(head.has_value: bool = false);
             // SAFETY: the thread has ended: the value belongs to the handle.
-            let place = unsafe { bare::follow(head.value.get()) };
+            let place = head.value.get();
+            let place = unsafe { bare::follow!(place as MaybeUninit<T>) };
             // SAFETY: there is one, and by `has_value` there is none any more.
             value = Some(unsafe { place.assume_init_read() });
         }

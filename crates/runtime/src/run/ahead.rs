@@ -23,13 +23,13 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         engine: *mut (),
     ) -> Effect {
         // SAFETY: promised by the caller.
-        let this: &Self = unsafe { bare::follow(run.cast()) };
+        let this: &Self = unsafe { bare::follow!(run as Self) };
         let engine: *mut Engine<M, C> = engine.cast();
         let me = this.me();
         let mut turn = Turn::END;
         if matches!(this.phase(), Phase::Running) {
             // SAFETY: as for `with_engine`.
-            turn = unsafe { bare::follow_mut(engine) }
+            turn = unsafe { bare::follow_mut!(engine as Engine<M, C>) }
                 .choose_ahead::<K>(me, &Op::from_words(head, 0, 0));
         }
         // Two calls, and both end this function by a jump: it would otherwise return after a switch.
@@ -51,7 +51,7 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
     ) -> Effect {
         let op = Op::from_words(head, 0, 0);
         // SAFETY: as for `with_engine`.
-        let own = unsafe { bare::follow_mut(engine) };
+        let own = unsafe { bare::follow_mut!(engine as Engine<M, C>) };
         match own.perform_unannounced::<K>(ThreadId(turn.word()), &op, site) {
             Some(effect) => effect,
             None => self.submit_chosen::<K>(engine, head, site, turn),
@@ -69,7 +69,7 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
     ) -> Effect {
         if matches!(turn, Turn::END) {
             // SAFETY: as for `with_engine`.
-            unsafe { bare::follow_mut(engine) }.look_ahead();
+            unsafe { bare::follow_mut!(engine as Engine<M, C>) }.look_ahead();
             let run: *const Self = self;
             // SAFETY: both are of this run.
             return unsafe {
@@ -79,7 +79,7 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         let me = self.me();
         let op = Op::from_words(head, 0, 0);
         // SAFETY: as above.
-        unsafe { bare::follow_mut(engine) }.announce::<K>(me, &op, site);
+        unsafe { bare::follow_mut!(engine as Engine<M, C>) }.announce::<K>(me, &op, site);
         let this = if turn.is_of(me) { self } else { self.switch(me, ThreadId(turn.word())) };
         this.resume::<K>(me, &op, site)
     }

@@ -53,11 +53,11 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         engine: *mut (),
     ) -> Effect {
         // SAFETY: promised by the caller.
-        let this: &Self = unsafe { bare::follow(run.cast()) };
+        let this: &Self = unsafe { bare::follow!(run as Self) };
         let op = Op::from_words(head, first, second);
         // Not by `with_engine`: a closure would take the operation through memory.
         // SAFETY: as there.
-        let leased = unsafe { bare::follow_mut(engine.cast::<Engine<M, C>>()) };
+        let leased = unsafe { bare::follow_mut!(engine as Engine<M, C>) };
         if let Some(effect) = leased.perform_on_lease::<K>(this.me(), op, site) {
             // Leases end where another phase begins.
             debug_assert!(matches!(this.phase(), Phase::Running));
@@ -98,7 +98,7 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         engine: *mut (),
     ) -> Effect {
         // SAFETY: promised by the caller.
-        let this: &Self = unsafe { bare::follow(run.cast()) };
+        let this: &Self = unsafe { bare::follow!(run as Self) };
         // Words that are known need not be kept over a switch.
         let op =
             if K::BARE { Op::from_words(head, 0, 0) } else { Op::from_words(head, first, second) };
@@ -106,13 +106,13 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         let turn = match this.phase() {
             Phase::Running => {
                 // SAFETY: as for `with_engine`.
-                let engine = unsafe { bare::follow_mut(engine.cast::<Engine<M, C>>()) };
+                let engine = unsafe { bare::follow_mut!(engine as Engine<M, C>) };
                 engine.submit_again::<K>(me, &op, site)
             }
             Phase::Starting => {
-                bare::set(&this.phase, Phase::Running);
+                bare::set!(this.phase: Phase = Phase::Running);
                 // SAFETY: as above.
-                let engine = unsafe { bare::follow_mut(engine.cast::<Engine<M, C>>()) };
+                let engine = unsafe { bare::follow_mut!(engine as Engine<M, C>) };
                 engine.submit_first::<K>(me, &op, site)
             }
             Phase::Unwinding | Phase::Teardown | Phase::Discarding => {
@@ -136,7 +136,7 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
             return self.resume_specially(op.head(), op.first(), op.second(), site);
         }
         // SAFETY: as for `with_engine`.
-        let engine = unsafe { bare::follow_mut(self.engine) };
+        let engine = unsafe { bare::follow_mut!(self.engine as Engine<M, C>) };
         if !K::ANY && !M::WEAK {
             return engine.perform_known::<K>(me, op, site);
         }
