@@ -13,7 +13,7 @@ use raddle_core::{
     PauseOp, Pending, Plan, Site, ThreadId, ThreadInfo, ThreadOp, Trace,
 };
 
-use crate::known::{AnyOp, Known, LifeOp};
+use crate::known::{AnyOp, Known};
 use crate::object::Object;
 use crate::objects::Life;
 use crate::{Family, Memory};
@@ -22,6 +22,7 @@ mod decide;
 mod declare;
 mod enabled;
 mod idle;
+mod lives;
 mod perform;
 mod roster;
 
@@ -374,14 +375,6 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             return self.back_to_creator();
         }
         self.next_turn()
-    }
-
-    /// Announces that `by` is about to end. Whose turn is it? When it is that of `by`, it
-    /// [`exit`](Engine::exit)s.
-    #[inline(always)]
-    pub fn submit_exit(&mut self, by: ThreadId) -> Turn {
-        let life = self.threads[by.index()].life;
-        self.submit::<LifeOp>(by, Op::EXIT.on(life), Site::UNKNOWN)
     }
 
     /// As [`submit`](Engine::submit), for substrates that know that the thread has announced

@@ -1,26 +1,24 @@
 //! Performing operations: what changes, what is written down, who hears of it.
 
 use raddle_core::{
-    Access, Action, Chooser, Effect, Event, EventId, ObjectId, ObjectKind, Op, PauseOp, Site,
-    ThreadId, fingerprint,
+    Access, Action, Chooser, Effect, Event, EventId, ObjectId, Op, PauseOp, Site, ThreadId,
+    fingerprint,
 };
 
-use super::{Engine, Lease, Link, NO_WAITER, News, Turn};
+use super::{Engine, Link, NO_WAITER, News};
 use crate::Memory;
-use crate::known::{Known, LifeOp};
-use crate::object::{Object, wrong_object};
-use crate::objects::Life;
+use crate::known::Known;
 
 /// What few operations are told, by reference: two words that are nothing would be copied for each of the others.
-struct Told {
+pub(super) struct Told {
     /// The store to read or to stand behind, if there was a choice.
-    source: Option<EventId>,
+    pub(super) source: Option<EventId>,
     /// The effect, if the object does not know it.
-    effect: Option<Effect>,
+    pub(super) effect: Option<Effect>,
 }
 
 impl Told {
-    const NOTHING: Told = Told { source: None, effect: None };
+    pub(super) const NOTHING: Told = Told { source: None, effect: None };
 }
 
 impl<M: Memory, C: Chooser> Engine<M, C> {
@@ -75,7 +73,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     /// Performs an operation on an object and writes it down. `ANNOUNCED` if it was, and may stand among the
     /// object's waiters; otherwise it was found to need nothing that is left out then.
     #[inline(always)]
-    fn perform_on_object<K: Known, const ANNOUNCED: bool>(
+    pub(super) fn perform_on_object<K: Known, const ANNOUNCED: bool>(
         &mut self,
         by: ThreadId,
         op: &Op,
@@ -198,101 +196,6 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         let value = if let Effect::Value(value) = effect { value } else { 0 };
         self.add_to_fingerprint(fingerprint::event_alone(name, value));
         Some(effect)
-    }
-
-    /// Performs the spawn that `creator`, whose turn it is, announced. The new thread is to run up
-    /// to its first announcement.
-    pub fn start(&mut self, creator: ThreadId, life: ObjectId, site: Site) -> ThreadId {
-        let ObjectKind::Thread(child) = self.trace.objects[life.index()].kind else {
-            unreachable!("raddle invariant broken: spawn of {life:?}")
-        };
-        self.start_child(creator, child, life, site);
-        child
-    }
-
-    /// As [`start`](Engine::start), for substrates that remember whose life it is.
-    #[inline(always)]
-    pub fn start_child(&mut self, creator: ThreadId, child: ThreadId, life: ObjectId, site: Site) {
-        let op = Op::SPAWN.on(life);
-        // The life of a thread does not know whose it is; the trace should tell.
-        let told = Told { source: None, effect: Some(Effect::Value(u64::from(child.0))) };
-        self.perform_on_object::<LifeOp, true>(creator, &op, site, &told);
-        self.creator = creator.0;
-        let time = if self.time_moved { self.time(creator) } else { 0 };
-        self.admit(child, life, time);
-        self.running = child;
-    }
-
-    /// Performs the exit that `by`, whose turn it is, announced. Whose turn is it now?
-    #[inline(always)]
-    pub fn exit(&mut self, by: ThreadId) -> Turn {
-        if self.alive == 1 && self.followed >= self.plan.prefix.len() {
-            self.exit_last(by);
-            return Turn::END;
-        }
-        self.exit_among_others(by)
-    }
-
-    #[inline(always)]
-    fn exit_among_others(&mut self, by: ThreadId) -> Turn {
-        let life = self.threads[by.index()].life;
-        let op = Op::EXIT.on(life);
-        self.perform_on_object::<LifeOp, true>(by, &op, Site::UNKNOWN, &Told::NOTHING);
-        self.disable(by);
-        self.alive -= 1;
-        self.threads[by.index()].next_ended = core::mem::replace(&mut self.ended, by.0);
-        self.next_turn()
-    }
-
-    /// Whether no more than one thread is alive.
-    #[inline(always)]
-    pub fn has_one_thread(&self) -> bool {
-        self.alive == 1
-    }
-
-    /// Announces and performs the exit of `by` in one go, if it is the last thread and nothing stands in the
-    /// way. Then the run is over. False if not, and nothing has happened.
-    ///
-    /// No call is left here that would come back, for which registers had to be saved.
-    #[inline(always)]
-    pub fn end_with(&mut self, by: ThreadId) -> bool {
-        let steps = self.trace.events.count();
-        if M::WEAK || !C::DRAWS || self.alive != 1 || steps >= self.attention {
-            return false;
-        }
-        if self.trace.events.is_full() {
-            return false;
-        }
-        self.exit_last(by);
-        true
-    }
-
-    /// The last thread ends, and with it the run, in the ordinary way: nobody is left to hear of it.
-    #[inline(always)]
-    fn exit_last(&mut self, by: ThreadId) {
-        // All is found before anything is written, after which it would have to be found again.
-        let thread = &mut self.threads[by.index()];
-        let pending = &mut self.pending[by.index()];
-        let slot = &mut self.objects[thread.life.index()];
-        let Object::Life(life) = &mut slot.object else { wrong_object() };
-        let id = thread.next;
-        let op = Op::EXIT.on(thread.life);
-        let name = thread.name.advance();
-        let hash = fingerprint::event_on_object(name, Access::Update, &mut slot.history);
-        self.trace.fingerprint = self.trace.fingerprint.wrapping_add(hash);
-        self.trace.events.add(id, &op, Effect::None, Site::UNKNOWN);
-        *life = Life::Ended;
-        thread.next.index += 1;
-        if !C::DRAWS {
-            pending.enabled = false;
-        }
-        self.enabled.clear();
-        if C::GRANTS_LEASES {
-            self.stale.clear();
-            self.lease = Lease::NONE;
-        }
-        self.alive = 0;
-        self.over = true;
     }
 
     /// Announces and performs in one go what `by` is about to do, if the chooser has allowed it to
