@@ -4,7 +4,9 @@
 //! look at a `Cell` or an atomic variable is a call or two. Runs do little else. Macros, because a function, also one
 //! that is inlined, stores what it is given for the debugger.
 
-use std::sync::atomic::AtomicU64;
+#[cfg(not(all(debug_assertions, target_arch = "x86_64", not(miri))))]
+use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
 /// `follow!(pointer as Type)` is `&*(pointer as *const Type)`, unchecked, and as unsafe as that.
 #[doc(hidden)]
@@ -58,6 +60,43 @@ macro_rules! __set {
 
 pub use {__follow as follow, __follow_mut as follow_mut, __get as get, __set as set};
 
+/// As `flag.load(Ordering::Acquire)`.
+#[inline(always)]
+pub fn is_set(flag: &AtomicBool) -> bool {
+    #[cfg(all(debug_assertions, target_arch = "x86_64", not(miri)))]
+    {
+        let value: u8;
+        // SAFETY: reads the flag; on this processor every load acquires.
+        unsafe {
+            std::arch::asm!(
+                "mov {value}, byte ptr [{flag}]",
+                flag = in(reg) flag,
+                value = lateout(reg_byte) value,
+                options(nostack, preserves_flags),
+            );
+        }
+        value != 0
+    }
+    #[cfg(not(all(debug_assertions, target_arch = "x86_64", not(miri))))]
+    flag.load(Ordering::Acquire)
+}
+
+/// As `flag.store(true, Ordering::Release)`.
+#[inline(always)]
+pub fn set_flag(flag: &AtomicBool) {
+    #[cfg(all(debug_assertions, target_arch = "x86_64", not(miri)))]
+    // SAFETY: writes the flag; on this processor every store releases.
+    unsafe {
+        std::arch::asm!(
+            "mov byte ptr [{flag}], 1",
+            flag = in(reg) flag,
+            options(nostack, preserves_flags),
+        );
+    }
+    #[cfg(not(all(debug_assertions, target_arch = "x86_64", not(miri))))]
+    flag.store(true, Ordering::Release)
+}
+
 /// As `variable.load(Ordering::Relaxed)`.
 #[inline(always)]
 pub fn load(variable: &AtomicU64) -> u64 {
@@ -76,5 +115,5 @@ pub fn load(variable: &AtomicU64) -> u64 {
         value
     }
     #[cfg(not(all(debug_assertions, target_arch = "x86_64", not(miri))))]
-    variable.load(std::sync::atomic::Ordering::Relaxed)
+    variable.load(Ordering::Relaxed)
 }
