@@ -1,9 +1,11 @@
 //! The beginnings and ends of threads.
 
-use raddle_core::{Access, Chooser, Effect, ObjectId, ObjectKind, Op, Site, ThreadId, fingerprint};
+use raddle_core::{
+    Access, Chooser, Effect, ObjectId, ObjectKind, Op, Site, ThreadId, Trace, fingerprint,
+};
 
 use super::perform::Told;
-use super::{Engine, Lease, NO_WAITER, Turn};
+use super::{Engine, Lease, NO_WAITER, Slot, Thread, Turn};
 use crate::Memory;
 use crate::known::LifeOp;
 use crate::object::{Object, wrong_object};
@@ -25,8 +27,16 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     pub fn start_child(&mut self, creator: ThreadId, child: ThreadId, life: ObjectId, site: Site) {
         let op = Op::SPAWN.on(life);
         // The life of a thread does not know whose it is; the trace should tell.
-        let told = Told { source: None, effect: Some(Effect::Value(u64::from(child.0))) };
-        self.perform_on_object::<LifeOp, true>(creator, &op, site, &told);
+        let effect = Effect::Value(u64::from(child.0));
+        if M::WEAK || self.time_moved {
+            let told = Told { source: None, effect: Some(effect) };
+            self.perform_on_object::<LifeOp, true>(creator, &op, site, &told);
+        } else {
+            // Nobody can wait for it yet.
+            let (thread, slot) =
+                (&mut self.threads[creator.index()], &mut self.objects[life.index()]);
+            change_life(thread, slot, &mut self.trace, Life::Running, &op, effect, site);
+        }
         self.creator = creator.0;
         let time = if self.time_moved { self.time(creator) } else { 0 };
         self.admit(child, life, time);
@@ -64,15 +74,10 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         // All is found before anything is written, after which it would have to be found again.
         let thread = &mut self.threads[by.index()];
         let slot = &mut self.objects[thread.life.index()];
-        let Object::Life(life) = &mut slot.object else { wrong_object() };
         let (links, slots) = (&mut *self.links, &mut *self.enabled.slots);
-        let id = thread.next;
-        let name = thread.name.advance();
-        let hash = fingerprint::event_on_object(name, Access::Update, &mut slot.history);
-        self.trace.fingerprint = self.trace.fingerprint.wrapping_add(hash);
-        self.trace.events.add(id, &Op::EXIT.on(thread.life), Effect::None, Site::UNKNOWN);
-        *life = Life::Ended;
-        thread.next.index += 1;
+        let op = Op::EXIT.on(thread.life);
+        let trace = &mut self.trace;
+        change_life(thread, slot, trace, Life::Ended, &op, Effect::None, Site::UNKNOWN);
         thread.next_ended = self.ended;
         self.ended = by.0;
         self.alive -= 1;
@@ -136,15 +141,9 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         let thread = &mut self.threads[by.index()];
         let pending = &mut self.pending[by.index()];
         let slot = &mut self.objects[thread.life.index()];
-        let Object::Life(life) = &mut slot.object else { wrong_object() };
-        let id = thread.next;
         let op = Op::EXIT.on(thread.life);
-        let name = thread.name.advance();
-        let hash = fingerprint::event_on_object(name, Access::Update, &mut slot.history);
-        self.trace.fingerprint = self.trace.fingerprint.wrapping_add(hash);
-        self.trace.events.add(id, &op, Effect::None, Site::UNKNOWN);
-        *life = Life::Ended;
-        thread.next.index += 1;
+        let trace = &mut self.trace;
+        change_life(thread, slot, trace, Life::Ended, &op, Effect::None, Site::UNKNOWN);
         if !C::DRAWS {
             pending.enabled = false;
         }
@@ -156,4 +155,25 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.alive = 0;
         self.over = true;
     }
+}
+
+/// Writes down the operation `op` by `thread` that changes the life of a thread, at `slot`.
+#[inline(always)]
+fn change_life<L>(
+    thread: &mut Thread,
+    slot: &mut Slot<L>,
+    trace: &mut Trace,
+    to: Life,
+    op: &Op,
+    effect: Effect,
+    site: Site,
+) {
+    let Object::Life(life) = &mut slot.object else { wrong_object() };
+    let id = thread.next;
+    let name = thread.name.advance();
+    let hash = fingerprint::event_on_object(name, Access::Update, &mut slot.history);
+    trace.fingerprint = trace.fingerprint.wrapping_add(hash);
+    trace.events.add(id, op, effect, site);
+    *life = to;
+    thread.next.index += 1;
 }
