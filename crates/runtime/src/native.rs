@@ -16,11 +16,12 @@ use crate::{Backend, bare};
 pub struct Native {
     stack_size: usize,
     entry: fn() -> !,
-    /// The host, while a coroutine runs. Then, by thread: its coroutine while that is not running, or
-    /// [`Saved::NONE`] if it has none.
+    /// By thread: its coroutine while that is not running, or [`Saved::NONE`] if it has none.
     saved: Box<[Saved]>,
-    /// That of thread 0, right behind the host.
+    /// Where they are, in every build by one load.
     first: *mut Saved,
+    /// The host, while a coroutine runs.
+    host: Saved,
     stacks: Vec<Stack>,
     /// Whether thread 0 may have none, because a coroutine went from one thread to another in this run or
     /// there is none at all.
@@ -60,6 +61,7 @@ impl Backend for Native {
             entry,
             saved: Box::default(),
             first: std::ptr::null_mut(),
+            host: Saved::NONE,
             stacks: Vec::new(),
             handed_on: true,
         }
@@ -73,7 +75,7 @@ impl Backend for Native {
     #[inline(always)]
     fn is_seated(&self, thread: usize) -> bool {
         let saved = &*self.saved;
-        thread + 1 < saved.len() && !saved[thread + 1].is_none()
+        thread < saved.len() && !saved[thread].is_none()
     }
 
     fn seat(&mut self, thread: usize, ended: impl FnOnce() -> Option<usize>) -> io::Result<()> {
@@ -86,17 +88,22 @@ impl Backend for Native {
 
     #[inline(always)]
     unsafe fn enter(this: *mut Native, to: usize, baton: Baton) {
-        // SAFETY: promised by the caller.
-        unsafe { Native::switch(this, HOST, to, baton) };
+        // SAFETY: the caller promises that `this` points to a pool nobody has a reference into.
+        let pool = unsafe { bare::follow_mut!(this as Native) };
+        let load = pool.first.wrapping_add(to);
+        // SAFETY: the caller promises that `to` has a coroutine, which is not running and was saved.
+        unsafe { switch(&raw mut pool.host, load, baton) };
     }
 
     #[inline(always)]
     unsafe fn switch(this: *mut Native, from: usize, to: usize, baton: Baton) -> Baton {
         // SAFETY: the caller promises that `this` points to a pool nobody has a reference into.
-        let first = unsafe { bare::follow_mut!(this as Native) }.first;
-        // SAFETY: both have a place behind or in front of the first. If `to` is not `from` it is not running, and was
-        // saved; otherwise it is saved now.
-        unsafe { switch(first, from, to, baton) }
+        let pool = unsafe { bare::follow_mut!(this as Native) };
+        // A branch that is foreseen, so that the host need not wait for whoever told that it is its turn.
+        let load = if to == HOST { &raw mut pool.host } else { pool.first.wrapping_add(to) };
+        // SAFETY: the caller promises that both have a coroutine and runs on that of `from`. If `to` is not `from` it is
+        // not running, and was saved; otherwise it is saved now. So was the host, or no coroutine would run.
+        unsafe { switch(pool.first.wrapping_add(from), load, baton) }
     }
 
     fn is_worth_keeping(&self) -> bool {
@@ -118,8 +125,8 @@ impl Native {
     /// The first threads to start get what coroutines there are.
     #[cold]
     fn seat_anew(&mut self) -> io::Result<()> {
-        let mut saved = vec![Saved::NONE];
-        saved.extend(self.saved.iter().skip(1).filter(|saved| !saved.is_none()));
+        let mut saved = std::mem::take(&mut self.saved).into_vec();
+        saved.retain(|saved| !saved.is_none());
         self.keep(saved);
         self.seat(0, || None)?;
         self.handed_on = false;
@@ -132,14 +139,14 @@ impl Native {
         thread: usize,
         ended: impl FnOnce() -> Option<usize>,
     ) -> io::Result<()> {
-        if self.saved.len() <= thread + 1 {
+        if self.saved.len() <= thread {
             let mut saved = std::mem::take(&mut self.saved).into_vec();
-            saved.resize(thread + 2, Saved::NONE);
+            saved.resize(thread + 1, Saved::NONE);
             self.keep(saved);
         }
         let ended = if self.stacks.len() >= OWN_STACKS { ended() } else { None };
         if let Some(ended) = ended {
-            self.saved.swap(thread + 1, ended + 1);
+            self.saved.swap(thread, ended);
             self.handed_on = true;
             return Ok(());
         }
@@ -147,37 +154,30 @@ impl Native {
         // Stacks of equal alignment would compete for the same cache lines.
         let stagger = self.stacks.len() * 320 % 4096 / 64 * 64;
         let resume = self.entry as *const ();
-        self.saved[thread + 1] = Saved { stack: stack.prepare(stagger), resume, rbp: 0, rbx: 0 };
+        self.saved[thread] = Saved { stack: stack.prepare(stagger), resume, rbp: 0, rbx: 0 };
         self.stacks.push(stack);
         Ok(())
     }
 
     fn keep(&mut self, saved: Vec<Saved>) {
         self.saved = saved.into_boxed_slice();
-        self.first = self.saved.as_mut_ptr().wrapping_add(1);
+        self.first = self.saved.as_mut_ptr();
     }
 }
 
-/// Saves the running coroutine as that of `from` and goes on with that of `to`, handing over `baton`. Returns with
-/// what is handed back. `first` is the place of thread 0; the host has the one before, where [`HOST`] comes out.
-///
-/// Places are worked out here, by four instructions in any build.
+/// Saves the running coroutine in `save` and goes on with the one in `load`, handing over `baton`. Returns
+/// with what is handed back.
 ///
 /// # Safety
-/// Both have a place. That of `to` holds what this function saved and that has not been gone on with since, or a
-/// stack from [`Stack::prepare`] and a function that does not return; or it is that of `from`.
+/// `load` holds what this function saved and that has not been gone on with since, or a stack from
+/// [`Stack::prepare`] and a function that does not return; or it is `save`.
 #[inline(always)]
-unsafe fn switch(first: *mut Saved, from: usize, to: usize, mut baton: Baton) -> Baton {
-    const { assert!(size_of::<Saved>() == 1 << 5 && HOST == usize::MAX) };
-    // SAFETY: the caller's promise makes the place of `to` hold a stack and an address to jump to. What comes back
-    // here finds its own stack as it left it, and in `rsi` where it was saved, which is what whoever goes on has
+unsafe fn switch(save: *mut Saved, load: *const Saved, mut baton: Baton) -> Baton {
+    // SAFETY: the caller's promise makes `load` hold a stack and an address to jump to. What comes back here
+    // finds its own stack as it left it, and in `rsi` where it was saved, which is what whoever goes on has
     // loaded; everything but the frame pointer and `rbx` is declared clobbered.
     unsafe {
         asm!(
-            "shl rdi, 5",
-            "shl rsi, 5",
-            "add rdi, rcx",
-            "add rsi, rcx",
             "lea rax, [rip + 2f]",
             "mov [rdi], rsp",
             "mov [rdi + 8], rax",
@@ -188,10 +188,9 @@ unsafe fn switch(first: *mut Saved, from: usize, to: usize, mut baton: Baton) ->
             "2:",
             "mov rbp, [rsi + 16]",
             "mov rbx, [rsi + 24]",
-            inlateout("rdi") from => _,
-            inlateout("rsi") to => _,
+            inlateout("rdi") save => _,
+            inlateout("rsi") load => _,
             inlateout("rdx") baton,
-            in("rcx") first,
             lateout("r12") _,
             lateout("r13") _,
             lateout("r14") _,
