@@ -51,18 +51,23 @@ impl Classes {
     }
 
     /// Adds a fingerprint.
-    #[inline]
+    #[inline(always)]
     pub fn insert(&mut self, fingerprint: u64) {
+        if matches!(self.last, Some(last) if last == fingerprint) {
+            self.last_again = true;
+            return;
+        }
         let (well_known, place) = (&*self.well_known, place_of(fingerprint));
         if place < well_known.len() && well_known[place] == fingerprint {
             return;
         }
-        if self.last == Some(fingerprint) {
-            self.last_again = true;
-        } else {
-            self.keep_last();
-            self.last = Some(fingerprint);
-        }
+        self.insert_another(fingerprint);
+    }
+
+    #[inline(never)]
+    fn insert_another(&mut self, fingerprint: u64) {
+        self.keep_last();
+        self.last = Some(fingerprint);
     }
 
     /// Adds what was added to another set, of the same limit.
