@@ -173,19 +173,20 @@ pub(crate) fn run() -> *const () {
 pub fn operate(
     kind: Kind,
     name: &Name,
-    initial: impl FnOnce() -> Option<Initial>,
+    initial: impl FnOnce() -> Option<Initial> + Copy,
     op: Op,
     site: Site,
 ) -> Option<Effect> {
     let port = port();
-    let object = match name.in_run(bare::get!(port.epoch: u64)) {
-        Some(object) => object,
-        None if port.epoch.get() == 0 => return None,
-        None => {
-            // The value of an atomic variable is the engine's, and what is there outside is never written.
-            let owns = !matches!(kind, Kind::Atomic | Kind::Add);
-            name.declare(port, owns, initial, site)
-        }
+    let known = name.in_run(bare::get!(port.epoch: u64));
+    let object = if known < name::NONE {
+        ObjectId(known as u32)
+    } else if port.epoch.get() == 0 {
+        return None;
+    } else {
+        // The value of an atomic variable is the engine's, and what is there outside is never written.
+        let owns = !matches!(kind, Kind::Atomic | Kind::Add);
+        name.declare(port, owns, initial, site)
     };
     Some(port.submit(kind, object, &op, site))
 }
@@ -200,10 +201,13 @@ pub fn act(
     site: Site,
 ) -> bool {
     let port = port();
-    let object = match name.in_run(bare::get!(port.epoch: u64)) {
-        Some(object) => object,
-        None if port.epoch.get() == 0 => return false,
-        None => name.declare(port, true, initial, site),
+    let known = name.in_run(bare::get!(port.epoch: u64));
+    let object = if known < name::NONE {
+        ObjectId(known as u32)
+    } else if port.epoch.get() == 0 {
+        return false;
+    } else {
+        name.declare(port, true, initial, site)
     };
     port.submit(kind, object, &op, site);
     true
@@ -221,10 +225,13 @@ pub fn touch(name: &Name, first: impl FnOnce(), writes: bool, site: Site) -> boo
         first();
         Some(Initial::Cell)
     };
-    let object = match name.in_run(bare::get!(port.epoch: u64)) {
-        Some(object) => object,
-        None if port.epoch.get() == 0 => return false,
-        None => name.declare(port, true, initial, site),
+    let known = name.in_run(bare::get!(port.epoch: u64));
+    let object = if known < name::NONE {
+        ObjectId(known as u32)
+    } else if port.epoch.get() == 0 {
+        return false;
+    } else {
+        name.declare(port, true, initial, site)
     };
     let is_point = match port.ways.get().plain {
         Plain::Noted => false,
@@ -283,10 +290,13 @@ pub fn call_object(
     site: Site,
 ) {
     let port = port();
-    let object = match name.in_run(bare::get!(port.epoch: u64)) {
-        Some(object) => object,
-        None if port.epoch.get() == 0 => return,
-        None => name.declare(port, true, initial, site),
+    let known = name.in_run(bare::get!(port.epoch: u64));
+    let object = if known < name::NONE {
+        ObjectId(known as u32)
+    } else if port.epoch.get() == 0 {
+        return;
+    } else {
+        name.declare(port, true, initial, site)
     };
     let (run, entries) = port.get();
     // SAFETY: both were set together by `connect`, for a run that has not ended.
