@@ -321,7 +321,8 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
             return false;
         }
         let op = Op::new(ObjectId::NONE, Action::Choose { bound: 2 });
-        let chosen = self.submit::<AnyOp>(op, site) == Effect::Value(1);
+        let [head, first, second] = op.into_words();
+        let chosen = self.submit::<AnyOp>(head, first, second, site) == Effect::Value(1);
         if chosen {
             let mut all = extras.spurious.borrow_mut();
             if all.len() <= me {

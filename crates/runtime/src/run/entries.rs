@@ -112,7 +112,7 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         fn join_entry(run, thread: ThreadId, site: Site) {
             // SAFETY: as for `with_engine`.
             let life = unsafe { bare::follow!(run.engine as Engine<M, C>) }.life(thread);
-            run.submit::<JoinOp>(Op::JOIN.on(life), site);
+            run.submit::<JoinOp>(Op::JOIN.head_on(life), 0, 0, site);
         }
         fn parker_entry(run, thread: ThreadId, site: Site) -> ObjectId {
             run.with_engine(|engine| engine.parker(thread, run.thread.get(), site))

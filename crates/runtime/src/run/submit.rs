@@ -27,16 +27,21 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
 
     /// The same for the run itself.
     #[inline(always)]
-    pub(super) fn submit<K: Known>(&self, op: Op, site: Site) -> Effect {
-        let run: *const Self = self;
-        let [head, first, second] = op.into_words();
-        let engine = self.engine.cast();
+    pub(super) fn submit<K: Known>(
+        &self,
+        head: u64,
+        first: u64,
+        second: u64,
+        site: Site,
+    ) -> Effect {
+        let run = self as *const Self as *const ();
+        let engine = self.engine as *mut ();
         if C::GRANTS_LEASES {
             // SAFETY: both are of this run.
-            return unsafe { Self::with_lease::<K>(run.cast(), head, first, second, site, engine) };
+            return unsafe { Self::with_lease::<K>(run, head, first, second, site, engine) };
         }
         // SAFETY: likewise.
-        unsafe { Self::in_turn::<K>(run.cast(), head, first, second, site, engine) }
+        unsafe { Self::in_turn::<K>(run, head, first, second, site, engine) }
     }
 
     /// Performs the operation at once if the calling thread has a lease that allows it.
