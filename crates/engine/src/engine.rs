@@ -382,6 +382,14 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     #[inline(always)]
     pub fn submit_again<K: Known>(&mut self, by: ThreadId, op: &Op, site: Site) -> Turn {
         debug_assert!(self.creator == NOBODY);
+        if cfg!(debug_assertions) && K::ATOMIC && self.may_draw_first() {
+            let turn = self.draw();
+            // What is performed at once need not be announced. Where it is optimised, it is not worth a branch.
+            if !turn.is_of(by) {
+                self.announce::<K>(by, op, site);
+            }
+            return turn;
+        }
         self.announce::<K>(by, op, site);
         self.next_turn()
     }

@@ -47,15 +47,10 @@ pub trait Memory {
         source: Option<EventId>,
     ) -> Effect;
 
-    /// The same for a model in which it is always the newest.
+    /// The same for a model that is not [`WEAK`](Memory::WEAK), in which it is always the newest.
     #[inline(always)]
-    fn access_newest<K: Known>(
-        &mut self,
-        location: &mut Self::Location,
-        by: EventId,
-        op: &Op,
-    ) -> Effect {
-        self.access::<K>(location, by, op, None)
+    fn access_newest<K: Known>(_location: &mut Self::Location, _op: &Op) -> Effect {
+        unreachable!("raddle invariant broken: a weak model was not asked which store it is")
     }
 
     /// What the access just performed, an event with this name, adds to the fingerprint.
@@ -93,15 +88,15 @@ impl Memory for Sc {
     fn access<K: Known>(
         &mut self,
         location: &mut u64,
-        by: EventId,
+        _by: EventId,
         op: &Op,
         _source: Option<EventId>,
     ) -> Effect {
-        self.access_newest::<K>(location, by, op)
+        Sc::access_newest::<K>(location, op)
     }
 
     #[inline(always)]
-    fn access_newest<K: Known>(&mut self, location: &mut u64, _by: EventId, op: &Op) -> Effect {
+    fn access_newest<K: Known>(location: &mut u64, op: &Op) -> Effect {
         if K::ADDS {
             let old = *location;
             *location = op.add_to_atomic(old);

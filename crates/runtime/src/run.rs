@@ -382,6 +382,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         !self.crew.extras.look().unwinding.borrow().is_empty()
     }
 
+    #[inline(always)]
     fn spawn(&self, body: Body, site: Site) -> ThreadId {
         let me = self.me();
         // Not by `with_engine`: where nothing is optimised, a closure is a call.
@@ -434,6 +435,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     }
 
     /// Runs the calling thread's body, on its coroutine.
+    #[inline(always)]
     fn work(&self) {
         let me = self.me();
         if me.0 == ThreadId::MAIN.0 {
@@ -447,6 +449,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     ///
     /// The switches around the end of a thread are the coroutine's own, so that no stale return lies
     /// between them and other work.
+    #[inline(always)]
     fn finish(&self, result: Caught) -> Parting {
         // SAFETY: as for `with_engine`.
         let engine = unsafe { bare::follow!(self.engine as Engine<M, C>) };

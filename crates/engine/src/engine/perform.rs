@@ -91,7 +91,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             if M::WEAK {
                 self.memory.access::<K>(&mut slot.location, id, op, told.source)
             } else {
-                self.memory.access_newest::<K>(&mut slot.location, id, op)
+                M::access_newest::<K>(&mut slot.location, op)
             }
         } else {
             // Those who waited for the end of a thread are not looked for again.
