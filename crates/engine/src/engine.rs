@@ -473,7 +473,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     #[inline(always)]
     pub fn announce<K: Known>(&mut self, by: ThreadId, op: &Op, site: Site) {
         let pending = &mut self.pending[by.index()];
-        pending.op = *op;
+        pending.op.copy_from(op);
         pending.site = site;
         // The running thread counts as enabled until it announces something that it must wait for.
         debug_assert!(C::DRAWS || pending.enabled);

@@ -1,11 +1,9 @@
 //! The beginnings and ends of threads.
 
-use raddle_core::{
-    Access, Chooser, Effect, ObjectId, ObjectKind, Op, Site, ThreadId, Trace, fingerprint,
-};
+use raddle_core::{Chooser, Effect, ObjectId, ObjectKind, Op, Site, ThreadId, Trace, fingerprint};
 
 use super::perform::Told;
-use super::{Engine, Lease, NO_WAITER, Slot, Thread, Turn};
+use super::{Engine, Lease, NO_WAITER, NOBODY, Slot, Thread, Turn};
 use crate::Memory;
 use crate::known::LifeOp;
 use crate::object::{Object, wrong_object};
@@ -47,8 +45,9 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     /// [`exit`](Engine::exit)s.
     #[inline(always)]
     pub fn submit_exit(&mut self, by: ThreadId) -> Turn {
-        let life = self.threads[by.index()].life;
-        self.submit::<LifeOp>(by, Op::EXIT.on(life), Site::UNKNOWN)
+        let op = Op::EXIT.on(self.threads[by.index()].life);
+        self.announce::<LifeOp>(by, &op, Site::UNKNOWN);
+        if self.creator != NOBODY { self.back_to_creator() } else { self.next_turn() }
     }
 
     /// Performs the exit that `by`, whose turn it is, announced. Whose turn is it now?
@@ -171,7 +170,7 @@ fn change_life<L>(
     let Object::Life(life) = &mut slot.object else { wrong_object() };
     let id = thread.next;
     let name = thread.name.advance();
-    let hash = fingerprint::event_on_object(name, Access::Update, &mut slot.history);
+    let hash = fingerprint::update_of_object(name, &mut slot.history);
     trace.fingerprint = trace.fingerprint.wrapping_add(hash);
     trace.events.add(id, op, effect, site);
     *life = to;

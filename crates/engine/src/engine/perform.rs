@@ -138,24 +138,28 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         let access = if K::UPDATES { Access::Update } else { K::access(op, &effect) };
         let hash = if M::WEAK && op.is_atomic() {
             self.memory.hash(name)
+        } else if K::UPDATES {
+            fingerprint::update_of_object(name, &mut slot.history)
         } else {
             fingerprint::event_on_object(name, access, &mut slot.history)
         };
-        self.add_to_fingerprint(hash);
+        self.trace.fingerprint = self.trace.fingerprint.wrapping_add(hash);
         if M::WEAK && !op.is_atomic() {
             self.memory.happen(&Event { id, op: *op, effect, site });
         }
         if ANNOUNCED && self.time_moved {
             self.join_times(by, object, access);
         }
-        let may_concern = if ANNOUNCED {
-            !K::ATOMIC
-        } else if C::GRANTS_LEASES {
-            !(K::ATOMIC || K::LOCK || K::AHEAD)
-        } else {
-            K::UNLOCK
+        let may_concern = const {
+            if ANNOUNCED {
+                !K::ATOMIC
+            } else if C::GRANTS_LEASES {
+                !(K::ATOMIC || K::LOCK || K::AHEAD)
+            } else {
+                K::UNLOCK
+            }
         };
-        if may_concern && waiter != NO_WAITER && matches!(access, Access::Update) {
+        if !K::ATOMIC && may_concern && waiter != NO_WAITER && matches!(access, Access::Update) {
             self.reconsider::<K>(waiter, object);
         }
         effect
@@ -194,7 +198,8 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         }
         let name = thread.name.advance();
         let value = if let Effect::Value(value) = effect { value } else { 0 };
-        self.add_to_fingerprint(fingerprint::event_alone(name, value));
+        let hash = fingerprint::event_alone(name, value);
+        self.trace.fingerprint = self.trace.fingerprint.wrapping_add(hash);
         Some(effect)
     }
 
@@ -262,11 +267,6 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         if access == Access::Update {
             slot.time = thread.time;
         }
-    }
-
-    #[inline(always)]
-    fn add_to_fingerprint(&mut self, hash: u64) {
-        self.trace.fingerprint = self.trace.fingerprint.wrapping_add(hash);
     }
 }
 

@@ -12,7 +12,7 @@ pub(super) use word::address;
 pub(super) use look_up as address;
 
 #[inline(always)]
-fn look_up() -> *const Port {
+pub(super) fn look_up() -> *const Port {
     // Not `with`, which is one more call where nothing is optimised.
     let Ok(port) = PORT.try_with(|port| port as *const Port) else { outside() };
     port
