@@ -180,7 +180,8 @@ impl<T> Packet<T> {
             // SAFETY: there is one, and by `has_value` there is none any more.
             value = Some(unsafe { place.assume_init_read() });
         }
-        let is_simple = head.layout.is_none() && head.thread.is_simple();
+        #[expect(clippy::redundant_pattern_matching, reason = "a call where nothing is optimised")]
+        let is_simple = matches!(head.layout, None) && head.thread.is_simple();
         if is_simple && bare::is_set(&head.is_left) {
             let memory = self.0.cast();
             std::mem::forget(self);
