@@ -221,8 +221,8 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     /// Gives `thread` a coroutine.
     #[inline(always)]
     fn seat(&self, thread: ThreadId) {
-        // SAFETY: no coroutine operation is under way while a thread is being seated.
         let backend = self.crew.backend.get();
+        // SAFETY: no coroutine operation is under way while a thread is being seated.
         let backend = unsafe { bare::follow_mut!(backend as B) };
         if backend.is_seated(thread.index()) {
             return;
@@ -272,11 +272,12 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     /// As [`wait`](Run::wait), where it may well be anybody's turn.
     #[inline(always)]
     fn wait_in_doubt(&self, me: ThreadId, turn: Turn, engine: *const Engine<M, C>) -> &Self {
-        // SAFETY: as for `with_engine`.
-        if Self::SWITCHES_IN_DOUBT
-            && !unsafe { bare::follow!(engine as Engine<M, C>) }.has_no_choice()
-        {
-            return self.go_on_with(me, turn);
+        if Self::SWITCHES_IN_DOUBT {
+            // SAFETY: as for `with_engine`.
+            let engine = unsafe { bare::follow!(engine as Engine<M, C>) };
+            if !engine.has_no_choice() {
+                return self.go_on_with(me, turn);
+            }
         }
         self.wait(me, turn)
     }

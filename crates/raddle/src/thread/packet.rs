@@ -7,6 +7,8 @@
 //! read-modify-write is needed. A handle that is dropped on another OS thread in the very moment in
 //! which the thread ends may leave the packet to nobody: its memory and the result are leaked.
 
+#![allow(clippy::transmute_ptr_to_ref, reason = "what `bare` follows is not checked in any build")]
+
 use std::alloc::Layout;
 use std::cell::{Cell, UnsafeCell};
 use std::mem::{ManuallyDrop, MaybeUninit};
@@ -72,8 +74,8 @@ where
         Some(layout) => blocks::allocate(layout),
     };
     let whole = memory.cast::<Whole<F, T>>();
-    // SAFETY: the memory is fresh and of the right layout.
     let place = whole.as_ptr();
+    // SAFETY: the memory is fresh and of the right layout.
     let place = unsafe { bare::follow_mut!(place as MaybeUninit<Whole<F, T>>) };
     *place = MaybeUninit::new(Whole {
         head: Head {
@@ -168,14 +170,14 @@ impl<T> Packet<T> {
     /// The caller is part of the run of the thread, which is this one, and the thread has ended.
     #[inline(always)]
     pub(super) unsafe fn redeem(self, inside: Inside) -> Option<T> {
-        // SAFETY: this side has not let go.
         let head = self.0.as_ptr();
+        // SAFETY: this side has not let go.
         let head = unsafe { bare::follow!(head as Head<T>) };
         let mut value = None;
         if bare::get!(head.has_value: bool) {
             bare::set!(head.has_value: bool = false);
-            // SAFETY: the thread has ended: the value belongs to the handle.
             let place = head.value.get();
+            // SAFETY: the thread has ended: the value belongs to the handle.
             let place = unsafe { bare::follow!(place as MaybeUninit<T>) };
             // SAFETY: there is one, and by `has_value` there is none any more.
             value = Some(unsafe { place.assume_init_read() });
