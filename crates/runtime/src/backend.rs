@@ -43,7 +43,7 @@ pub trait Backend: Sized + 'static {
     /// caller is not itself running on one.
     unsafe fn enter(this: *mut Self, to: usize, baton: Baton);
 
-    /// From the coroutine of `from`: continues `to`, or the host if that is [`HOST`], and returns when somebody
+    /// From the coroutine of `from`: continues `to`, or the host if that is all ones, and returns when somebody
     /// continues `from`: with the baton that was handed over then.
     ///
     /// # Safety
