@@ -179,15 +179,15 @@ pub fn operate(
 ) -> Option<Effect> {
     let port = port();
     let known = name.in_run(bare::get!(port.epoch: u64));
-    let object = if known < name::NONE {
-        ObjectId(known as u32)
-    } else if port.epoch.get() == 0 {
+    if known < name::NONE {
+        return Some(port.submit(kind, ObjectId(known as u32), &op, site));
+    }
+    if port.epoch.get() == 0 {
         return None;
-    } else {
-        // The value of an atomic variable is the engine's, and what is there outside is never written.
-        let owns = !matches!(kind, Kind::Atomic | Kind::Add);
-        name.declare(port, owns, initial, site)
-    };
+    }
+    // The value of an atomic variable is the engine's, and what is there outside is never written.
+    let owns = !matches!(kind, Kind::Atomic | Kind::Add);
+    let object = name.declare(port, owns, initial, site);
     Some(port.submit(kind, object, &op, site))
 }
 
@@ -202,13 +202,14 @@ pub fn act(
 ) -> bool {
     let port = port();
     let known = name.in_run(bare::get!(port.epoch: u64));
-    let object = if known < name::NONE {
-        ObjectId(known as u32)
-    } else if port.epoch.get() == 0 {
+    if known < name::NONE {
+        port.submit(kind, ObjectId(known as u32), &op, site);
+        return true;
+    }
+    if port.epoch.get() == 0 {
         return false;
-    } else {
-        name.declare(port, true, initial, site)
-    };
+    }
+    let object = name.declare(port, true, initial, site);
     port.submit(kind, object, &op, site);
     true
 }
