@@ -278,6 +278,12 @@ impl Op {
         }
     }
 
+    /// Whether this asks for a number.
+    #[inline(always)]
+    pub const fn is_choose(&self) -> bool {
+        (self.head >> 36) as u8 & 15 == crate::code::group::CHOOSE
+    }
+
     /// Whether this is an operation on an atomic variable.
     #[inline(always)]
     pub const fn is_atomic(&self) -> bool {

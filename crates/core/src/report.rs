@@ -34,7 +34,7 @@ impl fmt::Display for MemoryModel {
 #[derive(Clone, Debug)]
 pub struct Report {
     /// The name of the check.
-    pub name: String,
+    pub name: Cow<'static, str>,
     /// The strategy, as its word.
     pub strategy: Cow<'static, str>,
     /// The memory model.
@@ -62,7 +62,7 @@ pub struct Report {
     /// What a systematic search took.
     pub search: Option<Search>,
     /// Which memory-access patterns were seen, if anybody asked.
-    pub coverage: Option<Coverage>,
+    pub coverage: Option<Box<Coverage>>,
     /// What a search for them has done.
     pub patterns: Option<Box<PatternSearch>>,
     /// What is known of bugs that were not found, from the runs that allow to say it.
@@ -73,7 +73,7 @@ pub struct Report {
     /// What is odd about executions that do not fail; each thing once.
     pub warnings: Vec<Warning>,
     /// All failures, if the check went on after the first.
-    pub failures: Option<Failures>,
+    pub failures: Option<Box<Failures>>,
 }
 
 /// What came of going on after the first failure.

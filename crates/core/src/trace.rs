@@ -4,8 +4,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::{
-    Action, AtomicOp, Choice, Effect, Event, EventId, Events, ObjectId, Pending, Scalar, Schedule,
-    Site, ThreadId,
+    Action, Choice, Effect, Event, EventId, Events, ObjectId, Pending, Scalar, Schedule, Site,
+    ThreadId,
 };
 
 /// The record of one run. Who was pending or enabled at a position is derived, never stored.
@@ -178,17 +178,18 @@ impl Trace {
 
     /// Adds the choices that lead to this run.
     pub fn add_schedule(&self, schedule: &mut Schedule) {
+        if self.sources.is_empty() && !self.events.iter().any(|event| event.op.is_choose()) {
+            schedule.extend(self.events.iter().map(|event| Choice::Thread(event.id.thread)));
+            return;
+        }
         let mut sources = self.sources.iter().peekable();
         for (position, event) in self.events.iter().enumerate() {
             schedule.push(Choice::Thread(event.id.thread));
             if let Some((_, source)) = sources.next_if(|(at, _)| *at == position) {
-                schedule.push(match event.op.action() {
-                    Action::Atomic(AtomicOp::Store { .. }) => Choice::Place(*source),
-                    _ => Choice::Source(*source),
-                });
+                let reads = event.op.reads_atomic();
+                schedule.push(if reads { Choice::Source(*source) } else { Choice::Place(*source) });
             }
-            if let (Action::Choose { .. }, Effect::Value(value)) = (event.op.action(), event.effect)
-            {
+            if let (true, Effect::Value(value)) = (event.op.is_choose(), event.effect) {
                 schedule.push(Choice::Value(value as u32));
             }
         }
@@ -198,12 +199,11 @@ impl Trace {
     /// the program did.
     pub fn first_difference(&self, other: &Trace) -> Option<usize> {
         let shared = self.events.len().min(other.events.len());
-        (0..shared)
-            .find(|&i| {
-                let (mine, theirs) = (&self.events[i], &other.events[i]);
-                mine != theirs && self.comparable(mine) != other.comparable(theirs)
-            })
-            .or_else(|| (self.events.len() != other.events.len()).then_some(shared))
+        let mut both = self.events.iter().zip(other.events.iter());
+        both.position(|(mine, theirs)| {
+            mine != theirs && self.comparable(mine) != other.comparable(theirs)
+        })
+        .or_else(|| (self.events.len() != other.events.len()).then_some(shared))
     }
 
     /// The part of an event that must be the same in every run with the same choices. Addresses

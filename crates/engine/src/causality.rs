@@ -42,7 +42,7 @@ impl Clock {
             *mine = (*mine).max(*theirs);
         }
         if let Some(more @ [_, ..]) = other.0.get(known..) {
-            self.0.extend_from_slice(more);
+            self.extend(more);
         }
     }
 
@@ -64,6 +64,16 @@ impl Clock {
         *mine = (*mine).max(steps);
     }
 
+    /// Comes after one step of `thread` and nothing else.
+    fn begin(&mut self, thread: ThreadId) {
+        self.0.clear();
+        self.0.reserve(thread.index() + 1);
+        for _ in 0..thread.index() {
+            self.0.push(0);
+        }
+        self.0.push(1);
+    }
+
     /// Comes after only so many steps of `thread`.
     pub fn lower_to(&mut self, thread: ThreadId, steps: u32) {
         if let Some(mine) = self.0.get_mut(thread.index()) {
@@ -75,8 +85,15 @@ impl Clock {
     #[inline]
     pub fn copy(&mut self, other: &Clock) {
         self.0.clear();
-        if !other.0.is_empty() {
-            self.0.extend_from_slice(&other.0);
+        self.extend(&other.0);
+    }
+
+    /// One by one: a call that copies takes longer for a few threads.
+    #[inline]
+    fn extend(&mut self, more: &[u32]) {
+        self.0.reserve(more.len());
+        for &steps in more {
+            self.0.push(steps);
         }
     }
 
@@ -142,8 +159,7 @@ impl OfThread {
     }
 
     fn begin(&mut self, id: ThreadId) {
-        self.clock.clear();
-        self.clock.raise(id, 1);
+        self.clock.begin(id);
         self.unacquired.clear();
         self.fenced.clear();
     }
@@ -171,6 +187,8 @@ pub struct Causality {
     /// By object; those from `known_objects` on likewise.
     objects: Vec<OfObject>,
     known_objects: usize,
+    /// By object, whose life it is, if it is one; main's is the first.
+    lives: Vec<ThreadId>,
 }
 
 impl Causality {
@@ -178,6 +196,7 @@ impl Causality {
     pub fn reset(&mut self) {
         self.known = 0;
         self.known_objects = 0;
+        self.lives.clear();
     }
 
     /// What a thread comes after.
@@ -233,19 +252,20 @@ impl Causality {
         let id = event.id.thread;
         self.thread(id);
         let at = event.op.object().index();
-        if event.op.object() == ObjectId::NONE {
-            if let Some(order) = event.op.fence() {
-                self.threads[id.index()].fence(order);
+        if event.op.is_thread() {
+            let op = event.op.thread();
+            if op == ThreadOp::Exit {
+                // Whoever waits for that comes after what this thread comes after, and no more.
+                return;
             }
-        } else {
+            self.live(id, at, op, event.effect);
+        } else if event.op.object() != ObjectId::NONE {
             if self.known_objects <= at {
                 self.admit_object(at);
             }
-            if event.op.is_thread() {
-                self.live(id, at, event.op.thread(), event.effect);
-            } else {
-                self.learn_and_teach(id, at, event);
-            }
+            self.learn_and_teach(id, at, event);
+        } else if let Some(order) = event.op.fence() {
+            self.threads[id.index()].fence(order);
         }
         self.threads[id.index()].clock.advance(id);
     }
@@ -253,18 +273,32 @@ impl Causality {
     /// Threads begin, end, and wait for that. Every program does it.
     #[inline]
     fn live(&mut self, id: ThreadId, at: usize, op: ThreadOp, effect: Effect) {
-        let thread = &mut self.threads[id.index()];
         match (op, effect) {
             (ThreadOp::Spawn, Effect::Value(child)) => {
-                let clock = core::mem::take(&mut thread.clock);
-                self.thread(ThreadId(child as u32)).clock.join(&clock);
-                self.threads[id.index()].clock = clock;
+                let child = ThreadId(child as u32);
+                if self.lives.len() <= at {
+                    self.lives.resize(at + 1, ThreadId::MAIN);
+                }
+                self.lives[at] = child;
+                self.thread(child);
+                self.teach(id, child);
             }
-            (ThreadOp::Exit, _) => self.objects[at].released.copy(&thread.clock),
             (ThreadOp::Join, _) | (ThreadOp::IsFinished, Effect::Yes) => {
-                thread.clock.join(&self.objects[at].released);
+                self.teach(self.lives.get(at).copied().unwrap_or(ThreadId::MAIN), id);
             }
-            (ThreadOp::Spawn | ThreadOp::IsFinished, _) => {}
+            (ThreadOp::Spawn | ThreadOp::Exit | ThreadOp::IsFinished, _) => {}
+        }
+    }
+
+    /// A thread comes after what another comes after.
+    #[inline]
+    fn teach(&mut self, from: ThreadId, to: ThreadId) {
+        let (from, to) = (from.index(), to.index());
+        let (lower, upper) = self.threads.split_at_mut(from.max(to));
+        match upper {
+            [newer, ..] if from < to => newer.clock.join(&lower[from].clock),
+            [newer, ..] if to < from => lower[to].clock.join(&newer.clock),
+            _ => {}
         }
     }
 
@@ -302,8 +336,8 @@ impl Causality {
             Action::Park(ParkOp::Unpark) => object.released.join(&thread.clock),
             Action::Park(ParkOp::Park { .. }) => thread.clock.join(&object.released),
             Action::Channel(op) => object.channel(op, event.effect, &mut thread.clock),
-            Action::Thread(op) => self.live(id, at, op, event.effect),
-            Action::Atomic(_)
+            Action::Thread(_)
+            | Action::Atomic(_)
             | Action::Condvar(_)
             | Action::Cell(_)
             | Action::Fence(_)

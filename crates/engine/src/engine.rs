@@ -24,6 +24,7 @@ mod enabled;
 mod idle;
 mod lives;
 mod perform;
+mod repeat;
 mod roster;
 
 use enabled::Enabled;
@@ -88,6 +89,8 @@ pub struct Engine<M: Memory, C> {
     /// Objects that changed while a thread had a lease, and whose waiters were not looked at.
     stale: Vec<ObjectId>,
     trace: Trace,
+    /// What had happened in the run that was repeated.
+    earlier: Trace,
     running: ThreadId,
     lease: Lease,
     /// Who goes on once the thread that is starting has announced its first operation, or `NOBODY`.
@@ -104,6 +107,8 @@ pub struct Engine<M: Memory, C> {
     /// The number of events from which on nothing is chosen ahead.
     ahead: usize,
     over: bool,
+    /// Whether nothing is chosen after the plan's prefix.
+    repeats: bool,
     /// Whether the run did not end in the ordinary way, or anything was used that few runs use: there is
     /// more to look at after it, and more to clear before the next.
     unusual: bool,
@@ -204,6 +209,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             stale: Vec::new(),
             // Enough for a small test, so that a check of it need not grow the list.
             trace: Trace { events: Events::with_room(16), ..Trace::default() },
+            earlier: Trace { events: Events::with_room(16), ..Trace::default() },
             running: ThreadId::MAIN,
             lease: Lease::NONE,
             creator: NOBODY,
@@ -214,6 +220,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             attention: 0,
             ahead: 0,
             over: false,
+            repeats: false,
             // There is no main yet.
             unusual: true,
             time_moved: false,

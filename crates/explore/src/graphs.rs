@@ -22,8 +22,8 @@ use std::collections::HashSet;
 use std::hash::BuildHasherDefault;
 
 use raddle_core::{
-    Action, AtomicOp, Choice, Chooser, Event, Op, Pending, Pick, Plan, Point, Search, ThreadOp,
-    Trace,
+    Action, AtomicOp, Choice, Chooser, Event, Op, Pending, Pick, Plan, Point, Search, ThreadId,
+    ThreadOp, Threads, Trace,
 };
 
 use crate::branches::{Branch, Branches};
@@ -66,25 +66,12 @@ impl Chooser for GraphsChooser {
         self.standing = fingerprint;
     }
 
-    fn choose(&mut self, at: &Point<'_>, _past: &[Event]) -> Pick {
+    fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick {
         if self.left.is_some() {
             return self.lead_out(at);
         }
-        let mut only = None;
         match at {
-            Point::Thread(threads) => {
-                let pending = |thread: &raddle_core::ThreadId| &threads.pending[thread.index()];
-                only = match threads.enabled {
-                    [_] => Some(0),
-                    enabled => enabled.iter().position(|thread| self.is_private(pending(thread))),
-                };
-                let is_forced = |only: usize| !asks(&pending(&threads.enabled[only]).op);
-                // Where there is one way to go, the next point shows as well whether another run was here.
-                if !only.is_some_and(is_forced) && !self.visited.insert(self.standing) {
-                    self.left = Some(NEAR);
-                    return self.lead_out(at);
-                }
-            }
+            Point::Thread(threads) => return self.choose_thread(threads, past),
             Point::Value { by, bound } => {
                 self.refusal = Refusal::of_choice(by, *bound);
                 if self.refusal.is_some() {
@@ -93,11 +80,37 @@ impl Chooser for GraphsChooser {
             }
             Point::Source { .. } | Point::Place { .. } => {}
         }
-        self.met.push(match only {
-            Some(only) => Branch::only(at.choice(only)),
-            None => Branch::new((0..at.options()).map(|option| at.choice(option))),
-        });
-        Pick::Take(only.unwrap_or(0))
+        self.met.push(Branch::new((0..at.options()).map(|option| at.choice(option))));
+        Pick::Take(0)
+    }
+
+    fn choose_thread(&mut self, at: &Threads<'_>, _past: &[Event]) -> Pick {
+        if self.left.is_some() {
+            return self.lead_out(&Point::Thread(*at));
+        }
+        let pending = |thread: &ThreadId| &at.pending[thread.index()];
+        let only = match at.enabled {
+            [_] => Some(0),
+            enabled => enabled.iter().position(|thread| self.is_private(pending(thread))),
+        };
+        let is_forced = |only: usize| !asks(&pending(&at.enabled[only]).op);
+        // Where there is one way to go, the next point shows as well whether another run was here.
+        if !only.is_some_and(is_forced) && !self.visited.insert(self.standing) {
+            self.left = Some(NEAR);
+            return self.lead_out(&Point::Thread(*at));
+        }
+        // Each is pushed where it is made: put together elsewhere, it would be copied by wider moves than it was
+        // written by.
+        match only {
+            Some(only) => {
+                self.met.push(Branch::only(Choice::Thread(at.enabled[only])));
+                Pick::Take(only)
+            }
+            None => {
+                self.met.push(Branch::new(at.enabled.iter().map(|&thread| Choice::Thread(thread))));
+                Pick::Take(0)
+            }
+        }
     }
 }
 
@@ -200,12 +213,12 @@ impl Explorer for Graphs {
 
 /// Whether there may be a choice when this is performed.
 fn asks(op: &Op) -> bool {
-    op.is_atomic() || matches!(op.action(), Action::Choose { .. })
+    op.is_atomic() || op.is_choose()
 }
 
 /// Whether a thread asks, or is about to ask, whether another has ended.
 fn asks_for_ends(trace: &Trace) -> bool {
-    let asks = |action| matches!(action, Action::Thread(ThreadOp::IsFinished));
-    trace.events.iter().any(|event| asks(event.op.action()))
-        || trace.pending.iter().any(|pending| asks(pending.op.action()))
+    let asks = |op: &Op| op.is_thread() && op.thread() == ThreadOp::IsFinished;
+    trace.events.iter().any(|event| asks(&event.op))
+        || trace.pending.iter().any(|pending| asks(&pending.op))
 }

@@ -1,5 +1,6 @@
 //! One check: runs plans until something is found or there is no reason to go on.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use raddle_core::{
@@ -38,7 +39,7 @@ use words::{choice, describe, possible, refused};
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The name of the check.
-    pub name: String,
+    pub name: Cow<'static, str>,
     /// How executions are chosen.
     pub strategy: Strategy,
     /// What threads may see of each other's stores.
@@ -69,7 +70,7 @@ pub struct Settings {
 
 impl Settings {
     /// The usual settings.
-    pub fn new(name: impl Into<String>, strategy: Strategy) -> Settings {
+    pub fn new(name: impl Into<Cow<'static, str>>, strategy: Strategy) -> Settings {
         Settings {
             name: name.into(),
             strategy,
@@ -191,7 +192,7 @@ impl<'a, S: Substrate> Session<'a, S> {
     pub fn replay(mut self, word: &str) -> Result<Report, ReplayError> {
         let token = Token::parse(word).map_err(ReplayError::Token)?;
         if token.check != token::name_hash(&self.settings.name) {
-            return Err(ReplayError::Foreign { name: self.settings.name.clone() });
+            return Err(ReplayError::Foreign { name: self.settings.name.to_string() });
         }
         let family = Family::with(&token.threads).ok_or(ReplayError::Token(TokenError::Damaged))?;
         let recorded = token.schedule.len();
@@ -230,7 +231,7 @@ impl<'a, S: Substrate> Session<'a, S> {
         let verdict = stop.verdict(&explorer)?;
         let (search, patterns) = (explorer.search(), explorer.patterns().map(Box::new));
         let guarantees = explorer.guarantees();
-        let unseen = tally.unseen().filter(|_| explorer.draws_alike());
+        let unseen = if explorer.draws_alike() { tally.unseen() } else { None };
         Ok(Report { search, patterns, guarantees, unseen, ..self.report(tally, verdict) })
     }
 
@@ -284,42 +285,52 @@ impl<'a, S: Substrate> Session<'a, S> {
         let mut next_inspection = 0;
         let mut until_look: u64 = 0;
         loop {
-            if explorer.draws_alike() {
-                // A run is to depend on nothing that happened before it.
-                engine.forget_threads();
-            }
-            if !explorer.next(engine.plan_mut()) {
-                return if tally.is_trivial() { Stop::Trivial } else { Stop::Done };
+            if !engine.repeats() {
+                if explorer.draws_alike() {
+                    // A run is to depend on nothing that happened before it.
+                    engine.forget_threads();
+                }
+                if !explorer.next(engine.plan_mut()) {
+                    return if tally.is_trivial() { Stop::Trivial } else { Stop::Done };
+                }
             }
             let cleared = self.substrate.execute(engine, self.program);
             let run = tally.executions;
-            let threads = engine.max_alive();
-            let closely = run >= next_inspection || !engine.was_ordinary() || cleared.is_err();
-            let (trace, plan) = engine.trace_and_plan_mut();
-            if closely {
-                tally.add(trace, threads);
-            } else {
-                tally.add_ordinary(trace, threads);
-            }
-            explorer.learn(run - first, trace, plan);
-            if closely {
-                next_inspection = self.next_inspection(run, tally, limits);
-                if let Some(stop) = self.inspect(run, run - first, trace, cleared, tally, limits) {
-                    return stop;
-                }
-            }
-            if let Some(refusal) = explorer.refusal() {
-                return Stop::Refused(refusal);
-            }
-            if closely && run == 0 {
-                if let Some(stop) = self.differs_from_itself(trace) {
+            if engine.repeats() {
+                if let Some(stop) = self.differs(engine.earlier(), engine.trace(), cleared) {
                     return stop;
                 }
                 if tally.is_trivial() && !self.settings.explore_trivial {
                     return Stop::Trivial;
                 }
+                engine.go_on();
+            } else {
+                let threads = engine.max_alive();
+                let closely = run >= next_inspection || !engine.was_ordinary() || cleared.is_err();
+                let (trace, plan) = engine.trace_and_plan_mut();
+                if closely {
+                    tally.add(trace, threads);
+                } else {
+                    tally.add_ordinary(trace, threads);
+                }
+                explorer.learn(run - first, trace, plan);
+                if closely {
+                    next_inspection = self.next_inspection(run, tally, limits);
+                    if let Some(stop) =
+                        self.inspect(run, run - first, trace, cleared, tally, limits)
+                    {
+                        return stop;
+                    }
+                }
+                if let Some(refusal) = explorer.refusal() {
+                    return Stop::Refused(refusal);
+                }
+                if closely && run == 0 {
+                    engine.repeat();
+                    continue;
+                }
             }
-            if closely && tally.executions >= limits.runs {
+            if tally.executions >= limits.runs {
                 return Stop::OutOfBudget;
             }
             let cost = engine.trace().events.count() as u64 + STEPS_PER_RUN;
@@ -330,7 +341,7 @@ impl<'a, S: Substrate> Session<'a, S> {
                     until_look = STEPS_PER_LOOK;
                     let search = explorer.search();
                     let estimate = search.and_then(|search| search.estimate);
-                    if run > 0 {
+                    if tally.executions > 1 {
                         self.budget.hear(&Progress {
                             executions: tally.executions,
                             classes: tally.classes.count(),
@@ -387,32 +398,27 @@ impl<'a, S: Substrate> Session<'a, S> {
         let is_same = |second: &Trace| {
             second.ending == trace.ending && trace.first_difference(second).is_none()
         };
-        self.again(trace, is_same).is_ok_and(|is_same| is_same)
+        let prescribe = |prefix: &mut Schedule| trace.add_schedule(prefix);
+        let max_steps = self.settings.max_steps;
+        let second = self.follow(family_of(&trace.threads), prescribe, max_steps, is_same);
+        second.is_ok_and(|is_same| is_same)
     }
 
-    /// Runs a second time what was just run, and tells if something else came of it.
-    fn differs_from_itself(&mut self, trace: &Trace) -> Option<Stop> {
-        let difference =
-            |second: &Trace| trace.first_difference(second).map(|at| (at, second.clone()));
-        let (at, second) = match self.again(trace, difference) {
-            Ok(difference) => difference?,
-            Err(stuck) => return Some(self.failed(stuck_finding(stuck), 0, trace.clone(), false)),
-        };
-        if let Some(refused) = refused(&second) {
-            return Some(self.failed(refused, 1, second, true));
+    /// What is wrong if a run, made a second time, was another or did not come to an end.
+    fn differs(&self, trace: &Trace, second: &Trace, cleared: Result<(), Stuck>) -> Option<Stop> {
+        if let Err(stuck) = cleared {
+            return Some(self.failed(stuck_finding(stuck), 0, trace.clone(), false));
+        }
+        let at = trace.first_difference(second)?;
+        if let Some(refused) = refused(second) {
+            return Some(self.failed(refused, 1, second.clone(), true));
         }
         let finding = Finding::Nondeterminism {
             at,
             first: describe(trace.events.get(at), trace),
-            second: describe(second.events.get(at), &second),
+            second: describe(second.events.get(at), second),
         };
         Some(self.failed(finding, 0, trace.clone(), false))
-    }
-
-    /// Looks at a second run with the choices of `trace`.
-    fn again<R>(&mut self, trace: &Trace, look: impl FnOnce(&Trace) -> R) -> Result<R, Stuck> {
-        let prescribe = |prefix: &mut Schedule| trace.add_schedule(prefix);
-        self.follow(family_of(&trace.threads), prescribe, self.settings.max_steps, look)
     }
 
     /// Runs the program as prescribed.
@@ -447,14 +453,14 @@ impl<'a, S: Substrate> Session<'a, S> {
             threads: tally.threads,
             phases: Vec::new(),
             search: None,
-            coverage: tally.coverage.map(|coverage| coverage.report()),
+            coverage: tally.coverage.map(|coverage| Box::new(coverage.report())),
             patterns: None,
             guarantees: Vec::new(),
             unseen: None,
             failures: self
                 .settings
                 .keep_going
-                .then(|| tally.census.sum(tally.executions - tally.discarded)),
+                .then(|| Box::new(tally.census.sum(tally.executions - tally.discarded))),
             warnings: tally.warnings.into_vec(),
         }
     }

@@ -270,7 +270,8 @@ impl Substrate for Counting<'_> {
         engine: &mut Engine<M, C>,
         program: &Program,
     ) -> Result<(), Stuck> {
-        if std::any::type_name::<C>() == std::any::type_name::<DporChooser>() {
+        let searches = std::any::type_name::<C>() == std::any::type_name::<DporChooser>();
+        if searches && !engine.repeats() {
             self.0.fetch_add(1, Relaxed);
         }
         IdentifyingInterpreter.execute(engine, program)

@@ -63,7 +63,7 @@ fn opposite_locks() {
 }
 
 /// Looks for a failing execution of `program`, prints it, and replays it from its token.
-fn demonstrate(name: &str, what: &str, program: fn()) {
+fn demonstrate(name: &'static str, what: &str, program: fn()) {
     println!("{what}\n");
     let found = match Config::new().name(name).try_run(program) {
         Ok(report) => report,

@@ -1,5 +1,6 @@
 //! The settings of a check.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use raddle_core::{Accesses, MemoryModel};
@@ -77,7 +78,7 @@ enum Watchdog {
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct Config {
-    name: Option<String>,
+    name: Option<Cow<'static, str>>,
     strategy: Result<Strategy, SettingError>,
     memory: MemoryModel,
     runs: u64,
@@ -137,7 +138,7 @@ impl Config {
 
     /// The name of the check, by which a replay token recognises it. By default the name of the
     /// test, or else the source file of the call.
-    pub fn name(mut self, name: impl Into<String>) -> Config {
+    pub fn name(mut self, name: impl Into<Cow<'static, str>>) -> Config {
         self.name = Some(name.into());
         self
     }

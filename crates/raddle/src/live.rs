@@ -11,6 +11,11 @@ use crate::environment::Show;
 /// Checks shorter than this say nothing, and no check says anything more often.
 const EVERY: Duration = Duration::from_millis(500);
 
+thread_local! {
+    /// Whether this OS thread is the first of the process.
+    static IS_MAIN: bool = std::thread::current().name() == Some("main");
+}
+
 /// Says how far a check has come, or keeps quiet.
 pub(crate) struct Live<'a> {
     name: &'a str,
@@ -34,7 +39,7 @@ enum Manner {
 impl<'a> Live<'a> {
     /// To be made on the OS thread that began the check.
     pub(crate) fn new(name: &'a str, show: Option<Show>) -> Live<'a> {
-        let is_alone = std::thread::current().name() == Some("main");
+        let is_alone = IS_MAIN.with(|&is_main| is_main);
         Live { name, show, is_alone, next: AtomicU64::new(milliseconds(EVERY)) }
     }
 

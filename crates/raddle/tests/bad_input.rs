@@ -27,7 +27,7 @@ fn fails_in_two_threads() {
 }
 
 /// The token of a failing run of `program`.
-fn token(name: &str, program: fn()) -> String {
+fn token(name: &'static str, program: fn()) -> String {
     Config::new().name(name).run(program).failure().unwrap().token.clone()
 }
 

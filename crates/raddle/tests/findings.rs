@@ -7,7 +7,7 @@ use raddle::sync::{Arc, Condvar, Mutex};
 use raddle::{Config, Failure, Finding, Report, Verdict, thread};
 
 /// The failure of `program`, which is there and comes back from its token.
-fn failure(name: &str, program: fn()) -> Failure {
+fn failure(name: &'static str, program: fn()) -> Failure {
     let report = Config::new().name(name).run(program);
     let found = report.failure().expect("the bug is there").clone();
     assert!(found.reproduced, "{}", raddle::text(&report));

@@ -5,9 +5,9 @@ mod support;
 
 use std::sync::atomic::AtomicUsize as StdAtomicUsize;
 
-use raddle::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use raddle::sync::atomic::{AtomicBool, Ordering::Relaxed, Ordering::SeqCst};
 use raddle::sync::{Arc, Mutex};
-use raddle::{Config, Finding, thread};
+use raddle::{Config, Finding, Memory, thread};
 use support::watched;
 
 struct OnDrop<F: FnMut()>(F);
@@ -120,6 +120,46 @@ fn nondeterminism_names_the_first_step_that_differs() {
         assert_eq!(*at, 1);
         assert!(first.contains("value: 1") && second.contains("value: 0"), "{first} {second}");
         assert!(first.contains("spinning.rs:") && second.contains("spinning.rs:"));
+    });
+}
+
+/// Also where the second run asks for more than the first, whoever was asked there: nobody is.
+#[test]
+fn nondeterminism_is_seen_where_the_second_run_asks_for_more() {
+    static RUNS: StdAtomicUsize = StdAtomicUsize::new(0);
+    fn program(more: fn()) {
+        let flag = Arc::new(AtomicBool::new(false));
+        let other = thread::spawn({
+            let flag = flag.clone();
+            move || flag.store(true, Relaxed)
+        });
+        flag.load(Relaxed);
+        other.join().unwrap();
+        if RUNS.fetch_add(1, SeqCst) == 1 {
+            more();
+        }
+    }
+    let choice = || assert!(raddle::choose(3) < 3);
+    let steps = || (0..100).for_each(|_| thread::yield_now());
+    let threads = || thread::spawn(thread::yield_now).join().unwrap();
+    watched("asks for more", move || {
+        for more in [choice as fn(), steps, threads] {
+            for (memory, strategies) in [
+                (Memory::Sc, "auto random pct:3 pos surw dfs dpor bpor:2 pcr"),
+                (Memory::Rc11, "auto random pct:3 pctwm:1:2 dfs"),
+            ] {
+                for strategy in strategies.split(' ') {
+                    RUNS.store(0, SeqCst);
+                    let config = Config::new().memory(memory).strategy(strategy);
+                    let report = config.run(move || program(more));
+                    let failure = report.failure().expect("it is not deterministic");
+                    let Finding::Nondeterminism { first, .. } = &failure.finding else {
+                        panic!("{strategy}: {:?}", failure.finding)
+                    };
+                    assert!(first.contains("main at") || first.contains("had ended"), "{first}");
+                }
+            }
+        }
     });
 }
 

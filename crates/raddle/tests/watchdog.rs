@@ -15,7 +15,7 @@ const PATIENCE: Duration = Duration::from_millis(400);
 #[test]
 fn child_entry() {
     let Some(case) = child_case() else { return };
-    let config = Config::new().name(case.as_str()).watchdog(PATIENCE);
+    let config = Config::new().name(case.clone()).watchdog(PATIENCE);
     match case.as_str() {
         "std lock" => config.check(|| {
             static LOCK: std::sync::Mutex<()> = std::sync::Mutex::new(());

@@ -63,7 +63,7 @@ fn document(report: &Report, how: Fold) -> Json {
     } = report;
     Json::Object(vec![
         ("version", Json::Number(VERSION)),
-        ("name", Json::text(name)),
+        ("name", Json::text(&**name)),
         ("strategy", Json::text(&**strategy)),
         ("memory", Json::text(memory.to_string())),
         ("seed", Json::Number(*seed)),
@@ -77,13 +77,13 @@ fn document(report: &Report, how: Fold) -> Json {
         ("threads", Json::Number(u64::from(*threads))),
         ("phases", Json::list(phases.iter().map(phase))),
         ("search", Json::or_null(search.as_ref(), search_json)),
-        ("coverage", Json::or_null(coverage.as_ref(), crate::coverage::coverage_json)),
+        ("coverage", Json::or_null(coverage.as_deref(), crate::coverage::coverage_json)),
         ("patterns", Json::or_null(patterns.as_deref(), crate::coverage::patterns_json)),
         ("unseen", Json::or_null(*unseen, Json::Fraction)),
         ("guarantees", Json::list(guarantees.iter().map(guarantee))),
         ("warnings", Json::list(warnings.iter().map(warning_json))),
         ("failure", Json::or_null(report.failure(), |found| failure(found, how))),
-        ("failures", Json::or_null(failures.as_ref(), failures_json)),
+        ("failures", Json::or_null(failures.as_deref(), failures_json)),
     ])
 }
 

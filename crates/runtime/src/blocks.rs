@@ -2,7 +2,7 @@
 //!
 //! A general allocator is good at few blocks of a size; a hundred threads that live at once cost it
 //! more than their steps cost raddle. Blocks that were given back inside a run are kept by the OS
-//! thread until its runtime is gone.
+//! thread until its runtime is gone, and a few for its next one.
 
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::cell::Cell;
@@ -19,6 +19,9 @@ const BLOCK: Layout = match Layout::from_size_align(SIZE, 16) {
     Ok(layout) => layout,
     Err(_) => panic!("a size that is a multiple of a power of two"),
 };
+
+/// So many are kept from one check to the next.
+const FEW: usize = 8;
 
 /// The blocks an OS thread keeps, each with a pointer to the next.
 pub(crate) struct Blocks(Cell<*mut Next>);
@@ -102,11 +105,36 @@ impl Blocks {
     }
 
     /// Frees all that are kept.
-    pub(crate) fn free(&self) {
+    fn free(&self) {
         while !self.0.get().is_null() {
             let block = self.take();
             // SAFETY: `fresh` made it with this layout.
             unsafe { dealloc(block.as_ptr(), BLOCK) };
         }
+    }
+
+    /// Frees all that are kept but a few.
+    pub(crate) fn free_most(&self) {
+        let mut last = self.0.get();
+        for _ in 1..FEW {
+            if !last.is_null() {
+                // SAFETY: blocks that are kept hold a pointer, see `give_back`.
+                last = unsafe { bare::follow!(last as Next) }.0;
+            }
+        }
+        if !last.is_null() {
+            // SAFETY: as above.
+            let last = unsafe { bare::follow_mut!(last as Next) };
+            Blocks(Cell::new(std::mem::replace(&mut last.0, std::ptr::null_mut()))).free();
+        }
+    }
+}
+
+/// Sees to it that no block outlives those who use them one after the other.
+pub(crate) struct FreeAll;
+
+impl Drop for FreeAll {
+    fn drop(&mut self) {
+        port::blocks().free();
     }
 }

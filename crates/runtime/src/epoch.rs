@@ -3,7 +3,8 @@
 //! An object carries the number of the run that used it last. If that run belongs to another runtime
 //! that still exists, two OS threads are about to share the object behind each other's back.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Run numbers are multiples of this: what is below is free for the objects of a run.
 pub(crate) const STEP: u64 = 1 << 24;
@@ -13,29 +14,47 @@ const BLOCK: u64 = STEP << 12;
 
 struct Blocks {
     next: u64,
-    /// A few: as many as there are runtimes.
-    in_use: Vec<u64>,
+    /// A few: one for each OS thread that has checked something. With whether it does so now.
+    taken: Vec<(u64, Arc<AtomicBool>)>,
 }
 
-static BLOCKS: Mutex<Blocks> = Mutex::new(Blocks { next: 1, in_use: Vec::new() });
+static BLOCKS: Mutex<Blocks> = Mutex::new(Blocks { next: 1, taken: Vec::new() });
 
 impl Blocks {
     fn give_back(&mut self, block: u64) {
-        if let Some(at) = self.in_use.iter().position(|&used| used == block) {
-            self.in_use.swap_remove(at);
+        if let Some(at) = self.taken.iter().position(|(taken, _)| *taken == block) {
+            self.taken.swap_remove(at);
         }
     }
 }
 
-/// The numbers of one runtime: never zero, different in the whole process.
-#[derive(Default)]
+/// The numbers of one runtime after another: never zero, different in the whole process.
 pub(crate) struct Epochs {
     last: u64,
     /// How many more there are in the block.
     left: u32,
+    /// Whether there is a runtime that uses them.
+    in_use: Arc<AtomicBool>,
 }
 
 impl Epochs {
+    /// To be used by a runtime.
+    pub(crate) fn new() -> Epochs {
+        Epochs { last: 0, left: 0, in_use: Arc::new(AtomicBool::new(true)) }
+    }
+
+    /// Another runtime uses them.
+    pub(crate) fn begin(&self) {
+        // Whoever sees a claim of one of its runs sees this too: claims release.
+        self.in_use.store(true, Ordering::Relaxed);
+    }
+
+    /// The runtime that used them exists no longer.
+    pub(crate) fn rest(&self) {
+        // Whoever sees this may use what its runs have used.
+        self.in_use.store(false, Ordering::Release);
+    }
+
     /// The number handed out last.
     pub(crate) fn last(&self) -> u64 {
         self.last
@@ -58,7 +77,7 @@ impl Epochs {
         blocks.give_back(self.last / BLOCK);
         let block = blocks.next;
         blocks.next += 1;
-        blocks.in_use.push(block);
+        blocks.taken.push((block, self.in_use.clone()));
         // The first number of a block is not handed out.
         self.last = block * BLOCK;
         self.left = (BLOCK / STEP - 1) as u32;
@@ -76,8 +95,13 @@ impl Drop for Epochs {
 /// outside a run.
 #[cold]
 pub(crate) fn is_foreign(other: u64, mine: u64) -> bool {
-    other / BLOCK != mine / BLOCK
-        && BLOCKS.lock().unwrap_or_else(PoisonError::into_inner).in_use.contains(&(other / BLOCK))
+    let block = other / BLOCK;
+    if block == mine / BLOCK {
+        return false;
+    }
+    let blocks = BLOCKS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut taken = blocks.taken.iter();
+    taken.any(|(taken, in_use)| *taken == block && in_use.load(Ordering::Acquire))
 }
 
 #[cfg(test)]
@@ -88,7 +112,7 @@ mod tests {
 
     #[test]
     fn numbers_are_unique_and_blocks_are_given_back() {
-        let (mut a, mut b) = (Epochs::default(), Epochs::default());
+        let (mut a, mut b) = (Epochs::new(), Epochs::new());
         let mut seen = BTreeSet::new();
         for _ in 0..3 * BLOCK / STEP {
             for number in [a.next(), b.next()] {
@@ -98,6 +122,10 @@ mod tests {
         let (last_a, last_b) = (a.next(), b.next());
         assert!(is_foreign(last_a, last_b) && !is_foreign(last_a, last_a));
         assert!(is_foreign(last_a, 0));
+        a.rest();
+        assert!(!is_foreign(last_a, last_b));
+        a.begin();
+        assert!(is_foreign(last_a, last_b));
         drop(a);
         assert!(!is_foreign(last_a, last_b));
         assert!(!seen.contains(&0));

@@ -7,7 +7,9 @@ use raddle_engine::known::{AnyOp, LifeOp};
 use raddle_engine::{Engine, Memory, Stuck, Turn};
 
 use crate::backend::{Baton, HOST};
+use crate::blocks::FreeAll;
 use crate::body::HandedOver;
+use crate::epoch::Epochs;
 use crate::port::{self, Caught, Entries, Parting, Ways};
 use crate::runtime::Options;
 use crate::{Backend, Body, bare, panics};
@@ -38,6 +40,9 @@ pub(crate) struct Crew<B> {
     /// The name of the check.
     name: String,
     options: Options,
+    /// The numbers of its runs.
+    pub(crate) epochs: Epochs,
+    _blocks: FreeAll,
 }
 
 impl<B: Backend> Crew<B> {
@@ -51,6 +56,8 @@ impl<B: Backend> Crew<B> {
             ways: options.ways(),
             name: name.to_owned(),
             options: options.clone(),
+            epochs: Epochs::new(),
+            _blocks: FreeAll,
         }
     }
 
@@ -65,6 +72,7 @@ impl<B: Backend> Crew<B> {
         self.name.clear();
         self.name.push_str(name);
         self.options.copy(options);
+        self.epochs.begin();
     }
 
     /// The crew is not needed any more, and no run is under way. Whether it should be kept.
@@ -73,6 +81,8 @@ impl<B: Backend> Crew<B> {
             self.extras = Extras::default();
         }
         self.thread_names.get_mut().clear();
+        self.epochs.rest();
+        port::blocks().free_most();
         self.backend.get_mut().is_worth_keeping()
     }
 

@@ -8,7 +8,6 @@ use std::time::Duration;
 use raddle_core::{Chooser, ObjectId, Site, ThreadId};
 use raddle_engine::{Engine, Memory, Stuck, Substrate};
 
-use crate::epoch::Epochs;
 use crate::port::{Parting, Plain, Ways};
 use crate::run::{Crew, Run};
 use crate::watchdog::Watchdog;
@@ -79,7 +78,6 @@ thread_local! {
 pub struct Runtime<B: Backend> {
     /// `None` once a thread got stuck.
     crew: Option<Box<Crew<B>>>,
-    epochs: Epochs,
     _watchdog: Watchdog,
 }
 
@@ -103,15 +101,14 @@ impl<B: Backend> Runtime<B> {
                 Box::new(Crew::new(backend, name, options))
             }
         };
-        Runtime { crew: Some(crew), epochs: Epochs::default(), _watchdog: watchdog }
+        Runtime { crew: Some(crew), _watchdog: watchdog }
     }
 }
 
 impl<B: Backend> Runtime<B> {
     /// What the program called its threads in the last run. Nothing after a thread got stuck.
     pub fn thread_names(&self) -> Vec<(ThreadId, String)> {
-        let last = self.epochs.last();
-        self.crew.as_ref().map_or_else(Vec::new, |crew| crew.thread_names(last))
+        self.crew.as_ref().map_or_else(Vec::new, |crew| crew.thread_names())
     }
 
     /// What the program called objects of the last run. Nothing after a thread got stuck.
@@ -137,7 +134,6 @@ impl<B: Backend> Drop for Runtime<B> {
                 let _ = KEPT.try_with(|kept| kept.set(Some(crew)));
             }
         }
-        port::blocks().free();
     }
 }
 
@@ -151,7 +147,7 @@ impl<B: Backend> Substrate for Runtime<B> {
         program: &(dyn Fn() + Sync),
     ) -> Result<(), Stuck> {
         let crew = self.crew.as_mut().expect("raddle invariant broken: run after a stuck thread");
-        let epoch = self.epochs.next();
+        let epoch = crew.epochs.next();
         let result = Run::new(engine, crew, program).execute(epoch);
         if result.is_err() {
             self.abandon();

@@ -3,8 +3,6 @@
 //! Expected are the verdict and the number of consistent executions, as computed by brute force from
 //! the axioms; found is what raddle sees.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use raddle::{Config, Memory, Strategy, Verdict as Result};
@@ -48,7 +46,7 @@ pub(crate) fn table() -> std::result::Result<(String, bool), String> {
     for row in rows {
         let code: Code = row.code.parse().map_err(|error| format!("{}: {error}", row.name))?;
         let outcome = row.outcome.map_or("", |(outcome, _)| outcome);
-        let found = search(&Arc::new(Script::new(code, outcome)?))?;
+        let found = search(Script::new(code, outcome)?)?;
         let verdict = if found.seen { Verdict::Allowed } else { Verdict::Forbidden };
         let verdict = row.outcome.map(|_| verdict);
         let expected = word(row.outcome.map(|(_, verdict)| verdict), row.graphs as u64);
@@ -93,17 +91,10 @@ fn word(verdict: Option<Verdict>, graphs: u64) -> String {
 }
 
 /// Runs every execution of a program.
-pub(crate) fn search(script: &Arc<Script>) -> std::result::Result<Found, String> {
-    let seen = Arc::new(AtomicBool::new(false));
+pub(crate) fn search(script: &'static Script) -> std::result::Result<Found, String> {
+    script.look();
     let config = Config::new().memory(Memory::Rc11).strategy(Strategy::Dfs).runs(u64::MAX);
-    let report = {
-        let (seen, script) = (seen.clone(), script.clone());
-        config.unlimited_time().name("litmus").run(move || {
-            if ours::execute(&script).is(&script.wanted) {
-                seen.store(true, Ordering::Relaxed);
-            }
-        })
-    };
+    let report = config.unlimited_time().name("litmus").run(move || ours::execute(script));
     match report.verdict {
         Result::Exhausted | Result::NothingToExplore => {}
         Result::Bounded(_) | Result::Sampled | Result::Failed(_) => {
@@ -111,13 +102,13 @@ pub(crate) fn search(script: &Arc<Script>) -> std::result::Result<Found, String>
         }
     }
     let (graphs, executions) = (report.classes, report.executions);
-    Ok(Found { seen: seen.load(Ordering::Relaxed), graphs, executions, elapsed: report.elapsed })
+    Ok(Found { seen: script.has_seen(), graphs, executions, elapsed: report.elapsed })
 }
 
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
-    use std::sync::Mutex;
+    use std::sync::{Arc, Mutex};
 
     use raddle::sync::atomic::{AtomicU32, Ordering, Ordering::*};
     use raddle::thread;

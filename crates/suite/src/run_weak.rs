@@ -73,7 +73,7 @@ pub(crate) fn run(program: &'static Program, request: Request) -> Result<Report,
 }
 
 fn config(name: &str, strategy: Strategy, runs: u64) -> Config {
-    let config = Config::new().name(name).strategy(strategy).runs(runs);
+    let config = Config::new().name(name.to_owned()).strategy(strategy).runs(runs);
     config.unlimited_time().max_steps(MAX_STEPS)
 }
 

@@ -153,6 +153,9 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         if self.followed < self.plan.prefix.len() {
             return self.follow_thread();
         }
+        if self.asks_too_much() {
+            return Turn::END;
+        }
         if self.attention == self.max_steps {
             self.trace.ending = Ending::StepLimit;
             self.end();
@@ -167,6 +170,9 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     pub(super) fn only_turn(&mut self, by: ThreadId) -> Turn {
         if self.followed < self.plan.prefix.len() {
             return self.follow_thread();
+        }
+        if self.asks_too_much() {
+            return Turn::END;
         }
         if self.trace.events.len() >= self.max_steps {
             self.trace.ending = Ending::StepLimit;
@@ -271,6 +277,9 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             }
             return found;
         }
+        if self.asks_too_much() {
+            return None;
+        }
         match self.plan.then.choose(point, &self.trace.events) {
             Pick::Take(option) | Pick::Run { option, .. } => Some(option),
             Pick::Abandon => {
@@ -278,6 +287,14 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
                 None
             }
         }
+    }
+
+    /// Gives up if nothing is chosen after the prefix. Says whether it did.
+    fn asks_too_much(&mut self) -> bool {
+        if self.repeats {
+            self.give_up();
+        }
+        self.repeats
     }
 
     /// The chooser does not want to go on.

@@ -1,6 +1,8 @@
 //! Engines between checks. What takes long about a short check is to make one; what takes long about an
 //! engine is its memory.
 
+use raddle_core::Trace;
+
 use super::Engine;
 use crate::{Family, Memory};
 
@@ -12,8 +14,12 @@ const MOST_OBJECTS: usize = 1024;
 impl<M: Memory, C> Engine<M, C> {
     /// Whether it is worth to be kept when it is not needed.
     pub fn is_small(&self) -> bool {
-        self.trace.events.count() + self.trace.events.room() <= MOST_EVENTS
-            && self.trace.plain.capacity() <= MOST_EVENTS
+        let is_small = |trace: &Trace| {
+            trace.events.count() + trace.events.room() <= MOST_EVENTS
+                && trace.plain.capacity() <= MOST_EVENTS
+        };
+        is_small(&self.trace)
+            && is_small(&self.earlier)
             && self.plan.prefix.capacity() <= MOST_EVENTS
             && self.threads.len() <= MOST_THREADS
             && self.objects.len() <= MOST_OBJECTS
@@ -22,6 +28,7 @@ impl<M: Memory, C> Engine<M, C> {
     /// Becomes as new, but for the chooser and the memory model. No run is under way.
     pub fn renew(&mut self, family: Family, max_steps: usize) {
         self.plan.prefix.clear();
+        self.repeats = false;
         self.changed.clear();
         self.set_family(family);
         self.max_steps = max_steps;

@@ -24,7 +24,7 @@ use crate::memory::Memory;
 pub mod location;
 pub mod sc;
 
-use location::{Location, Store, Trail};
+use location::{Location, Trail};
 use sc::{Access, ScOrder, Targets, Where};
 
 /// The memory model RC11.
@@ -160,6 +160,98 @@ impl Rc11 {
         })
     }
 
+    /// As [`sources`](Memory::sources), for a variable with several stores.
+    fn all_sources(&self, variable: usize, thread: ThreadId, op: Op, options: &mut Vec<EventId>) {
+        let location = &self.locations[variable];
+        let newest = location.newest();
+        // Most positions are told off by atomicity, where that can be said without a look at values.
+        let always_writes = self.mistake.is_none() && op.always_writes_atomic();
+        let clock = self.causality.clock(thread);
+        // Coherence: nothing older than what it comes after, or comes after a read of.
+        let is_floor =
+            |position: usize| clock.is_some_and(|clock| location.stores[position].is_seen(clock));
+        if always_writes && !location.has_gaps() || is_floor(newest) {
+            return;
+        }
+        let mut targets = Targets::default();
+        for position in (0..=newest).rev() {
+            if self.order.is_active() && position < newest {
+                targets.add(&self.order, &location.stores[position + 1]);
+            }
+            if (!always_writes || location.has_room_behind(position))
+                && self.allows(variable, thread, op, position, &targets)
+            {
+                options.push(location.stores[position].id);
+            }
+            if is_floor(position) {
+                break;
+            }
+        }
+        if options.len() == 1 {
+            options.clear();
+        }
+        options.reverse();
+    }
+
+    /// Performs an access that sequential consistency has to know of.
+    #[cold]
+    fn perform_in_order(
+        &mut self,
+        variable: usize,
+        by: EventId,
+        op: &Op,
+        position: usize,
+    ) -> Effect {
+        // Once more: to hand it over would put it into memory wherever somebody might.
+        let kind = self.kind(*op, self.locations[variable].stores[position].value);
+        let trail = self.trail(variable, by, kind, position);
+        self.perform(variable, by, kind, position, Some(trail))
+    }
+
+    /// Performs an access at `position` of a variable.
+    #[inline(always)]
+    fn perform(
+        &mut self,
+        variable: usize,
+        by: EventId,
+        kind: Kind,
+        position: usize,
+        trail: Option<Trail>,
+    ) -> Effect {
+        let continues = self.makes(Mistake::OldReleaseSequences);
+        let location = &mut self.locations[variable];
+        let thread = self.causality.thread(by.thread);
+        let source = &mut location.stores[position];
+        if kind.reads {
+            thread.read(kind.order, &source.message);
+        }
+        match kind.writes {
+            None => {
+                source.note_reader(by);
+                if let Some(trail) = trail {
+                    source.note_trail(by.thread, trail);
+                }
+                self.last = (variable, position, Mark::Read);
+            }
+            Some(value) => {
+                let (source, store) = location.put_behind(position, by, value, kind.reads);
+                if let Some(trail) = trail {
+                    store.set_trail(trail);
+                }
+                // It begins with what its order releases.
+                store.message.copy(thread.message(kind.order));
+                if kind.reads {
+                    store.message.join(&source.message);
+                } else if continues {
+                    location.continue_sequence(position + 1);
+                }
+                self.last = (variable, position + 1, Mark::Made);
+            }
+        }
+        thread.clock.advance(by.thread);
+        kind.effect
+    }
+
     /// What sequential consistency has to know of an access, now that it happens.
     #[cold]
     fn trail(&mut self, variable: usize, by: EventId, kind: Kind, position: usize) -> Trail {
@@ -198,46 +290,19 @@ impl Memory for Rc11 {
         self.locations[*location].begin(initial);
     }
 
+    #[inline(always)]
     fn sources(&self, &variable: &usize, thread: ThreadId, op: Op, options: &mut Vec<EventId>) {
-        let location = &self.locations[variable];
-        let newest = location.newest();
-        if newest == 0 {
-            return;
+        // Where there is only one store, there is no choice.
+        if self.locations[variable].newest() > 0 {
+            self.all_sources(variable, thread, op, options);
         }
-        // Most positions are told off by atomicity, where that can be said without a look at values.
-        let always_writes = self.mistake.is_none() && op.always_writes_atomic();
-        let clock = self.causality.clock(thread);
-        // Coherence: nothing older than what it comes after, or comes after a read of.
-        let is_floor =
-            |position: usize| clock.is_some_and(|clock| location.stores[position].is_seen(clock));
-        if always_writes && !location.has_gaps() || is_floor(newest) {
-            return;
-        }
-        let mut targets = Targets::default();
-        for position in (0..=newest).rev() {
-            if self.order.is_active() && position < newest {
-                targets.add(&self.order, &location.stores[position + 1]);
-            }
-            if (!always_writes || location.has_room_behind(position))
-                && self.allows(variable, thread, op, position, &targets)
-            {
-                options.push(location.stores[position].id);
-            }
-            if is_floor(position) {
-                break;
-            }
-        }
-        if options.len() == 1 {
-            options.clear();
-        }
-        options.reverse();
     }
 
     fn access<K: Known>(
         &mut self,
         &mut variable: &mut usize,
         by: EventId,
-        &op: &Op,
+        op: &Op,
         source: Option<EventId>,
     ) -> Effect {
         let location = &self.locations[variable];
@@ -247,46 +312,11 @@ impl Memory for Rc11 {
                 .position(source)
                 .expect("raddle invariant broken: a source that is no store of the variable"),
         };
-        let kind = self.kind(op, location.stores[position].value);
-        let trail = (self.order.is_active() || kind.order == Order::SeqCst)
-            .then(|| self.trail(variable, by, kind, position));
-        let continues = self.makes(Mistake::OldReleaseSequences);
-        let location = &mut self.locations[variable];
-        let thread = self.causality.thread(by.thread);
-        let source = &mut location.stores[position];
-        if kind.reads {
-            thread.read(kind.order, &source.message);
+        let kind = self.kind(*op, location.stores[position].value);
+        if self.order.is_active() || kind.order == Order::SeqCst {
+            return self.perform_in_order(variable, by, op, position);
         }
-        match kind.writes {
-            None => {
-                source.note_reader(by);
-                if let Some(trail) = trail {
-                    source.note_trail(by.thread, trail);
-                }
-                self.last = (variable, position, Mark::Read);
-            }
-            Some(value) => {
-                let mut store = Store::new(by, value);
-                store.is_update = kind.reads;
-                // It begins with what its order releases.
-                store.message.copy(thread.message(kind.order));
-                if kind.reads {
-                    store.message.join(&source.message);
-                } else if continues {
-                    let own = |store: &&Store| store.id.thread == by.thread;
-                    if let Some(own) = location.stores[..=position].iter().rfind(own) {
-                        store.message.join(&own.message);
-                    }
-                }
-                if let Some(trail) = trail {
-                    store.set_trail(trail);
-                }
-                location.put_behind(position, store);
-                self.last = (variable, position + 1, Mark::Made);
-            }
-        }
-        thread.clock.advance(by.thread);
-        kind.effect
+        self.perform(variable, by, kind, position, None)
     }
 
     fn hash(&mut self, name: u64) -> u64 {

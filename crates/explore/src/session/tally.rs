@@ -29,6 +29,8 @@ impl Tally {
         // Whoever looks for patterns wants to know.
         let looks_for_them = matches!(settings.strategy, Strategy::Pcr | Strategy::Mcr);
         let by = settings.coverage.or(looks_for_them.then(Accesses::default));
+        // First, so that all else is written where it stays.
+        let coverage = by.map(|by| Box::new(MapCoverage::new(by)));
         Tally {
             executions: 0,
             steps: 0,
@@ -38,7 +40,7 @@ impl Tally {
             threads: 0,
             census: Census::default(),
             warnings: Warnings::default(),
-            coverage: by.map(|by| Box::new(MapCoverage::new(by))),
+            coverage,
         }
     }
 

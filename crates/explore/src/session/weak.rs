@@ -70,7 +70,7 @@ impl<S: Substrate> Session<'_, S> {
         let verdict = stop.verdict(&explorer)?;
         let search = explorer.search();
         let guarantees = explorer.guarantees();
-        let unseen = tally.unseen().filter(|_| explorer.draws_alike());
+        let unseen = if explorer.draws_alike() { tally.unseen() } else { None };
         Ok(Report { search, guarantees, unseen, ..self.report(tally, verdict) })
     }
 

@@ -2,15 +2,17 @@
 // Each example uses a part of it.
 #![allow(dead_code)]
 
+use std::borrow::Cow;
+
 use raddle::{Config, Finding, Report, Verdict};
 
 /// Prints what raddle says of `bugged` and of `fixed`.
 pub(crate) fn show(name: &str, bugged: fn(), fixed: fn()) {
-    println!("{}\n", raddle::text(&checked(&format!("{name}, bugged"), bugged)));
-    println!("{}", raddle::text(&checked(&format!("{name}, fixed"), fixed)));
+    println!("{}\n", raddle::text(&checked(format!("{name}, bugged"), bugged)));
+    println!("{}", raddle::text(&checked(format!("{name}, fixed"), fixed)));
 }
 
-fn checked(name: &str, program: fn()) -> Report {
+fn checked(name: impl Into<Cow<'static, str>>, program: fn()) -> Report {
     Config::new().name(name).strategy("auto").runs(1_000_000).run(program)
 }
 

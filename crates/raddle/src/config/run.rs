@@ -59,8 +59,13 @@ impl Config {
     where
         F: Fn() + Send + Sync + 'static,
     {
-        match self.try_run(program) {
-            Ok(report) => report,
+        self.report(&program_of(program))
+    }
+
+    #[track_caller]
+    fn report(self, program: &(dyn Fn() + Sync + 'static)) -> Report {
+        match self.go(Location::caller(), program, None) {
+            Ok(done) => done.report,
             Err(error) => panic!("raddle: {error}"),
         }
     }
@@ -95,7 +100,7 @@ impl Config {
         let folder = environment.report.as_deref().map(Folder::new).transpose()?;
         let strategy = environment.strategy.map_or(self.strategy, Ok)?;
         let settings = Settings {
-            name: self.name.unwrap_or_else(|| default_name(caller)),
+            name: self.name.unwrap_or_else(|| default_name(caller).into()),
             strategy,
             memory: environment.memory.unwrap_or(self.memory),
             seed: environment.seed.unwrap_or(self.seed),

@@ -37,7 +37,8 @@ pub(crate) fn several() -> Report {
     report.phases =
         vec![phase("pos-star", 11, PhaseEnd::OutOfBudget), phase("pct:2", 301, PhaseEnd::Failed)];
     let interval = (0.02798, 0.03478);
-    report.failures = Some(Failures { failing: 312, runs: 10_000, interval, causes, others: 11 });
+    let failures = Failures { failing: 312, runs: 10_000, interval, causes, others: 11 };
+    report.failures = Some(Box::new(failures));
     report
 }
 

@@ -104,7 +104,7 @@ fn covered(mut report: Report) -> Report {
         total,
     };
     report.strategy = "pcr".into();
-    report.coverage = Some(Coverage {
+    report.coverage = Some(Box::new(Coverage {
         by: Accesses::ByEvent,
         covered: 1_240,
         total: 5_012.0,
@@ -112,7 +112,7 @@ fn covered(mut report: Report) -> Report {
             variable(site::one(), 3, 2, 1_200, 4_800.0),
             variable(site::two(), 1, 1, 2, 2.0),
         ],
-    });
+    }));
     report.patterns = Some(Box::new(PatternSearch {
         generated: 3_000,
         filtered: [1, 2, 3, 4, 5, 6],

@@ -27,7 +27,7 @@ pub(crate) fn parsed(report: &Report) -> Value {
         assert!(PAGE.contains(&format!("`{word}`")), "nothing is said about `{word}`");
     }
     assert_eq!(value["version"], 1);
-    assert_eq!(value["name"], report.name);
+    assert_eq!(value["name"], *report.name);
     assert_eq!(value["executions"], report.executions);
     assert_eq!(value["failure"].is_null(), report.failure().is_none());
     if let Some(failure) = report.failure() {

@@ -107,13 +107,14 @@ impl Name {
             // SAFETY: as above.
             unnoted(|| unsafe { (entries.born)(run, object, address) });
         }
-        self.0.store(port.epoch.get() | u64::from(object.0), Ordering::Relaxed);
+        self.0.store(port.epoch.get() | u64::from(object.0), Ordering::Release);
         object
     }
 
     /// Marks the object as used by the current run, before anybody looks at its state.
     fn claim(&self, port: &Port, owns: bool, site: Site) {
-        let known = self.0.load(Ordering::Relaxed);
+        // Whoever sees what another run has written here sees that its runtime exists.
+        let known = self.0.load(Ordering::Acquire);
         let mine = port.epoch.get();
         if known != UNUSED && epoch::is_foreign(known, mine) {
             shared(site)

@@ -17,9 +17,9 @@ impl<B: Backend> Crew<B> {
         }
     }
 
-    /// What the program called its threads in this run.
-    pub(crate) fn thread_names(&self, run: u64) -> Vec<(ThreadId, String)> {
-        let names = self.thread_names.borrow();
+    /// What the program called its threads in the last run.
+    pub(crate) fn thread_names(&self) -> Vec<(ThreadId, String)> {
+        let (run, names) = (self.epochs.last(), self.thread_names.borrow());
         let here = names.iter().filter(|known| known.2 == run);
         here.map(|known| (known.0, known.1.clone())).collect()
     }

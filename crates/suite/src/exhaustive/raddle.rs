@@ -15,7 +15,8 @@ pub(crate) fn prepare(word: &str, program: &str) -> Result<Prepared, String> {
     };
     let program = program.to_owned();
     Ok(Prepared::Ready(Box::new(move |limit| {
-        let config = Config::new().name(&program).strategy(strategy).runs(u64::MAX).time(limit);
+        let config =
+            Config::new().name(program.clone()).strategy(strategy).runs(u64::MAX).time(limit);
         searched(&config.run(body))
     })))
 }

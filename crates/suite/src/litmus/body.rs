@@ -13,14 +13,14 @@ macro_rules! body {
         use super::script::{Reads, Record, Script, THREADS};
 
         /// One execution.
-        pub(super) fn execute(script: &Arc<Script>) -> Record {
+        pub(super) fn execute(script: &'static Script) {
             let zeros = script.variables.iter().map(|_| AtomicU64::new(0));
             let variables: Arc<[AtomicU64]> = zeros.collect();
             let mut record = Record::default();
             let mut threads = [const { None }; THREADS];
             for (number, thread) in threads[..script.threads.len()].iter_mut().enumerate() {
-                let (script, variables) = (script.clone(), variables.clone());
-                *thread = Some(thread::spawn(move || follow(number, &script, &variables)));
+                let variables = variables.clone();
+                *thread = Some(thread::spawn(move || follow(number, script, &variables)));
             }
             for (number, thread) in threads.into_iter().flatten().enumerate() {
                 record.take(script, number, thread.join().expect("nobody panics"));
@@ -28,7 +28,7 @@ macro_rules! body {
             for (place, variable) in variables.iter().enumerate() {
                 record.end_with(place, variable.load(Ordering::Relaxed));
             }
-            record
+            script.look_at(&record);
         }
 
         /// Does what a thread does, and returns what it read.

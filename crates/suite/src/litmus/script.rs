@@ -1,6 +1,8 @@
 //! A litmus test made ready to be run: the names of its variables are known, and what an execution saw
 //! needs no memory of its own. Otherwise the shortest tests would mostly measure that.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use raddle_testkit::litmus::{Code, Instruction};
 
 /// Reads of one thread at most.
@@ -18,12 +20,16 @@ pub(crate) struct Script {
     /// What each thread does, with the place of the variable, if it is about one.
     pub(super) threads: Vec<Vec<(Instruction, usize)>>,
     /// The outcome that is asked for.
-    pub(super) wanted: Wanted,
+    wanted: Wanted,
+    /// Whether an execution had it, since somebody began to look.
+    seen: AtomicBool,
 }
 
 impl Script {
     /// `outcome` as [`Outcome::matches`](raddle_testkit::litmus::Outcome::matches) reads it.
-    pub(crate) fn new(code: Code, outcome: &str) -> Result<Script, String> {
+    ///
+    /// It lives as long as the process, so that no thread has to count who refers to it. There are not many.
+    pub(crate) fn new(code: Code, outcome: &str) -> Result<&'static Script, String> {
         let variables = code.variables();
         let reads = code.threads.iter().map(|thread| reads_in(thread));
         let (most, all) = (reads.clone().max().unwrap_or(0), reads.sum::<usize>());
@@ -37,7 +43,25 @@ impl Script {
         let threads = code.threads.iter().map(|thread| thread.iter().map(place).collect());
         let threads = threads.collect();
         let wanted = Wanted::new(&variables, outcome)?;
-        Ok(Script { code, variables, threads, wanted })
+        let seen = AtomicBool::new(false);
+        Ok(Box::leak(Box::new(Script { code, variables, threads, wanted, seen })))
+    }
+
+    /// Begins to look for the outcome.
+    pub(super) fn look(&self) {
+        self.seen.store(false, Ordering::Relaxed);
+    }
+
+    /// Looks at what an execution saw.
+    pub(super) fn look_at(&self, record: &Record) {
+        if record.is(&self.wanted) {
+            self.seen.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether an execution had the outcome.
+    pub(super) fn has_seen(&self) -> bool {
+        self.seen.load(Ordering::Relaxed)
     }
 }
 
@@ -48,7 +72,7 @@ fn place(variables: &[char], name: char) -> usize {
 }
 
 /// What an outcome has to be like.
-pub(super) struct Wanted {
+struct Wanted {
     /// Which reads read what.
     read: Vec<(usize, u8)>,
     /// Which variables hold what in the end.
@@ -126,7 +150,7 @@ impl Record {
         }
     }
 
-    pub(super) fn is(&self, wanted: &Wanted) -> bool {
+    fn is(&self, wanted: &Wanted) -> bool {
         wanted.read.iter().all(|&(place, value)| self.read[place] == Some(value))
             && wanted.last.iter().all(|&(place, value)| self.last[place] == value)
     }

@@ -3,8 +3,6 @@
 //! Processes and slices as in `exhaustive`. A search is a whole one, its start and the collecting of
 //! outcomes included.
 
-use std::sync::Arc;
-
 use raddle_testkit::litmus::Code;
 use raddle_testkit::litmus::table::{MORE, TESTS, Test, Verdict};
 
@@ -31,10 +29,10 @@ pub(crate) fn prepare(engine: &str, name: &str) -> Result<Prepared, String> {
     let test = tests().find(|test| test.name == name);
     let test = test.ok_or_else(|| format!("no litmus test `{name}`"))?;
     let code: Code = test.code.parse().map_err(|error| format!("{name}: {error}"))?;
-    let script = Arc::new(Script::new(code, test.outcome)?);
+    let script = Script::new(code, test.outcome)?;
     match engine {
         "raddle" => Ok(Prepared::Ready(Box::new(move |_| {
-            let found = super::search(&script)?;
+            let found = super::search(script)?;
             let (runs, classes) = (found.executions, Some(found.graphs));
             Ok(Searched { runs, end: End::Complete, classes, seen: Some(found.seen) })
         }))),
@@ -45,7 +43,7 @@ pub(crate) fn prepare(engine: &str, name: &str) -> Result<Prepared, String> {
             }
             // A failure is told by the answer.
             std::panic::set_hook(Box::new(|_| {}));
-            Ok(Prepared::Ready(Box::new(move |limit| Ok(super::loom::search(&script, limit)))))
+            Ok(Prepared::Ready(Box::new(move |limit| Ok(super::loom::search(script, limit)))))
         }
         _ => Err(format!("this build has no engine `{engine}`")),
     }

@@ -65,16 +65,45 @@ static NO_TRAIL: Trail = Trail { index: 0, sc: 0, clock: Clock::NOTHING };
 impl Location {
     /// A variable that holds `value`.
     pub fn begin(&mut self, value: u64) {
-        self.stores.clear();
-        self.stores.push(Store::new(EventId::INITIAL, value));
+        self.stores.truncate(1);
+        match self.stores.first_mut() {
+            Some(left_over) => left_over.begin(value),
+            None => self.stores.push(Store { value, ..Store::INITIAL }),
+        }
         self.gaps = 0;
     }
 
-    /// Puts a store right behind `position`.
+    /// Puts a store that carries no message yet right behind `position`, and returns both.
     #[inline]
-    pub fn put_behind(&mut self, position: usize, store: Store) {
-        self.gaps += usize::from(!store.is_update);
-        self.stores.insert(position + 1, store);
+    pub fn put_behind(
+        &mut self,
+        position: usize,
+        id: EventId,
+        value: u64,
+        is_update: bool,
+    ) -> (&Store, &mut Store) {
+        self.gaps += usize::from(!is_update);
+        // Most come last. Written where they stay: a copy by wider moves than those before would wait for them.
+        if position == self.newest() {
+            self.stores.push(Store::INITIAL);
+        } else {
+            self.stores.insert(position + 1, Store::INITIAL);
+        }
+        let (before, from) = self.stores.split_at_mut(position + 1);
+        let store = &mut from[0];
+        (store.id, store.value, store.is_update) = (id, value, is_update);
+        (&before[position], store)
+    }
+
+    /// The store at `position` carries on what the last one of its thread before it carries, as in C++11.
+    #[cold]
+    pub fn continue_sequence(&mut self, position: usize) {
+        let (before, from) = self.stores.split_at_mut(position);
+        let store = &mut from[0];
+        let own = before.iter().rfind(|earlier| earlier.id.thread == store.id.thread);
+        if let Some(own) = own {
+            store.message.join(&own.message);
+        }
     }
 
     /// Whether a store can be put anywhere but at the end (atomicity).
@@ -114,18 +143,25 @@ impl Location {
 }
 
 impl Store {
-    /// A store that nobody has read and that carries no message.
-    pub fn new(id: EventId, value: u64) -> Store {
-        Store {
-            id,
-            value,
-            is_update: false,
-            message: Clock::default(),
-            first_reader: None,
-            other_readers: Vec::new(),
-            name: 0,
-            notes: None,
-        }
+    /// The first store of a variable, that nobody has read and that carries no message.
+    const INITIAL: Store = Store {
+        id: EventId::INITIAL,
+        value: 0,
+        is_update: false,
+        message: Clock::NOTHING,
+        first_reader: None,
+        other_readers: Vec::new(),
+        name: 0,
+        notes: None,
+    };
+
+    /// The initial store of a variable becomes that of another, which holds `value`.
+    fn begin(&mut self, value: u64) {
+        self.value = value;
+        self.first_reader = None;
+        self.other_readers.clear();
+        self.name = 0;
+        self.notes = None;
     }
 
     /// Whether `clock` comes after it or after a read of it.
