@@ -63,7 +63,7 @@ impl Events {
         // In the order in which they lie in memory: the processor writes whole cache lines.
         slot.effect = effect;
         slot.id = id;
-        slot.op = *op;
+        slot.op.copy_from(op);
         slot.site = site;
         self.count = count + 1;
     }

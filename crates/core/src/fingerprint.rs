@@ -40,10 +40,17 @@ impl Name {
 /// What an event on an object adds to the fingerprint; also enters the event into the history.
 #[inline(always)]
 pub fn event_on_object(name: u64, access: Access, history: &mut History) -> u64 {
-    let before = history.0;
     if matches!(access, Access::Update) {
-        history.0 = name;
+        return update_of_object(name, history);
     }
+    follows(name, history.0)
+}
+
+/// The same for an event that is known to be an Update.
+#[inline(always)]
+pub fn update_of_object(name: u64, history: &mut History) -> u64 {
+    let before = history.0;
+    history.0 = name;
     follows(name, before)
 }
 
@@ -70,8 +77,7 @@ pub fn stands_behind(name: u64, before: u64) -> u64 {
 #[inline(always)]
 #[expect(clippy::manual_rotate, reason = "`rotate_left` is a call where nothing is optimised")]
 fn follows(name: u64, before: u64) -> u64 {
-    let turned = before << 29 | before >> 35;
-    let product = (name ^ turned).wrapping_mul(0xa076_1d64_78bd_642f);
+    let product = (name ^ (before << 29 | before >> 35)).wrapping_mul(0xa076_1d64_78bd_642f);
     product ^ (product >> 32)
 }
 

@@ -114,6 +114,14 @@ impl Op {
         Op { head: self.head_on(object), first: self.first, second: self.second }
     }
 
+    /// Becomes `other`, word by word: otherwise, where nothing is optimised, it goes through memory twice.
+    #[inline(always)]
+    pub const fn copy_from(&mut self, other: &Op) {
+        self.head = other.head;
+        self.first = other.first;
+        self.second = other.second;
+    }
+
     /// The one object this touches, or [`ObjectId::NONE`].
     #[inline(always)]
     pub const fn object(&self) -> ObjectId {

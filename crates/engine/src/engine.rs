@@ -13,7 +13,7 @@ use raddle_core::{
     PauseOp, Pending, Plan, Site, ThreadId, ThreadInfo, ThreadOp, Trace,
 };
 
-use crate::known::{AnyOp, Known, LifeOp};
+use crate::known::{AnyOp, Known};
 use crate::object::Object;
 use crate::objects::Life;
 use crate::{Family, Memory};
@@ -22,6 +22,7 @@ mod decide;
 mod declare;
 mod enabled;
 mod idle;
+mod lives;
 mod perform;
 mod repeat;
 mod roster;
@@ -47,16 +48,10 @@ impl Turn {
         Turn(thread.0)
     }
 
-    /// As a word, for [`from_word`](Turn::from_word).
+    /// As a word: the number of the thread, or all ones at the end of a run.
     #[inline(always)]
-    pub fn word(self) -> u32 {
+    pub const fn word(self) -> u32 {
         self.0
-    }
-
-    /// What [`word`](Turn::word) told.
-    #[inline(always)]
-    pub fn from_word(word: u32) -> Turn {
-        Turn(word)
     }
 
     /// Whether it is the turn of `thread`.
@@ -389,19 +384,19 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.next_turn()
     }
 
-    /// Announces that `by` is about to end. Whose turn is it? When it is that of `by`, it
-    /// [`exit`](Engine::exit)s.
-    #[inline(always)]
-    pub fn submit_exit(&mut self, by: ThreadId) -> Turn {
-        let life = self.threads[by.index()].life;
-        self.submit::<LifeOp>(by, Op::EXIT.on(life), Site::UNKNOWN)
-    }
-
     /// As [`submit`](Engine::submit), for substrates that know that the thread has announced
     /// something before.
     #[inline(always)]
     pub fn submit_again<K: Known>(&mut self, by: ThreadId, op: &Op, site: Site) -> Turn {
         debug_assert!(self.creator == NOBODY);
+        if cfg!(debug_assertions) && K::ATOMIC && self.may_draw_first() {
+            let turn = self.draw();
+            // What is performed at once need not be announced. Where it is optimised, it is not worth a branch.
+            if !turn.is_of(by) {
+                self.announce::<K>(by, op, site);
+            }
+            return turn;
+        }
         self.announce::<K>(by, op, site);
         self.next_turn()
     }
@@ -485,11 +480,13 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     #[inline(always)]
     pub fn announce<K: Known>(&mut self, by: ThreadId, op: &Op, site: Site) {
         let pending = &mut self.pending[by.index()];
-        pending.op = *op;
+        pending.op.copy_from(op);
         pending.site = site;
         // The running thread counts as enabled until it announces something that it must wait for.
         debug_assert!(C::DRAWS || pending.enabled);
-        self.note(by);
+        if C::WATCHES_CHANGES {
+            self.note(by);
+        }
         if K::BLOCKS && K::may_block(op) {
             self.line_up::<K>(by, op);
         }

@@ -47,6 +47,12 @@ pub trait Memory {
         source: Option<EventId>,
     ) -> Effect;
 
+    /// The same for a model that is not [`WEAK`](Memory::WEAK), in which it is always the newest.
+    #[inline(always)]
+    fn access_newest<K: Known>(_location: &mut Self::Location, _op: &Op) -> Effect {
+        unreachable!("raddle invariant broken: a weak model was not asked which store it is")
+    }
+
     /// What the access just performed, an event with this name, adds to the fingerprint.
     fn hash(&mut self, name: u64) -> u64;
 
@@ -86,6 +92,11 @@ impl Memory for Sc {
         op: &Op,
         _source: Option<EventId>,
     ) -> Effect {
+        Sc::access_newest::<K>(location, op)
+    }
+
+    #[inline(always)]
+    fn access_newest<K: Known>(location: &mut u64, op: &Op) -> Effect {
         if K::ADDS {
             let old = *location;
             *location = op.add_to_atomic(old);

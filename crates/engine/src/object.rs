@@ -281,6 +281,8 @@ impl Object {
         match self {
             Object::Mutex(mutex) if K::LOCK => mutex.apply(MutexOp::Lock, by),
             Object::Mutex(mutex) if K::UNLOCK => mutex.apply(MutexOp::Unlock, by),
+            // To wait for an end changes nothing.
+            Object::Life(_) if K::LIFE && K::BLOCKS => Effect::None,
             Object::Life(life) if K::LIFE => life.apply(op.thread(), by),
             Object::Condvar(condvar) if K::NOTIFY => condvar.notify(op.condvar()),
             Object::Condvar(condvar) if K::ENQUEUE => condvar.enqueue(by),

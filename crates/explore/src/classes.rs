@@ -22,6 +22,18 @@ pub struct Classes {
     last_again: bool,
     /// How many of those kept were added once.
     singles: u64,
+    /// Some of those kept that were added more than once, each at its [place](place_of), where whatever else
+    /// is there has another: nothing changes if they come again, and they need not be looked up. Empty at first.
+    well_known: Box<[u64]>,
+}
+
+/// Programs with fewer executions than this are done with soon.
+const MANY: usize = 64;
+
+/// Where a fingerprint is among those well known.
+#[inline(always)]
+fn place_of(fingerprint: u64) -> usize {
+    (fingerprint >> 32) as usize & 1023
 }
 
 impl Classes {
@@ -34,18 +46,28 @@ impl Classes {
             last: None,
             last_again: false,
             singles: 0,
+            well_known: Box::default(),
         }
     }
 
     /// Adds a fingerprint.
-    #[inline]
+    #[inline(always)]
     pub fn insert(&mut self, fingerprint: u64) {
-        if self.last == Some(fingerprint) {
+        if matches!(self.last, Some(last) if last == fingerprint) {
             self.last_again = true;
-        } else {
-            self.keep_last();
-            self.last = Some(fingerprint);
+            return;
         }
+        let (well_known, place) = (&*self.well_known, place_of(fingerprint));
+        if place < well_known.len() && well_known[place] == fingerprint {
+            return;
+        }
+        self.insert_another(fingerprint);
+    }
+
+    #[inline(never)]
+    fn insert_another(&mut self, fingerprint: u64) {
+        self.keep_last();
+        self.last = Some(fingerprint);
     }
 
     /// Adds what was added to another set, of the same limit.
@@ -112,11 +134,24 @@ impl Classes {
             }
             Entry::Occupied(mut entry) => {
                 self.singles -= u64::from(!entry.insert(true));
+                self.remember(fingerprint);
             }
         }
         while self.kept.len() > self.limit {
             self.keep_fewer(self.zeros + 1);
         }
+    }
+
+    /// A fingerprint that was kept came again.
+    fn remember(&mut self, fingerprint: u64) {
+        if self.well_known.is_empty() {
+            if self.kept.len() < MANY {
+                return;
+            }
+            let of_another_place = |place: u64| !(place << 32);
+            self.well_known = (0..1024).map(of_another_place).collect();
+        }
+        self.well_known[place_of(fingerprint)] = fingerprint;
     }
 
     /// Keeps fingerprints only if they have at least this many zero bits.

@@ -5,6 +5,9 @@ use std::io;
 /// More threads than this in one run share the stacks of those that have ended.
 pub(crate) const OWN_STACKS: usize = 1024;
 
+/// Stands for the host where a thread is expected; a number no thread has.
+pub(crate) const HOST: usize = usize::MAX;
+
 /// What goes from coroutine to coroutine with the turn. It travels in a register where possible: whoever
 /// goes on need not wait for anything to be read from its stack.
 pub(crate) type Baton = *const ();
@@ -33,43 +36,21 @@ pub trait Backend: Sized + 'static {
     /// Whether a coroutine touches this address when its stack overflows.
     fn guards(&self, address: usize) -> bool;
 
-    /// From the host: continues `to`, and returns when some coroutine leaves.
+    /// From the host: continues `to`, and returns when some coroutine continues the host.
     ///
     /// # Safety
     /// `this` points to a pool, nobody holds a reference into it, `to` has a coroutine, and the
     /// caller is not itself running on one.
     unsafe fn enter(this: *mut Self, to: usize, baton: Baton);
 
-    /// From the coroutine of `from`: continues `to`, and returns when somebody continues `from`: with the
-    /// baton that was handed over then.
+    /// From the coroutine of `from`: continues `to`, or the host if that is all ones, and returns when somebody
+    /// continues `from`: with the baton that was handed over then.
     ///
     /// # Safety
     /// `this` points to a pool, nobody holds a reference into it, the caller runs on the coroutine
     /// of `from`, and `to` has one too: another, unless it may [switch to
     /// itself](Backend::SWITCHES_TO_ITSELF).
     unsafe fn switch(this: *mut Self, from: usize, to: usize, baton: Baton) -> Baton;
-
-    /// From the coroutine of `from`: continues the host, and returns when somebody continues `from`,
-    /// likewise.
-    ///
-    /// # Safety
-    /// `this` points to a pool, nobody holds a reference into it, and the caller runs on the
-    /// coroutine of `from`.
-    unsafe fn leave(this: *mut Self, from: usize) -> Baton;
-
-    /// From the coroutine of `from`: continues `to`, another, or the host if that is `None`; returns likewise.
-    ///
-    /// # Safety
-    /// As for [`switch`](Backend::switch) or [`leave`](Backend::leave).
-    #[inline(always)]
-    unsafe fn part(this: *mut Self, from: usize, to: Option<usize>, baton: Baton) {
-        match to {
-            // SAFETY: promised by the caller.
-            Some(to) => unsafe { Self::switch(this, from, to, baton) },
-            // SAFETY: likewise.
-            None => unsafe { Self::leave(this, from) },
-        };
-    }
 
     /// Whether the pool, none of whose threads has work, should be kept for the next check.
     fn is_worth_keeping(&self) -> bool {

@@ -1,48 +1,100 @@
 //! What takes one instruction or two in any build.
 //!
 //! Where nothing is optimised, every pointer that is followed is checked, which is eight instructions, and to
-//! look at a `Cell` or an atomic variable is a call or two. Runs do little else.
+//! look at a `Cell` or an atomic variable is a call or two. Runs do little else. Macros, because a function, also one
+//! that is inlined, stores what it is given for the debugger.
 
-use std::cell::Cell;
-use std::sync::atomic::AtomicU64;
+#[cfg(not(all(debug_assertions, target_arch = "x86_64", not(miri))))]
+use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
-/// As `&*pointer`, unchecked.
-///
-/// # Safety
-/// As for that.
-#[inline(always)]
-#[expect(clippy::transmute_ptr_to_ref, reason = "this is not checked")]
-pub unsafe fn follow<'a, T>(pointer: *const T) -> &'a T {
-    // SAFETY: promised by the caller.
-    unsafe { std::mem::transmute::<*const T, &'a T>(pointer) }
+/// `follow!(pointer as Type)` is `&*(pointer as *const Type)`, unchecked, and as unsafe as that.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __follow {
+    ($pointer:ident $(.$field:tt)* as $type:ty) => {
+        ::std::mem::transmute::<*const $type, &$type>($pointer $(.$field)* as *const $type)
+    };
 }
 
-/// As `&mut *pointer`, unchecked.
-///
-/// # Safety
-/// As for that.
-#[inline(always)]
-#[expect(clippy::transmute_ptr_to_ref, reason = "this is not checked")]
-pub unsafe fn follow_mut<'a, T>(pointer: *mut T) -> &'a mut T {
-    // SAFETY: promised by the caller.
-    unsafe { std::mem::transmute::<*mut T, &'a mut T>(pointer) }
+/// `follow_mut!(pointer as Type)` is `&mut *(pointer as *mut Type)`, likewise.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __follow_mut {
+    ($pointer:ident $(.$field:tt)* as $type:ty) => {
+        ::std::mem::transmute::<*mut $type, &mut $type>($pointer $(.$field)* as *mut $type)
+    };
 }
 
-/// As `cell.get()`.
-#[inline(always)]
-pub fn get<T: Copy>(cell: &Cell<T>) -> T {
-    // SAFETY: a cell has the layout of what is in it, and nobody changes that while the reference is there:
-    // it is of one OS thread, and the reference is used up at once.
-    *unsafe { std::mem::transmute::<&Cell<T>, &T>(cell) }
+/// `get!(cell: Type)` is `cell.get()`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __get {
+    ($cell:ident $(.$field:tt)* : $type:ty) => {
+        // SAFETY: a cell has the layout of what is in it, and nobody changes that while the reference is there:
+        // it is of one OS thread, and the reference is used up at once.
+        *unsafe {
+            ::std::mem::transmute::<&::std::cell::Cell<$type>, &$type>(&$cell $(.$field)*)
+        }
+    };
 }
 
-/// As `cell.set(value)`.
+/// `set!(cell: Type = value)` is `cell.set(value)`, for what is `Copy`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __set {
+    (*$cell:ident : $type:ty = $value:expr) => {
+        $crate::bare::set!(@ (&raw const *$cell) $type, $value)
+    };
+    ($cell:ident $(.$field:tt)* : $type:ty = $value:expr) => {
+        $crate::bare::set!(@ (&raw const $cell $(.$field)*) $type, $value)
+    };
+    (@ $place:tt $type:ty, $value:expr) => {
+        // SAFETY: a cell has the layout of what is in it and lets it be changed, and nobody else looks at it while
+        // the reference is there: it is of one OS thread, and the reference is used up at once.
+        *unsafe {
+            ::std::mem::transmute::<*const ::std::cell::Cell<$type>, &mut $type>($place)
+        } = $value
+    };
+}
+
+pub use {__follow as follow, __follow_mut as follow_mut, __get as get, __set as set};
+
+/// As `flag.load(Ordering::Acquire)`.
 #[inline(always)]
-pub fn set<T: Copy>(cell: &Cell<T>, value: T) {
-    let place: *const Cell<T> = cell;
-    // SAFETY: a cell has the layout of what is in it and lets it be changed, and nobody else looks at it while
-    // the reference is there: it is of one OS thread, and the reference is used up at once.
-    *unsafe { follow_mut(place.cast_mut().cast::<T>()) } = value;
+pub fn is_set(flag: &AtomicBool) -> bool {
+    #[cfg(all(debug_assertions, target_arch = "x86_64", not(miri)))]
+    {
+        let value: u8;
+        // SAFETY: reads the flag; on this processor every load acquires.
+        unsafe {
+            std::arch::asm!(
+                "mov {value}, byte ptr [{flag}]",
+                flag = in(reg) flag,
+                value = lateout(reg_byte) value,
+                options(nostack, preserves_flags),
+            );
+        }
+        value != 0
+    }
+    #[cfg(not(all(debug_assertions, target_arch = "x86_64", not(miri))))]
+    flag.load(Ordering::Acquire)
+}
+
+/// As `flag.store(true, Ordering::Release)`.
+#[inline(always)]
+pub fn set_flag(flag: &AtomicBool) {
+    #[cfg(all(debug_assertions, target_arch = "x86_64", not(miri)))]
+    // SAFETY: writes the flag; on this processor every store releases.
+    unsafe {
+        std::arch::asm!(
+            "mov byte ptr [{flag}], 1",
+            flag = in(reg) flag,
+            options(nostack, preserves_flags),
+        );
+    }
+    #[cfg(not(all(debug_assertions, target_arch = "x86_64", not(miri))))]
+    flag.store(true, Ordering::Release)
 }
 
 /// As `variable.load(Ordering::Relaxed)`.
@@ -63,5 +115,5 @@ pub fn load(variable: &AtomicU64) -> u64 {
         value
     }
     #[cfg(not(all(debug_assertions, target_arch = "x86_64", not(miri))))]
-    variable.load(std::sync::atomic::Ordering::Relaxed)
+    variable.load(Ordering::Relaxed)
 }

@@ -69,8 +69,8 @@ pub unsafe fn give_back_in(inside: Inside, memory: NonNull<u8>) {
     let kept = &inside.blocks().0;
     let block = memory.as_ptr().cast::<Next>();
     // SAFETY: all that fits has room and alignment for a pointer, and is ours.
-    *unsafe { bare::follow_mut(block) } = Next(bare::get(kept));
-    bare::set(kept, block);
+    *unsafe { bare::follow_mut!(block as Next) } = Next(bare::get!(kept: *mut Next));
+    bare::set!(*kept: *mut Next = block);
 }
 
 /// Whether memory of this layout comes from kept blocks.
@@ -94,12 +94,12 @@ impl Blocks {
 
     #[inline(always)]
     fn take(&self) -> NonNull<u8> {
-        let block = bare::get(&self.0);
+        let block = bare::get!(self.0: *mut Next);
         if block as usize == 0 {
             return fresh(BLOCK);
         }
         // SAFETY: blocks that are kept hold a pointer, see `give_back`.
-        bare::set(&self.0, unsafe { bare::follow(block) }.0);
+        bare::set!(self.0: *mut Next = unsafe { bare::follow!(block as Next) }.0);
         // SAFETY: it is not null.
         unsafe { NonNull::new_unchecked(block.cast()) }
     }
@@ -119,12 +119,12 @@ impl Blocks {
         for _ in 1..FEW {
             if !last.is_null() {
                 // SAFETY: blocks that are kept hold a pointer, see `give_back`.
-                last = unsafe { bare::follow(last) }.0;
+                last = unsafe { bare::follow!(last as Next) }.0;
             }
         }
         if !last.is_null() {
             // SAFETY: as above.
-            let last = unsafe { bare::follow_mut(last) };
+            let last = unsafe { bare::follow_mut!(last as Next) };
             Blocks(Cell::new(std::mem::replace(&mut last.0, std::ptr::null_mut()))).free();
         }
     }

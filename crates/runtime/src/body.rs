@@ -43,15 +43,17 @@ impl Body {
     /// Puts it where a coroutine will [take](Body::taken) it.
     #[inline(always)]
     pub(crate) fn hand_over(self, place: &Cell<Option<HandedOver>>) {
-        bare::set(place, Some(HandedOver { data: self.data, fate: self.fate }));
+        bare::set!(*place: Option<HandedOver> = Some(HandedOver { data: self.data, fate: self.fate }));
         std::mem::forget(self);
     }
 
     /// What was handed over, which must be there.
     #[inline(always)]
     pub(crate) fn taken(place: &Cell<Option<HandedOver>>) -> Body {
-        let Some(HandedOver { data, fate }) = bare::get(place) else { nothing() };
-        bare::set(place, None);
+        let Some(HandedOver { data, fate }) = bare::get!(place: Option<HandedOver>) else {
+            nothing()
+        };
+        bare::set!(*place: Option<HandedOver> = None);
         Body { data, fate }
     }
 

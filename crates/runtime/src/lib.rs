@@ -7,6 +7,8 @@
 //!
 //! The `std` mirror reaches the run it is part of through [`port`].
 
+#![allow(clippy::transmute_ptr_to_ref, reason = "what `bare` follows is not checked in any build")]
+
 mod backend;
 pub mod bare;
 pub mod blocks;

@@ -8,7 +8,7 @@
 use std::arch::asm;
 use std::io;
 
-use crate::backend::{Baton, OWN_STACKS};
+use crate::backend::{Baton, HOST, OWN_STACKS};
 use crate::stack::{Stack, give_back};
 use crate::{Backend, bare};
 
@@ -18,6 +18,8 @@ pub struct Native {
     entry: fn() -> !,
     /// By thread: its coroutine while that is not running, or [`Saved::NONE`] if it has none.
     saved: Box<[Saved]>,
+    /// Where they are, in every build by one load.
+    first: *mut Saved,
     /// The host, while a coroutine runs.
     host: Saved,
     stacks: Vec<Stack>,
@@ -58,6 +60,7 @@ impl Backend for Native {
             stack_size,
             entry,
             saved: Box::default(),
+            first: std::ptr::null_mut(),
             host: Saved::NONE,
             stacks: Vec::new(),
             handed_on: true,
@@ -86,50 +89,21 @@ impl Backend for Native {
     #[inline(always)]
     unsafe fn enter(this: *mut Native, to: usize, baton: Baton) {
         // SAFETY: the caller promises that `this` points to a pool nobody has a reference into.
-        let pool = unsafe { bare::follow_mut(this) };
-        // SAFETY: the caller promises that `to` has a coroutine.
-        let load = unsafe { pool.place(to) };
-        // SAFETY: `load` is what was saved of a coroutine that is not running.
+        let pool = unsafe { bare::follow_mut!(this as Native) };
+        let load = pool.first.wrapping_add(to);
+        // SAFETY: the caller promises that `to` has a coroutine, which is not running and was saved.
         unsafe { switch(&raw mut pool.host, load, baton) };
     }
 
     #[inline(always)]
     unsafe fn switch(this: *mut Native, from: usize, to: usize, baton: Baton) -> Baton {
         // SAFETY: the caller promises that `this` points to a pool nobody has a reference into.
-        let pool = unsafe { bare::follow_mut(this) };
-        // SAFETY: the caller promises that `to` has a coroutine.
-        let load = unsafe { pool.place(to) };
-        // SAFETY: likewise, and runs on that of `from`.
-        let save = unsafe { pool.place(from) };
-        // SAFETY: if `to` is not `from` it is not running, and was saved; otherwise it is saved now.
-        unsafe { switch(save, load, baton) }
-    }
-
-    #[inline(always)]
-    unsafe fn leave(this: *mut Native, from: usize) -> Baton {
-        // SAFETY: the caller promises that `this` points to a pool nobody has a reference into.
-        let pool = unsafe { bare::follow_mut(this) };
-        // SAFETY: the caller runs on the coroutine of `from`.
-        let save = unsafe { pool.place(from) };
-        // SAFETY: the host entered a coroutine, or none would run, and was saved.
-        unsafe { switch(save, &raw const pool.host, std::ptr::null()) }
-    }
-
-    /// One switch for both: a coroutine that waits for work goes on at the same place however its last thread
-    /// ended, so that whoever starts the next one can foresee it.
-    #[inline(always)]
-    unsafe fn part(this: *mut Native, from: usize, to: Option<usize>, baton: Baton) {
-        // SAFETY: the caller promises that `this` points to a pool nobody has a reference into.
-        let pool = unsafe { bare::follow_mut(this) };
-        let load: *const Saved = match to {
-            // SAFETY: the caller promises that `to` has a coroutine.
-            Some(to) => unsafe { pool.place(to) },
-            None => &raw const pool.host,
-        };
-        // SAFETY: the caller runs on the coroutine of `from`.
-        let save = unsafe { pool.place(from) };
-        // SAFETY: as for `switch` and `leave`.
-        unsafe { switch(save, load, baton) };
+        let pool = unsafe { bare::follow_mut!(this as Native) };
+        // A branch that is foreseen, so that the host need not wait for whoever told that it is its turn.
+        let load = if to == HOST { &raw mut pool.host } else { pool.first.wrapping_add(to) };
+        // SAFETY: the caller promises that both have a coroutine and runs on that of `from`. If `to` is not `from` it is
+        // not running, and was saved; otherwise it is saved now. So was the host, or no coroutine would run.
+        unsafe { switch(pool.first.wrapping_add(from), load, baton) }
     }
 
     fn is_worth_keeping(&self) -> bool {
@@ -148,25 +122,12 @@ impl Drop for Native {
 }
 
 impl Native {
-    /// Where what is saved of the coroutine of `thread` is.
-    ///
-    /// # Safety
-    /// It has one.
-    #[inline(always)]
-    unsafe fn place(&mut self, thread: usize) -> *mut Saved {
-        if cfg!(debug_assertions) {
-            return &raw mut self.saved[thread];
-        }
-        // SAFETY: promised by the caller.
-        unsafe { self.saved.as_mut_ptr().add(thread) }
-    }
-
     /// The first threads to start get what coroutines there are.
     #[cold]
     fn seat_anew(&mut self) -> io::Result<()> {
         let mut saved = std::mem::take(&mut self.saved).into_vec();
         saved.retain(|saved| !saved.is_none());
-        self.saved = saved.into_boxed_slice();
+        self.keep(saved);
         self.seat(0, || None)?;
         self.handed_on = false;
         Ok(())
@@ -181,7 +142,7 @@ impl Native {
         if self.saved.len() <= thread {
             let mut saved = std::mem::take(&mut self.saved).into_vec();
             saved.resize(thread + 1, Saved::NONE);
-            self.saved = saved.into_boxed_slice();
+            self.keep(saved);
         }
         let ended = if self.stacks.len() >= OWN_STACKS { ended() } else { None };
         if let Some(ended) = ended {
@@ -196,6 +157,11 @@ impl Native {
         self.saved[thread] = Saved { stack: stack.prepare(stagger), resume, rbp: 0, rbx: 0 };
         self.stacks.push(stack);
         Ok(())
+    }
+
+    fn keep(&mut self, saved: Vec<Saved>) {
+        self.saved = saved.into_boxed_slice();
+        self.first = self.saved.as_mut_ptr();
     }
 }
 

@@ -131,19 +131,21 @@ fn port() -> &'static Port {
     let port = here::address();
     // SAFETY: a thread-local that needs no destructor is there as long as its OS thread. The
     // reference does not leave it: it is used up within the functions of this module.
-    unsafe { bare::follow(port) }
+    unsafe { bare::follow!(port as Port) }
 }
 
 /// Whether the caller is part of a run.
 #[inline(always)]
 pub fn active() -> bool {
-    bare::get(&port().epoch) != 0
+    let port = port();
+    bare::get!(port.epoch: u64) != 0
 }
 
 /// The number of the run the caller is part of, or zero. Numbers are far apart, see [`Name`].
 #[inline(always)]
 pub fn run_number() -> u64 {
-    bare::get(&port().epoch)
+    let port = port();
+    bare::get!(port.epoch: u64)
 }
 
 /// The blocks of memory that are kept for threads to come.
@@ -155,7 +157,8 @@ pub(crate) fn blocks() -> &'static Blocks {
 /// What the run under way connected.
 #[inline(always)]
 pub(crate) fn run() -> *const () {
-    bare::get(&port().run)
+    let port = port();
+    bare::get!(port.run: *const ())
 }
 
 /// Announces this operation of this kind on the object called `name`, whatever object it was made for, waits
@@ -170,20 +173,21 @@ pub(crate) fn run() -> *const () {
 pub fn operate(
     kind: Kind,
     name: &Name,
-    initial: impl FnOnce() -> Option<Initial>,
+    initial: impl FnOnce() -> Option<Initial> + Copy,
     op: Op,
     site: Site,
 ) -> Option<Effect> {
     let port = port();
-    let object = match name.in_run(bare::get(&port.epoch)) {
-        Some(object) => object,
-        None if port.epoch.get() == 0 => return None,
-        None => {
-            // The value of an atomic variable is the engine's, and what is there outside is never written.
-            let owns = !matches!(kind, Kind::Atomic | Kind::Add);
-            name.declare(port, owns, initial, site)
-        }
-    };
+    let known = name.in_run(bare::get!(port.epoch: u64));
+    if known < name::NONE {
+        return Some(port.submit(kind, ObjectId(known as u32), &op, site));
+    }
+    if port.epoch.get() == 0 {
+        return None;
+    }
+    // The value of an atomic variable is the engine's, and what is there outside is never written.
+    let owns = !matches!(kind, Kind::Atomic | Kind::Add);
+    let object = name.declare(port, owns, initial, site);
     Some(port.submit(kind, object, &op, site))
 }
 
@@ -197,11 +201,15 @@ pub fn act(
     site: Site,
 ) -> bool {
     let port = port();
-    let object = match name.in_run(bare::get(&port.epoch)) {
-        Some(object) => object,
-        None if port.epoch.get() == 0 => return false,
-        None => name.declare(port, true, initial, site),
-    };
+    let known = name.in_run(bare::get!(port.epoch: u64));
+    if known < name::NONE {
+        port.submit(kind, ObjectId(known as u32), &op, site);
+        return true;
+    }
+    if port.epoch.get() == 0 {
+        return false;
+    }
+    let object = name.declare(port, true, initial, site);
     port.submit(kind, object, &op, site);
     true
 }
@@ -218,10 +226,13 @@ pub fn touch(name: &Name, first: impl FnOnce(), writes: bool, site: Site) -> boo
         first();
         Some(Initial::Cell)
     };
-    let object = match name.in_run(bare::get(&port.epoch)) {
-        Some(object) => object,
-        None if port.epoch.get() == 0 => return false,
-        None => name.declare(port, true, initial, site),
+    let known = name.in_run(bare::get!(port.epoch: u64));
+    let object = if known < name::NONE {
+        ObjectId(known as u32)
+    } else if port.epoch.get() == 0 {
+        return false;
+    } else {
+        name.declare(port, true, initial, site)
     };
     let is_point = match port.ways.get().plain {
         Plain::Noted => false,
@@ -280,10 +291,13 @@ pub fn call_object(
     site: Site,
 ) {
     let port = port();
-    let object = match name.in_run(bare::get(&port.epoch)) {
-        Some(object) => object,
-        None if port.epoch.get() == 0 => return,
-        None => name.declare(port, true, initial, site),
+    let known = name.in_run(bare::get!(port.epoch: u64));
+    let object = if known < name::NONE {
+        ObjectId(known as u32)
+    } else if port.epoch.get() == 0 {
+        return;
+    } else {
+        name.declare(port, true, initial, site)
     };
     let (run, entries) = port.get();
     // SAFETY: both were set together by `connect`, for a run that has not ended.
@@ -347,7 +361,8 @@ pub fn belongings() -> Option<Rc<dyn Any>> {
 /// Whether the mirror keeps anything for any thread of the run.
 #[inline(always)]
 pub fn has_belongings() -> bool {
-    bare::get(&port().endowed) != 0
+    let port = port();
+    bare::get!(port.endowed: u32) != 0
 }
 
 /// Keeps something for the calling thread, which must have nothing yet.
@@ -440,7 +455,8 @@ pub fn unwinding_in_run() -> bool {
 /// Whether any thread of the run has begun to unwind from a panic.
 #[inline(always)]
 pub fn has_unwound() -> bool {
-    bare::get(&port().ways).unwound
+    let port = port();
+    bare::get!(port.ways: Ways).unwound
 }
 
 /// A thread of the run begins to unwind.
@@ -539,15 +555,15 @@ impl Port {
     /// Submits the same operation on `object`.
     #[inline(always)]
     fn submit(&self, kind: Kind, object: ObjectId, op: &Op, site: Site) -> Effect {
-        let run = bare::get(&self.run);
-        let submit = bare::get(&self.entries).submit[kind as usize];
-        let engine = bare::get(&self.engine);
+        let run = bare::get!(self.run: *const ());
+        let submit = bare::get!(self.entries: &'static Entries).submit[kind as usize];
+        let engine = bare::get!(self.engine: *mut ());
         // SAFETY: all were set together by `connect`, for a run that has not ended.
         unsafe { submit(run, op.head_on(object), op.first(), engine, site, op.second()) }
     }
 
     #[inline(always)]
     fn get(&self) -> (*const (), &'static Entries) {
-        (bare::get(&self.run), bare::get(&self.entries))
+        (bare::get!(self.run: *const ()), bare::get!(self.entries: &'static Entries))
     }
 }

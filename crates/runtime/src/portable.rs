@@ -9,7 +9,7 @@ use corosensei::stack::{DefaultStack, Stack as _};
 use corosensei::{Coroutine, Yielder};
 
 use crate::Backend;
-use crate::backend::{Baton, OWN_STACKS};
+use crate::backend::{Baton, HOST, OWN_STACKS};
 
 /// The `corosensei` back end.
 pub struct Portable {
@@ -102,14 +102,11 @@ impl Backend for Portable {
     unsafe fn switch(this: *mut Portable, from: usize, to: usize, baton: Baton) -> Baton {
         // SAFETY: as below.
         unsafe { (*this).baton = baton };
+        // The host stops when there is no next.
+        let next = (to != HOST).then_some(to);
         // SAFETY: the caller promises that `this` points to a pool nobody has a reference into.
-        unsafe { (*this).next = Some(to) };
+        unsafe { (*this).next = next };
         // SAFETY: as above, and the caller runs on `from`.
-        unsafe { suspend(this, from) }
-    }
-
-    unsafe fn leave(this: *mut Portable, from: usize) -> Baton {
-        // SAFETY: the caller promises the same; the host stops when there is no next.
         unsafe { suspend(this, from) }
     }
 

@@ -6,7 +6,7 @@ use raddle_core::{Action, Chooser, Effect, ObjectId, Op, Site, ThreadId};
 use raddle_engine::known::{AnyOp, LifeOp};
 use raddle_engine::{Engine, Memory, Stuck, Turn};
 
-use crate::backend::Baton;
+use crate::backend::{Baton, HOST};
 use crate::blocks::FreeAll;
 use crate::body::HandedOver;
 use crate::epoch::Epochs;
@@ -214,25 +214,26 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     fn with_engine<R>(&self, f: impl FnOnce(&mut Engine<M, C>) -> R) -> R {
         // SAFETY: `new` had the only reference for as long as this run exists, and `f` neither
         // switches nor calls back into the run, so no two of these references overlap.
-        f(unsafe { bare::follow_mut(self.engine) })
+        f(unsafe { bare::follow_mut!(self.engine as Engine<M, C>) })
     }
 
     /// Whose turn it is.
     #[inline(always)]
     fn me(&self) -> ThreadId {
-        bare::get(&self.thread)
+        bare::get!(self.thread: ThreadId)
     }
 
     #[inline(always)]
     fn phase(&self) -> Phase {
-        bare::get(&self.phase)
+        bare::get!(self.phase: Phase)
     }
 
     /// Gives `thread` a coroutine.
     #[inline(always)]
     fn seat(&self, thread: ThreadId) {
+        let backend = self.crew.backend.get();
         // SAFETY: no coroutine operation is under way while a thread is being seated.
-        let backend = unsafe { bare::follow_mut(self.crew.backend.get()) };
+        let backend = unsafe { bare::follow_mut!(backend as B) };
         if backend.is_seated(thread.index()) {
             return;
         }
@@ -254,7 +255,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     /// From the host: lets `thread` go on until the run is over, or it leaves.
     #[inline(always)]
     fn enter(&self, thread: ThreadId) {
-        bare::set(&self.thread, thread);
+        bare::set!(self.thread: ThreadId = thread);
         let this: *const Self = self;
         // SAFETY: the host is on no coroutine, and no reference into the pool exists.
         unsafe { B::enter(self.crew.backend.get(), thread.index(), this.cast()) }
@@ -264,7 +265,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     #[cold]
     fn leave(&self, thread: ThreadId) {
         // SAFETY: `thread` runs on its coroutine, and no reference into the pool exists.
-        unsafe { B::leave(self.crew.backend.get(), thread.index()) };
+        unsafe { B::switch(self.crew.backend.get(), thread.index(), HOST, std::ptr::null()) };
     }
 
     /// Does as `turn` says, on the coroutine of `me`. Returns when it is the turn of `me` again, with
@@ -281,9 +282,12 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     /// As [`wait`](Run::wait), where it may well be anybody's turn.
     #[inline(always)]
     fn wait_in_doubt(&self, me: ThreadId, turn: Turn, engine: *const Engine<M, C>) -> &Self {
-        // SAFETY: as for `with_engine`.
-        if Self::SWITCHES_IN_DOUBT && !unsafe { bare::follow(engine) }.has_no_choice() {
-            return self.go_on_with(me, turn);
+        if Self::SWITCHES_IN_DOUBT {
+            // SAFETY: as for `with_engine`.
+            let engine = unsafe { bare::follow!(engine as Engine<M, C>) };
+            if !engine.has_no_choice() {
+                return self.go_on_with(me, turn);
+            }
         }
         self.wait(me, turn)
     }
@@ -302,7 +306,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     /// before and not from the stack that is switched to, so that what comes next need not wait for that.
     #[inline(always)]
     fn switch(&self, me: ThreadId, thread: ThreadId) -> &Self {
-        bare::set(&self.thread, thread);
+        bare::set!(self.thread: ThreadId = thread);
         let this: *const Self = self;
         // SAFETY: `me` runs on its coroutine, `thread` has one too, another unless the back end allows
         // otherwise, and no reference into the pool exists.
@@ -328,7 +332,8 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
             return false;
         }
         let op = Op::new(ObjectId::NONE, Action::Choose { bound: 2 });
-        let chosen = self.submit::<AnyOp>(op, site) == Effect::Value(1);
+        let [head, first, second] = op.into_words();
+        let chosen = self.submit::<AnyOp>(head, first, second, site) == Effect::Value(1);
         if chosen {
             let mut all = extras.spurious.borrow_mut();
             if all.len() <= me {
@@ -379,7 +384,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         // A first announcement, a panic that the program has caught, or one of another thread, which
         // waits in a destructor.
         let others_unwind = self.others_unwind();
-        bare::set(&self.phase, if others_unwind { Phase::Unwinding } else { Phase::Running });
+        self.phase.set(if others_unwind { Phase::Unwinding } else { Phase::Running });
         self.with_engine(|engine| engine.submit::<AnyOp>(me, op, site))
     }
 
@@ -388,17 +393,18 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         !self.crew.extras.look().unwinding.borrow().is_empty()
     }
 
+    #[inline(always)]
     fn spawn(&self, body: Body, site: Site) -> ThreadId {
         let me = self.me();
         // Not by `with_engine`: where nothing is optimised, a closure is a call.
         // SAFETY: as there.
-        let engine = unsafe { bare::follow_mut(self.engine) };
+        let engine = unsafe { bare::follow_mut!(self.engine as Engine<M, C>) };
         let (child, life) = engine.declare_child(me, site);
         self.seat(child);
         let this = if matches!(self.phase(), Phase::Running) {
             let op = Op::SPAWN.on(life);
             // SAFETY: as above.
-            let engine = unsafe { bare::follow_mut(self.engine) };
+            let engine = unsafe { bare::follow_mut!(self.engine as Engine<M, C>) };
             let turn = engine.submit_again::<LifeOp>(me, &op, site);
             self.wait_in_doubt(me, turn, self.engine)
         } else {
@@ -410,9 +416,9 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         // The child takes it at once.
         body.hand_over(&this.crew.body);
         // SAFETY: as above.
-        let engine = unsafe { bare::follow_mut(this.engine) };
+        let engine = unsafe { bare::follow_mut!(this.engine as Engine<M, C>) };
         engine.start_child(me, child, life, site);
-        bare::set(&this.phase, Phase::Starting);
+        bare::set!(this.phase: Phase = Phase::Starting);
         let this = this.switch(me, child);
         if this.phase().is_over() {
             this.refuse_spawn(life, site);
@@ -440,6 +446,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     }
 
     /// Runs the calling thread's body, on its coroutine.
+    #[inline(always)]
     fn work(&self) {
         let me = self.me();
         if me.0 == ThreadId::MAIN.0 {
@@ -453,9 +460,10 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     ///
     /// The switches around the end of a thread are the coroutine's own, so that no stale return lies
     /// between them and other work.
+    #[inline(always)]
     fn finish(&self, result: Caught) -> Parting {
         // SAFETY: as for `with_engine`.
-        let engine = unsafe { bare::follow(self.engine) };
+        let engine = unsafe { bare::follow!(self.engine as Engine<M, C>) };
         if engine.has_one_thread()
             && matches!(self.phase(), Phase::Running)
             && matches!(result, Ok(()))
@@ -469,7 +477,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     fn finish_alone(&self) -> Parting {
         let me = self.me();
         // SAFETY: as for `with_engine`.
-        let engine = unsafe { bare::follow_mut(self.engine) };
+        let engine = unsafe { bare::follow_mut!(self.engine as Engine<M, C>) };
         if engine.end_with(me) {
             return self.part(me, Turn::END, true);
         }
@@ -487,13 +495,13 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
             return self.exit_after_end(me);
         }
         // SAFETY: as for `with_engine`.
-        let engine = unsafe { bare::follow_mut(self.engine) };
+        let engine = unsafe { bare::follow_mut!(self.engine as Engine<M, C>) };
         let turn = engine.submit_exit(me);
         if turn.is_of(me) {
             return self.exit_now(me);
         }
         if let Some(thread) = turn.thread() {
-            bare::set(&self.thread, thread);
+            bare::set!(self.thread: ThreadId = thread);
         }
         self.part(me, turn, false)
     }
@@ -505,7 +513,7 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         let phase = self.phase();
         if !phase.is_over() {
             let others_unwind = phase == Phase::Unwinding && self.others_unwind();
-            bare::set(&self.phase, if others_unwind { Phase::Unwinding } else { Phase::Running });
+            self.phase.set(if others_unwind { Phase::Unwinding } else { Phase::Running });
         }
         !phase.is_over()
     }
@@ -523,10 +531,10 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     #[inline(always)]
     fn exit_now(&self, me: ThreadId) -> Parting {
         // SAFETY: as for `with_engine`.
-        let engine = unsafe { bare::follow_mut(self.engine) };
+        let engine = unsafe { bare::follow_mut!(self.engine as Engine<M, C>) };
         let turn = engine.exit(me);
         if let Some(thread) = turn.thread() {
-            bare::set(&self.thread, thread);
+            bare::set!(self.thread: ThreadId = thread);
         }
         self.part(me, turn, true)
     }

@@ -172,15 +172,14 @@ fn coroutine<B: Backend>() -> ! {
 }
 
 /// Goes where a run says. Returns when somebody comes back, in another run perhaps.
+///
+/// One switch for all: a coroutine that waits for work goes on at the same place however its last thread ended, so
+/// that whoever starts the next one can foresee it.
 #[inline(always)]
 fn part<B: Backend>(parting: &Parting) {
-    let pool: *mut B = parting.pool.cast();
-    #[expect(clippy::manual_map, reason = "`map` is two calls where nothing is optimised")]
-    let to = match parting.to().thread() {
-        Some(to) => Some(to.index()),
-        None => None,
-    };
+    // Nobody looks at it where nothing is optimised, see `Run::switch`.
+    let run = if cfg!(debug_assertions) { std::ptr::null() } else { port::run() };
     // SAFETY: the run told its own pool, which outlives its coroutines; the caller runs on the
     // coroutine of the thread that is ending, and `to` has another.
-    unsafe { B::part(pool, parting.from().index(), to, port::run()) }
+    unsafe { B::switch(parting.pool.cast(), parting.from(), parting.to(), run) };
 }

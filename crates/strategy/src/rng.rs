@@ -22,9 +22,9 @@ impl Rng {
     pub fn bits(&mut self) -> u64 {
         let bits = self.ready;
         self.state = self.state.wrapping_add(0xa076_1d64_78bd_642f);
-        let other = self.state ^ 0xe703_7ed1_a0b4_28db;
         // Not checked for overflow, which there is none of, in any profile.
-        let product = (self.state as u128).wrapping_mul(other as u128);
+        let product =
+            (self.state as u128).wrapping_mul((self.state ^ 0xe703_7ed1_a0b4_28db) as u128);
         self.ready = (product >> 64) as u64 ^ product as u64;
         bits
     }

@@ -57,7 +57,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             return self.special_question();
         }
         if C::DRAWS {
-            return Turn::of(self.enabled.slots[self.plan.then.draw(count)]);
+            return self.draw();
         }
         let enabled = self.enabled.as_slice();
         let threads = Threads {
@@ -111,6 +111,18 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         if K::BLOCKS && !self.objects[op.object().index()].object.enabled_known::<K>(op, by) {
             return Turn::END;
         }
+        self.draw()
+    }
+
+    /// Whether it can be drawn who goes next after an operation that does not wait, before that is announced.
+    #[inline(always)]
+    pub(super) fn may_draw_first(&self) -> bool {
+        C::DRAWS && !C::GRANTS_LEASES && !M::WEAK && self.trace.events.count() < self.attention
+    }
+
+    /// One of those who can go on, of whom there are some.
+    #[inline(always)]
+    pub(super) fn draw(&mut self) -> Turn {
         Turn::of(self.enabled.slots[self.plan.then.draw(self.enabled.count)])
     }
 

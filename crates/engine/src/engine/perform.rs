@@ -1,15 +1,25 @@
 //! Performing operations: what changes, what is written down, who hears of it.
 
 use raddle_core::{
-    Access, Action, Chooser, Effect, Event, EventId, ObjectId, ObjectKind, Op, PauseOp, Site,
-    ThreadId, fingerprint,
+    Access, Action, Chooser, Effect, Event, EventId, ObjectId, Op, PauseOp, Site, ThreadId,
+    fingerprint,
 };
 
-use super::{Engine, Lease, Link, NO_WAITER, News, Turn};
+use super::{Engine, Link, NO_WAITER, News};
 use crate::Memory;
-use crate::known::{Known, LifeOp};
-use crate::object::{Object, wrong_object};
-use crate::objects::Life;
+use crate::known::Known;
+
+/// What few operations are told, by reference: two words that are nothing would be copied for each of the others.
+pub(super) struct Told {
+    /// The store to read or to stand behind, if there was a choice.
+    pub(super) source: Option<EventId>,
+    /// The effect, if the object does not know it.
+    pub(super) effect: Option<Effect>,
+}
+
+impl Told {
+    pub(super) const NOTHING: Told = Told { source: None, effect: None };
+}
 
 impl<M: Memory, C: Chooser> Engine<M, C> {
     /// Performs what `by`, whose turn it is, announced; spawns are [`start`](Engine::start)ed and
@@ -26,7 +36,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         if M::WEAK && op.is_atomic() {
             source = self.choose_source(by, op, site)?;
         }
-        Some(self.perform_on_object::<K, true>(by, &op, site, source, None))
+        Some(self.perform_on_object::<K, true>(by, &op, site, &Told { source, effect: None }))
     }
 
     /// As [`perform`](Engine::perform), for kinds of operations and a memory model that do not ask anything
@@ -52,12 +62,12 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         }
         if K::RECEIVE {
             return if self.leave_usual_line::<K>(by, op) {
-                self.perform_on_object::<K, false>(by, op, site, None, None)
+                self.perform_on_object::<K, false>(by, op, site, &Told::NOTHING)
             } else {
                 self.perform_unusual::<K>(by, op.head(), site)
             };
         }
-        self.perform_on_object::<K, true>(by, op, site, None, None)
+        self.perform_on_object::<K, true>(by, op, site, &Told::NOTHING)
     }
 
     /// Takes `by` out of the line of those who wait for the object of `op`, which it announced, if it is alone there
@@ -81,20 +91,18 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     #[cold]
     #[inline(never)]
     fn perform_unusual<K: Known>(&mut self, by: ThreadId, head: u64, site: Site) -> Effect {
-        self.perform_on_object::<K, true>(by, &Op::from_words(head, 0, 0), site, None, None)
+        self.perform_on_object::<K, true>(by, &Op::from_words(head, 0, 0), site, &Told::NOTHING)
     }
 
     /// Performs an operation on an object and writes it down. `ANNOUNCED` if it was, and may stand among the
-    /// object's waiters; otherwise it was found to need nothing that is left out then. `told` is its effect
-    /// where the object does not know it.
+    /// object's waiters; otherwise it was found to need nothing that is left out then.
     #[inline(always)]
-    fn perform_on_object<K: Known, const ANNOUNCED: bool>(
+    pub(super) fn perform_on_object<K: Known, const ANNOUNCED: bool>(
         &mut self,
         by: ThreadId,
         op: &Op,
         site: Site,
-        source: Option<EventId>,
-        told: Option<Effect>,
+        told: &Told,
     ) -> Effect {
         let object = op.object();
         let slot = &mut self.objects[object.index()];
@@ -104,10 +112,16 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         let mut is_linked = false;
         let mut concerns_waiters = false;
         let mut effect = if K::ATOMIC || K::ANY && op.is_atomic() {
-            self.memory.access::<K>(&mut slot.location, id, op, source)
+            if M::WEAK {
+                self.memory.access::<K>(&mut slot.location, id, op, told.source)
+            } else {
+                M::access_newest::<K>(&mut slot.location, op)
+            }
         } else {
-            if ANNOUNCED && K::BLOCKS && K::may_block(op) {
-                is_linked = !K::MAY_NEVER_WAIT || slot.object.may_disable::<K>(op);
+            // Those who waited for the end of a thread are not looked for again.
+            if ANNOUNCED && K::BLOCKS && !K::LIFE && K::may_block(op) {
+                is_linked = !K::MAY_NEVER_WAIT
+                    || !(K::ANY && op.is_thread()) && slot.object.may_disable::<K>(op);
             }
             let is_usual = !ANNOUNCED && K::AHEAD;
             let effect = if is_usual {
@@ -120,7 +134,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             effect
         };
         if K::LIFE {
-            if let Some(told) = told {
+            if let Some(told) = told.effect {
                 effect = told;
             }
         }
@@ -133,7 +147,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         }
         self.trace.events.add(id, op, effect, site);
         let name = thread.name.advance();
-        if K::BLOCKS && is_linked {
+        if K::BLOCKS && !K::LIFE && is_linked {
             let links = &mut *self.links;
             let Link { next, previous, .. } = links[by.index() + 1];
             links[previous as usize].next = next;
@@ -148,24 +162,28 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         let access = if K::UPDATES { Access::Update } else { K::access(op, &effect) };
         let hash = if M::WEAK && op.is_atomic() {
             self.memory.hash(name)
+        } else if K::UPDATES {
+            fingerprint::update_of_object(name, &mut slot.history)
         } else {
             fingerprint::event_on_object(name, access, &mut slot.history)
         };
-        self.add_to_fingerprint(hash);
+        self.trace.fingerprint = self.trace.fingerprint.wrapping_add(hash);
         if M::WEAK && !op.is_atomic() {
             self.memory.happen(&Event { id, op: *op, effect, site });
         }
         if ANNOUNCED && self.time_moved {
             self.join_times(by, object, access);
         }
-        let may_concern = if ANNOUNCED {
-            !K::ATOMIC
-        } else if C::GRANTS_LEASES {
-            !(K::ATOMIC || K::LOCK || K::AHEAD)
-        } else {
-            K::UNLOCK
+        let may_concern = const {
+            if ANNOUNCED {
+                !K::ATOMIC
+            } else if C::GRANTS_LEASES {
+                !(K::ATOMIC || K::LOCK || K::AHEAD)
+            } else {
+                K::UNLOCK
+            }
         };
-        if may_concern && waiter != NO_WAITER && matches!(access, Access::Update) {
+        if !K::ATOMIC && may_concern && waiter != NO_WAITER && matches!(access, Access::Update) {
             self.reconsider::<K>(waiter, object);
         }
         effect
@@ -204,103 +222,9 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         }
         let name = thread.name.advance();
         let value = if let Effect::Value(value) = effect { value } else { 0 };
-        self.add_to_fingerprint(fingerprint::event_alone(name, value));
-        Some(effect)
-    }
-
-    /// Performs the spawn that `creator`, whose turn it is, announced. The new thread is to run up
-    /// to its first announcement.
-    pub fn start(&mut self, creator: ThreadId, life: ObjectId, site: Site) -> ThreadId {
-        let ObjectKind::Thread(child) = self.trace.objects[life.index()].kind else {
-            unreachable!("raddle invariant broken: spawn of {life:?}")
-        };
-        self.start_child(creator, child, life, site);
-        child
-    }
-
-    /// As [`start`](Engine::start), for substrates that remember whose life it is.
-    #[inline(always)]
-    pub fn start_child(&mut self, creator: ThreadId, child: ThreadId, life: ObjectId, site: Site) {
-        let op = Op::SPAWN.on(life);
-        // The life of a thread does not know whose it is; the trace should tell.
-        let told = Some(Effect::Value(u64::from(child.0)));
-        self.perform_on_object::<LifeOp, true>(creator, &op, site, None, told);
-        self.creator = creator.0;
-        let time = if self.time_moved { self.time(creator) } else { 0 };
-        self.admit(child, life, time);
-        self.running = child;
-    }
-
-    /// Performs the exit that `by`, whose turn it is, announced. Whose turn is it now?
-    #[inline(always)]
-    pub fn exit(&mut self, by: ThreadId) -> Turn {
-        if self.alive == 1 && self.followed >= self.plan.prefix.len() {
-            self.exit_last(by);
-            return Turn::END;
-        }
-        self.exit_among_others(by)
-    }
-
-    #[inline(always)]
-    fn exit_among_others(&mut self, by: ThreadId) -> Turn {
-        let life = self.threads[by.index()].life;
-        let op = Op::EXIT.on(life);
-        self.perform_on_object::<LifeOp, true>(by, &op, Site::UNKNOWN, None, None);
-        self.disable(by);
-        self.alive -= 1;
-        self.threads[by.index()].next_ended = core::mem::replace(&mut self.ended, by.0);
-        self.next_turn()
-    }
-
-    /// Whether no more than one thread is alive.
-    #[inline(always)]
-    pub fn has_one_thread(&self) -> bool {
-        self.alive == 1
-    }
-
-    /// Announces and performs the exit of `by` in one go, if it is the last thread and nothing stands in the
-    /// way. Then the run is over. False if not, and nothing has happened.
-    ///
-    /// No call is left here that would come back, for which registers had to be saved.
-    #[inline(always)]
-    pub fn end_with(&mut self, by: ThreadId) -> bool {
-        let steps = self.trace.events.count();
-        if M::WEAK || !C::DRAWS || self.alive != 1 || steps >= self.attention {
-            return false;
-        }
-        if self.trace.events.is_full() {
-            return false;
-        }
-        self.exit_last(by);
-        true
-    }
-
-    /// The last thread ends, and with it the run, in the ordinary way: nobody is left to hear of it.
-    #[inline(always)]
-    fn exit_last(&mut self, by: ThreadId) {
-        // All is found before anything is written, after which it would have to be found again.
-        let thread = &mut self.threads[by.index()];
-        let pending = &mut self.pending[by.index()];
-        let slot = &mut self.objects[thread.life.index()];
-        let Object::Life(life) = &mut slot.object else { wrong_object() };
-        let id = thread.next;
-        let op = Op::EXIT.on(thread.life);
-        let name = thread.name.advance();
-        let hash = fingerprint::event_on_object(name, Access::Update, &mut slot.history);
+        let hash = fingerprint::event_alone(name, value);
         self.trace.fingerprint = self.trace.fingerprint.wrapping_add(hash);
-        self.trace.events.add(id, &op, Effect::None, Site::UNKNOWN);
-        *life = Life::Ended;
-        thread.next.index += 1;
-        if !C::DRAWS {
-            pending.enabled = false;
-        }
-        self.enabled.clear();
-        if C::GRANTS_LEASES {
-            self.stale.clear();
-            self.lease = Lease::NONE;
-        }
-        self.alive = 0;
-        self.over = true;
+        Some(effect)
     }
 
     /// Announces and performs in one go what `by` is about to do, if the chooser has allowed it to
@@ -336,7 +260,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             }
         }
         self.lease.ready -= 1;
-        Some(self.perform_on_object::<K, false>(by, &op, site, None, None))
+        Some(self.perform_on_object::<K, false>(by, &op, site, &Told::NOTHING))
     }
 
     /// Performs what `by`, whose turn it is, has not announced because it was [chosen](Engine::choose_ahead)
@@ -355,7 +279,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         if !is_usual || self.trace.events.is_full() {
             return None;
         }
-        Some(self.perform_on_object::<K, false>(by, op, site, None, None))
+        Some(self.perform_on_object::<K, false>(by, op, site, &Told::NOTHING))
     }
 
     /// Time goes from an object's last Update to whoever touches it next.
@@ -367,11 +291,6 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         if access == Access::Update {
             slot.time = thread.time;
         }
-    }
-
-    #[inline(always)]
-    fn add_to_fingerprint(&mut self, hash: u64) {
-        self.trace.fingerprint = self.trace.fingerprint.wrapping_add(hash);
     }
 }
 

@@ -7,6 +7,8 @@ use raddle_core::{Chooser, ObjectId, Op, ThreadId};
 use super::{Engine, Lease, Link, NO_WAITER, News, Thread, append, pending_nothing};
 use crate::Memory;
 use crate::known::Known;
+use crate::object::{Object, wrong_object};
+use crate::objects::Life;
 
 impl<M: Memory, C: Chooser> Engine<M, C> {
     /// A thread comes to life, for which there is a place since it was declared.
@@ -243,6 +245,9 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     /// whether it has to now.
     #[inline(always)]
     pub(super) fn line_up<K: Known>(&mut self, thread: ThreadId, op: &Op) {
+        if K::LIFE || K::ANY && op.is_thread() {
+            return self.line_up_for_end(thread, op.object());
+        }
         let slot = &mut self.objects[op.object().index()];
         if K::MAY_NEVER_WAIT && !slot.object.may_disable::<K>(op) {
             return;
@@ -254,6 +259,19 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         link.previous = NO_WAITER;
         self.links[next as usize].previous = thread.0 + 1;
         if !can {
+            self.disable(thread);
+        }
+    }
+
+    /// The same for the life of a thread, which is looked at once by those who wait, at its end: nobody leaves before,
+    /// and whoever is still there afterwards is not looked at again.
+    #[inline(always)]
+    fn line_up_for_end(&mut self, thread: ThreadId, life: ObjectId) {
+        let slot = &mut self.objects[life.index()];
+        let Object::Life(life) = &slot.object else { wrong_object() };
+        if !matches!(life, Life::Ended) {
+            self.links[thread.index() + 1].next = slot.first_waiter;
+            slot.first_waiter = thread.0 + 1;
             self.disable(thread);
         }
     }

@@ -384,7 +384,8 @@ macro_rules! computing_methods {
             pub fn $method(&self, value: $type, order: Ordering) -> $type {
                 const KIND: &(Kind, Op) = &update_kind(Rmw::$function, $scalar);
                 match self.compute(KIND, Self::to_bits(value), order, Site::caller()) {
-                    Some(effect) => Self::from_bits(word_of(effect)),
+                    Some(Effect::Value(value)) => Self::from_bits(value),
+                    Some(other) => unexpected(other),
                     None => self.inner.$method(value, order),
                 }
             }

@@ -111,8 +111,9 @@ impl Thread {
 
     /// Whether there is nothing to it but numbers.
     #[inline(always)]
+    #[expect(clippy::redundant_pattern_matching, reason = "a call where nothing is optimised")]
     pub(super) fn is_simple(&self) -> bool {
-        self.more.is_none()
+        matches!(self.more, None)
     }
 
     fn real(&self) -> Option<&std::thread::Thread> {

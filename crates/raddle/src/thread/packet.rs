@@ -7,6 +7,8 @@
 //! read-modify-write is needed. A handle that is dropped on another OS thread in the very moment in
 //! which the thread ends may leave the packet to nobody: its memory and the result are leaked.
 
+#![allow(clippy::transmute_ptr_to_ref, reason = "what `bare` follows is not checked in any build")]
+
 use std::alloc::Layout;
 use std::cell::{Cell, UnsafeCell};
 use std::mem::{ManuallyDrop, MaybeUninit};
@@ -72,8 +74,9 @@ where
         Some(layout) => blocks::allocate(layout),
     };
     let whole = memory.cast::<Whole<F, T>>();
+    let place = whole.as_ptr();
     // SAFETY: the memory is fresh and of the right layout.
-    let place = unsafe { bare::follow_mut(whole.as_ptr().cast::<MaybeUninit<Whole<F, T>>>()) };
+    let place = unsafe { bare::follow_mut!(place as MaybeUninit<Whole<F, T>>) };
     *place = MaybeUninit::new(Whole {
         head: Head {
             is_left: AtomicBool::new(false),
@@ -96,18 +99,23 @@ unsafe fn run<F: FnOnce() -> T, T>(data: NonNull<()>) {
     let whole = data.cast::<Whole<F, T>>().as_ptr();
     // However the body ends.
     let side = Side::<T>(data.cast());
-    // SAFETY: the packet is there as long as `side` is, and nobody else touches the body.
-    let body = unsafe { &mut (*whole).body };
+    // SAFETY: the packet is there as long as `side` is.
+    let body = unsafe { &raw mut (*whole).body };
+    // SAFETY: likewise, and nobody else touches the body.
+    let body = unsafe { bare::follow_mut!(body as ManuallyDrop<F>) };
     // SAFETY: nobody has taken it, and nobody will look at it again.
     let function = unsafe { ManuallyDrop::take(body) };
-    let ending = Ending;
-    let value = function();
-    drop(ending);
+    let value = {
+        let _ending = Ending;
+        function()
+    };
+    let head = side.0.as_ptr();
     // SAFETY: as above.
-    let head = unsafe { side.0.as_ref() };
+    let head = unsafe { bare::follow!(head as Head<T>) };
+    let place = head.value.get();
     // SAFETY: the thread has not ended, so that the value is still its own.
-    unsafe { (*head.value.get()).write(value) };
-    head.has_value.set(true);
+    *unsafe { bare::follow_mut!(place as MaybeUninit<T>) } = MaybeUninit::new(value);
+    bare::set!(head.has_value: bool = true);
 }
 
 /// # Safety
@@ -127,14 +135,15 @@ struct Side<T>(NonNull<Head<T>>);
 impl<T> Drop for Side<T> {
     #[inline(always)]
     fn drop(&mut self) {
+        let head = self.0.as_ptr();
         // SAFETY: this side has not let go.
-        let is_left = unsafe { &self.0.as_ref().is_left };
-        // `Acquire` and `Release`: what the other side did with the packet comes before its end.
-        if is_left.load(Ordering::Acquire) {
+        let head = unsafe { bare::follow!(head as Head<T>) };
+        // What the other side did with the packet comes before its end.
+        if bare::is_set(&head.is_left) {
             // SAFETY: both sides have let go.
             unsafe { free(self.0) };
         } else {
-            is_left.store(true, Ordering::Release);
+            bare::set_flag(&head.is_left);
         }
     }
 }
@@ -143,8 +152,9 @@ impl<T> Packet<T> {
     /// The thread.
     #[inline(always)]
     pub(super) fn thread(&self) -> &Thread {
+        let head = self.0.as_ptr();
         // SAFETY: this side has not let go, and the thread's side does not touch this field.
-        unsafe { &(*self.0.as_ptr()).thread }
+        unsafe { &bare::follow!(head as Head<T>).thread }
     }
 
     /// The thread goes by this number in its run.
@@ -160,18 +170,21 @@ impl<T> Packet<T> {
     /// The caller is part of the run of the thread, which is this one, and the thread has ended.
     #[inline(always)]
     pub(super) unsafe fn redeem(self, inside: Inside) -> Option<T> {
+        let head = self.0.as_ptr();
         // SAFETY: this side has not let go.
-        let head = unsafe { bare::follow(self.0.as_ptr()) };
+        let head = unsafe { bare::follow!(head as Head<T>) };
         let mut value = None;
-        if bare::get(&head.has_value) {
-            bare::set(&head.has_value, false);
+        if bare::get!(head.has_value: bool) {
+            bare::set!(head.has_value: bool = false);
+            let place = head.value.get();
             // SAFETY: the thread has ended: the value belongs to the handle.
-            let place = unsafe { bare::follow(head.value.get()) };
+            let place = unsafe { bare::follow!(place as MaybeUninit<T>) };
             // SAFETY: there is one, and by `has_value` there is none any more.
             value = Some(unsafe { place.assume_init_read() });
         }
-        let is_simple = head.layout.is_none() && head.thread.is_simple();
-        if is_simple && head.is_left.load(Ordering::Relaxed) {
+        #[expect(clippy::redundant_pattern_matching, reason = "a call where nothing is optimised")]
+        let is_simple = matches!(head.layout, None) && head.thread.is_simple();
+        if is_simple && bare::is_set(&head.is_left) {
             let memory = self.0.cast();
             std::mem::forget(self);
             // SAFETY: both sides have let go, and nothing in it needs to be dropped.

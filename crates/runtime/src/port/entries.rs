@@ -7,6 +7,7 @@ use raddle_core::{Effect, ObjectId, Site, ThreadId};
 use raddle_engine::{Initial, Turn};
 
 use crate::Body;
+use crate::backend::HOST;
 
 /// How the body of a thread ended.
 pub(crate) type Caught = Result<(), Box<dyn Any + Send>>;
@@ -89,13 +90,15 @@ impl Parting {
     }
 
     #[inline(always)]
-    pub(crate) fn from(&self) -> ThreadId {
-        ThreadId((self.words as u32) >> 1)
+    pub(crate) fn from(&self) -> usize {
+        ((self.words as u32) >> 1) as usize
     }
 
+    /// The number of a thread, or the [host's](HOST).
     #[inline(always)]
-    pub(crate) fn to(&self) -> Turn {
-        Turn::from_word((self.words >> 32) as u32)
+    pub(crate) fn to(&self) -> usize {
+        const { assert!(Turn::END.word() as i32 as usize == HOST) };
+        (self.words as i64 >> 32) as usize
     }
 
     #[inline(always)]

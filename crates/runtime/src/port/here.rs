@@ -5,22 +5,20 @@
 
 use super::{PORT, Port, outside};
 
-#[inline(always)]
-pub(super) fn address() -> *const Port {
-    if cfg!(all(debug_assertions, target_os = "linux", target_arch = "x86_64")) {
-        return word::address();
-    }
-    look_up()
-}
+#[cfg(all(debug_assertions, target_os = "linux", target_arch = "x86_64"))]
+pub(super) use word::address;
+
+#[cfg(not(all(debug_assertions, target_os = "linux", target_arch = "x86_64")))]
+pub(super) use look_up as address;
 
 #[inline(always)]
-fn look_up() -> *const Port {
+pub(super) fn look_up() -> *const Port {
     // Not `with`, which is one more call where nothing is optimised.
     let Ok(port) = PORT.try_with(|port| port as *const Port) else { outside() };
     port
 }
 
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+#[cfg(all(debug_assertions, target_os = "linux", target_arch = "x86_64"))]
 mod word {
     use std::arch::{asm, global_asm};
 
@@ -38,7 +36,7 @@ mod word {
     );
 
     #[inline(always)]
-    pub(super) fn address() -> *const Port {
+    pub(in super::super) fn address() -> *const Port {
         let known: *const Port;
         // SAFETY: reads the word of this OS thread, by the offset that the linker or loader wrote down.
         unsafe {
@@ -68,9 +66,4 @@ mod word {
         }
         port
     }
-}
-
-#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
-mod word {
-    pub(super) use super::look_up as address;
 }

@@ -14,14 +14,14 @@ pub struct Inside(&'static Port);
 #[inline(always)]
 pub fn inside() -> Option<Inside> {
     let port = port();
-    if bare::get(&port.epoch) == 0 { None } else { Some(Inside(port)) }
+    if bare::get!(port.epoch: u64) == 0 { None } else { Some(Inside(port)) }
 }
 
 impl Inside {
     /// As [`run_number`](super::run_number).
     #[inline(always)]
     pub fn run_number(self) -> u64 {
-        bare::get(&self.0.epoch)
+        bare::get!(self.0.epoch: u64)
     }
 
     /// As [`spawn`](super::spawn).

@@ -26,6 +26,9 @@ impl Default for Name {
     }
 }
 
+/// Numbers of objects are below this.
+pub(super) const NONE: u64 = epoch::STEP;
+
 impl Name {
     /// The name of an object not used in any run yet.
     pub const fn new() -> Name {
@@ -35,16 +38,16 @@ impl Name {
     /// The object in the current run, if it was used in it.
     #[inline(always)]
     pub fn known(&self) -> Option<ObjectId> {
-        self.in_run(run_number())
+        let object = self.in_run(run_number());
+        if object < NONE { Some(ObjectId(object as u32)) } else { None }
     }
 
-    /// The object in the run of this number, if it was used in it last. Never for the number zero, which
-    /// is no run's.
+    /// The number of the object in the run of this number, if it was used in it last, or no less than [`NONE`].
+    /// Never for the number zero, which is no run's.
     #[inline(always)]
-    pub(super) fn in_run(&self, run: u64) -> Option<ObjectId> {
+    pub(super) fn in_run(&self, run: u64) -> u64 {
         // What is left is the object, or more than that if it was another run.
-        let object = bare::load(&self.0) ^ run;
-        if object < epoch::STEP { Some(ObjectId(object as u32)) } else { None }
+        bare::load(&self.0) ^ run
     }
 
     /// Makes the object new to the current run again.

@@ -23,14 +23,14 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         _second: u64,
     ) -> Effect {
         // SAFETY: promised by the caller.
-        let this: &Self = unsafe { bare::follow(run.cast()) };
+        let this: &Self = unsafe { bare::follow!(run as Self) };
         let engine: *mut Engine<M, C> = engine.cast();
         let me = this.me();
         let is_running = matches!(this.phase(), Phase::Running);
         // All ways end in a call, and so by a jump: it would otherwise return after a switch.
         if const { Self::is_in_doubt::<K>() } && is_running {
             // SAFETY: as for `with_engine`.
-            let chooser = unsafe { bare::follow_mut(engine) };
+            let chooser = unsafe { bare::follow_mut!(engine as Engine<M, C>) };
             if !chooser.has_little_choice() {
                 let turn = chooser.choose_ahead::<K>(me, &Op::from_words(head, 0, 0));
                 return this.submit_chosen::<K>(head, turn, engine, site);
@@ -39,7 +39,7 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         let mut turn = Turn::END;
         if is_running {
             // SAFETY: likewise.
-            turn = unsafe { bare::follow_mut(engine) }
+            turn = unsafe { bare::follow_mut!(engine as Engine<M, C>) }
                 .choose_ahead::<K>(me, &Op::from_words(head, 0, 0));
         }
         if turn.is_of(me) {
@@ -65,7 +65,7 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
     ) -> Effect {
         let op = Op::from_words(head, 0, 0);
         // SAFETY: as for `with_engine`.
-        let own = unsafe { bare::follow_mut(engine) };
+        let own = unsafe { bare::follow_mut!(engine as Engine<M, C>) };
         match own.perform_unannounced::<K>(ThreadId(turn.word()), &op, site) {
             Some(effect) => effect,
             None => self.submit_chosen::<K>(head, turn, engine, site),
@@ -83,7 +83,7 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
     ) -> Effect {
         if matches!(turn, Turn::END) {
             // SAFETY: as for `with_engine`.
-            unsafe { bare::follow_mut(engine) }.look_ahead();
+            unsafe { bare::follow_mut!(engine as Engine<M, C>) }.look_ahead();
             let run: *const Self = self;
             // SAFETY: both are of this run.
             return unsafe {
@@ -93,12 +93,12 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         let me = self.me();
         let op = Op::from_words(head, 0, 0);
         // SAFETY: as above.
-        unsafe { bare::follow_mut(engine) }.announce::<K>(me, &op, site);
+        unsafe { bare::follow_mut!(engine as Engine<M, C>) }.announce::<K>(me, &op, site);
         let is_own = !const { Self::is_in_doubt::<K>() } && turn.is_of(me);
         let this = if is_own { self } else { self.switch(me, ThreadId(turn.word())) };
         if !way_back::PAYS {
-            return this.resume::<K>(me, op, site);
+            return this.resume::<K>(me, &op, site);
         }
-        way_back::tell::<K>(this.resume::<K>(me, op, site))
+        way_back::tell::<K>(this.resume::<K>(me, &op, site))
     }
 }

@@ -20,7 +20,7 @@ macro_rules! erased {
         $(
             unsafe fn $name($run: *const () $(, $argument: $type)*) $(-> $result)? {
                 // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
-                let $run: &Self = unsafe { bare::follow($run.cast()) };
+                let $run: &Self = unsafe { bare::follow!($run as Self) };
                 $body
             }
         )*
@@ -111,8 +111,8 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         }
         fn join_entry(run, thread: ThreadId, site: Site) {
             // SAFETY: as for `with_engine`.
-            let life = unsafe { bare::follow(run.engine) }.life(thread);
-            run.submit::<JoinOp>(Op::JOIN.on(life), site);
+            let life = unsafe { bare::follow!(run.engine as Engine<M, C>) }.life(thread);
+            run.submit::<JoinOp>(Op::JOIN.head_on(life), 0, 0, site);
         }
         fn parker_entry(run, thread: ThreadId, site: Site) -> ObjectId {
             run.with_engine(|engine| engine.parker(thread, run.thread.get(), site))

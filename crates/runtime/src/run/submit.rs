@@ -29,16 +29,21 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
 
     /// The same for the run itself.
     #[inline(always)]
-    pub(super) fn submit<K: Known>(&self, op: Op, site: Site) -> Effect {
-        let run: *const Self = self;
-        let [head, first, second] = op.into_words();
-        let engine = self.engine.cast();
+    pub(super) fn submit<K: Known>(
+        &self,
+        head: u64,
+        first: u64,
+        second: u64,
+        site: Site,
+    ) -> Effect {
+        let run = self as *const Self as *const ();
+        let engine = self.engine as *mut ();
         if C::GRANTS_LEASES {
             // SAFETY: both are of this run.
-            return unsafe { Self::with_lease::<K>(run.cast(), head, first, engine, site, second) };
+            return unsafe { Self::with_lease::<K>(run, head, first, engine, site, second) };
         }
         // SAFETY: likewise.
-        unsafe { Self::in_turn::<K>(run.cast(), head, first, engine, site, second) }
+        unsafe { Self::in_turn::<K>(run, head, first, engine, site, second) }
     }
 
     /// Performs the operation at once if the calling thread has a lease that allows it.
@@ -55,11 +60,11 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         second: u64,
     ) -> Effect {
         // SAFETY: promised by the caller.
-        let this: &Self = unsafe { bare::follow(run.cast()) };
+        let this: &Self = unsafe { bare::follow!(run as Self) };
         let op = Op::from_words(head, first, second);
         // Not by `with_engine`: a closure would take the operation through memory.
         // SAFETY: as there.
-        let leased = unsafe { bare::follow_mut(engine.cast::<Engine<M, C>>()) };
+        let leased = unsafe { bare::follow_mut!(engine as Engine<M, C>) };
         if let Some(effect) = leased.perform_on_lease::<K>(this.me(), op, site) {
             // Leases end where another phase begins.
             debug_assert!(matches!(this.phase(), Phase::Running));
@@ -100,21 +105,21 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         second: u64,
     ) -> Effect {
         // SAFETY: promised by the caller.
-        let this: &Self = unsafe { bare::follow(run.cast()) };
+        let this: &Self = unsafe { bare::follow!(run as Self) };
         // Words that are known need not be kept over a switch.
         let op =
-            Op::from_words(head, if K::BARE { 0 } else { first }, if K::BARE { 0 } else { second });
+            if K::BARE { Op::from_words(head, 0, 0) } else { Op::from_words(head, first, second) };
         let me = this.me();
         let turn = match this.phase() {
             Phase::Running => {
                 // SAFETY: as for `with_engine`.
-                let engine = unsafe { bare::follow_mut(engine.cast::<Engine<M, C>>()) };
+                let engine = unsafe { bare::follow_mut!(engine as Engine<M, C>) };
                 engine.submit_again::<K>(me, &op, site)
             }
             Phase::Starting => {
-                bare::set(&this.phase, Phase::Running);
+                bare::set!(this.phase: Phase = Phase::Running);
                 // SAFETY: as above.
-                let engine = unsafe { bare::follow_mut(engine.cast::<Engine<M, C>>()) };
+                let engine = unsafe { bare::follow_mut!(engine as Engine<M, C>) };
                 engine.submit_first::<K>(me, &op, site)
             }
             Phase::Unwinding | Phase::Teardown | Phase::Discarding => {
@@ -126,7 +131,7 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         } else {
             this.wait(me, turn)
         };
-        this.resume::<K>(me, op, site)
+        this.resume::<K>(me, &op, site)
     }
 
     /// The same, and goes [back](way_back) to the program by a jump. That pays where switches are the rule and
@@ -150,18 +155,18 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
 
     /// It is the turn of `me`, the calling thread, to perform what it announced, or the run is over.
     #[inline(always)]
-    pub(super) fn resume<K: Known>(&self, me: ThreadId, op: Op, site: Site) -> Effect {
+    pub(super) fn resume<K: Known>(&self, me: ThreadId, op: &Op, site: Site) -> Effect {
         // Not by way of the stack either; where nothing is optimised, that is the shorter way.
         let me = if cfg!(debug_assertions) { me } else { self.me() };
         if !matches!(self.phase(), Phase::Running) {
             return self.resume_specially(op.head(), op.first(), op.second(), site);
         }
         // SAFETY: as for `with_engine`.
-        let engine = unsafe { bare::follow_mut(self.engine) };
+        let engine = unsafe { bare::follow_mut!(self.engine as Engine<M, C>) };
         if !K::ANY && !M::WEAK {
-            return engine.perform_known::<K>(me, &op, site);
+            return engine.perform_known::<K>(me, op, site);
         }
-        match engine.perform::<K>(me, op, site) {
+        match engine.perform::<K>(me, *op, site) {
             Some(effect) => effect,
             None => self.end_within(op.head(), op.first(), op.second(), site),
         }
