@@ -42,7 +42,7 @@ impl Clock {
             *mine = (*mine).max(*theirs);
         }
         if let Some(more @ [_, ..]) = other.0.get(known..) {
-            self.extend(more);
+            self.0.extend_from_slice(more);
         }
     }
 
@@ -85,15 +85,8 @@ impl Clock {
     #[inline]
     pub fn copy(&mut self, other: &Clock) {
         self.0.clear();
-        self.extend(&other.0);
-    }
-
-    /// One by one: a call that copies takes longer for a few threads.
-    #[inline]
-    fn extend(&mut self, more: &[u32]) {
-        self.0.reserve(more.len());
-        for &steps in more {
-            self.0.push(steps);
+        if !other.0.is_empty() {
+            self.0.extend_from_slice(&other.0);
         }
     }
 

@@ -2,13 +2,14 @@
 
 use std::any::Any;
 use std::cell::Cell;
+use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use raddle_core::{Chooser, ObjectId, Site, ThreadId};
 use raddle_engine::{Engine, Memory, Stuck, Substrate};
 
-use crate::port::{Parting, Plain, Ways};
+use crate::port::{Caught, Parting, Plain, Ways};
 use crate::run::{Crew, Run};
 use crate::watchdog::Watchdog;
 use crate::{Backend, panics, port};
@@ -159,15 +160,30 @@ impl<B: Backend> Substrate for Runtime<B> {
 /// What every coroutine does: one thread's body after another.
 fn coroutine<B: Backend>() -> ! {
     loop {
-        let result = catch_unwind(AssertUnwindSafe(port::work));
-        let mut parting = port::finish(result);
-        loop {
-            part::<B>(&parting);
-            if parting.has_ended() {
-                break;
-            }
-            parting = port::exit();
+        let Err(panic) = catch_unwind(AssertUnwindSafe(work_on::<B>));
+        end::<B>(Err(panic));
+    }
+}
+
+/// Does so until one panics. Who comes back from a body returns to here and no further: after a switch, the
+/// processor does not foresee where returns go.
+fn work_on<B: Backend>() -> Infallible {
+    loop {
+        port::work();
+        end::<B>(Ok(()));
+    }
+}
+
+/// Ends a thread. Returns when there is work again.
+#[inline(always)]
+fn end<B: Backend>(result: Caught) {
+    let mut parting = port::finish(result);
+    loop {
+        part::<B>(&parting);
+        if parting.has_ended() {
+            break;
         }
+        parting = port::exit();
     }
 }
 
