@@ -243,15 +243,14 @@ impl Causality {
     /// Lets a thread learn and teach what an event says that is no access to a variable.
     pub fn happen(&mut self, event: &Event) {
         let id = event.id.thread;
+        if event.op.is_thread() && event.op.thread() == ThreadOp::Exit {
+            // Whoever waits for that comes after what this thread comes after, and no more.
+            return;
+        }
         self.thread(id);
         let at = event.op.object().index();
         if event.op.is_thread() {
-            let op = event.op.thread();
-            if op == ThreadOp::Exit {
-                // Whoever waits for that comes after what this thread comes after, and no more.
-                return;
-            }
-            self.live(id, at, op, event.effect);
+            self.live(id, at, event.op.thread(), event.effect);
         } else if event.op.object() != ObjectId::NONE {
             if self.known_objects <= at {
                 self.admit_object(at);

@@ -336,6 +336,9 @@ impl Memory for Rc11 {
     }
 
     fn happen(&mut self, event: &Event) {
+        if event.op.is_thread() && !self.order.is_active() {
+            return self.causality.happen(event);
+        }
         let EventId { thread, index } = event.id;
         let fence = event.op.fence();
         if fence.is_some() && self.makes(Mistake::GreedyFences) {

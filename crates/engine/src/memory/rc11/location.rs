@@ -74,7 +74,7 @@ impl Location {
     }
 
     /// Puts a store that carries no message yet right behind `position`, and returns both.
-    #[inline]
+    #[inline(always)]
     pub fn put_behind(
         &mut self,
         position: usize,
