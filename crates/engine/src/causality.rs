@@ -64,16 +64,6 @@ impl Clock {
         *mine = (*mine).max(steps);
     }
 
-    /// Comes after one step of `thread` and nothing else.
-    fn begin(&mut self, thread: ThreadId) {
-        self.0.clear();
-        self.0.reserve(thread.index() + 1);
-        for _ in 0..thread.index() {
-            self.0.push(0);
-        }
-        self.0.push(1);
-    }
-
     /// Comes after only so many steps of `thread`.
     pub fn lower_to(&mut self, thread: ThreadId, steps: u32) {
         if let Some(mine) = self.0.get_mut(thread.index()) {
@@ -152,7 +142,8 @@ impl OfThread {
     }
 
     fn begin(&mut self, id: ThreadId) {
-        self.clock.begin(id);
+        self.clock.clear();
+        self.clock.raise(id, 1);
         self.unacquired.clear();
         self.fenced.clear();
     }

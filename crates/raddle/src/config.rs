@@ -136,8 +136,8 @@ impl Config {
         }
     }
 
-    /// The name of the check, by which a replay token recognises it. By default the name of the
-    /// test, or else the source file of the call.
+    /// The name of the check, by which a replay token recognises it: a literal or a `String`. By default the
+    /// name of the test, or else the source file of the call.
     pub fn name(mut self, name: impl Into<Cow<'static, str>>) -> Config {
         self.name = Some(name.into());
         self

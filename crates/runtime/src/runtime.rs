@@ -165,8 +165,7 @@ fn coroutine<B: Backend>() -> ! {
     }
 }
 
-/// Does so until one panics. Who comes back from a body returns to here and no further: after a switch, the
-/// processor does not foresee where returns go.
+/// Does so until one panics: a panic is to be caught, and nothing else has to be done for each body.
 fn work_on<B: Backend>() -> Infallible {
     loop {
         port::work();
@@ -189,8 +188,8 @@ fn end<B: Backend>(result: Caught) {
 
 /// Goes where a run says. Returns when somebody comes back, in another run perhaps.
 ///
-/// One switch for all: a coroutine that waits for work goes on at the same place however its last thread ended, so
-/// that whoever starts the next one can foresee it.
+/// One switch for all, but after a panic: a coroutine that waits for work goes on at the same place however its last
+/// thread ended, so that whoever starts the next one can foresee it.
 #[inline(always)]
 fn part<B: Backend>(parting: &Parting) {
     // Nobody looks at it where nothing is optimised, see `Run::switch`.

@@ -42,7 +42,7 @@ impl<S: Substrate> Session<'_, S> {
         });
         let phases = phases.collect();
         let guarantees = explorer.guarantees();
-        let unseen = tally.unseen().filter(|_| sampler.draws_alike());
+        let unseen = if sampler.draws_alike() { tally.unseen() } else { None };
         let verdict = stop.verdict(&explorer)?;
         Ok(Report { phases, guarantees, unseen, ..self.report(tally, verdict) })
     }
