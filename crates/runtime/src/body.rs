@@ -40,11 +40,17 @@ impl Body {
         unsafe { Body::new(data, fate) }
     }
 
-    /// Puts it where a coroutine will [take](Body::taken) it.
+    /// What it is made of; nothing becomes of it unless it is made again.
     #[inline(always)]
-    pub(crate) fn hand_over(self, place: &Cell<Option<HandedOver>>) {
-        bare::set!(*place: Option<HandedOver> = Some(HandedOver { data: self.data, fate: self.fate }));
+    pub(crate) fn into_parts(self) -> HandedOver {
+        let parts = HandedOver { data: self.data, fate: self.fate };
         std::mem::forget(self);
+        parts
+    }
+
+    /// What the parts were of.
+    pub(crate) fn from_parts(parts: HandedOver) -> Body {
+        Body { data: parts.data, fate: parts.fate }
     }
 
     /// What was handed over, which must be there.
@@ -70,8 +76,8 @@ impl Body {
 /// A body on its way from its creator to its coroutine.
 #[derive(Copy, Clone)]
 pub(crate) struct HandedOver {
-    data: NonNull<()>,
-    fate: &'static Fate,
+    pub(crate) data: NonNull<()>,
+    pub(crate) fate: &'static Fate,
 }
 
 #[cold]

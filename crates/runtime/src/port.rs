@@ -19,6 +19,7 @@ mod entries;
 mod heap;
 mod here;
 mod inside;
+mod lives;
 mod name;
 
 pub(crate) use entries::{Caught, Entries, Parting, Plain, Pulse, Submit, Ways};
@@ -26,6 +27,7 @@ use entries::{OUTSIDE, outside};
 pub use heap::{allocated, freed};
 pub(crate) use heap::{keep, unnoted};
 pub use inside::{Inside, inside};
+pub(crate) use lives::{Joined, Spawned};
 pub use name::Name;
 
 /// Kinds of operations that are announced in ways of their own, because they are frequent.
@@ -322,9 +324,7 @@ pub fn life(thread: ThreadId) -> ObjectId {
 /// Waits until `thread` has ended.
 #[inline(always)]
 pub fn join(thread: ThreadId, site: Site) {
-    let (run, entries) = port().get();
-    // SAFETY: both were set together by `connect`, for a run that has not ended.
-    unsafe { (entries.join)(run, thread, site) }
+    port().join(thread, site);
 }
 
 /// The park token of `thread`.
@@ -391,9 +391,7 @@ pub(crate) fn nobody_has_belongings() {
 /// Starts a thread.
 #[inline(always)]
 pub fn spawn(body: Body, site: Site) -> ThreadId {
-    let (run, entries) = port().get();
-    // SAFETY: both were set together by `connect`, for a run that has not ended.
-    unsafe { (entries.spawn)(run, body, site) }
+    port().spawn(body, site)
 }
 
 /// Notes what the program calls the calling thread, for the report.

@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell, UnsafeCell};
 
 use raddle_core::{Action, Chooser, Effect, ObjectId, Op, Site, ThreadId};
-use raddle_engine::known::{AnyOp, LifeOp};
+use raddle_engine::known::AnyOp;
 use raddle_engine::{Engine, Memory, Stuck, Turn};
 
 use crate::backend::{Baton, HOST};
@@ -19,6 +19,7 @@ mod entries;
 mod extras;
 mod heap;
 mod keep;
+mod lives;
 mod names;
 mod panicked;
 mod submit;
@@ -228,15 +229,20 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         bare::get!(self.phase: Phase)
     }
 
-    /// Gives `thread` a coroutine.
+    /// Whether `thread` has a coroutine.
     #[inline(always)]
-    fn seat(&self, thread: ThreadId) {
+    fn is_seated(&self, thread: ThreadId) -> bool {
         let backend = self.crew.backend.get();
         // SAFETY: no coroutine operation is under way while a thread is being seated.
+        unsafe { bare::follow!(backend as B) }.is_seated(thread.index())
+    }
+
+    /// Gives `thread` a coroutine.
+    #[cold]
+    fn seat(&self, thread: ThreadId) {
+        let backend = self.crew.backend.get();
+        // SAFETY: as above.
         let backend = unsafe { bare::follow_mut!(backend as B) };
-        if backend.is_seated(thread.index()) {
-            return;
-        }
         let ended = || self.with_engine(Engine::take_ended).map(ThreadId::index);
         if let Err(error) = backend.seat(thread.index(), ended) {
             self.no_stack(thread, &error);
@@ -391,58 +397,6 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
     /// Whether threads are in the middle of unwinding, apart from one that has just ended or been caught.
     fn others_unwind(&self) -> bool {
         !self.crew.extras.look().unwinding.borrow().is_empty()
-    }
-
-    #[inline(always)]
-    fn spawn(&self, body: Body, site: Site) -> ThreadId {
-        let me = self.me();
-        // Not by `with_engine`: where nothing is optimised, a closure is a call.
-        // SAFETY: as there.
-        let engine = unsafe { bare::follow_mut!(self.engine as Engine<M, C>) };
-        let (child, life) = engine.declare_child(me, site);
-        self.seat(child);
-        let this = if matches!(self.phase(), Phase::Running) {
-            let op = Op::SPAWN.on(life);
-            // SAFETY: as above.
-            let engine = unsafe { bare::follow_mut!(self.engine as Engine<M, C>) };
-            let turn = engine.submit_again::<LifeOp>(me, &op, site);
-            self.wait_in_doubt(me, turn, self.engine)
-        } else {
-            self.submit_spawn_specially(life, site)
-        };
-        if this.phase().is_over() {
-            this.refuse_spawn(life, site);
-        }
-        // The child takes it at once.
-        body.hand_over(&this.crew.body);
-        // SAFETY: as above.
-        let engine = unsafe { bare::follow_mut!(this.engine as Engine<M, C>) };
-        engine.start_child(me, child, life, site);
-        bare::set!(this.phase: Phase = Phase::Starting);
-        let this = this.switch(me, child);
-        if this.phase().is_over() {
-            this.refuse_spawn(life, site);
-        }
-        child
-    }
-
-    /// Announces a spawn in any phase and waits for its turn, or the end of the run.
-    #[cold]
-    fn submit_spawn_specially(&self, life: ObjectId, site: Site) -> &Self {
-        if self.phase().is_over() {
-            return self;
-        }
-        let op = Op::SPAWN.on(life);
-        self.wait(self.me(), self.announce(op, site))
-    }
-
-    /// The run is over for a thread in the middle of a spawn: it unwinds, or is stuck in a destructor.
-    #[cold]
-    fn refuse_spawn(&self, life: ObjectId, site: Site) -> ! {
-        let op = Op::SPAWN.on(life);
-        let [head, first, second] = op.into_words();
-        self.settle(head, first, second, site);
-        unreachable!("raddle invariant broken: a spawn after the end of its run")
     }
 
     /// Runs the calling thread's body, on its coroutine.

@@ -6,8 +6,10 @@ use std::rc::Rc;
 use raddle_core::{Effect, ObjectId, Site, ThreadId};
 use raddle_engine::{Initial, Turn};
 
+use super::lives::Joined;
 use crate::Body;
 use crate::backend::HOST;
+use crate::way_back::Visit;
 
 /// How the body of a thread ended.
 pub(crate) type Caught = Result<(), Box<dyn Any + Send>>;
@@ -36,13 +38,18 @@ pub(crate) struct Entries {
     pub(crate) keep: unsafe fn(*const (), *mut u8, usize),
     pub(crate) newest: unsafe fn(*const (), ObjectId) -> u64,
     pub(crate) life: unsafe fn(*const (), ThreadId) -> ObjectId,
-    pub(crate) join: unsafe fn(*const (), ThreadId, Site),
+    /// Takes the number of a thread and a site.
+    pub(crate) join: Visit,
+    pub(crate) join_otherwise: unsafe fn(*const (), Joined, ThreadId, Site),
     pub(crate) parker: unsafe fn(*const (), ThreadId, Site) -> ObjectId,
     pub(crate) time: unsafe fn(*const ()) -> u64,
     pub(crate) advance: unsafe fn(*const (), u64),
     pub(crate) belongings: unsafe fn(*const ()) -> Option<Rc<dyn Any>>,
     pub(crate) endow: unsafe fn(*const (), Option<Rc<dyn Any>>),
-    pub(crate) spawn: unsafe fn(*const (), Body, Site) -> ThreadId,
+    /// Takes the parts of a body and a site.
+    pub(crate) spawn: Visit,
+    pub(crate) spawn_unusually: unsafe fn(*const (), ThreadId, Body, Site) -> ThreadId,
+    pub(crate) refuse_spawn: unsafe fn(*const (), ThreadId, Site) -> ThreadId,
     pub(crate) call_thread: unsafe fn(*const (), &str),
     pub(crate) work: unsafe fn(*const ()),
     pub(crate) finish: unsafe fn(*const (), Caught) -> Parting,
@@ -145,13 +152,16 @@ pub(super) static OUTSIDE: Entries = Entries {
     keep: |_, _, _| outside(),
     newest: |_, _| outside(),
     life: |_, _| outside(),
-    join: |_, _, _| outside(),
+    join: nowhere,
+    join_otherwise: |_, _, _, _| outside(),
     parker: |_, _, _| outside(),
     time: |_| outside(),
     advance: |_, _| outside(),
     belongings: |_| outside(),
     endow: |_, _| outside(),
-    spawn: |_, _, _| outside(),
+    spawn: nowhere,
+    spawn_unusually: |_, _, _, _| outside(),
+    refuse_spawn: |_, _, _| outside(),
     call_thread: |_, _| outside(),
     work: |_| outside(),
     finish: |_, _| outside(),
@@ -164,6 +174,10 @@ pub(super) static OUTSIDE: Entries = Entries {
     token: |_| outside(),
     pulse: |_| None,
 };
+
+unsafe extern "C" fn nowhere(_: *const (), _: *const (), _: *const (), _: *const ()) -> u64 {
+    outside()
+}
 
 #[cold]
 pub(super) fn outside() -> ! {

@@ -27,17 +27,13 @@ impl Inside {
     /// As [`spawn`](super::spawn).
     #[inline(always)]
     pub fn spawn(self, body: Body, site: Site) -> ThreadId {
-        let (run, entries) = self.0.get();
-        // SAFETY: both were set together by `connect`, for a run that has not ended.
-        unsafe { (entries.spawn)(run, body, site) }
+        self.0.spawn(body, site)
     }
 
     /// As [`join`](super::join).
     #[inline(always)]
     pub fn join(self, thread: ThreadId, site: Site) {
-        let (run, entries) = self.0.get();
-        // SAFETY: both were set together by `connect`, for a run that has not ended.
-        unsafe { (entries.join)(run, thread, site) }
+        self.0.join(thread, site);
     }
 
     #[inline(always)]

@@ -3,15 +3,15 @@
 use std::any::Any;
 use std::rc::Rc;
 
-use raddle_core::{Chooser, ObjectId, Op, Site, ThreadId, Token};
+use raddle_core::{Chooser, ObjectId, Site, ThreadId, Token};
 use raddle_engine::known::{
-    AddOp, AnyOp, AtomicOp, ChannelOp, ConsumeOp, EnqueueOp, JoinOp, LockOp, NotifyOp, PostOp,
-    ReceiveOp, SendOp, UnlockOp,
+    AddOp, AnyOp, AtomicOp, ChannelOp, ConsumeOp, EnqueueOp, LockOp, NotifyOp, PostOp, ReceiveOp,
+    SendOp, UnlockOp,
 };
 use raddle_engine::{Engine, Initial, Memory};
 
 use super::{Phase, Run};
-use crate::port::{Caught, Entries, Parting, Pulse};
+use crate::port::{Caught, Entries, Joined, Parting, Pulse};
 use crate::{Backend, Body, bare};
 
 /// Functions of a run behind a pointer without a type.
@@ -55,12 +55,15 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         newest: Self::newest_entry,
         life: Self::life_entry,
         join: Self::join_entry,
+        join_otherwise: Self::join_otherwise_entry,
         parker: Self::parker_entry,
         time: Self::time_entry,
         advance: Self::advance_entry,
         belongings: Self::belongings_entry,
         endow: Self::endow_entry,
         spawn: Self::spawn_entry,
+        spawn_unusually: Self::spawn_unusually_entry,
+        refuse_spawn: Self::refuse_spawn_entry,
         call_thread: Self::call_thread_entry,
         work: Self::work_entry,
         finish: Self::finish_entry,
@@ -109,10 +112,8 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         fn life_entry(run, thread: ThreadId) -> ObjectId {
             run.with_engine(|engine| engine.life(thread))
         }
-        fn join_entry(run, thread: ThreadId, site: Site) {
-            // SAFETY: as for `with_engine`.
-            let life = unsafe { bare::follow!(run.engine as Engine<M, C>) }.life(thread);
-            run.submit::<JoinOp>(Op::JOIN.head_on(life), 0, 0, site);
+        fn join_otherwise_entry(run, how: Joined, thread: ThreadId, site: Site) {
+            run.join_otherwise(how, thread, site);
         }
         fn parker_entry(run, thread: ThreadId, site: Site) -> ObjectId {
             run.with_engine(|engine| engine.parker(thread, run.thread.get(), site))
@@ -137,8 +138,11 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
             drop(all);
             drop(before);
         }
-        fn spawn_entry(run, body: Body, site: Site) -> ThreadId {
-            run.spawn(body, site)
+        fn spawn_unusually_entry(run, child: ThreadId, body: Body, site: Site) -> ThreadId {
+            run.spawn_unusually(child, body, site)
+        }
+        fn refuse_spawn_entry(run, child: ThreadId, site: Site) -> ThreadId {
+            run.refuse_spawn(child, site)
         }
         fn call_thread_entry(run, name: &str) {
             run.crew.call_thread(run.thread.get(), name);

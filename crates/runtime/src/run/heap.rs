@@ -8,8 +8,8 @@ use raddle_core::{Chooser, Creation, Effect, ObjectId, Site, ThreadId};
 use raddle_engine::Memory;
 
 use super::Run;
+use crate::Backend;
 use crate::port::{self, Entries};
-use crate::{Backend, Body};
 
 /// What the program has allocated in a run and not freed.
 #[derive(Default)]
@@ -110,21 +110,32 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
 
     /// # Safety
     /// As for the entry.
-    unsafe fn watched_join(run: *const (), thread: ThreadId, site: Site) {
+    unsafe extern "C" fn watched_join(
+        run: *const (),
+        thread: *const (),
+        none: *const (),
+        site: *const (),
+    ) -> u64 {
         // SAFETY: promised by the caller.
-        unsafe { (Self::ENTRIES.join)(run, thread, site) };
+        let how = unsafe { (Self::ENTRIES.join)(run, thread, none, site) };
         // SAFETY: likewise.
         unsafe { Self::go_on(run) };
+        how
     }
 
     /// # Safety
     /// As for the entry.
-    unsafe fn watched_spawn(run: *const (), body: Body, site: Site) -> ThreadId {
+    unsafe extern "C" fn watched_spawn(
+        run: *const (),
+        data: *const (),
+        fate: *const (),
+        site: *const (),
+    ) -> u64 {
         // SAFETY: promised by the caller.
-        let child = unsafe { (Self::ENTRIES.spawn)(run, body, site) };
+        let spawned = unsafe { (Self::ENTRIES.spawn)(run, data, fate, site) };
         // SAFETY: likewise.
         unsafe { Self::go_on(run) };
-        child
+        spawned
     }
 
     /// # Safety
@@ -141,12 +152,15 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
     unsafe fn go_on(run: *const ()) {
         // SAFETY: `execute` connected a pointer to this type, valid until it disconnects.
         let run: &Self = unsafe { &*run.cast() };
-        run.crew
-            .extras
-            .look()
-            .heap
-            .steps
-            .set(run.with_engine(|engine| engine.trace().events.len()));
+        run.notes_steps();
+    }
+
+    /// Whoever goes on knows how many steps have been made, if that matters.
+    pub(super) fn notes_steps(&self) {
+        if self.crew.ways.heap {
+            let steps = self.with_engine(|engine| engine.trace().events.len());
+            self.crew.extras.look().heap.steps.set(steps);
+        }
     }
 
     /// An object was first used, which is at this address.

@@ -1,0 +1,128 @@
+//! Spawns and joins, as the mirror asks for them.
+//!
+//! What may unwind is a second call, see [`Visit`](crate::way_back::Visit).
+
+use std::ptr::{null, without_provenance};
+
+use raddle_core::{Site, ThreadId};
+
+use super::Port;
+use crate::Body;
+use crate::body::HandedOver;
+use crate::way_back::visit;
+
+/// What came of a spawn: the number of the child, and above it how that went.
+#[derive(Copy, Clone)]
+pub(crate) struct Spawned(u64);
+
+impl Spawned {
+    const UNUSUALLY: u64 = 1 << 32;
+    const TOO_LATE: u64 = 2 << 32;
+    const AND_OVER: u64 = 3 << 32;
+
+    /// It has started.
+    #[inline(always)]
+    pub(crate) fn as_most(child: ThreadId) -> Spawned {
+        Spawned(u64::from(child.0))
+    }
+
+    /// It was declared, no more: the rest takes the longer way.
+    #[inline(always)]
+    pub(crate) fn unusually(child: ThreadId) -> Spawned {
+        Spawned(Spawned::UNUSUALLY | u64::from(child.0))
+    }
+
+    /// The run was over before it started.
+    #[inline(always)]
+    pub(crate) fn too_late(child: ThreadId) -> Spawned {
+        Spawned(Spawned::TOO_LATE | u64::from(child.0))
+    }
+
+    /// It has started, and then the run was over.
+    #[inline(always)]
+    pub(crate) fn and_over(child: ThreadId) -> Spawned {
+        Spawned(Spawned::AND_OVER | u64::from(child.0))
+    }
+
+    #[inline(always)]
+    pub(crate) fn word(self) -> u64 {
+        self.0
+    }
+}
+
+/// How a join went.
+#[derive(Copy, Clone, PartialEq, Eq)]
+#[repr(u64)]
+pub(crate) enum Joined {
+    /// As most.
+    AsMost,
+    /// Nothing was announced yet.
+    Unusually,
+    /// It was announced, and then the run was over or a thread unwinding.
+    Interrupted,
+    /// Performing it ended the run.
+    AndOver,
+}
+
+impl Port {
+    /// Starts a thread.
+    #[inline(always)]
+    pub(super) fn spawn(&self, body: Body, site: Site) -> ThreadId {
+        let (run, entries) = self.get();
+        let parts = body.into_parts();
+        let (data, fate) = (parts.data.as_ptr(), &raw const *parts.fate);
+        // SAFETY: `connect` set both together, for a run that has not ended. These are parts of a body.
+        let word = unsafe { visit(entries.spawn, run, data, fate.cast(), address(site)) };
+        if word >> 32 == 0 {
+            return ThreadId(word as u32);
+        }
+        self.spawn_otherwise(word, parts, site)
+    }
+
+    #[cold]
+    fn spawn_otherwise(&self, word: u64, parts: HandedOver, site: Site) -> ThreadId {
+        let (run, entries) = self.get();
+        let child = ThreadId(word as u32);
+        let body = || Body::from_parts(parts);
+        match word & !u64::from(u32::MAX) {
+            // SAFETY: as above.
+            Spawned::UNUSUALLY => unsafe { (entries.spawn_unusually)(run, child, body(), site) },
+            Spawned::TOO_LATE => {
+                let _given_up = body();
+                // SAFETY: as above.
+                unsafe { (entries.refuse_spawn)(run, child, site) }
+            }
+            // SAFETY: as above.
+            _ => unsafe { (entries.refuse_spawn)(run, child, site) },
+        }
+    }
+
+    /// Waits until `thread` has ended.
+    #[inline(always)]
+    pub(super) fn join(&self, thread: ThreadId, site: Site) {
+        let (run, entries) = self.get();
+        let number = without_provenance(thread.0 as usize);
+        // SAFETY: `connect` set both together, for a run that has not ended.
+        let how = unsafe { visit(entries.join, run, number, null(), address(site)) };
+        if how != Joined::AsMost as u64 {
+            self.join_otherwise(how, thread, site);
+        }
+    }
+
+    #[cold]
+    fn join_otherwise(&self, how: u64, thread: ThreadId, site: Site) {
+        let (run, entries) = self.get();
+        let all = [Joined::AsMost, Joined::Unusually, Joined::Interrupted, Joined::AndOver];
+        // SAFETY: as above.
+        unsafe { (entries.join_otherwise)(run, all[how as usize], thread, site) }
+    }
+}
+
+/// Where the site is, or null if it is unknown.
+#[inline(always)]
+fn address(site: Site) -> *const () {
+    match site.location() {
+        Some(location) => (location as *const std::panic::Location<'_>).cast(),
+        None => null(),
+    }
+}
