@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use raddle::sync::{Arc, Mutex};
-use raddle::{Config, Finding, Verdict, thread};
+use raddle::{Config, Finding, Memory, Verdict, thread};
 
 /// Every execution of `program` is tried and none fails; how many there are, and how many classes.
 fn exhausted(program: fn()) -> (u64, u64) {
@@ -121,4 +121,63 @@ fn a_deadlock_of_an_unwinding_thread_is_reproduced() {
     let failure = report.failure().unwrap();
     assert!(matches!(failure.finding, Finding::Deadlock(_)));
     assert!(failure.reproduced, "{}", raddle::text(&report));
+}
+
+/// Bodies of threads that are there.
+static ALIVE: AtomicU32 = AtomicU32::new(0);
+
+/// Part of a body.
+struct Alive;
+
+impl Alive {
+    fn new() -> Alive {
+        ALIVE.fetch_add(1, Relaxed);
+        Alive
+    }
+}
+
+impl Drop for Alive {
+    fn drop(&mut self) {
+        ALIVE.fetch_sub(1, Relaxed);
+    }
+}
+
+/// A thread that begins with a spawn, and ends with a join.
+fn nested(alive: Alive) {
+    let inner = Alive::new();
+    let child = thread::spawn(move || {
+        thread::yield_now();
+        drop(inner);
+    });
+    thread::yield_now();
+    child.join().unwrap();
+    drop(alive);
+}
+
+#[test]
+fn threads_are_unwound_in_the_middle_of_spawns_and_joins() {
+    let cases = [
+        ("random", Memory::Sc),
+        ("random", Memory::Rc11),
+        ("pct:3", Memory::Sc),
+        ("pos", Memory::Sc),
+    ];
+    for (strategy, memory) in cases {
+        let config = Config::new().strategy(strategy).memory(memory).keep_going(true).runs(300);
+        let report = config.run(|| {
+            let (first, second) = (Alive::new(), Alive::new());
+            let first = thread::spawn(move || nested(first));
+            let panics = thread::spawn(|| {
+                thread::yield_now();
+                panic!("at any time")
+            });
+            let second = thread::spawn(move || nested(second));
+            first.join().unwrap();
+            second.join().unwrap();
+            panics.join().unwrap();
+        });
+        let failures = report.failures.expect("it fails");
+        assert_eq!((failures.failing, failures.causes.len()), (300, 1), "{strategy}");
+        assert_eq!(ALIVE.load(Relaxed), 0, "{strategy}");
+    }
 }
