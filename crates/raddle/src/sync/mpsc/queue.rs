@@ -36,7 +36,7 @@ impl<T> Queue<T> {
     /// How many messages go into a piece: as many as fit into a block that is kept for later, unless
     /// that are few.
     const ROOM: usize = {
-        let left = blocks::SIZE.saturating_sub(Self::OFFSET);
+        let left = blocks::LARGE.saturating_sub(Self::OFFSET);
         let fit = if size_of::<T>() == 0 { left } else { left / size_of::<T>() };
         if fit >= 4 { fit } else { 16 }
     };
