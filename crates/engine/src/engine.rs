@@ -476,7 +476,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         }
     }
 
-    /// Announces what `by` is about to do, after it was [chosen](Engine::choose_ahead) who goes next.
+    /// Announces what `by` is about to do, after it was [chosen](Engine::draw) who goes next.
     #[inline(always)]
     pub fn announce<K: Known>(&mut self, by: ThreadId, op: &Op, site: Site) {
         let pending = &mut self.pending[by.index()];

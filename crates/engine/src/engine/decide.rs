@@ -101,17 +101,11 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         C::DRAWS && !C::GRANTS_LEASES && !M::WEAK && K::AHEAD
     }
 
-    /// Whose turn it is after `by` has announced this, before it does. The end if that cannot be told; then nothing
-    /// has happened.
+    /// Whether it can be [drawn](Engine::draw) whose turn it is after `by` has announced this, before it does.
     #[inline(always)]
-    pub fn choose_ahead<K: Known>(&mut self, by: ThreadId, op: &Op) -> Turn {
-        if self.trace.events.count() >= self.ahead {
-            return Turn::END;
-        }
-        if K::BLOCKS && !self.objects[op.object().index()].object.enabled_known::<K>(op, by) {
-            return Turn::END;
-        }
-        self.draw()
+    pub fn may_draw_ahead<K: Known>(&self, by: ThreadId, op: &Op) -> bool {
+        self.trace.events.count() < self.ahead
+            && (!K::BLOCKS || self.objects[op.object().index()].object.enabled_known::<K>(op, by))
     }
 
     /// Whether it can be drawn who goes next after an operation that does not wait, before that is announced.
@@ -122,7 +116,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
 
     /// One of those who can go on, of whom there are some.
     #[inline(always)]
-    pub(super) fn draw(&mut self) -> Turn {
+    pub fn draw(&mut self) -> Turn {
         Turn::of(self.enabled.slots[self.plan.then.draw(self.enabled.count)])
     }
 

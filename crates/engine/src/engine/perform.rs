@@ -30,7 +30,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             self.running = by;
         }
         if K::ANY && op.object() == ObjectId::NONE {
-            return self.perform_alone(by, op.action(), site);
+            return self.perform_on_nothing(by, op.action(), site);
         }
         let mut source = None;
         if M::WEAK && op.is_atomic() {
@@ -191,7 +191,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
 
     /// Performs an action that touches no object.
     #[cold]
-    fn perform_alone(&mut self, by: ThreadId, action: Action, site: Site) -> Option<Effect> {
+    fn perform_on_nothing(&mut self, by: ThreadId, action: Action, site: Site) -> Option<Effect> {
         let mut effect = Effect::None;
         match action {
             Action::Fence(_) => {}
@@ -263,7 +263,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         Some(self.perform_on_object::<K, false>(by, &op, site, &Told::NOTHING))
     }
 
-    /// Performs what `by`, whose turn it is, has not announced because it was [chosen](Engine::choose_ahead)
+    /// Performs what `by`, whose turn it is, has not announced because it was [chosen](Engine::draw)
     /// before. `None` if more is to be done than there is to most operations, and nothing has happened.
     ///
     /// No call is left here either.
@@ -279,6 +279,21 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         if !is_usual || self.trace.events.is_full() {
             return None;
         }
+        Some(self.perform_on_object::<K, false>(by, op, site, &Told::NOTHING))
+    }
+
+    /// Performs what `by`, the only thread that can go on, is about to do. `None` if not all is as it mostly is, and
+    /// nothing has happened.
+    #[inline(always)]
+    pub fn perform_alone<K: Known>(&mut self, by: ThreadId, op: &Op, site: Site) -> Option<Effect> {
+        let slot = &self.objects[op.object().index()];
+        let is_usual = slot.object.is_usual::<K>(slot.first_waiter != NO_WAITER);
+        let events = &self.trace.events;
+        if !is_usual || events.count() >= self.ahead || events.is_full() {
+            return None;
+        }
+        // Among one, so that the next number is the same as for others.
+        self.plan.then.draw(1);
         Some(self.perform_on_object::<K, false>(by, op, site, &Told::NOTHING))
     }
 

@@ -25,27 +25,70 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         // SAFETY: promised by the caller.
         let this: &Self = unsafe { bare::follow!(run as Self) };
         let engine: *mut Engine<M, C> = engine.cast();
-        let me = this.me();
-        let is_running = matches!(this.phase(), Phase::Running);
+        if !matches!(this.phase(), Phase::Running) {
+            return this.submit_unchosen::<K>(head, engine, site);
+        }
         // All ways end in a call, and so by a jump: it would otherwise return after a switch.
-        if const { Self::is_in_doubt::<K>() } && is_running {
+        if const { Self::is_in_doubt::<K>() } {
             // SAFETY: as for `with_engine`.
             let chooser = unsafe { bare::follow_mut!(engine as Engine<M, C>) };
-            if !chooser.has_little_choice() {
-                let turn = chooser.choose_ahead::<K>(me, &Op::from_words(head, 0, 0));
-                return this.submit_chosen::<K>(head, turn, engine, site);
+            if chooser.has_no_choice() {
+                return this.submit_alone::<K>(head, engine, site);
             }
+            if chooser.has_little_choice() {
+                return this.submit_among_few::<K>(head, engine, site);
+            }
+            if !chooser.may_draw_ahead::<K>(this.me(), &Op::from_words(head, 0, 0)) {
+                return this.submit_unchosen::<K>(head, engine, site);
+            }
+            let turn = chooser.draw();
+            return this.submit_chosen::<K>(head, turn, engine, site);
         }
-        let mut turn = Turn::END;
-        if is_running {
-            // SAFETY: likewise.
-            turn = unsafe { bare::follow_mut!(engine as Engine<M, C>) }
-                .choose_ahead::<K>(me, &Op::from_words(head, 0, 0));
+        this.submit_by_branch::<K>(head, engine, site)
+    }
+
+    /// Chooses, and looks whether it is one's own turn.
+    #[inline(always)]
+    fn submit_by_branch<K: Known>(
+        &self,
+        head: u64,
+        engine: *mut Engine<M, C>,
+        site: Site,
+    ) -> Effect {
+        let me = self.me();
+        // SAFETY: as for `with_engine`.
+        let chooser = unsafe { bare::follow_mut!(engine as Engine<M, C>) };
+        if !chooser.may_draw_ahead::<K>(me, &Op::from_words(head, 0, 0)) {
+            return self.submit_unchosen::<K>(head, engine, site);
         }
+        let turn = chooser.draw();
         if turn.is_of(me) {
-            this.submit_own::<K>(head, turn, engine, site)
+            self.submit_own::<K>(head, turn, engine, site)
         } else {
-            this.submit_chosen::<K>(head, turn, engine, site)
+            self.submit_chosen::<K>(head, turn, engine, site)
+        }
+    }
+
+    /// Apart from what is done among many, which then saves no registers.
+    #[inline(never)]
+    fn submit_among_few<K: Known>(
+        &self,
+        head: u64,
+        engine: *mut Engine<M, C>,
+        site: Site,
+    ) -> Effect {
+        self.submit_by_branch::<K>(head, engine, site)
+    }
+
+    /// Performs an operation of the only thread that can go on.
+    #[inline(never)]
+    fn submit_alone<K: Known>(&self, head: u64, engine: *mut Engine<M, C>, site: Site) -> Effect {
+        let op = Op::from_words(head, 0, 0);
+        // SAFETY: as for `with_engine`.
+        let own = unsafe { bare::follow_mut!(engine as Engine<M, C>) };
+        match own.perform_alone::<K>(self.me(), &op, site) {
+            Some(effect) => effect,
+            None => self.submit_among_few::<K>(head, engine, site),
         }
     }
 
@@ -72,7 +115,22 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         }
     }
 
-    /// Announces an operation after it was chosen whose turn it is then; or before, if that is the end.
+    /// Announces an operation for which nothing could be chosen before.
+    #[inline(never)]
+    fn submit_unchosen<K: Known>(
+        &self,
+        head: u64,
+        engine: *mut Engine<M, C>,
+        site: Site,
+    ) -> Effect {
+        // SAFETY: as for `with_engine`.
+        unsafe { bare::follow_mut!(engine as Engine<M, C>) }.look_ahead();
+        let run: *const Self = self;
+        // SAFETY: both are of this run.
+        unsafe { Self::without_lease::<K>(run.cast(), head, 0, engine.cast(), site, 0) }
+    }
+
+    /// Announces an operation after it was chosen whose turn it is then.
     #[inline(never)]
     fn submit_chosen<K: Known>(
         &self,
@@ -81,18 +139,9 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         engine: *mut Engine<M, C>,
         site: Site,
     ) -> Effect {
-        if matches!(turn, Turn::END) {
-            // SAFETY: as for `with_engine`.
-            unsafe { bare::follow_mut!(engine as Engine<M, C>) }.look_ahead();
-            let run: *const Self = self;
-            // SAFETY: both are of this run.
-            return unsafe {
-                Self::without_lease::<K>(run.cast(), head, 0, engine.cast(), site, 0)
-            };
-        }
         let me = self.me();
         let op = Op::from_words(head, 0, 0);
-        // SAFETY: as above.
+        // SAFETY: as for `with_engine`.
         unsafe { bare::follow_mut!(engine as Engine<M, C>) }.announce::<K>(me, &op, site);
         let is_own = !const { Self::is_in_doubt::<K>() } && turn.is_of(me);
         let this = if is_own { self } else { self.switch(me, ThreadId(turn.word())) };

@@ -158,6 +158,8 @@ impl<T> Shared<T> {
     }
 
     /// A sender that was made at `site` is gone.
+    // After a switch, each return goes somewhere else than the processor expects.
+    #[inline(always)]
     pub(super) fn drop_sender(&self, site: Site) {
         const DEPART: Op = Op::new(
             ObjectId::NONE,
