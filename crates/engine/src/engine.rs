@@ -420,6 +420,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     #[cold]
     pub fn end_lease(&mut self) {
         self.lease = Lease::NONE;
+        self.ahead = 0;
     }
 
     /// As [`submit`](Engine::submit), but `by` is the only option if it can go on: it is unwinding
@@ -479,7 +480,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     /// Announces what `by` is about to do, after it was [chosen](Engine::draw) who goes next.
     #[inline(always)]
     pub fn announce<K: Known>(&mut self, by: ThreadId, op: &Op, site: Site) {
-        let pending = &mut self.pending[by.index()];
+        let pending = at_mut!(self.pending, by.index());
         pending.op.copy_from(op);
         pending.site = site;
         // The running thread counts as enabled until it announces something that it must wait for.
@@ -496,6 +497,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     #[cold]
     fn end(&mut self) {
         self.over = true;
+        self.ahead = 0;
         self.unusual = true;
         if self.alive > 0 {
             self.look_at_stale_objects();

@@ -9,6 +9,8 @@
 
 extern crate alloc;
 
+#[macro_use]
+mod at;
 pub mod causality;
 mod engine;
 mod family;

@@ -105,7 +105,8 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     #[inline(always)]
     pub fn may_draw_ahead<K: Known>(&self, by: ThreadId, op: &Op) -> bool {
         self.trace.events.count() < self.ahead
-            && (!K::BLOCKS || self.objects[op.object().index()].object.enabled_known::<K>(op, by))
+            && (!K::BLOCKS
+                || at!(self.objects, op.object().index()).object.enabled_known::<K>(op, by))
     }
 
     /// Whether it can be drawn who goes next after an operation that does not wait, before that is announced.
@@ -117,7 +118,8 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     /// One of those who can go on, of whom there are some.
     #[inline(always)]
     pub fn draw(&mut self) -> Turn {
-        Turn::of(self.enabled.slots[self.plan.then.draw(self.enabled.count)])
+        let place = self.plan.then.draw(self.enabled.count);
+        Turn::of(*at!(self.enabled.slots, place))
     }
 
     /// As long as events fit in, the run is not too long and there is no time to keep, it is chosen ahead.

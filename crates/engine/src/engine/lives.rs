@@ -36,6 +36,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
             change_life(thread, slot, &mut self.trace, Life::Running, &op, effect, site);
         }
         self.creator = creator.0;
+        self.ahead = 0;
         let time = if self.time_moved { self.time(creator) } else { 0 };
         self.admit(child, life, time);
         self.running = child;

@@ -74,7 +74,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     /// and no more than the usual comes of it. Otherwise nothing has happened.
     #[inline(always)]
     fn leave_usual_line<K: Known>(&mut self, by: ThreadId, op: &Op) -> bool {
-        let slot = &mut self.objects[op.object().index()];
+        let slot = at_mut!(self.objects, op.object().index());
         let is_alone =
             slot.first_waiter == by.0 + 1 && self.links[by.index() + 1].next == NO_WAITER;
         let leaves = is_alone
@@ -105,8 +105,8 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         told: &Told,
     ) -> Effect {
         let object = op.object();
-        let slot = &mut self.objects[object.index()];
-        let thread = &mut self.threads[by.index()];
+        let slot = at_mut!(self.objects, object.index());
+        let thread = at_mut!(self.threads, by.index());
         let id = thread.next;
         // Nothing that is done to an atomic variable waits.
         let mut is_linked = false;
@@ -242,7 +242,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         if !C::GRANTS_LEASES || M::WEAK || K::ANY || self.lease.ready == 0 {
             return None;
         }
-        let slot = &self.objects[op.object().index()];
+        let slot = at!(self.objects, op.object().index());
         if K::BLOCKS && K::may_block(&op) && !slot.object.enabled_known::<K>(&op, by) {
             return None;
         }
@@ -274,7 +274,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         op: &Op,
         site: Site,
     ) -> Option<Effect> {
-        let slot = &self.objects[op.object().index()];
+        let slot = at!(self.objects, op.object().index());
         let is_usual = slot.object.is_usual::<K>(slot.first_waiter != NO_WAITER);
         if !is_usual || self.trace.events.is_full() {
             return None;
@@ -286,15 +286,16 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     /// nothing has happened.
     #[inline(always)]
     pub fn perform_alone<K: Known>(&mut self, by: ThreadId, op: &Op, site: Site) -> Option<Effect> {
-        let slot = &self.objects[op.object().index()];
+        let slot = at!(self.objects, op.object().index());
         let is_usual = slot.object.is_usual::<K>(slot.first_waiter != NO_WAITER);
         let events = &self.trace.events;
         if !is_usual || events.count() >= self.ahead || events.is_full() {
             return None;
         }
+        let effect = self.perform_on_object::<K, false>(by, op, site, &Told::NOTHING);
         // Among one, so that the next number is the same as for others.
         self.plan.then.draw(1);
-        Some(self.perform_on_object::<K, false>(by, op, site, &Told::NOTHING))
+        Some(effect)
     }
 
     /// Time goes from an object's last Update to whoever touches it next.

@@ -248,16 +248,16 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         if K::LIFE || K::ANY && op.is_thread() {
             return self.line_up_for_end(thread, op.object());
         }
-        let slot = &mut self.objects[op.object().index()];
+        let slot = at_mut!(self.objects, op.object().index());
         if K::MAY_NEVER_WAIT && !slot.object.may_disable::<K>(op) {
             return;
         }
         let next = core::mem::replace(&mut slot.first_waiter, thread.0 + 1);
         let can = slot.object.enabled_known::<K>(op, thread);
-        let link = &mut self.links[thread.index() + 1];
+        let link = at_mut!(self.links, thread.index() + 1);
         link.next = next;
         link.previous = NO_WAITER;
-        self.links[next as usize].previous = thread.0 + 1;
+        at_mut!(self.links, next as usize).previous = thread.0 + 1;
         if !can {
             self.disable(thread);
         }

@@ -25,9 +25,7 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         // SAFETY: promised by the caller.
         let this: &Self = unsafe { bare::follow!(run as Self) };
         let engine: *mut Engine<M, C> = engine.cast();
-        if !matches!(this.phase(), Phase::Running) {
-            return this.submit_unchosen::<K>(head, engine, site);
-        }
+        // If the run is in another phase than most of it, nothing can be drawn ahead.
         // All ways end in a call, and so by a jump: it would otherwise return after a switch.
         if const { Self::is_in_doubt::<K>() } {
             // SAFETY: as for `with_engine`.
@@ -123,8 +121,10 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         engine: *mut Engine<M, C>,
         site: Site,
     ) -> Effect {
-        // SAFETY: as for `with_engine`.
-        unsafe { bare::follow_mut!(engine as Engine<M, C>) }.look_ahead();
+        if matches!(self.phase(), Phase::Running | Phase::Starting) {
+            // SAFETY: as for `with_engine`.
+            unsafe { bare::follow_mut!(engine as Engine<M, C>) }.look_ahead();
+        }
         let run: *const Self = self;
         // SAFETY: both are of this run.
         unsafe { Self::without_lease::<K>(run.cast(), head, 0, engine.cast(), site, 0) }
