@@ -111,6 +111,11 @@ impl<T> InRun<T> {
             Effect::Closed => return Err(SendError(value)),
             other => unexpected(other),
         };
+        if kind == Kind::Post {
+            // SAFETY: an operation on the channel came back, for which there is always room.
+            unsafe { self.shared.leave(value) };
+            return Ok(());
+        }
         // SAFETY: an operation on the channel came back.
         let has_to_wait = unsafe { self.shared.offer(ticket, value) };
         if has_to_wait { self.await_taken(ticket, site) } else { Ok(()) }

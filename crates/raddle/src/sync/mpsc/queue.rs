@@ -15,13 +15,11 @@ pub(super) struct Queue<T> {
     _owns: PhantomData<T>,
 }
 
-/// A place in a piece of memory.
-#[derive(PartialEq)]
+/// A place in a piece of memory. All is null as long as there was no message.
 struct Place {
-    /// Null as long as there was no message.
-    piece: *mut Piece,
-    /// From 0 to [`Queue::ROOM`]: at the end, it is the first place of the next piece.
-    index: usize,
+    at: *mut u8,
+    /// Where the piece ends. What would be there is at the beginning of the next piece.
+    end: *mut u8,
 }
 
 /// The beginning of a piece; [`Queue::ROOM`] messages come behind it.
@@ -31,18 +29,21 @@ struct Piece {
 }
 
 impl<T> Queue<T> {
-    const EMPTY: Place = Place { piece: std::ptr::null_mut(), index: Self::ROOM };
+    const EMPTY: Place = Place { at: std::ptr::null_mut(), end: std::ptr::null_mut() };
 
     /// How many messages go into a piece: as many as fit into a block that is kept for later, unless
     /// that are few.
     const ROOM: usize = {
-        let left = blocks::LARGE.saturating_sub(Self::OFFSET);
-        let fit = if size_of::<T>() == 0 { left } else { left / size_of::<T>() };
+        let fit = blocks::LARGE.saturating_sub(Self::OFFSET) / Self::STRIDE;
         if fit >= 4 { fit } else { 16 }
     };
 
     /// Where in a piece its messages begin.
     const OFFSET: usize = size_of::<Piece>().next_multiple_of(align_of::<T>());
+
+    /// From one message to the next, which are in places of their own also if they have no size.
+    const STRIDE: usize =
+        if size_of::<T>() > align_of::<T>() { size_of::<T>() } else { align_of::<T>() };
 
     const LAYOUT: Layout = {
         let align = if align_of::<T>() > align_of::<Piece>() {
@@ -50,7 +51,7 @@ impl<T> Queue<T> {
         } else {
             align_of::<Piece>()
         };
-        match Layout::from_size_align(Self::OFFSET + Self::ROOM * size_of::<T>(), align) {
+        match Layout::from_size_align(Self::OFFSET + Self::ROOM * Self::STRIDE, align) {
             Ok(layout) => layout,
             Err(_) => panic!("messages of this size do not fit into memory"),
         }
@@ -63,66 +64,71 @@ impl<T> Queue<T> {
     /// Puts a message in.
     #[inline(always)]
     pub(super) fn push(&mut self, message: T) {
-        if self.last.index == Self::ROOM {
+        if self.last.at == self.last.end {
             self.add_piece();
         }
-        let place = Self::place(self.last.piece, self.last.index);
-        // SAFETY: the index is less than `ROOM`, so that this is in the piece, and nothing is there.
-        unsafe { place.write(message) };
-        self.last.index += 1;
+        let place = self.last.at;
+        // SAFETY: it is before the end of the piece, and nothing is there.
+        unsafe { place.cast::<T>().write(message) };
+        self.last.at = place.wrapping_add(Self::STRIDE);
     }
 
     /// Takes out the message that has been there for longest.
     #[inline(always)]
     pub(super) fn pop(&mut self) -> Option<T> {
-        if self.first == self.last {
+        if self.first.at == self.last.at {
             return None;
         }
-        if self.first.index == Self::ROOM {
+        if self.first.at == self.first.end {
             self.next_piece();
         }
-        let place = Self::place(self.first.piece, self.first.index);
-        self.first.index += 1;
+        let place = self.first.at;
+        self.first.at = place.wrapping_add(Self::STRIDE);
         // SAFETY: it is a place between the first and the last, where messages were put and not taken, and
         // nobody will look at it again.
-        Some(unsafe { place.read() })
+        Some(unsafe { place.cast::<T>().read() })
     }
 
-    /// Where the message `index` of a piece is.
-    #[inline(always)]
-    fn place(piece: *mut Piece, index: usize) -> *mut T {
-        piece.wrapping_byte_add(Self::OFFSET).cast::<T>().wrapping_add(index)
+    /// Where the messages of a piece begin.
+    fn beginning(piece: *mut Piece) -> Place {
+        let piece: *mut u8 = piece.cast();
+        Place { at: piece.wrapping_add(Self::OFFSET), end: piece.wrapping_add(Self::LAYOUT.size()) }
+    }
+
+    /// The piece a place is in.
+    fn piece(place: &Place) -> *mut Piece {
+        place.end.wrapping_sub(Self::LAYOUT.size()).cast()
     }
 
     /// The last piece is full, or there is none.
     #[inline(never)]
     fn add_piece(&mut self) {
         let piece = blocks::allocate(Self::LAYOUT).cast::<Piece>().as_ptr();
-        if self.last.piece.is_null() {
-            self.first = Place { piece, index: 0 };
+        if self.last.end.is_null() {
+            self.first = Self::beginning(piece);
         } else {
+            let full = Self::piece(&self.last);
             // SAFETY: the piece is there until all of its messages and the next piece are reached, and
             // then it is not the last.
-            unsafe { (*self.last.piece).next = piece };
+            unsafe { (*full).next = piece };
         }
-        self.last = Place { piece, index: 0 };
+        self.last = Self::beginning(piece);
     }
 
     /// The first piece is used up, and there is a message behind it.
     #[inline(never)]
     fn next_piece(&mut self) {
-        let used = self.first.piece;
+        let used = Self::piece(&self.first);
         // SAFETY: there is a message, so that the last piece is another one, and each before it has a next.
         let piece = unsafe { (*used).next };
-        self.first = Place { piece, index: 0 };
+        self.first = Self::beginning(piece);
         Self::free(used);
     }
 
     fn free(piece: *mut Piece) {
-        if let Some(memory) = NonNull::new(piece) {
-            // SAFETY: `add_piece` allocated it so, and nobody refers to it any more.
-            unsafe { blocks::give_back(memory.cast(), Self::LAYOUT) };
-        }
+        let Some(memory) = NonNull::new(piece) else { return };
+        // SAFETY: `add_piece` allocated it so, and nobody refers to it any more.
+        unsafe { blocks::give_back(memory.cast(), Self::LAYOUT) };
     }
 }
 
@@ -133,7 +139,9 @@ impl<T> Drop for Queue<T> {
         while let Some(message) = self.pop() {
             drop(message);
         }
-        Self::free(self.last.piece);
+        if !self.last.end.is_null() {
+            Self::free(Self::piece(&self.last));
+        }
     }
 }
 
@@ -168,6 +176,7 @@ mod tests {
     #[test]
     fn messages_of_all_sizes_come_in_order() {
         compare(|_| ());
+        compare(|_| [0u64; 0]);
         compare(|number| number as u8);
         compare(|number| number as u64);
         compare(|number| [number as u128; 3]);

@@ -30,11 +30,12 @@ pub(super) struct Shared<T> {
     departures: Name,
 }
 
-enum Messages<T> {
+struct Messages<T> {
     /// Messages that their senders have left behind.
-    Left(Queue<T>),
-    /// By ticket: messages whose senders wait until they are taken, and take them back if they are not.
-    Offered(VecDeque<(u64, T)>),
+    left: Queue<T>,
+    /// By ticket: messages whose senders wait until they are taken, and take them back if they are not. There are
+    /// only these if the channel has no room.
+    offered: VecDeque<(u64, T)>,
 }
 
 // SAFETY: the messages go with the channel.
@@ -48,10 +49,7 @@ impl<T> RefUnwindSafe for Shared<T> {}
 
 impl<T> Shared<T> {
     pub(super) fn new(bound: Option<usize>) -> Arc<Shared<T>> {
-        let messages = match bound {
-            Some(0) => Messages::Offered(VecDeque::new()),
-            Some(_) | None => Messages::Left(Queue::new()),
-        };
+        let messages = Messages { left: Queue::new(), offered: VecDeque::new() };
         Arc::new(Shared {
             run: port::run_number(),
             name: Name::new(),
@@ -101,24 +99,33 @@ impl<T> Shared<T> {
         work(unsafe { &mut *self.messages.get() })
     }
 
-    /// Puts in the message that the engine counted. Whether the sender has to wait for its end.
+    /// Puts in the message that the engine counted.
+    ///
+    /// # Safety
+    /// The caller is a thread of the run, and the channel has room.
+    #[inline(always)]
+    pub(super) unsafe fn leave(&self, value: T) {
+        // SAFETY: promised by the caller; to move a value runs nothing.
+        unsafe { self.with_messages(|messages| messages.left.push(value)) }
+    }
+
+    /// As [`leave`](Shared::leave), whatever room there is. Whether the sender has to wait for the end of the message.
     ///
     /// # Safety
     /// The caller is a thread of the run.
     #[inline(always)]
     pub(super) unsafe fn offer(&self, ticket: u64, value: T) -> bool {
-        let put = |messages: &mut Messages<T>| match messages {
-            Messages::Left(queue) => {
-                queue.push(value);
-                false
-            }
-            Messages::Offered(offers) => {
-                offers.push_back((ticket, value));
-                true
+        let has_to_wait = self.bound == Some(0);
+        let put = |messages: &mut Messages<T>| {
+            if has_to_wait {
+                messages.offered.push_back((ticket, value));
+            } else {
+                messages.left.push(value);
             }
         };
         // SAFETY: promised by the caller; to move a value runs nothing.
         unsafe { self.with_messages(put) }
+        has_to_wait
     }
 
     /// Takes out the message that the engine counted.
@@ -127,13 +134,12 @@ impl<T> Shared<T> {
     /// The caller is a thread of the run.
     #[inline(always)]
     pub(super) unsafe fn take(&self) -> T {
-        let take = |messages: &mut Messages<T>| match messages {
-            Messages::Left(queue) => queue.pop(),
-            Messages::Offered(offers) => offers.pop_front().map(|offer| offer.1),
+        let take = |messages: &mut Messages<T>| match messages.left.pop() {
+            Some(message) => message,
+            None => messages.take_offered(),
         };
         // SAFETY: promised by the caller; to move a value runs nothing.
-        let taken = unsafe { self.with_messages(take) };
-        taken.unwrap_or_else(|| miscounted())
+        unsafe { self.with_messages(take) }
     }
 
     /// The message offered with this ticket, which was not taken and never will be.
@@ -143,9 +149,8 @@ impl<T> Shared<T> {
     #[cold]
     pub(super) unsafe fn take_back(&self, ticket: u64) -> T {
         let take_back = |messages: &mut Messages<T>| {
-            let Messages::Offered(offers) = messages else { return None };
-            let place = offers.iter().position(|offer| offer.0 == ticket)?;
-            offers.remove(place)
+            let place = messages.offered.iter().position(|offer| offer.0 == ticket)?;
+            messages.offered.remove(place)
         };
         // SAFETY: promised by the caller; to move a value runs nothing.
         let offer = unsafe { self.with_messages(take_back) };
@@ -190,14 +195,22 @@ impl<T> Shared<T> {
             return;
         }
         self.submit(Kind::Channel, CLOSE, site);
-        let take_all = |messages: &mut Messages<T>| match messages {
-            Messages::Left(queue) => std::mem::replace(queue, Queue::new()),
-            // These go back to their senders.
-            Messages::Offered(_) => Queue::new(),
-        };
+        // Those that are offered go back to their senders.
+        let take_all =
+            |messages: &mut Messages<T>| std::mem::replace(&mut messages.left, Queue::new());
         // SAFETY: this is a thread of the run, and to move a queue runs nothing.
         let messages = unsafe { self.with_messages(take_all) };
         drop(messages);
+    }
+}
+
+impl<T> Messages<T> {
+    #[cold]
+    fn take_offered(&mut self) -> T {
+        match self.offered.pop_front() {
+            Some((_, message)) => message,
+            None => miscounted(),
+        }
     }
 }
 
