@@ -22,7 +22,7 @@ mod inside;
 mod lives;
 mod name;
 
-pub(crate) use entries::{Caught, Entries, Parting, Plain, Pulse, Submit, Ways};
+pub(crate) use entries::{Caught, Entries, Operand, Parting, Plain, Pulse, Submit, Ways};
 use entries::{OUTSIDE, outside};
 pub use heap::{allocated, freed};
 pub(crate) use heap::{keep, unnoted};
@@ -60,6 +60,22 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// Whether only the first of its words is not zero.
+    #[inline(always)]
+    pub(crate) const fn is_bare(self) -> bool {
+        match self {
+            Kind::Any | Kind::Atomic | Kind::Add | Kind::Channel => false,
+            Kind::Lock
+            | Kind::Unlock
+            | Kind::Notify
+            | Kind::Enqueue
+            | Kind::Consume
+            | Kind::Send
+            | Kind::Post
+            | Kind::Receive => true,
+        }
+    }
+
     /// The kind of an operation.
     #[inline(always)]
     pub const fn of(op: Op) -> Kind {
@@ -556,8 +572,14 @@ impl Port {
         let run = bare::get!(self.run: *const ());
         let submit = bare::get!(self.entries: &'static Entries).submit[kind as usize];
         let engine = bare::get!(self.engine: *mut ());
-        // SAFETY: all were set together by `connect`, for a run that has not ended.
-        unsafe { submit(run, op.head_on(object), op.first(), engine, site, op.second()) }
+        let head = op.head_on(object);
+        if kind.is_bare() {
+            // SAFETY: all were set together by `connect`, for a run that has not ended.
+            return unsafe { submit(run, head, Operand::NONE, engine, site, Operand::NONE) };
+        }
+        let (first, second) = (Operand::new(op.first()), Operand::new(op.second()));
+        // SAFETY: likewise.
+        unsafe { submit(run, head, first, engine, site, second) }
     }
 
     #[inline(always)]

@@ -18,7 +18,31 @@ pub(crate) type Caught = Result<(), Box<dyn Any + Send>>;
 ///
 /// In this order, for operations without operands: the registers that are free then are those that numbers are
 /// drawn with, and the others stay where they are until the operation is announced.
-pub(crate) type Submit = unsafe fn(*const (), u64, u64, *mut (), Site, u64) -> Effect;
+pub(crate) type Submit = unsafe fn(*const (), u64, Operand, *mut (), Site, Operand) -> Effect;
+
+/// A word of an operation, or nothing at all if it [has no operands](super::Kind::is_bare): no register is set to zero then.
+#[derive(Copy, Clone)]
+pub(crate) union Operand {
+    word: u64,
+    _none: (),
+}
+
+impl Operand {
+    pub(crate) const NONE: Operand = Operand { _none: () };
+
+    #[inline(always)]
+    pub(crate) fn new(word: u64) -> Operand {
+        Operand { word }
+    }
+
+    /// # Safety
+    /// There is one.
+    #[inline(always)]
+    pub(crate) unsafe fn word(self) -> u64 {
+        // SAFETY: promised by the caller.
+        unsafe { self.word }
+    }
+}
 
 /// What a run offers, without its types.
 #[derive(Copy, Clone)]

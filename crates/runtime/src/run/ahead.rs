@@ -5,6 +5,7 @@ use raddle_engine::known::Known;
 use raddle_engine::{Engine, Memory, Turn};
 
 use super::{Phase, Run};
+use crate::port::Operand;
 use crate::{Backend, bare, way_back};
 
 impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
@@ -17,21 +18,22 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
     pub(super) unsafe fn ahead<K: Known>(
         run: *const (),
         head: u64,
-        _first: u64,
+        _first: Operand,
         engine: *mut (),
         site: Site,
-        _second: u64,
+        _second: Operand,
     ) -> Effect {
         // SAFETY: promised by the caller.
         let this: &Self = unsafe { bare::follow!(run as Self) };
         let engine: *mut Engine<M, C> = engine.cast();
+        const { assert!(K::BARE) };
         // If the run is in another phase than most of it, nothing can be drawn ahead.
         // All ways end in a call, and so by a jump: it would otherwise return after a switch.
         if const { Self::is_in_doubt::<K>() } {
             // SAFETY: as for `with_engine`.
             let chooser = unsafe { bare::follow_mut!(engine as Engine<M, C>) };
             if chooser.has_no_choice() {
-                return this.submit_alone::<K>(head, engine, site);
+                return this.submit_alone::<K>(head, Turn::of(this.me()), engine, site);
             }
             if chooser.has_little_choice() {
                 return this.submit_among_few::<K>(head, engine, site);
@@ -80,11 +82,17 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
 
     /// Performs an operation of the only thread that can go on.
     #[inline(never)]
-    fn submit_alone<K: Known>(&self, head: u64, engine: *mut Engine<M, C>, site: Site) -> Effect {
+    fn submit_alone<K: Known>(
+        &self,
+        head: u64,
+        turn: Turn,
+        engine: *mut Engine<M, C>,
+        site: Site,
+    ) -> Effect {
         let op = Op::from_words(head, 0, 0);
         // SAFETY: as for `with_engine`.
         let own = unsafe { bare::follow_mut!(engine as Engine<M, C>) };
-        match own.perform_alone::<K>(self.me(), &op, site) {
+        match own.perform_alone::<K>(ThreadId(turn.word()), &op, site) {
             Some(effect) => effect,
             None => self.submit_among_few::<K>(head, engine, site),
         }
@@ -126,8 +134,9 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
             unsafe { bare::follow_mut!(engine as Engine<M, C>) }.look_ahead();
         }
         let run: *const Self = self;
-        // SAFETY: both are of this run.
-        unsafe { Self::without_lease::<K>(run.cast(), head, 0, engine.cast(), site, 0) }
+        let none = Operand::NONE;
+        // SAFETY: both are of this run, and operations that are chosen ahead have no operands.
+        unsafe { Self::without_lease::<K>(run.cast(), head, none, engine.cast(), site, none) }
     }
 
     /// Announces an operation after it was chosen whose turn it is then.

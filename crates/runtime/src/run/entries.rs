@@ -11,7 +11,7 @@ use raddle_engine::known::{
 use raddle_engine::{Engine, Initial, Memory};
 
 use super::{Phase, Run};
-use crate::port::{Caught, Entries, Joined, Parting, Pulse};
+use crate::port::{Caught, Entries, Joined, Kind, Parting, Pulse};
 use crate::{Backend, Body, bare};
 
 /// Functions of a run behind a pointer without a type.
@@ -30,18 +30,18 @@ macro_rules! erased {
 impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
     pub(super) const ENTRIES: Entries = Entries {
         submit: [
-            Self::entry::<AnyOp>(),
-            Self::entry::<AtomicOp>(),
-            Self::entry::<AddOp>(),
-            Self::entry::<LockOp>(),
-            Self::entry::<UnlockOp>(),
-            Self::entry::<NotifyOp>(),
-            Self::entry::<EnqueueOp>(),
-            Self::entry::<ConsumeOp>(),
-            Self::entry::<SendOp>(),
-            Self::entry::<PostOp>(),
-            Self::entry::<ReceiveOp>(),
-            Self::entry::<ChannelOp>(),
+            Self::entry::<AnyOp>(Kind::Any),
+            Self::entry::<AtomicOp>(Kind::Atomic),
+            Self::entry::<AddOp>(Kind::Add),
+            Self::entry::<LockOp>(Kind::Lock),
+            Self::entry::<UnlockOp>(Kind::Unlock),
+            Self::entry::<NotifyOp>(Kind::Notify),
+            Self::entry::<EnqueueOp>(Kind::Enqueue),
+            Self::entry::<ConsumeOp>(Kind::Consume),
+            Self::entry::<SendOp>(Kind::Send),
+            Self::entry::<PostOp>(Kind::Post),
+            Self::entry::<ReceiveOp>(Kind::Receive),
+            Self::entry::<ChannelOp>(Kind::Channel),
         ],
         declare: Self::declare_entry,
         touch: Self::touch_entry,

@@ -9,7 +9,7 @@ use raddle_engine::Memory;
 
 use super::Run;
 use crate::Backend;
-use crate::port::{self, Entries};
+use crate::port::{self, Entries, Operand};
 
 /// What the program has allocated in a run and not freed.
 #[derive(Default)]
@@ -95,10 +95,10 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
     unsafe fn watched<const KIND: usize>(
         run: *const (),
         head: u64,
-        first: u64,
+        first: Operand,
         engine: *mut (),
         site: Site,
-        second: u64,
+        second: Operand,
     ) -> Effect {
         // SAFETY: promised by the caller.
         let effect =

@@ -10,12 +10,13 @@ use raddle_engine::known::Known;
 use raddle_engine::{Engine, Memory};
 
 use super::{Phase, Run};
-use crate::port::Submit;
+use crate::port::{Kind, Operand, Submit};
 use crate::{Backend, bare, way_back};
 
 impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
     /// What announces an operation of this kind, waits for its turn and performs it.
-    pub(super) const fn entry<K: Known>() -> Submit {
+    pub(super) const fn entry<K: Known>(kind: Kind) -> Submit {
+        assert!(K::BARE || !kind.is_bare(), "raddle invariant broken: operands that are not told");
         if Engine::<M, C>::chooses_ahead::<K>() {
             Self::ahead::<K>
         } else if C::GRANTS_LEASES {
@@ -38,6 +39,7 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
     ) -> Effect {
         let run = self as *const Self as *const ();
         let engine = self.engine as *mut ();
+        let (first, second) = (Operand::new(first), Operand::new(second));
         if C::GRANTS_LEASES {
             // SAFETY: both are of this run.
             return unsafe { Self::with_lease::<K>(run, head, first, engine, site, second) };
@@ -49,19 +51,20 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
     /// Performs the operation at once if the calling thread has a lease that allows it.
     ///
     /// # Safety
-    /// `run` points to a run under way, and `engine` to its engine.
+    /// `run` points to a run under way, and `engine` to its engine. There are operands, unless the kind has none.
     #[inline(always)]
     unsafe fn with_lease<K: Known>(
         run: *const (),
         head: u64,
-        first: u64,
+        first: Operand,
         engine: *mut (),
         site: Site,
-        second: u64,
+        second: Operand,
     ) -> Effect {
         // SAFETY: promised by the caller.
         let this: &Self = unsafe { bare::follow!(run as Self) };
-        let op = Op::from_words(head, first, second);
+        // SAFETY: promised by the caller.
+        let op = unsafe { op_of::<K>(head, first, second) };
         // Not by `with_engine`: a closure would take the operation through memory.
         // SAFETY: as there.
         let leased = unsafe { bare::follow_mut!(engine as Engine<M, C>) };
@@ -82,10 +85,10 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
     pub(super) unsafe fn without_lease<K: Known>(
         run: *const (),
         head: u64,
-        first: u64,
+        first: Operand,
         engine: *mut (),
         site: Site,
-        second: u64,
+        second: Operand,
     ) -> Effect {
         // SAFETY: promised by the caller.
         unsafe { Self::in_turn::<K>(run, head, first, engine, site, second) }
@@ -99,16 +102,15 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
     unsafe fn in_turn<K: Known>(
         run: *const (),
         head: u64,
-        first: u64,
+        first: Operand,
         engine: *mut (),
         site: Site,
-        second: u64,
+        second: Operand,
     ) -> Effect {
         // SAFETY: promised by the caller.
         let this: &Self = unsafe { bare::follow!(run as Self) };
-        // Words that are known need not be kept over a switch.
-        let op =
-            if K::BARE { Op::from_words(head, 0, 0) } else { Op::from_words(head, first, second) };
+        // SAFETY: promised by the caller.
+        let op = unsafe { op_of::<K>(head, first, second) };
         let me = this.me();
         let turn = match this.phase() {
             Phase::Running => {
@@ -144,10 +146,10 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
     unsafe fn in_turn_and_back<K: Known>(
         run: *const (),
         head: u64,
-        first: u64,
+        first: Operand,
         engine: *mut (),
         site: Site,
-        second: u64,
+        second: Operand,
     ) -> Effect {
         // SAFETY: promised by the caller.
         way_back::tell::<K>(unsafe { Self::in_turn::<K>(run, head, first, engine, site, second) })
@@ -171,4 +173,20 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
             None => self.end_within(op.head(), op.first(), op.second(), site),
         }
     }
+}
+
+/// The operation with these words. Those that are known need not be kept over a switch.
+///
+/// # Safety
+/// There are operands, unless the kind has none.
+#[inline(always)]
+unsafe fn op_of<K: Known>(head: u64, first: Operand, second: Operand) -> Op {
+    if K::BARE {
+        return Op::from_words(head, 0, 0);
+    }
+    // SAFETY: promised by the caller.
+    let first = unsafe { first.word() };
+    // SAFETY: likewise.
+    let second = unsafe { second.word() };
+    Op::from_words(head, first, second)
 }
