@@ -101,6 +101,7 @@ impl<T> Queue<T> {
     }
 
     /// The last piece is full, or there is none.
+    #[cold]
     #[inline(never)]
     fn add_piece(&mut self) {
         let piece = blocks::allocate(Self::LAYOUT).cast::<Piece>().as_ptr();
@@ -116,6 +117,7 @@ impl<T> Queue<T> {
     }
 
     /// The first piece is used up, and there is a message behind it.
+    #[cold]
     #[inline(never)]
     fn next_piece(&mut self) {
         let used = Self::piece(&self.first);
