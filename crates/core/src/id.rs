@@ -91,7 +91,14 @@ impl Site {
         Site(Some(Location::caller()))
     }
 
+    /// This line, if it is one.
+    #[inline(always)]
+    pub fn at(location: Option<&'static Location<'static>>) -> Site {
+        Site(location)
+    }
+
     /// The line behind this site.
+    #[inline(always)]
     pub fn location(self) -> Option<&'static Location<'static>> {
         self.0
     }

@@ -572,14 +572,23 @@ impl Port {
         let run = bare::get!(self.run: *const ());
         let submit = bare::get!(self.entries: &'static Entries).submit[kind as usize];
         let engine = bare::get!(self.engine: *mut ());
-        let head = op.head_on(object);
-        if kind.is_bare() {
+        // Where nothing is optimised, to ask is more than to tell.
+        if cfg!(debug_assertions) || !kind.is_bare() {
             // SAFETY: all were set together by `connect`, for a run that has not ended.
-            return unsafe { submit(run, head, Operand::NONE, engine, site, Operand::NONE) };
+            return unsafe {
+                submit(
+                    run,
+                    op.head_on(object),
+                    Operand { word: op.first() },
+                    engine,
+                    site,
+                    Operand { word: op.second() },
+                )
+            };
         }
-        let (first, second) = (Operand::new(op.first()), Operand::new(op.second()));
+        let none = Operand { none: () };
         // SAFETY: likewise.
-        unsafe { submit(run, head, first, engine, site, second) }
+        unsafe { submit(run, op.head_on(object), none, engine, site, none) }
     }
 
     #[inline(always)]

@@ -23,25 +23,8 @@ pub(crate) type Submit = unsafe fn(*const (), u64, Operand, *mut (), Site, Opera
 /// A word of an operation, or nothing at all if it [has no operands](super::Kind::is_bare): no register is set to zero then.
 #[derive(Copy, Clone)]
 pub(crate) union Operand {
-    word: u64,
-    _none: (),
-}
-
-impl Operand {
-    pub(crate) const NONE: Operand = Operand { _none: () };
-
-    #[inline(always)]
-    pub(crate) fn new(word: u64) -> Operand {
-        Operand { word }
-    }
-
-    /// # Safety
-    /// There is one.
-    #[inline(always)]
-    pub(crate) unsafe fn word(self) -> u64 {
-        // SAFETY: promised by the caller.
-        unsafe { self.word }
-    }
+    pub(crate) word: u64,
+    pub(crate) none: (),
 }
 
 /// What a run offers, without its types.

@@ -2,14 +2,15 @@
 //!
 //! What may unwind is a second call, see [`Visit`](crate::way_back::Visit).
 
-use std::ptr::{null, without_provenance};
+use std::mem::transmute;
+use std::panic::Location;
 
 use raddle_core::{Site, ThreadId};
 
 use super::Port;
-use crate::Body;
 use crate::body::HandedOver;
 use crate::way_back::visit;
+use crate::{Body, Fate};
 
 /// What came of a spawn: the number of the child, and above it how that went.
 #[derive(Copy, Clone)]
@@ -23,25 +24,25 @@ impl Spawned {
     /// It has started.
     #[inline(always)]
     pub(crate) fn as_most(child: ThreadId) -> Spawned {
-        Spawned(u64::from(child.0))
+        Spawned(child.0 as u64)
     }
 
     /// It was declared, no more: the rest takes the longer way.
     #[inline(always)]
     pub(crate) fn unusually(child: ThreadId) -> Spawned {
-        Spawned(Spawned::UNUSUALLY | u64::from(child.0))
+        Spawned(Spawned::UNUSUALLY | child.0 as u64)
     }
 
     /// The run was over before it started.
     #[inline(always)]
     pub(crate) fn too_late(child: ThreadId) -> Spawned {
-        Spawned(Spawned::TOO_LATE | u64::from(child.0))
+        Spawned(Spawned::TOO_LATE | child.0 as u64)
     }
 
     /// It has started, and then the run was over.
     #[inline(always)]
     pub(crate) fn and_over(child: ThreadId) -> Spawned {
-        Spawned(Spawned::AND_OVER | u64::from(child.0))
+        Spawned(Spawned::AND_OVER | child.0 as u64)
     }
 
     #[inline(always)]
@@ -70,9 +71,9 @@ impl Port {
     pub(super) fn spawn(&self, body: Body, site: Site) -> ThreadId {
         let (run, entries) = self.get();
         let parts = body.into_parts();
-        let (data, fate) = (parts.data.as_ptr(), &raw const *parts.fate);
+        let fate = parts.fate as *const Fate as *const ();
         // SAFETY: `connect` set both together, for a run that has not ended. These are parts of a body.
-        let word = unsafe { visit(entries.spawn, run, data, fate.cast(), address(site)) };
+        let word = unsafe { visit(entries.spawn, run, parts.data.as_ptr(), fate, address(site)) };
         if word >> 32 == 0 {
             return ThreadId(word as u32);
         }
@@ -101,9 +102,9 @@ impl Port {
     #[inline(always)]
     pub(super) fn join(&self, thread: ThreadId, site: Site) {
         let (run, entries) = self.get();
-        let number = without_provenance(thread.0 as usize);
+        let number = thread.0 as usize as *const ();
         // SAFETY: `connect` set both together, for a run that has not ended.
-        let how = unsafe { visit(entries.join, run, number, null(), address(site)) };
+        let how = unsafe { visit(entries.join, run, number, number, address(site)) };
         if how != Joined::AsMost as u64 {
             self.join_otherwise(how, thread, site);
         }
@@ -121,8 +122,6 @@ impl Port {
 /// Where the site is, or null if it is unknown.
 #[inline(always)]
 fn address(site: Site) -> *const () {
-    match site.location() {
-        Some(location) => (location as *const std::panic::Location<'_>).cast(),
-        None => null(),
-    }
+    // SAFETY: a reference is an address, and none is null.
+    unsafe { transmute::<Option<&Location<'_>>, *const ()>(site.location()) }
 }

@@ -134,7 +134,7 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
             unsafe { bare::follow_mut!(engine as Engine<M, C>) }.look_ahead();
         }
         let run: *const Self = self;
-        let none = Operand::NONE;
+        let none = Operand { none: () };
         // SAFETY: both are of this run, and operations that are chosen ahead have no operands.
         unsafe { Self::without_lease::<K>(run.cast(), head, none, engine.cast(), site, none) }
     }

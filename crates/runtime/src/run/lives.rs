@@ -3,6 +3,7 @@
 //! They do not unwind, so that they can be [visited](way_back::visit): whatever does is left to a second call, which
 //! their result asks for.
 
+use std::mem::transmute;
 use std::panic::Location;
 use std::ptr::NonNull;
 
@@ -17,7 +18,8 @@ use crate::{Backend, Body, Fate, bare, way_back};
 
 impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
     /// # Safety
-    /// `run` points to a run under way; `data` and `fate` are what a body is made of.
+    /// `run` points to a run under way; `data` and `fate` are what a body is made of, and `site` is the address of a
+    /// location or null.
     pub(super) unsafe extern "C" fn spawn_entry(
         run: *const (),
         data: *const (),
@@ -27,20 +29,19 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         // SAFETY: promised by the caller.
         let this: &Self = unsafe { bare::follow!(run as Self) };
         // SAFETY: likewise.
-        let data = unsafe { NonNull::new_unchecked(data.cast_mut()) };
-        let fate: *const Fate = fate.cast();
+        let data = unsafe { transmute::<*const (), NonNull<()>>(data) };
         // SAFETY: likewise.
-        let fate = unsafe { bare::follow!(fate as Fate) };
+        let fate = unsafe { transmute::<*const (), &'static Fate>(fate) };
         // SAFETY: likewise.
-        let site = unsafe { site_of(site) };
-        let body = HandedOver { data, fate };
+        let site = unsafe { transmute::<*const (), Option<&'static Location<'static>>>(site) };
+        let (body, site) = (HandedOver { data, fate }, Site::at(site));
         let spawned =
             if Self::GOES_STRAIGHT { this.spawn(body, site) } else { this.spawn_apart(body, site) };
         way_back::tell_of_spawn(spawned.word())
     }
 
     /// # Safety
-    /// `run` points to a run under way, of which `thread` is the address in name only.
+    /// `run` points to a run under way, and `site` is as above. `thread` is a number.
     pub(super) unsafe extern "C" fn join_entry(
         run: *const (),
         thread: *const (),
@@ -50,8 +51,8 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         // SAFETY: promised by the caller.
         let this: &Self = unsafe { bare::follow!(run as Self) };
         // SAFETY: likewise.
-        let site = unsafe { site_of(site) };
-        let thread = ThreadId(thread.addr() as u32);
+        let site = unsafe { transmute::<*const (), Option<&'static Location<'static>>>(site) };
+        let (thread, site) = (ThreadId(thread as usize as u32), Site::at(site));
         let joined = if Self::GOES_STRAIGHT {
             this.join(thread, site)
         } else {
@@ -193,19 +194,5 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
     fn life(&self, thread: ThreadId) -> ObjectId {
         // SAFETY: as for `with_engine`.
         unsafe { bare::follow!(self.engine as Engine<M, C>) }.life(thread)
-    }
-}
-
-/// The site at an address.
-///
-/// # Safety
-/// `address` is that of a location, or null.
-#[inline(always)]
-unsafe fn site_of(address: *const ()) -> Site {
-    let location: *const Location<'static> = address.cast();
-    // SAFETY: promised by the caller.
-    match unsafe { location.as_ref() } {
-        Some(location) => Site::from(location),
-        None => Site::UNKNOWN,
     }
 }

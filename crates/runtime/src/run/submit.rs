@@ -13,6 +13,19 @@ use super::{Phase, Run};
 use crate::port::{Kind, Operand, Submit};
 use crate::{Backend, bare, way_back};
 
+/// The operation with these words. Those that are known need not be kept over a switch. A macro, for where nothing is
+/// optimised.
+macro_rules! op_of {
+    ($kind:ident, $head:ident, $first:ident, $second:ident) => {
+        if $kind::BARE {
+            Op::from_words($head, 0, 0)
+        } else {
+            // SAFETY: promised by the caller of whoever asks.
+            Op::from_words($head, unsafe { $first.word }, unsafe { $second.word })
+        }
+    };
+}
+
 impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
     /// What announces an operation of this kind, waits for its turn and performs it.
     pub(super) const fn entry<K: Known>(kind: Kind) -> Submit {
@@ -39,7 +52,7 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
     ) -> Effect {
         let run = self as *const Self as *const ();
         let engine = self.engine as *mut ();
-        let (first, second) = (Operand::new(first), Operand::new(second));
+        let (first, second) = (Operand { word: first }, Operand { word: second });
         if C::GRANTS_LEASES {
             // SAFETY: both are of this run.
             return unsafe { Self::with_lease::<K>(run, head, first, engine, site, second) };
@@ -63,8 +76,7 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
     ) -> Effect {
         // SAFETY: promised by the caller.
         let this: &Self = unsafe { bare::follow!(run as Self) };
-        // SAFETY: promised by the caller.
-        let op = unsafe { op_of::<K>(head, first, second) };
+        let op = op_of!(K, head, first, second);
         // Not by `with_engine`: a closure would take the operation through memory.
         // SAFETY: as there.
         let leased = unsafe { bare::follow_mut!(engine as Engine<M, C>) };
@@ -109,8 +121,7 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
     ) -> Effect {
         // SAFETY: promised by the caller.
         let this: &Self = unsafe { bare::follow!(run as Self) };
-        // SAFETY: promised by the caller.
-        let op = unsafe { op_of::<K>(head, first, second) };
+        let op = op_of!(K, head, first, second);
         let me = this.me();
         let turn = match this.phase() {
             Phase::Running => {
@@ -173,20 +184,4 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
             None => self.end_within(op.head(), op.first(), op.second(), site),
         }
     }
-}
-
-/// The operation with these words. Those that are known need not be kept over a switch.
-///
-/// # Safety
-/// There are operands, unless the kind has none.
-#[inline(always)]
-unsafe fn op_of<K: Known>(head: u64, first: Operand, second: Operand) -> Op {
-    if K::BARE {
-        return Op::from_words(head, 0, 0);
-    }
-    // SAFETY: promised by the caller.
-    let first = unsafe { first.word() };
-    // SAFETY: likewise.
-    let second = unsafe { second.word() };
-    Op::from_words(head, first, second)
 }
