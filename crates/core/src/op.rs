@@ -122,6 +122,18 @@ impl Op {
         self.second = other.second;
     }
 
+    /// As [`copy_from`](Op::copy_from), if `other` has no operands. Words that were there before are left behind, which
+    /// nobody reads but who compares words.
+    #[inline(always)]
+    pub const fn copy_bare_from(&mut self, other: &Op) {
+        self.head = other.head;
+    }
+
+    /// The same without words that nobody reads.
+    pub const fn in_plain_words(&self) -> Op {
+        Op::new(self.object(), self.action())
+    }
+
     /// The one object this touches, or [`ObjectId::NONE`].
     #[inline(always)]
     pub const fn object(&self) -> ObjectId {

@@ -481,7 +481,12 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     #[inline(always)]
     pub fn announce<K: Known>(&mut self, by: ThreadId, op: &Op, site: Site) {
         let pending = at_mut!(self.pending, by.index());
-        pending.op.copy_from(op);
+        if K::BARE && C::DRAWS && !cfg!(debug_assertions) {
+            // Nobody is shown what is announced, unless the run ends.
+            pending.op.copy_bare_from(op);
+        } else {
+            pending.op.copy_from(op);
+        }
         pending.site = site;
         // The running thread counts as enabled until it announces something that it must wait for.
         debug_assert!(C::DRAWS || pending.enabled);
@@ -514,7 +519,9 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
                 let slot = &self.objects[self.threads[info.id.index()].life.index()];
                 if matches!(slot.object, Object::Life(Life::Running)) {
                     let enabled = self.is_enabled(info.id);
-                    let pending = Pending { enabled, ..self.pending[info.id.index()] };
+                    let pending = self.pending[info.id.index()];
+                    let op = pending.op.in_plain_words();
+                    let pending = Pending { enabled, op, ..pending };
                     self.trace.pending.push(pending);
                 }
             }

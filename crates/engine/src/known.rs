@@ -236,7 +236,13 @@ mod tests {
             assert_eq!(K::BLOCKS || K::POST, op.may_block(), "{op:?}");
             assert!(!K::ATOMIC || op.is_atomic(), "{op:?}");
             assert!(!K::ADDS || op.adds(), "{op:?}");
-            assert!(!K::BARE || op.into_words()[1..] == [0, 0], "{op:?}");
+            if K::BARE {
+                assert_eq!(op.into_words()[1..], [0, 0], "{op:?}");
+                let mut other = Op::from_words(7, 1, u64::MAX);
+                other.copy_bare_from(&op);
+                assert_eq!(other.action(), action);
+                assert_eq!(other.in_plain_words(), op);
+            }
             let effects =
                 [Effect::None, Effect::Ticket(0), Effect::Yes, Effect::No, Effect::Closed];
             for effect in effects {

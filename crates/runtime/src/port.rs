@@ -27,7 +27,7 @@ use entries::{OUTSIDE, outside};
 pub use heap::{allocated, freed};
 pub(crate) use heap::{keep, unnoted};
 pub use inside::{Inside, inside};
-pub(crate) use lives::{Joined, Spawned};
+pub(crate) use lives::{Joined, spawned};
 pub use name::Name;
 
 /// Kinds of operations that are announced in ways of their own, because they are frequent.

@@ -12,43 +12,14 @@ use crate::body::HandedOver;
 use crate::way_back::visit;
 use crate::{Body, Fate};
 
-/// What came of a spawn: the number of the child, and above it how that went.
-#[derive(Copy, Clone)]
-pub(crate) struct Spawned(u64);
-
-impl Spawned {
-    const UNUSUALLY: u64 = 1 << 32;
-    const TOO_LATE: u64 = 2 << 32;
-    const AND_OVER: u64 = 3 << 32;
-
-    /// It has started.
-    #[inline(always)]
-    pub(crate) fn as_most(child: ThreadId) -> Spawned {
-        Spawned(child.0 as u64)
-    }
-
+/// What came of a spawn, beside the number of the child: nothing, if it has started.
+pub(crate) mod spawned {
     /// It was declared, no more: the rest takes the longer way.
-    #[inline(always)]
-    pub(crate) fn unusually(child: ThreadId) -> Spawned {
-        Spawned(Spawned::UNUSUALLY | child.0 as u64)
-    }
-
+    pub(crate) const UNUSUALLY: u64 = 1 << 32;
     /// The run was over before it started.
-    #[inline(always)]
-    pub(crate) fn too_late(child: ThreadId) -> Spawned {
-        Spawned(Spawned::TOO_LATE | child.0 as u64)
-    }
-
+    pub(crate) const TOO_LATE: u64 = 2 << 32;
     /// It has started, and then the run was over.
-    #[inline(always)]
-    pub(crate) fn and_over(child: ThreadId) -> Spawned {
-        Spawned(Spawned::AND_OVER | child.0 as u64)
-    }
-
-    #[inline(always)]
-    pub(crate) fn word(self) -> u64 {
-        self.0
-    }
+    pub(crate) const AND_OVER: u64 = 3 << 32;
 }
 
 /// How a join went.
@@ -87,14 +58,17 @@ impl Port {
         let body = || Body::from_parts(parts);
         match word & !u64::from(u32::MAX) {
             // SAFETY: as above.
-            Spawned::UNUSUALLY => unsafe { (entries.spawn_unusually)(run, child, body(), site) },
-            Spawned::TOO_LATE => {
+            spawned::UNUSUALLY => unsafe { (entries.spawn_unusually)(run, child, body(), site) },
+            spawned::TOO_LATE => {
                 let _given_up = body();
                 // SAFETY: as above.
                 unsafe { (entries.refuse_spawn)(run, child, site) }
             }
-            // SAFETY: as above.
-            _ => unsafe { (entries.refuse_spawn)(run, child, site) },
+            spawned::AND_OVER => {
+                // SAFETY: as above.
+                unsafe { (entries.refuse_spawn)(run, child, site) }
+            }
+            _ => unreachable!("raddle invariant broken: a spawn that ends otherwise"),
         }
     }
 

@@ -14,7 +14,6 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
     ///
     /// # Safety
     /// As there.
-    #[inline(always)]
     pub(super) unsafe fn ahead<K: Known>(
         run: *const (),
         head: u64,

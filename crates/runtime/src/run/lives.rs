@@ -13,7 +13,7 @@ use raddle_engine::{Engine, Memory};
 
 use super::{Phase, Run};
 use crate::body::HandedOver;
-use crate::port::{Joined, Spawned};
+use crate::port::{Joined, spawned};
 use crate::{Backend, Body, Fate, bare, way_back};
 
 impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
@@ -35,9 +35,9 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         // SAFETY: likewise.
         let site = unsafe { transmute::<*const (), Option<&'static Location<'static>>>(site) };
         let (body, site) = (HandedOver { data, fate }, Site::at(site));
-        let spawned =
+        let word =
             if Self::GOES_STRAIGHT { this.spawn(body, site) } else { this.spawn_apart(body, site) };
-        way_back::tell_of_spawn(spawned.word())
+        way_back::tell_of_spawn(word)
     }
 
     /// # Safety
@@ -65,7 +65,7 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
     const GOES_STRAIGHT: bool = !way_back::PAYS || C::DRAWS && !M::WEAK;
 
     #[inline(never)]
-    fn spawn_apart(&self, body: HandedOver, site: Site) -> Spawned {
+    fn spawn_apart(&self, body: HandedOver, site: Site) -> u64 {
         self.spawn(body, site)
     }
 
@@ -76,14 +76,14 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
 
     /// Announces a spawn, waits for its turn, and performs it.
     #[inline(always)]
-    fn spawn(&self, body: HandedOver, site: Site) -> Spawned {
+    fn spawn(&self, body: HandedOver, site: Site) -> u64 {
         let me = self.me();
         // Not by `with_engine`: where nothing is optimised, a closure is a call.
         // SAFETY: as there.
         let engine = unsafe { bare::follow_mut!(self.engine as Engine<M, C>) };
         let (child, life) = engine.declare_child(me, site);
         if !self.is_seated(child) || !matches!(self.phase(), Phase::Running) {
-            return Spawned::unusually(child);
+            return spawned::UNUSUALLY | child.0 as u64;
         }
         let op = Op::SPAWN.on(life);
         // SAFETY: as above.
@@ -91,13 +91,13 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         let turn = engine.submit_again::<LifeOp>(me, &op, site);
         let this = self.wait_in_doubt(me, turn, self.engine);
         if this.phase().is_over() {
-            return Spawned::too_late(child);
+            return spawned::TOO_LATE | child.0 as u64;
         }
         let this = this.start(me, child, body, site);
         if this.phase().is_over() {
-            return Spawned::and_over(child);
+            return spawned::AND_OVER | child.0 as u64;
         }
-        Spawned::as_most(child)
+        child.0 as u64
     }
 
     /// Lets a new thread run up to its first announcement.

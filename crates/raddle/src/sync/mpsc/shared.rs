@@ -159,7 +159,20 @@ impl<T> Shared<T> {
 
     pub(super) fn add_sender(&self) {
         self.cloned.store(true, Ordering::Relaxed);
-        self.senders.fetch_add(1, Ordering::Relaxed);
+        self.count_sender(1);
+    }
+
+    /// Counts one sender more or less. How many were there before?
+    ///
+    /// The threads of a run share an OS thread, so that they need no atomic change. No memory depends on the number.
+    #[inline(always)]
+    fn count_sender(&self, more: isize) -> usize {
+        if !self.is_here() {
+            return self.senders.fetch_add(more as usize, Ordering::AcqRel);
+        }
+        let before = self.senders.load(Ordering::Relaxed);
+        self.senders.store(before.wrapping_add_signed(more), Ordering::Relaxed);
+        before
     }
 
     /// A sender that was made at `site` is gone.
@@ -181,7 +194,7 @@ impl<T> Shared<T> {
             let initial = || Some(Initial::Atomic(Scalar::U64, 0));
             port::operate(Kind::Add, &self.departures, initial, DEPART, site);
         }
-        let last = self.senders.fetch_sub(1, Ordering::AcqRel) == 1;
+        let last = self.count_sender(-1) == 1;
         if here && last {
             self.submit(Kind::Channel, CLOSE, site);
         }
