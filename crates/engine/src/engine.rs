@@ -424,10 +424,15 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     }
 
     /// As [`submit`](Engine::submit), but `by` is the only option if it can go on: it is unwinding
-    /// from a panic, and the language allows one panic at a time on an OS thread.
+    /// from a panic, and the language allows one panic at a time on an OS thread. A thread that begins by unwinding
+    /// gives the turn back to its creator first, as any other: nobody could be chosen before that has announced
+    /// something too.
     #[cold]
     pub fn submit_unpreempted(&mut self, by: ThreadId, op: Op, site: Site) -> Turn {
         self.announce::<AnyOp>(by, &op, site);
+        if self.creator != NOBODY {
+            return self.back_to_creator();
+        }
         if self.is_enabled(by) { self.only_turn(by) } else { self.next_turn() }
     }
 

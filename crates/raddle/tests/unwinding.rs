@@ -61,6 +61,32 @@ fn a_thread_may_begin_by_unwinding() {
     });
 }
 
+/// Its creator comes next and waits for what it announces, as after any spawn.
+#[test]
+fn a_thread_may_begin_by_waiting_in_a_destructor() {
+    exhausted(|| {
+        let gate = Arc::new(Mutex::new(()));
+        let slow = thread::spawn(|| {
+            thread::yield_now();
+            7
+        });
+        let held = gate.lock();
+        let unwinds = thread::spawn({
+            let gate = gate.clone();
+            move || {
+                let caught = catch_unwind(AssertUnwindSafe(|| {
+                    let _locks = LocksOnDrop(gate);
+                    panic!("caught")
+                }));
+                assert!(caught.is_err());
+            }
+        });
+        assert_eq!(slow.join().unwrap(), 7);
+        drop(held);
+        unwinds.join().unwrap();
+    });
+}
+
 #[test]
 fn a_search_that_cannot_go_where_it_was_is_not_exhaustive() {
     static RUNS: AtomicU32 = AtomicU32::new(0);
