@@ -423,6 +423,12 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.ahead = 0;
     }
 
+    /// Puts `by`, which announced `op` without it, among those who wait for its object.
+    #[cold]
+    pub fn line_up_late(&mut self, by: ThreadId, op: Op) {
+        self.line_up::<AnyOp>(by, &op);
+    }
+
     /// As [`submit`](Engine::submit), but `by` is the only option if it can go on: it is unwinding
     /// from a panic, and the language allows one panic at a time on an OS thread. A thread that begins by unwinding
     /// gives the turn back to its creator first, as any other: nobody could be chosen before that has announced

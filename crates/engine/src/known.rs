@@ -187,6 +187,21 @@ impl Known for ReceiveOp {
     }
 }
 
+/// A message that is there is taken out of a channel. Nobody else can take it meanwhile: a channel has one receiver,
+/// which one thread uses at a time. So whoever is about to need not stand among those who wait.
+#[derive(Debug)]
+pub enum TakeOp {}
+
+impl Known for TakeOp {
+    const RECEIVE: bool = true;
+    const BARE: bool = true;
+
+    #[inline(always)]
+    fn access(op: &Op, effect: &Effect) -> Access {
+        ReceiveOp::access(op, effect)
+    }
+}
+
 /// Any operation on a channel.
 #[derive(Debug)]
 pub enum ChannelOp {}
@@ -232,8 +247,8 @@ mod tests {
     fn what_is_known_is_true() {
         fn check<K: Known>(action: Action) {
             let op = Op::new(ObjectId(0), action);
-            // Channels without a bound block nobody who sends.
-            assert_eq!(K::BLOCKS || K::POST, op.may_block(), "{op:?}");
+            // Channels without a bound block nobody who sends, and messages that are there nobody who receives.
+            assert_eq!(K::BLOCKS || K::POST || K::RECEIVE, op.may_block(), "{op:?}");
             assert!(!K::ATOMIC || op.is_atomic(), "{op:?}");
             assert!(!K::ADDS || op.adds(), "{op:?}");
             if K::BARE {
@@ -272,6 +287,7 @@ mod tests {
         check::<SendOp>(Action::Channel(Message::Send));
         check::<PostOp>(Action::Channel(Message::Send));
         check::<ReceiveOp>(Action::Channel(Message::Receive { timed: false }));
+        check::<TakeOp>(Action::Channel(Message::Receive { timed: false }));
         check::<LifeOp>(Action::Thread(ThreadOp::Spawn));
         check::<LifeOp>(Action::Thread(ThreadOp::Exit));
     }

@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use raddle::sync::{Arc, Mutex};
+use raddle::sync::{Arc, Mutex, mpsc};
 use raddle::{Config, Finding, Memory, Verdict, thread};
 
 /// Every execution of `program` is tried and none fails; how many there are, and how many classes.
@@ -206,4 +206,34 @@ fn threads_are_unwound_in_the_middle_of_spawns_and_joins() {
         assert_eq!((failures.failing, failures.causes.len()), (300, 1), "{strategy}");
         assert_eq!(ALIVE.load(Relaxed), 0, "{strategy}");
     }
+}
+
+/// Who is about to take a message that is there does not stand in line with those who wait for room. If another thread
+/// unwinds and waits meanwhile, the message is taken as anything is then, which looks for a place in that line.
+#[test]
+fn a_message_is_taken_while_another_thread_unwinds() {
+    let report = Config::new().strategy("random").runs(100).run(|| {
+        let gate = Arc::new(Mutex::new(()));
+        let (sender, receiver) = mpsc::sync_channel(1);
+        sender.send(1).unwrap();
+        let waits_for_room = thread::spawn(move || sender.send(2).unwrap());
+        let held = gate.lock();
+        let unwinds = thread::spawn({
+            let gate = gate.clone();
+            move || {
+                thread::yield_now();
+                let caught = catch_unwind(AssertUnwindSafe(|| {
+                    let _locks = LocksOnDrop(gate);
+                    panic!("caught")
+                }));
+                assert!(caught.is_err());
+            }
+        });
+        assert_eq!(receiver.recv(), Ok(1));
+        drop(held);
+        assert_eq!(receiver.recv(), Ok(2));
+        waits_for_room.join().unwrap();
+        unwinds.join().unwrap();
+    });
+    assert!(report.failure().is_none(), "{}", raddle::text(&report));
 }

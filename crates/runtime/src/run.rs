@@ -359,6 +359,15 @@ impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
         self.announce(Op::from_words(head, first, second), site)
     }
 
+    /// The calling thread did not stand among those who wait, as all operations do that are performed specially.
+    #[cold]
+    fn line_up_late(&self, head: u64) {
+        if !self.phase().is_over() {
+            let (me, op) = (self.me(), Op::from_words(head, 0, 0));
+            self.with_engine(|engine| engine.line_up_late(me, op));
+        }
+    }
+
     /// It is the calling thread's turn, or the run is over.
     #[cold]
     fn resume_specially(&self, head: u64, first: u64, second: u64, site: Site) -> Effect {

@@ -49,7 +49,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         if C::GRANTS_LEASES {
             self.running = by;
         }
-        if K::POST || K::NOTIFY {
+        if K::POST || K::NOTIFY || K::RECEIVE && !K::BLOCKS {
             // These do not wait, and mostly nobody waits for them either.
             let usual = match self.time_moved {
                 false => self.perform_unannounced::<K>(by, op, site),
@@ -60,31 +60,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
                 None => self.perform_unusual::<K>(by, op.head(), site),
             };
         }
-        if K::RECEIVE {
-            return if self.leave_usual_line::<K>(by, op) {
-                self.perform_on_object::<K, false>(by, op, site, &Told::NOTHING)
-            } else {
-                self.perform_unusual::<K>(by, op.head(), site)
-            };
-        }
         self.perform_on_object::<K, true>(by, op, site, &Told::NOTHING)
-    }
-
-    /// Takes `by` out of the line of those who wait for the object of `op`, which it announced, if it is alone there
-    /// and no more than the usual comes of it. Otherwise nothing has happened.
-    #[inline(always)]
-    fn leave_usual_line<K: Known>(&mut self, by: ThreadId, op: &Op) -> bool {
-        let slot = at_mut!(self.objects, op.object().index());
-        let is_alone =
-            slot.first_waiter == by.0 + 1 && self.links[by.index() + 1].next == NO_WAITER;
-        let leaves = is_alone
-            && !self.time_moved
-            && !self.trace.events.is_full()
-            && slot.object.is_usual::<K>(false);
-        if leaves {
-            slot.first_waiter = NO_WAITER;
-        }
-        leaves
     }
 
     /// Apart from the usual, which then needs few registers.

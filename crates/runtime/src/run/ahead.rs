@@ -1,7 +1,7 @@
 //! Operations for which it is chosen whose turn it is before they are announced. Most need not be announced then.
 
 use raddle_core::{Chooser, Effect, Op, Site, ThreadId};
-use raddle_engine::known::Known;
+use raddle_engine::known::{Known, TakeOp};
 use raddle_engine::{Engine, Memory, Turn};
 
 use super::{Phase, Run};
@@ -41,7 +41,7 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
                 return this.submit_unchosen::<K>(head, engine, site);
             }
             let turn = chooser.draw();
-            return this.submit_chosen::<K>(head, turn, engine, site);
+            return this.submit_certain::<K>(head, turn, engine, site);
         }
         this.submit_by_branch::<K>(head, engine, site)
     }
@@ -63,6 +63,22 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         let turn = chooser.draw();
         if turn.is_of(me) {
             self.submit_own::<K>(head, turn, engine, site)
+        } else {
+            self.submit_certain::<K>(head, turn, engine, site)
+        }
+    }
+
+    /// As [`submit_chosen`](Run::submit_chosen), for what was found to be possible.
+    #[inline(always)]
+    fn submit_certain<K: Known>(
+        &self,
+        head: u64,
+        turn: Turn,
+        engine: *mut Engine<M, C>,
+        site: Site,
+    ) -> Effect {
+        if K::RECEIVE {
+            self.submit_chosen::<TakeOp>(head, turn, engine, site)
         } else {
             self.submit_chosen::<K>(head, turn, engine, site)
         }
@@ -116,7 +132,7 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         let own = unsafe { bare::follow_mut!(engine as Engine<M, C>) };
         match own.perform_unannounced::<K>(ThreadId(turn.word()), &op, site) {
             Some(effect) => effect,
-            None => self.submit_chosen::<K>(head, turn, engine, site),
+            None => self.submit_certain::<K>(head, turn, engine, site),
         }
     }
 

@@ -172,6 +172,9 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         // Not by way of the stack either; where nothing is optimised, that is the shorter way.
         let me = if cfg!(debug_assertions) { me } else { self.me() };
         if !matches!(self.phase(), Phase::Running) {
+            if K::RECEIVE && !K::BLOCKS {
+                self.line_up_late(op.head());
+            }
             return self.resume_specially(op.head(), op.first(), op.second(), site);
         }
         // SAFETY: as for `with_engine`.
