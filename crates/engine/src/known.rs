@@ -188,7 +188,8 @@ impl Known for ReceiveOp {
 }
 
 /// A message that is there is taken out of a channel. Nobody else can take it meanwhile: a channel has one receiver,
-/// which one thread uses at a time. So whoever is about to need not stand among those who wait.
+/// which one thread uses at a time. So whoever is about to need not stand among those who wait. (Those who hear
+/// that there will be no more may be many, but that does not change.)
 #[derive(Debug)]
 pub enum TakeOp {}
 

@@ -11,6 +11,7 @@
 pub mod atomic;
 mod barrier;
 mod condvar;
+pub mod counted;
 mod lazy_lock;
 pub mod mpsc;
 mod mutex;

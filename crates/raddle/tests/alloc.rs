@@ -147,3 +147,22 @@ fn what_is_never_freed_is_found_on_request() {
     }
     clean(&run(Leaks::Fail, cleared));
 }
+
+/// What is kept for counts is freed with them.
+#[test]
+fn counted_references_are_freed() {
+    use raddle::sync::counted;
+
+    let program = |ends: fn(counted::Arc<Mutex<u8>>)| {
+        Config::new().leaks(Leaks::Fail).run(move || {
+            let value = counted::Arc::new(Mutex::new(1));
+            raddle::name(&value, "value");
+            let (weak, theirs) = (counted::Arc::downgrade(&value), value.clone());
+            let other = thread::spawn(move || drop((theirs, weak)));
+            ends(value);
+            other.join().unwrap();
+        })
+    };
+    clean(&program(drop));
+    assert!(program(std::mem::forget).failure().is_some());
+}

@@ -19,12 +19,17 @@ impl<'a> Names<'a> {
     pub(crate) fn new(trace: &'a Trace) -> Names<'a> {
         let (threads, objects) = (&trace.thread_names[..], &trace.objects[..]);
         let mut counters: Vec<(&str, u32)> = Vec::new();
+        // Of objects with one name, those after the first have numbers too.
+        let mut given: Vec<(&str, u32)> = Vec::new();
         let names = objects
             .iter()
             .enumerate()
             .map(|(id, object)| {
                 if let Some(name) = trace.object_names.iter().find(|name| name.0.index() == id) {
-                    return one_line(&name.1);
+                    return match next(&mut given, &name.1) {
+                        1 => one_line(&name.1),
+                        number => format!("{} {number}", one_line(&name.1)),
+                    };
                 }
                 let word = match object.kind {
                     ObjectKind::Thread(thread) => return called(threads, thread),
@@ -145,7 +150,7 @@ fn one_line(name: &str) -> String {
     name.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
 }
 
-fn next(counters: &mut Vec<(&'static str, u32)>, word: &'static str) -> u32 {
+fn next<'a>(counters: &mut Vec<(&'a str, u32)>, word: &'a str) -> u32 {
     match counters.iter_mut().find(|counter| counter.0 == word) {
         Some(counter) => {
             counter.1 += 1;

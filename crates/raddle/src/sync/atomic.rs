@@ -14,6 +14,10 @@ pub use std::sync::atomic::{Ordering, compiler_fence};
 use crate::naming::Named;
 use crate::unexpected;
 
+mod sited;
+
+pub(super) use sited::fence_at;
+
 /// A memory fence, as [`std::sync::atomic::fence`].
 ///
 /// ```
@@ -31,11 +35,7 @@ use crate::unexpected;
 #[track_caller]
 pub fn fence(order: Ordering) {
     assert!(order != Ordering::Relaxed, "there is no such thing as a relaxed fence");
-    if !port::active() {
-        return std::sync::atomic::fence(order);
-    }
-    let op = Op::new(ObjectId::NONE, Action::Fence(translate(order)));
-    port::submit(Kind::Any, op, Site::caller());
+    fence_at(order, Site::caller());
 }
 
 #[inline(always)]

@@ -26,8 +26,11 @@ impl<B: Backend> Crew<B> {
 
     pub(super) fn call_object(&self, object: ObjectId, name: &str) {
         let mut names = self.extras.get().object_names.borrow_mut();
-        names.retain(|known| known.0 != object);
-        names.push((object, name.to_owned()));
+        // In the order of their objects, of which the newest is named most often.
+        match names.binary_search_by_key(&object, |known| known.0) {
+            Ok(place) => names[place].1 = name.to_owned(),
+            Err(place) => names.insert(place, (object, name.to_owned())),
+        }
     }
 
     pub(crate) fn object_names(&self) -> Vec<(ObjectId, String)> {

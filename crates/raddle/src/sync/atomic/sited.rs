@@ -1,0 +1,45 @@
+//! Operations at a given place: destructors, for one, have no caller to show.
+
+use raddle_core::{Action, ObjectId, Op, Rmw, Scalar, Site};
+use raddle_runtime::port::{self, Kind};
+
+use super::{AtomicUsize, Ordering, translate, update_kind, word_of};
+
+const SCALAR: Scalar = if size_of::<usize>() == 8 { Scalar::U64 } else { Scalar::U32 };
+
+/// As [`fence`](super::fence).
+pub(in crate::sync) fn fence_at(order: Ordering, site: Site) {
+    if !port::active() {
+        return std::sync::atomic::fence(order);
+    }
+    let op = Op::new(ObjectId::NONE, Action::Fence(translate(order)));
+    port::submit(Kind::Any, op, site);
+}
+
+impl AtomicUsize {
+    /// As [`swap`](AtomicUsize::swap).
+    pub(in crate::sync) fn swap_at(&self, value: usize, order: Ordering, site: Site) -> usize {
+        const KIND: &(Kind, Op) = &update_kind(Rmw::Swap, SCALAR);
+        match self.compute(KIND, Self::to_bits(value), order, site) {
+            Some(effect) => Self::from_bits(word_of(effect)),
+            None => self.inner.swap(value, order),
+        }
+    }
+
+    /// As [`fetch_sub`](AtomicUsize::fetch_sub).
+    pub(in crate::sync) fn fetch_sub_at(&self, value: usize, order: Ordering, site: Site) -> usize {
+        const KIND: &(Kind, Op) = &update_kind(Rmw::Sub, SCALAR);
+        match self.compute(KIND, Self::to_bits(value), order, site) {
+            Some(effect) => Self::from_bits(word_of(effect)),
+            None => self.inner.fetch_sub(value, order),
+        }
+    }
+
+    /// The newest value. Looking is no operation of the program, which must not depend on it.
+    pub(in crate::sync) fn newest(&self) -> usize {
+        match self.name.known() {
+            Some(object) => Self::from_bits(port::newest(object)),
+            None => self.inner.load(Ordering::Relaxed),
+        }
+    }
+}
