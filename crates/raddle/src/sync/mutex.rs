@@ -313,9 +313,15 @@ pub(super) type Waited<'a, R> = LockResult<(std::sync::MutexGuard<'a, ()>, R)>;
 impl<T: ?Sized> Drop for MutexGuard<'_, T> {
     #[inline(always)]
     fn drop(&mut self) {
-        match self.mutex.name.known() {
-            Some(object) => self.mutex.unlock_in_run(object),
-            None => self.mutex.unlock_outside(),
+        // SAFETY: this guard has the hold.
+        let hold = unsafe { &mut *self.mutex.hold.get() };
+        // First the real lock, which there is none of in a run: outside nothing else has to be looked at.
+        if let Some(held) = hold.outside.take() {
+            return drop(ManuallyDrop::into_inner(held));
+        }
+        // A guard may outlive the run it was made in; then there is nothing to do.
+        if let Some(object) = self.mutex.name.known() {
+            self.mutex.unlock_in_run(object);
         }
     }
 }
@@ -343,15 +349,6 @@ impl<T: ?Sized> Mutex<T> {
             self.poisoned_in.store(port::run_number(), Ordering::Relaxed);
         }
         port::submit(Kind::Unlock, UNLOCK.on(object), *site);
-    }
-
-    /// A guard ends outside runs.
-    #[inline(always)]
-    fn unlock_outside(&self) {
-        // SAFETY: called by the guard, which has the hold. It may outlive the run it was made in; then
-        // there is no real lock, and nothing to do.
-        let held = unsafe { (*self.hold.get()).outside.take() };
-        drop(held.map(ManuallyDrop::into_inner));
     }
 }
 
