@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use raddle_core::{Action, Effect, ObjectId, Op, PauseOp, Site, ThreadId as Id, ThreadOp};
-use raddle_runtime::port::{self, Inside, Kind};
+use raddle_runtime::port::{self, Inside, Kind, Unwinding};
 
 use crate::unexpected;
 use handle::More;
@@ -132,7 +132,7 @@ pub fn sleep(dur: Duration) {
 /// drop(Note);
 /// ```
 pub fn panicking() -> bool {
-    port::unwinding()
+    port::unwinding() != Unwinding::No
 }
 
 /// How many threads can run at once, as [`std::thread::available_parallelism`].

@@ -21,6 +21,7 @@ mod here;
 mod inside;
 mod lives;
 mod name;
+mod unwinding;
 
 pub(crate) use entries::{Caught, Entries, Operand, Parting, Plain, Pulse, Submit, Ways};
 use entries::{OUTSIDE, outside};
@@ -29,6 +30,8 @@ pub(crate) use heap::{keep, unnoted};
 pub use inside::{Inside, inside};
 pub(crate) use lives::{Joined, spawned};
 pub use name::Name;
+pub use unwinding::{Unwinding, has_unwound, unwinding, unwinding_in_run};
+pub(crate) use unwinding::{panicked, unwinds};
 
 /// Kinds of operations that are announced in ways of their own, because they are frequent.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -445,40 +448,6 @@ pub(crate) fn last_seen() -> String {
     }
 }
 
-/// Whether the calling thread is unwinding from a panic, as [`std::thread::panicking`] says outside
-/// runs.
-#[inline]
-pub fn unwinding() -> bool {
-    if !std::thread::panicking() {
-        return false;
-    }
-    if !active() {
-        return true;
-    }
-    let (run, entries) = port().get();
-    // SAFETY: both were set together by `connect`, for a run that has not ended.
-    unsafe { (entries.unwinding)(run) }
-}
-
-/// As [`unwinding`], inside a run: one look is enough where nobody has panicked in it.
-#[inline(always)]
-pub fn unwinding_in_run() -> bool {
-    has_unwound() && unwinding()
-}
-
-/// Whether any thread of the run has begun to unwind from a panic.
-#[inline(always)]
-pub fn has_unwound() -> bool {
-    let port = port();
-    bare::get!(port.ways: Ways).unwound
-}
-
-/// A thread of the run begins to unwind.
-pub(crate) fn unwinds() {
-    let port = port();
-    port.ways.set(Ways { unwound: true, ..port.ways.get() });
-}
-
 /// What a thread that has ended panicked with, for the first who asks.
 pub fn take_panic(thread: ThreadId) -> Option<Box<dyn Any + Send>> {
     let (run, entries) = port().get();
@@ -492,13 +461,6 @@ pub(crate) fn guards(address: usize) -> bool {
     let (run, entries) = port().get();
     // SAFETY: both were set together by `connect`, for a run that has not ended.
     unsafe { (entries.guards)(run, address) }
-}
-
-/// Tells that the calling thread has begun to panic.
-pub(crate) fn panicked() {
-    let (run, entries) = port().get();
-    // SAFETY: both were set together by `connect`, for a run that has not ended.
-    unsafe { (entries.panicked)(run) }
 }
 
 /// Runs the body of the calling thread.

@@ -12,7 +12,7 @@ use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 use raddle_core::{Action, Effect, MutexOp, ObjectId, Op, Site};
 use raddle_engine::Initial;
 use raddle_runtime::Origin;
-use raddle_runtime::port::{self, Kind, Name};
+use raddle_runtime::port::{self, Kind, Name, Unwinding};
 
 use super::poison::result;
 use crate::naming::Named;
@@ -171,7 +171,7 @@ impl<T: ?Sized> Mutex<T> {
         // SAFETY: the caller holds the lock, and with it the hold.
         let hold = unsafe { &mut *self.hold.get() };
         hold.site = site;
-        hold.was_panicking = port::unwinding_in_run();
+        hold.was_panicking = port::unwinding_in_run() != Unwinding::No;
         MutexGuard { mutex: self, _not_send: PhantomData }
     }
 
@@ -345,7 +345,7 @@ impl<T: ?Sized> Mutex<T> {
     fn unlock_unwinding(&self, object: ObjectId) {
         // SAFETY: called by the guard, which has the hold.
         let Hold { site, was_panicking, .. } = unsafe { &*self.hold.get() };
-        if !was_panicking && port::unwinding() {
+        if !was_panicking && port::unwinding() == Unwinding::Surely {
             self.poisoned_in.store(port::run_number(), Ordering::Relaxed);
         }
         port::submit(Kind::Unlock, UNLOCK.on(object), *site);

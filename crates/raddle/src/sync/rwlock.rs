@@ -10,7 +10,7 @@ use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 use raddle_core::{Action, Effect, ObjectId, Op, RwLockOp, Site};
 use raddle_engine::Initial;
 use raddle_runtime::Origin;
-use raddle_runtime::port::{self, Kind, Name};
+use raddle_runtime::port::{self, Kind, Name, Unwinding};
 
 use super::poison::{Poison, result};
 use crate::naming::Named;
@@ -177,7 +177,7 @@ impl<T: ?Sized> RwLock<T> {
 
     fn writer_in_run(&self, site: Site) -> LockResult<RwLockWriteGuard<'_, T>> {
         let held = Held::InRun { run: port::run_number(), site };
-        let was_panicking = port::unwinding();
+        let was_panicking = port::unwinding() != Unwinding::No;
         let guard = RwLockWriteGuard { lock: self, held, was_panicking, _not_send: PhantomData };
         result(guard, self.poison.is_set())
     }
@@ -343,7 +343,8 @@ unsafe impl<T: ?Sized + Sync> Sync for RwLockWriteGuard<'_, T> {}
 
 impl<T: ?Sized> Drop for RwLockWriteGuard<'_, T> {
     fn drop(&mut self) {
-        if matches!(self.held, Held::InRun { .. }) && !self.was_panicking && port::unwinding() {
+        let in_run = matches!(self.held, Held::InRun { .. });
+        if in_run && !self.was_panicking && port::unwinding() == Unwinding::Surely {
             self.lock.poison.set();
         }
         self.held.release(&self.lock.name, RwLockOp::UnlockWrite);

@@ -7,6 +7,7 @@ use raddle_core::{Effect, ObjectId, Site, ThreadId};
 use raddle_engine::{Initial, Turn};
 
 use super::lives::Joined;
+use super::unwinding::Unwinding;
 use crate::Body;
 use crate::backend::HOST;
 use crate::way_back::Visit;
@@ -62,7 +63,7 @@ pub(crate) struct Entries {
     pub(crate) finish: unsafe fn(*const (), Caught) -> Parting,
     pub(crate) exit: unsafe fn(*const ()) -> Parting,
     pub(crate) panicked: unsafe fn(*const ()),
-    pub(crate) unwinding: unsafe fn(*const ()) -> bool,
+    pub(crate) unwinding: unsafe fn(*const ()) -> Unwinding,
     pub(crate) take_panic: unsafe fn(*const (), ThreadId) -> Option<Box<dyn Any + Send>>,
     /// Whether a coroutine touches this address when its stack overflows.
     pub(crate) guards: unsafe fn(*const (), usize) -> bool,

@@ -11,7 +11,7 @@ use raddle_engine::known::{
 use raddle_engine::{Engine, Initial, Memory};
 
 use super::{Phase, Run};
-use crate::port::{Caught, Entries, Joined, Kind, Parting, Pulse};
+use crate::port::{Caught, Entries, Joined, Kind, Parting, Pulse, Unwinding};
 use crate::{Backend, Body, bare};
 
 /// Functions of a run behind a pointer without a type.
@@ -163,8 +163,8 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
                 run.phase.set(Phase::Unwinding);
             }
         }
-        fn unwinding_entry(run) -> bool {
-            run.is_unwinding(run.thread.get())
+        fn unwinding_entry(run) -> Unwinding {
+            run.unwinding(run.thread.get())
         }
         fn take_panic_entry(run, thread: ThreadId) -> Option<Box<dyn Any + Send>> {
             run.crew.extras.look().panics.take(thread)

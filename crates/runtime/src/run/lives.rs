@@ -109,7 +109,10 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         let engine = unsafe { bare::follow_mut!(self.engine as Engine<M, C>) };
         let life = engine.life(child);
         engine.start_child(me, child, life, site);
-        bare::set!(self.phase: Phase = Phase::Starting);
+        // If somebody unwinds, a first announcement is nothing special among those that are.
+        if matches!(self.phase(), Phase::Running) {
+            bare::set!(self.phase: Phase = Phase::Starting);
+        }
         self.switch(me, child)
     }
 

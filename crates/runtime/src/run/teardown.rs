@@ -7,7 +7,8 @@ use raddle_core::{Chooser, Effect, Op, Site, ThreadId};
 use raddle_engine::{Memory, Stuck};
 
 use super::{Phase, Run};
-use crate::{Backend, panics, port};
+use crate::port::{self, Unwinding};
+use crate::{Backend, panics};
 
 /// How often a program may catch raddle's unwinding before its thread counts as stuck.
 const PATIENCE: u32 = 1000;
@@ -70,13 +71,22 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         port::nobody_has_belongings();
     }
 
-    /// Whether a panic of this thread is under way.
+    /// Whether a panic of this thread is under way, or may be.
     pub(super) fn is_unwinding(&self, thread: ThreadId) -> bool {
+        self.unwinding(thread) != Unwinding::No
+    }
+
+    /// Whether a panic of this thread is under way.
+    pub(super) fn unwinding(&self, thread: ThreadId) -> Unwinding {
         let mut unwinding = self.crew.extras.look().unwinding.borrow_mut();
         if !std::thread::panicking() {
             unwinding.clear();
         }
-        unwinding.contains(&thread)
+        if !unwinding.contains(&thread) {
+            return Unwinding::No;
+        }
+        let is_alone = unwinding.iter().all(|&other| other == thread);
+        if is_alone { Unwinding::Surely } else { Unwinding::Perhaps }
     }
 
     /// A panic of this thread begins.
