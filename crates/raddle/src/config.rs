@@ -35,7 +35,7 @@ enum Watchdog {
 /// | [`strategy`](Config::strategy) | `auto` | `RADDLE_STRATEGY` |
 /// | [`memory`](Config::memory) | SC | `RADDLE_MEMORY` (`sc` or `rc11`) |
 /// | [`runs`](Config::runs) | 10,000 | `RADDLE_RUNS` |
-/// | [`time`](Config::time) | 10 s | `RADDLE_TIME` (such as `500ms`, `10s`, `2m`) |
+/// | [`time`](Config::time) | 10 s | `RADDLE_TIME` (such as `500ms`, `10s`, `2m`, `1h`) |
 /// | [`seed`](Config::seed) | 0 | `RADDLE_SEED` |
 /// | [`threads`](Config::threads) | 1 | `RADDLE_THREADS` |
 /// | [`max_steps`](Config::max_steps) | 1,000,000 | |
@@ -49,7 +49,7 @@ enum Watchdog {
 /// | [`lock_order`](Config::lock_order) | looked at by `auto` | |
 /// | [`stack_size`](Config::stack_size) | 256 KiB | |
 /// | [`watchdog`](Config::watchdog) | 10 s, in [`check`](Config::check) only | `RADDLE_WATCHDOG` (such as `30s`, or `off`) |
-/// | [`coverage`](Config::coverage) | not told | |
+/// | [`coverage`](Config::coverage) | not told, except by `pcr` and `mcr` | |
 ///
 /// The environment goes before the program. It is read when the first check of a process begins, and not
 /// again. `RADDLE_REPLAY` holds a token from a report and replays
@@ -206,7 +206,8 @@ impl Config {
     }
 
     /// On how many OS threads to search or to sample. The strategies `dpor`, `random`, `pos` and its
-    /// variants, and `rapos` use more than one; all others go on as if it were one.
+    /// variants, and `rapos` use more than one; all others, `auto` among them, go on as if it were one, and so
+    /// does a check under RC11, with [`keep_going`](Config::keep_going) or with [`coverage`](Config::coverage).
     ///
     /// The result is the same as on one: the same classes, and if an execution fails, the failure that
     /// one would report. For that a search is made again on one OS thread up to that failure, as far as the

@@ -87,7 +87,7 @@ pub use settings::{Granularity, Panics};
 /// }
 /// ```
 ///
-/// Settings are those of [`Config`], with the environment going before them:
+/// Settings are those of [`Config`] but `memory` and `coverage`, with the environment going before them:
 ///
 /// | setting | value, for example |
 /// | --- | --- |
@@ -100,7 +100,7 @@ pub use settings::{Granularity, Panics};
 /// | `races`, `lock_order` | `true` or `false` |
 /// | `threads` | `2` |
 /// | `on_step_limit` | `"fail"`, `"discard"`, or an [`OnStepLimit`] |
-/// | `keep_going` | `true` |
+/// | `keep_going` | `true` or `false` |
 /// | `name` | a text; by default the path of the test |
 /// | `replay` | the token of a report: the test runs this execution only |
 ///

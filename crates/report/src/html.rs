@@ -18,7 +18,7 @@ use crate::clean::within;
 use crate::failure::{explanation, headline, message, origin, replay_command, warning};
 use crate::names::Names;
 use crate::number::{about, thousands, time};
-use crate::{census, json, text::text};
+use crate::{census, json, stale, text::text};
 
 const STYLE: &str = include_str!("html/page.css");
 const SCRIPT: &str = include_str!("html/page.js");
@@ -99,6 +99,10 @@ fn finding(report: &Report, failure: &Failure, names: &Names<'_>) -> String {
     let (finding, backtrace) = without_backtrace(&failure.finding);
     let words = message(&finding) + &explanation(report, &finding, &failure.trace, names);
     let _ = writeln!(text, "<pre>{}</pre>", escape(&words.replace("\n  ", "\n")).trim());
+    let weak = stale::explanation(report, &failure.trace);
+    if !weak.is_empty() {
+        let _ = writeln!(text, "<pre>{}</pre>", escape(&weak.replace("\n  ", "\n")).trim());
+    }
     if let Some(backtrace) = backtrace {
         let frames = escape(&program_part(&backtrace));
         let _ =
@@ -140,6 +144,7 @@ fn numbers(report: &Report) -> String {
     let about_classes = if report.classes_exact { "" } else { "≈ " };
     let mut shown = vec![
         ("strategy", report.strategy.to_string()),
+        ("memory", report.memory.to_string()),
         ("seed", report.seed.to_string()),
         ("executions", thousands(report.executions)),
         ("steps", thousands(report.steps)),

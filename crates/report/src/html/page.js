@@ -72,6 +72,7 @@
       link.addEventListener("click", () => choose(byStep.get(target)));
       say(kind === "taken-in" ? "taken in" : kind, byStep.has(target) ? link : `step ${target}`);
     }
+    if (event && event.missed && ties(event).length) say("stale", `step ${event.missed} is newer`);
     const later = trace.events.filter((other) => ties(other).some((tie) => tie[1] === step));
     for (const other of later.slice(0, 8)) {
       const link = element("a", `step ${other.step}`);

@@ -73,6 +73,31 @@ fn a_deadlock_has_a_drawing() {
     assert_eq!(page.matches("<g class=\"edge\">").count(), 4);
 }
 
+/// Under weak memory the page says, as the text does, why a load could read what is out of date.
+#[test]
+fn a_stale_read_is_explained() {
+    use raddle::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+    let report = raddle::Config::new().name("stale").memory(raddle::Memory::Rc11).run(|| {
+        let (data, ready) = (AtomicU32::new(0), AtomicBool::new(false));
+        raddle::thread::scope(|scope| {
+            scope.spawn(|| {
+                data.store(1, Relaxed);
+                ready.store(true, Relaxed);
+            });
+            assert!(!ready.load(Relaxed) || data.load(Relaxed) == 1);
+        });
+    });
+    assert_contains(
+        &page(&report),
+        &[
+            "but step 3 does not release and step 5 does not acquire.",
+            "Memory model RC11: load buffering was not explored.",
+            "<dt>memory</dt><dd>RC11</dd>",
+            "title=\"reads the initial value, stale: 2 is newer\"",
+        ],
+    );
+}
+
 #[test]
 fn a_clean_result() {
     let page = page(&report(Verdict::Sampled));
