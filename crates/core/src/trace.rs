@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use crate::{
     Action, Choice, Effect, Event, EventId, Events, ObjectId, Pending, Scalar, Schedule, Site,
-    ThreadId,
+    ThreadId, ThreadOp,
 };
 
 /// The record of one run. Who was pending or enabled at a position is derived, never stored.
@@ -169,6 +169,32 @@ pub struct Divergence {
 }
 
 impl Trace {
+    /// The most threads alive at a time, main included.
+    pub fn most_alive(&self) -> u32 {
+        let (mut alive, mut most) = (1u32, 1);
+        for event in self.events.iter() {
+            match event.op.action() {
+                Action::Thread(ThreadOp::Spawn) => alive += 1,
+                Action::Thread(ThreadOp::Exit) => alive = alive.saturating_sub(1),
+                Action::Thread(ThreadOp::Join | ThreadOp::IsFinished)
+                | Action::Atomic(_)
+                | Action::Cell(_)
+                | Action::Mutex(_)
+                | Action::RwLock(_)
+                | Action::Condvar(_)
+                | Action::Barrier(_)
+                | Action::Once(_)
+                | Action::Park(_)
+                | Action::Channel(_)
+                | Action::Fence(_)
+                | Action::Pause(_)
+                | Action::Choose { .. } => {}
+            }
+            most = most.max(alive);
+        }
+        most
+    }
+
     /// The choices that lead to this run.
     pub fn schedule(&self) -> Schedule {
         let mut schedule = Vec::with_capacity(self.events.len());

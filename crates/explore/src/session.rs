@@ -209,7 +209,7 @@ impl<'a, S: Substrate> Session<'a, S> {
             return Err(ReplayError::Diverged { trace: Box::new(trace) });
         }
         let mut tally = Tally::new(self.settings);
-        tally.add(&trace, 0);
+        tally.add(&trace, trace.most_alive());
         let verdict = match finding {
             None => Verdict::Sampled,
             Some(finding) => Verdict::Failed(Box::new(Failure {

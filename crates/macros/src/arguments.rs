@@ -24,6 +24,8 @@ enum Kind {
 }
 
 const TIME: Kind = Kind::Text { function: "time", of: "::core::time::Duration" };
+const MEMORY: Kind = Kind::Text { function: "memory", of: "::raddle::Memory" };
+const COVERAGE: Kind = Kind::Text { function: "coverage", of: "::raddle::Accesses" };
 const GRANULARITY: Kind = Kind::Text { function: "granularity", of: "::raddle::Granularity" };
 const PANICS: Kind = Kind::Text { function: "panics", of: "::raddle::Panics" };
 const LEAKS: Kind = Kind::Text { function: "leaks", of: "::raddle::Leaks" };
@@ -32,6 +34,7 @@ const ON_STEP_LIMIT: Kind = Kind::Text { function: "on_step_limit", of: "::raddl
 /// Every setting, with an example of a value.
 const SETTINGS: &[(&str, Kind, &str)] = &[
     ("strategy", Kind::Plain, "\"pct:3\""),
+    ("memory", MEMORY, "\"rc11\""),
     ("runs", Kind::Plain, "10_000"),
     ("time", TIME, "\"10s\""),
     ("seed", Kind::Plain, "7"),
@@ -47,6 +50,7 @@ const SETTINGS: &[(&str, Kind, &str)] = &[
     ("watchdog", TIME, "\"30s\""),
     ("threads", Kind::Plain, "2"),
     ("stack_size", Kind::Plain, "65_536"),
+    ("coverage", COVERAGE, "\"site\""),
     ("name", Kind::Plain, "\"queue\""),
     ("replay", Kind::Plain, "\"r1-…\""),
 ];

@@ -8,7 +8,7 @@ use raddle_explore::{Leaks, OnStepLimit};
 
 use crate::environment::duration;
 use crate::settings::{Word, find};
-use crate::{Config, Granularity, Panics};
+use crate::{Accesses, Config, Granularity, Memory, Panics};
 
 /// The settings of the test `name` in the module `module`.
 pub fn config(module: &str, name: &str) -> Config {
@@ -56,6 +56,22 @@ pub const fn time(text: &str) -> Duration {
     match duration(text) {
         Some(time) => time,
         None => panic!("this is not a time; say for example 500ms, 10s or 2m"),
+    }
+}
+
+/// The memory model with this word.
+pub const fn memory(word: &str) -> Memory {
+    match find(Memory::WORDS, word) {
+        Some(memory) => memory,
+        None => panic!("this is not a memory model; say sc or rc11"),
+    }
+}
+
+/// What tells accesses apart where coverage is told, by its word.
+pub const fn coverage(word: &str) -> Accesses {
+    match find(Accesses::WORDS, word) {
+        Some(accesses) => accesses,
+        None => panic!("this is not what tells accesses apart; say site or event"),
     }
 }
 

@@ -121,16 +121,15 @@ impl Environment {
             let explain = |error| SettingError::new(format!("RADDLE_STRATEGY: {error}"));
             environment.strategy = Some(strategy.map_err(explain)?);
         }
-        environment.memory = match text("RADDLE_MEMORY")?.as_deref() {
-            None => None,
-            Some("sc") => Some(MemoryModel::Sc),
-            Some("rc11") => Some(MemoryModel::Rc11),
-            Some(other) => {
-                return Err(SettingError::new(format!(
-                    "RADDLE_MEMORY=`{other}` is no memory model; say sc or rc11"
-                )));
-            }
-        };
+        if let Some(word) = text("RADDLE_MEMORY")? {
+            let memory = MemoryModel::parse(&word).ok_or_else(|| {
+                SettingError::new(format!(
+                    "RADDLE_MEMORY=`{word}` is no memory model; say {}",
+                    MemoryModel::list()
+                ))
+            });
+            environment.memory = Some(memory?);
+        }
         if let Some(value) = text("RADDLE_RUNS")? {
             environment.runs = Some(number("RADDLE_RUNS", value, "10_000")?);
         }

@@ -87,11 +87,13 @@ pub use settings::{Granularity, Panics};
 /// }
 /// ```
 ///
-/// Settings are those of [`Config`] but `memory` and `coverage`, with the environment going before them:
+/// Settings are those of [`Config`], with the environment going before them:
 ///
 /// | setting | value, for example |
 /// | --- | --- |
 /// | `strategy` | `"pct:3"`, or a [`Strategy`] |
+/// | `memory` | `"rc11"`, `"sc"`, or a [`Memory`] |
+/// | `coverage` | `"site"`, `"event"`, or [`Accesses`] |
 /// | `runs`, `seed`, `max_steps`, `stack_size`, `spurious` | `10_000` |
 /// | `time`, `watchdog` | `"500ms"`, or a [`Duration`](std::time::Duration) |
 /// | `granularity` | `"sync"`, `"racy"`, `"all"`, or a [`Granularity`] |

@@ -1,5 +1,6 @@
 //! Settings that are one word of a few.
 
+use raddle_core::{Accesses, MemoryModel};
 use raddle_explore::Leaks;
 
 /// Which operations are scheduling points.
@@ -68,6 +69,16 @@ impl Word for Panics {
 impl Word for Leaks {
     const WORDS: &'static [(&'static str, Leaks)] =
         &[("ignore", Leaks::Ignore), ("note", Leaks::Note), ("fail", Leaks::Fail)];
+}
+
+impl Word for MemoryModel {
+    const WORDS: &'static [(&'static str, MemoryModel)] =
+        &[("sc", MemoryModel::Sc), ("rc11", MemoryModel::Rc11)];
+}
+
+impl Word for Accesses {
+    const WORDS: &'static [(&'static str, Accesses)] =
+        &[("site", Accesses::BySite), ("event", Accesses::ByEvent)];
 }
 
 /// What a word means, for a compiler to find out.

@@ -5,7 +5,10 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use raddle::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use raddle::sync::atomic::{
+    AtomicUsize,
+    Ordering::{Relaxed, SeqCst},
+};
 use raddle::{Granularity, OnStepLimit, Strategy, cell, thread};
 
 /// Fails if the other thread comes in between.
@@ -78,6 +81,21 @@ fn every_setting() {
 }
 
 const RUNS: u64 = 500;
+
+#[raddle::test(memory = "rc11", strategy = "dfs", coverage = "event")]
+#[should_panic = "stale"]
+fn loads_may_be_stale() {
+    let (data, flag) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            data.store(1, Relaxed);
+            flag.store(1, Relaxed);
+        });
+        if flag.load(Relaxed) == 1 {
+            assert_eq!(data.load(Relaxed), 1, "stale");
+        }
+    });
+}
 
 #[raddle::test(
     time = std::time::Duration::from_secs(20),
@@ -185,6 +203,8 @@ const WRONG_VALUES: &[(&str, &str)] = &[
     ),
     ("#[raddle::test(granularity = \"fine\")] fn b() {}", "say sync, racy or all"),
     ("#[raddle::test(on_step_limit = \"go on\")] fn c() {}", "say fail or discard"),
+    ("#[raddle::test(memory = \"tso\")] fn f() {}", "say sc or rc11"),
+    ("#[raddle::test(coverage = \"all\")] fn g() {}", "say site or event"),
     ("#[raddle::test(panics = \"no\")] fn d() {}", "say fail or join"),
     ("#[raddle::test(leaks = \"no\")] fn e() {}", "say ignore, note or fail"),
 ];

@@ -117,7 +117,8 @@ mod system {
         // Counted in looks, not by the clock: all of the process may be stopped, by a debugger.
         let mut looks = 0;
         let mut is_over = shared.is_over.lock().unwrap_or_else(PoisonError::into_inner);
-        loop {
+        // A short check may be over before this begins, and then nobody is notified any more.
+        while !*is_over {
             let waited = shared.ends.wait_timeout(is_over, patience / LOOKS);
             is_over = waited.unwrap_or_else(PoisonError::into_inner).0;
             if *is_over {
@@ -242,5 +243,17 @@ mod system {
             }
         }
         part
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn a_watchdog_that_comes_after_the_end_does_not_wait() {
+            let over = Shared { is_over: Mutex::new(true), ..Shared::default() };
+            // Otherwise for a quarter of an hour.
+            watch(&over, 0, "over", Duration::from_secs(3600));
+        }
     }
 }

@@ -55,6 +55,7 @@ pub(crate) fn failure(program: fn()) -> Finding {
     let found = report.failure().expect("the bug is there");
     assert!(found.reproduced, "{}", raddle::text(&report));
     let again = Config::new().name("random").replay(&found.token).run(program);
+    assert!((1..=report.threads).contains(&again.threads), "{again:?}");
     let replayed = again.failure().unwrap_or_else(|| panic!("no failure: {again:?}"));
     assert_eq!((&replayed.finding, &replayed.trace), (&found.finding, &found.trace));
     found.finding.clone()
