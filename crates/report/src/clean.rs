@@ -76,13 +76,14 @@ pub(crate) fn sampled(report: &Report) -> String {
         return format!("{} replayed: this execution does not fail", ok(report));
     }
     let mut text = format!(
-        "{} sampled: {}{}, {} seen{}, {}",
+        "{} sampled: {}{}, {} seen{}, {}, {}",
         ok(report),
         executions(report),
         strategies(report),
         classes(report),
         report.unseen.map(unseen).unwrap_or_default(),
-        time(report.elapsed)
+        time(report.elapsed),
+        report.memory
     );
     if let Some(guarantee) = strongest(&report.guarantees) {
         text += &format!("\n        {}", guaranteed(guarantee));

@@ -35,7 +35,7 @@ fn sampled() {
         &clean,
         expect![
             "raddle: test `tests::queue` ok — sampled: 10,000 executions (random), 3,911 classes \
-             seen, 0.4 s"
+             seen, 0.4 s, SC"
         ],
     );
     clean.classes_exact = false;
@@ -44,7 +44,7 @@ fn sampled() {
     check(
         &clean,
         expect![[r#"
-        raddle: test `tests::queue` ok — sampled: 10,000 executions (random), ≈ 131,072 classes seen, 0.4 s
+        raddle: test `tests::queue` ok — sampled: 10,000 executions (random), ≈ 131,072 classes seen, 0.4 s, SC
                 of these, 12 reached the step limit and were set aside"#]],
     );
 }
@@ -76,8 +76,8 @@ fn in_parts() {
     check(
         &clean,
         expect![[r#"
-        raddle: test `tests::queue` ok — sampled: 10,000 executions (dpor 2,500 · random 7,500), 3,911 classes seen, 0.4 s
-                dpor found about 1,300,000,000 executions in all, too many for 10,000 or the time allowed"#]],
+            raddle: test `tests::queue` ok — sampled: 10,000 executions (dpor 2,500 · random 7,500), 3,911 classes seen, 0.4 s, SC
+                    dpor found about 1,300,000,000 executions in all, too many for 10,000 or the time allowed"#]],
     );
 }
 
@@ -107,7 +107,7 @@ fn with_promises() {
     check(
         &clean,
         expect![[r#"
-            raddle: test `tests::queue` ok — sampled: 10,000 executions (pos-star 5,000 · pct:2 5,000), 3,911 classes seen, unseen mass ≈ 4.1 %, 0.4 s
+            raddle: test `tests::queue` ok — sampled: 10,000 executions (pos-star 5,000 · pct:2 5,000), 3,911 classes seen, unseen mass ≈ 4.1 %, 0.4 s, SC
                     a depth-≤2 bug in ≤ 3 threads and ≤ 118 steps escaped with probability ≤ 8.5e-4 (2,500 qualifying runs of pct:2)"#]],
     );
     clean.unseen = Some(0.0);
@@ -115,7 +115,7 @@ fn with_promises() {
     check(
         &clean,
         expect![[r#"
-            raddle: test `tests::queue` ok — sampled: 10,000 executions (pos-star 5,000 · pct:2 5,000), 3,911 classes seen, unseen mass ≈ 0 %, 0.4 s
+            raddle: test `tests::queue` ok — sampled: 10,000 executions (pos-star 5,000 · pct:2 5,000), 3,911 classes seen, unseen mass ≈ 0 %, 0.4 s, SC
                     a depth-≤2 bug within one phase in ≤ 3 threads and ≤ 118 steps escaped with probability ≤ 1.00 (1 qualifying run of pct:2)"#]],
     );
 }
@@ -127,8 +127,8 @@ fn not_finished() {
     check(
         &clean,
         expect![[r#"
-        raddle: test `tests::queue` ok — sampled: 10,000 executions (dpor), 3,911 classes seen, 0.4 s
-                about 120,000 executions in all"#]],
+            raddle: test `tests::queue` ok — sampled: 10,000 executions (dpor), 3,911 classes seen, 0.4 s, SC
+                    about 120,000 executions in all"#]],
     );
     check(
         &Report { verdict: Verdict::Exhausted, ..clean },
