@@ -73,10 +73,12 @@ pub(crate) fn interleave(children: &mut [Child], effort: Effort) -> Result<Vec<S
 /// The number of executions that fills a slice.
 fn calibrate(child: &mut Child, effort: Effort) -> Result<u64, String> {
     let slice = effort.slice.as_nanos() as f64;
+    // The first takes long, sometimes as long as a slice, and tells nothing about the others.
+    child.run(1)?;
     let mut count = 1;
     loop {
         let time = child.run(count)? as f64;
-        // An eighth tells the speed well enough; the first executions, which are slow, are behind.
+        // An eighth tells the speed well enough.
         if time > slice / 8.0 {
             return Ok(((count as f64 * slice / time) as u64).max(effort.executions));
         }
