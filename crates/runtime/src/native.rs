@@ -37,11 +37,12 @@ struct Saved {
     resume: *const (),
     rbp: usize,
     rbx: usize,
+    r15: usize,
 }
 
 impl Saved {
     const NONE: Saved =
-        Saved { stack: std::ptr::null_mut(), resume: std::ptr::null(), rbp: 0, rbx: 0 };
+        Saved { stack: std::ptr::null_mut(), resume: std::ptr::null(), rbp: 0, rbx: 0, r15: 0 };
 
     #[inline(always)]
     fn is_none(&self) -> bool {
@@ -154,7 +155,8 @@ impl Native {
         // Stacks of equal alignment would compete for the same cache lines.
         let stagger = self.stacks.len() * 320 % 4096 / 64 * 64;
         let resume = self.entry as *const ();
-        self.saved[thread] = Saved { stack: stack.prepare(stagger), resume, rbp: 0, rbx: 0 };
+        self.saved[thread] =
+            Saved { stack: stack.prepare(stagger), resume, rbp: 0, rbx: 0, r15: 0 };
         self.stacks.push(stack);
         Ok(())
     }
@@ -174,27 +176,29 @@ impl Native {
 #[inline(always)]
 unsafe fn switch(save: *mut Saved, load: *const Saved, mut baton: Baton) -> Baton {
     // SAFETY: the caller's promise makes `load` hold a stack and an address to jump to. What comes back here
-    // finds its own stack as it left it, and in `rsi` where it was saved, which is what whoever goes on has
-    // loaded; everything but the frame pointer and `rbx` is declared clobbered.
+    // finds its own stack as it left it, and in `rdx` where it was saved, which is what whoever goes on has
+    // loaded; everything but the frame pointer, `rbx` and `r15` is declared clobbered.
     unsafe {
         asm!(
             "lea rax, [rip + 2f]",
-            "mov [rdi], rsp",
-            "mov [rdi + 8], rax",
-            "mov [rdi + 16], rbp",
-            "mov [rdi + 24], rbx",
-            "mov rsp, [rsi]",
-            "jmp [rsi + 8]",
+            "mov [rsi], rsp",
+            "mov [rsi + 8], rax",
+            "mov [rsi + 16], rbp",
+            "mov [rsi + 24], rbx",
+            "mov [rsi + 32], r15",
+            "mov rsp, [rdx]",
+            "jmp [rdx + 8]",
             "2:",
-            "mov rbp, [rsi + 16]",
-            "mov rbx, [rsi + 24]",
-            inlateout("rdi") save => _,
-            inlateout("rsi") load => _,
-            inlateout("rdx") baton,
+            "mov rbp, [rdx + 16]",
+            "mov rbx, [rdx + 24]",
+            "mov r15, [rdx + 32]",
+            // In the registers in which operations get them, or nearly.
+            inlateout("rdi") baton,
+            inlateout("rsi") save => _,
+            inlateout("rdx") load => _,
             lateout("r12") _,
             lateout("r13") _,
             lateout("r14") _,
-            lateout("r15") _,
             clobber_abi("sysv64"),
         );
     }
