@@ -4,29 +4,23 @@
 #[derive(Clone, Debug)]
 pub struct Rng {
     state: u64,
-    /// The next draw, made in advance: whoever draws does not wait for the multiplication.
-    ready: u64,
 }
 
 impl Rng {
     /// A generator whose draws follow from `seed` alone.
     #[inline(always)]
     pub fn new(seed: u64) -> Rng {
-        let mut rng = Rng { state: seed, ready: 0 };
-        rng.bits();
-        rng
+        Rng { state: seed }
     }
 
     /// 64 random bits.
     #[inline(always)]
     pub fn bits(&mut self) -> u64 {
-        let bits = self.ready;
         self.state = self.state.wrapping_add(0xa076_1d64_78bd_642f);
         // Not checked for overflow, which there is none of, in any profile.
         let product =
             (self.state as u128).wrapping_mul((self.state ^ 0xe703_7ed1_a0b4_28db) as u128);
-        self.ready = (product >> 64) as u64 ^ product as u64;
-        bits
+        (product >> 64) as u64 ^ product as u64
     }
 
     /// A number below `bound`, which must not be zero. The bias is below 2⁻³² for each value.
