@@ -32,6 +32,7 @@ mod done;
 mod environment;
 mod files;
 mod live;
+mod moved;
 mod naming;
 mod settings;
 mod sources;

@@ -208,7 +208,7 @@ pub fn operate(
     }
     // The value of an atomic variable is the engine's, and what is there outside is never written.
     let owns = !matches!(kind, Kind::Atomic | Kind::Add);
-    let object = name.declare(port, owns, initial, site);
+    let object = name.declare(owns, initial, site);
     Some(port.submit(kind, object, &op, site))
 }
 
@@ -230,7 +230,7 @@ pub fn act(
     if port.epoch.get() == 0 {
         return false;
     }
-    let object = name.declare(port, true, initial, site);
+    let object = name.declare(true, initial, site);
     port.submit(kind, object, &op, site);
     true
 }
@@ -253,7 +253,7 @@ pub fn touch(name: &Name, first: impl FnOnce(), writes: bool, site: Site) -> boo
     } else if port.epoch.get() == 0 {
         return false;
     } else {
-        name.declare(port, true, initial, site)
+        name.declare(true, initial, site)
     };
     let is_point = match port.ways.get().plain {
         Plain::Noted => false,
@@ -318,7 +318,7 @@ pub fn call_object(
     } else if port.epoch.get() == 0 {
         return;
     } else {
-        name.declare(port, true, initial, site)
+        name.declare(true, initial, site)
     };
     let (run, entries) = port.get();
     // SAFETY: both were set together by `connect`, for a run that has not ended.

@@ -15,6 +15,7 @@ use raddle_runtime::port::{self, Kind};
 
 pub use std::sync::mpsc::{RecvError, RecvTimeoutError, SendError, TryRecvError, TrySendError};
 
+use crate::moved::Moved;
 use crate::unexpected;
 use shared::Shared;
 
@@ -47,11 +48,11 @@ const fn on_channel(op: ChannelOp) -> Op {
 pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
     if !port::active() {
         let (sender, receiver) = real::channel();
-        return (Sender { side: Side::Outside(sender) }, Receiver::outside(receiver));
+        return (Sender { side: Moved::new(Side::Outside(sender)) }, Receiver::outside(receiver));
     }
     let (shared, site) = (Shared::new(None), Site::caller());
     let inside = InRun { shared: shared.clone(), site };
-    (Sender { side: Side::InRun(inside) }, Receiver::in_run(shared, site))
+    (Sender { side: Moved::new(Side::InRun(inside)) }, Receiver::in_run(shared, site))
 }
 
 /// A channel with room for so many messages, as [`std::sync::mpsc::sync_channel`]. Without room, each
@@ -69,11 +70,14 @@ pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
 pub fn sync_channel<T>(bound: usize) -> (SyncSender<T>, Receiver<T>) {
     if !port::active() {
         let (sender, receiver) = real::sync_channel(bound);
-        return (SyncSender { side: Side::Outside(sender) }, Receiver::outside(receiver));
+        return (
+            SyncSender { side: Moved::new(Side::Outside(sender)) },
+            Receiver::outside(receiver),
+        );
     }
     let (shared, site) = (Shared::new(Some(bound)), Site::caller());
     let inside = InRun { shared: shared.clone(), site };
-    (SyncSender { side: Side::InRun(inside) }, Receiver::in_run(shared, site))
+    (SyncSender { side: Moved::new(Side::InRun(inside)) }, Receiver::in_run(shared, site))
 }
 
 enum Side<R, T> {
@@ -106,11 +110,8 @@ impl<T> Drop for InRun<T> {
 impl<T> InRun<T> {
     #[inline(always)]
     fn send(&self, kind: Kind, value: T, site: Site) -> Result<(), SendError<T>> {
-        let ticket = match self.shared.submit(kind, SEND, site) {
-            Effect::Ticket(ticket) => ticket,
-            Effect::Closed => return Err(SendError(value)),
-            other => unexpected(other),
-        };
+        let effect = self.shared.submit_again(kind, SEND, site);
+        let Effect::Ticket(ticket) = effect else { return Err(refused(effect, value)) };
         if kind == Kind::Post {
             // SAFETY: an operation on the channel came back, for which there is always room.
             unsafe { self.shared.leave(value) };
@@ -167,7 +168,7 @@ impl<R: Clone, T> Clone for Side<R, T> {
 /// assert_eq!(receiver.iter().count(), 2);
 /// ```
 pub struct Sender<T> {
-    side: Side<real::Sender<T>, T>,
+    side: Moved<Side<real::Sender<T>, T>>,
 }
 
 impl<T> Sender<T> {
@@ -182,10 +183,10 @@ impl<T> Sender<T> {
     ///
     /// # Errors
     /// If the receiver is gone.
-    #[inline]
+    #[inline(always)]
     #[track_caller]
     pub fn send(&self, t: T) -> Result<(), SendError<T>> {
-        match &self.side {
+        match &*self.side {
             Side::Outside(sender) => sender.send(t),
             Side::InRun(inside) => inside.send(Kind::Post, t, Site::caller()),
         }
@@ -195,7 +196,7 @@ impl<T> Sender<T> {
 impl<T> Clone for Sender<T> {
     #[track_caller]
     fn clone(&self) -> Sender<T> {
-        Sender { side: self.side.clone() }
+        Sender { side: Moved::new(Side::clone(&self.side)) }
     }
 }
 
@@ -214,7 +215,7 @@ impl<T> fmt::Debug for Sender<T> {
 /// assert_eq!(receiver.iter().count(), 1);
 /// ```
 pub struct SyncSender<T> {
-    side: Side<real::SyncSender<T>, T>,
+    side: Moved<Side<real::SyncSender<T>, T>>,
 }
 
 impl<T> SyncSender<T> {
@@ -231,7 +232,7 @@ impl<T> SyncSender<T> {
     /// If the receiver is gone.
     #[track_caller]
     pub fn send(&self, t: T) -> Result<(), SendError<T>> {
-        match &self.side {
+        match &*self.side {
             Side::Outside(sender) if port::active() => match sender.try_send(t) {
                 Ok(()) => Ok(()),
                 Err(TrySendError::Disconnected(t)) => Err(SendError(t)),
@@ -255,7 +256,7 @@ impl<T> SyncSender<T> {
     /// If there is no room or the receiver is gone.
     #[track_caller]
     pub fn try_send(&self, t: T) -> Result<(), TrySendError<T>> {
-        match &self.side {
+        match &*self.side {
             Side::Outside(sender) => sender.try_send(t),
             Side::InRun(inside) => inside.try_send(t, Site::caller()),
         }
@@ -265,7 +266,7 @@ impl<T> SyncSender<T> {
 impl<T> Clone for SyncSender<T> {
     #[track_caller]
     fn clone(&self) -> SyncSender<T> {
-        SyncSender { side: self.side.clone() }
+        SyncSender { side: Moved::new(Side::clone(&self.side)) }
     }
 }
 
@@ -284,7 +285,7 @@ impl<T> fmt::Debug for SyncSender<T> {
 /// assert_eq!((receiver.recv().ok(), receiver.recv().ok()), (Some(1), None));
 /// ```
 pub struct Receiver<T> {
-    side: ReceiverSide<T>,
+    side: Moved<ReceiverSide<T>>,
     /// Not to be shared between threads.
     _not_sync: PhantomData<Cell<()>>,
 }
@@ -298,11 +299,11 @@ enum ReceiverSide<T> {
 
 impl<T> Receiver<T> {
     fn outside(receiver: real::Receiver<T>) -> Receiver<T> {
-        Receiver { side: ReceiverSide::Outside(receiver), _not_sync: PhantomData }
+        Receiver { side: Moved::new(ReceiverSide::Outside(receiver)), _not_sync: PhantomData }
     }
 
     fn in_run(shared: Arc<Shared<T>>, site: Site) -> Receiver<T> {
-        Receiver { side: ReceiverSide::InRun(shared, site), _not_sync: PhantomData }
+        Receiver { side: Moved::new(ReceiverSide::InRun(shared, site)), _not_sync: PhantomData }
     }
 
     /// Waits for a message, as [`std::sync::mpsc::Receiver::recv`].
@@ -316,15 +317,15 @@ impl<T> Receiver<T> {
     ///
     /// # Errors
     /// If all senders are gone and there is no message left.
-    #[inline]
+    #[inline(always)]
     #[track_caller]
     pub fn recv(&self) -> Result<T, RecvError> {
         self.receive(Site::caller())
     }
 
-    #[inline]
+    #[inline(always)]
     fn receive(&self, site: Site) -> Result<T, RecvError> {
-        match &self.side {
+        match &*self.side {
             ReceiverSide::Outside(receiver) if port::active() => match receiver.try_recv() {
                 Ok(value) => Ok(value),
                 Err(TryRecvError::Disconnected) => Err(RecvError),
@@ -332,11 +333,10 @@ impl<T> Receiver<T> {
             },
             ReceiverSide::Outside(receiver) => receiver.recv(),
             ReceiverSide::InRun(shared, _) => {
-                match shared.submit(Kind::Receive, RECEIVE, site) {
+                match shared.submit_again(Kind::Receive, RECEIVE, site) {
                     // SAFETY: an operation on the channel came back.
                     Effect::Yes => Ok(unsafe { shared.take() }),
-                    Effect::Closed => Err(RecvError),
-                    other => unexpected(other),
+                    other => Err(no_more(other)),
                 }
             }
         }
@@ -359,7 +359,7 @@ impl<T> Receiver<T> {
     }
 
     fn try_receive(&self, site: Site) -> Result<T, TryRecvError> {
-        match &self.side {
+        match &*self.side {
             ReceiverSide::Outside(receiver) => receiver.try_recv(),
             ReceiverSide::InRun(shared, _) => match shared.submit(Kind::Channel, TRY_RECEIVE, site)
             {
@@ -390,7 +390,7 @@ impl<T> Receiver<T> {
     /// If the time is up, or all senders are gone and there is no message left.
     #[track_caller]
     pub fn recv_timeout(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
-        match &self.side {
+        match &*self.side {
             ReceiverSide::Outside(receiver) => receiver.recv_timeout(timeout),
             ReceiverSide::InRun(shared, _) => {
                 match shared.submit(Kind::Channel, RECEIVE_TIMED, Site::caller()) {
@@ -434,9 +434,9 @@ impl<T> Receiver<T> {
     }
 }
 
-impl<T> Drop for Receiver<T> {
+impl<T> Drop for ReceiverSide<T> {
     fn drop(&mut self) {
-        if let ReceiverSide::InRun(shared, site) = &self.side {
+        if let ReceiverSide::InRun(shared, site) = self {
             shared.drop_receiver(*site);
         }
     }
@@ -445,6 +445,26 @@ impl<T> Drop for Receiver<T> {
 impl<T> fmt::Debug for Receiver<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Receiver").finish_non_exhaustive()
+    }
+}
+
+/// Why a message could not be sent.
+#[cold]
+#[inline(never)]
+fn refused<T>(effect: Effect, message: T) -> SendError<T> {
+    match effect {
+        Effect::Closed => SendError(message),
+        other => unexpected(other),
+    }
+}
+
+/// Why there is no message.
+#[cold]
+#[inline(never)]
+fn no_more(effect: Effect) -> RecvError {
+    match effect {
+        Effect::Closed => RecvError,
+        other => unexpected(other),
     }
 }
 

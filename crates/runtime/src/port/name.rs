@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use raddle_core::{ObjectId, Site};
 use raddle_engine::Initial;
 
-use super::{Port, run_number, unnoted};
+use super::{Port, port, run_number, unnoted};
 use crate::{bare, epoch};
 
 /// The name an object goes by in the current run, kept inside the object itself.
@@ -88,11 +88,12 @@ impl Name {
     #[cold]
     pub(super) fn declare(
         &self,
-        port: &Port,
         owns: bool,
         initial: impl FnOnce() -> Option<Initial>,
         site: Site,
     ) -> ObjectId {
+        // Looked up again: whoever calls this would otherwise keep it in a register for that.
+        let port = port();
         self.claim(port, owns, site);
         let Some(initial) = initial() else {
             self.forget();

@@ -61,10 +61,16 @@ impl<T> Queue<T> {
         Queue { first: Self::EMPTY, last: Self::EMPTY, _owns: PhantomData }
     }
 
+    /// Whether the last piece has room for a message.
+    #[inline(always)]
+    pub(super) fn has_room(&self) -> bool {
+        self.last.at != self.last.end
+    }
+
     /// Puts a message in.
     #[inline(always)]
     pub(super) fn push(&mut self, message: T) {
-        if self.last.at == self.last.end {
+        if !self.has_room() {
             self.add_piece();
         }
         let place = self.last.at;
@@ -74,13 +80,18 @@ impl<T> Queue<T> {
     }
 
     /// Takes out the message that has been there for longest.
-    #[inline(always)]
     pub(super) fn pop(&mut self) -> Option<T> {
-        if self.first.at == self.last.at {
-            return None;
-        }
-        if self.first.at == self.first.end {
+        if self.first.at == self.first.end && self.first.at != self.last.at {
             self.next_piece();
+        }
+        self.pop_at_hand()
+    }
+
+    /// The same, if it is in the first piece.
+    #[inline(always)]
+    pub(super) fn pop_at_hand(&mut self) -> Option<T> {
+        if self.first.at == self.last.at || self.first.at == self.first.end {
+            return None;
         }
         let place = self.first.at;
         self.first.at = place.wrapping_add(Self::STRIDE);
@@ -102,7 +113,6 @@ impl<T> Queue<T> {
 
     /// The last piece is full, or there is none.
     #[cold]
-    #[inline(never)]
     fn add_piece(&mut self) {
         let piece = blocks::allocate(Self::LAYOUT).cast::<Piece>().as_ptr();
         if self.last.end.is_null() {
@@ -117,8 +127,6 @@ impl<T> Queue<T> {
     }
 
     /// The first piece is used up, and there is a message behind it.
-    #[cold]
-    #[inline(never)]
     fn next_piece(&mut self) {
         let used = Self::piece(&self.first);
         // SAFETY: there is a message, so that the last piece is another one, and each before it has a next.

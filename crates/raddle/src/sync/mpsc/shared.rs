@@ -74,6 +74,24 @@ impl<T> Shared<T> {
         }
     }
 
+    /// The same, mostly not for the first time.
+    ///
+    /// Whatever is seldom done is done by a call that is told little more than where the channel is: in a loop of the
+    /// program, the compiler would keep things in registers for what is hardly ever called.
+    #[inline(always)]
+    pub(super) fn submit_again(&self, kind: Kind, op: Op, site: Site) -> Effect {
+        match self.name.known() {
+            Some(object) => port::submit(kind, op.on(object), site),
+            None => self.submit_first(kind, op.head(), op.first(), site),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn submit_first(&self, kind: Kind, head: u64, first: u64, site: Site) -> Effect {
+        self.submit(kind, Op::from_words(head, first, 0), site)
+    }
+
     /// A run uses the channel for the first time.
     #[cold]
     fn begin(&self) -> Initial {
@@ -105,6 +123,27 @@ impl<T> Shared<T> {
     /// The caller is a thread of the run, and the channel has room.
     #[inline(always)]
     pub(super) unsafe fn leave(&self, value: T) {
+        let put = |messages: &mut Messages<T>| match messages.left.has_room() {
+            true => {
+                messages.left.push(value);
+                None
+            }
+            false => Some(value),
+        };
+        // SAFETY: promised by the caller; to move a value runs nothing.
+        if let Some(value) = unsafe { self.with_messages(put) } {
+            // SAFETY: promised by the caller.
+            unsafe { self.leave_elsewhere(value) };
+        }
+    }
+
+    /// The same in a new piece of memory.
+    ///
+    /// # Safety
+    /// As there.
+    #[cold]
+    #[inline(never)]
+    unsafe fn leave_elsewhere(&self, value: T) {
         // SAFETY: promised by the caller; to move a value runs nothing.
         unsafe { self.with_messages(|messages| messages.left.push(value)) }
     }
@@ -134,6 +173,21 @@ impl<T> Shared<T> {
     /// The caller is a thread of the run.
     #[inline(always)]
     pub(super) unsafe fn take(&self) -> T {
+        // SAFETY: promised by the caller; to move a value runs nothing.
+        match unsafe { self.with_messages(|messages| messages.left.pop_at_hand()) } {
+            Some(message) => message,
+            // SAFETY: promised by the caller.
+            None => unsafe { self.take_elsewhere() },
+        }
+    }
+
+    /// The same from the next piece of memory, or from whoever offers it.
+    ///
+    /// # Safety
+    /// As there.
+    #[cold]
+    #[inline(never)]
+    unsafe fn take_elsewhere(&self) -> T {
         let take = |messages: &mut Messages<T>| match messages.left.pop() {
             Some(message) => message,
             None => messages.take_offered(),
