@@ -251,6 +251,12 @@ impl Op {
         ChannelOp::decode(self.variant(), self.first)
     }
 
+    /// Whether this, which puts a message into a channel or takes one out, does the latter.
+    #[inline(always)]
+    pub const fn takes_message(&self) -> bool {
+        self.head >> 32 & 1 != 0
+    }
+
     #[inline(always)]
     const fn variant(&self) -> u8 {
         (self.head >> 32) as u8 & 15

@@ -32,6 +32,9 @@ pub trait Known {
     const POST: bool = false;
     /// It takes a message out of a channel, after waiting for one.
     const RECEIVE: bool = false;
+    /// It puts a message into a channel without a bound, or takes one that is there. Which, the operation
+    /// [says](Op::takes_message).
+    const PASS: bool = false;
     /// It is on a channel; what it does there is not known.
     const CHANNEL: bool = false;
     /// It may be disabled by a state of its object.
@@ -42,7 +45,7 @@ pub trait Known {
     const BARE: bool = false;
 
     /// It is worth to choose who goes next before it is announced, if that is possible.
-    const AHEAD: bool = Self::UNLOCK || Self::NOTIFY || Self::POST || Self::RECEIVE;
+    const AHEAD: bool = Self::UNLOCK || Self::NOTIFY || Self::POST || Self::RECEIVE || Self::PASS;
 
     /// Whether `op`, of a kind that [`BLOCKS`](Known::BLOCKS), may be disabled.
     #[inline(always)]
@@ -203,6 +206,21 @@ impl Known for TakeOp {
     }
 }
 
+/// [`PostOp`] or [`TakeOp`], one kind of them: which of two threads goes on cannot be foreseen, if one sends and the other
+/// receives. They go on at the same place then, and it is known by the time they part where each of them came from.
+#[derive(Debug)]
+pub enum PassOp {}
+
+impl Known for PassOp {
+    const PASS: bool = true;
+    const BARE: bool = true;
+
+    #[inline(always)]
+    fn access(op: &Op, effect: &Effect) -> Access {
+        PostOp::access(op, effect)
+    }
+}
+
 /// Any operation on a channel.
 #[derive(Debug)]
 pub enum ChannelOp {}
@@ -249,7 +267,7 @@ mod tests {
         fn check<K: Known>(action: Action) {
             let op = Op::new(ObjectId(0), action);
             // Channels without a bound block nobody who sends, and messages that are there nobody who receives.
-            assert_eq!(K::BLOCKS || K::POST || K::RECEIVE, op.may_block(), "{op:?}");
+            assert_eq!(K::BLOCKS || K::POST || K::RECEIVE || K::PASS, op.may_block(), "{op:?}");
             assert!(!K::ATOMIC || op.is_atomic(), "{op:?}");
             assert!(!K::ADDS || op.adds(), "{op:?}");
             if K::BARE {
@@ -264,9 +282,9 @@ mod tests {
             for effect in effects {
                 let possible = match effect {
                     Effect::None => true,
-                    Effect::Yes => K::NOTIFY || K::CONSUME || K::RECEIVE,
+                    Effect::Yes => K::NOTIFY || K::CONSUME || K::RECEIVE || K::PASS,
                     Effect::No => K::NOTIFY,
-                    _ => K::SEND || K::POST || K::RECEIVE,
+                    _ => K::SEND || K::POST || K::RECEIVE || K::PASS,
                 };
                 if possible {
                     let access = if K::UPDATES { Access::Update } else { K::access(&op, &effect) };
@@ -289,6 +307,8 @@ mod tests {
         check::<PostOp>(Action::Channel(Message::Send));
         check::<ReceiveOp>(Action::Channel(Message::Receive { timed: false }));
         check::<TakeOp>(Action::Channel(Message::Receive { timed: false }));
+        check::<PassOp>(Action::Channel(Message::Send));
+        check::<PassOp>(Action::Channel(Message::Receive { timed: false }));
         check::<LifeOp>(Action::Thread(ThreadOp::Spawn));
         check::<LifeOp>(Action::Thread(ThreadOp::Exit));
     }

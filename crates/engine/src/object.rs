@@ -223,6 +223,16 @@ impl Object {
         }
     }
 
+    /// The same, and nothing that others do will change that: a message is there for whoever is to take it, and not just
+    /// the end of messages.
+    #[inline(always)]
+    pub(crate) fn enabled_surely<K: Known>(&self, op: &Op, by: ThreadId) -> bool {
+        match self {
+            Object::Channel(channel) if K::RECEIVE => channel.has_messages(),
+            object => object.enabled_known::<K>(op, by),
+        }
+    }
+
     /// Whether an operation of this kind, which has just changed the object, may have made a
     /// difference to those who wait for it.
     #[inline(always)]
@@ -247,11 +257,14 @@ impl Object {
     /// known, and it makes no difference to those who wait for the object, if it `is_waited_for`. Never mind those
     /// who wait for a mutex.
     #[inline(always)]
-    pub(crate) fn is_usual<K: Known>(&self, is_waited_for: bool) -> bool {
+    pub(crate) fn is_usual<K: Known>(&self, op: &Op, is_waited_for: bool) -> bool {
         match self {
             Object::Condvar(condvar) if K::NOTIFY => !condvar.has_use_for_notification(),
             Object::Channel(channel) if K::POST => channel.is_usual_to_post(is_waited_for),
             Object::Channel(channel) if K::RECEIVE => !is_waited_for && channel.has_messages(),
+            Object::Channel(channel) if K::PASS => {
+                channel.is_usual_to_pass(op.takes_message(), is_waited_for)
+            }
             Object::Life(_)
             | Object::Variable
             | Object::Mutex(_)
@@ -260,7 +273,7 @@ impl Object {
             | Object::Barrier(_)
             | Object::Once(_)
             | Object::Parker(_)
-            | Object::Channel(_) => !(K::NOTIFY || K::POST || K::RECEIVE),
+            | Object::Channel(_) => !(K::NOTIFY || K::POST || K::RECEIVE || K::PASS),
         }
     }
 
@@ -271,6 +284,7 @@ impl Object {
             Object::Condvar(_) if K::NOTIFY => Effect::No,
             Object::Channel(channel) if K::POST => channel.put(),
             Object::Channel(channel) if K::RECEIVE => channel.take(),
+            Object::Channel(channel) if K::PASS => channel.pass(op.takes_message()),
             object => object.apply_known::<K>(op, by),
         }
     }

@@ -96,8 +96,7 @@ mod ways {
         raddle_back_from_enqueue
         raddle_back_from_consume
         raddle_back_from_send
-        raddle_back_from_post
-        raddle_back_from_receive
+        raddle_back_from_pass
     }
 
     ways! {
@@ -134,10 +133,8 @@ mod ways {
             raddle_back_from_consume
         } else if K::SEND {
             raddle_back_from_send
-        } else if K::POST {
-            raddle_back_from_post
-        } else if K::RECEIVE {
-            raddle_back_from_receive
+        } else if K::PASS {
+            raddle_back_from_pass
         } else {
             return effect;
         };
@@ -203,7 +200,7 @@ mod ways {
 mod tests {
     use raddle_core::Effect;
     use raddle_engine::known::{
-        ConsumeOp, EnqueueOp, JoinOp, Known, LockOp, NotifyOp, PostOp, ReceiveOp, SendOp, UnlockOp,
+        ConsumeOp, EnqueueOp, JoinOp, Known, LockOp, NotifyOp, PassOp, SendOp, UnlockOp,
     };
 
     use super::*;
@@ -228,8 +225,7 @@ mod tests {
         assert!(tells_truly::<EnqueueOp>(&effects));
         assert!(tells_truly::<ConsumeOp>(&effects));
         assert!(tells_truly::<SendOp>(&effects));
-        assert!(tells_truly::<PostOp>(&effects));
-        assert!(tells_truly::<ReceiveOp>(&effects));
+        assert!(tells_truly::<PassOp>(&effects));
         assert!(tells_truly::<JoinOp>(&effects));
     }
 

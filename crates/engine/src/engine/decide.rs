@@ -106,7 +106,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     pub fn may_draw_ahead<K: Known>(&self, by: ThreadId, op: &Op) -> bool {
         self.trace.events.count() < self.ahead
             && (!K::BLOCKS
-                || at!(self.objects, op.object().index()).object.enabled_known::<K>(op, by))
+                || at!(self.objects, op.object().index()).object.enabled_surely::<K>(op, by))
     }
 
     /// Whether it can be drawn who goes next after an operation that does not wait, before that is announced.

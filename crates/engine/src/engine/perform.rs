@@ -7,7 +7,7 @@ use raddle_core::{
 
 use super::{Engine, Link, NO_WAITER, News};
 use crate::Memory;
-use crate::known::Known;
+use crate::known::{Known, PostOp, TakeOp};
 
 /// What few operations are told, by reference: two words that are nothing would be copied for each of the others.
 pub(super) struct Told {
@@ -49,13 +49,9 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         if C::GRANTS_LEASES {
             self.running = by;
         }
-        if K::POST || K::NOTIFY || K::RECEIVE && !K::BLOCKS {
+        if K::POST || K::NOTIFY || K::PASS {
             // These do not wait, and mostly nobody waits for them either.
-            let usual = match self.time_moved {
-                false => self.perform_unannounced::<K>(by, op, site),
-                true => None,
-            };
-            return match usual {
+            return match self.perform_as_usual::<K>(by, op, site) {
                 Some(effect) => effect,
                 None => self.perform_unusual::<K>(by, op.head(), site),
             };
@@ -63,11 +59,30 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         self.perform_on_object::<K, true>(by, op, site, &Told::NOTHING)
     }
 
+    /// As [`perform_known`](Engine::perform_known), for what does not wait. `None` if more is to be done than there is to most
+    /// operations, and nothing has happened.
+    #[inline(always)]
+    pub fn perform_as_usual<K: Known>(
+        &mut self,
+        by: ThreadId,
+        op: &Op,
+        site: Site,
+    ) -> Option<Effect> {
+        if self.time_moved { None } else { self.perform_unannounced::<K>(by, op, site) }
+    }
+
     /// Apart from the usual, which then needs few registers.
     #[cold]
     #[inline(never)]
     fn perform_unusual<K: Known>(&mut self, by: ThreadId, head: u64, site: Site) -> Effect {
-        self.perform_on_object::<K, true>(by, &Op::from_words(head, 0, 0), site, &Told::NOTHING)
+        let op = Op::from_words(head, 0, 0);
+        if K::PASS && op.takes_message() {
+            return self.perform_on_object::<TakeOp, true>(by, &op, site, &Told::NOTHING);
+        }
+        if K::PASS {
+            return self.perform_on_object::<PostOp, true>(by, &op, site, &Told::NOTHING);
+        }
+        self.perform_on_object::<K, true>(by, &op, site, &Told::NOTHING)
     }
 
     /// Performs an operation on an object and writes it down. `ANNOUNCED` if it was, and may stand among the
@@ -82,13 +97,12 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     ) -> Effect {
         let object = op.object();
         let slot = at_mut!(self.objects, object.index());
-        let thread = at_mut!(self.threads, by.index());
-        let id = thread.next;
         // Nothing that is done to an atomic variable waits.
         let mut is_linked = false;
         let mut concerns_waiters = false;
         let mut effect = if K::ATOMIC || K::ANY && op.is_atomic() {
             if M::WEAK {
+                let id = self.threads[by.index()].next;
                 self.memory.access::<K>(&mut slot.location, id, op, told.source)
             } else {
                 M::access_newest::<K>(&mut slot.location, op)
@@ -114,14 +128,17 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
                 effect = told;
             }
         }
-        thread.next.index += 1;
-        if (K::ANY || K::CHANNEL) && op.gave_way(effect) {
-            thread.yields += 1;
-        }
+        // Looked at only now, which leaves more registers to the rest.
+        let thread = at_mut!(self.threads, by.index());
+        let id = thread.next;
         if !ANNOUNCED && self.trace.events.is_full() {
             no_room();
         }
         self.trace.events.add(id, op, effect, site);
+        thread.next.index += 1;
+        if (K::ANY || K::CHANNEL) && op.gave_way(effect) {
+            thread.yields += 1;
+        }
         let name = thread.name.advance();
         if K::BLOCKS && !K::LIFE && is_linked {
             let links = &mut *self.links;
@@ -222,7 +239,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         if K::BLOCKS && K::may_block(&op) && !slot.object.enabled_known::<K>(&op, by) {
             return None;
         }
-        if K::AHEAD && !slot.object.is_usual::<K>(slot.first_waiter != NO_WAITER) {
+        if K::AHEAD && !slot.object.is_usual::<K>(&op, slot.first_waiter != NO_WAITER) {
             return None;
         }
         if (K::LOCK || K::UNLOCK) && slot.first_waiter != NO_WAITER {
@@ -251,7 +268,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
         site: Site,
     ) -> Option<Effect> {
         let slot = at!(self.objects, op.object().index());
-        let is_usual = slot.object.is_usual::<K>(slot.first_waiter != NO_WAITER);
+        let is_usual = slot.object.is_usual::<K>(op, slot.first_waiter != NO_WAITER);
         if !is_usual || self.trace.events.is_full() {
             return None;
         }
@@ -263,7 +280,7 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     #[inline(always)]
     pub fn perform_alone<K: Known>(&mut self, by: ThreadId, op: &Op, site: Site) -> Option<Effect> {
         let slot = at!(self.objects, op.object().index());
-        let is_usual = slot.object.is_usual::<K>(slot.first_waiter != NO_WAITER);
+        let is_usual = slot.object.is_usual::<K>(op, slot.first_waiter != NO_WAITER);
         let events = &self.trace.events;
         if !is_usual || events.count() >= self.ahead || events.is_full() {
             return None;

@@ -13,13 +13,14 @@ use super::Shape;
 pub struct Channel {
     /// [`NO_BOUND`] if it holds any number of messages.
     capacity: u64,
-    /// Messages ever put in.
-    sent: u64,
-    /// Messages ever taken out. Invariant: at most `sent`.
-    taken: u64,
+    /// How many messages were ever put in, and how many [taken out](TAKEN). Invariant: no more than were put in.
+    passed: [u64; 2],
     senders_gone: bool,
     receiver_gone: bool,
 }
+
+const SENT: usize = 0;
+const TAKEN: usize = 1;
 
 /// More messages than anybody will send.
 const NO_BOUND: u64 = u64::MAX;
@@ -29,11 +30,15 @@ impl Channel {
     pub fn new(capacity: Option<u64>) -> Channel {
         Channel {
             capacity: capacity.unwrap_or(NO_BOUND),
-            sent: 0,
-            taken: 0,
+            passed: [0, 0],
             senders_gone: false,
             receiver_gone: false,
         }
+    }
+
+    #[inline(always)]
+    fn messages(&self) -> u64 {
+        self.passed[SENT] - self.passed[TAKEN]
     }
 
     /// Whether senders may have to wait.
@@ -51,14 +56,14 @@ impl Channel {
     /// After a message was put in: whether somebody can go on who could not, or the other way round.
     #[inline(always)]
     pub(crate) fn concerns_waiters_after_send(&self) -> bool {
-        let messages = self.sent - self.taken;
+        let messages = self.messages();
         messages == 1 || messages >= self.capacity
     }
 
     /// The same if it has no bound.
     #[inline(always)]
     pub(crate) fn concerns_waiters_after_post(&self) -> bool {
-        self.sent - self.taken == 1
+        self.messages() == 1
     }
 
     /// Whether it has no bound, somebody to receive, and nobody will hear of another message if it
@@ -68,18 +73,36 @@ impl Channel {
         !self.receiver_gone && (!is_waited_for || !self.is_empty())
     }
 
+    /// Whether a message can be put in, or one that is there [taken out](Channel::pass), and nobody will hear of it.
+    #[inline(always)]
+    pub(crate) fn is_usual_to_pass(&self, is_taken: bool, is_waited_for: bool) -> bool {
+        debug_assert!(!is_taken || self.has_messages());
+        if is_waited_for && (is_taken || self.is_empty()) {
+            return false;
+        }
+        !self.receiver_gone
+    }
+
     /// Puts a message in.
     #[inline(always)]
     pub(crate) fn put(&mut self) -> Effect {
-        self.sent += 1;
-        Effect::Ticket(self.sent - 1)
+        self.pass(false)
     }
 
     /// Takes a message out.
     #[inline(always)]
     pub(crate) fn take(&mut self) -> Effect {
-        self.taken += 1;
-        Effect::Yes
+        self.pass(true)
+    }
+
+    /// Puts a message in or takes one out, without a branch.
+    #[inline(always)]
+    pub(crate) fn pass(&mut self, is_taken: bool) -> Effect {
+        const { assert!(SENT == 0 && TAKEN == 1) };
+        let count = &mut self.passed[usize::from(is_taken)];
+        let ticket = *count;
+        *count += 1;
+        if is_taken { Effect::Yes } else { Effect::Ticket(ticket) }
     }
 
     #[inline(always)]
@@ -90,16 +113,16 @@ impl Channel {
     /// After a message was taken out: likewise. Who hands messages over waits for just this.
     #[inline(always)]
     pub(crate) fn concerns_waiters_after_receive(&self) -> bool {
-        let messages = self.sent - self.taken;
+        let messages = self.messages();
         messages == 0 || messages + 1 >= self.capacity
     }
 
     fn has_room(&self) -> bool {
-        self.sent - self.taken < self.capacity
+        self.messages() < self.capacity
     }
 
     fn is_empty(&self) -> bool {
-        self.sent == self.taken
+        self.passed[SENT] == self.passed[TAKEN]
     }
 }
 
@@ -110,7 +133,7 @@ impl Shape for Channel {
     fn enabled(&self, op: ChannelOp, _by: ThreadId) -> bool {
         match op {
             ChannelOp::Send => self.receiver_gone || self.capacity == 0 || self.has_room(),
-            ChannelOp::AwaitTaken { ticket } => self.receiver_gone || self.taken > ticket,
+            ChannelOp::AwaitTaken { ticket } => self.receiver_gone || self.passed[TAKEN] > ticket,
             ChannelOp::Receive { timed } => timed || self.senders_gone || !self.is_empty(),
             ChannelOp::TrySend
             | ChannelOp::TryReceive
@@ -125,7 +148,7 @@ impl Shape for Channel {
             ChannelOp::Send | ChannelOp::TrySend if self.receiver_gone => Effect::Closed,
             ChannelOp::TrySend if !self.has_room() => Effect::No,
             ChannelOp::Send | ChannelOp::TrySend => self.put(),
-            ChannelOp::AwaitTaken { ticket } => Effect::of(self.taken > ticket),
+            ChannelOp::AwaitTaken { ticket } => Effect::of(self.passed[TAKEN] > ticket),
             ChannelOp::Receive { .. } | ChannelOp::TryReceive if !self.is_empty() => self.take(),
             ChannelOp::Receive { .. } | ChannelOp::TryReceive if self.senders_gone => {
                 Effect::Closed
@@ -153,8 +176,7 @@ mod tests {
             (0..=sent).flat_map(move |taken| {
                 [(false, false), (true, false), (false, true), (true, true)].map(
                     |(senders_gone, receiver_gone)| Channel {
-                        sent,
-                        taken,
+                        passed: [sent, taken],
                         senders_gone,
                         receiver_gone,
                         ..Channel::new(capacity)

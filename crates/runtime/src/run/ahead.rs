@@ -1,7 +1,7 @@
 //! Operations for which it is chosen whose turn it is before they are announced. Most need not be announced then.
 
 use raddle_core::{Chooser, Effect, Op, Site, ThreadId};
-use raddle_engine::known::{Known, TakeOp};
+use raddle_engine::known::{Known, PassOp};
 use raddle_engine::{Engine, Memory, Turn};
 
 use super::{Phase, Run};
@@ -77,8 +77,8 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         engine: *mut Engine<M, C>,
         site: Site,
     ) -> Effect {
-        if K::RECEIVE {
-            self.submit_chosen::<TakeOp>(head, turn, engine, site)
+        if K::POST || K::RECEIVE {
+            self.submit_chosen::<PassOp>(head, turn, engine, site)
         } else {
             self.submit_chosen::<K>(head, turn, engine, site)
         }
@@ -115,7 +115,7 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
 
     /// Whether it may well be anybody's turn, so that a switch to oneself is better than a branch.
     const fn is_in_doubt<K: Known>() -> bool {
-        Self::SWITCHES_IN_DOUBT && (K::POST || K::RECEIVE)
+        Self::SWITCHES_IN_DOUBT && (K::POST || K::RECEIVE || K::PASS)
     }
 
     /// Performs an operation that was not announced, because it was chosen before that it is the caller's turn.
@@ -171,6 +171,13 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         let this = if is_own { self } else { self.switch(me, ThreadId(turn.word())) };
         if !way_back::PAYS {
             return this.resume::<K>(me, &op, site);
+        }
+        if K::PASS {
+            // By a return if not: the compiler would otherwise have both end in one place.
+            return match this.resume_as_usual::<K>(&op, site) {
+                Some(effect) => way_back::tell::<K>(effect),
+                None => this.resume_unusually::<K>(head, site),
+            };
         }
         way_back::tell::<K>(this.resume::<K>(me, &op, site))
     }

@@ -166,13 +166,32 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
         way_back::tell::<K>(unsafe { Self::in_turn::<K>(run, head, first, engine, site, second) })
     }
 
+    /// It is the turn of the calling thread to perform what it announced. `None` if there is more to it than usual, and
+    /// nothing has happened.
+    #[inline(always)]
+    pub(super) fn resume_as_usual<K: Known>(&self, op: &Op, site: Site) -> Option<Effect> {
+        if !matches!(self.phase(), Phase::Running) {
+            return None;
+        }
+        // SAFETY: as for `with_engine`.
+        let engine = unsafe { bare::follow_mut!(self.engine as Engine<M, C>) };
+        engine.perform_as_usual::<K>(self.me(), op, site)
+    }
+
+    /// The same with whatever there is to it.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn resume_unusually<K: Known>(&self, head: u64, site: Site) -> Effect {
+        self.resume::<K>(self.me(), &Op::from_words(head, 0, 0), site)
+    }
+
     /// It is the turn of `me`, the calling thread, to perform what it announced, or the run is over.
     #[inline(always)]
     pub(super) fn resume<K: Known>(&self, me: ThreadId, op: &Op, site: Site) -> Effect {
         // Not by way of the stack either; where nothing is optimised, that is the shorter way.
         let me = if cfg!(debug_assertions) { me } else { self.me() };
         if !matches!(self.phase(), Phase::Running) {
-            if K::RECEIVE && !K::BLOCKS {
+            if K::PASS && op.takes_message() {
                 self.line_up_late(op.head());
             }
             return self.resume_specially(op.head(), op.first(), op.second(), site);
