@@ -97,12 +97,14 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
     ) -> Effect {
         let object = op.object();
         let slot = at_mut!(self.objects, object.index());
+        // Before it is needed, though that takes a register: what comes of it is waited for.
+        let thread = at_mut!(self.threads, by.index());
+        let id = thread.next;
         // Nothing that is done to an atomic variable waits.
         let mut is_linked = false;
         let mut concerns_waiters = false;
         let mut effect = if K::ATOMIC || K::ANY && op.is_atomic() {
             if M::WEAK {
-                let id = self.threads[by.index()].next;
                 self.memory.access::<K>(&mut slot.location, id, op, told.source)
             } else {
                 M::access_newest::<K>(&mut slot.location, op)
@@ -128,17 +130,14 @@ impl<M: Memory, C: Chooser> Engine<M, C> {
                 effect = told;
             }
         }
-        // Looked at only now, which leaves more registers to the rest.
-        let thread = at_mut!(self.threads, by.index());
-        let id = thread.next;
-        if !ANNOUNCED && self.trace.events.is_full() {
-            no_room();
-        }
-        self.trace.events.add(id, op, effect, site);
         thread.next.index += 1;
         if (K::ANY || K::CHANNEL) && op.gave_way(effect) {
             thread.yields += 1;
         }
+        if !ANNOUNCED && self.trace.events.is_full() {
+            no_room();
+        }
+        self.trace.events.add(id, op, effect, site);
         let name = thread.name.advance();
         if K::BLOCKS && !K::LIFE && is_linked {
             let links = &mut *self.links;
