@@ -15,7 +15,10 @@ pub(crate) struct Effort {
     /// Executions of one slice at least: what an engine does once per check, such as filling its
     /// pool of stacks, is no part of its time per execution.
     pub(crate) executions: u64,
-    /// Slices of each child.
+    /// How many processes to measure of each child, one after the other. Some are slower than others by up to a tenth, from
+    /// beginning to end: it depends on which pages of memory they get.
+    pub(crate) processes: usize,
+    /// Slices of each process.
     pub(crate) rounds: usize,
 }
 
@@ -52,13 +55,29 @@ pub(crate) fn stay_on_one_processor() {
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn stay_on_one_processor() {}
 
-/// Measures the children in turns; their samples come in the children's order.
-pub(crate) fn interleave(children: &mut [Child], effort: Effort) -> Result<Vec<Samples>, String> {
+/// Measures in turns the children that `start` starts; their samples come in the children's order.
+pub(crate) fn interleave(
+    mut start: impl FnMut() -> Result<Vec<Child>, String>,
+    effort: Effort,
+) -> Result<Vec<Samples>, String> {
+    let mut samples = Vec::new();
+    for _ in 0..effort.processes {
+        let mut children = start()?;
+        samples.resize(children.len(), Samples::new());
+        take_turns(&mut children, effort, &mut samples)?;
+    }
+    Ok(samples)
+}
+
+fn take_turns(
+    children: &mut [Child],
+    effort: Effort,
+    samples: &mut [Samples],
+) -> Result<(), String> {
     let mut counts = Vec::new();
     for child in children.iter_mut() {
         counts.push(calibrate(child, effort)?);
     }
-    let mut samples = vec![Samples::new(); children.len()];
     for round in 0..effort.rounds {
         for turn in 0..children.len() {
             // No child always runs after the same other one.
@@ -67,7 +86,7 @@ pub(crate) fn interleave(children: &mut [Child], effort: Effort) -> Result<Vec<S
             samples[index].push(time as f64 / counts[index] as f64);
         }
     }
-    Ok(samples)
+    Ok(())
 }
 
 /// The number of executions that fills a slice.

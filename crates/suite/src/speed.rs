@@ -121,16 +121,16 @@ struct Bench {
 
 impl Bench {
     fn effort(&self, profile: Profile) -> Effort {
-        let (slice, rounds) = match self.size {
-            Size::Full => (Duration::from_millis(40), 21),
-            Size::Quick => (Duration::from_millis(15), 7),
+        let (slice, processes, rounds) = match self.size {
+            Size::Full => (Duration::from_millis(40), 5, 5),
+            Size::Quick => (Duration::from_millis(15), 1, 7),
         };
         // In the dev profile, executions are so slow that the start of a check weighs little.
         let executions = match profile {
             Profile::Release => 100,
             Profile::Dev => 10,
         };
-        Effort { slice, executions, rounds }
+        Effort { slice, executions, processes, rounds }
     }
 
     /// Executions before the two looks at the memory.
@@ -155,22 +155,26 @@ impl Bench {
             Profile::Release => &self.release,
             Profile::Dev => &self.dev,
         };
-        let mut children = Vec::new();
         let mut measured = Vec::new();
         let mut loom_refuses = None;
-        for (engine, strategy) in engines {
-            match start(executable, engine, strategy, workload)? {
-                Started::Ready(child) => {
-                    measured.push(engine);
-                    children.push(child);
-                }
-                Started::Cannot(reason) if engine == "loom" => loom_refuses = Some(reason),
-                Started::Cannot(reason) => {
-                    return Err(format!("{engine} cannot run {workload}: {reason}"));
+        let start_all = || {
+            let mut children = Vec::new();
+            measured.clear();
+            for &(engine, strategy) in &engines {
+                match start(executable, engine, strategy, workload)? {
+                    Started::Ready(child) => {
+                        measured.push(engine);
+                        children.push(child);
+                    }
+                    Started::Cannot(reason) if engine == "loom" => loom_refuses = Some(reason),
+                    Started::Cannot(reason) => {
+                        return Err(format!("{engine} cannot run {workload}: {reason}"));
+                    }
                 }
             }
-        }
-        let samples = interleave(&mut children, self.effort(profile))?;
+            Ok(children)
+        };
+        let samples = interleave(start_all, self.effort(profile))?;
 
         let of = |engine| measured.iter().position(|name| *name == engine).map(|at| &samples[at]);
         let raddle = of("raddle").expect("raddle is measured in every row");
@@ -194,14 +198,17 @@ impl Bench {
     /// How much longer the first of two measurements takes than the second, and whether that is too much.
     fn pair(&self, name: &str, pair: Pair, most: f64) -> Result<Row, String> {
         progress(name);
-        let mut children = Vec::new();
-        for (engine, strategy, workload) in pair {
-            match start(&self.release, engine, strategy, workload)? {
-                Started::Ready(child) => children.push(child),
-                Started::Cannot(reason) => return Err(format!("{name}: {reason}")),
-            }
-        }
-        let samples = interleave(&mut children, self.effort(Profile::Release))?;
+        let start_one = |(engine, strategy, workload)| match start(
+            &self.release,
+            engine,
+            strategy,
+            workload,
+        )? {
+            Started::Ready(child) => Ok(child),
+            Started::Cannot(reason) => Err(format!("{name}: {reason}")),
+        };
+        let start_both = || pair.into_iter().map(start_one).collect();
+        let samples = interleave(start_both, self.effort(Profile::Release))?;
         let slower = ratio(&samples[1], &samples[0]).target(Target::AtMost(most));
         let cells = vec![
             ("raddle", per_execution(median(&samples[0]))),
@@ -239,13 +246,11 @@ impl Bench {
     fn thousand_threads(&self) -> Row {
         progress("1000 threads");
         let effort = self.effort(Profile::Release);
-        let measure = || -> Result<f64, String> {
-            match start(&self.release, "raddle", "random", "thousand")? {
-                Started::Ready(child) => Ok(median(&interleave(&mut [child], effort)?[0])),
-                Started::Cannot(reason) => Err(reason),
-            }
+        let start_it = || match start(&self.release, "raddle", "random", "thousand")? {
+            Started::Ready(child) => Ok(vec![child]),
+            Started::Cannot(reason) => Err(reason),
         };
-        let cell = match measure() {
+        let cell = match interleave(start_it, effort).map(|samples| median(&samples[0])) {
             Ok(nanoseconds) => Cell {
                 per_second: Some(1e9 / nanoseconds),
                 ok: Some(true),
@@ -273,7 +278,7 @@ impl Bench {
             "races: raddle's time on h over its time without looking for races (without)".into(),
         );
         lines.push("outside: one operation outside of checks, over that of std (without)".into());
-        lines.push("CPU time, medians over interleaved slices; ratios paired by round, and their middle half".to_owned());
+        lines.push("CPU time, medians over interleaved slices of several processes; ratios paired by round, and their middle half".to_owned());
         lines
     }
 }
