@@ -32,3 +32,19 @@ impl<T> Drop for Moved<T> {
         drop(unsafe { ManuallyDrop::take(&mut self.0) });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::rc::Rc;
+
+    use super::Moved;
+
+    #[test]
+    fn drops_once_what_it_holds() {
+        let value = Rc::new(7);
+        let moved = Moved::new(value.clone());
+        assert_eq!((**moved, Rc::strong_count(&value)), (7, 2));
+        drop(moved);
+        assert_eq!(Rc::strong_count(&value), 1);
+    }
+}
