@@ -233,7 +233,7 @@ mod tests {
     #[test]
     fn every_change_of_one_character_is_noticed() {
         let text = sample().to_string();
-        for at in 0..text.len() {
+        for at in (0..text.len()).step_by(if cfg!(miri) { 16 } else { 1 }) {
             let mut bytes = text.clone().into_bytes();
             bytes[at] = if bytes[at] == b'A' { b'B' } else { b'A' };
             let changed = String::from_utf8(bytes).unwrap();

@@ -5,10 +5,10 @@
 
 use super::{PORT, Port, outside};
 
-#[cfg(all(debug_assertions, target_os = "linux", target_arch = "x86_64"))]
+#[cfg(all(debug_assertions, target_os = "linux", target_arch = "x86_64", not(miri)))]
 pub(super) use word::address;
 
-#[cfg(not(all(debug_assertions, target_os = "linux", target_arch = "x86_64")))]
+#[cfg(not(all(debug_assertions, target_os = "linux", target_arch = "x86_64", not(miri))))]
 pub(super) use look_up as address;
 
 #[inline(always)]
@@ -18,7 +18,7 @@ pub(super) fn look_up() -> *const Port {
     port
 }
 
-#[cfg(all(debug_assertions, target_os = "linux", target_arch = "x86_64"))]
+#[cfg(all(debug_assertions, target_os = "linux", target_arch = "x86_64", not(miri)))]
 mod word {
     use std::arch::{asm, global_asm};
 
