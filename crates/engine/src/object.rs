@@ -260,7 +260,7 @@ impl Object {
     pub(crate) fn is_usual<K: Known>(&self, op: &Op, is_waited_for: bool) -> bool {
         match self {
             Object::Condvar(condvar) if K::NOTIFY => !condvar.has_use_for_notification(),
-            Object::Channel(channel) if K::POST => channel.is_usual_to_post(is_waited_for),
+            Object::Channel(channel) if K::POST => channel.is_usual_to_pass(false, is_waited_for),
             Object::Channel(channel) if K::RECEIVE => !is_waited_for && channel.has_messages(),
             Object::Channel(channel) if K::PASS => {
                 channel.is_usual_to_pass(op.takes_message(), is_waited_for)

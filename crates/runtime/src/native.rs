@@ -1,7 +1,7 @@
 //! Symmetric coroutines with an inline-assembly switch, for x86_64 Unix.
 //!
-//! The switch saves what the compiler is not told is clobbered: the stack pointer, the frame pointer, `rbx`
-//! and the address to go on at. They are beside one another and not on the stack, for which whoever goes on
+//! The switch saves what the compiler is not told is clobbered: the stack pointer, the frame pointer, `rbx`,
+//! `r15` and the address to go on at. They are beside one another and not on the stack, for which whoever goes on
 //! would have to wait first. Floating-point control words are not saved; programs that change rounding modes
 //! see them shared by all threads of a run.
 

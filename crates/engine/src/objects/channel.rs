@@ -66,14 +66,8 @@ impl Channel {
         self.messages() == 1
     }
 
-    /// Whether it has no bound, somebody to receive, and nobody will hear of another message if it
-    /// `is_waited_for`.
-    #[inline(always)]
-    pub(crate) fn is_usual_to_post(&self, is_waited_for: bool) -> bool {
-        !self.receiver_gone && (!is_waited_for || !self.is_empty())
-    }
-
-    /// Whether a message can be put in, or one that is there [taken out](Channel::pass), and nobody will hear of it.
+    /// Whether a message can be put in without a bound, or one that is there [taken out](Channel::pass), and nobody will
+    /// hear of it if the channel `is_waited_for`.
     #[inline(always)]
     pub(crate) fn is_usual_to_pass(&self, is_taken: bool, is_waited_for: bool) -> bool {
         debug_assert!(!is_taken || self.has_messages());
@@ -219,6 +213,37 @@ mod tests {
             }
         }
         assert!(untold > 50, "{untold}");
+    }
+
+    #[test]
+    fn what_is_usual_is_done_and_nobody_has_to_be_told() {
+        let by = ThreadId::MAIN;
+        let receive = ChannelOp::Receive { timed: false };
+        let mut usual = [0; 2];
+        for before in states(None) {
+            for (is_taken, op) in [(false, ChannelOp::Send), (true, receive)] {
+                if is_taken && !before.has_messages() {
+                    continue;
+                }
+                for is_waited_for in [false, true] {
+                    if !before.is_usual_to_pass(is_taken, is_waited_for) {
+                        continue;
+                    }
+                    let (mut passed, mut applied) = (before.clone(), before.clone());
+                    let expected = match is_taken {
+                        true => Effect::Yes,
+                        false => Effect::Ticket(before.passed[SENT]),
+                    };
+                    assert_eq!(passed.pass(is_taken), expected, "{before:?} {op:?}");
+                    assert_eq!(applied.apply(op, by), expected, "{before:?} {op:?}");
+                    assert_eq!(passed, applied, "{before:?} {op:?}");
+                    let differs = before.enabled(receive, by) != passed.enabled(receive, by);
+                    assert!(!is_waited_for || !differs, "{before:?} {op:?}");
+                    usual[usize::from(is_taken)] += 1;
+                }
+            }
+        }
+        assert!(usual.iter().all(|&count| count > 20), "{usual:?}");
     }
 
     #[test]
