@@ -23,6 +23,7 @@ mod op;
 mod point;
 mod reads;
 mod report;
+mod rng;
 mod schedule;
 pub mod token;
 mod trace;
@@ -38,12 +39,13 @@ pub use events::Events;
 pub use id::{EventId, ObjectId, Site, ThreadId};
 pub use oddity::{Leak, LockOrder, Oddity, Warning};
 pub use op::Op;
-pub use point::{Chooser, Pick, Plan, Point, Threads};
+pub use point::{Choices, Chooser, Needs, Pick, Point, Threads};
 pub use reads::{Read, Reads};
 pub use report::{
     Bounds, Cause, Failure, Failures, Finding, Guarantee, MemoryModel, Phase, PhaseEnd, Progress,
     Report, Search, Verdict, Wait,
 };
+pub use rng::{Rng, mix};
 pub use schedule::{Choice, Schedule};
 pub use token::{Token, TokenError};
 pub use trace::{

@@ -1,6 +1,6 @@
 //! The one question the engine asks, and who answers it.
 
-use crate::{Choice, Event, EventId, Pending, Schedule, ThreadId};
+use crate::{Choice, Event, EventId, Pending, Rng, ThreadId};
 
 /// A place where a run can go on in several ways.
 #[derive(Copy, Clone, Debug)]
@@ -41,7 +41,7 @@ pub struct Threads<'a> {
     /// The threads that can go on, in no particular order.
     pub enabled: &'a [ThreadId],
     /// The threads whose pending operation or enabledness changed since the last thread point;
-    /// may name a thread more than once. Empty unless [`Chooser::WATCHES_CHANGES`].
+    /// may name a thread more than once. Empty unless [`Needs::changes`].
     pub changed: &'a [ThreadId],
 }
 
@@ -73,79 +73,50 @@ impl Point<'_> {
 pub enum Pick {
     /// This option.
     Take(usize),
-    /// This thread, and again for up to `steps` steps in all without asking. The engine asks
-    /// earlier if the thread cannot go on, a thread is spawned, or one that
-    /// [`interrupts`](Chooser::interrupts) can go on.
+    /// This thread, for up to `steps` steps without another question: a *lease*. The engine asks
+    /// earlier if the thread blocks, a thread is spawned, or a blocked thread becomes enabled.
     Run {
         /// The option.
         option: usize,
-        /// How many steps, at least one.
+        /// The number of steps, at least one.
         steps: u32,
     },
-    /// None: this run is not worth going on with.
+    /// None of the options: the run is given up.
     Abandon,
 }
 
-/// An algorithm that acts inside one run.
+/// An algorithm that decides inside one run.
 pub trait Chooser {
-    /// Whether [`Threads::changed`] is looked at. If not, the engine need not keep it.
-    const WATCHES_CHANGES: bool = true;
+    /// Returns what the engine has to keep up to date for this chooser. Asked once per run.
+    fn needs(&self) -> Needs {
+        Needs::default()
+    }
 
-    /// Whether what has happened in the run is looked at. If not, it is kept from the chooser.
-    const WATCHES_PAST: bool = true;
-
-    /// Whether [`Pick::Run`] is ever answered.
-    const GRANTS_LEASES: bool = false;
-
-    /// Whether [`stand`](Chooser::stand) is told anything.
-    const WATCHES_FINGERPRINT: bool = false;
-
-    /// Whether its answer at thread points is a [`draw`](Chooser::draw), which depends on nothing but how many can
-    /// go on and the draws before it in the same run. It is asked for that alone, before the running thread has
-    /// announced what it does next if that is simpler, and not at the end of a run's last thread. Whether each
-    /// [`Pending`] operation is enabled is not kept for it.
-    const DRAWS: bool = false;
-
-    /// Before each thread point after the plan's prefix: the fingerprint of what has happened. Two
-    /// runs that stand at the same have the same ways to go on.
-    #[inline(always)]
-    fn stand(&mut self, fingerprint: u64) {
+    /// Receives the fingerprint of the run so far, before each thread point after the plan's prefix.
+    /// Runs at equal fingerprints have equal continuations. Called only if [`Needs::fingerprint`].
+    fn at_state(&mut self, fingerprint: u64) {
         let _ = fingerprint;
     }
 
-    /// Answers the point `at`; `past` is everything that has happened in this run.
+    /// Answers the point `at`. `past` holds the events of this run so far.
     ///
-    /// Called at every point after the plan's prefix, even those with one option, unless it only
-    /// [draws](Chooser::DRAWS).
+    /// Called at every point after the plan's prefix, including those with one option.
     fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick;
-
-    /// As [`choose`](Chooser::choose) at a thread point, which most are: they need not be told apart.
-    #[inline(always)]
-    fn choose_thread(&mut self, at: &Threads<'_>, past: &[Event]) -> Pick {
-        self.choose(&Point::Thread(*at), past)
-    }
-
-    /// One of so many options, which are not none. Only for those who [say so](Chooser::DRAWS).
-    #[inline(always)]
-    fn draw(&mut self, options: usize) -> usize {
-        let _ = options;
-        unreachable!("raddle invariant broken: a chooser that does not draw")
-    }
-
-    /// Whether `thread`, which can go on now, ends what [`Pick::Run`] granted to another. Asked at least once
-    /// in the time granted; the answer is the same for all of it.
-    #[inline(always)]
-    fn interrupts(&mut self, thread: ThreadId) -> bool {
-        let _ = thread;
-        true
-    }
 }
 
-/// How a run goes: first as `prefix` says, then as `then` chooses.
-#[derive(Clone, Debug, Default)]
-pub struct Plan<C> {
-    /// Choices already made.
-    pub prefix: Schedule,
-    /// Who makes the others.
-    pub then: C,
+/// What the engine keeps up to date for a [`Chooser`] besides the options.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+pub struct Needs {
+    /// [`Threads::changed`].
+    pub changes: bool,
+    /// Calls of [`Chooser::at_state`].
+    pub fingerprint: bool,
+}
+
+/// Who answers the points of one run after the plan's prefix.
+pub enum Choices<'a> {
+    /// A uniform draw among the options of each point. The engine draws by itself: no call per step.
+    Uniform(Rng),
+    /// A chooser.
+    Chooser(&'a mut dyn Chooser),
 }
