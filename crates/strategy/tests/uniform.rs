@@ -6,6 +6,7 @@ mod bare;
 use std::collections::BTreeMap;
 
 use bare::{Bare, Do, Steps, run, trace};
+use raddle_core::Chooser;
 use raddle_strategy::{Sampler, Surw, Urw, mix};
 use raddle_testkit::scaled;
 use raddle_testkit::statistics::plausible;
@@ -13,7 +14,7 @@ use raddle_testkit::statistics::plausible;
 /// How often each order came, told by `project`.
 fn sample(
     program: &Bare,
-    sampler: &mut impl Sampler,
+    sampler: &mut (impl Sampler + Chooser),
     runs: u64,
     project: impl Fn(&Steps) -> Steps,
 ) -> BTreeMap<Steps, u64> {
