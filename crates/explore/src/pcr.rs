@@ -20,7 +20,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashSet};
 use std::marker::PhantomData;
 
-use raddle_core::{Accesses, PatternSearch, Plan, Trace};
+use raddle_core::{Choices, Schedule, Accesses, PatternSearch, Trace};
 use raddle_solve::{Cdcl, Literal, OrderSolver};
 use raddle_strategy::{Rng, mix};
 
@@ -66,6 +66,7 @@ pub struct Pcr<S = Cdcl> {
     current: Option<Planned>,
     counts: PatternSearch,
     refusal: Option<Refusal>,
+    chooser: Guided,
     solver: PhantomData<S>,
 }
 
@@ -106,6 +107,7 @@ impl<S: OrderSolver> Pcr<S> {
             current: None,
             counts: PatternSearch::default(),
             refusal: None,
+            chooser: Guided::default(),
             solver: PhantomData,
         }
     }
@@ -284,31 +286,27 @@ impl Ord for Waiting {
 }
 
 impl<S: OrderSolver> Explorer for Pcr<S> {
-    type Then = Guided;
-
-    const PLANS_LONG: bool = true;
-
-    fn chooser(&self) -> Guided {
-        Guided::default()
-    }
-
-    fn next(&mut self, plan: &mut Plan<Guided>) -> bool {
-        plan.prefix.clear();
+    fn next(&mut self, prefix: &mut Schedule) -> bool {
+        prefix.clear();
         if self.runs > 0 {
             let Some(planned) = self.next_planned() else {
                 self.counts.is_done = true;
                 return false;
             };
-            plan.prefix.extend_from_slice(&planned.schedule);
+            prefix.extend_from_slice(&planned.schedule);
             self.current = Some(planned);
         }
         let goals = self.current.as_ref().map_or(&[][..], |planned| &planned.goals);
-        plan.then.begin(mix(self.seed, self.runs), goals);
+        self.chooser.begin(mix(self.seed, self.runs), goals);
         self.runs += 1;
         true
     }
 
-    fn learn(&mut self, _run: u64, trace: &Trace, _plan: &mut Plan<Guided>) {
+    fn choices(&mut self) -> Choices<'_> {
+        Choices::Chooser(&mut self.chooser)
+    }
+
+    fn learn(&mut self, _run: u64, trace: &Trace) {
         if let Some(planned) = self.current.take() {
             planned.outcome(trace).count(&mut self.counts);
         }
@@ -319,8 +317,12 @@ impl<S: OrderSolver> Explorer for Pcr<S> {
         Covered::Nothing
     }
 
+    fn plans_long(&self) -> bool {
+        true
+    }
+
     fn refusal(&self) -> Option<Refusal> {
-        self.refusal
+        self.refusal.clone()
     }
 
     fn patterns(&self) -> Option<PatternSearch> {

@@ -44,8 +44,6 @@ impl Guided {
 }
 
 impl Chooser for Guided {
-    const WATCHES_CHANGES: bool = false;
-
     fn choose(&mut self, at: &Point<'_>, _past: &[Event]) -> Pick {
         if let Point::Thread(threads) = at {
             if let Some(option) = self.towards_goal(threads.enabled) {
