@@ -39,6 +39,11 @@ impl Events {
         self.count
     }
 
+    /// How many events fit in before memory is asked for.
+    pub fn capacity(&self) -> usize {
+        self.slots.len()
+    }
+
     /// How many more fit in before memory is asked for.
     #[inline(always)]
     pub fn room(&self) -> usize {

@@ -169,6 +169,18 @@ pub struct Divergence {
 }
 
 impl Trace {
+    /// Forgets what happened, but not the threads, the objects and their names. Keeps its memory.
+    pub fn clear(&mut self) {
+        self.events.clear();
+        self.pending.clear();
+        self.plain.clear();
+        self.unfreed.clear();
+        self.sources.clear();
+        self.choices = 0;
+        self.fingerprint = 0;
+        self.ending = Ending::Finished;
+    }
+
     /// The most threads alive at a time, main included.
     pub fn most_alive(&self) -> u32 {
         let (mut alive, mut most) = (1u32, 1);

@@ -5,8 +5,6 @@ use core::fmt::Debug;
 
 use raddle_core::{Effect, Event, EventId, Op, ThreadId};
 
-use crate::known::Known;
-
 pub mod rc11;
 
 pub use rc11::{Mistake, Rc11};
@@ -39,19 +37,13 @@ pub trait Memory {
 
     /// Performs an access to an atomic variable that reads `source` or stands behind it; if there is
     /// none, the newest store.
-    fn access<K: Known>(
+    fn access(
         &mut self,
         location: &mut Self::Location,
         by: EventId,
         op: &Op,
         source: Option<EventId>,
     ) -> Effect;
-
-    /// The same for a model that is not [`WEAK`](Memory::WEAK), in which it is always the newest.
-    #[inline(always)]
-    fn access_newest<K: Known>(_location: &mut Self::Location, _op: &Op) -> Effect {
-        unreachable!("raddle invariant broken: a weak model was not asked which store it is")
-    }
 
     /// What the access just performed, an event with this name, adds to the fingerprint.
     fn hash(&mut self, name: u64) -> u64;
@@ -85,23 +77,13 @@ impl Memory for Sc {
     fn sources(&self, _location: &u64, _thread: ThreadId, _op: Op, _options: &mut Vec<EventId>) {}
 
     #[inline(always)]
-    fn access<K: Known>(
+    fn access(
         &mut self,
         location: &mut u64,
         _by: EventId,
         op: &Op,
         _source: Option<EventId>,
     ) -> Effect {
-        Sc::access_newest::<K>(location, op)
-    }
-
-    #[inline(always)]
-    fn access_newest<K: Known>(location: &mut u64, op: &Op) -> Effect {
-        if K::ADDS {
-            let old = *location;
-            *location = op.add_to_atomic(old);
-            return Effect::Value(old);
-        }
         let (new, effect) = op.apply_to_atomic(*location);
         if let Some(new) = new {
             *location = new;

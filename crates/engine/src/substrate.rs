@@ -1,6 +1,6 @@
 //! What drives an engine: something that can run a program's threads one at a time.
 
-use raddle_core::{Chooser, Site, ThreadId};
+use raddle_core::{Choices, Site, ThreadId};
 
 use crate::{Engine, Memory};
 
@@ -9,12 +9,14 @@ pub trait Substrate {
     /// What it can run.
     type Program: ?Sized;
 
-    /// Runs `program` once, from [`Engine::reset`] to the end, and leaves the trace in the engine.
+    /// Runs `program` once, from [`Engine::begin`] to the end, and leaves the trace in the engine. The engine's prefix is
+    /// followed first; then `choices` are asked.
     ///
     /// An error means that no further run can be trusted; this one can.
-    fn execute<M: Memory, C: Chooser>(
+    fn execute<M: Memory>(
         &mut self,
-        engine: &mut Engine<M, C>,
+        engine: &mut Engine<M>,
+        choices: Choices<'_>,
         program: &Self::Program,
     ) -> Result<(), Stuck>;
 }

@@ -1,52 +1,42 @@
-//! The threads that could go on, in an order that depends on nothing but the run, as seeds rely on.
+//! The enabled threads, in an order that depends on the run alone: seeds rely on it.
 
-use alloc::boxed::Box;
+use alloc::vec::Vec;
 
 use raddle_core::ThreadId;
 
-/// A list with room for all threads there are.
-///
-/// Not a vector, which looks whether it has to grow whenever something is added.
 #[derive(Debug, Default)]
-pub(super) struct Enabled {
-    /// Those from `count` on mean nothing.
-    pub(super) slots: Box<[ThreadId]>,
-    pub(super) count: usize,
-}
+pub(super) struct Enabled(Vec<ThreadId>);
 
 impl Enabled {
     #[inline(always)]
     pub(super) fn as_slice(&self) -> &[ThreadId] {
-        &self.slots[..self.count]
+        &self.0
     }
 
-    /// Adds a thread, and tells its place.
+    #[inline(always)]
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Adds a thread, and returns its place.
     #[inline(always)]
     pub(super) fn push(&mut self, thread: ThreadId) -> u32 {
-        let place = self.count;
-        self.slots[place] = thread;
-        self.count = place + 1;
-        place as u32
+        self.0.push(thread);
+        self.0.len() as u32 - 1
     }
 
-    /// Takes the last out and puts it at `place` instead of the one that is there.
+    /// Takes out the thread at `place`, puts the last thread there, and returns that one.
     #[inline(always)]
-    pub(super) fn fill(&mut self, place: u32) -> ThreadId {
-        self.count -= 1;
-        let last = self.slots[self.count];
-        self.slots[place as usize] = last;
+    pub(super) fn swap_remove(&mut self, place: u32) -> ThreadId {
+        let last = self.0.pop().expect("raddle invariant broken: an enabled thread is not listed");
+        if let Some(there) = self.0.get_mut(place as usize) {
+            *there = last;
+        }
         last
-    }
-
-    /// Whether `thread`, whose place this is or was or will be, is there.
-    #[inline(always)]
-    pub(super) fn holds(&self, thread: ThreadId, place: u32) -> bool {
-        let place = place as usize;
-        place < self.count && self.slots[place] == thread
     }
 
     #[inline(always)]
     pub(super) fn clear(&mut self) {
-        self.count = 0;
+        self.0.clear();
     }
 }

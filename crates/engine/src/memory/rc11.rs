@@ -18,7 +18,6 @@ use alloc::vec::Vec;
 use raddle_core::{Effect, Event, EventId, ObjectId, Op, Order, ThreadId, fingerprint};
 
 use crate::causality::{Causality, Clock};
-use crate::known::Known;
 use crate::memory::Memory;
 
 pub mod location;
@@ -298,7 +297,7 @@ impl Memory for Rc11 {
         }
     }
 
-    fn access<K: Known>(
+    fn access(
         &mut self,
         &mut variable: &mut usize,
         by: EventId,

@@ -10,14 +10,6 @@ pub struct Mutex {
     held: bool,
 }
 
-impl Mutex {
-    /// Whether nobody holds it.
-    #[inline(always)]
-    pub(crate) fn is_free(&self) -> bool {
-        !self.held
-    }
-}
-
 impl Shape for Mutex {
     type Op = MutexOp;
 

@@ -7,136 +7,135 @@ use core::fmt::Debug;
 use raddle_core::fingerprint::Name;
 use raddle_core::{ThreadId, ThreadInfo};
 
-/// Which thread is whose how-many-eth child.
+/// The ids of threads, by parent and position among the parent's children.
 ///
 /// Kept for a whole session, so that a thread has the same id in every run even where two threads
 /// spawn concurrently.
 #[derive(Clone, Debug)]
-pub struct Family {
-    main: Member,
-    /// All others, by their ids.
-    others: Vec<Member>,
-    /// Whether all are children of main, with ids in their order.
+pub struct ThreadIds {
+    main: Entry,
+    /// All other threads, by id.
+    others: Vec<Entry>,
+    /// Whether all threads are children of main, with ids in the order of their positions.
     is_flat: bool,
     register: Option<Arc<dyn Register>>,
 }
 
-/// What several families have in common, so that a thread has the same id in all of them.
+/// Ids shared by several [`ThreadIds`], so that a thread has the same id in all of them.
 pub trait Register: Debug + Send + Sync {
-    /// The child at `position` of `parent`; a new one if nobody has asked for it yet.
+    /// Returns the child at `position` of `parent`. Registers it if it is new.
     fn child(&self, parent: ThreadId, position: u32) -> ThreadId;
 
-    /// What is known of a thread that somebody has asked for.
+    /// Returns the parent and position of a registered thread.
     fn info(&self, thread: ThreadId) -> ThreadInfo;
 }
 
 #[derive(Clone, Debug)]
-struct Member {
+struct Entry {
     info: ThreadInfo,
-    /// The name of its first event.
+    /// The fingerprint's name of its first event.
     first_event: Name,
     /// Ids of the children known so far, by position.
     children: Vec<Option<ThreadId>>,
 }
 
-impl Default for Family {
-    fn default() -> Family {
+impl Default for ThreadIds {
+    fn default() -> ThreadIds {
         let info = ThreadInfo { id: ThreadId::MAIN, parent: ThreadId::MAIN, position: 0 };
-        let main = Member { info, first_event: Name::MAIN, children: Vec::new() };
-        Family { main, others: Vec::new(), is_flat: true, register: None }
+        let main = Entry { info, first_event: Name::MAIN, children: Vec::new() };
+        ThreadIds { main, others: Vec::new(), is_flat: true, register: None }
     }
 }
 
-impl Family {
-    /// A family in which the given threads, of a recorded run, have the ids they had there.
+impl ThreadIds {
+    /// Returns ids under which the given threads, of a recorded run, have the ids they had there.
     ///
-    /// `None` if the list contradicts itself, or speaks of more threads than anybody can run.
-    pub fn with(threads: &[ThreadInfo]) -> Option<Family> {
-        let mut family = Family::default();
+    /// Returns `None` if the list contradicts itself, or names more threads than can be run.
+    pub fn of_recorded(threads: &[ThreadInfo]) -> Option<ThreadIds> {
+        let mut ids = ThreadIds::default();
         if threads.iter().zip(1..).all(|(thread, id)| thread.id.0 == id && is_flat(thread)) {
-            // They get these ids anyway.
-            return Some(family);
+            // New ids are the same.
+            return Some(ids);
         }
         let mut sorted: Vec<_> = threads.to_vec();
         sorted.sort_by_key(|thread| thread.id);
         // A forged list must not exhaust memory.
-        const MOST: u32 = 1 << 22;
+        const MAX_THREADS: u32 = 1 << 22;
         let places: u64 = sorted.iter().map(|thread| u64::from(thread.position)).sum();
-        if sorted.iter().any(|thread| thread.id.0 > MOST) || places > u64::from(MOST) {
+        if sorted.iter().any(|thread| thread.id.0 > MAX_THREADS) || places > u64::from(MAX_THREADS)
+        {
             return None;
         }
         for thread in sorted {
-            // Ids a recorded run did not use still need a place.
-            while family.size() < thread.id.index() {
-                family.add(ThreadInfo {
-                    id: ThreadId(family.size() as u32),
+            // Ids that the recorded run did not use still need an entry.
+            while ids.len() < thread.id.index() {
+                ids.add(ThreadInfo {
+                    id: ThreadId(ids.len() as u32),
                     parent: ThreadId::MAIN,
                     position: u32::MAX,
                 });
             }
-            let known = family.size();
+            let known = ids.len();
             if thread.id.index() != known || thread.parent.index() >= known {
                 return None;
             }
-            family.add(thread);
+            ids.add(thread);
         }
-        Some(family)
+        Some(ids)
     }
 
-    /// A family whose threads have the ids that `register` says. Nobody adds to it by other means.
-    pub fn registered(register: Arc<dyn Register>) -> Family {
-        Family { register: Some(register), ..Family::default() }
+    /// Returns ids that are taken from `register` alone.
+    pub fn registered(register: Arc<dyn Register>) -> ThreadIds {
+        ThreadIds { register: Some(register), ..ThreadIds::default() }
     }
 
-    /// The child at `position` of `parent`, if it is known.
+    /// Returns the child at `position` of `parent`, or `None` if it is not registered.
     #[inline]
     pub fn child(&self, parent: ThreadId, position: u32) -> Option<ThreadId> {
-        // Without calls, where nothing is optimised.
-        let (children, position) = (self.member(parent).children.as_slice(), position as usize);
-        if position < children.len() { children[position] } else { None }
+        self.entry(parent).children.get(position as usize).copied().flatten()
     }
 
-    /// The child at `position` of `parent`, which is not known.
+    /// Registers the child at `position` of `parent`, which is not registered yet.
     #[cold]
-    pub fn new_child(&mut self, parent: ThreadId, position: u32) -> ThreadId {
-        let new = ThreadId(self.size() as u32);
+    pub fn register_child(&mut self, parent: ThreadId, position: u32) -> ThreadId {
+        let new = ThreadId(self.len() as u32);
         let Some(register) = self.register.clone() else {
             return self.add(ThreadInfo { id: new, parent, position });
         };
         let child = register.child(parent, position);
-        // Those that only others have met so far come first.
+        // Threads that only other holders of the register have met come first.
         for id in new.0..=child.0 {
             self.add(register.info(ThreadId(id)));
         }
         child
     }
 
-    /// What is known of `thread`.
+    /// Returns the parent and position of `thread`.
     #[inline]
     pub fn info(&self, thread: ThreadId) -> ThreadInfo {
-        self.member(thread).info
+        self.entry(thread).info
     }
 
-    /// The name of `thread`'s first event.
+    /// Returns the fingerprint's name of the first event of `thread`.
     #[inline]
     pub fn first_event(&self, thread: ThreadId) -> Name {
-        self.member(thread).first_event
+        self.entry(thread).first_event
     }
 
-    /// Whether a thread has the id here that it has in any family, whoever was met first.
+    /// Returns whether ids do not depend on the order in which threads were registered.
     #[inline(always)]
     pub(crate) fn is_flat(&self) -> bool {
         self.is_flat
     }
 
-    /// How many threads are known.
-    pub fn size(&self) -> usize {
+    /// Returns the number of registered threads; main is one.
+    pub fn len(&self) -> usize {
         1 + self.others.len()
     }
 
-    /// Becomes what `other` is, in the same memory if nothing is known there.
-    pub(crate) fn become_like(&mut self, other: Family) {
-        if other.size() > 1 || other.register.is_some() {
+    /// Becomes equal to `other`. Keeps its memory if `other` is new.
+    pub(crate) fn become_like(&mut self, other: ThreadIds) {
+        if other.len() > 1 || other.register.is_some() {
             *self = other;
         } else {
             self.others.clear();
@@ -146,7 +145,7 @@ impl Family {
     }
 
     #[inline]
-    fn member(&self, thread: ThreadId) -> &Member {
+    fn entry(&self, thread: ThreadId) -> &Entry {
         if thread.0 == ThreadId::MAIN.0 { &self.main } else { &self.others[thread.index() - 1] }
     }
 
@@ -164,12 +163,12 @@ impl Family {
             parent.children[position] = Some(info.id);
         }
         let first_event = parent.first_event.child(info.position);
-        self.others.push(Member { info, first_event, children: Vec::new() });
+        self.others.push(Entry { info, first_event, children: Vec::new() });
         info.id
     }
 }
 
-/// Whether it is a child of main, and has the id that goes with its position.
+/// Returns whether a thread is a child of main and has the id that goes with its position.
 fn is_flat(info: &ThreadInfo) -> bool {
     info.parent == ThreadId::MAIN && info.id.0 == info.position.wrapping_add(1)
 }

@@ -1,0 +1,199 @@
+//! Choosing: which thread is next, and which store or number it gets.
+//!
+//! Every point is answered by the prefix as long as it lasts, then by the run's [`Choices`].
+
+use raddle_core::{
+    Action, AtomicOp, Choice, Choices, Divergence, Effect, Ending, EventId, ObjectId, Op, Pending,
+    Pick, Point, Site, ThreadId, Threads,
+};
+
+use super::{Engine, Turn};
+use crate::Memory;
+use crate::object::Object;
+use crate::objects::Life;
+
+impl<M: Memory> Engine<M> {
+    /// Chooses the next thread.
+    #[inline(always)]
+    pub(super) fn next_turn(&mut self, choices: &mut Choices<'_>) -> Turn {
+        if let Choices::Uniform(rng) = choices {
+            let enabled = self.enabled.as_slice();
+            if self.trace.events.count() < self.uniform_below && !enabled.is_empty() {
+                return Turn::of(enabled[rng.below(enabled.len())]);
+            }
+        }
+        self.next_turn_slow(choices)
+    }
+
+    /// Chooses the next thread where a uniform draw is not all there is to it.
+    #[inline(never)]
+    fn next_turn_slow(&mut self, choices: &mut Choices<'_>) -> Turn {
+        if self.lease > 0 && self.is_enabled(self.running) {
+            self.lease -= 1;
+            return Turn::of(self.running);
+        }
+        self.lease = 0;
+        if self.enabled.is_empty() {
+            return self.end_without_enabled_thread();
+        }
+        if self.followed < self.prefix.len() {
+            return self.follow_thread();
+        }
+        let steps = self.trace.events.count();
+        if steps >= self.max_steps {
+            return self.end_with(Ending::StepLimit);
+        }
+        let enabled = self.enabled.as_slice();
+        let chooser = match choices {
+            Choices::Uniform(rng) => {
+                // The prefix has been followed; the fast path applies from now on.
+                self.uniform_below = self.max_steps;
+                return Turn::of(enabled[rng.below(enabled.len())]);
+            }
+            Choices::Chooser(chooser) => chooser,
+        };
+        if self.needs.fingerprint {
+            chooser.at_state(self.trace.fingerprint);
+        }
+        let threads = Threads { pending: &self.pending, enabled, changed: &self.changed };
+        let pick = chooser.choose(&Point::Thread(threads), &self.trace.events);
+        self.changed.clear();
+        match pick {
+            Pick::Take(option) => Turn::of(enabled[option]),
+            Pick::Run { option, steps: granted } => {
+                let left = u32::try_from(self.max_steps - steps).unwrap_or(u32::MAX);
+                self.running = enabled[option];
+                self.lease = granted.min(left) - 1;
+                Turn::of(self.running)
+            }
+            Pick::Abandon => self.end_with(Ending::Abandoned),
+        }
+    }
+
+    /// Chooses the next thread among `by` alone, unless the prefix says otherwise: a search that reverses a race with a
+    /// destructor has to get in between.
+    pub(super) fn next_turn_of_only(&mut self, by: ThreadId, choices: &mut Choices<'_>) -> Turn {
+        if self.followed < self.prefix.len() {
+            return self.follow_thread();
+        }
+        if self.trace.events.len() >= self.max_steps {
+            return self.end_with(Ending::StepLimit);
+        }
+        let only = [by];
+        let chooser = match choices {
+            Choices::Uniform(rng) => {
+                rng.below(only.len());
+                return Turn::of(by);
+            }
+            Choices::Chooser(chooser) => chooser,
+        };
+        if self.needs.fingerprint {
+            chooser.at_state(self.trace.fingerprint);
+        }
+        let threads = Threads { pending: &self.pending, enabled: &only, changed: &self.changed };
+        match chooser.choose(&Point::Thread(threads), &self.trace.events) {
+            Pick::Take(_) | Pick::Run { .. } => Turn::of(by),
+            Pick::Abandon => self.end_with(Ending::Abandoned),
+        }
+    }
+
+    /// Ends a run in which no thread is enabled.
+    fn end_without_enabled_thread(&mut self) -> Turn {
+        if self.state.is_over() {
+            return Turn::END;
+        }
+        if let Some(&expected) = self.prefix.get(self.followed) {
+            return self.diverge(expected);
+        }
+        let main_ended = matches!(self.objects[0].object, Object::Life(Life::Ended));
+        self.end_with(if main_ended { Ending::Finished } else { Ending::Deadlock })
+    }
+
+    fn follow_thread(&mut self) -> Turn {
+        let expected = self.prefix[self.followed];
+        match expected {
+            Choice::Thread(thread)
+                if thread.index() < self.pending.len() && self.is_enabled(thread) =>
+            {
+                self.followed += 1;
+                Turn::of(thread)
+            }
+            Choice::Thread(_) | Choice::Source(_) | Choice::Place(_) | Choice::Value(_) => {
+                self.diverge(expected)
+            }
+        }
+    }
+
+    /// Chooses the store that an access to an atomic variable reads or stands behind. Returns `Some(None)` if there is
+    /// no choice, and `None` if the run ended instead.
+    pub(super) fn choose_source(
+        &mut self,
+        thread: ThreadId,
+        op: Op,
+        site: Site,
+        choices: &mut Choices<'_>,
+    ) -> Option<Option<EventId>> {
+        let location = &self.objects[op.object().index()].location;
+        self.memory.sources(location, thread, op, &mut self.sources);
+        if self.sources.is_empty() {
+            return Some(None);
+        }
+        let by = Pending { thread, op, site, enabled: true };
+        let options = core::mem::take(&mut self.sources);
+        let point = match op.action() {
+            Action::Atomic(AtomicOp::Store { .. }) => Point::Place { by: &by, options: &options },
+            _ => Point::Source { by: &by, options: &options },
+        };
+        let chosen = self.answer(&point, choices).map(|option| options[option]);
+        if let Some(source) = chosen {
+            self.trace.sources.push((self.trace.events.len(), source));
+        }
+        self.sources = options;
+        self.sources.clear();
+        chosen.map(Some)
+    }
+
+    /// Chooses a number below `bound`. Returns `None` if the run ended instead.
+    pub(super) fn choose_value(
+        &mut self,
+        thread: ThreadId,
+        bound: u32,
+        site: Site,
+        choices: &mut Choices<'_>,
+    ) -> Option<Effect> {
+        let op = Op::new(ObjectId::NONE, Action::Choose { bound });
+        let by = Pending { thread, op, site, enabled: true };
+        let answer = self.answer(&Point::Value { by: &by, bound }, choices);
+        answer.map(|option| Effect::Value(option as u64))
+    }
+
+    /// Returns the answer to a point that is not about threads, or `None` if the run ended instead.
+    fn answer(&mut self, point: &Point<'_>, choices: &mut Choices<'_>) -> Option<usize> {
+        self.trace.choices += u64::from(point.options() > 1);
+        if self.followed < self.prefix.len() {
+            let expected = self.prefix[self.followed];
+            let found = (0..point.options()).find(|&option| point.choice(option) == expected);
+            if found.is_none() {
+                self.diverge(expected);
+            } else {
+                self.followed += 1;
+            }
+            return found;
+        }
+        let pick = match choices {
+            Choices::Uniform(rng) => Pick::Take(rng.below(point.options())),
+            Choices::Chooser(chooser) => chooser.choose(point, &self.trace.events),
+        };
+        match pick {
+            Pick::Take(option) | Pick::Run { option, .. } => Some(option),
+            Pick::Abandon => {
+                self.end_with(Ending::Abandoned);
+                None
+            }
+        }
+    }
+
+    fn diverge(&mut self, expected: Choice) -> Turn {
+        self.end_with(Ending::Diverged(Divergence { at: self.followed, expected }))
+    }
+}

@@ -1,0 +1,55 @@
+//! Engines between runs and between checks: what is kept is their memory.
+
+use raddle_core::Trace;
+
+use super::Engine;
+use crate::{Memory, ThreadIds};
+
+/// An engine with more than this keeps more memory than it is worth.
+const MAX_KEPT_EVENTS: usize = 4096;
+const MAX_KEPT_THREADS: usize = 64;
+const MAX_KEPT_OBJECTS: usize = 1024;
+
+impl<M: Memory> Engine<M> {
+    /// Returns whether the engine is small enough to be kept for another check.
+    pub fn is_small(&self) -> bool {
+        self.trace.events.capacity() <= MAX_KEPT_EVENTS
+            && self.trace.plain.capacity() <= MAX_KEPT_EVENTS
+            && self.prefix.capacity() <= MAX_KEPT_EVENTS
+            && self.threads.len() <= MAX_KEPT_THREADS
+            && self.objects.len() <= MAX_KEPT_OBJECTS
+    }
+
+    /// Makes the engine as new, but for the memory model and the memory it has. No run is under way.
+    pub fn renew(&mut self, thread_ids: ThreadIds, max_steps: usize) {
+        self.prefix.clear();
+        self.set_thread_ids(thread_ids);
+        self.max_steps = max_steps;
+    }
+
+    /// Exchanges the trace of the last run for another one, of which only the memory is of use.
+    pub fn swap_trace(&mut self, other: &mut Trace) {
+        core::mem::swap(&mut self.trace, other);
+        // Main and its life are those of every run.
+        self.trace.threads.clone_from(&other.threads);
+        self.trace.objects.clone_from(&other.objects);
+    }
+
+    /// Gives threads new ids, so that those of the next run do not depend on earlier ones.
+    #[inline(always)]
+    pub fn forget_threads(&mut self) {
+        if !self.thread_ids.is_flat() {
+            self.set_thread_ids(ThreadIds::default());
+        }
+    }
+
+    /// Gives threads these ids from the next run on.
+    fn set_thread_ids(&mut self, thread_ids: ThreadIds) {
+        if thread_ids.len() > 1 {
+            // The tables by thread are built anew for threads that the ids know already.
+            self.threads.truncate(1);
+            self.pending.truncate(1);
+        }
+        self.thread_ids.become_like(thread_ids);
+    }
+}
