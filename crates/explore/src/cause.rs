@@ -4,7 +4,7 @@
 //! Threads and values are left out: which of several alike threads fails, and what a counter had come
 //! to, differs from run to run.
 
-use raddle_core::{Finding, Leak};
+use raddle_results::{Finding, Leak};
 
 /// A word for the cause of a failure; failures with the same one are counted together.
 pub fn cause(finding: &Finding) -> String {
@@ -73,7 +73,8 @@ fn without_numbers(message: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use raddle_core::{ObjectId, Panic, Site, ThreadId, Wait};
+    use raddle_core::{ObjectId, Panic, Site, ThreadId};
+    use raddle_results::Wait;
 
     #[test]
     fn numbers_are_left_out() {

@@ -1,6 +1,7 @@
 //! Who waits for whom, read off the trace of a run in which nobody can go on.
 
-use raddle_core::{ObjectId, ObjectKind, Pending, Site, ThreadId, Trace, Wait};
+use raddle_core::{ObjectId, ObjectKind, Pending, Site, ThreadId, Trace};
+use raddle_results::Wait;
 
 use crate::locks::Holdings;
 

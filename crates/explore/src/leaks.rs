@@ -1,7 +1,8 @@
 //! What a run that ended well leaves behind: threads that wait for ever, locks that nobody will give back,
 //! and memory that nobody will free.
 
-use raddle_core::{Action, Ending, Leak, ObjectKind, ThreadOp, Trace};
+use raddle_core::{Action, Ending, ObjectKind, ThreadOp, Trace};
+use raddle_results::Leak;
 
 use crate::locks::Holdings;
 

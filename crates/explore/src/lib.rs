@@ -2,7 +2,7 @@
 //!
 //! An [`Explorer`] writes the plan of the next run and learns from its trace. [`Session`] runs plans
 //! until something fails, the explorer has nothing left, or the budget is used up, and says in a
-//! [`Report`](raddle_core::Report) what that means.
+//! [`Report`](raddle_results::Report) what that means.
 #![forbid(unsafe_code)]
 
 mod bounded;

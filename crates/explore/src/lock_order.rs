@@ -7,9 +7,9 @@
 //! then happens is an execution like any other.
 
 use raddle_core::{
-    Action, Chooser, Effect, Event, EventId, LockOrder, ObjectId, Pick, Point, Site, ThreadId,
-    ThreadOp, Trace,
+    Action, Chooser, Effect, Event, EventId, ObjectId, Pick, Point, Site, ThreadId, ThreadOp, Trace,
 };
+use raddle_results::LockOrder;
 
 use crate::locks::{Change, Holdings, Mode, change, has_locks};
 use raddle_engine::causality::Clock;

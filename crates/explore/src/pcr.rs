@@ -20,7 +20,8 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashSet};
 use std::marker::PhantomData;
 
-use raddle_core::{Accesses, PatternSearch, Plan, Trace};
+use raddle_core::{Plan, Trace};
+use raddle_results::{Accesses, PatternSearch};
 use raddle_solve::{Cdcl, Literal, OrderSolver};
 use raddle_strategy::{Rng, mix};
 

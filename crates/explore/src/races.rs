@@ -11,11 +11,12 @@
 use std::collections::HashMap;
 
 use raddle_core::{
-    Action, AtomicOp, CellOp, Effect, Event, EventId, Finding, ObjectId, PlainAccess, Reads, Site,
-    ThreadId, Trace,
+    Action, AtomicOp, CellOp, Effect, Event, EventId, ObjectId, PlainAccess, Reads, Site, ThreadId,
+    Trace,
 };
 use raddle_engine::causality::{Causality, Clock};
 use raddle_engine::{Engine, Sc, Substrate};
+use raddle_results::Finding;
 use raddle_strategy::Random;
 
 use crate::{Explorer, Repeat};

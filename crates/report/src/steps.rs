@@ -1,8 +1,7 @@
 //! The picture of a run: its steps, and what stopped it.
 
-use raddle_core::{
-    Action, Finding, Leak, ObjectId, ObjectKind, PlainAccess, Site, ThreadId, ThreadOp, Trace,
-};
+use raddle_core::{Action, ObjectId, ObjectKind, PlainAccess, Site, ThreadId, ThreadOp, Trace};
+use raddle_results::{Finding, Leak};
 
 use crate::excerpt::{Source, excerpt};
 use crate::fold::{Fold, PICTURE, Part, fold};

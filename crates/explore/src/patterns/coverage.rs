@@ -10,10 +10,8 @@
 
 use std::collections::HashSet;
 
-use raddle_core::{
-    Access, Accesses, Coverage, Event, ObjectId, ObjectInfo, ObjectKind, Site, Trace,
-    VariableCoverage,
-};
+use raddle_core::{Access, Event, ObjectId, ObjectInfo, ObjectKind, Site, Trace};
+use raddle_results::{Accesses, Coverage, VariableCoverage};
 
 use super::data_access;
 use super::keys::{Keying, address, pattern_key};

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use raddle_core::{Access, Accesses, Event, Site};
+use raddle_core::{Access, Event, Site};
+use raddle_results::Accesses;
 use raddle_strategy::mix;
 
 /// What tells two accesses apart: [`Accesses`], with the numbers they have been given.

@@ -130,8 +130,9 @@ fn changes(first: &SharedAccess, second: &SharedAccess, layout: &Layout) -> bool
 
 #[cfg(test)]
 mod tests {
-    use raddle_core::{Accesses, Action, AtomicOp, Choice, Order, Scalar, ThreadId, Trace};
+    use raddle_core::{Action, AtomicOp, Choice, Order, Scalar, ThreadId, Trace};
     use raddle_engine::Initial;
+    use raddle_results::Accesses;
     use raddle_testkit::{Interpreter, Program, Step, run_once};
 
     use super::*;

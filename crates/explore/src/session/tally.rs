@@ -1,6 +1,7 @@
 //! What a session has seen so far.
 
-use raddle_core::{Accesses, Ending, Trace};
+use raddle_core::{Ending, Trace};
+use raddle_results::Accesses;
 
 use super::Settings;
 use super::census::Census;

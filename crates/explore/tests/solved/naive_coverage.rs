@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use raddle_core::{Access, Accesses, EventId, ObjectId, Trace};
+use raddle_core::{Access, EventId, ObjectId, Trace};
 use raddle_explore::{MapCoverage, Repeat, data_access, number};
+use raddle_results::Accesses;
 use raddle_strategy::Random;
 use raddle_testkit::{IdentifyingInterpreter, Kind, Shape, explore, for_all, scaled};
 
