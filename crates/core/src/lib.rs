@@ -21,7 +21,6 @@ mod id;
 mod memory_model;
 mod op;
 mod point;
-mod reads;
 mod schedule;
 mod trace;
 
@@ -37,7 +36,6 @@ pub use id::{EventId, ObjectId, Site, ThreadId};
 pub use memory_model::MemoryModel;
 pub use op::Op;
 pub use point::{Chooser, Pick, Plan, Point, Threads};
-pub use reads::{Read, Reads};
 pub use schedule::{Choice, Schedule};
 pub use trace::{
     Creation, Divergence, Ending, ObjectInfo, ObjectKind, Panic, PlainAccess, ThreadInfo, Trace,

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use raddle_analysis::{cause, leak, race, waits};
 use raddle_core::{Choice, Ending, MemoryModel, Schedule, ThreadInfo, Trace};
 use raddle_engine::{Engine, Family, Memory, Rc11, Sc, Stuck, Substrate};
 use raddle_results::{
@@ -14,7 +15,7 @@ use crate::replay::follow;
 use crate::shelf;
 use crate::{
     Bound, BoundedDfs, Bpor, Covered, Dfs, Dpor, Explorer, Limit, Mcr, Pcr, Reduction, Refusal,
-    Repeat, Strategy, cause, leak, race, waits,
+    Repeat, Strategy,
 };
 
 mod auto;

@@ -18,7 +18,6 @@ mod fold;
 mod html;
 mod json;
 mod lanes;
-mod links;
 mod names;
 mod number;
 mod oddity;

@@ -43,6 +43,12 @@ const TABLE: &[Layer] = &[
         promises: &[Promise::NoUnsafe],
     },
     Layer {
+        name: "raddle-analysis",
+        may_use: &["raddle-core", "raddle-engine", "raddle-results"],
+        external: External::Any,
+        promises: &[Promise::NoUnsafe],
+    },
+    Layer {
         name: "raddle-explore",
         may_use: &[
             "raddle-core",
@@ -50,6 +56,7 @@ const TABLE: &[Layer] = &[
             "raddle-strategy",
             "raddle-solve",
             "raddle-results",
+            "raddle-analysis",
         ],
         external: External::Any,
         promises: &[Promise::NoUnsafe],
@@ -62,7 +69,7 @@ const TABLE: &[Layer] = &[
     },
     Layer {
         name: "raddle-report",
-        may_use: &["raddle-core", "raddle-results"],
+        may_use: &["raddle-core", "raddle-results", "raddle-analysis"],
         external: External::Any,
         promises: &[Promise::NoUnsafe],
     },
@@ -84,7 +91,7 @@ const TABLE: &[Layer] = &[
     },
     Layer {
         name: "cargo-raddle",
-        may_use: &["raddle", "raddle-results", "raddle-report"],
+        may_use: &["raddle", "raddle-results", "raddle-analysis", "raddle-report"],
         external: External::Any,
         promises: &[],
     },
@@ -94,6 +101,7 @@ const TABLE: &[Layer] = &[
             "raddle-core",
             "raddle-engine",
             "raddle-strategy",
+            "raddle-analysis",
             "raddle-explore",
             "raddle-solve",
             "raddle-runtime",
@@ -326,6 +334,8 @@ mod tests {
         assert!(!allowed("raddle-runtime", "raddle-explore"));
         assert!(!allowed("raddle-report", "raddle-engine"));
         assert!(!allowed("raddle-results", "raddle-engine"));
+        assert!(!allowed("raddle-analysis", "raddle-strategy"));
+        assert!(!allowed("raddle-analysis", "raddle-explore"));
         assert!(!allowed("raddle-macros", "raddle-core"));
         assert!(!allowed("raddle-explore", "raddle"));
         assert!(!allowed("cargo-raddle", "raddle-explore"));

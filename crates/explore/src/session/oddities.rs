@@ -3,13 +3,13 @@
 //! To look at a run takes longer than to make it, so that only some are looked at: the first ones, then ever
 //! fewer.
 
+use raddle_analysis::{Suspicion, leak, suspicions};
 use raddle_core::{Ending, MemoryModel, Site, Trace};
 use raddle_engine::{Engine, Sc, Substrate};
 use raddle_results::{Leak, LockOrder, Warning, WarningKind};
 
 use super::{Session, Stop, family_of};
-use crate::leaks::leak;
-use crate::lock_order::{Directed, Suspicion, suspicions};
+use crate::directed::Directed;
 
 /// Which oddities a check looks for.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]

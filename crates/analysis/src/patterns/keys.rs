@@ -1,12 +1,11 @@
-//! What tells accesses apart, from run to run.
+//! The identity of accesses across runs.
 
 use std::collections::HashMap;
 
 use raddle_core::{Access, Event, Site};
 use raddle_results::Accesses;
-use raddle_strategy::mix;
 
-/// What tells two accesses apart: [`Accesses`], with the numbers they have been given.
+/// Numbers for accesses, equal for those that [`Accesses`] does not distinguish.
 #[derive(Clone, Debug, Default)]
 pub struct Keying {
     by: Accesses,
@@ -20,17 +19,17 @@ enum Key {
 }
 
 impl Keying {
-    /// Nothing seen yet.
+    /// Creates an empty numbering.
     pub fn new(by: Accesses) -> Keying {
         Keying { by, numbers: HashMap::new() }
     }
 
-    /// What tells them apart.
+    /// What distinguishes two accesses.
     pub fn by(&self) -> Accesses {
         self.by
     }
 
-    /// The number of an access; the same for all that are not told apart.
+    /// Returns the number of an access.
     pub fn number(&mut self, event: &Event, access: Access) -> u32 {
         let next = self.numbers.len() as u32;
         *self.numbers.entry(self.key(event, access)).or_insert(next)
@@ -45,7 +44,7 @@ impl Keying {
                 column: location.column(),
                 writes,
             },
-            // Where no line is known each access is one of its own.
+            // Without a known line, each access is one of its own.
             (Accesses::BySite | Accesses::ByEvent, _) => {
                 Key::Event { thread: event.id.thread.0, index: event.id.index, writes }
             }
@@ -53,12 +52,22 @@ impl Keying {
     }
 }
 
-/// What identifies a pattern of accesses with these numbers.
-pub(crate) fn pattern_key(pattern: u8, accesses: &[u32]) -> u64 {
-    accesses.iter().fold(u64::from(pattern), |key, &access| mix(key, u64::from(access) + 1))
+/// A pattern and the numbers of its accesses, unused ones zero.
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct PatternKey {
+    pattern: u8,
+    accesses: [u32; 4],
 }
 
-/// Something that is quickly compared and the same for one line most of the time.
+impl PatternKey {
+    pub(crate) fn new(pattern: u8, accesses: &[u32]) -> PatternKey {
+        let mut all = [0; 4];
+        all[..accesses.len()].copy_from_slice(accesses);
+        PatternKey { pattern, accesses: all }
+    }
+}
+
+/// Returns a number that is cheap to compare and mostly the same for one line.
 #[inline]
 pub(crate) fn address(site: Site) -> usize {
     site.location().map_or(0, |location| std::ptr::from_ref(location) as usize)
