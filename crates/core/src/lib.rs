@@ -22,6 +22,7 @@ mod memory_model;
 mod op;
 mod point;
 mod schedule;
+mod site;
 mod trace;
 
 pub use action::{
@@ -32,11 +33,12 @@ pub use dependence::{Access, Footprint};
 pub use event::{Effect, Event, Pending};
 pub use events::Events;
 pub use guarantee::Guarantee;
-pub use id::{EventId, ObjectId, Site, ThreadId};
+pub use id::{EventId, ObjectId, ThreadId};
 pub use memory_model::MemoryModel;
 pub use op::Op;
 pub use point::{Chooser, Pick, Plan, Point, Threads};
 pub use schedule::{Choice, Schedule};
+pub use site::Site;
 pub use trace::{
     Creation, Divergence, Ending, ObjectInfo, ObjectKind, Panic, PlainAccess, ThreadInfo, Trace,
 };

@@ -14,7 +14,7 @@ use raddle_core::{Access, Event, ObjectId, ObjectInfo, ObjectKind, Site, Trace};
 use raddle_results::{Accesses, Coverage, VariableCoverage};
 
 use super::data_access;
-use super::keys::{Keying, PatternKey, address};
+use super::keys::{Keying, PatternKey};
 use super::table::{bits, number_of_shape};
 
 /// How many different accesses to a variable are looked back upon.
@@ -252,7 +252,7 @@ impl MapCoverage {
             state.last.resize(thread as usize + 1, (0, 0));
         }
         let by_event = self.keying.by() == Accesses::ByEvent;
-        let line = (address(event.site), access == Access::Update);
+        let line = (event.site.key(), access == Access::Update);
         let slot = if state.is_settled && state.slots[0].line == line {
             // Only when it was made counts, should another access come.
             let slot = &mut state.slots[0];

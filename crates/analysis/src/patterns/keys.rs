@@ -14,7 +14,8 @@ pub struct Keying {
 
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
 enum Key {
-    Site { file: &'static str, line: u32, column: u32, writes: bool },
+    Line { file: &'static str, line: u32, column: u32, writes: bool },
+    Address { address: usize, writes: bool },
     Event { thread: u32, index: u32, writes: bool },
 }
 
@@ -37,17 +38,15 @@ impl Keying {
 
     fn key(&self, event: &Event, access: Access) -> Key {
         let writes = access == Access::Update;
-        match (self.by, event.site.location()) {
-            (Accesses::BySite, Some(location)) => Key::Site {
-                file: location.file(),
-                line: location.line(),
-                column: location.column(),
-                writes,
-            },
-            // Without a known line, each access is one of its own.
-            (Accesses::BySite | Accesses::ByEvent, _) => {
-                Key::Event { thread: event.id.thread.0, index: event.id.index, writes }
-            }
+        let site = (self.by == Accesses::BySite).then_some(event.site);
+        if let Some(location) = site.and_then(Site::location) {
+            let (file, line, column) = (location.file(), location.line(), location.column());
+            Key::Line { file, line, column, writes }
+        } else if let Some(address) = site.and_then(Site::address) {
+            Key::Address { address, writes }
+        } else {
+            // Without a known place, each access is one of its own.
+            Key::Event { thread: event.id.thread.0, index: event.id.index, writes }
         }
     }
 }
@@ -65,10 +64,4 @@ impl PatternKey {
         all[..accesses.len()].copy_from_slice(accesses);
         PatternKey { pattern, accesses: all }
     }
-}
-
-/// Returns a number that is cheap to compare and mostly the same for one line.
-#[inline]
-pub(crate) fn address(site: Site) -> usize {
-    site.location().map_or(0, |location| std::ptr::from_ref(location) as usize)
 }
