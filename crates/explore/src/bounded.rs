@@ -12,8 +12,9 @@
 //! from it is no preemption, and the round-robin scheduler takes the next thread.
 
 use raddle_core::{
-    Bounds, Choice, Choices, Chooser, Event, Pick, Point, Schedule, ThreadId, Threads, Trace,
+    Choice, Choices, Chooser, Event, Pick, Point, Schedule, ThreadId, Threads, Trace,
 };
+use raddle_results::Bounds;
 
 use crate::branches::{Branch, Branches};
 use crate::{Covered, Explorer, Refusal};

@@ -42,7 +42,8 @@ mod races;
 mod sleep;
 mod tree;
 
-use raddle_core::{Choices, Schedule, Search, Trace};
+use raddle_core::{Choices, Schedule, Trace};
+use raddle_results::Search;
 
 use crate::{Covered, Explorer, Refusal};
 

@@ -12,8 +12,9 @@
 
 use raddle_core::{
     Action, Choice, Choices, Chooser, Ending, Event, Footprint, ObjectId, Op, Pick, Point, Rng,
-    Schedule, Search, ThreadId, Threads, Trace,
+    Schedule, ThreadId, Threads, Trace,
 };
+use raddle_results::Search;
 
 use crate::past::{Past, Planned, chosen};
 use crate::refusal::circles;

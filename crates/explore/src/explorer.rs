@@ -1,7 +1,8 @@
 //! What decides between runs.
 
-use raddle_core::{Bounds, Choices, Guarantee, PatternSearch, Schedule, Search, Trace};
+use raddle_core::{Choices, Guarantee, Schedule, Trace};
 use raddle_engine::ThreadIds;
+use raddle_results::{Bounds, PatternSearch, Search};
 
 use crate::Refusal;
 

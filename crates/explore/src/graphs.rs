@@ -22,8 +22,9 @@ use std::hash::BuildHasherDefault;
 
 use raddle_core::{
     Action, AtomicOp, Choice, Choices, Chooser, Event, Needs, Op, Pending, Pick, Point, Schedule,
-    Search, ThreadId, ThreadOp, Threads, Trace,
+    ThreadId, ThreadOp, Threads, Trace,
 };
+use raddle_results::Search;
 
 use crate::branches::{Branch, Branches};
 use crate::classes::AsItIs;

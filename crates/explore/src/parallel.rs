@@ -16,8 +16,9 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use raddle_core::{Choices, Ending, Schedule, Search, ThreadId, ThreadInfo, Trace};
+use raddle_core::{Choices, Ending, Schedule, ThreadId, ThreadInfo, Trace};
 use raddle_engine::{Register, ThreadIds};
+use raddle_results::Search;
 
 use crate::{Covered, Dpor, Explorer, Refusal};
 

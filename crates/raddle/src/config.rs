@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use raddle_core::{Accesses, MemoryModel};
+use raddle_core::MemoryModel;
 use raddle_explore::{Leaks, OnStepLimit, Strategy};
+use raddle_results::Accesses;
 
 use crate::environment::SettingError;
 use crate::settings::{Granularity, Panics};

@@ -49,12 +49,13 @@ pub use alloc::Alloc;
 pub use config::Config;
 pub use environment::SettingError;
 pub use naming::{Named, name};
-pub use raddle_core::{
-    Accesses, Chooser, Coverage, Failure, Finding, Leak, LockOrder, MemoryModel as Memory, Oddity,
-    PatternSearch, Report, Verdict, Warning,
-};
+pub use raddle_core::{Chooser, MemoryModel as Memory};
 pub use raddle_explore::{Explorer, Leaks, OnStepLimit, ReplayError, Strategy, StrategyError};
 pub use raddle_report::{json, text};
+pub use raddle_results::{
+    Accesses, Coverage, Failure, Finding, Leak, LockOrder, PatternSearch, Report, Verdict, Warning,
+    WarningKind,
+};
 pub use settings::{Granularity, Panics};
 
 /// Makes a function a test that raddle checks: as `#[test]`, but the body runs under many

@@ -1,7 +1,8 @@
 //! Settings that are one word of a few.
 
-use raddle_core::{Accesses, MemoryModel};
+use raddle_core::MemoryModel;
 use raddle_explore::Leaks;
+use raddle_results::Accesses;
 
 /// Which operations are scheduling points.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]

@@ -3,12 +3,13 @@
 use std::any::Any;
 use std::rc::Rc;
 
-use raddle_core::{Chooser, ObjectId, Site, ThreadId, Token};
+use raddle_core::{Chooser, ObjectId, Site, ThreadId};
 use raddle_engine::known::{
     AddOp, AnyOp, AtomicOp, ChannelOp, ConsumeOp, EnqueueOp, LockOp, NotifyOp, PostOp, ReceiveOp,
     SendOp, UnlockOp,
 };
 use raddle_engine::{Engine, Initial, Memory};
+use raddle_results::Token;
 
 use super::{Phase, Run};
 use crate::port::{Caught, Entries, Joined, Kind, Parting, Pulse, Unwinding};
