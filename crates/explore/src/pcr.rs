@@ -36,7 +36,7 @@ mod plan;
 mod rules;
 
 use candidates::{Candidate, Shared};
-pub use guided::Guided;
+pub(crate) use guided::Guided;
 pub(crate) use layout::{Layout, name, operation, reads_variable};
 pub(crate) use model::{Done, Found, Model, Question};
 pub(crate) use plan::Planned;

@@ -37,7 +37,7 @@ impl Replay {
         substrate: &mut S,
         program: &S::Program,
     ) -> Result<Trace, Stuck> {
-        self.look(&mut OnSubstrate { substrate, program }, Trace::clone)
+        self.look(&mut OnSubstrate::<&mut S, S> { substrate, program }, Trace::clone)
     }
 
     /// Makes the run, and returns what `look` returns for its trace.

@@ -7,8 +7,9 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use raddle_core::{Accesses, MemoryModel, Progress, Report};
+use raddle_core::MemoryModel;
 use raddle_engine::Substrate;
+use raddle_results::{Accesses, Progress, Report};
 use raddle_strategy::Sampler;
 
 use crate::executor::{Executor, OnSubstrate};
@@ -31,6 +32,9 @@ mod words;
 pub use parallel::Workers;
 pub use warnings::{Leaks, Warnings};
 pub use words::ReplayError;
+
+/// The word of the search that several OS threads can share.
+const DPOR: &str = "dpor";
 
 /// What a check is to do.
 #[derive(Clone, Debug)]

@@ -90,9 +90,7 @@ impl Strategy {
     pub(crate) fn explorer(&self, memory: MemoryModel, seed: u64) -> Option<Box<dyn Explorer>> {
         match self.row.make {
             Make::Search(make) => Some(make(&self.arguments(memory, seed))),
-            Make::Sampler(_) | Make::Plan(_) => {
-                Some(Box::new(Repeat::new(self.sampler()?, seed)))
-            }
+            Make::Sampler(_) | Make::Plan(_) => Some(Box::new(Repeat::new(self.sampler()?, seed))),
         }
     }
 
@@ -323,7 +321,8 @@ mod tests {
                 };
                 assert_eq!(strategy.check_memory(memory).is_ok(), models.contains(&row.memory));
             }
-            let made = (strategy.sampler().is_some(), strategy.explorer(MemoryModel::Sc, 1).is_some());
+            let made =
+                (strategy.sampler().is_some(), strategy.explorer(MemoryModel::Sc, 1).is_some());
             let expected = match row.kind() {
                 Kind::Sampler => (true, true),
                 Kind::Search => (false, true),

@@ -29,6 +29,7 @@ pub use round_robin::RoundRobin;
 pub use surw::Surw;
 pub use urw::Urw;
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use raddle_core::{Choices, Guarantee, Trace};
@@ -54,5 +55,27 @@ pub trait Sampler {
     /// Returns whether runs are drawn independently from one distribution: nothing is learnt between them.
     fn independent_runs(&self) -> bool {
         false
+    }
+}
+
+impl<S: Sampler + ?Sized> Sampler for Box<S> {
+    fn begin(&mut self, seed: u64) {
+        (**self).begin(seed);
+    }
+
+    fn choices(&mut self) -> Choices<'_> {
+        (**self).choices()
+    }
+
+    fn learn(&mut self, trace: &Trace) {
+        (**self).learn(trace);
+    }
+
+    fn guarantees(&self) -> Vec<Guarantee> {
+        (**self).guarantees()
+    }
+
+    fn independent_runs(&self) -> bool {
+        (**self).independent_runs()
     }
 }

@@ -72,7 +72,11 @@ impl Sampler for NaiveRapos {
     }
 }
 
-fn sample(program: &Bare, sampler: &mut (impl Sampler + Chooser), runs: u64) -> BTreeMap<Steps, u64> {
+fn sample(
+    program: &Bare,
+    sampler: &mut (impl Sampler + Chooser),
+    runs: u64,
+) -> BTreeMap<Steps, u64> {
     let mut seen = BTreeMap::new();
     let mut past = Vec::new();
     for number in 0..runs {

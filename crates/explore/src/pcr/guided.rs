@@ -5,7 +5,7 @@ use raddle_strategy::Rng;
 
 /// Random, once its goals are reached.
 #[derive(Clone, Debug)]
-pub struct Guided {
+pub(crate) struct Guided {
     rng: Rng,
     /// Steps that are announced and may have to wait. Their threads are held until they can go on.
     goals: Vec<EventId>,

@@ -1,6 +1,6 @@
 //! Plans: how a strategy becomes explorers, and a check its phases.
 
-use raddle_core::{Phase, PhaseEnd, Report};
+use raddle_results::{Phase, PhaseEnd, Report};
 use raddle_strategy::{Portfolio, Sampler};
 
 use super::Check;
@@ -43,7 +43,7 @@ impl Check<'_> {
     }
 
     /// Samples with each of `members` in turn, one execution each.
-    pub(super) fn take_turns(&mut self, members: &[Strategy]) -> Result<Report, Refusal> {
+    fn take_turns(&mut self, members: &[Strategy]) -> Result<Report, Refusal> {
         let mut tally = Tally::new(self.settings.coverage);
         let mut explorer = Repeat::new(portfolio(members), self.settings.seed);
         let stop = self.run_explorer(&mut explorer, &mut tally, &Limits::of(self.settings));
@@ -66,8 +66,13 @@ impl Check<'_> {
     }
 }
 
+/// Returns the sampler of a strategy that samples, or the portfolio of its members.
+pub(super) fn sampler_of(strategy: Strategy) -> Box<dyn Sampler> {
+    strategy.sampler().unwrap_or_else(|| Box::new(portfolio(strategy.members())))
+}
+
 /// Returns a portfolio of strategies that sample.
-pub(super) fn portfolio(members: &[Strategy]) -> Portfolio {
+fn portfolio(members: &[Strategy]) -> Portfolio {
     let samplers: Option<Vec<Box<dyn Sampler>>> = members.iter().map(Strategy::sampler).collect();
     Portfolio::new(samplers.expect("raddle invariant broken: a member that does not sample"))
 }
@@ -75,7 +80,7 @@ pub(super) fn portfolio(members: &[Strategy]) -> Portfolio {
 /// Returns what each bound came to.
 fn phases_of(explorer: &Deepening, stop: &Stop) -> Vec<Phase> {
     let phase = |bound: Bound, executions, end| Phase {
-        strategy: bpor(bound).to_string(),
+        strategy: format!("bpor:{bound}"),
         executions,
         failing: 0,
         end,

@@ -1,8 +1,8 @@
 //! Replaying the execution of a token.
 
-use raddle_core::{Choice, Ending, Failure, Token, TokenError, Trace, Verdict, token};
-use raddle_core::Report;
+use raddle_core::{Choice, Ending, Trace};
 use raddle_engine::ThreadIds;
+use raddle_results::{Failure, Report, Token, TokenError, Verdict, token};
 
 use super::report::Details;
 use super::tally::Tally;

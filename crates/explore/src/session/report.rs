@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use raddle_core::{Guarantee, PatternSearch, Phase, Report, Search, Verdict};
+use raddle_core::Guarantee;
+use raddle_results::{PatternSearch, Phase, Report, Search, Verdict};
 
 use super::Check;
 use super::tally::Tally;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use raddle_core::{Failure, Progress};
+use raddle_results::{Failure, Progress};
 
 use super::tally::Tally;
 use super::{Check, OnStepLimit, Settings};

@@ -2,8 +2,10 @@
 //!
 //! Most runs end well and are not inspected; see [`Check::next_inspection`].
 
-use raddle_core::{Choices, Ending, Failure, Finding, Token, Trace, Verdict};
+use raddle_analysis::{cause, leak, race, waits};
+use raddle_core::{Choices, Ending, Trace};
 use raddle_engine::Stuck;
+use raddle_results::{Failure, Finding, Token, Verdict};
 
 use super::run_loop::{Limits, Stop};
 use super::tally::Tally;
@@ -11,7 +13,7 @@ use super::warnings::next_look;
 use super::words::{choice, describe, possible, refused};
 use super::{Check, Leaks, OnStepLimit};
 use crate::executor::AnyEngine;
-use crate::{Covered, Explorer, Refusal, Replay, cause, leak, race, replay, waits};
+use crate::{Covered, Explorer, Refusal, Replay, replay};
 
 impl Stop {
     /// Returns the verdict of a check with one phase.

@@ -103,8 +103,7 @@ impl Check<'_> {
         run: u64,
         trace: &Trace,
     ) -> Option<Stop> {
-        let is_looked_at =
-            run < FIRST_RUNS || run.is_power_of_two() || !trace.pending.is_empty();
+        let is_looked_at = run < FIRST_RUNS || run.is_power_of_two() || !trace.pending.is_empty();
         if !is_looked_at || !matches!(trace.ending, Ending::Finished) {
             return None;
         }
