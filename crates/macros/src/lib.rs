@@ -7,25 +7,47 @@
 mod arguments;
 mod function;
 mod problem;
+mod table;
 
 use proc_macro::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenStream, TokenTree};
 
 use arguments::Setting;
 use function::Function;
 use problem::Problem;
+use table::Row;
 
 /// Makes a function a test that raddle checks; see `raddle::test`.
 #[proc_macro_attribute]
 pub fn test(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    match expand(arguments, item.clone()) {
+    let mut call = quoted("::raddle::__settings!", Span::call_site());
+    let input = [group(Delimiter::Bracket, arguments), group(Delimiter::Brace, item)];
+    call.push(group(Delimiter::Brace, input));
+    call.into_iter().collect()
+}
+
+/// Expands `#[raddle::test]`. The input is `[settings that are accepted] [arguments] { item }`.
+#[doc(hidden)]
+#[proc_macro]
+pub fn expand(input: TokenStream) -> TokenStream {
+    let mut groups = input.into_iter().map(|token| match token {
+        TokenTree::Group(group) => group.stream(),
+        other => other.into(),
+    });
+    let mut next = || groups.next().unwrap_or_default();
+    let (table, arguments, item) = (next(), next(), next());
+    match test_function(&table::parse(table), arguments, item.clone()) {
         Ok(test) => test,
         // With the function as it was, so that nothing else is reported.
         Err(problem) => [problem.into_error(), item].into_iter().collect(),
     }
 }
 
-fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenStream, Problem> {
-    let settings = arguments::parse(arguments)?;
+fn test_function(
+    table: &[Row],
+    arguments: TokenStream,
+    item: TokenStream,
+) -> Result<TokenStream, Problem> {
+    let settings = arguments::parse(arguments, table)?;
     let function = function::parse(item)?;
     let mut test: Vec<TokenTree> = Vec::new();
     test.extend(quoted("#[::core::prelude::v1::test]", Span::call_site()));

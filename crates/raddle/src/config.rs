@@ -1,13 +1,13 @@
 //! The settings of a check.
 
 use std::borrow::Cow;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use raddle_core::{Accesses, MemoryModel};
 use raddle_explore::{Leaks, OnStepLimit, Strategy};
 
-use crate::environment::SettingError;
-use crate::settings::{Granularity, Panics};
+use crate::settings::{Granularity, Panics, SettingError, Show, settings_markdown};
 
 mod run;
 
@@ -30,33 +30,13 @@ enum Watchdog {
 
 /// The settings of a check, and what runs it.
 ///
-/// | setting | default | environment |
-/// | --- | --- | --- |
-/// | [`strategy`](Config::strategy) | `auto` | `RADDLE_STRATEGY` |
-/// | [`memory`](Config::memory) | SC | `RADDLE_MEMORY` (`sc` or `rc11`) |
-/// | [`runs`](Config::runs) | 10,000 | `RADDLE_RUNS` |
-/// | [`time`](Config::time) | 10 s | `RADDLE_TIME` (such as `500ms`, `10s`, `2m`, `1h`) |
-/// | [`seed`](Config::seed) | 0 | `RADDLE_SEED` |
-/// | [`threads`](Config::threads) | 1 | `RADDLE_THREADS` |
-/// | [`max_steps`](Config::max_steps) | 1,000,000 | |
-/// | [`on_step_limit`](Config::on_step_limit) | fail | |
-/// | [`granularity`](Config::granularity) | synchronisation | `RADDLE_GRANULARITY` (`sync`, `racy` or `all`) |
-/// | [`races`](Config::races) | failures | |
-/// | [`keep_going`](Config::keep_going) | no | `RADDLE_KEEP_GOING` (`1` or `0`) |
-/// | [`panics`](Config::panics) of spawned threads | failures | `RADDLE_PANICS` (`fail` or `join`) |
-/// | [`spurious`](Config::spurious) wake-ups and failures | none | `RADDLE_SPURIOUS` (how many) |
-/// | [`leaks`](Config::leaks) | noted | `RADDLE_LEAKS` (`ignore`, `note` or `fail`) |
-/// | [`lock_order`](Config::lock_order) | looked at by `auto` | |
-/// | [`stack_size`](Config::stack_size) | 256 KiB | |
-/// | [`watchdog`](Config::watchdog) | 10 s, in [`check`](Config::check) only | `RADDLE_WATCHDOG` (such as `30s`, or `off`) |
-/// | [`coverage`](Config::coverage) | not told, except by `pcr` and `mcr` | |
+/// Each setting has a method of its name, except those that only the environment changes.
 ///
-/// The environment goes before the program. It is read when the first check of a process begins, and not
-/// again. `RADDLE_REPLAY` holds a token from a report and replays
-/// that one execution. `RADDLE_REPORT` names a folder to which every check writes its report as JSON and
-/// as a page for a browser, in files named after the check. `RADDLE_COLOR` is `always`, `never` or `auto`,
-/// which means on a terminal, unless `NO_COLOR` is set. `RADDLE_PROGRESS` is `always`, `never` or `auto`: whether
-/// a check says how far it has come while it runs, by default on a terminal if it is not one of several tests.
+#[doc = settings_markdown!()]
+///
+/// Variables of the environment override the program. They are read when the first check of a process
+/// begins; later changes have no effect. A variable that begins with `RADDLE_` and is not in the table is an
+/// error.
 ///
 /// Ctrl-C ends [`check`](Config::check) with what it has found out so far.
 ///
@@ -100,6 +80,9 @@ pub struct Config {
     explore_trivial: bool,
     replay: Option<String>,
     coverage: Option<Accesses>,
+    report: Option<PathBuf>,
+    progress: Show,
+    color: Show,
 }
 
 impl Default for Config {
@@ -133,6 +116,9 @@ impl Config {
             explore_trivial: false,
             replay: None,
             coverage: None,
+            report: None,
+            progress: Show::Auto,
+            color: Show::Auto,
         }
     }
 
@@ -376,6 +362,24 @@ impl Config {
     /// ```
     pub fn replay(mut self, token: impl Into<String>) -> Config {
         self.replay = Some(token.into());
+        self
+    }
+
+    /// The folder to which the report is written.
+    pub(crate) fn report(mut self, folder: PathBuf) -> Config {
+        self.report = Some(folder);
+        self
+    }
+
+    /// Whether to show progress.
+    pub(crate) fn progress(mut self, progress: Show) -> Config {
+        self.progress = progress;
+        self
+    }
+
+    /// Whether to colour the report.
+    pub(crate) fn color(mut self, color: Show) -> Config {
+        self.color = color;
         self
     }
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use raddle_core::Report;
 use raddle_report::Paint;
 
-use crate::environment::Show;
+use crate::settings::Show;
 use crate::sources::Sources;
 
 /// A check that is over.
@@ -14,8 +14,7 @@ pub(crate) struct Done {
     pub(crate) report: Report,
     /// The file with the report as a page.
     pub(crate) page: Option<PathBuf>,
-    /// Whether the environment says something about colours.
-    pub(crate) colour: Option<Show>,
+    pub(crate) color: Show,
 }
 
 /// Who reads a text.
@@ -43,11 +42,11 @@ impl Done {
     }
 
     pub(crate) fn is_coloured(&self) -> bool {
-        match self.colour {
-            Some(Show::Always) => true,
-            Some(Show::Never) => false,
-            None if self.report.failure().is_some() => io::stderr().is_terminal(),
-            None => io::stdout().is_terminal(),
+        match self.color {
+            Show::Always => true,
+            Show::Never => false,
+            Show::Auto if self.report.failure().is_some() => io::stderr().is_terminal(),
+            Show::Auto => io::stdout().is_terminal(),
         }
     }
 

@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use raddle_core::{Report, token};
 
 use crate::config::failures_mut;
-use crate::environment::SettingError;
+use crate::settings::SettingError;
 
 /// Tokens longer than this go to a file.
 const LONGEST_TOKEN: usize = 2_000;

@@ -26,6 +26,9 @@
 //!
 //! Outside a check, everything in [`sync`], [`thread`], [`hint`] and [`time`] behaves as in `std`.
 
+// First, because its macros document other modules.
+mod settings;
+
 mod alloc;
 mod config;
 mod done;
@@ -34,7 +37,6 @@ mod files;
 mod live;
 mod moved;
 mod naming;
-mod settings;
 mod sources;
 
 #[doc(hidden)]
@@ -47,7 +49,6 @@ pub mod time;
 
 pub use alloc::Alloc;
 pub use config::Config;
-pub use environment::SettingError;
 pub use naming::{Named, name};
 pub use raddle_core::{
     Accesses, Chooser, Coverage, Failure, Finding, Leak, LockOrder, MemoryModel as Memory, Oddity,
@@ -55,7 +56,7 @@ pub use raddle_core::{
 };
 pub use raddle_explore::{Explorer, Leaks, OnStepLimit, ReplayError, Strategy, StrategyError};
 pub use raddle_report::{json, text};
-pub use settings::{Granularity, Panics};
+pub use settings::{Granularity, Panics, SettingError};
 
 /// Makes a function a test that raddle checks: as `#[test]`, but the body runs under many
 /// interleavings.
@@ -88,24 +89,10 @@ pub use settings::{Granularity, Panics};
 /// }
 /// ```
 ///
-/// Settings are those of [`Config`], with the environment going before them:
-///
-/// | setting | value, for example |
-/// | --- | --- |
-/// | `strategy` | `"pct:3"`, or a [`Strategy`] |
-/// | `memory` | `"rc11"`, `"sc"`, or a [`Memory`] |
-/// | `coverage` | `"site"`, `"event"`, or [`Accesses`] |
-/// | `runs`, `seed`, `max_steps`, `stack_size`, `spurious` | `10_000` |
-/// | `time`, `watchdog` | `"500ms"`, or a [`Duration`](std::time::Duration) |
-/// | `granularity` | `"sync"`, `"racy"`, `"all"`, or a [`Granularity`] |
-/// | `panics` | `"fail"`, `"join"`, or a [`Panics`] |
-/// | `leaks` | `"ignore"`, `"note"`, `"fail"`, or a [`Leaks`] |
-/// | `races`, `lock_order` | `true` or `false` |
-/// | `threads` | `2` |
-/// | `on_step_limit` | `"fail"`, `"discard"`, or an [`OnStepLimit`] |
-/// | `keep_going` | `true` or `false` |
-/// | `name` | a text; by default the path of the test |
-/// | `replay` | the token of a report: the test runs this execution only |
+/// Its settings are those of [`Config`] that have a method there, written as `name = value`. Words and times
+/// are texts, such as `granularity = "all"` and `time = "500ms"`. A value can also be any expression of the type
+/// that the method takes, such as `granularity = Granularity::All`. Variables of the environment override
+/// these settings too.
 ///
 /// `#[ignore]` and `#[should_panic]` are as for `#[test]`; what is expected of a panic is looked for in
 /// the whole report. A test may return a `Result`, whose `Err` is a failure of the execution.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use raddle_core::Progress;
 
-use crate::environment::Show;
+use crate::settings::Show;
 
 /// Checks shorter than this say nothing, and no check says anything more often.
 const EVERY: Duration = Duration::from_millis(500);
@@ -19,7 +19,7 @@ thread_local! {
 /// Says how far a check has come, or keeps quiet.
 pub(crate) struct Live<'a> {
     name: &'a str,
-    show: Option<Show>,
+    show: Show,
     /// Whether the check is not one of several tests.
     is_alone: bool,
     /// When to say something next, in milliseconds since the beginning of the check.
@@ -38,7 +38,7 @@ enum Manner {
 
 impl<'a> Live<'a> {
     /// To be made on the OS thread that began the check.
-    pub(crate) fn new(name: &'a str, show: Option<Show>) -> Live<'a> {
+    pub(crate) fn new(name: &'a str, show: Show) -> Live<'a> {
         let is_alone = IS_MAIN.with(|&is_main| is_main);
         Live { name, show, is_alone, next: AtomicU64::new(milliseconds(EVERY)) }
     }
@@ -47,14 +47,12 @@ impl<'a> Live<'a> {
     /// harness writes there too.
     fn manner(&self) -> Manner {
         match self.show {
-            Some(Show::Never) => Manner::Quiet,
-            None if !self.is_alone => Manner::Quiet,
+            Show::Never => Manner::Quiet,
+            Show::Auto if !self.is_alone => Manner::Quiet,
             // To ask takes longer than a short check, which says nothing.
-            shown => match (io::stderr().is_terminal(), shown) {
-                (true, _) => Manner::InPlace,
-                (false, Some(_)) => Manner::Lines,
-                (false, None) => Manner::Quiet,
-            },
+            Show::Always | Show::Auto if io::stderr().is_terminal() => Manner::InPlace,
+            Show::Always => Manner::Lines,
+            Show::Auto => Manner::Quiet,
         }
     }
 

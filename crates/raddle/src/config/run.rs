@@ -12,10 +12,10 @@ use raddle_runtime::{Options, Runtime};
 use super::{Config, MOST_THREADS, PATIENCE, Watchdog};
 use crate::alloc::Alloc;
 use crate::done::{Done, Target};
-use crate::environment::{Environment, SettingError};
+use crate::environment::Environment;
 use crate::files::{self, Folder};
 use crate::live::Live;
-use crate::settings::{Granularity, Panics};
+use crate::settings::{Granularity, Panics, SettingError};
 
 impl Config {
     /// Runs the check and prints the result; panics if an execution fails.
@@ -59,11 +59,11 @@ impl Config {
     where
         F: Fn() + Send + Sync + 'static,
     {
-        self.report(&program_of(program))
+        self.run_dyn(&program_of(program))
     }
 
     #[track_caller]
-    fn report(self, program: &(dyn Fn() + Sync + 'static)) -> Report {
+    fn run_dyn(self, program: &(dyn Fn() + Sync + 'static)) -> Report {
         match self.go(Location::caller(), program, None) {
             Ok(done) => done.report,
             Err(error) => panic!("raddle: {error}"),
@@ -86,37 +86,35 @@ impl Config {
         program: &(dyn Fn() + Sync + 'static),
         watch: Option<&Watch>,
     ) -> Result<Done, SettingError> {
-        let environment = Environment::get()?;
-        let threads = environment.threads.unwrap_or(self.threads);
-        let threads = NonZeroUsize::new(threads).filter(|threads| threads.get() <= MOST_THREADS);
+        let config = Environment::get()?.apply(self)?;
+        let threads =
+            NonZeroUsize::new(config.threads).filter(|threads| threads.get() <= MOST_THREADS);
         let threads = threads.ok_or_else(|| {
             SettingError::new(format!(
                 "a search takes at least one and at most {MOST_THREADS} OS threads, best as many as \
                  there are processors (`Config::threads`, RADDLE_THREADS)"
             ))
         })?;
-        let granularity = environment.granularity.unwrap_or(self.granularity);
-        let panics = environment.panics.unwrap_or(self.panics);
-        let folder = environment.report.as_deref().map(Folder::new).transpose()?;
-        let strategy = environment.strategy.map_or(self.strategy, Ok)?;
+        let folder = config.report.as_deref().map(Folder::new).transpose()?;
+        let strategy = config.strategy?;
         let settings = Settings {
-            name: self.name.unwrap_or_else(|| default_name(caller).into()),
+            name: config.name.unwrap_or_else(|| default_name(caller).into()),
             strategy,
-            memory: environment.memory.unwrap_or(self.memory),
-            seed: environment.seed.unwrap_or(self.seed),
-            runs: environment.runs.unwrap_or(self.runs),
-            max_steps: self.max_steps,
-            on_step_limit: self.on_step_limit,
-            races: self.races,
-            keep_going: environment.keep_going.unwrap_or(self.keep_going),
-            plain_points: granularity != Granularity::Sync,
+            memory: config.memory,
+            seed: config.seed,
+            runs: config.runs,
+            max_steps: config.max_steps,
+            on_step_limit: config.on_step_limit,
+            races: config.races,
+            keep_going: config.keep_going,
+            plain_points: config.granularity != Granularity::Sync,
             oddities: Oddities {
-                leaks: environment.leaks.unwrap_or(self.leaks),
-                lock_order: self.lock_order.unwrap_or(strategy == Strategy::Auto),
+                leaks: config.leaks,
+                lock_order: config.lock_order.unwrap_or(strategy == Strategy::Auto),
             },
-            explore_trivial: self.explore_trivial,
+            explore_trivial: config.explore_trivial,
             workers: Workers::new(threads),
-            coverage: self.coverage,
+            coverage: config.coverage,
         };
         settings.strategy.validate()?;
         if settings.runs == 0 {
@@ -129,35 +127,35 @@ impl Config {
                 "a limit of zero steps allows no execution; see `Config::max_steps`",
             ));
         }
-        if self.stack_size < 16 * 1024 {
+        if config.stack_size < 16 * 1024 {
             return Err(SettingError::new(
                 "a stack below 16 KiB cannot hold a thread; see `Config::stack_size`",
             ));
         }
-        let is_replay = environment.replay.is_some() || self.replay.is_some();
+        let is_replay = config.replay.is_some();
         let mut options = Options {
-            stack_size: self.stack_size,
-            plain_accesses: granularity == Granularity::All,
+            stack_size: config.stack_size,
+            plain_accesses: config.granularity == Granularity::All,
             racy: Vec::new(),
-            spurious: environment.spurious.unwrap_or(self.spurious),
-            heap: (self.races || settings.oddities.leaks == Leaks::Fail) && Alloc::is_used(),
-            joinable_panics: panics == Panics::Join,
-            patience: environment.watchdog.unwrap_or(match self.watchdog {
+            spurious: config.spurious,
+            heap: (config.races || settings.oddities.leaks == Leaks::Fail) && Alloc::is_used(),
+            joinable_panics: config.panics == Panics::Join,
+            patience: match config.watchdog {
                 // Whoever replays may do so in a debugger.
                 Watchdog::ForChecks => watch.filter(|_| !is_replay).map(|_| PATIENCE),
                 Watchdog::Always(patience) => patience,
-            }),
+            },
         };
-        if granularity == Granularity::Racy {
+        if config.granularity == Granularity::Racy {
             options.racy = racy_lines(&settings, &options, program);
         }
         let make = || Runtime::<raddle_runtime::Default>::new(&settings.name, &options);
         let mut runtime = make();
-        let limit = environment.time.or(self.time);
-        let live = Live::new(&settings.name, environment.progress);
+        let limit = config.time;
+        let live = Live::new(&settings.name, config.progress);
         let clock = Clock { start: Instant::now(), limit, watch, live };
         let session = Session::new(&mut runtime, program, &settings, &clock);
-        let mut report = match environment.replay.as_ref().or(self.replay.as_ref()) {
+        let mut report = match &config.replay {
             Some(word) => session.replay(&files::read_token(word)?)?,
             None => session.run_with(&make)?,
         };
@@ -176,7 +174,7 @@ impl Config {
                 None
             }
         });
-        Ok(Done { report, page, colour: environment.colour })
+        Ok(Done { report, page, color: config.color })
     }
 }
 
