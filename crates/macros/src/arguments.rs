@@ -1,12 +1,12 @@
-//! The settings in the attribute: `name = value`, separated by commas.
+//! The arguments of the attribute: `name = value`, separated by commas.
 
 use proc_macro::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 
 use crate::problem::Problem;
-use crate::quoted;
 use crate::table::Row;
+use crate::tokens;
 
-/// A setting, and the value given to it.
+/// A setting and its value.
 pub(crate) struct Setting {
     name: Ident,
     /// Whether a text is converted at compile time.
@@ -18,8 +18,8 @@ pub(crate) struct Setting {
 /// Reads the arguments of the attribute. The settings that it accepts are `table`.
 pub(crate) fn parse(arguments: TokenStream, table: &[Row]) -> Result<Vec<Setting>, Problem> {
     let mut settings: Vec<Setting> = Vec::new();
-    let mut tokens = arguments.into_iter().peekable();
-    while let Some(token) = tokens.next() {
+    let mut arguments = arguments.into_iter().peekable();
+    while let Some(token) = arguments.next() {
         let TokenTree::Ident(name) = token else {
             return Err(Problem::new(
                 token.span(),
@@ -38,15 +38,15 @@ pub(crate) fn parse(arguments: TokenStream, table: &[Row]) -> Result<Vec<Setting
             let example = &row.example;
             Problem::new(name.span(), format!("`{word}` needs a value: `{word} = {example}`"))
         };
-        tokens.next_if(|token| is_sign(token, '=')).ok_or_else(missing)?;
+        arguments.next_if(|token| is_sign(token, '=')).ok_or_else(missing)?;
         let mut value = Vec::new();
-        while let Some(token) = tokens.next_if(|token| !is_sign(token, ',')) {
+        while let Some(token) = arguments.next_if(|token| !is_sign(token, ',')) {
             value.push(token);
         }
         if value.is_empty() {
             return Err(missing());
         }
-        tokens.next();
+        arguments.next();
         settings.push(Setting { name, is_text: row.is_text, value });
     }
     Ok(settings)
@@ -77,11 +77,11 @@ impl Setting {
 fn converted(name: &Ident, text: TokenTree) -> Vec<TokenTree> {
     let span = text.span();
     let module = format!("::raddle::__test::text::{name}");
-    let mut block = quoted(&format!("const VALUE: {module}::Value = {module}::parse"), span);
+    let mut block = tokens(&format!("const VALUE: {module}::Value = {module}::parse"), span);
     let mut list = Group::new(Delimiter::Parenthesis, text.into());
     list.set_span(Span::call_site().located_at(span));
     block.push(list.into());
-    block.extend(quoted("; VALUE", span));
+    block.extend(tokens("; VALUE", span));
     vec![Group::new(Delimiter::Brace, block.into_iter().collect()).into()]
 }
 

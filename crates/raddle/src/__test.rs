@@ -1,4 +1,4 @@
-//! What `#[raddle::test]` expands to calls this; nothing of it is for users.
+//! Functions that the expansion of `#[raddle::test]` calls. They are not part of the public API.
 
 use std::fmt::Debug;
 use std::process::ExitCode;
@@ -8,9 +8,9 @@ pub use raddle_macros::expand;
 use crate::Config;
 pub use crate::settings::text;
 
-/// The settings of the test `name` in the module `module`.
+/// Returns the default settings of the test `name` in the module `module`.
 pub fn config(module: &str, name: &str) -> Config {
-    // As test harnesses name it: without the crate.
+    // Test harnesses name a test without its crate.
     let path = match module.split_once("::") {
         Some((_, inner)) => format!("{inner}::{name}"),
         None => name.to_owned(),
@@ -18,13 +18,13 @@ pub fn config(module: &str, name: &str) -> Config {
     Config::new().name(path)
 }
 
-/// What a test may return.
+/// A type that a test can return.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be what a test returns",
+    message = "a test cannot return `{Self}`",
     note = "a test returns nothing, an `ExitCode`, or a `Result` of these"
 )]
 pub trait Outcome {
-    /// Panics if it stands for a failure.
+    /// Panics if the value is a failure.
     fn accept(self);
 }
 

@@ -1,4 +1,4 @@
-//! A check that is over, and how its result is told.
+//! The result of a check, and how it is printed.
 
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
@@ -9,20 +9,20 @@ use raddle_report::Paint;
 use crate::settings::Show;
 use crate::sources::Sources;
 
-/// A check that is over.
+/// The result of a check.
 pub(crate) struct Done {
     pub(crate) report: Report,
-    /// The file with the report as a page.
+    /// The HTML file with the report.
     pub(crate) page: Option<PathBuf>,
     pub(crate) color: Show,
 }
 
-/// Who reads a text.
+/// Where a text goes.
 #[derive(Copy, Clone, PartialEq, Eq)]
 pub(crate) enum Target {
-    /// Somebody at a terminal.
+    /// Standard output or standard error.
     Terminal,
-    /// Whoever catches a panic.
+    /// The message of a panic.
     Panic,
 }
 
@@ -50,9 +50,9 @@ impl Done {
         }
     }
 
-    /// Says something past a test harness that keeps what its tests print.
-    pub(crate) fn say(&self, text: &str) {
-        // If nobody can be told there is nothing else to do.
+    /// Writes to standard error, bypassing the capture of test harnesses.
+    pub(crate) fn write_to_stderr(&self, text: &str) {
+        // An error cannot be reported anywhere else.
         let _ = io::stderr().write_all(text.as_bytes());
     }
 }

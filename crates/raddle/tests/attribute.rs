@@ -214,7 +214,7 @@ const WRONG_VALUES: &[(&str, &str)] = &[
 /// And for what has a type that will not do.
 const WRONG_TYPES: &[(&str, &str)] = &[
     ("#[raddle::test(runs = \"many\")] fn a() {}", "mismatched types"),
-    ("#[raddle::test] fn b() -> u32 { 1 }", "`u32` cannot be what a test returns"),
+    ("#[raddle::test] fn b() -> u32 { 1 }", "a test cannot return `u32`"),
 ];
 
 #[test]
