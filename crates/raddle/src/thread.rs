@@ -27,7 +27,7 @@ pub use handle::{Thread, ThreadId, current, park, park_timeout};
 pub use local::{AccessError, LocalKey};
 pub use scope::{Scope, ScopedJoinHandle, scope};
 
-/// What a joined thread returned, or the panic that ended it.
+/// The value that a thread returned, or the payload of the panic that ended it.
 ///
 /// ```
 /// let result: raddle::thread::Result<u32> = raddle::thread::spawn(|| 7).join();
@@ -35,13 +35,13 @@ pub use scope::{Scope, ScopedJoinHandle, scope};
 /// ```
 pub type Result<T> = std::result::Result<T, Box<dyn Any + Send + 'static>>;
 
-/// A thread that can be waited for, as [`std::thread::JoinHandle`].
+/// A thread that can be joined, as [`std::thread::JoinHandle`].
 ///
 /// ```
 /// let handle = raddle::thread::spawn(|| 7);
 /// assert_eq!(handle.join().unwrap(), 7);
 /// ```
-// Two words, because programs move them about.
+// Two words in size, because programs move handles.
 pub struct JoinHandle<T>(Handle<T>);
 
 enum Handle<T> {
@@ -80,7 +80,7 @@ where
     }
 }
 
-/// Lets other threads go first, as [`std::thread::yield_now`].
+/// Lets other threads run first, as [`std::thread::yield_now`].
 ///
 /// ```
 /// let other = raddle::thread::spawn(|| raddle::thread::yield_now());
@@ -97,13 +97,13 @@ pub fn yield_now() {
 
 /// Sleeps, as [`std::thread::sleep`].
 ///
-/// Inside a check it takes no time: it lets others go first, and so much virtual time passes for the
-/// thread. Sleeping threads may wake in any order, as on a machine that is busy.
+/// Inside a check this takes no real time. Other threads run first, and the virtual time of the thread
+/// advances. Sleeping threads may wake in any order, as on a busy machine.
 ///
 /// ```
 /// use std::time::Duration;
 ///
-/// // It takes no time.
+/// // This takes no real time.
 /// raddle::Config::new().runs(1).explore_trivial(true).check(|| {
 ///     raddle::thread::sleep(Duration::from_secs(1000));
 /// });
@@ -118,7 +118,7 @@ pub fn sleep(dur: Duration) {
     port::submit(Kind::Any, op, Site::caller());
 }
 
-/// Whether the calling thread is unwinding from a panic, as [`std::thread::panicking`].
+/// Returns whether the calling thread is unwinding from a panic, as [`std::thread::panicking`].
 ///
 /// ```
 /// struct Note;
@@ -135,16 +135,16 @@ pub fn panicking() -> bool {
     port::unwinding() != Unwinding::No
 }
 
-/// How many threads can run at once, as [`std::thread::available_parallelism`].
+/// Returns how many threads can run at once, as [`std::thread::available_parallelism`].
 ///
-/// Inside a check it is 2 on every machine, so that an execution can be repeated on another.
+/// Inside a check the result is 2 on every machine, so that executions can be replayed on other machines.
 ///
 /// ```
 /// assert!(raddle::thread::available_parallelism().unwrap().get() >= 1);
 /// ```
 ///
 /// # Errors
-/// Outside a check, if the system does not tell.
+/// Returns an error outside a check if the system does not know.
 pub fn available_parallelism() -> std::io::Result<NonZero<usize>> {
     if port::active() {
         return Ok(NonZero::<usize>::MIN.saturating_add(1));
@@ -164,7 +164,7 @@ impl<T> JoinHandle<T> {
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
-        // Its number is not known yet.
+        // The thread's id is not known yet.
         let thread = Thread::in_run(inside.run_number(), Id::MAIN, name);
         let (body, mut packet) = packet::new(inside, f, thread);
         packet.is_started_as(inside.spawn(body, site));
@@ -173,13 +173,13 @@ impl<T> JoinHandle<T> {
 
     /// Waits until the thread has ended, as [`std::thread::JoinHandle::join`].
     ///
-    /// Inside a check a panic that leaves a thread ends the execution as a failure, so that this
-    /// does not return `Err`, unless [`Panics::Join`](crate::Panics::Join) asks for it.
+    /// Inside a check a panic that leaves a thread is a failure and ends the execution. `join` returns `Err`
+    /// only with [`Panics::Join`](crate::Panics::Join).
     ///
     /// ```
     /// assert_eq!(raddle::thread::spawn(|| 7).join().unwrap(), 7);
     /// ```
-    // After a switch, each return goes somewhere else than the processor expects.
+    // After a switch, each return mispredicts.
     #[inline(always)]
     #[track_caller]
     pub fn join(self) -> Result<T> {
@@ -199,7 +199,7 @@ impl<T> JoinHandle<T> {
         }
     }
 
-    /// Whether the thread has ended, as [`std::thread::JoinHandle::is_finished`].
+    /// Returns whether the thread has ended, as [`std::thread::JoinHandle::is_finished`].
     ///
     /// ```
     /// let handle = raddle::thread::spawn(|| 7);
@@ -216,7 +216,7 @@ impl<T> JoinHandle<T> {
         }
     }
 
-    /// The thread, as [`std::thread::JoinHandle::thread`].
+    /// Returns the thread, as [`std::thread::JoinHandle::thread`].
     ///
     /// ```
     /// let handle = raddle::thread::spawn(raddle::thread::park);
@@ -237,7 +237,7 @@ impl<T> fmt::Debug for JoinHandle<T> {
     }
 }
 
-/// What joining a thread gives that has no result.
+/// The payload of the panic that ended `thread`, which has no result.
 #[cold]
 fn panicked(thread: Id) -> Box<dyn Any + Send> {
     port::take_panic(thread).unwrap_or_else(|| Box::new("the thread was unwound with its run"))
@@ -252,10 +252,10 @@ fn is_finished(thread: &Thread, site: Site) -> bool {
     }
 }
 
-/// The number of `thread`, which was spawned in a run.
+/// Returns the id of `thread`, which was spawned in a run.
 ///
 /// # Panics
-/// If the caller is not part of that run.
+/// Panics if the caller is not part of that run.
 #[inline(always)]
 fn here(thread: &Thread) -> Id {
     thread.here().unwrap_or_else(|| elsewhere())

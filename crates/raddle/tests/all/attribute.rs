@@ -125,7 +125,7 @@ fn returns_err() -> Result<(), &'static str> {
     if raddle::choose(2) == 1 { Err("odd") } else { Ok(()) }
 }
 
-#[raddle::test]
+#[raddle::test(watchdog = "off")]
 fn r#true() {}
 
 mod inner {
@@ -183,6 +183,7 @@ const WRONG: &[(&str, &str)] = &[
         "#[raddle::test(strategie = 1)] fn a() {}",
         "unknown setting `strategie`; there are `strategy`",
     ),
+    ("#[raddle::test(report = \"a\")] fn l() {}", "unknown setting `report`"),
     ("#[raddle::test(runs)] fn b() {}", "`runs` needs a value: `runs = 10_000`"),
     ("#[raddle::test(runs = )] fn c() {}", "`runs` needs a value"),
     ("#[raddle::test(seed = 1, seed = 2)] fn d() {}", "`seed` is set twice"),
@@ -201,6 +202,7 @@ const WRONG_VALUES: &[(&str, &str)] = &[
         "#[raddle::test(time = \"10 parsecs\")] fn a() {}",
         "this is not a time; say for example 500ms",
     ),
+    ("#[raddle::test(watchdog = \"0s\")] fn h() {}", "say for example 500ms, 10s or off"),
     ("#[raddle::test(granularity = \"fine\")] fn b() {}", "say sync, racy or all"),
     ("#[raddle::test(on_step_limit = \"go on\")] fn c() {}", "say fail or discard"),
     ("#[raddle::test(memory = \"tso\")] fn f() {}", "say sc or rc11"),
@@ -212,7 +214,7 @@ const WRONG_VALUES: &[(&str, &str)] = &[
 /// And for what has a type that will not do.
 const WRONG_TYPES: &[(&str, &str)] = &[
     ("#[raddle::test(runs = \"many\")] fn a() {}", "mismatched types"),
-    ("#[raddle::test] fn b() -> u32 { 1 }", "`u32` cannot be what a test returns"),
+    ("#[raddle::test] fn b() -> u32 { 1 }", "a test cannot return `u32`"),
 ];
 
 #[test]

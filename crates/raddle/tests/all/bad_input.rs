@@ -177,6 +177,7 @@ fn a_bad_environment() {
         ("RADDLE_RUNS", "many", "RADDLE_RUNS=10_000"),
         ("RADDLE_TIME", "10", "500ms, 10s or 2m"),
         ("RADDLE_REPLAY", "r1-nonsense", "damaged replay token"),
+        ("RADDLE_STRATGY", "dfs", "RADDLE_STRATGY is not a setting; did you mean RADDLE_STRATEGY?"),
     ] {
         let output = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "bad_input::victim"])

@@ -163,7 +163,7 @@ fn a_folder_that_cannot_be_made() {
     let file = folder("in-the-way");
     fs::write(&file, "a file").unwrap();
     let (content, text) = outcome(victim("passes").env("RADDLE_REPORT", &file));
-    assert!(!content && text.contains("cannot be used as a folder for reports"), "{text}");
+    assert!(!content && text.contains("cannot be used as the folder for reports"), "{text}");
 }
 
 #[test]
@@ -213,7 +213,7 @@ fn a_long_token_is_in_a_file() {
     fs::remove_file(path).unwrap();
     let error = Config::new().name("long token").replay(&token).try_run(long_and_failing);
     let text = error.unwrap_err().to_string();
-    assert!(text.contains("which cannot be read"), "{text}");
+    assert!(text.contains("cannot be read"), "{text}");
 }
 
 #[test]
