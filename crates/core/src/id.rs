@@ -1,7 +1,6 @@
-//! Names of threads, objects, events and source lines.
+//! Names of threads, objects and events.
 
 use core::fmt;
-use core::panic::Location;
 
 /// A thread of the program under test.
 ///
@@ -63,64 +62,4 @@ impl EventId {
     /// Stands for the store that gave a variable its initial value. Every variable has one, before all
     /// its other stores; which variable is meant follows from where the name stands.
     pub const INITIAL: EventId = EventId { thread: ThreadId(u32::MAX), index: 0 };
-}
-
-/// The source line of an operation, if the front end knows it.
-#[derive(Copy, Clone, Eq)]
-pub struct Site(Option<&'static Location<'static>>);
-
-impl PartialEq for Site {
-    #[inline]
-    fn eq(&self, other: &Site) -> bool {
-        match (self.0, other.0) {
-            // Most that are equal are one and the same: names of files need not be compared.
-            (Some(mine), Some(theirs)) => core::ptr::eq(mine, theirs) || mine == theirs,
-            (mine, theirs) => mine.is_none() && theirs.is_none(),
-        }
-    }
-}
-
-impl Site {
-    /// No line is known.
-    pub const UNKNOWN: Site = Site(None);
-
-    /// The line of the caller.
-    #[inline(always)]
-    #[track_caller]
-    pub fn caller() -> Site {
-        Site(Some(Location::caller()))
-    }
-
-    /// This line, if it is one.
-    #[inline(always)]
-    pub fn at(location: Option<&'static Location<'static>>) -> Site {
-        Site(location)
-    }
-
-    /// The line behind this site.
-    #[inline(always)]
-    pub fn location(self) -> Option<&'static Location<'static>> {
-        self.0
-    }
-}
-
-impl From<&'static Location<'static>> for Site {
-    fn from(location: &'static Location<'static>) -> Site {
-        Site(Some(location))
-    }
-}
-
-impl fmt::Display for Site {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Some(location) => write!(f, "{}:{}", location.file(), location.line()),
-            None => f.write_str("unknown line"),
-        }
-    }
-}
-
-impl fmt::Debug for Site {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
 }

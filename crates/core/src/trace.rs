@@ -27,7 +27,7 @@ pub struct Trace {
     pub fingerprint: u64,
     /// Which store an access read, or which one a store stands right behind in the order of the
     /// variable's stores, where there was a choice; with the position of the access in `events`. Where
-    /// there was none, it is the newest. See [`Reads`](crate::Reads).
+    /// there was none, it is the newest. `raddle_analysis::Reads` derives the rest.
     pub sources: Vec<(usize, EventId)>,
     /// How many points that are not about threads had more than one option.
     pub choices: u64,

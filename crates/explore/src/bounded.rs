@@ -11,7 +11,8 @@
 //! Deviation: a thread that gave way (a pause, or a wait that timed out) loses its turn. To switch
 //! away from it is no preemption, and the round-robin scheduler goes on to the next thread.
 
-use raddle_core::{Bounds, Choice, Chooser, Event, Pick, Plan, Point, ThreadId, Threads, Trace};
+use raddle_core::{Choice, Chooser, Event, Pick, Plan, Point, ThreadId, Threads, Trace};
+use raddle_results::Bounds;
 
 use crate::branches::{Branch, Branches};
 use crate::{Covered, Explorer, Refusal};

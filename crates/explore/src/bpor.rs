@@ -41,7 +41,8 @@ mod races;
 mod sleep;
 mod tree;
 
-use raddle_core::{Plan, Search, Trace};
+use raddle_core::{Plan, Trace};
+use raddle_results::Search;
 
 use crate::{Covered, Explorer, Refusal};
 

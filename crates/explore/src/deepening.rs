@@ -5,7 +5,8 @@
 //! left for larger ones, and the result holds for all executions (that the fair bound allows, if there
 //! is one).
 
-use raddle_core::{Plan, Search, Trace};
+use raddle_core::{Plan, Trace};
+use raddle_results::Search;
 
 use crate::bpor::{Bound, Bpor, Counts, ReducedChooser, Reduction};
 use crate::{Covered, Explorer, Refusal};

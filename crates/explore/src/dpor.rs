@@ -11,9 +11,10 @@
 //! and threads that ask need not be put to sleep.
 
 use raddle_core::{
-    Action, Choice, Chooser, Ending, Event, Footprint, ObjectId, Op, Pick, Plan, Point, Search,
-    ThreadId, Threads, Trace,
+    Action, Choice, Chooser, Ending, Event, Footprint, ObjectId, Op, Pick, Plan, Point, ThreadId,
+    Threads, Trace,
 };
+use raddle_results::Search;
 use raddle_strategy::Rng;
 
 use crate::past::{Past, Planned, chosen};

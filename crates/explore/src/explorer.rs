@@ -1,7 +1,8 @@
 //! What acts between runs.
 
-use raddle_core::{Bounds, Chooser, Guarantee, PatternSearch, Plan, Search, Trace};
+use raddle_core::{Chooser, Guarantee, Plan, Trace};
 use raddle_engine::Family;
+use raddle_results::{Bounds, PatternSearch, Search};
 
 use crate::Refusal;
 

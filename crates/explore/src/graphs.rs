@@ -22,9 +22,10 @@ use std::collections::HashSet;
 use std::hash::BuildHasherDefault;
 
 use raddle_core::{
-    Action, AtomicOp, Choice, Chooser, Event, Op, Pending, Pick, Plan, Point, Search, ThreadId,
-    ThreadOp, Threads, Trace,
+    Action, AtomicOp, Choice, Chooser, Event, Op, Pending, Pick, Plan, Point, ThreadId, ThreadOp,
+    Threads, Trace,
 };
+use raddle_results::Search;
 
 use crate::branches::{Branch, Branches};
 use crate::classes::AsItIs;

@@ -2,29 +2,24 @@
 //!
 //! An [`Explorer`] writes the plan of the next run and learns from its trace. [`Session`] runs plans
 //! until something fails, the explorer has nothing left, or the budget is used up, and says in a
-//! [`Report`](raddle_core::Report) what that means.
+//! [`Report`](raddle_results::Report) what that means.
 #![forbid(unsafe_code)]
 
 mod bounded;
 mod bpor;
 mod branches;
-mod cause;
 mod classes;
-mod deadlock;
 mod deepening;
 mod dfs;
+mod directed;
 mod dpor;
 mod explorer;
 mod graphs;
-mod leaks;
-mod lock_order;
-mod locks;
 mod mcr;
 mod parallel;
 mod past;
-mod patterns;
 mod pcr;
-mod races;
+mod racing_lines;
 mod refusal;
 mod repeat;
 mod replay;
@@ -36,20 +31,17 @@ mod wilson;
 
 pub use bounded::{BoundedDfs, BoundedDfsChooser, Limit};
 pub use bpor::{Bound, Bpor, Counts, Mistake, ReducedChooser, Reduction};
-pub use cause::cause;
 pub use classes::Classes;
-pub use deadlock::waits;
 pub use deepening::{Completed, Deepening};
 pub use dfs::{Dfs, DfsChooser};
 pub use dpor::{Dpor, DporChooser};
 pub use explorer::{Covered, Explorer};
 pub use graphs::{Graphs, GraphsChooser};
-pub use leaks::leak;
 pub use mcr::Mcr;
 pub use parallel::{DporWorker, Next, ParallelDpor, Sharing};
-pub use patterns::{Keying, MapCoverage, PATTERNS, Role, data_access, number};
 pub use pcr::{Guided, Pcr, Rules};
-pub use races::{race, racing_lines};
+pub use racing_lines::racing_lines;
+pub use raddle_analysis::{MapCoverage, race};
 pub use refusal::{Refusal, WIDEST_CHOICE};
 pub use repeat::Repeat;
 pub use replay::{Stop, replay, replay_weak};

@@ -14,8 +14,9 @@
 use std::collections::{HashSet, VecDeque};
 use std::marker::PhantomData;
 
-use raddle_core::{Action, Ending, Event, ObjectId, PatternSearch, Plan, ThreadOp, Trace};
+use raddle_core::{Action, Ending, Event, ObjectId, Plan, ThreadOp, Trace};
 use raddle_engine::Object;
+use raddle_results::PatternSearch;
 use raddle_solve::{Cdcl, Literal, OrderSolver};
 use raddle_strategy::mix;
 

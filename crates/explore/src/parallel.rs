@@ -16,8 +16,9 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use raddle_core::{Ending, Plan, Search, ThreadId, ThreadInfo, Trace};
+use raddle_core::{Ending, Plan, ThreadId, ThreadInfo, Trace};
 use raddle_engine::{Family, Register};
+use raddle_results::Search;
 
 use crate::{Covered, Dpor, DporChooser, Explorer, Refusal};
 

@@ -20,11 +20,12 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashSet};
 use std::marker::PhantomData;
 
-use raddle_core::{Accesses, PatternSearch, Plan, Trace};
+use raddle_analysis::MapCoverage;
+use raddle_core::{Plan, Trace};
+use raddle_results::{Accesses, PatternSearch};
 use raddle_solve::{Cdcl, Literal, OrderSolver};
 use raddle_strategy::{Rng, mix};
 
-use crate::patterns::MapCoverage;
 use crate::{Covered, Explorer, Refusal};
 
 mod candidates;

@@ -3,18 +3,19 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use raddle_core::{
-    Accesses, Choice, Ending, Failure, Finding, MemoryModel, Progress, Report, Schedule,
-    ThreadInfo, Token, TokenError, Trace, Verdict, token,
-};
+use raddle_analysis::{cause, leak, race, waits};
+use raddle_core::{Choice, Ending, MemoryModel, Schedule, ThreadInfo, Trace};
 use raddle_engine::{Engine, Family, Memory, Rc11, Sc, Stuck, Substrate};
+use raddle_results::{
+    Accesses, Failure, Finding, Progress, Report, Token, TokenError, Verdict, token,
+};
 use raddle_strategy::{Delay, Pct, Pos, Random, Rapos, RoundRobin, Surw, Urw};
 
 use crate::replay::follow;
 use crate::shelf;
 use crate::{
     Bound, BoundedDfs, Bpor, Covered, Dfs, Dpor, Explorer, Limit, Mcr, Pcr, Reduction, Refusal,
-    Repeat, Strategy, cause, leak, race, waits,
+    Repeat, Strategy,
 };
 
 mod auto;

@@ -4,8 +4,9 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use raddle_core::{Accesses, MemoryModel};
+use raddle_core::MemoryModel;
 use raddle_explore::{Leaks, OnStepLimit, Strategy};
+use raddle_results::Accesses;
 
 use crate::settings::{Granularity, Panics, SettingError, Show, settings_markdown};
 

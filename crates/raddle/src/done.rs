@@ -3,8 +3,8 @@
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 
-use raddle_core::Report;
 use raddle_report::Paint;
+use raddle_results::Report;
 
 use crate::settings::Show;
 use crate::sources::Sources;

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use raddle_core::{Report, token};
+use raddle_results::{Report, token};
 
 use crate::config::failures_mut;
 use crate::settings::SettingError;

@@ -50,12 +50,13 @@ pub mod time;
 pub use alloc::Alloc;
 pub use config::Config;
 pub use naming::{Named, name};
-pub use raddle_core::{
-    Accesses, Chooser, Coverage, Failure, Finding, Leak, LockOrder, MemoryModel as Memory, Oddity,
-    PatternSearch, Report, Verdict, Warning,
-};
+pub use raddle_core::{Chooser, MemoryModel as Memory};
 pub use raddle_explore::{Explorer, Leaks, OnStepLimit, ReplayError, Strategy, StrategyError};
 pub use raddle_report::{json, text};
+pub use raddle_results::{
+    Accesses, Coverage, Failure, Finding, Leak, LockOrder, PatternSearch, Report, Verdict, Warning,
+    WarningKind,
+};
 pub use settings::{Granularity, Panics, SettingError};
 
 /// Makes a function a test, as `#[test]` does, and runs its body under many interleavings.

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use raddle_core::Progress;
+use raddle_results::Progress;
 
 use crate::settings::Show;
 

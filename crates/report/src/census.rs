@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use raddle_core::{Cause, Failures, Finding, Report};
+use raddle_results::{Cause, Failures, Finding, Report};
 
 use crate::failure::{headline, quoted};
 use crate::names::Names;
@@ -20,7 +20,7 @@ pub(crate) fn text(report: &Report, failures: &Failures) -> String {
         causes.first().map_or(0, |cause| cause.failure.execution),
     );
     if report.phases.len() > 1 {
-        let phase = |phase: &raddle_core::Phase| {
+        let phase = |phase: &raddle_results::Phase| {
             let (failing, executions) = (thousands(phase.failing), thousands(phase.executions));
             format!("{} {failing} of {executions}", phase.strategy)
         };

@@ -1,6 +1,7 @@
 //! Results without a failure. Each says what was tried, never more.
 
-use raddle_core::{Bounds, Guarantee, Phase, PhaseEnd, Report};
+use raddle_core::Guarantee;
+use raddle_results::{Bounds, Phase, PhaseEnd, Report};
 
 use crate::number::{about, count, probability, thousands, time};
 

@@ -1,6 +1,6 @@
 //! Which memory-access patterns were seen, and what a search for them has done.
 
-use raddle_core::{Accesses, Coverage, PatternSearch, Report, VariableCoverage};
+use raddle_results::{Accesses, Coverage, PatternSearch, Report, VariableCoverage};
 
 use crate::json::{Json, site};
 use crate::number::{about, count, thousands};

@@ -2,8 +2,9 @@
 
 use raddle_core::{
     Action, BarrierOp, ChannelOp, CondvarOp, Effect, ObjectId, Op, ParkOp, Site, ThreadId,
-    ThreadOp, Trace, Wait,
+    ThreadOp, Trace,
 };
+use raddle_results::Wait;
 
 use crate::names::Names;
 

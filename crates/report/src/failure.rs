@@ -1,6 +1,7 @@
 //! A failing execution: headline, how it was found, the run, what explains it, how to replay it.
 
-use raddle_core::{Failure, Finding, Panic, Phase, PhaseEnd, Report, Trace};
+use raddle_core::{Panic, Trace};
+use raddle_results::{Failure, Finding, Phase, PhaseEnd, Report};
 
 use crate::backtrace::program_part;
 use crate::clean::REPLAY;

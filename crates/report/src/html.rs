@@ -10,7 +10,7 @@ mod trace;
 
 use std::fmt::Write;
 
-use raddle_core::{Failure, Failures, Finding, Phase, PhaseEnd, Report, Verdict};
+use raddle_results::{Failure, Failures, Finding, Phase, PhaseEnd, Report, Verdict};
 
 pub(crate) use self::trace::FOLD;
 use crate::backtrace::program_part;

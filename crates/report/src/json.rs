@@ -5,9 +5,9 @@ mod operation;
 mod trace;
 mod value;
 
-use raddle_core::{
-    Bounds, Cause, Failure, Failures, Finding, Guarantee, Panic, Phase, PhaseEnd, PlainAccess,
-    Report, Search, Site, ThreadId, Verdict, Wait,
+use raddle_core::{Guarantee, Panic, PlainAccess, Site, ThreadId};
+use raddle_results::{
+    Bounds, Cause, Failure, Failures, Finding, Phase, PhaseEnd, Report, Search, Verdict, Wait,
 };
 
 use crate::circles;

@@ -1,7 +1,7 @@
 //! Reports as text, which a person reads when a check is over, as a page for a browser, and as JSON,
 //! which other programs read.
 //!
-//! [`text`], [`html`] and [`json`] are pure functions of a [`Report`](raddle_core::Report). As text, a failure becomes a headline, the
+//! [`text`], [`html`] and [`json`] are pure functions of a [`Report`](raddle_results::Report). As text, a failure becomes a headline, the
 //! run that failed with one lane for each thread, what explains it, and the line that replays it; a
 //! clean result becomes one sentence that claims no more than was tried.
 #![forbid(unsafe_code)]
@@ -18,7 +18,6 @@ mod fold;
 mod html;
 mod json;
 mod lanes;
-mod links;
 mod names;
 mod number;
 mod oddity;

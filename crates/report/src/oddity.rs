@@ -1,6 +1,7 @@
 //! What is left behind, and what is odd about executions that do not fail, in words.
 
-use raddle_core::{Leak, LockOrder, ObjectId, Oddity, Report, ThreadId, Warning};
+use raddle_core::{ObjectId, ThreadId};
+use raddle_results::{Leak, LockOrder, Report, Warning, WarningKind};
 
 use crate::json::{Json, kind, site, thread};
 use crate::names::Names;
@@ -53,19 +54,19 @@ pub(crate) fn remarks(report: &Report) -> String {
 
 /// A remark, on one line.
 pub(crate) fn remark(warning: &Warning) -> String {
-    let Warning { oddity, execution } = warning;
-    match oddity {
-        Oddity::Leak(Leak::Thread { thread, site, .. }) => format!(
+    let Warning { kind, execution } = warning;
+    match kind {
+        WarningKind::Leak(Leak::Thread { thread, site, .. }) => format!(
             "note: in execution {execution}, {thread} still waits at {site} when all others have ended"
         ),
-        Oddity::Leak(Leak::Lock { thread, site, .. }) => format!(
+        WarningKind::Leak(Leak::Lock { thread, site, .. }) => format!(
             "note: in execution {execution}, {thread} ended while it held the lock taken at {site}"
         ),
-        Oddity::Leak(Leak::Memory { thread, site, bytes, .. }) => format!(
+        WarningKind::Leak(Leak::Memory { thread, site, bytes, .. }) => format!(
             "note: in execution {execution}, nobody freed the {bytes} bytes that {thread} allocated for \
              what was first used at {site}"
         ),
-        Oddity::LockOrder(orders) => format!(
+        WarningKind::LockOrder(orders) => format!(
             "warning: locks are taken in different orders: {} (execution {execution}); no execution was \
              found in which that is a deadlock",
             orders.iter().map(|order| order_in_words(order, orders)).collect::<Vec<_>>().join("; ")
@@ -110,9 +111,9 @@ pub(crate) fn leak_json(leak: &Leak) -> Json {
 }
 
 pub(crate) fn warning_json(warning: &Warning) -> Json {
-    let what = match &warning.oddity {
-        Oddity::Leak(leak) => leak_json(leak),
-        Oddity::LockOrder(orders) => {
+    let what = match &warning.kind {
+        WarningKind::Leak(leak) => leak_json(leak),
+        WarningKind::LockOrder(orders) => {
             let order = |order: &LockOrder| {
                 let number = |object: ObjectId| Json::Number(object.0.into());
                 let ThreadId(by) = order.thread;

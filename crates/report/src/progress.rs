@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use raddle_core::Progress;
+use raddle_results::Progress;
 
 use crate::number::{about, count, thousands, time};
 

@@ -6,7 +6,9 @@
 //! read something that the other stored after the newer store, that synchronisation was missed, and it is
 //! said by what.
 
-use raddle_core::{Action, AtomicOp, Effect, Event, MemoryModel, Order, Reads, Report, Trace};
+use raddle_analysis::Reads;
+use raddle_core::{Action, AtomicOp, Effect, Event, MemoryModel, Order, Trace};
+use raddle_results::Report;
 
 /// The most stale reads explained.
 const MOST: usize = 10;

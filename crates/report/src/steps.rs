@@ -1,13 +1,12 @@
 //! The picture of a run: its steps, and what stopped it.
 
-use raddle_core::{
-    Action, Finding, Leak, ObjectId, ObjectKind, PlainAccess, Site, ThreadId, ThreadOp, Trace,
-};
+use raddle_analysis::{Link, Links};
+use raddle_core::{Action, ObjectId, ObjectKind, PlainAccess, Site, ThreadId, ThreadOp, Trace};
+use raddle_results::{Finding, Leak};
 
 use crate::excerpt::{Source, excerpt};
 use crate::fold::{Fold, PICTURE, Part, fold};
 use crate::lanes::{Act, Line, Step, draw};
-use crate::links::{Link, Links};
 use crate::names::Names;
 use crate::paint::{Look, Paint};
 use crate::{operation, race};
@@ -49,7 +48,7 @@ pub(crate) fn lines(
     names: &Names<'_>,
     how: Fold,
 ) -> (Vec<Line>, Vec<ObjectId>) {
-    let (lives, links) = (Lives::new(trace), Links::new(trace));
+    let (lives, links) = (Lives::new(trace), Links::of(trace));
     let mut lines = Vec::new();
     let mut used = Vec::new();
     let mut accesses = racing(trace, finding).into_iter().peekable();

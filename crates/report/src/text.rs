@@ -1,6 +1,6 @@
 //! A whole report.
 
-use raddle_core::{Report, Verdict};
+use raddle_results::{Report, Verdict};
 
 use crate::paint::{Look, Paint};
 use crate::{clean, coverage, failure, oddity};

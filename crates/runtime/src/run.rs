@@ -8,8 +8,9 @@ use std::cell::{Cell, UnsafeCell};
 use std::ptr::NonNull;
 use std::rc::Rc;
 
-use raddle_core::{Action, Choices, Effect, MutexOp, ObjectId, Op, Site, ThreadId, Token};
+use raddle_core::{Action, Choices, Effect, MutexOp, ObjectId, Op, Site, ThreadId};
 use raddle_engine::{Engine, Initial, Kind, Memory, RunState, Stuck, Turn};
+use raddle_results::Token;
 
 use crate::pool::CoroutinePool;
 use crate::port::{self, BodyResult, Execution, ExitSwitch, Progress, Unwinding};

@@ -2,9 +2,10 @@
 //! again from the recorded schedule or its token.
 #![cfg(all(unix, target_arch = "x86_64"))]
 
-use raddle_core::{Chooser, Event, Pick, Point, Token, Trace};
+use raddle_core::{Chooser, Event, Pick, Point, Trace};
 use raddle_engine::{Family, Substrate};
 use raddle_explore::replay;
+use raddle_results::Token;
 use raddle_runtime::{Native, Portable};
 use raddle_strategy::{Pct, Random, RoundRobin, Sampler};
 use raddle_testkit::{Coroutines, Interpreter, Program, Shape, for_all, run_once, scaled};

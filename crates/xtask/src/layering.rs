@@ -37,20 +37,39 @@ const TABLE: &[Layer] = &[
         promises: &[Promise::NoUnsafe],
     },
     Layer {
+        name: "raddle-results",
+        may_use: &["raddle-core"],
+        external: External::Any,
+        promises: &[Promise::NoUnsafe],
+    },
+    Layer {
+        name: "raddle-analysis",
+        may_use: &["raddle-core", "raddle-engine", "raddle-results"],
+        external: External::Any,
+        promises: &[Promise::NoUnsafe],
+    },
+    Layer {
         name: "raddle-explore",
-        may_use: &["raddle-core", "raddle-engine", "raddle-strategy", "raddle-solve"],
+        may_use: &[
+            "raddle-core",
+            "raddle-engine",
+            "raddle-strategy",
+            "raddle-solve",
+            "raddle-results",
+            "raddle-analysis",
+        ],
         external: External::Any,
         promises: &[Promise::NoUnsafe],
     },
     Layer {
         name: "raddle-runtime",
-        may_use: &["raddle-core", "raddle-engine"],
+        may_use: &["raddle-core", "raddle-engine", "raddle-results"],
         external: External::Any,
         promises: &[],
     },
     Layer {
         name: "raddle-report",
-        may_use: &["raddle-core"],
+        may_use: &["raddle-core", "raddle-results", "raddle-analysis"],
         external: External::Any,
         promises: &[Promise::NoUnsafe],
     },
@@ -61,6 +80,7 @@ const TABLE: &[Layer] = &[
             "raddle-core",
             "raddle-engine",
             "raddle-strategy",
+            "raddle-results",
             "raddle-explore",
             "raddle-runtime",
             "raddle-report",
@@ -71,7 +91,7 @@ const TABLE: &[Layer] = &[
     },
     Layer {
         name: "cargo-raddle",
-        may_use: &["raddle", "raddle-report"],
+        may_use: &["raddle", "raddle-results", "raddle-analysis", "raddle-report"],
         external: External::Any,
         promises: &[],
     },
@@ -81,6 +101,7 @@ const TABLE: &[Layer] = &[
             "raddle-core",
             "raddle-engine",
             "raddle-strategy",
+            "raddle-analysis",
             "raddle-explore",
             "raddle-solve",
             "raddle-runtime",
@@ -312,6 +333,9 @@ mod tests {
         assert!(!allowed("raddle-strategy", "raddle-engine"));
         assert!(!allowed("raddle-runtime", "raddle-explore"));
         assert!(!allowed("raddle-report", "raddle-engine"));
+        assert!(!allowed("raddle-results", "raddle-engine"));
+        assert!(!allowed("raddle-analysis", "raddle-strategy"));
+        assert!(!allowed("raddle-analysis", "raddle-explore"));
         assert!(!allowed("raddle-macros", "raddle-core"));
         assert!(!allowed("raddle-explore", "raddle"));
         assert!(!allowed("cargo-raddle", "raddle-explore"));
@@ -323,7 +347,7 @@ mod tests {
         assert_eq!(
             verdict("raddle-runtime", "raddle-explore", Kind::Normal, false).unwrap(),
             "raddle-runtime → raddle-explore is not allowed: raddle-runtime may depend on \
-             raddle-core, raddle-engine"
+             raddle-core, raddle-engine, raddle-results"
         );
         assert_eq!(
             verdict("xtask", "raddle", Kind::Normal, false).unwrap(),

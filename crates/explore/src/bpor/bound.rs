@@ -7,7 +7,8 @@
 //! bounds, is one from a thread that the fair bound stops. So there is always an option within the
 //! bounds (the paper's §5.3 has to deal with states that have none).
 
-use raddle_core::{Action, Bounds, Effect, Event, ThreadId, ThreadOp, Threads};
+use raddle_core::{Action, Effect, Event, ThreadId, ThreadOp, Threads};
+use raddle_results::Bounds;
 
 /// How much an execution may take.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]

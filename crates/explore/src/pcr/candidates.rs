@@ -5,9 +5,8 @@
 //! it; the third access of a pattern is one of the [`NEAR`] before or after the first in its thread; for
 //! patterns with two variables only accesses of a thread are paired that follow one another.
 
+use raddle_analysis::{MapCoverage, data_access, number};
 use raddle_core::{Access, Effect, Event, EventId, ObjectKind, Trace};
-
-use crate::patterns::{MapCoverage, data_access, number};
 
 /// How far apart two accesses to one variable may be, in accesses to it.
 const REACH: usize = 64;

@@ -16,8 +16,9 @@
 
 use std::collections::HashMap;
 
-use raddle_core::{Access, Choice, ObjectId, PatternSearch, Schedule, Trace};
+use raddle_core::{Access, Choice, ObjectId, Schedule, Trace};
 use raddle_engine::Object;
+use raddle_results::PatternSearch;
 use raddle_solve::{Answer, Literal, Node, OrderSolver, shrink_core};
 
 use super::layout::{Layout, NONE, name, operation};

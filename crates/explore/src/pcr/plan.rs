@@ -3,9 +3,9 @@
 use std::collections::{HashMap, VecDeque};
 
 use raddle_core::{
-    Access, Action, Effect, Ending, EventId, ObjectId, ObjectKind, PatternSearch, Scalar, Schedule,
-    Site, Trace,
+    Access, Action, Effect, Ending, EventId, ObjectId, ObjectKind, Scalar, Schedule, Site, Trace,
 };
+use raddle_results::PatternSearch;
 use raddle_solve::OrderSolver;
 use raddle_strategy::mix;
 

@@ -4,11 +4,11 @@
 //! lead to a state that is reached without it. Rule 2 may leave out more: two executions can exhibit the
 //! same patterns and differ.
 
+use raddle_analysis::MapCoverage;
 use raddle_core::Access;
 
 use super::candidates::{Candidate, Shared, SharedAccess};
 use super::layout::Layout;
-use crate::patterns::MapCoverage;
 
 /// Which rules are applied; the first always is.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -130,8 +130,9 @@ fn changes(first: &SharedAccess, second: &SharedAccess, layout: &Layout) -> bool
 
 #[cfg(test)]
 mod tests {
-    use raddle_core::{Accesses, Action, AtomicOp, Choice, Order, Scalar, ThreadId, Trace};
+    use raddle_core::{Action, AtomicOp, Choice, Order, Scalar, ThreadId, Trace};
     use raddle_engine::Initial;
+    use raddle_results::Accesses;
     use raddle_testkit::{Interpreter, Program, Step, run_once};
 
     use super::*;

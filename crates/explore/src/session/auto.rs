@@ -5,8 +5,8 @@
 //! if one of them does not end, a part of the budget goes to those with few preemptions (within a
 //! fair bound, if there are loops), and the rest to sampling.
 
-use raddle_core::{Phase, PhaseEnd, Report, Search, Verdict};
 use raddle_engine::Substrate;
+use raddle_results::{Phase, PhaseEnd, Report, Search, Verdict};
 use raddle_strategy::Pos;
 
 use super::{Limits, OnStepLimit, Pace, Session, Stop, Tally};

@@ -1,6 +1,6 @@
 //! The failures of a session that goes on after the first.
 
-use raddle_core::{Cause, Failure, Failures};
+use raddle_results::{Cause, Failure, Failures};
 
 use crate::wilson;
 

@@ -1,7 +1,7 @@
 //! Searching with one bound after the other, with a result for each.
 
-use raddle_core::{Phase, PhaseEnd, Report};
 use raddle_engine::Substrate;
+use raddle_results::{Phase, PhaseEnd, Report};
 
 use super::{Limits, Session, Stop, Tally};
 use crate::{Bound, Covered, Deepening, Explorer, Reduction, Refusal, Strategy};

@@ -1,7 +1,8 @@
 //! A closer look at a run, for most have nothing to show: whether it failed, and whether it is odd.
 
-use raddle_core::{Ending, Finding, Trace};
+use raddle_core::{Ending, Trace};
 use raddle_engine::{Stuck, Substrate};
+use raddle_results::Finding;
 
 use super::oddities::next_look;
 use super::{Leaks, Limits, OnStepLimit, Session, Stop, Tally, cause, stuck_finding};

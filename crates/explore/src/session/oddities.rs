@@ -3,12 +3,13 @@
 //! To look at a run takes longer than to make it, so that only some are looked at: the first ones, then ever
 //! fewer.
 
-use raddle_core::{Ending, Leak, LockOrder, MemoryModel, Oddity, Site, Trace, Warning};
+use raddle_analysis::{Suspicion, leak, suspicions};
+use raddle_core::{Ending, MemoryModel, Site, Trace};
 use raddle_engine::{Engine, Sc, Substrate};
+use raddle_results::{Leak, LockOrder, Warning, WarningKind};
 
 use super::{Session, Stop, family_of};
-use crate::leaks::leak;
-use crate::lock_order::{Directed, Suspicion, suspicions};
+use crate::directed::Directed;
 
 /// Which oddities a check looks for.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
@@ -59,30 +60,30 @@ impl Warnings {
 
     pub(super) fn merge(&mut self, other: &Warnings) {
         for warning in &other.all {
-            self.add(warning.oddity.clone(), warning.execution);
+            self.add(warning.kind.clone(), warning.execution);
         }
     }
 
-    fn add(&mut self, oddity: Oddity, execution: u64) {
-        if self.all.len() < MOST && !self.knows(&oddity) {
-            self.all.push(Warning { oddity, execution });
+    fn add(&mut self, kind: WarningKind, execution: u64) {
+        if self.all.len() < MOST && !self.knows(&kind) {
+            self.all.push(Warning { kind, execution });
         }
     }
 
     /// Whether there is one about the same lines.
-    fn knows(&self, oddity: &Oddity) -> bool {
-        let lines = lines(oddity);
-        self.all.iter().any(|known| self::lines(&known.oddity) == lines)
+    fn knows(&self, kind: &WarningKind) -> bool {
+        let lines = lines(kind);
+        self.all.iter().any(|known| self::lines(&known.kind) == lines)
     }
 }
 
-/// The lines that an oddity is about.
-fn lines(oddity: &Oddity) -> Vec<Site> {
-    match oddity {
-        Oddity::Leak(
+/// The lines that a warning is about.
+fn lines(kind: &WarningKind) -> Vec<Site> {
+    match kind {
+        WarningKind::Leak(
             Leak::Thread { site, .. } | Leak::Lock { site, .. } | Leak::Memory { site, .. },
         ) => vec![*site],
-        Oddity::LockOrder(orders) => {
+        WarningKind::LockOrder(orders) => {
             let both = |order: &LockOrder| [order.taken_at, order.wanted_at];
             let mut lines: Vec<Site> = orders.iter().flat_map(both).collect();
             lines.sort_by_key(ToString::to_string);
@@ -111,7 +112,7 @@ impl<S: Substrate> Session<'_, S> {
         if leaks == Leaks::Note {
             // Memory is often left behind on purpose; it is looked at on request only.
             if let Some(leak) = leak(trace).filter(|leak| !matches!(leak, Leak::Memory { .. })) {
-                warnings.add(Oddity::Leak(leak), run + 1);
+                warnings.add(WarningKind::Leak(leak), run + 1);
             }
         }
         // What is provoked is an execution without stale reads, which another model cannot replay.
@@ -119,15 +120,15 @@ impl<S: Substrate> Session<'_, S> {
             return None;
         }
         for suspicion in suspicions(trace) {
-            let oddity = Oddity::LockOrder(suspicion.orders.clone());
-            if warnings.knows(&oddity) || warnings.attempts == ATTEMPTS {
+            let kind = WarningKind::LockOrder(suspicion.orders.clone());
+            if warnings.knows(&kind) || warnings.attempts == ATTEMPTS {
                 continue;
             }
             warnings.attempts += 1;
             if let Some(stop) = self.provoke(run, trace, &suspicion) {
                 return Some(stop);
             }
-            warnings.add(oddity, run + 1);
+            warnings.add(kind, run + 1);
         }
         None
     }

@@ -11,8 +11,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use raddle_core::{Failure, Finding, MemoryModel, Progress, Report, Search, Verdict};
+use raddle_core::MemoryModel;
 use raddle_engine::Substrate;
+use raddle_results::{Failure, Finding, Progress, Report, Search, Verdict};
 use raddle_strategy::{Pos, Random, Rapos};
 
 use super::{Budget, Limits, Session, Settings, Stop, Tally};

@@ -1,7 +1,8 @@
 //! Several strategies in turn, and what each of them did.
 
-use raddle_core::{MemoryModel, Phase, PhaseEnd, Report};
+use raddle_core::MemoryModel;
 use raddle_engine::{Rc11, Substrate};
+use raddle_results::{Phase, PhaseEnd, Report};
 use raddle_strategy::{Delay, Member, Pct, Pctwm, Portfolio, Pos, Random, Rapos, Surw, Urw};
 
 use super::{Limits, Session, Stop, Tally};

@@ -13,8 +13,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use raddle_core::{Failure, Progress, Report, Verdict};
 use raddle_engine::Substrate;
+use raddle_results::{Failure, Progress, Report, Verdict};
 use raddle_strategy::Sampler;
 
 use super::{Budget, Limits, Session, Stop, Tally};

@@ -1,11 +1,13 @@
 //! What a session has seen so far.
 
-use raddle_core::{Accesses, Ending, Trace};
+use raddle_analysis::MapCoverage;
+use raddle_core::{Ending, Trace};
+use raddle_results::Accesses;
 
 use super::Settings;
 use super::census::Census;
 use super::oddities::Warnings;
-use crate::{Classes, MapCoverage, Strategy};
+use crate::{Classes, Strategy};
 
 /// Fingerprints kept before the number of classes is estimated.
 const CLASS_LIMIT: usize = 1 << 16;

@@ -4,8 +4,8 @@
 //! Of the searches, those that reduce by dependence of operations know sequential consistency only;
 //! [`Graphs`] takes their place.
 
-use raddle_core::{Phase, PhaseEnd, Report, Verdict};
 use raddle_engine::{Rc11, Substrate};
+use raddle_results::{Phase, PhaseEnd, Report, Verdict};
 use raddle_strategy::{Portfolio, Random, RoundRobin};
 
 use super::{Limits, OnStepLimit, Session, Stop, Tally};

@@ -2,8 +2,9 @@
 
 use std::fmt;
 
-use raddle_core::{Choice, Effect, Ending, Event, EventId, Finding, TokenError, Trace};
+use raddle_core::{Choice, Effect, Ending, Event, EventId, Trace};
 use raddle_engine::Stuck;
+use raddle_results::{Finding, TokenError};
 
 /// Why a replay did not take place.
 #[derive(Debug)]

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use raddle_core::{Action, AtomicOp, Ending, MutexOp, Order, Rmw, Scalar, Search, Trace};
+use raddle_core::{Action, AtomicOp, Ending, MutexOp, Order, Rmw, Scalar, Trace};
 use raddle_engine::{Initial, Substrate};
 use raddle_explore::{Dfs, Dpor, Explorer};
+use raddle_results::Search;
 use raddle_testkit::{
     IdentifyingInterpreter, Interpreter, Kind, Program, Shape, Step, explore, for_all, scaled,
 };

@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use raddle_core::{Token, TokenError, token};
 use raddle_explore::{Budget, ReplayError, Session, Settings, Strategy};
+use raddle_results::{Token, TokenError, token};
 use raddle_strategy::Rng;
 use raddle_testkit::{Interpreter, Kind, Program, Shape, for_all, scaled};
 

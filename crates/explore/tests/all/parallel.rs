@@ -6,12 +6,13 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-use raddle_core::{Action, AtomicOp, Chooser, Ending, Order, Report, Rmw, Scalar, Trace, Verdict};
+use raddle_core::{Action, AtomicOp, Chooser, Ending, Order, Rmw, Scalar, Trace};
 use raddle_engine::{Engine, Initial, Memory, Sc, Stuck, Substrate};
 use raddle_explore::{
     Budget, Dpor, DporChooser, Explorer, Next, ParallelDpor, Session, Settings, Sharing, Strategy,
     Workers,
 };
+use raddle_results::{Report, Verdict};
 use raddle_strategy::Rng;
 use raddle_testkit::{
     IdentifyingInterpreter, Interpreter, Kind, Program, Shape, Step, explore, for_all, scaled,

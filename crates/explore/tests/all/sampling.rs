@@ -3,14 +3,12 @@
 use std::collections::{BTreeSet, HashSet};
 use std::time::Duration;
 
-use raddle_core::{
-    Action, AtomicOp, Ending, Finding, MutexOp, Order, PauseOp, PhaseEnd, Report, Scalar, Schedule,
-    Trace,
-};
+use raddle_core::{Action, AtomicOp, Ending, MutexOp, Order, PauseOp, Scalar, Schedule, Trace};
 use raddle_engine::{Initial, Substrate};
 use raddle_explore::{
     BoundedDfs, Budget, Dpor, Explorer, Limit, Refusal, Repeat, Session, Settings,
 };
+use raddle_results::{Finding, PhaseEnd, Report};
 use raddle_strategy::{
     Delay, Member, Pct, Portfolio, Pos, Random, Rapos, RoundRobin, Sampler, Surw, Urw,
 };

@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use raddle_core::{Action, Finding, PauseOp, Report, Trace};
+use raddle_core::{Action, PauseOp, Trace};
 use raddle_explore::{Budget, Session, Settings, Strategy};
+use raddle_results::{Finding, Report};
 use raddle_testkit::{Interpreter, Kind, Program, Shape, Step, for_all, scaled};
 
 const STRATEGIES: [Strategy; 8] = [

@@ -4,8 +4,9 @@ use std::num::NonZeroUsize;
 use std::panic::Location;
 use std::time::{Duration, Instant};
 
-use raddle_core::{Failure, Progress, Report, Site, Verdict};
+use raddle_core::Site;
 use raddle_explore::{Budget, Leaks, Oddities, Session, Settings, Strategy, Workers, racing_lines};
+use raddle_results::{Failure, Progress, Report, Verdict};
 use raddle_runtime::interrupt::Watch;
 use raddle_runtime::{Options, Runtime};
 

@@ -1,6 +1,7 @@
 //! Settings that are one of a few words.
 
-use raddle_core::{Accesses, MemoryModel};
+use raddle_core::MemoryModel;
+use raddle_results::Accesses;
 use raddle_explore::{Leaks, OnStepLimit};
 
 use super::parse;

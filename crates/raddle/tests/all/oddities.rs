@@ -4,16 +4,16 @@ use std::mem::forget;
 
 use raddle::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use raddle::sync::{Arc, Barrier, Mutex, RwLock};
-use raddle::{Config, Finding, Leak, Leaks, Oddity, Report, Verdict, thread};
+use raddle::{Config, Finding, Leak, Leaks, Report, Verdict, WarningKind, thread};
 
 fn clean(report: &Report) {
     assert!(report.failure().is_none(), "{}", raddle::text(report));
 }
 
 /// What `report` remarks on, which is nothing that fails.
-fn oddities(report: &Report) -> Vec<Oddity> {
+fn oddities(report: &Report) -> Vec<WarningKind> {
     clean(report);
-    report.warnings.iter().map(|warning| warning.oddity.clone()).collect()
+    report.warnings.iter().map(|warning| warning.kind.clone()).collect()
 }
 
 fn leaves_a_thread() {
@@ -47,7 +47,7 @@ fn tidy() {
 fn what_is_left_behind_is_noted() {
     let report = Config::new().run(leaves_a_thread);
     assert!(
-        matches!(oddities(&report)[..], [Oddity::Leak(Leak::Thread { thread, .. })] if thread.0 == 1)
+        matches!(oddities(&report)[..], [WarningKind::Leak(Leak::Thread { thread, .. })] if thread.0 == 1)
     );
     let text = raddle::text(&report);
     assert!(text.contains("note: in execution 1, thread 1 still waits at"), "{text}");
@@ -55,12 +55,12 @@ fn what_is_left_behind_is_noted() {
 
     let report = Config::new().run(forgets_a_lock);
     assert!(
-        matches!(oddities(&report)[..], [Oddity::Leak(Leak::Lock { thread, .. })] if thread.0 == 1)
+        matches!(oddities(&report)[..], [WarningKind::Leak(Leak::Lock { thread, .. })] if thread.0 == 1)
     );
     let text = raddle::text(&report);
     assert!(text.contains("thread 1 ended while it held the lock taken at"), "{text}");
     let report = Config::new().run(forgets_a_reader);
-    assert!(matches!(oddities(&report)[..], [Oddity::Leak(Leak::Lock { .. })]));
+    assert!(matches!(oddities(&report)[..], [WarningKind::Leak(Leak::Lock { .. })]));
 }
 
 #[test]
@@ -189,7 +189,7 @@ fn orders_kept_apart_by_other_means_are_a_warning() {
         other.join().unwrap();
     });
     let found = oddities(&report);
-    let [Oddity::LockOrder(orders)] = &found[..] else { panic!("{found:?}") };
+    let [WarningKind::LockOrder(orders)] = &found[..] else { panic!("{found:?}") };
     assert_eq!(orders.len(), 2);
     assert!(orders[0].held == orders[1].wanted && orders[0].wanted == orders[1].held);
     assert!(matches!(report.verdict, Verdict::Exhausted), "a warning is no failure");

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use raddle_core::{Coverage, Report, VariableCoverage};
+use raddle_results::{Coverage, Report, VariableCoverage};
 
 use super::escape;
 use crate::coverage::{at_most, searched, sentence};

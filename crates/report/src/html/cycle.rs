@@ -3,7 +3,8 @@
 use std::f64::consts::TAU;
 use std::fmt::Write;
 
-use raddle_core::{Trace, Wait};
+use raddle_core::Trace;
+use raddle_results::Wait;
 
 use super::escape;
 use crate::deadlock::{self, Hop, waits_to_join};

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use raddle_core::{Failure, ObjectId, ThreadId};
+use raddle_core::{ObjectId, ThreadId};
+use raddle_results::Failure;
 
 use super::escape;
 use crate::excerpt::{Source, acts, place};

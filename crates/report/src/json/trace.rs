@@ -1,5 +1,6 @@
 //! A run as JSON.
 
+use raddle_analysis::{Link, Links};
 use raddle_core::{
     Ending, Event, EventId, ObjectId, ObjectInfo, ObjectKind, Pending, ThreadId, ThreadInfo, Trace,
 };
@@ -8,7 +9,6 @@ use super::operation::{effect, operation};
 use super::value::Json;
 use super::{kind, site, thread};
 use crate::fold::{Fold, Part, fold};
-use crate::links::{Link, Links};
 use crate::names::{Names, type_name};
 use crate::operation::{announced, performed, value};
 
@@ -16,7 +16,7 @@ use crate::operation::{announced, performed, value};
 pub(super) const FOLD: Fold = Fold { whole: 10_000, first: 1_000, last: 9_000 };
 
 pub(super) fn trace(trace: &Trace, names: &Names<'_>, how: Fold) -> Json {
-    let links = Links::new(trace);
+    let links = Links::of(trace);
     let mut events = Vec::new();
     for part in fold(trace.events.len(), how) {
         match part {

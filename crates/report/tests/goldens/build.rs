@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use expect_test::Expect;
 use raddle_core::{
-    Action, Effect, EventId, Failure, Finding, MemoryModel, ObjectId, ObjectInfo, ObjectKind, Op,
-    Panic, Pending, Report, Site, ThreadId, ThreadInfo, ThreadOp, Trace, Verdict,
+    Action, Effect, EventId, MemoryModel, ObjectId, ObjectInfo, ObjectKind, Op, Panic, Pending,
+    Site, ThreadId, ThreadInfo, ThreadOp, Trace,
 };
+use raddle_results::{Failure, Finding, Report, Verdict};
 
 use raddle_report::Paint;
 

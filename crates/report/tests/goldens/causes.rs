@@ -1,7 +1,7 @@
 //! Reports of checks that went on after the first failure.
 
 use expect_test::expect;
-use raddle_core::{Cause, Failure, Failures, Finding, Phase, PhaseEnd, Report};
+use raddle_results::{Cause, Failure, Failures, Finding, Phase, PhaseEnd, Report};
 
 use crate::build::{Build, check, failed, panic};
 

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use expect_test::expect;
-use raddle_core::{Bounds, Guarantee, Phase, PhaseEnd, Report, Search, Verdict};
+use raddle_core::Guarantee;
+use raddle_results::{Bounds, Phase, PhaseEnd, Report, Search, Verdict};
 
 use crate::build::{check, report};
 

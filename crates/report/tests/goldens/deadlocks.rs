@@ -2,9 +2,9 @@
 
 use expect_test::expect;
 use raddle_core::{
-    Action, Effect, Finding, MutexOp, ObjectId, ObjectKind, RwLockOp, Site, ThreadId, ThreadOp,
-    Wait,
+    Action, Effect, MutexOp, ObjectId, ObjectKind, RwLockOp, Site, ThreadId, ThreadOp,
 };
+use raddle_results::{Finding, Wait};
 
 use crate::build::{Build, MAIN, check, failed};
 use crate::site;

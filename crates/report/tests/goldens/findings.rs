@@ -2,10 +2,10 @@
 
 use expect_test::expect;
 use raddle_core::{
-    Action, AtomicOp, BarrierOp, CellOp, ChannelOp, CondvarOp, Effect, Finding, MutexOp, ObjectId,
+    Action, AtomicOp, BarrierOp, CellOp, ChannelOp, CondvarOp, Effect, MutexOp, ObjectId,
     ObjectKind, OnceOp, Order, ParkOp, PauseOp, Rmw, RwLockOp, Scalar, Site, ThreadId, ThreadOp,
-    Verdict,
 };
+use raddle_results::{Finding, Verdict};
 
 use crate::build::{Build, check, failed, panic};
 use crate::site;

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use raddle_core::{Accesses, Coverage, PatternSearch, Report, VariableCoverage, Verdict};
+use raddle_results::{Accesses, Coverage, PatternSearch, Report, VariableCoverage, Verdict};
 
 use serde_json::Value;
 

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 
 use expect_test::{Expect, expect};
 use raddle_core::{
-    Action, AtomicOp, Bounds, ChannelOp, CondvarOp, Effect, Finding, Guarantee, Leak, MutexOp,
-    ObjectId, ObjectKind, OnceOp, Order, ParkOp, Phase, PhaseEnd, Report, Scalar, Search, Site,
-    ThreadId, ThreadOp, Verdict,
+    Action, AtomicOp, ChannelOp, CondvarOp, Effect, Guarantee, MutexOp, ObjectId, ObjectKind,
+    OnceOp, Order, ParkOp, Scalar, Site, ThreadId, ThreadOp,
 };
+use raddle_results::{Bounds, Finding, Leak, Phase, PhaseEnd, Report, Search, Verdict};
 use serde_json::Value;
 
 use crate::build::{Build, failed, panic, report};

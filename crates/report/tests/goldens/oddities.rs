@@ -1,10 +1,8 @@
 //! What is left behind, and what is odd about executions that do not fail.
 
 use expect_test::expect;
-use raddle_core::{
-    Action, Effect, Finding, Leak, LockOrder, MutexOp, ObjectId, ObjectKind, Oddity, ParkOp,
-    Report, ThreadId, Verdict, Warning,
-};
+use raddle_core::{Action, Effect, MutexOp, ObjectId, ObjectKind, ParkOp, ThreadId};
+use raddle_results::{Finding, Leak, LockOrder, Report, Verdict, Warning, WarningKind};
 
 use crate::build::{Build, check, failed, report};
 use crate::json::parsed;
@@ -71,11 +69,19 @@ fn odd() -> Report {
         wanted_at: site::two(),
     };
     let oddities = [
-        Oddity::Leak(Leak::Thread { thread: ThreadId(2), object: ObjectId(1), site: site::one() }),
-        Oddity::Leak(Leak::Lock { thread: ThreadId(0), object: ObjectId(1), site: site::two() }),
-        Oddity::LockOrder(vec![order(0, 5, 6), order(1, 6, 7), order(2, 7, 5)]),
+        WarningKind::Leak(Leak::Thread {
+            thread: ThreadId(2),
+            object: ObjectId(1),
+            site: site::one(),
+        }),
+        WarningKind::Leak(Leak::Lock {
+            thread: ThreadId(0),
+            object: ObjectId(1),
+            site: site::two(),
+        }),
+        WarningKind::LockOrder(vec![order(0, 5, 6), order(1, 6, 7), order(2, 7, 5)]),
     ];
-    let warning = |(number, oddity)| Warning { oddity, execution: number as u64 + 1 };
+    let warning = |(number, kind)| Warning { kind, execution: number as u64 + 1 };
     let warnings = oddities.into_iter().enumerate().map(warning).collect();
     Report { warnings, ..report(Verdict::Exhausted) }
 }

@@ -4,7 +4,8 @@
 use std::time::Duration;
 
 use expect_test::{Expect, expect};
-use raddle_core::{Choice, Finding, Report, ThreadId, ThreadInfo, Token, Verdict};
+use raddle_core::{Choice, ThreadId, ThreadInfo};
+use raddle_results::{Finding, Report, Token, Verdict};
 
 use crate::{html, json, programs};
 

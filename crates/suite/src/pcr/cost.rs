@@ -2,10 +2,11 @@
 
 use std::process::{Command, Stdio};
 
+use raddle::PatternSearch;
 use raddle::sync::Arc;
 use raddle::sync::atomic::{AtomicU64, Ordering};
 use raddle::{Accesses, Config, thread};
-use raddle_core::{PatternSearch, Plan};
+use raddle_core::Plan;
 use raddle_engine::{Engine, Sc, Substrate};
 use raddle_explore::{Explorer, Pcr};
 use raddle_runtime::{Options, Runtime};

@@ -1,6 +1,6 @@
 //! How fast strategies gain coverage: figure 6.
 
-use raddle_core::Accesses;
+use raddle::Accesses;
 use raddle_explore::MapCoverage;
 use rustix::time::ClockId;
 

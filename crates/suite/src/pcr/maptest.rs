@@ -6,7 +6,8 @@
 
 use std::borrow::Cow;
 
-use raddle_core::{Accesses, Ending};
+use raddle::Accesses;
+use raddle_core::Ending;
 use raddle_explore::MapCoverage;
 use raddle_strategy::{Rng, mix};
 

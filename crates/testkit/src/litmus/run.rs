@@ -4,8 +4,9 @@
 
 use std::collections::BTreeMap;
 
+use raddle_analysis::Reads;
 use raddle_core::{
-    Action, AtomicOp, Chooser, Effect, EventId, ObjectId, Op, Reads, Rmw, Scalar, Site, ThreadId,
+    Action, AtomicOp, Chooser, Effect, EventId, ObjectId, Op, Rmw, Scalar, Site, ThreadId,
     ThreadOp, Trace,
 };
 use raddle_engine::known::AnyOp;

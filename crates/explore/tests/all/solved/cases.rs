@@ -1,9 +1,11 @@
 //! Small programs whose patterns can be counted by hand, and bad input.
 
+use raddle_analysis::MapCoverage;
 use raddle_core::Scalar;
-use raddle_core::{Accesses, Action, AtomicOp, Choice, Coverage, MutexOp, Order, ThreadId, Trace};
+use raddle_core::{Action, AtomicOp, Choice, MutexOp, Order, ThreadId, Trace};
 use raddle_engine::Initial;
-use raddle_explore::{Explorer, MapCoverage, Mcr, Pcr, Refusal, Stop};
+use raddle_explore::{Explorer, Mcr, Pcr, Refusal, Stop};
+use raddle_results::{Accesses, Coverage};
 use raddle_testkit::{IdentifyingInterpreter, Program, Step, explore, run_once};
 
 const LOAD: AtomicOp = AtomicOp::Load { order: Order::SeqCst };

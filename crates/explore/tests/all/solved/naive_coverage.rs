@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use raddle_core::{Access, Accesses, EventId, ObjectId, Trace};
-use raddle_explore::{MapCoverage, Repeat, data_access, number};
+use raddle_analysis::{MapCoverage, data_access, number};
+use raddle_core::{Access, EventId, ObjectId, Trace};
+use raddle_explore::Repeat;
+use raddle_results::Accesses;
 use raddle_strategy::Random;
 use raddle_testkit::{IdentifyingInterpreter, Kind, Shape, explore, for_all, scaled};
 

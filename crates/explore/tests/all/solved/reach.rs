@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use raddle_core::PatternSearch;
 use raddle_explore::{Dpor, Explorer, Mcr, Pcr};
+use raddle_results::PatternSearch;
 use raddle_testkit::{IdentifyingInterpreter, Kind, Program, Shape, explore, for_all, scaled};
 
 use super::state::{State, state};

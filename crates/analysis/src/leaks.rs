@@ -1,11 +1,11 @@
-//! What a run that ended well leaves behind: threads that wait for ever, locks that nobody will give back,
-//! and memory that nobody will free.
+//! Leaks: blocked threads, held locks and unfreed memory that a finished run leaves behind.
 
-use raddle_core::{Action, Ending, Leak, ObjectKind, ThreadOp, Trace};
+use raddle_core::{Action, Ending, ObjectKind, ThreadOp, Trace};
+use raddle_results::Leak;
 
 use crate::locks::Holdings;
 
-/// The first thing that a run leaves behind, if any.
+/// Returns the first leak of a run. Returns `None` if it has none or did not finish.
 pub fn leak(trace: &Trace) -> Option<Leak> {
     if trace.ending != Ending::Finished {
         return None;
@@ -15,7 +15,7 @@ pub fn leak(trace: &Trace) -> Option<Leak> {
         return Some(Leak::Thread { thread, object, site: pending.site });
     }
     let kept = Holdings::after(trace);
-    // A thread that has ended cannot give a lock back.
+    // A thread that has ended cannot release a lock.
     let held = kept.all().iter().find(|held| {
         trace.events.iter().any(|event| {
             let ends = event.op.action() == Action::Thread(ThreadOp::Exit);

@@ -1,39 +1,43 @@
-//! How the steps of a run are tied to earlier ones, derived from the trace in one pass.
+//! Links from the steps of a run to the earlier steps that explain them, derived in one pass.
 
 use std::collections::HashMap;
 
 use raddle_core::{
     Access, Action, AtomicOp, BarrierOp, ChannelOp, CondvarOp, Effect, Event, EventId, MutexOp,
-    ObjectId, ObjectKind, OnceOp, ParkOp, Reads, RwLockOp, ThreadId, ThreadOp, Trace,
+    ObjectId, ObjectKind, OnceOp, ParkOp, RwLockOp, ThreadId, ThreadOp, Trace,
 };
 
-/// The tie of a step to an earlier one; steps are positions in the trace.
+use crate::Reads;
+
+/// The link of a step to an earlier one. Steps are positions in the trace.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Link {
-    /// It read what this step wrote.
+pub enum Link {
+    /// The step reads what this step wrote.
     Reads(usize),
-    /// It read the value the variable was made with.
+    /// The step reads the initial value of the variable.
     ReadsInitial,
-    /// It wrote what is older than what this step wrote, in the order of the variable's stores.
+    /// The step's store comes before that of this step in the variable's modification order.
     StoresBefore(usize),
-    /// It wrote over what another thread wrote in this step, whatever that was: it is no update.
+    /// The step overwrites what another thread wrote in this step, without reading it.
     Overwrites(usize),
-    /// It gives back what this step took.
+    /// The step releases the lock that this step acquired.
     TakenIn(usize),
 }
 
-/// The ties of all steps of a run.
-pub(crate) struct Links {
+/// The links of all steps of a run.
+pub struct Links {
     links: Vec<Option<Link>>,
-    /// By step: the newest store that its read missed.
+    /// By step: the newest store, if the step's read missed it.
     missed: Vec<Option<usize>>,
+    /// By step: the step of another thread that enabled it.
     after: Vec<Option<usize>>,
 }
 
 impl Links {
-    pub(crate) fn new(trace: &Trace) -> Links {
+    /// Derives the links of the steps of `trace`.
+    pub fn of(trace: &Trace) -> Links {
         let mut past = Past::default();
-        let mut ties = Links { links: Vec::new(), missed: Vec::new(), after: Vec::new() };
+        let mut links = Links { links: Vec::new(), missed: Vec::new(), after: Vec::new() };
         let reads = Reads::of(trace);
         let steps: HashMap<EventId, usize> =
             trace.events.iter().enumerate().map(|(step, event)| (event.id, step)).collect();
@@ -47,52 +51,52 @@ impl Links {
                 (None, Some(next)) => Some(Link::StoresBefore(steps[&next])),
                 (None, None) => None,
             };
-            ties.links.push(atomic.or_else(|| past.link(trace, event)));
-            ties.missed.push(missed);
+            links.links.push(atomic.or_else(|| past.link(trace, event)));
+            links.missed.push(missed);
             let after = past.enabler(trace, event);
             let is_foreign = |step: &usize| trace.events[*step].id.thread != event.id.thread;
-            ties.after.push(after.filter(is_foreign));
+            links.after.push(after.filter(is_foreign));
             past.add(trace, position, event);
         }
-        ties
+        links
     }
 
-    /// The tie of the step at `position`, if it has one.
-    pub(crate) fn link(&self, position: usize) -> Option<Link> {
+    /// Returns the link of the step at `position`, if it has one.
+    pub fn link(&self, position: usize) -> Option<Link> {
         self.links[position]
     }
 
-    /// The newest store that the read at `position` missed, if it did not read the newest.
-    pub(crate) fn missed(&self, position: usize) -> Option<usize> {
+    /// Returns the newest store, if the read at `position` did not read it.
+    pub fn missed(&self, position: usize) -> Option<usize> {
         self.missed[position]
     }
 
-    /// The step of another thread that let the one at `position` happen: it gave the lock back, sent
-    /// the message, notified, unparked, ended, or spawned the thread.
-    pub(crate) fn after(&self, position: usize) -> Option<usize> {
+    /// Returns the step of another thread that enabled the one at `position`: it released the lock, sent the
+    /// message, notified, unparked, exited, or spawned the thread.
+    pub fn after(&self, position: usize) -> Option<usize> {
         self.after[position]
     }
 }
 
-/// What is remembered of the steps so far.
+/// What the links of later steps need to know of the steps so far.
 #[derive(Default)]
 struct Past {
-    /// By object: the last step that changed it.
+    /// By object: the last step that updated it.
     updates: HashMap<ObjectId, usize>,
-    /// By lock and thread: the last step in which it was taken.
-    takings: HashMap<(ObjectId, ThreadId), usize>,
-    /// By lock: the last step in which it was given back. By channel: the sends whose message was not
-    /// taken yet. By park token, one-time initialisation, barrier: what lets others go on.
-    openings: HashMap<ObjectId, Vec<usize>>,
-    /// By condition variable: the notifications, and whether they are for all.
+    /// By lock and thread: the last acquisition.
+    acquisitions: HashMap<(ObjectId, ThreadId), usize>,
+    /// By lock: the last release. By channel: the sends of messages not received yet. By park token,
+    /// one-time initialisation and barrier: the last step that enables others.
+    enablers: HashMap<ObjectId, Vec<usize>>,
+    /// By condition variable: the notifications and how many threads each can wake.
     notifications: HashMap<ObjectId, Vec<(usize, Reach)>>,
-    /// By thread: the last step in which it began to wait for a notification.
+    /// By thread: the last step that began to wait for a notification.
     waits: HashMap<ThreadId, usize>,
-    /// By thread: who spawned it, until its first step; then where it ended.
+    /// By thread: its spawn until its first step, then its exit.
     lives: HashMap<ThreadId, usize>,
 }
 
-/// How many threads a notification can wake.
+/// The number of threads that a notification can wake.
 #[derive(Copy, Clone, PartialEq, Eq)]
 enum Reach {
     One,
@@ -102,10 +106,11 @@ enum Reach {
 impl Past {
     fn link(&self, trace: &Trace, event: &Event) -> Option<Link> {
         let object = event.op.object();
-        let taken = || self.takings.get(&(object, event.id.thread)).copied().map(Link::TakenIn);
+        let acquired =
+            || self.acquisitions.get(&(object, event.id.thread)).copied().map(Link::TakenIn);
         match event.op.action() {
             Action::Atomic(op) => match op {
-                // What it read is known already.
+                // Linked by what they read.
                 AtomicOp::Load { .. }
                 | AtomicOp::Update { .. }
                 | AtomicOp::CompareExchange { .. } => None,
@@ -116,11 +121,11 @@ impl Past {
                 }
             },
             Action::Mutex(op) => match op {
-                MutexOp::Unlock => taken(),
+                MutexOp::Unlock => acquired(),
                 MutexOp::Lock | MutexOp::TryLock => None,
             },
             Action::RwLock(op) => match op {
-                RwLockOp::UnlockRead | RwLockOp::UnlockWrite => taken(),
+                RwLockOp::UnlockRead | RwLockOp::UnlockWrite => acquired(),
                 RwLockOp::Read | RwLockOp::Write | RwLockOp::TryRead | RwLockOp::TryWrite => None,
             },
             Action::Thread(_)
@@ -136,7 +141,7 @@ impl Past {
         }
     }
 
-    /// The step that let this one happen, of whichever thread.
+    /// Returns the step that enabled this one, of any thread.
     fn enabler(&mut self, trace: &Trace, event: &Event) -> Option<usize> {
         let (object, thread) = (event.op.object(), event.id.thread);
         if event.id.index == 0 {
@@ -145,7 +150,7 @@ impl Past {
             }
         }
         let took_effect = event.effect != Effect::No && event.effect != Effect::Closed;
-        let last = |past: &Past| past.openings.get(&object).and_then(|all| all.last().copied());
+        let last = |past: &Past| past.enablers.get(&object).and_then(|all| all.last().copied());
         match event.op.action() {
             Action::Mutex(MutexOp::Lock | MutexOp::TryLock)
             | Action::RwLock(
@@ -159,7 +164,7 @@ impl Past {
             Action::Barrier(BarrierOp::Leave { .. }) => last(self),
             Action::Once(OnceOp::Begin) if event.effect == Effect::No => last(self),
             Action::Channel(ChannelOp::Receive { .. } | ChannelOp::TryReceive) if took_effect => {
-                let sends = self.openings.get_mut(&object)?;
+                let sends = self.enablers.get_mut(&object)?;
                 (!sends.is_empty()).then(|| sends.remove(0))
             }
             Action::Condvar(CondvarOp::Consume { .. }) if took_effect => {
@@ -222,19 +227,19 @@ impl Past {
             },
             Action::Mutex(op) => match op {
                 MutexOp::Lock | MutexOp::TryLock if took_effect => {
-                    self.takings.insert((object, thread), position);
+                    self.acquisitions.insert((object, thread), position);
                 }
                 MutexOp::Lock | MutexOp::TryLock => {}
-                MutexOp::Unlock => self.opens(object, position),
+                MutexOp::Unlock => self.enables(object, position),
             },
             Action::RwLock(op) => match op {
                 RwLockOp::Read | RwLockOp::Write | RwLockOp::TryRead | RwLockOp::TryWrite
                     if took_effect =>
                 {
-                    self.takings.insert((object, thread), position);
+                    self.acquisitions.insert((object, thread), position);
                 }
                 RwLockOp::Read | RwLockOp::Write | RwLockOp::TryRead | RwLockOp::TryWrite => {}
-                RwLockOp::UnlockRead | RwLockOp::UnlockWrite => self.opens(object, position),
+                RwLockOp::UnlockRead | RwLockOp::UnlockWrite => self.enables(object, position),
             },
             Action::Condvar(op) => match op {
                 CondvarOp::Enqueue => {
@@ -245,20 +250,20 @@ impl Past {
                 CondvarOp::NotifyOne | CondvarOp::NotifyAll | CondvarOp::Consume { .. } => {}
             },
             Action::Barrier(op) => match op {
-                BarrierOp::Arrive => self.opens(object, position),
+                BarrierOp::Arrive => self.enables(object, position),
                 BarrierOp::Leave { .. } => {}
             },
             Action::Once(op) => match op {
-                OnceOp::Complete => self.opens(object, position),
+                OnceOp::Complete => self.enables(object, position),
                 OnceOp::Begin | OnceOp::Reset | OnceOp::IsComplete => {}
             },
             Action::Park(op) => match op {
-                ParkOp::Unpark if took_effect => self.opens(object, position),
+                ParkOp::Unpark if took_effect => self.enables(object, position),
                 ParkOp::Unpark | ParkOp::Park { .. } => {}
             },
             Action::Channel(op) => match op {
                 ChannelOp::Send | ChannelOp::TrySend if took_effect => {
-                    self.openings.entry(object).or_default().push(position);
+                    self.enablers.entry(object).or_default().push(position);
                 }
                 ChannelOp::Send
                 | ChannelOp::TrySend
@@ -276,9 +281,9 @@ impl Past {
         }
     }
 
-    /// Only the last step that lets others go on matters.
-    fn opens(&mut self, object: ObjectId, position: usize) {
-        let all = self.openings.entry(object).or_default();
+    /// Records a step that enables others. Only the last one matters.
+    fn enables(&mut self, object: ObjectId, position: usize) {
+        let all = self.enablers.entry(object).or_default();
         all.clear();
         all.push(position);
     }

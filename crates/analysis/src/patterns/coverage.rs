@@ -10,13 +10,11 @@
 
 use std::collections::HashSet;
 
-use raddle_core::{
-    Access, Accesses, Coverage, Event, ObjectId, ObjectInfo, ObjectKind, Site, Trace,
-    VariableCoverage,
-};
+use raddle_core::{Access, Event, ObjectId, ObjectInfo, ObjectKind, Site, Trace};
+use raddle_results::{Accesses, Coverage, VariableCoverage};
 
 use super::data_access;
-use super::keys::{Keying, address, pattern_key};
+use super::keys::{Keying, PatternKey};
 use super::table::{bits, number_of_shape};
 
 /// How many different accesses to a variable are looked back upon.
@@ -30,7 +28,7 @@ const RECENT: usize = 8;
 pub struct MapCoverage {
     keying: Keying,
     accesses: Vec<OfAccess>,
-    seen: HashSet<u64>,
+    seen: HashSet<PatternKey>,
     quick: Seen,
     /// Of the patterns with two variables: an access to each.
     pairs: Vec<(u32, u32)>,
@@ -118,22 +116,22 @@ impl Default for Seen {
 }
 
 impl MapCoverage {
-    /// Nothing seen yet.
+    /// Creates an empty coverage.
     pub fn new(by: Accesses) -> MapCoverage {
         MapCoverage { keying: Keying::new(by), ..MapCoverage::default() }
     }
 
-    /// Whether a pattern of accesses with these numbers has been seen.
-    pub(crate) fn has(&self, pattern: u8, accesses: &[u32]) -> bool {
-        self.seen.contains(&pattern_key(pattern, accesses))
+    /// Returns whether the pattern of accesses with these numbers has been seen.
+    pub fn has(&self, pattern: u8, accesses: &[u32]) -> bool {
+        self.seen.contains(&PatternKey::new(pattern, accesses))
     }
 
-    /// How many patterns have been seen.
+    /// The number of patterns seen.
     pub fn covered(&self) -> u64 {
         self.seen.len() as u64
     }
 
-    /// A run has ended.
+    /// Adds the patterns of a finished run.
     pub fn learn(&mut self, trace: &Trace) {
         self.run += 1;
         if self.objects.len() < trace.objects.len() {
@@ -158,7 +156,7 @@ impl MapCoverage {
         }
     }
 
-    /// What has been seen, of how many.
+    /// Returns the patterns seen and an estimate of all.
     pub fn report(&self) -> Coverage {
         let roots = (0..self.accesses.len() as u32).filter(|&access| self.root(access) == access);
         let shared: Vec<&OfAccess> = roots
@@ -187,8 +185,8 @@ impl MapCoverage {
         Coverage { by: self.keying.by(), covered, total, variables }
     }
 
-    /// The number of an access.
-    pub(crate) fn number(&mut self, event: &Event, access: Access) -> u32 {
+    /// Returns the number of an access.
+    pub fn number(&mut self, event: &Event, access: Access) -> u32 {
         let number = self.keying.number(event, access);
         if number as usize >= self.accesses.len() {
             let writes = access == Access::Update;
@@ -254,7 +252,7 @@ impl MapCoverage {
             state.last.resize(thread as usize + 1, (0, 0));
         }
         let by_event = self.keying.by() == Accesses::ByEvent;
-        let line = (address(event.site), access == Access::Update);
+        let line = (event.site.key(), access == Access::Update);
         let slot = if state.is_settled && state.slots[0].line == line {
             // Only when it was made counts, should another access come.
             let slot = &mut state.slots[0];
@@ -362,7 +360,7 @@ impl MapCoverage {
 
     fn see_single(&mut self, shape: u32, accesses: &[u32]) {
         let Some(pattern) = number_of_shape(shape) else { return };
-        if self.seen.insert(pattern_key(pattern, accesses)) {
+        if self.seen.insert(PatternKey::new(pattern, accesses)) {
             let root = self.root(accesses[0]);
             self.accesses[root as usize].covered += 1;
         }
@@ -421,7 +419,7 @@ impl MapCoverage {
         });
         let Some(pattern) = number_of_shape(shape) else { return };
         let accesses = order.map(|access| access.access);
-        if self.seen.insert(pattern_key(pattern, &accesses)) {
+        if self.seen.insert(PatternKey::new(pattern, &accesses)) {
             let other = order.iter().find(|access| access.object != order[0].object);
             self.pairs.extend(other.map(|other| (order[0].access, other.access)));
         }

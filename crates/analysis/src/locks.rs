@@ -1,4 +1,4 @@
-//! Locks that threads take and give back, read off a trace.
+//! The locks that threads hold, derived from a trace.
 
 use raddle_core::{
     Action, Effect, Event, MutexOp, ObjectId, ObjectKind, RwLockOp, Site, ThreadId, Trace,
@@ -7,46 +7,46 @@ use raddle_core::{
 /// How a lock is held.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Mode {
-    /// Together with others that read.
+    /// Shared with other readers.
     Shared,
-    /// Alone.
-    Alone,
+    /// Exclusively.
+    Exclusive,
 }
 
-/// What an event does to a lock.
+/// The effect of an event on a lock.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Change {
-    /// Its thread has the lock now; `waits` if it would have waited for it.
-    Taken {
-        /// How it has it.
+    /// Its thread acquires the lock.
+    Acquired {
+        /// How the lock is held.
         mode: Mode,
-        /// Whether it would have waited for it.
-        waits: bool,
+        /// Whether the operation blocks while the lock is not available.
+        blocks: bool,
     },
-    /// Its thread has given the lock back.
+    /// Its thread releases the lock.
     Released,
 }
 
-/// A lock that a thread has.
+/// A lock that a thread holds.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Held {
     pub(crate) thread: ThreadId,
     pub(crate) lock: ObjectId,
     pub(crate) mode: Mode,
-    /// Where it was taken.
+    /// Where it was acquired.
     pub(crate) site: Site,
 }
 
-/// Everything that is held, as a run goes on.
+/// All locks held at a point of a run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Holdings(Vec<Held>);
 
 impl Holdings {
-    /// Goes on by one event.
-    pub(crate) fn pass(&mut self, event: &Event) {
+    /// Advances by one event.
+    pub(crate) fn advance(&mut self, event: &Event) {
         let (thread, lock) = (event.id.thread, event.op.object());
         match change(event) {
-            Some(Change::Taken { mode, .. }) => {
+            Some(Change::Acquired { mode, .. }) => {
                 self.0.push(Held { thread, lock, mode, site: event.site });
             }
             Some(Change::Released) => {
@@ -59,32 +59,31 @@ impl Holdings {
         }
     }
 
-    /// What is held now, in the order in which it was taken.
+    /// The locks held now, in the order of their acquisition.
     pub(crate) fn all(&self) -> &[Held] {
         &self.0
     }
 
-    /// What is held after all of a run.
+    /// Returns the locks held at the end of a run.
     pub(crate) fn after(trace: &Trace) -> Holdings {
         let mut holdings = Holdings::default();
         if !has_locks(trace) {
             return holdings;
         }
-        trace.events.iter().for_each(|event| holdings.pass(event));
+        trace.events.iter().for_each(|event| holdings.advance(event));
         holdings
     }
 }
 
-/// Whether anything in a run can be held. Many programs have nothing of the kind, and need not be gone
-/// through event by event.
+/// Returns whether a run has locks. The traces of programs without locks need not be scanned.
 pub(crate) fn has_locks(trace: &Trace) -> bool {
     let is_lock = |kind| matches!(kind, ObjectKind::Mutex | ObjectKind::RwLock);
     trace.objects.iter().any(|object| is_lock(object.kind))
 }
 
-/// What an event does to a lock, if it does anything.
+/// Returns the effect of an event on a lock, if it has one.
 pub(crate) fn change(event: &Event) -> Option<Change> {
-    let taken = |mode, waits| Some(Change::Taken { mode, waits });
+    let acquired = |mode, blocks| Some(Change::Acquired { mode, blocks });
     match event.op.action() {
         Action::Mutex(MutexOp::TryLock)
         | Action::RwLock(RwLockOp::TryRead | RwLockOp::TryWrite)
@@ -93,15 +92,15 @@ pub(crate) fn change(event: &Event) -> Option<Change> {
             None
         }
         Action::Mutex(op) => match op {
-            MutexOp::Lock => taken(Mode::Alone, true),
-            MutexOp::TryLock => taken(Mode::Alone, false),
+            MutexOp::Lock => acquired(Mode::Exclusive, true),
+            MutexOp::TryLock => acquired(Mode::Exclusive, false),
             MutexOp::Unlock => Some(Change::Released),
         },
         Action::RwLock(op) => match op {
-            RwLockOp::Read => taken(Mode::Shared, true),
-            RwLockOp::TryRead => taken(Mode::Shared, false),
-            RwLockOp::Write => taken(Mode::Alone, true),
-            RwLockOp::TryWrite => taken(Mode::Alone, false),
+            RwLockOp::Read => acquired(Mode::Shared, true),
+            RwLockOp::TryRead => acquired(Mode::Shared, false),
+            RwLockOp::Write => acquired(Mode::Exclusive, true),
+            RwLockOp::TryWrite => acquired(Mode::Exclusive, false),
             RwLockOp::UnlockRead | RwLockOp::UnlockWrite => Some(Change::Released),
         },
         Action::Thread(_)

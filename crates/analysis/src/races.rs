@@ -1,71 +1,37 @@
 //! Data races: two accesses to a plain variable, at least one of them a write, that nothing orders.
 //!
-//! What orders events is synchronisation, not the order in which they happened to come: see
-//! [`raddle_engine::causality`]. What an atomic access learns is what the store that it read carries,
-//! which is not always the newest.
+//! Synchronisation orders events, not their position in the trace: see [`raddle_engine::causality`]. An
+//! atomic access synchronises with the store it read, which is not always the newest.
 //!
-//! To make an object is to write its memory, for any kind of object, where an allocator tells who did.
+//! Creating an object writes its memory, for objects of any kind, if an allocator reports who did.
 //!
-//! Clocks are worked out after a run, and only if the run has accesses to plain variables.
+//! Clocks are computed after a run, and only if the run accesses plain variables.
 
 use std::collections::HashMap;
 
 use raddle_core::{
-    Action, AtomicOp, CellOp, Effect, Event, EventId, Finding, ObjectId, PlainAccess, Reads, Site,
-    ThreadId, Trace,
+    Action, AtomicOp, CellOp, Effect, Event, EventId, ObjectId, PlainAccess, ThreadId, Trace,
 };
 use raddle_engine::causality::{Causality, Clock};
-use raddle_engine::{Engine, Sc, Substrate};
-use raddle_strategy::Random;
+use raddle_results::Finding;
 
-use crate::{Explorer, Repeat};
+use crate::Reads;
 
-/// The first race of a run, if it has one.
+/// Returns the first race of a run, if it has one.
 pub fn race(trace: &Trace) -> Option<Finding> {
     let announced = |event: &Event| matches!(event.op.action(), Action::Cell(_));
     if trace.plain.is_empty() && !trace.events.iter().any(announced) {
         return None;
     }
-    let (first, second) = go_through(trace, Err).err()?;
+    let (first, second) = for_each_race(trace, Err).err()?;
     Some(Finding::Race { first, second })
 }
 
-/// How many runs are made to see which lines race.
-const TRIALS: u64 = 50;
+/// Two accesses that race, in the order of the run.
+pub type Racing = (PlainAccess, PlainAccess);
 
-/// The lines of `program` that race in one of a few runs, each once. The same whenever it is asked.
-pub fn racing_lines<S: Substrate>(
-    substrate: &mut S,
-    program: &S::Program,
-    max_steps: usize,
-) -> Vec<Site> {
-    let mut lines = Vec::new();
-    let mut trials = Repeat::new(Random::default(), 0);
-    let mut engine = Engine::new(Sc, trials.family(), trials.chooser(), max_steps);
-    for trial in 0..TRIALS {
-        trials.next(engine.plan_mut());
-        if substrate.execute(&mut engine, program).is_err() {
-            break;
-        }
-        let (trace, plan) = engine.trace_and_plan_mut();
-        trials.learn(trial, trace, plan);
-        let _ = go_through(trace, |(first, second)| {
-            for line in [first.site, second.site] {
-                if !lines.contains(&line) {
-                    lines.push(line);
-                }
-            }
-            Ok(())
-        });
-    }
-    lines
-}
-
-/// Two accesses that race.
-type Racing = (PlainAccess, PlainAccess);
-
-/// Tells `found` of every race of a run, until it has enough.
-fn go_through(
+/// Calls `found` for every race of a run, until it returns an error. Returns that error.
+pub fn for_each_race(
     trace: &Trace,
     mut found: impl FnMut(Racing) -> Result<(), Racing>,
 ) -> Result<(), Racing> {
@@ -87,7 +53,7 @@ fn go_through(
             detector.causality.advance(event.id.thread);
         } else {
             if detector.is_created(event.op.object()) {
-                // Whoever uses an object reads what its creator wrote.
+                // Using an object reads what its creator wrote.
                 look(&mut detector, plain_access(position, event, false))?;
             }
             if let Action::Atomic(op) = event.op.action() {
@@ -101,21 +67,21 @@ fn go_through(
     plain.try_for_each(|access| look(&mut detector, *access))
 }
 
-/// The event at `position` as an access to plain memory.
+/// Returns the event at `position` as an access to plain memory.
 fn plain_access(position: usize, event: &Event, writes: bool) -> PlainAccess {
     let (thread, object) = (event.id.thread, event.op.object());
     PlainAccess { thread, after: position, object, writes, site: event.site }
 }
 
-/// The accesses to a plain variable that a later one could race with.
+/// The accesses to a plain variable that a later access could race with.
 #[derive(Clone, Debug, Default)]
 struct OfVariable {
     write: Option<Stamped>,
-    /// Since the write; one for each thread.
+    /// The reads since the write; one per thread.
     reads: Vec<Stamped>,
 }
 
-/// An access, and the time at which its thread made it.
+/// An access, with the time of its thread.
 #[derive(Copy, Clone, Debug)]
 struct Stamped {
     access: PlainAccess,
@@ -125,9 +91,9 @@ struct Stamped {
 struct Detector {
     causality: Causality,
     variables: Vec<OfVariable>,
-    /// By object: what its newest store carries.
+    /// By object: the clock that its newest store carries.
     newest: Vec<Clock>,
-    /// What every store carries, in runs in which others than the newest were read.
+    /// The clock that every store carries, if the run read others than the newest.
     carried: Option<HashMap<EventId, Clock>>,
 }
 
@@ -139,24 +105,24 @@ impl Detector {
         }
         let variables = vec![OfVariable::default(); trace.objects.len()];
         let newest = vec![Clock::default(); trace.objects.len()];
-        // Without choices every access reads the newest store.
+        // Without choices, every access reads the newest store.
         let carried = (!trace.sources.is_empty()).then(HashMap::new);
         Detector { causality, variables, newest, carried }
     }
 
-    /// What a thread of the run comes after.
+    /// The clock of a thread of the run.
     fn clock(&self, thread: ThreadId) -> &Clock {
         self.causality
             .clock(thread)
             .expect("raddle invariant broken: a thread that is not in its run")
     }
 
-    /// Whether somebody wrote the memory of an object that is used by other means.
+    /// Returns whether the creation of the object was recorded as a write of its memory.
     fn is_created(&self, object: ObjectId) -> bool {
         self.variables.get(object.index()).is_some_and(|variable| variable.write.is_some())
     }
 
-    /// What an access races with, if with anything.
+    /// Returns an earlier access that `access` races with, if there is one.
     fn other(&self, access: PlainAccess) -> Option<PlainAccess> {
         let PlainAccess { thread, object, writes, .. } = access;
         let clock = self.clock(thread);
@@ -169,7 +135,7 @@ impl Detector {
         write.or_else(read).map(|other| other.access)
     }
 
-    /// An access that later ones could race with.
+    /// Records an access that later ones could race with.
     fn access(&mut self, access: PlainAccess) {
         let PlainAccess { thread, object, writes, .. } = access;
         let time = self.clock(thread).of(thread);
@@ -186,8 +152,8 @@ impl Detector {
         }
     }
 
-    /// Lets a thread learn and teach by an access to an atomic variable that read `source`, or else the
-    /// newest store.
+    /// Synchronises by an access to an atomic variable that read `source`, or the newest store if that is
+    /// `None`.
     fn atomic(&mut self, op: AtomicOp, event: &Event, source: Option<EventId>) {
         let (reads, writes) = match (op, event.effect) {
             (AtomicOp::Load { order }, _) => (Some(order), None),
@@ -210,7 +176,7 @@ impl Detector {
             thread.read(order, newest);
         }
         if let Some(order) = writes {
-            // A store begins anew; a read-modify-write goes on with what was released before.
+            // A store starts a new release sequence; a read-modify-write continues the old one.
             if reads.is_none() {
                 newest.clear();
             }

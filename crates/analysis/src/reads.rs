@@ -1,19 +1,17 @@
-//! What the accesses of a run to its atomic variables read, and the order of the stores.
+//! What the accesses of a run to its atomic variables read, and the modification order of each variable.
 //!
-//! A run records only what was chosen; everything else follows from it.
+//! A trace records only what was chosen; everything else follows from that.
 
-use alloc::vec::Vec;
+use raddle_core::{Action, AtomicOp, Effect, Event, EventId, Trace};
 
-use crate::{Action, AtomicOp, Effect, Event, EventId, Trace};
-
-/// What the accesses of a run read.
+/// The reads-from relation and the modification orders of a run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Reads {
-    /// By position in the run: what an access to an atomic variable read, if it reads.
+    /// By position in the trace: what an access to an atomic variable read, if it reads.
     reads: Vec<Option<Read>>,
-    /// By object: the stores to an atomic variable in their order, without the initial one.
+    /// By object: the stores to an atomic variable in modification order, without the initial one.
     orders: Vec<Vec<EventId>>,
-    /// Stores that did not become the newest, by position, with the one right behind them then.
+    /// Stores that did not become the newest, by position, with the store directly after them.
     overtaken: Vec<(usize, EventId)>,
 }
 
@@ -22,17 +20,16 @@ pub struct Reads {
 pub struct Read {
     /// The store.
     pub source: EventId,
-    /// How many stores that had happened already come after the source.
+    /// The number of stores after the source in modification order that had already happened.
     pub newer: usize,
-    /// The last of these; the source if there are none.
+    /// The newest of these stores; the source if there are none.
     pub newest: EventId,
 }
 
 impl Reads {
-    /// What the accesses of `trace` read.
+    /// Derives what the accesses of `trace` read.
     pub fn of(trace: &Trace) -> Reads {
-        let mut orders: Vec<Vec<EventId>> = Vec::new();
-        orders.resize_with(trace.objects.len(), Vec::new);
+        let mut orders: Vec<Vec<EventId>> = vec![Vec::new(); trace.objects.len()];
         let mut chosen = trace.sources.iter().peekable();
         let mut overtaken = Vec::new();
         let mut reads = Vec::with_capacity(trace.events.len());
@@ -43,7 +40,7 @@ impl Reads {
                 continue;
             };
             let order = &mut orders[event.op.object().index()];
-            // How many stores come before the place behind the one chosen.
+            // The number of stores up to and including the chosen one.
             let place = match chosen {
                 None => order.len(),
                 Some(store) => order.iter().position(|&id| id == store).map_or(0, |at| at + 1),
@@ -65,25 +62,26 @@ impl Reads {
         Reads { reads, orders, overtaken }
     }
 
-    /// The store that the one at `position` came to stand right before, if it did not become the newest.
+    /// Returns the store directly after the one at `position` in modification order. Returns `None` if that
+    /// store became the newest.
     pub fn overtaken(&self, position: usize) -> Option<EventId> {
         let at = self.overtaken.binary_search_by_key(&position, |store| store.0).ok()?;
         Some(self.overtaken[at].1)
     }
 
-    /// What the event at `position` read, if it reads an atomic variable.
+    /// Returns what the event at `position` read. Returns `None` if it does not read an atomic variable.
     pub fn at(&self, position: usize) -> Option<Read> {
         self.reads.get(position).copied().flatten()
     }
 
-    /// The stores to each object in their order, by [`ObjectId`](crate::ObjectId), without the initial
-    /// one.
+    /// The modification order of each object, by [`ObjectId`](raddle_core::ObjectId), without the initial
+    /// store.
     pub fn orders(&self) -> &[Vec<EventId>] {
         &self.orders
     }
 }
 
-/// Whether an access to an atomic variable read and wrote.
+/// Returns whether an access to an atomic variable read and whether it wrote.
 fn kind(event: &Event) -> Option<(bool, bool)> {
     let Action::Atomic(op) = event.op.action() else { return None };
     Some(match op {

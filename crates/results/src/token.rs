@@ -3,11 +3,9 @@
 //! `r1-` and then, in URL-safe base 64: a hash of the check's name, the spawn paths of threads not
 //! spawned by main in order, the run-length encoded schedule, and a checksum over all of it.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-use core::fmt;
+use std::fmt;
 
-use crate::{Choice, EventId, Schedule, ThreadId, ThreadInfo};
+use raddle_core::{Choice, EventId, Schedule, ThreadId, ThreadInfo};
 
 const VERSION: &str = "r1-";
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
@@ -45,7 +43,7 @@ impl fmt::Display for TokenError {
     }
 }
 
-impl core::error::Error for TokenError {}
+impl std::error::Error for TokenError {}
 
 /// The hash by which a token recognises its check.
 pub fn name_hash(name: &str) -> u32 {
@@ -138,7 +136,7 @@ impl Input<'_> {
             if repeats == 0 || repeats + schedule.len() as u64 > Self::LIMIT {
                 return None;
             }
-            schedule.extend(core::iter::repeat_n(choice, repeats as usize));
+            schedule.extend(std::iter::repeat_n(choice, repeats as usize));
         }
         Some((threads, schedule))
     }
@@ -205,8 +203,6 @@ fn from_base64(text: &str) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::string::ToString;
-    use alloc::vec;
 
     fn sample() -> Token {
         let main = ThreadId::MAIN;

@@ -1,12 +1,10 @@
-//! What makes two failures the same: their kind, where they happen, and what they say apart from
-//! numbers.
+//! The cause of a failure: its kind, place and message without numbers.
 //!
-//! Threads and values are left out: which of several alike threads fails, and what a counter had come
-//! to, differs from run to run.
+//! Threads and values are left out: they differ between runs that fail for the same reason.
 
-use raddle_core::{Finding, Leak};
+use raddle_results::{Finding, Leak};
 
-/// A word for the cause of a failure; failures with the same one are counted together.
+/// Returns a text that is equal for failures of the same cause.
 pub fn cause(finding: &Finding) -> String {
     match finding {
         Finding::Panic(panic) => {
@@ -14,7 +12,7 @@ pub fn cause(finding: &Finding) -> String {
             format!("panic at {place}: {}", without_numbers(&panic.message))
         }
         Finding::Deadlock(waits) => {
-            // Threads that wait for the cycle are victims, and may be more or fewer.
+            // Threads outside the cycle only wait for it; their number varies between runs.
             let is_cyclic = waits.iter().any(|wait| wait.in_cycle);
             let waits = waits.iter().filter(|wait| wait.in_cycle || !is_cyclic);
             let mut sites: Vec<String> = waits.map(|wait| wait.site.to_string()).collect();
@@ -38,7 +36,7 @@ pub fn cause(finding: &Finding) -> String {
     }
 }
 
-/// A message with `#` in place of every number, be it decimal or hexadecimal, signed or a fraction.
+/// Replaces every number of a message, decimal or hexadecimal, signed or fractional, with `#`.
 fn without_numbers(message: &str) -> String {
     let mut text = String::new();
     let mut rest = message;
@@ -59,7 +57,7 @@ fn without_numbers(message: &str) -> String {
             }
         };
         rest = &number[digits..];
-        // The digits after a point belong to it.
+        // The digits after a point belong to the number.
         if let Some(fraction) = rest.strip_prefix('.') {
             let end = fraction.find(|c: char| !c.is_ascii_digit()).unwrap_or(fraction.len());
             if end > 0 {
@@ -73,7 +71,8 @@ fn without_numbers(message: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use raddle_core::{ObjectId, Panic, Site, ThreadId, Wait};
+    use raddle_core::{ObjectId, Panic, Site, ThreadId};
+    use raddle_results::Wait;
 
     #[test]
     fn numbers_are_left_out() {

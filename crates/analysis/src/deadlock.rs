@@ -1,0 +1,136 @@
+//! Deadlocks: which threads wait for which, and the cycles among them.
+
+use raddle_core::{
+    Action, CondvarOp, Effect, ObjectId, ObjectKind, Pending, Site, ThreadId, Trace,
+};
+use raddle_results::Wait;
+
+use crate::locks::Holdings;
+
+/// Returns the blocked threads at the end of `trace`, each with the holders of what it waits for.
+pub fn waits(trace: &Trace) -> Vec<Wait> {
+    let mut waits: Vec<Wait> = trace
+        .pending
+        .iter()
+        .filter(|pending| !pending.enabled)
+        .map(|pending| Wait {
+            thread: pending.thread,
+            object: pending.op.object(),
+            site: pending.site,
+            holders: holders(trace, pending),
+            in_cycle: false,
+        })
+        .collect();
+    let reached: Vec<bool> =
+        waits.iter().map(|wait| reaches(&waits, wait.thread, wait.thread)).collect();
+    for (wait, in_cycle) in waits.iter_mut().zip(reached) {
+        wait.in_cycle = in_cycle;
+    }
+    waits
+}
+
+/// A step of a cycle: a thread, and the holder of the object it waits for that comes next in the cycle.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct Hop {
+    /// The thread that waits.
+    pub thread: ThreadId,
+    /// The thread it waits for.
+    pub holder: ThreadId,
+}
+
+/// Returns cycles that together contain every thread of `waits` that is in one.
+pub fn cycles(waits: &[Wait]) -> Vec<Vec<Hop>> {
+    let mut cycles: Vec<Vec<Hop>> = Vec::new();
+    for wait in waits.iter().filter(|wait| wait.in_cycle) {
+        let is_known = cycles.iter().flatten().any(|hop| hop.thread == wait.thread);
+        let mut path = Vec::new();
+        if !is_known && leads_to(waits, wait, wait.thread, &mut Vec::new(), &mut path) {
+            cycles.push(path);
+        }
+    }
+    cycles
+}
+
+/// Returns the position of the last notification that `wait` missed: it came before the thread began to
+/// wait and woke nobody. Returns `None` if the thread does not wait for a notification.
+pub fn missed_notification(trace: &Trace, wait: &Wait) -> Option<usize> {
+    let pending = trace.pending.iter().find(|pending| pending.thread == wait.thread)?;
+    let Action::Condvar(CondvarOp::Consume { .. }) = pending.op.action() else { return None };
+    let enqueue = trace.events.iter().rposition(|event| {
+        event.id.thread == wait.thread && event.op.action() == Action::Condvar(CondvarOp::Enqueue)
+    })?;
+    trace.events[..enqueue].iter().rposition(|event| {
+        let notifies = matches!(
+            event.op.action(),
+            Action::Condvar(CondvarOp::NotifyOne | CondvarOp::NotifyAll)
+        );
+        notifies && event.op.object() == wait.object && event.effect == Effect::No
+    })
+}
+
+/// Returns whether following holders from `wait` leads to `goal`; `path` then holds the way.
+fn leads_to(
+    waits: &[Wait],
+    wait: &Wait,
+    goal: ThreadId,
+    seen: &mut Vec<ThreadId>,
+    path: &mut Vec<Hop>,
+) -> bool {
+    for &(holder, _) in &wait.holders {
+        path.push(Hop { thread: wait.thread, holder });
+        if holder == goal {
+            return true;
+        }
+        if !seen.contains(&holder) {
+            seen.push(holder);
+            let next = waits.iter().find(|next| next.thread == holder);
+            if next.is_some_and(|next| leads_to(waits, next, goal, seen, path)) {
+                return true;
+            }
+        }
+        path.pop();
+    }
+    false
+}
+
+/// Returns whether following holders from `from` leads to `to`.
+fn reaches(waits: &[Wait], from: ThreadId, to: ThreadId) -> bool {
+    let mut seen = Vec::new();
+    let mut open = vec![from];
+    while let Some(thread) = open.pop() {
+        let holders = waits.iter().filter(|wait| wait.thread == thread).flat_map(|w| &w.holders);
+        for &(holder, _) in holders {
+            if holder == to {
+                return true;
+            }
+            if !seen.contains(&holder) {
+                seen.push(holder);
+                open.push(holder);
+            }
+        }
+    }
+    false
+}
+
+/// Returns the threads that block a pending operation, and where each acquired the object.
+fn holders(trace: &Trace, pending: &Pending) -> Vec<(ThreadId, Site)> {
+    let object = pending.op.object();
+    match trace.objects[object.index()].kind {
+        ObjectKind::Mutex | ObjectKind::RwLock => lock_holders(trace, object),
+        // The thread that is joined blocks the joiner.
+        ObjectKind::Thread(thread) => vec![(thread, Site::UNKNOWN)],
+        ObjectKind::Atomic(_)
+        | ObjectKind::Cell
+        | ObjectKind::Condvar
+        | ObjectKind::Barrier
+        | ObjectKind::Once
+        | ObjectKind::Parker(_)
+        | ObjectKind::Channel => Vec::new(),
+    }
+}
+
+fn lock_holders(trace: &Trace, object: ObjectId) -> Vec<(ThreadId, Site)> {
+    let holdings = Holdings::after(trace);
+    let holders = holdings.all().iter().filter(|held| held.lock == object);
+    holders.map(|held| (held.thread, held.site)).collect()
+}

@@ -1,0 +1,30 @@
+//! Pure analyses of traces, shared by explorers, reports and commands.
+//!
+//! Each function takes the trace of a finished run, or the finding made from it, and neither runs the
+//! program nor changes anything. Happens-before comes from [`raddle_engine::causality`].
+#![forbid(unsafe_code)]
+
+mod cause;
+mod deadlock;
+mod leaks;
+mod lifetimes;
+mod links;
+mod lock_order;
+mod locks;
+mod patterns;
+mod races;
+mod reads;
+mod repetition;
+mod stale;
+
+pub use cause::cause;
+pub use deadlock::{Hop, cycles, missed_notification, waits};
+pub use leaks::leak;
+pub use lifetimes::Lifetimes;
+pub use links::{Link, Links};
+pub use lock_order::{Suspicion, suspicions};
+pub use patterns::{Keying, MapCoverage, PATTERNS, Role, data_access, number};
+pub use races::{Racing, for_each_race, race};
+pub use reads::{Read, Reads};
+pub use repetition::{Repeated, Repetition};
+pub use stale::{MissedSync, StaleRead, StaleReads, Weak};

@@ -1,0 +1,100 @@
+//! Failing executions: what went wrong, and how to replay it.
+
+use raddle_core::{ObjectId, Panic, PlainAccess, Site, ThreadId, Trace};
+
+use crate::Leak;
+
+/// A failing execution.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    /// What went wrong.
+    pub finding: Finding,
+    /// The number of the run, counted from one.
+    pub execution: u64,
+    /// The run.
+    pub trace: Trace,
+    /// The token that replays the run.
+    pub token: String,
+    /// Whether replaying the run gave the same failure.
+    pub reproduced: bool,
+}
+
+/// A bug in the program under test.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Finding {
+    /// A thread panicked.
+    Panic(Panic),
+    /// No thread is enabled, and some are blocked.
+    Deadlock(Vec<Wait>),
+    /// Two threads access a plain variable, at least one writes, and nothing orders the accesses.
+    Race {
+        /// The access that came first in this run.
+        first: PlainAccess,
+        /// The other access.
+        second: PlainAccess,
+    },
+    /// A run did not end within the step limit.
+    StepLimit {
+        /// The limit.
+        steps: u64,
+    },
+    /// The same choices gave different runs: something outside raddle's control decides.
+    Nondeterminism {
+        /// The first step that differed, counted from zero.
+        at: usize,
+        /// That step in the first run.
+        first: String,
+        /// That step in the second run.
+        second: String,
+    },
+    /// A run left something behind.
+    Leak(Leak),
+    /// A thread could not be unwound after its run: a destructor blocks forever, or the program keeps
+    /// catching raddle's unwinding.
+    Stuck {
+        /// The thread.
+        thread: ThreadId,
+        /// Where it is stuck.
+        site: Site,
+    },
+}
+
+/// A blocked thread.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wait {
+    /// The thread.
+    pub thread: ThreadId,
+    /// The object it waits for.
+    pub object: ObjectId,
+    /// Where it waits.
+    pub site: Site,
+    /// The threads that block it, and where each acquired the object.
+    pub holders: Vec<(ThreadId, Site)>,
+    /// Whether the thread is part of a cycle of threads waiting for one another.
+    pub in_cycle: bool,
+}
+
+/// All failures of a check that continued after the first.
+#[derive(Clone, Debug)]
+pub struct Failures {
+    /// The number of failing runs.
+    pub failing: u64,
+    /// The number of runs, without discarded ones.
+    pub runs: u64,
+    /// Bounds of the probability that a run fails, with 95 % confidence (Wilson). Exact for runs that have
+    /// the same distribution, approximate for others.
+    pub interval: (f64, f64),
+    /// The causes, in the order found.
+    pub causes: Vec<Cause>,
+    /// The number of failing runs with causes beyond the kept ones.
+    pub others: u64,
+}
+
+/// Failures of the same kind at the same place with the same message, ignoring numbers.
+#[derive(Clone, Debug)]
+pub struct Cause {
+    /// The first of them.
+    pub failure: Failure,
+    /// The number of runs that failed for this cause.
+    pub runs: u64,
+}

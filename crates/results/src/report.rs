@@ -1,0 +1,147 @@
+//! What a check did, and what its result means.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use raddle_core::{Guarantee, MemoryModel};
+
+use crate::{Coverage, Failure, Failures, PatternSearch, Warning};
+
+/// The result of a check.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// The name of the check.
+    pub name: Cow<'static, str>,
+    /// The strategy, as its word.
+    pub strategy: Cow<'static, str>,
+    /// The memory model.
+    pub memory: MemoryModel,
+    /// The seed of all randomness.
+    pub seed: u64,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The number of runs, without those that only confirmed something.
+    pub executions: u64,
+    /// The number of events of all runs.
+    pub steps: u64,
+    /// The number of different equivalence classes seen.
+    pub classes: u64,
+    /// Whether `classes` was counted; otherwise it is an estimate.
+    pub classes_exact: bool,
+    /// The number of runs that were discarded because they reached the step limit.
+    pub discarded: u64,
+    /// The duration of the check.
+    pub elapsed: Duration,
+    /// The maximal number of threads alive in a run, main included.
+    pub threads: u32,
+    /// The phases of the check, in order, if the strategy has several.
+    pub phases: Vec<Phase>,
+    /// The cost of a systematic search.
+    pub search: Option<Search>,
+    /// The memory-access patterns seen, if coverage was requested.
+    pub coverage: Option<Box<Coverage>>,
+    /// The work of a search for memory-access patterns.
+    pub patterns: Option<Box<PatternSearch>>,
+    /// Bounds for bugs that were not found, from the runs that allow one.
+    pub guarantees: Vec<Guarantee>,
+    /// The estimated probability that the next run belongs to a class not seen before (Good and Turing:
+    /// classes seen once, divided by runs). Only if all runs have the same distribution.
+    pub unseen: Option<f64>,
+    /// Suspicious behaviour of executions that do not fail; each kind once.
+    pub warnings: Vec<Warning>,
+    /// All failures, if the check continued after the first.
+    pub failures: Option<Box<Failures>>,
+}
+
+impl Report {
+    /// Returns the failure, if there is one.
+    pub fn failure(&self) -> Option<&Failure> {
+        match &self.verdict {
+            Verdict::Failed(failure) => Some(failure),
+            Verdict::Exhausted
+            | Verdict::Bounded(_)
+            | Verdict::Sampled
+            | Verdict::NothingToExplore => None,
+        }
+    }
+}
+
+/// The verdict of a check.
+#[derive(Clone, Debug)]
+pub enum Verdict {
+    /// Every execution was tried and none fails.
+    Exhausted,
+    /// Every execution within these bounds was tried and none fails.
+    Bounded(Bounds),
+    /// None of the executions tried fails.
+    Sampled,
+    /// There is only one execution, and it does not fail.
+    NothingToExplore,
+    /// An execution fails.
+    Failed(Box<Failure>),
+}
+
+/// The bounds of a search.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+pub struct Bounds {
+    /// The maximal number of preemptions: switches away from a thread that could have continued.
+    pub preemptions: Option<u32>,
+    /// The maximal number of deviations from the scheduler's default order.
+    pub delays: Option<u32>,
+    /// How many more times than other enabled threads a thread may yield.
+    pub unfairness: Option<u32>,
+}
+
+/// A part of a check.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Phase {
+    /// The strategy of this phase, as its word.
+    pub strategy: String,
+    /// The number of executions.
+    pub executions: u64,
+    /// The number of failing executions. Counted only if the check continued after the first failure.
+    pub failing: u64,
+    /// How the phase ended.
+    pub end: PhaseEnd,
+}
+
+/// How a phase of a check ended.
+#[derive(Copy, Clone, PartialEq, Debug)]
+pub enum PhaseEnd {
+    /// Every execution was tried.
+    Exhausted,
+    /// Every execution within these bounds was tried.
+    Bounded(Bounds),
+    /// There are too many executions: about this many.
+    TooMany(f64),
+    /// An execution did not end within the steps that can be searched.
+    TooLong,
+    /// The runs or the time allotted were used up.
+    OutOfBudget,
+    /// The phase found the failure that is reported first.
+    Failed,
+}
+
+/// The cost and progress of a systematic search.
+#[derive(Copy, Clone, PartialEq, Debug, Default)]
+pub struct Search {
+    /// The number of runs abandoned because everything still reachable from them had been tried.
+    pub blocked: u64,
+    /// The maximal number of points kept at once.
+    pub points: u64,
+    /// The maximal number of steps planned at once (the size of all wakeup trees).
+    pub planned: u64,
+    /// The estimated number of all executions; `None` before the first run.
+    pub estimate: Option<f64>,
+}
+
+/// The progress of a check that is still running.
+#[derive(Copy, Clone, PartialEq, Debug)]
+pub struct Progress {
+    /// The number of runs made.
+    pub executions: u64,
+    /// The approximate number of different equivalence classes seen.
+    pub classes: u64,
+    /// The estimated number of all runs, if a search can tell.
+    pub total: Option<f64>,
+}
