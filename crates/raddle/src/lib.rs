@@ -35,7 +35,6 @@ mod done;
 mod environment;
 mod files;
 mod live;
-mod moved;
 mod naming;
 mod sources;
 

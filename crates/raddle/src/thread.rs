@@ -7,25 +7,24 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use raddle_core::{Action, Effect, ObjectId, Op, PauseOp, Site, ThreadId as Id, ThreadOp};
-use raddle_runtime::port::{self, Inside, Kind, Unwinding};
+use raddle_runtime::port::{self, Kind, Unwinding};
 
 use crate::unexpected;
 use handle::More;
-use packet::Packet;
+use work::{Outcome, Work};
 
-mod belongings;
 mod builder;
 mod handle;
 mod local;
-mod packet;
 mod scope;
+mod state;
 mod work;
 
-pub(crate) use belongings::Ending;
 pub use builder::Builder;
 pub use handle::{Thread, ThreadId, current, park, park_timeout};
 pub use local::{AccessError, LocalKey};
 pub use scope::{Scope, ScopedJoinHandle, scope};
+pub(crate) use state::DestroyThreadState;
 
 /// The value that a thread returned, or the payload of the panic that ended it.
 ///
@@ -41,24 +40,14 @@ pub type Result<T> = std::result::Result<T, Box<dyn Any + Send + 'static>>;
 /// let handle = raddle::thread::spawn(|| 7);
 /// assert_eq!(handle.join().unwrap(), 7);
 /// ```
-// Two words in size, because programs move handles.
-pub struct JoinHandle<T>(Handle<T>);
+pub struct JoinHandle<T> {
+    thread: Thread,
+    handle: Handle<T>,
+}
 
 enum Handle<T> {
-    Outside(Box<Outside<T>>),
-    InRun(Packet<T>),
-}
-
-struct Outside<T> {
-    thread: Thread,
-    handle: std::thread::JoinHandle<T>,
-}
-
-impl<T> Outside<T> {
-    #[cold]
-    fn join(self) -> Result<T> {
-        self.handle.join()
-    }
+    Outside(std::thread::JoinHandle<T>),
+    InRun(Arc<dyn Outcome<T>>),
 }
 
 /// Starts a thread, as [`std::thread::spawn`].
@@ -74,9 +63,10 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    match port::inside() {
-        Some(inside) => JoinHandle::in_run(inside, f, None, Site::caller()),
-        None => JoinHandle::outside(std::thread::spawn(f)),
+    if port::active() {
+        JoinHandle::in_run(f, None, Site::caller())
+    } else {
+        JoinHandle::outside(std::thread::spawn(f))
     }
 }
 
@@ -155,20 +145,19 @@ pub fn available_parallelism() -> std::io::Result<NonZero<usize>> {
 impl<T> JoinHandle<T> {
     fn outside(handle: std::thread::JoinHandle<T>) -> JoinHandle<T> {
         let thread = Thread::outside(handle.thread().clone());
-        JoinHandle(Handle::Outside(Box::new(Outside { thread, handle })))
+        JoinHandle { thread, handle: Handle::Outside(handle) }
     }
 
-    #[inline(always)]
-    fn in_run<F>(inside: Inside, f: F, name: Option<Arc<More>>, site: Site) -> JoinHandle<T>
+    fn in_run<F>(f: F, name: Option<Arc<More>>, site: Site) -> JoinHandle<T>
     where
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
         // The thread's id is not known yet.
-        let thread = Thread::in_run(inside.run_number(), Id::MAIN, name);
-        let (body, mut packet) = packet::new(inside, f, thread);
-        packet.is_started_as(inside.spawn(body, site));
-        JoinHandle(Handle::InRun(packet))
+        let work = Work::new(f);
+        let id = port::spawn(work.clone().body(), site);
+        let thread = Thread::in_run(port::run_number(), id, name);
+        JoinHandle { thread, handle: Handle::InRun(work) }
     }
 
     /// Waits until the thread has ended, as [`std::thread::JoinHandle::join`].
@@ -183,18 +172,12 @@ impl<T> JoinHandle<T> {
     #[inline(always)]
     #[track_caller]
     pub fn join(self) -> Result<T> {
-        match self.0 {
-            Handle::Outside(outside) => outside.join(),
-            Handle::InRun(packet) => {
-                let Some(inside) = port::inside() else { elsewhere() };
-                let Some(thread) = packet.thread().inside(inside) else { elsewhere() };
-                inside.join(thread, Site::caller());
-                // SAFETY: the caller is part of the run that spawned the thread, see above, and the thread
-                // has ended.
-                match unsafe { packet.redeem(inside) } {
-                    Some(value) => Ok(value),
-                    None => Err(panicked(thread)),
-                }
+        match self.handle {
+            Handle::Outside(handle) => handle.join(),
+            Handle::InRun(work) => {
+                let thread = here(&self.thread);
+                port::join(thread, Site::caller());
+                work.take().ok_or_else(|| panicked(thread))
             }
         }
     }
@@ -210,9 +193,9 @@ impl<T> JoinHandle<T> {
     /// ```
     #[track_caller]
     pub fn is_finished(&self) -> bool {
-        match &self.0 {
-            Handle::Outside(outside) => outside.handle.is_finished(),
-            Handle::InRun(packet) => is_finished(packet.thread(), Site::caller()),
+        match &self.handle {
+            Handle::Outside(handle) => handle.is_finished(),
+            Handle::InRun(_) => is_finished(&self.thread, Site::caller()),
         }
     }
 
@@ -224,10 +207,7 @@ impl<T> JoinHandle<T> {
     /// handle.join().unwrap();
     /// ```
     pub fn thread(&self) -> &Thread {
-        match &self.0 {
-            Handle::Outside(outside) => &outside.thread,
-            Handle::InRun(packet) => packet.thread(),
-        }
+        &self.thread
     }
 }
 

@@ -225,7 +225,7 @@ fn default_name(caller: &Location<'_>) -> String {
 /// Wraps `program` to be the main thread of a run.
 fn program_of<F: Fn() + Sync + 'static>(program: F) -> impl Fn() + Sync + 'static {
     move || {
-        let _ending = crate::thread::Ending;
+        let _end = crate::thread::DestroyThreadState;
         program();
     }
 }

@@ -9,7 +9,7 @@ use raddle_runtime::port;
 
 use super::handle::More;
 use super::scope::{Scope, ScopedJoinHandle};
-use super::{JoinHandle, belongings};
+use super::{JoinHandle, state};
 
 /// Spawns threads with settings, as [`std::thread::Builder`].
 ///
@@ -59,11 +59,11 @@ impl Builder {
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
-        let Some(inside) = port::inside() else {
+        if !port::active() {
             return self.outside().spawn(f).map(JoinHandle::outside);
-        };
+        }
         let (name, f) = self.named(f);
-        Ok(JoinHandle::in_run(inside, f, name, Site::caller()))
+        Ok(JoinHandle::in_run(f, name, Site::caller()))
     }
 
     /// Starts a thread in a scope, as [`std::thread::Builder::spawn_scoped`].
@@ -110,7 +110,7 @@ impl Builder {
         let own = name.clone();
         let f = move || {
             if let Some(name) = own {
-                belongings::set_name(name);
+                state::set_name(name);
             }
             f()
         };

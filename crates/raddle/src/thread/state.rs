@@ -10,12 +10,12 @@ use raddle_runtime::port;
 use super::handle::More;
 
 #[derive(Default)]
-struct Belongings {
+struct ThreadState {
     /// [`More::Named`].
     name: OnceCell<Arc<More>>,
     /// In the order in which they were first used.
     ///
-    /// Nothing of the program's runs while it is borrowed.
+    /// No code of the program runs while it is borrowed.
     values: RefCell<Vec<Value>>,
 }
 
@@ -27,30 +27,30 @@ struct Value {
     needs_drop: bool,
 }
 
-/// What a thread has of a thread-local key.
+/// The value of a thread-local key in a thread.
 pub(super) enum Found<T> {
     Nothing,
     Value(Rc<T>),
-    /// The thread is ending and its value is gone.
+    /// The thread is ending and its value is destroyed.
     Destroyed,
 }
 
-/// The calling thread of a run has this name from now on.
+/// Names the calling thread of a run.
 pub(super) fn set_name(name: Arc<More>) {
     if let More::Named(name) = &*name {
-        port::call_thread(name);
+        port::name_thread(name);
     }
     if mine().name.set(name).is_err() {
         unreachable!("raddle invariant broken: a thread was named twice");
     }
 }
 
-/// The name of the calling thread of a run, if it was given one.
+/// Returns the name of the calling thread of a run, if it was given one.
 pub(super) fn name() -> Option<Arc<More>> {
     existing().and_then(|mine| mine.name.get().cloned())
 }
 
-/// What the calling thread of a run has for `key`.
+/// Returns the value of `key` in the calling thread of a run.
 pub(super) fn find<T: 'static>(key: *const ()) -> Found<T> {
     let Some(mine) = existing() else { return Found::Nothing };
     let values = mine.values.borrow();
@@ -64,7 +64,7 @@ pub(super) fn find<T: 'static>(key: *const ()) -> Found<T> {
     }
 }
 
-/// Gives the calling thread of a run a value for `key`, in place of the one it may have.
+/// Sets the value of `key` in the calling thread of a run.
 pub(super) fn insert<T: 'static>(key: *const (), value: T) -> Rc<T> {
     let value = Rc::new(value);
     let new = Value { key, value: Some(value.clone()), needs_drop: std::mem::needs_drop::<T>() };
@@ -82,23 +82,19 @@ pub(super) fn insert<T: 'static>(key: *const (), value: T) -> Rc<T> {
     value
 }
 
-/// Dropped at the end of a thread's body: what the thread has is destroyed.
-pub(crate) struct Ending;
+/// Destroys the state of the calling thread when it is dropped, at the end of the thread's body.
+pub(crate) struct DestroyThreadState;
 
-impl Drop for Ending {
-    #[inline(always)]
+impl Drop for DestroyThreadState {
     fn drop(&mut self) {
-        if port::has_belongings() {
-            destroy();
-        }
+        destroy();
     }
 }
 
-/// Destroys what the calling thread has, what was used last first.
-#[cold]
+/// Destroys the thread-local values of the calling thread, the one used last first.
 fn destroy() {
     let Some(mine) = existing() else { return };
-    let _gone = Gone;
+    let _clear = ClearThreadState;
     loop {
         let mut values = mine.values.borrow_mut();
         let last = values.iter_mut().rev().find(|value| value.needs_drop && value.value.is_some());
@@ -109,27 +105,26 @@ fn destroy() {
     }
 }
 
-/// The thread has nothing any more, whatever destructors do.
-struct Gone;
+/// Clears the state of the calling thread, also if a destructor panics.
+struct ClearThreadState;
 
-impl Drop for Gone {
+impl Drop for ClearThreadState {
     fn drop(&mut self) {
-        port::disinherit();
+        port::set_thread_state(None);
     }
 }
 
-fn existing() -> Option<Rc<Belongings>> {
-    let belongings = port::belongings()?;
-    match belongings.downcast() {
-        Ok(belongings) => Some(belongings),
-        Err(_) => unreachable!("raddle invariant broken: belongings of another kind"),
+fn existing() -> Option<Rc<ThreadState>> {
+    match port::thread_state()?.downcast() {
+        Ok(state) => Some(state),
+        Err(_) => unreachable!("raddle invariant broken: thread state of another type"),
     }
 }
 
-fn mine() -> Rc<Belongings> {
+fn mine() -> Rc<ThreadState> {
     existing().unwrap_or_else(|| {
-        let new = Rc::new(Belongings::default());
-        port::endow(new.clone());
+        let new = Rc::new(ThreadState::default());
+        port::set_thread_state(Some(new.clone()));
         new
     })
 }
