@@ -6,8 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use raddle_core::Ending;
-use raddle_engine::{Family, Mistake, Rc11};
-use raddle_explore::{Graphs, Repeat, replay_weak};
+use raddle_engine::{Mistake, Rc11};
+use raddle_explore::{Graphs, Repeat, Replay};
 use raddle_strategy::{Pct, Pctwm, Pos, Random, Rng, Sampler, mix};
 use raddle_testkit::litmus::run::{Litmus, graph_of};
 use raddle_testkit::litmus::table::{MORE, TESTS, Verdict};
@@ -130,8 +130,8 @@ fn a_run_is_the_same_when_it_is_made_again() {
             traces.push(trace.clone())
         });
         for trace in traces {
-            let (schedule, family) = (trace.schedule(), Family::default());
-            let again = replay_weak(&mut Litmus, &code, family, schedule, 1000).unwrap();
+            let replay = Replay::of(&trace, MemoryModel::Rc11, 1000);
+            let again = replay.run(&mut Litmus, &code).unwrap();
             assert_eq!(again, trace, "{code}");
         }
     }

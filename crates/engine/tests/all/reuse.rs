@@ -1,8 +1,8 @@
 //! An engine that is used again leaves nothing of a run to the next but the numbers of threads: whatever ran
 //! before, a run is what it would be on an engine of its own.
 
-use raddle_core::{Chooser, Ending, Event, Pick, Point, ThreadId, Trace};
-use raddle_engine::{Engine, Family, Memory, Rc11, Sc, Substrate};
+use raddle_core::{Choices, Chooser, Ending, Event, Pick, Point, Trace};
+use raddle_engine::{Engine, Memory, Rc11, Sc, Substrate, ThreadIds};
 use raddle_strategy::{Pos, Random, Rng, Sampler};
 use raddle_testkit::{Interpreter, Program, Shape, Step, for_all, scaled};
 
@@ -13,13 +13,19 @@ struct Tally {
     unusual: u64,
 }
 
-fn engine<C: Sampler + Clone>(family: Family, sampler: &C) -> Engine<Sc, C> {
-    Engine::new(Sc, family, sampler.clone(), 10_000)
+fn engine<M: Memory + Default>(thread_ids: ThreadIds) -> Engine<M> {
+    Engine::new(M::default(), thread_ids, 10_000)
 }
 
-fn run<M: Memory, C: Sampler>(engine: &mut Engine<M, C>, program: &Program, seed: u64) -> Trace {
-    engine.plan_mut().then.begin(seed);
-    Interpreter.execute(engine, program).expect("scripted threads do not get stuck");
+fn run<M: Memory>(
+    engine: &mut Engine<M>,
+    sampler: &mut dyn Sampler,
+    program: &Program,
+    seed: u64,
+) -> Trace {
+    sampler.begin(seed);
+    let cleared = Interpreter.execute(engine, sampler.choices(), program);
+    cleared.expect("scripted threads do not get stuck");
     engine.trace().clone()
 }
 
@@ -33,14 +39,14 @@ fn has_nothing_else_to_say(trace: &Trace) -> bool {
         && trace.choices == 0
 }
 
-fn check<C: Sampler + Clone>(sampler: C, seed: u64) {
+fn check<C: Sampler>(mut sampler: C, seed: u64) {
     let mut tally = Tally::default();
-    let mut used = engine(Family::default(), &sampler);
+    let mut used = engine::<Sc>(ThreadIds::default());
     for_all(seed, scaled(400), &Shape::large(), |program, rng| {
         let seed = rng.bits();
-        let after_others = run(&mut used, program, seed);
-        let family = Family::with(&after_others.threads[1..]).expect("threads of a run");
-        let alone = run(&mut engine(family, &sampler), program, seed);
+        let after_others = run(&mut used, &mut sampler, program, seed);
+        let ids = ThreadIds::of_recorded(&after_others.threads[1..]).expect("threads of a run");
+        let alone = run(&mut engine::<Sc>(ids), &mut sampler, program, seed);
         if after_others != alone {
             return Err(format!("used before: {after_others:#?}\nnew: {alone:#?}"));
         }
@@ -64,28 +70,22 @@ fn a_random_walk_is_the_same_on_an_engine_used_before() {
 struct Leasing(Rng);
 
 impl Chooser for Leasing {
-    const WATCHES_CHANGES: bool = false;
-    const GRANTS_LEASES: bool = true;
-
     fn choose(&mut self, at: &Point<'_>, _past: &[Event]) -> Pick {
         let option = self.0.below(at.options());
         match at {
             Point::Thread(_) => Pick::Run { option, steps: 1 + self.0.below(8) as u32 },
             Point::Source { .. } | Point::Place { .. } | Point::Value { .. } => Pick::Take(option),
         }
-    }
-
-    fn interrupts(&mut self, _thread: ThreadId) -> bool {
-        self.0.below(2) == 0
-    }
-}
+    }}
 
 impl Sampler for Leasing {
     fn begin(&mut self, seed: u64) {
         self.0 = Rng::new(seed);
     }
 
-    fn learn(&mut self, _trace: &Trace) {}
+    fn choices(&mut self) -> Choices<'_> {
+        Choices::Chooser(self)
+    }
 }
 
 /// Leases leave things for later.
@@ -101,21 +101,20 @@ fn so_is_a_run_that_watches_changes() {
 }
 
 /// An engine that was renewed leaves nothing at all, not even the numbers of threads.
-fn check_renewed<M: Memory + Default, C: Sampler + Clone>(chooser: C, seed: u64) {
-    let new = |family| Engine::new(M::default(), family, chooser.clone(), 10_000);
-    let mut used = new(Family::default());
+fn check_renewed<M: Memory + Default, C: Sampler>(mut sampler: C, seed: u64) {
+    let mut used = engine::<M>(ThreadIds::default());
     for_all(seed, scaled(200), &Shape::large(), |program, rng| {
         let seed = rng.bits();
         let mut threads = Vec::new();
         // Then with ids that are known before, as often as not.
         for _ in 0..2 {
-            let family = Family::with(&threads).expect("threads of a run");
-            used.renew(family.clone(), 10_000);
-            used.plan_mut().then = chooser.clone();
-            let mut new = new(family);
+            let ids = ThreadIds::of_recorded(&threads).expect("threads of a run");
+            used.renew(ids.clone(), 10_000);
+            let mut new = engine::<M>(ids);
             // An engine's first run, and one more.
             for seed in [seed, seed + 1] {
-                let (used, new) = (run(&mut used, program, seed), run(&mut new, program, seed));
+                let used = run(&mut used, &mut sampler, program, seed);
+                let new = run(&mut new, &mut sampler, program, seed);
                 if used != new {
                     return Err(format!("used before: {used:#?}\nnew: {new:#?}"));
                 }
@@ -142,8 +141,8 @@ fn an_engine_that_has_grown_is_not_worth_keeping() {
     let mut scripts = vec![(1..100).map(Step::Spawn).collect()];
     scripts.resize(100, Vec::new());
     let wide = Program { objects: Vec::new(), scripts };
-    let mut engine = engine(Family::default(), &Random::default());
+    let mut engine = engine::<Sc>(ThreadIds::default());
     assert!(engine.is_small());
-    run(&mut engine, &wide, 1);
+    run(&mut engine, &mut Random::default(), &wide, 1);
     assert!(!engine.is_small());
 }

@@ -6,7 +6,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use raddle_core::{
     Action, Choice, Effect, Ending, Event, ObjectId, Op, Schedule, ThreadId, ThreadOp, Trace,
 };
-use raddle_engine::Family;
 use raddle_explore::replay;
 use raddle_strategy::{Random, Rng, Sampler};
 use raddle_testkit::{Interpreter, Kind, Program, Shape, for_all, run_once, scaled};
@@ -59,9 +58,11 @@ fn gives_birth(first: &Event, second: &Event) -> bool {
 fn swapped(program: &Program, trace: &Trace, position: usize) -> Trace {
     let mut choices = choices(trace);
     choices.swap(position, position + 1);
-    let family = Family::with(&trace.threads[1..]).expect("the threads of a run are consistent");
-    replay(&mut Interpreter, program, family, choices.concat(), 10_000)
-        .expect("scripted threads do not get stuck")
+    let replay = Replay {
+        schedule: choices.concat(),
+        ..Replay::of(trace, MemoryModel::Sc, 10_000)
+    };
+    replay.run(&mut Interpreter, program).expect("scripted threads do not get stuck")
 }
 
 /// What was swapped.
@@ -76,7 +77,7 @@ struct Tally {
 fn check(program: &Program, rng: &mut Rng, tally: &mut Tally) -> Result<(), String> {
     let mut random = Random::default();
     random.begin(rng.bits());
-    let trace = run_once(&mut Interpreter, program, vec![], random);
+    let trace = run_once(&mut Interpreter, program, vec![], random.choices());
     for (position, pair) in trace.events.windows(2).enumerate() {
         let [first, second] = pair else { unreachable!("windows of two") };
         if first.id.thread == second.id.thread || gives_birth(first, second) {

@@ -7,10 +7,10 @@
 use std::collections::BTreeMap;
 
 use raddle_core::{
-    Action, AtomicOp, Chooser, Event, EventId, ObjectId, Op, Order, Pick, Point, ThreadId,
+    Action, AtomicOp, Choices, Chooser, Event, EventId, ObjectId, Op, Order, Pick, Point, ThreadId,
     ThreadOp, Threads,
 };
-use raddle_engine::{Engine, Family, Rc11, Substrate};
+use raddle_engine::{Engine, Rc11, Substrate, ThreadIds};
 use raddle_testkit::litmus::run::{Litmus, graph_of};
 use raddle_testkit::litmus::{Code, Outcome};
 
@@ -21,16 +21,17 @@ pub(crate) fn distribution(
     history: usize,
     events: usize,
 ) -> BTreeMap<Outcome, f64> {
-    let algorithm =
+    let mut algorithm =
         Algorithm { depth, history, events, draws: Draws::default(), run: Run::default() };
-    let mut engine = Engine::new(Rc11::default(), Family::default(), algorithm, 1000);
+    let mut engine = Engine::new(Rc11::default(), ThreadIds::default(), 1000);
     let mut distribution = BTreeMap::new();
     loop {
-        engine.plan_mut().then.begin();
-        Litmus.execute(&mut engine, code).expect("litmus tests do not get stuck");
-        let (trace, plan) = engine.trace_and_plan_mut();
-        *distribution.entry(graph_of(code, trace).1).or_insert(0.0) += plan.then.draws.likelihood();
-        if !plan.then.draws.advance() {
+        algorithm.begin();
+        let cleared = Litmus.execute(&mut engine, Choices::Chooser(&mut algorithm), code);
+        cleared.expect("litmus tests do not get stuck");
+        let outcome = graph_of(code, engine.trace()).1;
+        *distribution.entry(outcome).or_insert(0.0) += algorithm.draws.likelihood();
+        if !algorithm.draws.advance() {
             return distribution;
         }
     }
@@ -116,8 +117,6 @@ struct OfThread {
 }
 
 impl Chooser for Algorithm {
-    const WATCHES_CHANGES: bool = false;
-
     fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick {
         for event in &past[self.run.seen..] {
             self.run.execute_and_update_view(event);
