@@ -7,7 +7,6 @@ use raddle_core::{
     Access, Action, AtomicOp, BarrierOp, CellOp, ChannelOp, CondvarOp, Effect, EventId, MutexOp,
     ObjectId, OnceOp, Op, Order, ParkOp, Rmw, RwLockOp, Scalar, ThreadId, ThreadOp,
 };
-use raddle_engine::known::AnyOp;
 use raddle_engine::objects::{Life, Parker};
 use raddle_engine::{Initial, Memory, Object, Sc};
 use raddle_strategy::{Rng, mix};
@@ -45,7 +44,7 @@ impl Subject {
         match self {
             Subject::Object(object) => object.apply(op, by),
             Subject::Variable(value) => {
-                Sc.access::<AnyOp>(value, EventId { thread: by, index: 0 }, &op, None)
+                Sc.access(value, EventId { thread: by, index: 0 }, &op, None)
             }
             Subject::Cell(writer) => match op.action() {
                 Action::Cell(CellOp::Write) => {

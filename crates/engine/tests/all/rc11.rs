@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use raddle_core::Ending;
+use raddle_core::{Ending, MemoryModel};
 use raddle_engine::{Mistake, Rc11};
 use raddle_explore::{Graphs, Repeat, Replay};
 use raddle_strategy::{Pct, Pctwm, Pos, Random, Rng, Sampler, mix};

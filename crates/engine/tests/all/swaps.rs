@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use raddle_core::{
-    Action, Choice, Effect, Ending, Event, ObjectId, Op, Schedule, ThreadId, ThreadOp, Trace,
+    Action, Choice, Effect, Ending, Event, MemoryModel, ObjectId, Op, Schedule, ThreadId, ThreadOp, Trace,
 };
-use raddle_explore::replay;
+use raddle_explore::Replay;
 use raddle_strategy::{Random, Rng, Sampler};
 use raddle_testkit::{Interpreter, Kind, Program, Shape, for_all, run_once, scaled};
 
