@@ -61,15 +61,10 @@ impl Events {
     pub fn add(&mut self, id: EventId, op: &Op, effect: Effect, site: Site) {
         let count = self.count;
         if count >= self.slots.len() {
-            // Words, so that nothing is put into memory for a call that is hardly ever made.
-            return self.grow(id, op.head(), op.first(), op.second(), effect, site);
+            return self.grow(Event { id, op: *op, effect, site });
         }
         let slot = &mut self.slots[count];
-        // In the order in which they lie in memory: the processor writes whole cache lines.
-        slot.effect = effect;
-        slot.id = id;
-        slot.op.copy_from(op);
-        slot.site = site;
+        *slot = Event { id, op: *op, effect, site };
         self.count = count + 1;
     }
 
@@ -82,20 +77,12 @@ impl Events {
     /// Adds an event after making room.
     #[cold]
     #[inline(never)]
-    fn grow(
-        &mut self,
-        id: EventId,
-        head: u64,
-        first: u64,
-        second: u64,
-        effect: Effect,
-        site: Site,
-    ) {
+    fn grow(&mut self, event: Event) {
         // A signal handler that looks at the list meanwhile, as a watchdog's does, finds it empty.
         let count = core::mem::take(&mut self.count);
         compiler_fence(Ordering::SeqCst);
         let mut slots = core::mem::take(&mut self.slots).into_vec();
-        slots.push(Event { id, op: Op::from_words(head, first, second), effect, site });
+        slots.push(event);
         slots.resize(slots.capacity(), BLANK);
         self.slots = slots.into_boxed_slice();
         compiler_fence(Ordering::SeqCst);

@@ -111,27 +111,8 @@ impl Op {
     /// The same operation on `object`.
     #[inline(always)]
     pub const fn on(&self, object: ObjectId) -> Op {
-        Op { head: self.head_on(object), first: self.first, second: self.second }
-    }
-
-    /// Becomes `other`, word by word: otherwise, where nothing is optimised, it goes through memory twice.
-    #[inline(always)]
-    pub const fn copy_from(&mut self, other: &Op) {
-        self.head = other.head;
-        self.first = other.first;
-        self.second = other.second;
-    }
-
-    /// As [`copy_from`](Op::copy_from), if `other` has no operands. Words that were there before are left behind, which
-    /// nobody reads but who compares words.
-    #[inline(always)]
-    pub const fn copy_bare_from(&mut self, other: &Op) {
-        self.head = other.head;
-    }
-
-    /// The same without words that nobody reads.
-    pub const fn in_plain_words(&self) -> Op {
-        Op::new(self.object(), self.action())
+        let head = self.head & !0xffff_ffff | object.0 as u64;
+        Op { head, first: self.first, second: self.second }
     }
 
     /// The one object this touches, or [`ObjectId::NONE`].
@@ -251,12 +232,6 @@ impl Op {
         ChannelOp::decode(self.variant(), self.first)
     }
 
-    /// Whether this, which puts a message into a channel or takes one out, does the latter.
-    #[inline(always)]
-    pub const fn takes_message(&self) -> bool {
-        self.head >> 32 & 1 != 0
-    }
-
     #[inline(always)]
     const fn variant(&self) -> u8 {
         (self.head >> 32) as u8 & 15
@@ -272,12 +247,6 @@ impl Op {
     #[inline(always)]
     pub const fn mutex(&self) -> MutexOp {
         MutexOp::decode(self.variant())
-    }
-
-    /// Whether this is an operation on a mutex.
-    #[inline(always)]
-    pub const fn is_mutex(&self) -> bool {
-        (self.head >> 36) as u8 & 15 == crate::code::group::MUTEX
     }
 
     /// Whether this is an operation on a thread.
@@ -312,30 +281,6 @@ impl Op {
     #[inline(always)]
     pub const fn into_words(self) -> [u64; 3] {
         [self.head, self.first, self.second]
-    }
-
-    /// The first of the [words](Op::into_words) that make up this operation.
-    #[inline(always)]
-    pub const fn head(&self) -> u64 {
-        self.head
-    }
-
-    /// As [`head`](Op::head), for the same operation on `object`.
-    #[inline(always)]
-    pub const fn head_on(&self, object: ObjectId) -> u64 {
-        self.head & !0xffff_ffff | object.0 as u64
-    }
-
-    /// The second.
-    #[inline(always)]
-    pub const fn first(&self) -> u64 {
-        self.first
-    }
-
-    /// The third.
-    #[inline(always)]
-    pub const fn second(&self) -> u64 {
-        self.second
     }
 
     /// The operation that [`into_words`](Op::into_words) took apart.

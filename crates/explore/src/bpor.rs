@@ -18,7 +18,7 @@
 //!   instead.
 //! - **What sleeps is not explored.** A thread that is to be tried at a state but came there asleep is
 //!   not run there, so its races there are not seen. Everybody else is tried instead. (Also without a
-//!   bound: three threads are enough, see `tests/bounds/mistakes.rs`.)
+//!   bound: three threads are enough, see `tests/all/bounds/mistakes.rs`.)
 //! - **Conservative points are looked at last**, and only if the bound kept something out below their
 //!   state. That is §5.4's "when all states are reachable within the bound", decided when it is known.
 //! - **Block starts.** The conservative point of Alg. 3 is where the thread began to run, and none is

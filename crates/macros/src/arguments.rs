@@ -1,64 +1,25 @@
-//! The settings in the attribute: `name = value`, separated by commas.
+//! The arguments of the attribute: `name = value`, separated by commas.
 
 use proc_macro::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 
 use crate::problem::Problem;
-use crate::quoted;
+use crate::table::Row;
+use crate::tokens;
 
-/// A setting, and the value given to it.
+/// A setting and its value.
 pub(crate) struct Setting {
     name: Ident,
-    kind: Kind,
+    /// Whether a text is converted at compile time.
+    is_text: bool,
     /// Invariant: not empty.
     value: Vec<TokenTree>,
 }
 
-/// How the value of a setting is handed on.
-#[derive(Copy, Clone, PartialEq, Eq)]
-enum Kind {
-    /// As it is: an expression.
-    Plain,
-    /// A text is turned into a value of this type by this function of `__test`; anything else is an
-    /// expression.
-    Text { function: &'static str, of: &'static str },
-}
-
-const TIME: Kind = Kind::Text { function: "time", of: "::core::time::Duration" };
-const MEMORY: Kind = Kind::Text { function: "memory", of: "::raddle::Memory" };
-const COVERAGE: Kind = Kind::Text { function: "coverage", of: "::raddle::Accesses" };
-const GRANULARITY: Kind = Kind::Text { function: "granularity", of: "::raddle::Granularity" };
-const PANICS: Kind = Kind::Text { function: "panics", of: "::raddle::Panics" };
-const LEAKS: Kind = Kind::Text { function: "leaks", of: "::raddle::Leaks" };
-const ON_STEP_LIMIT: Kind = Kind::Text { function: "on_step_limit", of: "::raddle::OnStepLimit" };
-
-/// Every setting, with an example of a value.
-const SETTINGS: &[(&str, Kind, &str)] = &[
-    ("strategy", Kind::Plain, "\"pct:3\""),
-    ("memory", MEMORY, "\"rc11\""),
-    ("runs", Kind::Plain, "10_000"),
-    ("time", TIME, "\"10s\""),
-    ("seed", Kind::Plain, "7"),
-    ("max_steps", Kind::Plain, "100_000"),
-    ("on_step_limit", ON_STEP_LIMIT, "\"discard\""),
-    ("granularity", GRANULARITY, "\"all\""),
-    ("keep_going", Kind::Plain, "true"),
-    ("races", Kind::Plain, "false"),
-    ("panics", PANICS, "\"join\""),
-    ("spurious", Kind::Plain, "1"),
-    ("leaks", LEAKS, "\"fail\""),
-    ("lock_order", Kind::Plain, "true"),
-    ("watchdog", TIME, "\"30s\""),
-    ("threads", Kind::Plain, "2"),
-    ("stack_size", Kind::Plain, "65_536"),
-    ("coverage", COVERAGE, "\"site\""),
-    ("name", Kind::Plain, "\"queue\""),
-    ("replay", Kind::Plain, "\"r1-…\""),
-];
-
-pub(crate) fn parse(arguments: TokenStream) -> Result<Vec<Setting>, Problem> {
+/// Reads the arguments of the attribute. The settings that it accepts are `table`.
+pub(crate) fn parse(arguments: TokenStream, table: &[Row]) -> Result<Vec<Setting>, Problem> {
     let mut settings: Vec<Setting> = Vec::new();
-    let mut tokens = arguments.into_iter().peekable();
-    while let Some(token) = tokens.next() {
+    let mut arguments = arguments.into_iter().peekable();
+    while let Some(token) = arguments.next() {
         let TokenTree::Ident(name) = token else {
             return Err(Problem::new(
                 token.span(),
@@ -66,44 +27,44 @@ pub(crate) fn parse(arguments: TokenStream) -> Result<Vec<Setting>, Problem> {
             ));
         };
         let word = name.to_string();
-        let Some(&(_, kind, example)) = SETTINGS.iter().find(|setting| setting.0 == word) else {
-            return Err(unknown(&name));
+        let Some(row) = table.iter().find(|row| row.name == word) else {
+            return Err(unknown(&name, table));
         };
         if settings.iter().any(|setting| setting.name.to_string() == word) {
             return Err(Problem::new(name.span(), format!("`{word}` is set twice")));
         }
         let is_sign = |token: &TokenTree, sign| matches!(token, TokenTree::Punct(punct) if punct.as_char() == sign);
-        let missing =
-            || Problem::new(name.span(), format!("`{word}` needs a value: `{word} = {example}`"));
-        tokens.next_if(|token| is_sign(token, '=')).ok_or_else(missing)?;
+        let missing = || {
+            let example = &row.example;
+            Problem::new(name.span(), format!("`{word}` needs a value: `{word} = {example}`"))
+        };
+        arguments.next_if(|token| is_sign(token, '=')).ok_or_else(missing)?;
         let mut value = Vec::new();
-        while let Some(token) = tokens.next_if(|token| !is_sign(token, ',')) {
+        while let Some(token) = arguments.next_if(|token| !is_sign(token, ',')) {
             value.push(token);
         }
         if value.is_empty() {
             return Err(missing());
         }
-        tokens.next();
-        settings.push(Setting { name, kind, value });
+        arguments.next();
+        settings.push(Setting { name, is_text: row.is_text, value });
     }
     Ok(settings)
 }
 
-fn unknown(name: &Ident) -> Problem {
-    let names: Vec<String> = SETTINGS.iter().map(|setting| format!("`{}`", setting.0)).collect();
+fn unknown(name: &Ident, table: &[Row]) -> Problem {
+    let names: Vec<String> = table.iter().map(|row| format!("`{}`", row.name)).collect();
     Problem::new(name.span(), format!("unknown setting `{name}`; there are {}", names.join(", ")))
 }
 
 impl Setting {
-    /// The method of the configuration with its argument.
+    /// The call of the setting's method of `Config`, without the dot.
     pub(crate) fn call(self) -> Vec<TokenTree> {
-        let argument = match (self.kind, &self.value[..]) {
-            (Kind::Text { function, of }, [TokenTree::Literal(text)])
-                if is_text(&text.to_string()) =>
-            {
-                converted(function, of, text.clone().into())
+        let argument = match &self.value[..] {
+            [TokenTree::Literal(text)] if self.is_text && is_text(&text.to_string()) => {
+                converted(&self.name, text.clone().into())
             }
-            (Kind::Plain | Kind::Text { .. }, _) => self.value,
+            _ => self.value,
         };
         let mut list = Group::new(Delimiter::Parenthesis, argument.into_iter().collect());
         list.set_span(self.name.span());
@@ -111,15 +72,16 @@ impl Setting {
     }
 }
 
-/// `{ const VALUE: type = ::raddle::__test::function("text"); VALUE }`: a text that will not do is a
-/// compile error at the text.
-fn converted(function: &str, of: &str, text: TokenTree) -> Vec<TokenTree> {
+/// A constant, so that a text that is not valid is a compile error:
+/// `{ const VALUE: ::raddle::__test::text::NAME::Value = ::raddle::__test::text::NAME::parse("text"); VALUE }`.
+fn converted(name: &Ident, text: TokenTree) -> Vec<TokenTree> {
     let span = text.span();
-    let mut block = quoted(&format!("const VALUE: {of} = ::raddle::__test::{function}"), span);
+    let module = format!("::raddle::__test::text::{name}");
+    let mut block = tokens(&format!("const VALUE: {module}::Value = {module}::parse"), span);
     let mut list = Group::new(Delimiter::Parenthesis, text.into());
     list.set_span(Span::call_site().located_at(span));
     block.push(list.into());
-    block.extend(quoted("; VALUE", span));
+    block.extend(tokens("; VALUE", span));
     vec![Group::new(Delimiter::Brace, block.into_iter().collect()).into()]
 }
 

@@ -1,4 +1,4 @@
-//! The parts of the function that is to be a test.
+//! The parts of the function that becomes a test.
 
 use proc_macro::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 
@@ -6,14 +6,15 @@ use crate::problem::Problem;
 
 /// A function without parameters.
 pub(crate) struct Function {
-    /// Its attributes, documentation among them.
+    /// The attributes, including documentation.
     pub(crate) attributes: Vec<TokenTree>,
     pub(crate) name: Ident,
-    /// The arrow and the type, if it has a result.
+    /// The arrow and the type; empty if the function has no result.
     pub(crate) result: Vec<TokenTree>,
     pub(crate) body: Group,
 }
 
+/// Splits a function into its parts. Returns a [`Problem`] if `item` cannot be a test.
 pub(crate) fn parse(item: TokenStream) -> Result<Function, Problem> {
     let tokens: Vec<TokenTree> = item.into_iter().collect();
     let attributes = attributes(&tokens)?;
@@ -37,7 +38,7 @@ pub(crate) fn parse(item: TokenStream) -> Result<Function, Problem> {
             if !list.stream().is_empty() {
                 return Err(Problem::new(
                     list.span(),
-                    "a test takes no arguments; `raddle::choose` gives it values to try",
+                    "a test takes no arguments; use `raddle::choose` to try several values",
                 ));
             }
         }
@@ -55,7 +56,7 @@ pub(crate) fn parse(item: TokenStream) -> Result<Function, Problem> {
     }
 }
 
-/// What a test cannot be.
+/// Qualifiers that a test cannot have, with the reason.
 const QUALIFIERS: &[(&str, &str)] = &[
     (
         "async",
@@ -67,7 +68,7 @@ const QUALIFIERS: &[(&str, &str)] = &[
     ("const", "a test cannot be const"),
 ];
 
-/// The attributes at the beginning.
+/// Returns the attributes at the beginning of `tokens`.
 fn attributes(tokens: &[TokenTree]) -> Result<Vec<TokenTree>, Problem> {
     let mut attributes = Vec::new();
     for pair in tokens.chunks_exact(2) {
@@ -78,7 +79,7 @@ fn attributes(tokens: &[TokenTree]) -> Result<Vec<TokenTree>, Problem> {
                 if is_test(attribute) {
                     return Err(Problem::new(
                         attribute.span(),
-                        "it makes the function a test by itself: remove this attribute",
+                        "`raddle::test` already makes the function a test: remove this attribute",
                     ));
                 }
                 attributes.extend(pair.iter().cloned());
@@ -89,7 +90,7 @@ fn attributes(tokens: &[TokenTree]) -> Result<Vec<TokenTree>, Problem> {
     Ok(attributes)
 }
 
-/// Whether an attribute is a path that ends in `test`.
+/// Returns whether an attribute is a path that ends in `test`.
 fn is_test(attribute: &Group) -> bool {
     let tokens: Vec<TokenTree> = attribute.stream().into_iter().collect();
     let path = tokens.iter().take_while(|token| match token {

@@ -1,8 +1,8 @@
-//! What is wrong with a use of the attribute, where, and what would do.
+//! Errors in uses of the attribute.
 
 use proc_macro::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenStream, TokenTree};
 
-/// An error for the compiler to show.
+/// A compile error: its location, and a message that says what to write instead.
 pub(crate) struct Problem {
     span: Span,
     message: String,
@@ -13,7 +13,7 @@ impl Problem {
         Problem { span, message: message.into() }
     }
 
-    /// A call of `compile_error` at the place.
+    /// Returns a call of `compile_error` at the location.
     pub(crate) fn into_error(self) -> TokenStream {
         let message: TokenTree = Literal::string(&format!("raddle::test: {}", self.message)).into();
         let mut tokens: [TokenTree; 4] = [

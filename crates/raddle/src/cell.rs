@@ -84,7 +84,7 @@ impl<T: Copy> Named for Shared<T> {
             self.begin(site);
             Some(Initial::Cell)
         };
-        port::call_object(&self.name, begin, name, site);
+        port::name_object(&self.name, begin, name, site);
     }
 }
 
@@ -223,7 +223,7 @@ impl<T: ?Sized> Named for UnsafeCell<T> {
             self.begin(site);
             Some(Initial::Cell)
         };
-        port::call_object(&self.name, begin, name, site);
+        port::name_object(&self.name, begin, name, site);
     }
 }
 

@@ -1,65 +1,45 @@
 //! The settings of a check.
 
 use std::borrow::Cow;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use raddle_core::MemoryModel;
 use raddle_explore::{Leaks, OnStepLimit, Strategy};
 use raddle_results::Accesses;
 
-use crate::environment::SettingError;
-use crate::settings::{Granularity, Panics};
+use crate::settings::{Granularity, Panics, SettingError, Show, settings_markdown};
 
 mod run;
 
 pub(crate) use run::failures_mut;
 
-/// More OS threads than this would get in each other's way on any machine.
-const MOST_THREADS: usize = 1024;
+/// The maximum of [`Config::threads`].
+const MAX_THREADS: usize = 1024;
 
-/// How long an execution may do nothing that can be seen, unless somebody says otherwise.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// The default of [`Config::watchdog`] in [`Config::check`].
+const DEFAULT_WATCHDOG: Duration = Duration::from_secs(10);
 
-/// How long an execution may do nothing that can be seen.
+/// How long a run may go without a scheduling point.
 #[derive(Copy, Clone, Debug)]
 enum Watchdog {
-    /// [`PATIENCE`] for whoever wants a panic, not a report.
-    ForChecks,
-    /// As somebody said.
-    Always(Option<Duration>),
+    /// [`DEFAULT_WATCHDOG`] in [`Config::check`], except for a replay. Otherwise there is no limit.
+    Default,
+    /// The given time, or no limit.
+    Set(Option<Duration>),
 }
 
-/// The settings of a check, and what runs it.
+/// The settings of a check. Its methods [`check`](Config::check) and [`run`](Config::run) run the check.
 ///
-/// | setting | default | environment |
-/// | --- | --- | --- |
-/// | [`strategy`](Config::strategy) | `auto` | `RADDLE_STRATEGY` |
-/// | [`memory`](Config::memory) | SC | `RADDLE_MEMORY` (`sc` or `rc11`) |
-/// | [`runs`](Config::runs) | 10,000 | `RADDLE_RUNS` |
-/// | [`time`](Config::time) | 10 s | `RADDLE_TIME` (such as `500ms`, `10s`, `2m`, `1h`) |
-/// | [`seed`](Config::seed) | 0 | `RADDLE_SEED` |
-/// | [`threads`](Config::threads) | 1 | `RADDLE_THREADS` |
-/// | [`max_steps`](Config::max_steps) | 1,000,000 | |
-/// | [`on_step_limit`](Config::on_step_limit) | fail | |
-/// | [`granularity`](Config::granularity) | synchronisation | `RADDLE_GRANULARITY` (`sync`, `racy` or `all`) |
-/// | [`races`](Config::races) | failures | |
-/// | [`keep_going`](Config::keep_going) | no | `RADDLE_KEEP_GOING` (`1` or `0`) |
-/// | [`panics`](Config::panics) of spawned threads | failures | `RADDLE_PANICS` (`fail` or `join`) |
-/// | [`spurious`](Config::spurious) wake-ups and failures | none | `RADDLE_SPURIOUS` (how many) |
-/// | [`leaks`](Config::leaks) | noted | `RADDLE_LEAKS` (`ignore`, `note` or `fail`) |
-/// | [`lock_order`](Config::lock_order) | looked at by `auto` | |
-/// | [`stack_size`](Config::stack_size) | 256 KiB | |
-/// | [`watchdog`](Config::watchdog) | 10 s, in [`check`](Config::check) only | `RADDLE_WATCHDOG` (such as `30s`, or `off`) |
-/// | [`coverage`](Config::coverage) | not told, except by `pcr` and `mcr` | |
+/// Each setting has a method of its name, except those that only the environment changes.
 ///
-/// The environment goes before the program. It is read when the first check of a process begins, and not
-/// again. `RADDLE_REPLAY` holds a token from a report and replays
-/// that one execution. `RADDLE_REPORT` names a folder to which every check writes its report as JSON and
-/// as a page for a browser, in files named after the check. `RADDLE_COLOR` is `always`, `never` or `auto`,
-/// which means on a terminal, unless `NO_COLOR` is set. `RADDLE_PROGRESS` is `always`, `never` or `auto`: whether
-/// a check says how far it has come while it runs, by default on a terminal if it is not one of several tests.
+#[doc = settings_markdown!()]
 ///
-/// Ctrl-C ends [`check`](Config::check) with what it has found out so far.
+/// Variables of the environment override the program. They are read when the first check of a process
+/// begins; later changes have no effect. A variable that begins with `RADDLE_` and is not in the table is an
+/// error.
+///
+/// Ctrl-C ends [`check`](Config::check), which then reports what it has found so far.
 ///
 /// ```
 /// use raddle::sync::{Arc, Mutex};
@@ -94,13 +74,16 @@ pub struct Config {
     panics: Panics,
     spurious: u32,
     leaks: Leaks,
-    /// `None`: with the strategy `auto` only.
+    /// `None` means true if the strategy is `auto`.
     lock_order: Option<bool>,
     stack_size: usize,
     watchdog: Watchdog,
     explore_trivial: bool,
     replay: Option<String>,
     coverage: Option<Accesses>,
+    report: Option<PathBuf>,
+    progress: Show,
+    color: Show,
 }
 
 impl Default for Config {
@@ -110,7 +93,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The default settings.
+    /// Returns the default settings.
     pub fn new() -> Config {
         Config {
             name: None,
@@ -130,22 +113,25 @@ impl Config {
             leaks: Leaks::Note,
             lock_order: None,
             stack_size: 256 * 1024,
-            watchdog: Watchdog::ForChecks,
+            watchdog: Watchdog::Default,
             explore_trivial: false,
             replay: None,
             coverage: None,
+            report: None,
+            progress: Show::Auto,
+            color: Show::Auto,
         }
     }
 
-    /// The name of the check, by which a replay token recognises it: a literal or a `String`. By default the
-    /// name of the test, or else the source file of the call.
+    /// Sets the name of the check. Its replay tokens contain a hash of the name, and are refused by checks of
+    /// other names. The default is the name of the test, or the source file of the call if there is no test.
     pub fn name(mut self, name: impl Into<Cow<'static, str>>) -> Config {
         self.name = Some(name.into());
         self
     }
 
-    /// How executions are chosen: a [`Strategy`] or its word, such as `"pct:3"`. A word that names
-    /// none is an error when the check starts.
+    /// Sets how executions are chosen: a [`Strategy`], or its word such as `"pct:3"`. A word that is not a
+    /// strategy is an error when the check starts.
     pub fn strategy<S>(mut self, strategy: S) -> Config
     where
         S: TryInto<StrategyArgument>,
@@ -155,8 +141,8 @@ impl Config {
         self
     }
 
-    /// What threads may see of each other's stores: by default the newest
-    /// ([`Memory::Sc`](crate::Memory::Sc)), or all that Rust's memory orderings allow but load buffering
+    /// Sets which stores a load may read: the newest one ([`Memory::Sc`](crate::Memory::Sc), the default), or
+    /// every one that Rust's memory orderings allow, except load buffering
     /// ([`Memory::Rc11`](crate::Memory::Rc11)).
     ///
     /// ```
@@ -182,71 +168,71 @@ impl Config {
         self
     }
 
-    /// How many executions to try at most.
+    /// Sets the maximum number of executions.
     pub fn runs(mut self, runs: u64) -> Config {
         self.runs = runs;
         self
     }
 
-    /// How long to go on at most.
+    /// Sets the maximum time of the check.
     pub fn time(mut self, time: Duration) -> Config {
         self.time = Some(time);
         self
     }
 
-    /// Go on until the runs are made, however long that takes.
+    /// Removes the limit of [`time`](Config::time).
     pub fn unlimited_time(mut self) -> Config {
         self.time = None;
         self
     }
 
-    /// Where all randomness comes from: the same seed gives the same executions.
+    /// Sets the seed of all random choices. The same seed gives the same executions.
     pub fn seed(mut self, seed: u64) -> Config {
         self.seed = seed;
         self
     }
 
-    /// On how many OS threads to search or to sample. The strategies `dpor`, `random`, `pos` and its
-    /// variants, and `rapos` use more than one; all others, `auto` among them, go on as if it were one, and so
-    /// does a check under RC11, with [`keep_going`](Config::keep_going) or with [`coverage`](Config::coverage).
+    /// Sets the number of OS threads that search or sample. The strategies `dpor`, `random`, `pos` and its
+    /// variants, and `rapos` use more than one. All others use one, `auto` included. So do checks under RC11,
+    /// with [`keep_going`](Config::keep_going) or with [`coverage`](Config::coverage).
     ///
-    /// The result is the same as on one: the same classes, and if an execution fails, the failure that
-    /// one would report. For that a search is made again on one OS thread up to that failure, as far as the
-    /// budget goes; of a sample only a small part.
+    /// The result is the same as on one OS thread: the same classes, and the same failure. To report the same
+    /// failure, a search is repeated on one OS thread up to that failure, within the budget. Sampling repeats
+    /// only a small part.
     ///
-    /// The program runs on several OS threads at once, so it must not share objects between
-    /// executions: an execution that uses a static while another one does fails and says so.
+    /// The program runs on several OS threads at once, so executions must not share objects. An execution
+    /// that uses a static while another execution uses it fails, and the report says so.
     pub fn threads(mut self, threads: usize) -> Config {
         self.threads = threads;
         self
     }
 
-    /// How many operations one execution may have.
+    /// Sets the maximum number of steps of an execution.
     pub fn max_steps(mut self, max_steps: usize) -> Config {
         self.max_steps = max_steps;
         self
     }
 
-    /// What an execution with more operations is: a failure, or set aside.
+    /// Sets whether an execution that exceeds [`max_steps`](Config::max_steps) fails or is discarded.
     pub fn on_step_limit(mut self, on_step_limit: OnStepLimit) -> Config {
         self.on_step_limit = on_step_limit;
         self
     }
 
-    /// Which operations are scheduling points.
+    /// Sets which operations are scheduling points.
     pub fn granularity(mut self, granularity: Granularity) -> Config {
         self.granularity = granularity;
         self
     }
 
-    /// Whether data races on [`cell`](crate::cell)s are failures.
+    /// Sets whether data races on [`cell`](crate::cell)s are failures.
     pub fn races(mut self, races: bool) -> Config {
         self.races = races;
         self
     }
 
-    /// Whether to go on after a failure, and count how many executions fail, by cause. For strategies
-    /// that sample; `auto` then samples.
+    /// Sets whether the check continues after a failure and counts the executions that fail, by cause. For
+    /// strategies that sample; `auto` then samples.
     ///
     /// ```
     /// let report = raddle::Config::new().runs(1_000).keep_going(true).run(|| {
@@ -254,7 +240,7 @@ impl Config {
     ///     assert!(number != 7, "seven");
     ///     assert!(number < 8, "{number} is too many");
     /// });
-    /// let failures = report.failures.expect("this is what was asked for");
+    /// let failures = report.failures.expect("failures are counted");
     /// assert_eq!((failures.runs, failures.causes.len()), (1_000, 2));
     /// assert!(failures.interval.0 < 0.3 && 0.3 < failures.interval.1);
     /// ```
@@ -263,21 +249,22 @@ impl Config {
         self
     }
 
-    /// What a panic that leaves a spawned thread is: a failure, or what joining the thread gives.
+    /// Sets whether a panic that leaves a spawned thread is a failure or the result of `join`.
     pub fn panics(mut self, panics: Panics) -> Config {
         self.panics = panics;
         self
     }
 
-    /// How often in an execution each thread may come out of [`Condvar::wait`](crate::sync::Condvar::wait) or
-    /// [`park`](crate::thread::park) without a reason, or see a `compare_exchange_weak` fail without one.
-    /// Whether it does is a choice like any other. A program must be able to bear all of it.
+    /// Sets how many spurious wake-ups and failures each thread may have in an execution: returns from
+    /// [`Condvar::wait`](crate::sync::Condvar::wait) or [`park`](crate::thread::park) without a notification,
+    /// and failures of `compare_exchange_weak` although the values are equal. The strategy chooses when they
+    /// happen. A correct program tolerates all of them.
     ///
     /// ```
     /// use raddle::{Config, thread};
     ///
     /// let program = || {
-    ///     let parked = thread::spawn(thread::park); // should look whether there was a reason to go on
+    ///     let parked = thread::spawn(thread::park); // should check a condition in a loop
     ///     assert!(!parked.is_finished());
     ///     parked.thread().unpark();
     /// };
@@ -289,11 +276,12 @@ impl Config {
         self
     }
 
-    /// What it is to leave something behind: a thread that waits for ever after main has ended, or a lock
-    /// that its thread held when it ended. Nothing, a note in the report (for some of the executions), or
-    /// a failure. If [`Alloc`](crate::Alloc) is the allocator of the program, to leave memory with objects
-    /// of [`sync`](crate::sync) or [`cell`](crate::cell) in it behind, such as `Arc`s that refer to one
-    /// another, is a failure then too.
+    /// Sets whether leaks are ignored, noted in the report (for some of the executions), or failures. A leak
+    /// is a thread that is blocked for ever after main has ended, or a lock that its thread held when it ended.
+    ///
+    /// With [`Leaks::Fail`](crate::Leaks::Fail), and [`Alloc`](crate::Alloc) as the allocator of the program,
+    /// memory that is never freed is a leak too if it contains objects of [`sync`](crate::sync) or
+    /// [`cell`](crate::cell), such as `Arc`s that refer to one another.
     ///
     /// ```
     /// use raddle::{Config, Finding, Leaks, sync::Mutex};
@@ -307,41 +295,46 @@ impl Config {
         self
     }
 
-    /// Whether locks that threads take in different orders are looked for in executions that do not fail.
-    /// If then an execution can be made in which they wait for one another, it is the failure; otherwise
-    /// there is a warning in the report.
+    /// Sets whether executions that pass are searched for locks that threads take in different orders. If
+    /// raddle can construct an execution in which these threads deadlock, that execution is the failure.
+    /// Otherwise the report has a warning.
     ///
-    /// By default only the strategy `auto` does so: any other is to find what it finds by itself.
+    /// By default only the strategy `auto` does this, so that other strategies find only what they find by
+    /// themselves.
     pub fn lock_order(mut self, lock_order: bool) -> Config {
         self.lock_order = Some(lock_order);
         self
     }
 
-    /// Bytes of stack for each thread.
+    /// Sets the size of each thread's stack, in bytes.
     pub fn stack_size(mut self, stack_size: usize) -> Config {
         self.stack_size = stack_size;
         self
     }
 
-    /// How long an execution may do nothing that raddle can see. Then it is stuck outside raddle's
-    /// control, for example in a lock of `std`, and cannot be ended: the process ends, and says where the
-    /// thread is. By default [`check`](Config::check) waits for ten seconds, except for a replay, and
-    /// [`run`](Config::run), like all with `None`, for ever. `RADDLE_WATCHDOG` goes before both; it can be `off`.
+    /// Sets how long a run may go without a scheduling point. A run that exceeds it is blocked outside raddle's
+    /// control, for example in a lock of `std`, and cannot be ended. The process prints where the thread is,
+    /// and exits. `None` means no limit.
     ///
-    /// It takes signals (SIGURG); where there are none, or the program handles this one, nothing is noticed.
-    pub fn watchdog(mut self, patience: impl Into<Option<Duration>>) -> Config {
-        self.watchdog = Watchdog::Always(patience.into());
+    /// The default is ten seconds in [`check`](Config::check), except for a replay, and no limit in
+    /// [`run`](Config::run).
+    ///
+    /// The watchdog needs the signal SIGURG. It does nothing on systems without signals and in programs that
+    /// handle this signal.
+    pub fn watchdog(mut self, limit: impl Into<Option<Duration>>) -> Config {
+        self.watchdog = Watchdog::Set(limit.into());
         self
     }
 
-    /// Make all runs although the first shows that there is only one execution. For measuring.
+    /// Sets whether all runs are made although the first shows that the program has only one execution. For
+    /// measurements.
     pub fn explore_trivial(mut self, explore_trivial: bool) -> Config {
         self.explore_trivial = explore_trivial;
         self
     }
 
-    /// Tell in the report which memory-access patterns were seen (MAP-coverage), of how many, for all and
-    /// for each shared variable. The strategies `pcr` and `mcr` tell it in any case.
+    /// Makes the report count the memory-access patterns that were seen (MAP-coverage), and how many there
+    /// are, in total and for each shared variable. The strategies `pcr` and `mcr` always count them.
     ///
     /// ```
     /// use raddle::sync::Arc;
@@ -363,9 +356,8 @@ impl Config {
         self
     }
 
-    /// Replays one execution instead of exploring: the one whose token this is. The token comes from
-    /// a report on the same check, see [`Failure::token`](crate::Failure::token); `RADDLE_REPLAY` does
-    /// the same from outside.
+    /// Replays the execution of this token instead of exploring. The token comes from a report of the same
+    /// check, see [`Failure::token`](crate::Failure::token). The variable `RADDLE_REPLAY` does the same.
     ///
     /// ```
     /// let program = || assert!(raddle::choose(10) != 7, "seven");
@@ -379,9 +371,27 @@ impl Config {
         self.replay = Some(token.into());
         self
     }
+
+    /// Sets the folder to which the report is written.
+    pub(crate) fn report(mut self, folder: PathBuf) -> Config {
+        self.report = Some(folder);
+        self
+    }
+
+    /// Sets whether the check shows its progress.
+    pub(crate) fn progress(mut self, progress: Show) -> Config {
+        self.progress = progress;
+        self
+    }
+
+    /// Sets whether the printed report has colours.
+    pub(crate) fn color(mut self, color: Show) -> Config {
+        self.color = color;
+        self
+    }
 }
 
-/// What [`Config::strategy`] takes; made from a [`Strategy`] or its word.
+/// The argument of [`Config::strategy`]: a [`Strategy`] or its word.
 #[derive(Copy, Clone, Debug)]
 pub struct StrategyArgument(Strategy);
 

@@ -1,4 +1,4 @@
-//! A check that is over, and how its result is told.
+//! The result of a check, and how it is printed.
 
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
@@ -6,24 +6,23 @@ use std::path::PathBuf;
 use raddle_report::Paint;
 use raddle_results::Report;
 
-use crate::environment::Show;
+use crate::settings::Show;
 use crate::sources::Sources;
 
-/// A check that is over.
+/// The result of a check.
 pub(crate) struct Done {
     pub(crate) report: Report,
-    /// The file with the report as a page.
+    /// The HTML file with the report.
     pub(crate) page: Option<PathBuf>,
-    /// Whether the environment says something about colours.
-    pub(crate) colour: Option<Show>,
+    pub(crate) color: Show,
 }
 
-/// Who reads a text.
+/// Where a text goes.
 #[derive(Copy, Clone, PartialEq, Eq)]
 pub(crate) enum Target {
-    /// Somebody at a terminal.
+    /// Standard output or standard error.
     Terminal,
-    /// Whoever catches a panic.
+    /// The message of a panic.
     Panic,
 }
 
@@ -43,17 +42,17 @@ impl Done {
     }
 
     pub(crate) fn is_coloured(&self) -> bool {
-        match self.colour {
-            Some(Show::Always) => true,
-            Some(Show::Never) => false,
-            None if self.report.failure().is_some() => io::stderr().is_terminal(),
-            None => io::stdout().is_terminal(),
+        match self.color {
+            Show::Always => true,
+            Show::Never => false,
+            Show::Auto if self.report.failure().is_some() => io::stderr().is_terminal(),
+            Show::Auto => io::stdout().is_terminal(),
         }
     }
 
-    /// Says something past a test harness that keeps what its tests print.
-    pub(crate) fn say(&self, text: &str) {
-        // If nobody can be told there is nothing else to do.
+    /// Writes to standard error, bypassing the capture of test harnesses.
+    pub(crate) fn write_to_stderr(&self, text: &str) {
+        // An error cannot be reported anywhere else.
         let _ = io::stderr().write_all(text.as_bytes());
     }
 }

@@ -1,251 +1,110 @@
-//! Settings from the environment, and what can be wrong with a setting.
+//! Settings from the environment.
 
-use std::convert::Infallible;
-use std::fmt;
-use std::path::PathBuf;
+use std::ffi::OsString;
 use std::sync::OnceLock;
-use std::time::Duration;
 
-use raddle_core::MemoryModel;
-use raddle_explore::{Leaks, Refusal, ReplayError, Strategy, StrategyError};
+use crate::Config;
+use crate::settings::{SettingError, Show, Variable};
 
-use crate::settings::{Granularity, Panics, Word};
+/// Variables that begin so are settings.
+const PREFIX: &str = "RADDLE_";
 
-/// A setting that makes no sense, with what would.
-///
-/// ```
-/// let error = raddle::Config::new().runs(0).try_run(|| ()).unwrap_err();
-/// assert!(error.to_string().contains("zero runs check nothing"));
-/// ```
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct SettingError {
-    message: String,
-}
+/// Variables that begin so belong to raddle's own tests.
+const TEST_PREFIX: &str = "RADDLE_TEST_";
 
-impl SettingError {
-    pub(crate) fn new(message: impl Into<String>) -> SettingError {
-        SettingError { message: message.into() }
-    }
-}
-
-impl fmt::Display for SettingError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for SettingError {}
-
-impl From<StrategyError> for SettingError {
-    fn from(error: StrategyError) -> SettingError {
-        SettingError::new(error.to_string())
-    }
-}
-
-impl From<Refusal> for SettingError {
-    fn from(refusal: Refusal) -> SettingError {
-        SettingError::new(refusal.to_string())
-    }
-}
-
-impl From<ReplayError> for SettingError {
-    fn from(error: ReplayError) -> SettingError {
-        SettingError::new(error.to_string())
-    }
-}
-
-impl From<Infallible> for SettingError {
-    fn from(never: Infallible) -> SettingError {
-        match never {}
-    }
-}
-
-/// What the environment says; `None` where it says nothing.
-#[derive(Default, Debug, PartialEq)]
+/// The settings that the environment changes.
+#[derive(Debug)]
 pub(crate) struct Environment {
-    pub(crate) strategy: Option<Strategy>,
-    pub(crate) memory: Option<MemoryModel>,
-    pub(crate) runs: Option<u64>,
-    pub(crate) time: Option<Duration>,
-    pub(crate) seed: Option<u64>,
-    pub(crate) threads: Option<usize>,
-    pub(crate) keep_going: Option<bool>,
-    pub(crate) spurious: Option<u32>,
-    pub(crate) granularity: Option<Granularity>,
-    pub(crate) panics: Option<Panics>,
-    pub(crate) leaks: Option<Leaks>,
-    /// `Some(None)` if it is switched off.
-    pub(crate) watchdog: Option<Option<Duration>>,
-    pub(crate) replay: Option<String>,
-    pub(crate) report: Option<PathBuf>,
-    pub(crate) colour: Option<Show>,
-    pub(crate) progress: Option<Show>,
-}
-
-/// Whether to show something, regardless of who looks.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Show {
-    Always,
-    Never,
+    /// Variables with their values, in the order of the table. No value is empty.
+    values: Vec<(&'static Variable, OsString)>,
+    /// Whether `NO_COLOR` is set, see <https://no-color.org>.
+    no_color: bool,
 }
 
 impl Environment {
-    /// What the environment says when a check first asks. It is asked once: to look for so many variables
-    /// takes longer than a short check.
+    /// The environment at the first check of the process. Later changes have no effect.
+    ///
+    /// Returns an error if a variable begins as those of raddle do, but is none.
     pub(crate) fn get() -> Result<&'static Environment, SettingError> {
         static ENVIRONMENT: OnceLock<Result<Environment, SettingError>> = OnceLock::new();
-        let read = || Environment::from(|name| std::env::var_os(name));
+        let read = || Environment::read(std::env::vars_os());
         ENVIRONMENT.get_or_init(read).as_ref().map_err(SettingError::clone)
     }
 
-    fn from(
-        lookup: impl Fn(&str) -> Option<std::ffi::OsString>,
+    fn read(
+        variables: impl Iterator<Item = (OsString, OsString)>,
     ) -> Result<Environment, SettingError> {
-        let text = |name: &str| match lookup(name) {
-            None => Ok(None),
-            Some(value) => match value.into_string() {
-                Ok(value) => Ok(Some(value).filter(|value| !value.is_empty())),
-                Err(_) => Err(SettingError::new(format!("{name} is not valid UTF-8"))),
-            },
+        // A variable that is empty is as one that is not set.
+        let mut variables: Vec<_> = variables.filter(|(_, value)| !value.is_empty()).collect();
+        let mut take = |name: &str| {
+            let index = variables.iter().position(|variable| variable.0 == name)?;
+            Some(variables.swap_remove(index).1)
         };
-        let number = |name: &str, value: String, example: &str| {
-            value.replace('_', "").parse::<u64>().map_err(|_| {
-                SettingError::new(format!(
-                    "{name}=`{value}` is not a whole number; say for example {name}={example}"
-                ))
-            })
-        };
-        let mut environment = Environment { replay: text("RADDLE_REPLAY")?, ..Self::default() };
-        if let Some(word) = text("RADDLE_STRATEGY")? {
-            let strategy = word.parse::<Strategy>();
-            let explain = |error| SettingError::new(format!("RADDLE_STRATEGY: {error}"));
-            environment.strategy = Some(strategy.map_err(explain)?);
+        let known = Variable::ALL.iter();
+        let values = known.filter_map(|known| Some((known, take(known.name)?))).collect();
+        let no_color = take("NO_COLOR").is_some();
+        let left = variables.iter().map(|(name, _)| name.to_string_lossy());
+        let unknown =
+            left.filter(|name| name.starts_with(PREFIX) && !name.starts_with(TEST_PREFIX));
+        match unknown.min() {
+            Some(name) => Err(unknown_variable(&name)),
+            None => Ok(Environment { values, no_color }),
         }
-        if let Some(word) = text("RADDLE_MEMORY")? {
-            let memory = MemoryModel::parse(&word).ok_or_else(|| {
-                SettingError::new(format!(
-                    "RADDLE_MEMORY=`{word}` is no memory model; say {}",
-                    MemoryModel::list()
-                ))
-            });
-            environment.memory = Some(memory?);
+    }
+
+    /// Changes the settings in `config`. Returns an error for the first value that cannot be used.
+    pub(crate) fn apply(&self, mut config: Config) -> Result<Config, SettingError> {
+        if self.no_color {
+            config = config.color(Show::Never);
         }
-        if let Some(value) = text("RADDLE_RUNS")? {
-            environment.runs = Some(number("RADDLE_RUNS", value, "10_000")?);
-        }
-        if let Some(value) = text("RADDLE_SEED")? {
-            environment.seed = Some(number("RADDLE_SEED", value, "10_000")?);
-        }
-        if let Some(value) = text("RADDLE_THREADS")? {
-            let threads = number("RADDLE_THREADS", value, "2")?;
-            environment.threads = Some(usize::try_from(threads).unwrap_or(usize::MAX));
-        }
-        environment.keep_going = match text("RADDLE_KEEP_GOING")?.as_deref() {
-            None => None,
-            Some("1" | "true" | "yes") => Some(true),
-            Some("0" | "false" | "no") => Some(false),
-            Some(other) => {
-                return Err(SettingError::new(format!(
-                    "RADDLE_KEEP_GOING=`{other}` is neither yes nor no; say 1 or 0"
-                )));
-            }
-        };
-        if let Some(value) = text("RADDLE_TIME")? {
-            environment.time = Some(duration(&value).ok_or_else(|| {
-                SettingError::new(format!(
-                    "RADDLE_TIME=`{value}` is not a time; say for example 500ms, 10s or 2m"
-                ))
-            })?);
-        }
-        if let Some(value) = text("RADDLE_SPURIOUS")? {
-            let times = number("RADDLE_SPURIOUS", value, "1")?;
-            environment.spurious = Some(u32::try_from(times).unwrap_or(u32::MAX));
-        }
-        environment.granularity = word("RADDLE_GRANULARITY", text("RADDLE_GRANULARITY")?)?;
-        environment.panics = word("RADDLE_PANICS", text("RADDLE_PANICS")?)?;
-        environment.leaks = word("RADDLE_LEAKS", text("RADDLE_LEAKS")?)?;
-        environment.watchdog = match text("RADDLE_WATCHDOG")?.as_deref() {
-            None => None,
-            Some("off") => Some(None),
-            Some(value) => {
-                Some(Some(duration(value).filter(|time| !time.is_zero()).ok_or_else(|| {
-                    SettingError::new(format!(
-                        "RADDLE_WATCHDOG=`{value}` is not a time; say for example 500ms, 10s or off"
-                    ))
-                })?))
-            }
-        };
-        environment.report =
-            lookup("RADDLE_REPORT").filter(|path| !path.is_empty()).map(PathBuf::from);
-        let show = |name: &str, otherwise: Option<Show>| match text(name)?.as_deref() {
-            Some("always") => Ok(Some(Show::Always)),
-            Some("never") => Ok(Some(Show::Never)),
-            Some("auto") => Ok(None),
-            Some(other) => Err(SettingError::new(format!(
-                "{name}=`{other}` is not known; say always, never or auto"
-            ))),
-            None => Ok(otherwise),
-        };
-        // https://no-color.org: whatever its value, unless empty.
-        let no_colour = lookup("NO_COLOR").filter(|value| !value.is_empty());
-        environment.colour = show("RADDLE_COLOR", no_colour.map(|_| Show::Never))?;
-        environment.progress = show("RADDLE_PROGRESS", None)?;
-        Ok(environment)
+        let mut values = self.values.iter();
+        values.try_fold(config, |config, (variable, value)| variable.apply(config, value))
     }
 }
 
-/// What a setting that is one of a few words says.
-fn word<T: Word>(name: &str, value: Option<String>) -> Result<Option<T>, SettingError> {
-    let Some(value) = value else { return Ok(None) };
-    match T::parse(&value) {
-        Some(known) => Ok(Some(known)),
-        None => Err(SettingError::new(format!("{name}=`{value}` is not known; say {}", T::list()))),
-    }
+fn unknown_variable(name: &str) -> SettingError {
+    let known = Variable::ALL.iter().map(|variable| variable.name);
+    let nearest = known.min_by_key(|known| distance(name, known)).unwrap_or_default();
+    SettingError::new(format!(
+        "{name} is not a setting; did you mean {nearest}? `raddle::Config` documents all of them"
+    ))
 }
 
-/// A time such as `500ms`, `10s`, `2m` or `1h`.
-pub(crate) const fn duration(text: &str) -> Option<Duration> {
-    let text = text.trim_ascii().as_bytes();
-    let (mut number, mut digits) = (0u64, 0);
-    while digits < text.len() && text[digits].is_ascii_digit() {
-        let digit = (text[digits] - b'0') as u64;
-        number = match number.checked_mul(10) {
-            Some(tens) => match tens.checked_add(digit) {
-                Some(number) => number,
-                None => return None,
-            },
-            None => return None,
-        };
-        digits += 1;
+/// The number of letters to insert, remove or replace to turn one text into the other (Levenshtein).
+fn distance(from: &str, to: &str) -> usize {
+    let to: Vec<char> = to.chars().collect();
+    // `row[n]` is the distance from the part of `from` that was read to the first `n` letters of `to`.
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    for (index, letter) in from.chars().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], index + 1);
+        for (column, &other) in to.iter().enumerate() {
+            let replaced = diagonal + usize::from(letter != other);
+            diagonal = row[column + 1];
+            row[column + 1] = replaced.min(diagonal + 1).min(row[column] + 1);
+        }
     }
-    if digits == 0 {
-        return None;
-    }
-    let seconds = match text.split_at(digits).1 {
-        b"ms" => return Some(Duration::from_millis(number)),
-        b"s" => number.checked_mul(1),
-        b"m" => number.checked_mul(60),
-        b"h" => number.checked_mul(3600),
-        _ => None,
-    };
-    match seconds {
-        Some(seconds) => Some(Duration::from_secs(seconds)),
-        None => None,
-    }
+    row[to.len()]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Granularity, Leaks, Memory, Panics, Strategy};
+    use std::time::Duration;
 
-    fn read(pairs: &[(&str, &str)]) -> Result<Environment, String> {
-        let lookup = |name: &str| pairs.iter().find(|pair| pair.0 == name).map(|p| p.1.into());
-        Environment::from(lookup).map_err(|error| error.to_string())
+    fn read(pairs: &[(&str, &str)]) -> Result<Config, String> {
+        let variables = pairs.iter().map(|&(name, value)| (name.into(), value.into()));
+        let environment = Environment::read(variables).map_err(|error| error.to_string())?;
+        environment.apply(Config::new()).map_err(|error| error.to_string())
+    }
+
+    fn assert_equal(config: Result<Config, String>, expected: Config) {
+        assert_eq!(format!("{config:?}"), format!("{:?}", Ok::<_, String>(expected)));
     }
 
     #[test]
     fn settings_are_read() {
-        let environment = read(&[
+        let config = read(&[
             ("RADDLE_STRATEGY", "pct:2"),
             ("RADDLE_MEMORY", "rc11"),
             ("RADDLE_RUNS", "1_000"),
@@ -263,50 +122,77 @@ mod tests {
             ("RADDLE_COLOR", "always"),
             ("NO_COLOR", "1"),
             ("RADDLE_PROGRESS", "never"),
+            ("RADDLE_TEST_SCALE", "10"),
+            ("PATH", "elsewhere"),
         ]);
-        let expected = Environment {
-            strategy: Some(Strategy::Pct { depth: 2 }),
-            memory: Some(MemoryModel::Rc11),
-            runs: Some(1000),
-            seed: Some(7),
-            threads: Some(4),
-            keep_going: Some(true),
-            granularity: Some(Granularity::All),
-            panics: Some(Panics::Join),
-            spurious: Some(2),
-            leaks: Some(Leaks::Fail),
-            watchdog: Some(None),
-            time: Some(Duration::from_secs(120)),
-            replay: None,
-            report: Some("some/folder".into()),
-            colour: Some(Show::Always),
-            progress: Some(Show::Never),
-        };
-        assert_eq!(environment, Ok(expected));
+        let expected = Config::new()
+            .strategy(Strategy::Pct { depth: 2 })
+            .memory(Memory::Rc11)
+            .runs(1000)
+            .seed(7)
+            .time(Duration::from_secs(120))
+            .threads(4)
+            .keep_going(true)
+            .granularity(Granularity::All)
+            .panics(Panics::Join)
+            .spurious(2)
+            .leaks(Leaks::Fail)
+            .watchdog(None)
+            .report("some/folder".into())
+            .color(Show::Always)
+            .progress(Show::Never);
+        assert_equal(config, expected);
+        assert_equal(read(&[]), Config::new());
     }
 
-    /// Whatever the variables hold: settings, or an error that names one of them.
     #[test]
-    fn nothing_in_the_environment_does_harm() {
-        const NAMES: [&str; 17] = [
-            "RADDLE_STRATEGY",
-            "RADDLE_RUNS",
-            "RADDLE_SEED",
-            "RADDLE_TIME",
-            "RADDLE_THREADS",
-            "RADDLE_REPLAY",
-            "RADDLE_REPORT",
-            "RADDLE_COLOR",
-            "NO_COLOR",
-            "RADDLE_PROGRESS",
-            "RADDLE_GRANULARITY",
-            "RADDLE_PANICS",
-            "RADDLE_WATCHDOG",
-            "RADDLE_SPURIOUS",
-            "RADDLE_MEMORY",
-            "RADDLE_KEEP_GOING",
-            "RADDLE_LEAKS",
-        ];
+    fn the_environment_overrides_the_program() {
+        let variables = [("RADDLE_RUNS", "5"), ("RADDLE_STRATEGY", "dfs")];
+        let variables = variables.map(|(name, value)| (name.into(), value.into()));
+        let environment = Environment::read(variables.into_iter()).unwrap();
+        let config = Config::new().runs(0).strategy("lucky").seed(3);
+        let expected = Config::new().runs(5).strategy("dfs").seed(3);
+        assert_equal(Ok(environment.apply(config).unwrap()), expected);
+    }
+
+    #[test]
+    fn a_misspelt_variable_is_named_with_the_nearest() {
+        for (name, nearest) in [
+            ("RADDLE_STRATGY", "RADDLE_STRATEGY"),
+            ("RADDLE_STRATEGIE", "RADDLE_STRATEGY"),
+            ("RADDLE_RUN", "RADDLE_RUNS"),
+            ("RADDLE_KEEPGOING", "RADDLE_KEEP_GOING"),
+            ("RADDLE_TIEM", "RADDLE_TIME"),
+            ("RADDLE_COLOUR", "RADDLE_COLOR"),
+            ("RADDLE_TESTS", "RADDLE_LEAKS"),
+            ("RADDLE_SEEDS", "RADDLE_SEED"),
+            ("RADDLE_MEM", "RADDLE_MEMORY"),
+        ] {
+            let error = read(&[(name, "1"), ("RADDLE_RUNS", "10")]).unwrap_err();
+            assert!(error.contains(&format!("{name} is not a setting")), "{error}");
+            assert!(error.contains(&format!("did you mean {nearest}?")), "{error}");
+        }
+        assert_equal(read(&[("RADDLE_STRATGY", "")]), Config::new());
+    }
+
+    #[test]
+    fn distances() {
+        for (from, to, expected) in [
+            ("", "", 0),
+            ("", "abc", 3),
+            ("abc", "", 3),
+            ("kitten", "sitting", 3),
+            ("seed", "speed", 1),
+            ("abc", "bcd", 2),
+        ] {
+            assert_eq!(distance(from, to), expected, "{from} {to}");
+            assert_eq!(distance(to, from), expected, "{to} {from}");
+        }
+    }
+
+    /// Any value of any variable gives settings or an error that names the variable.
+    #[test]
+    fn any_value_is_accepted_or_refused() {
         const WORDS: [&str; 26] = [
             "",
             " ",
@@ -335,6 +221,8 @@ mod tests {
             "\u{fc}",
             "r1-",
         ];
+        let mut names: Vec<&str> = Variable::ALL.iter().map(|variable| variable.name).collect();
+        names.push("NO_COLOR");
         let mut state = 1u64;
         let mut below = |bound: usize| {
             state = state
@@ -344,7 +232,7 @@ mod tests {
         };
         let (mut fine, mut refused) = (0, 0);
         for _ in 0..20_000 {
-            let name = NAMES[below(NAMES.len())];
+            let name = names[below(names.len())];
             // A known word, two of them, or one that was damaged.
             let mut word = WORDS[below(WORDS.len())].to_owned();
             match below(4) {
@@ -366,27 +254,35 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn what_is_no_text_is_refused() {
+    fn invalid_utf_8_is_refused_except_in_paths() {
         use std::os::unix::ffi::OsStringExt as _;
-        let broken = || std::ffi::OsString::from_vec(vec![b'1', 0xff]);
-        for name in ["RADDLE_RUNS", "RADDLE_STRATEGY", "RADDLE_REPLAY", "RADDLE_PANICS"] {
-            let lookup = |asked: &str| (asked == name).then(broken);
-            let error = Environment::from(lookup).unwrap_err().to_string();
-            assert!(error.contains(name) && error.contains("UTF-8"), "{error}");
+        for variable in Variable::ALL {
+            let value = OsString::from_vec(vec![b'1', 0xff]);
+            let variables = [(variable.name.into(), value)].into_iter();
+            match Environment::read(variables).unwrap().apply(Config::new()) {
+                Ok(_) => assert_eq!(variable.name, "RADDLE_REPORT"),
+                Err(error) => {
+                    let error = error.to_string();
+                    assert!(error.contains(variable.name) && error.contains("UTF-8"), "{error}");
+                }
+            }
         }
     }
 
     #[test]
-    fn colours_can_be_refused() {
-        let colour = |pairs: &[_]| read(pairs).unwrap().colour;
-        assert_eq!(colour(&[("NO_COLOR", "0")]), Some(Show::Never));
-        assert_eq!(colour(&[("NO_COLOR", "")]), None);
-        assert_eq!(colour(&[("RADDLE_COLOR", "auto"), ("NO_COLOR", "1")]), None);
-        assert_eq!(colour(&[("RADDLE_COLOR", "never")]), Some(Show::Never));
+    fn colours_can_be_switched_off() {
+        for (pairs, expected) in [
+            (&[("NO_COLOR", "0")][..], Show::Never),
+            (&[("NO_COLOR", "")], Show::Auto),
+            (&[("RADDLE_COLOR", "auto"), ("NO_COLOR", "1")], Show::Auto),
+            (&[("RADDLE_COLOR", "never")], Show::Never),
+        ] {
+            assert_equal(read(pairs), Config::new().color(expected));
+        }
     }
 
     #[test]
-    fn what_does_not_parse_says_what_would() {
+    fn an_error_says_what_to_write() {
         for (name, value, hint) in [
             ("RADDLE_MEMORY", "tso", "sc or rc11"),
             ("RADDLE_RUNS", "many", "10_000"),
@@ -412,6 +308,13 @@ mod tests {
         ] {
             let error = read(&[(name, value)]).unwrap_err();
             assert!(error.contains(name) && error.contains(hint), "{error}");
+        }
+        let lists_words = |variable: &&Variable| {
+            variable.values.contains(" or ") && !variable.values.starts_with("true")
+        };
+        for variable in Variable::ALL.iter().filter(lists_words) {
+            let error = read(&[(variable.name, "?")]).unwrap_err();
+            assert!(error.ends_with(variable.values), "{error}");
         }
     }
 }

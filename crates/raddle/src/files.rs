@@ -1,4 +1,4 @@
-//! Files that checks write: reports in the folder of `RADDLE_REPORT`, and tokens too long to be pasted.
+//! Files that checks write: reports in the folder of `RADDLE_REPORT`, and long replay tokens.
 
 use std::collections::HashMap;
 use std::fs;
@@ -9,33 +9,34 @@ use std::sync::{Mutex, PoisonError};
 use raddle_results::{Report, token};
 
 use crate::config::failures_mut;
-use crate::environment::SettingError;
+use crate::settings::SettingError;
 
-/// Tokens longer than this go to a file.
-const LONGEST_TOKEN: usize = 2_000;
+/// Tokens with more bytes than this are written to a file.
+const MAX_TOKEN_BYTES: usize = 2_000;
 
-/// What stands before the name of a file in place of a token.
-const IN_FILE: char = '@';
+/// Begins a token that is the path of a file, which contains the actual token.
+const FILE_MARK: char = '@';
 
-/// Where reports go.
+/// The folder for reports.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Folder(PathBuf);
 
 impl Folder {
-    /// Makes the folder if it is not there.
+    /// Creates the folder if it does not exist.
     pub(crate) fn new(path: &Path) -> Result<Folder, SettingError> {
         match fs::create_dir_all(path) {
             Ok(()) => Ok(Folder(path.to_owned())),
             Err(error) => Err(SettingError::new(format!(
-                "RADDLE_REPORT=`{}` cannot be used as a folder for reports: {error}",
+                "RADDLE_REPORT=`{}` cannot be used as the folder for reports: {error}; set it to a \
+                 folder that can be created and written",
                 path.display()
             ))),
         }
     }
 
-    /// Writes the report as JSON and as HTML. Returns the file of the latter.
+    /// Writes the report as JSON and as HTML. Returns the path of the HTML file.
     ///
-    /// A second check of the same name in one process has files of its own.
+    /// A second check of the same name in one process gets files with a number.
     pub(crate) fn write(&self, report: &Report) -> io::Result<PathBuf> {
         static WRITTEN: Mutex<Option<HashMap<PathBuf, u32>>> = Mutex::new(None);
         let mut path = self.0.join(file_name(&report.name));
@@ -65,8 +66,8 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
         .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
 }
 
-/// `tests.counter` for `tests::counter`. Different names have different files, also where capitals
-/// cannot be told from small letters.
+/// The file name for a check: `tests.counter` for `tests::counter`. Different checks have different file
+/// names, also on file systems that ignore case.
 fn file_name(name: &str) -> String {
     let plain = name.replace("::", ".");
     let fits = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
@@ -81,17 +82,17 @@ fn file_name(name: &str) -> String {
     }
 }
 
-/// The token that `word` stands for: the word itself, or what is in the file that it names.
+/// Returns the token itself, or the content of the file that it names.
 pub(crate) fn read_token(word: &str) -> Result<String, SettingError> {
-    let Some(path) = word.trim().strip_prefix(IN_FILE) else { return Ok(word.to_owned()) };
+    let Some(path) = word.trim().strip_prefix(FILE_MARK) else { return Ok(word.to_owned()) };
     fs::read_to_string(path).map_err(|error| {
         SettingError::new(format!(
-            "the replay token is in the file `{path}`, which cannot be read: {error}"
+            "the file `{path}` with the replay token cannot be read: {error}"
         ))
     })
 }
 
-/// Puts tokens that are too long to be pasted into files, and names these in their place.
+/// Writes long tokens to files and replaces them by the paths.
 pub(crate) fn shorten_tokens(report: &mut Report, folder: Option<&Folder>) {
     if report.failure().is_none() {
         return;
@@ -101,18 +102,18 @@ pub(crate) fn shorten_tokens(report: &mut Report, folder: Option<&Folder>) {
         Some(folder) => folder.0.clone(),
         None => std::env::temp_dir().join("raddle"),
     };
-    for failure in failures_mut(report).filter(|failure| failure.token.len() > LONGEST_TOKEN) {
+    for failure in failures_mut(report).filter(|failure| failure.token.len() > MAX_TOKEN_BYTES) {
         let file = folder.join(format!("{name}-{:08x}.token", token::name_hash(&failure.token)));
-        // Without the file the token is still good.
-        if keep(&file, &failure.token).is_ok() {
+        // If the file cannot be written, the long token is still valid.
+        if write_new(&file, &failure.token).is_ok() {
             let path = std::path::absolute(&file).unwrap_or(file);
-            failure.token = format!("{IN_FILE}{}", path.display());
+            failure.token = format!("{FILE_MARK}{}", path.display());
         }
     }
 }
 
-/// Makes sure that `text` is in `file`, which is never written over: it may be anybody's.
-fn keep(file: &Path, text: &str) -> io::Result<()> {
+/// Writes `text` to `file`. Does not overwrite a file with another content.
+fn write_new(file: &Path, text: &str) -> io::Result<()> {
     if let Some(folder) = file.parent() {
         fs::create_dir_all(folder)?;
     }
@@ -128,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_files() {
+    fn file_names() {
         for (name, file) in [
             ("tests::counter", "tests.counter"),
             ("a_b-c.2", "a_b-c.2"),

@@ -5,8 +5,8 @@ use raddle_runtime::port::{self, Kind};
 
 pub use std::hint::{assert_unchecked, black_box, unreachable_unchecked};
 
-/// One turn of a loop that waits for another thread, as [`std::hint::spin_loop`]. Inside a check it
-/// lets others go first.
+/// Signals that the thread is in a spin loop, as [`std::hint::spin_loop`]. Inside a check other threads run
+/// first.
 ///
 /// ```
 /// use raddle::sync::Arc;

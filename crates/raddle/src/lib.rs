@@ -1,8 +1,8 @@
-//! raddle tests concurrent programs. It takes control of every thread, runs the program many times,
-//! and chooses at each step which thread goes next. It finds the interleaving that breaks the
-//! program, replays it exactly, and, when it finds nothing, says what has been ruled out.
+//! raddle tests concurrent programs. It controls every thread, runs the program many times, and chooses at
+//! each step which thread runs next. It finds the interleaving that breaks the program and replays it
+//! exactly. If it finds none, it reports what it has ruled out.
 //!
-//! Write a test against [`sync`] and [`thread`], which mirror `std`, and hand it to [`check`]:
+//! Write a test with [`sync`] and [`thread`], which mirror `std`, and pass it to [`check`]:
 //!
 //! ```should_panic
 //! use raddle::sync::Arc;
@@ -20,11 +20,14 @@
 //!     let seen = n.load(Ordering::SeqCst);
 //!     n.store(seen + 1, Ordering::SeqCst);
 //!     other.join().unwrap();
-//!     assert_eq!(n.load(Ordering::SeqCst), 2); // an update can get lost
+//!     assert_eq!(n.load(Ordering::SeqCst), 2); // an update can be lost
 //! });
 //! ```
 //!
 //! Outside a check, everything in [`sync`], [`thread`], [`hint`] and [`time`] behaves as in `std`.
+
+// First, because its macros document other modules.
+mod settings;
 
 mod alloc;
 mod config;
@@ -32,9 +35,7 @@ mod done;
 mod environment;
 mod files;
 mod live;
-mod moved;
 mod naming;
-mod settings;
 mod sources;
 
 #[doc(hidden)]
@@ -47,7 +48,6 @@ pub mod time;
 
 pub use alloc::Alloc;
 pub use config::Config;
-pub use environment::SettingError;
 pub use naming::{Named, name};
 pub use raddle_core::{Chooser, MemoryModel as Memory};
 pub use raddle_explore::{Explorer, Leaks, OnStepLimit, ReplayError, Strategy, StrategyError};
@@ -56,17 +56,16 @@ pub use raddle_results::{
     Accesses, Coverage, Failure, Finding, Leak, LockOrder, PatternSearch, Report, Verdict, Warning,
     WarningKind,
 };
-pub use settings::{Granularity, Panics};
+pub use settings::{Granularity, Panics, SettingError};
 
-/// Makes a function a test that raddle checks: as `#[test]`, but the body runs under many
-/// interleavings.
+/// Makes a function a test, as `#[test]` does, and runs its body under many interleavings.
 ///
 /// ```
 /// use raddle::sync::atomic::{AtomicUsize, Ordering};
 /// use raddle::thread;
 ///
 /// #[raddle::test]
-/// fn nothing_gets_lost() {
+/// fn no_update_is_lost() {
 ///     let count = AtomicUsize::new(0);
 ///     thread::scope(|scope| {
 ///         scope.spawn(|| count.fetch_add(1, Ordering::Relaxed));
@@ -82,36 +81,22 @@ pub use settings::{Granularity, Panics};
 /// }
 ///
 /// #[raddle::test(strategy = "dpor")]
-/// fn results_are_looked_at() -> Result<(), std::num::ParseIntError> {
+/// fn a_result_is_checked() -> Result<(), std::num::ParseIntError> {
 ///     let thread = thread::spawn(|| "12".parse::<u32>());
 ///     assert_eq!(thread.join().unwrap()?, 12);
 ///     Ok(())
 /// }
 /// ```
 ///
-/// Settings are those of [`Config`], with the environment going before them:
+/// Its settings are those of [`Config`] that have a method there, written as `name = value`. Words and times
+/// are texts, such as `granularity = "all"` and `time = "500ms"`. A value can also be any expression of the type
+/// that the method takes, such as `granularity = Granularity::All`. Variables of the environment override
+/// these settings too.
 ///
-/// | setting | value, for example |
-/// | --- | --- |
-/// | `strategy` | `"pct:3"`, or a [`Strategy`] |
-/// | `memory` | `"rc11"`, `"sc"`, or a [`Memory`] |
-/// | `coverage` | `"site"`, `"event"`, or [`Accesses`] |
-/// | `runs`, `seed`, `max_steps`, `stack_size`, `spurious` | `10_000` |
-/// | `time`, `watchdog` | `"500ms"`, or a [`Duration`](std::time::Duration) |
-/// | `granularity` | `"sync"`, `"racy"`, `"all"`, or a [`Granularity`] |
-/// | `panics` | `"fail"`, `"join"`, or a [`Panics`] |
-/// | `leaks` | `"ignore"`, `"note"`, `"fail"`, or a [`Leaks`] |
-/// | `races`, `lock_order` | `true` or `false` |
-/// | `threads` | `2` |
-/// | `on_step_limit` | `"fail"`, `"discard"`, or an [`OnStepLimit`] |
-/// | `keep_going` | `true` or `false` |
-/// | `name` | a text; by default the path of the test |
-/// | `replay` | the token of a report: the test runs this execution only |
+/// `#[ignore]` and `#[should_panic]` work as for `#[test]`. The text that `#[should_panic]` expects is searched
+/// in the whole report. A test may return a `Result`; an `Err` is a failure of the execution.
 ///
-/// `#[ignore]` and `#[should_panic]` are as for `#[test]`; what is expected of a panic is looked for in
-/// the whole report. A test may return a `Result`, whose `Err` is a failure of the execution.
-///
-/// What will not do is a compile error:
+/// Mistakes are compile errors:
 ///
 /// ```compile_fail
 /// #[raddle::test(strategie = "pct:3")] // unknown setting `strategie`
@@ -130,7 +115,10 @@ pub use raddle_macros::test;
 use raddle_core::{Action, Effect, ObjectId, Op, Site};
 use raddle_runtime::port::{self, Kind};
 
-/// Runs `program` under the default settings; panics with a report if an execution fails.
+/// Runs `program` with the default settings.
+///
+/// # Panics
+/// Panics with a report if an execution fails.
 ///
 /// See [`Config`] for the settings and the environment variables that override them.
 ///
@@ -156,10 +144,10 @@ where
     Config::new().check(program);
 }
 
-/// The report as one page of HTML that needs no other files: what was found, the failing execution step
-/// by step with its source, and the check in numbers.
+/// Renders the report as one HTML page without other files: the failure, the failing execution step by step
+/// with its source, and statistics of the check.
 ///
-/// With `RADDLE_REPORT=folder` every check writes one.
+/// With `RADDLE_REPORT=folder` every check writes such a page.
 ///
 /// ```
 /// let report = raddle::Config::new().run(|| assert!(raddle::choose(10) != 7, "seven"));
@@ -170,7 +158,7 @@ pub fn html(report: &Report) -> String {
     raddle_report::html(report, &|file, line| sources.line(file, line))
 }
 
-/// A number below `bound`, as the strategy chooses. Outside a check it is 0.
+/// Returns a number below `bound` that the strategy chooses. Outside a check it is 0.
 ///
 /// ```
 /// let report = raddle::Config::new().strategy("dfs").run(|| {
@@ -180,10 +168,13 @@ pub fn html(report: &Report) -> String {
 /// ```
 ///
 /// # Panics
-/// If `bound` is 0.
+/// Panics if `bound` is 0.
 #[track_caller]
 pub fn choose(bound: u32) -> u32 {
-    assert!(bound > 0, "raddle::choose(0): there is nothing to choose from");
+    assert!(
+        bound > 0,
+        "raddle::choose(0): there is nothing to choose from; the bound must be at least 1"
+    );
     if !port::active() {
         return 0;
     }
@@ -194,7 +185,7 @@ pub fn choose(bound: u32) -> u32 {
     }
 }
 
-/// The engine answered with an effect that the operation cannot have.
+/// Panics because the engine returned an effect that the operation cannot have.
 #[cold]
 fn unexpected(effect: Effect) -> ! {
     panic!("raddle invariant broken: an operation had the effect {effect:?}")

@@ -1,4 +1,4 @@
-//! What a check says while it is under way.
+//! Progress of a running check.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,81 +6,76 @@ use std::time::Duration;
 
 use raddle_results::Progress;
 
-use crate::environment::Show;
+use crate::settings::Show;
 
-/// Checks shorter than this say nothing, and no check says anything more often.
-const EVERY: Duration = Duration::from_millis(500);
+/// The time to the first line of progress and between lines.
+const INTERVAL: Duration = Duration::from_millis(500);
 
 thread_local! {
-    /// Whether this OS thread is the first of the process.
+    /// Whether this is the main OS thread of the process.
     static IS_MAIN: bool = std::thread::current().name() == Some("main");
 }
 
-/// Says how far a check has come, or keeps quiet.
+/// Prints the progress of a check.
 pub(crate) struct Live<'a> {
     name: &'a str,
-    show: Option<Show>,
-    /// Whether the check is not one of several tests.
+    show: Show,
+    /// Whether the check runs on the main OS thread, and so outside a test harness.
     is_alone: bool,
-    /// When to say something next, in milliseconds since the beginning of the check.
+    /// The time of the next line, in milliseconds since the beginning of the check.
     next: AtomicU64,
 }
 
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-enum Manner {
-    /// Not at all.
-    Quiet,
-    /// One line, which the next overwrites.
+enum Output {
+    Nothing,
+    /// One line, which the next line overwrites.
     InPlace,
-    /// Line after line.
     Lines,
 }
 
 impl<'a> Live<'a> {
-    /// To be made on the OS thread that began the check.
-    pub(crate) fn new(name: &'a str, show: Option<Show>) -> Live<'a> {
+    /// Must be called on the OS thread that began the check.
+    pub(crate) fn new(name: &'a str, show: Show) -> Live<'a> {
         let is_alone = IS_MAIN.with(|&is_main| is_main);
-        Live { name, show, is_alone, next: AtomicU64::new(milliseconds(EVERY)) }
+        Live { name, show, is_alone, next: AtomicU64::new(milliseconds(INTERVAL)) }
     }
 
-    /// By default only a program of its own speaks on a terminal: tests run beside each other, and their
-    /// harness writes there too.
-    fn manner(&self) -> Manner {
+    /// By default progress is not printed in tests, which run in parallel and whose harness prints too.
+    fn output(&self) -> Output {
         match self.show {
-            Some(Show::Never) => Manner::Quiet,
-            None if !self.is_alone => Manner::Quiet,
-            // To ask takes longer than a short check, which says nothing.
-            shown => match (io::stderr().is_terminal(), shown) {
-                (true, _) => Manner::InPlace,
-                (false, Some(_)) => Manner::Lines,
-                (false, None) => Manner::Quiet,
-            },
+            Show::Never => Output::Nothing,
+            Show::Auto if !self.is_alone => Output::Nothing,
+            // `is_terminal` takes longer than a short check, so it is called only when a line is due.
+            Show::Always | Show::Auto if io::stderr().is_terminal() => Output::InPlace,
+            Show::Always => Output::Lines,
+            Show::Auto => Output::Nothing,
         }
     }
 
-    /// Says how far the check has come, if it is time to.
-    pub(crate) fn hear(&self, progress: &Progress, elapsed: Duration) {
+    /// Prints the progress if a line is due.
+    pub(crate) fn on_progress(&self, progress: &Progress, elapsed: Duration) {
         let next = self.next.load(Ordering::Relaxed);
-        let then = milliseconds(elapsed + EVERY);
-        // Of several OS threads one speaks.
+        let then = milliseconds(elapsed + INTERVAL);
+        // Only one of several OS threads prints.
         let exchange =
             || self.next.compare_exchange(next, then, Ordering::Relaxed, Ordering::Relaxed);
         if milliseconds(elapsed) < next || exchange().is_err() {
             return;
         }
         let line = || raddle_report::progress(self.name, progress, elapsed);
-        match self.manner() {
-            Manner::Quiet => {}
-            Manner::InPlace => write(&format!("\r\x1b[K{}", line())),
-            Manner::Lines => write(&format!("raddle: {}\n", line())),
+        match self.output() {
+            Output::Nothing => {}
+            Output::InPlace => write(&format!("\r\x1b[K{}", line())),
+            Output::Lines => write(&format!("raddle: {}\n", line())),
         }
     }
 }
 
 impl Drop for Live<'_> {
     fn drop(&mut self) {
-        let has_spoken = self.next.load(Ordering::Relaxed) != milliseconds(EVERY);
-        if has_spoken && self.manner() == Manner::InPlace {
+        let has_printed = self.next.load(Ordering::Relaxed) != milliseconds(INTERVAL);
+        if has_printed && self.output() == Output::InPlace {
             write("\r\x1b[K");
         }
     }
@@ -90,8 +85,8 @@ fn milliseconds(time: Duration) -> u64 {
     time.as_millis().try_into().unwrap_or(u64::MAX)
 }
 
-/// Past a test harness that keeps what its tests print.
+/// Writes to standard error, bypassing the capture of test harnesses.
 fn write(text: &str) {
-    // Nothing is lost with a line of progress.
+    // A lost line of progress does no harm.
     let _ = io::stderr().write_all(text.as_bytes());
 }

@@ -1,12 +1,12 @@
-//! Names that a program gives its objects, for reports.
+//! Names of objects in reports.
 
 use std::sync::Arc;
 
 use raddle_core::Site;
 
-/// Calls `object` by a name of the program's own in reports: `queue` in place of `mutex 1`.
+/// Names `object` in reports: `queue` instead of `mutex 1`.
 ///
-/// It is for the execution under way, like the object; outside a check it does nothing.
+/// The name holds for the current execution. Outside a check this function does nothing.
 ///
 /// ```
 /// use raddle::sync::{Arc, Mutex};
@@ -24,7 +24,7 @@ pub fn name(object: &(impl Named + ?Sized), name: &str) {
     object.call(name, Site::caller());
 }
 
-/// What [`name`] can give a name to.
+/// Objects that [`name`] accepts.
 pub trait Named {
     #[doc(hidden)]
     fn call(&self, name: &str, site: Site);

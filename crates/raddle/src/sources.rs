@@ -5,15 +5,15 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::PathBuf;
 
-/// Source files that were asked for, read once each.
+/// A cache of source files.
 #[derive(Default)]
 pub(crate) struct Sources {
-    /// By the name that the compiler knows the file by; `None` if it cannot be read.
+    /// The lines of each file, by its path in debug information. `None` if the file cannot be read.
     files: RefCell<HashMap<String, Option<Vec<String>>>>,
 }
 
 impl Sources {
-    /// A line of a file, counted from one, if it can be read.
+    /// Returns a line of a file, counted from one, or `None` if it cannot be read.
     pub(crate) fn line(&self, file: &str, line: u32) -> Option<String> {
         let mut files = self.files.borrow_mut();
         if !files.contains_key(file) {
@@ -24,8 +24,8 @@ impl Sources {
     }
 }
 
-/// The compiler names files as seen from where it ran, the root of the workspace for instance; a test
-/// runs in the folder of its package.
+/// Reads a file whose path is relative to this folder or to one above it. The compiler's paths are relative to
+/// the folder in which it ran, such as the root of the workspace; a test runs in the folder of its package.
 fn read(file: &str) -> Option<Vec<String>> {
     let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
     let text = here.ancestors().find_map(|folder| fs::read_to_string(folder.join(file)).ok())?;
@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_found_from_where_a_test_runs() {
+    fn lines_are_found_from_the_folder_of_the_package() {
         let sources = Sources::default();
         assert_eq!(
             sources.line(file!(), 1).as_deref(),

@@ -7,27 +7,26 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use raddle_core::{Action, Effect, ObjectId, Op, PauseOp, Site, ThreadId as Id, ThreadOp};
-use raddle_runtime::port::{self, Inside, Kind, Unwinding};
+use raddle_runtime::port::{self, Kind, Unwinding};
 
 use crate::unexpected;
 use handle::More;
-use packet::Packet;
+use work::{Outcome, Work};
 
-mod belongings;
 mod builder;
 mod handle;
 mod local;
-mod packet;
 mod scope;
+mod state;
 mod work;
 
-pub(crate) use belongings::Ending;
 pub use builder::Builder;
 pub use handle::{Thread, ThreadId, current, park, park_timeout};
 pub use local::{AccessError, LocalKey};
 pub use scope::{Scope, ScopedJoinHandle, scope};
+pub(crate) use state::DestroyThreadState;
 
-/// What a joined thread returned, or the panic that ended it.
+/// The value that a thread returned, or the payload of the panic that ended it.
 ///
 /// ```
 /// let result: raddle::thread::Result<u32> = raddle::thread::spawn(|| 7).join();
@@ -35,30 +34,20 @@ pub use scope::{Scope, ScopedJoinHandle, scope};
 /// ```
 pub type Result<T> = std::result::Result<T, Box<dyn Any + Send + 'static>>;
 
-/// A thread that can be waited for, as [`std::thread::JoinHandle`].
+/// A thread that can be joined, as [`std::thread::JoinHandle`].
 ///
 /// ```
 /// let handle = raddle::thread::spawn(|| 7);
 /// assert_eq!(handle.join().unwrap(), 7);
 /// ```
-// Two words, because programs move them about.
-pub struct JoinHandle<T>(Handle<T>);
+pub struct JoinHandle<T> {
+    thread: Thread,
+    handle: Handle<T>,
+}
 
 enum Handle<T> {
-    Outside(Box<Outside<T>>),
-    InRun(Packet<T>),
-}
-
-struct Outside<T> {
-    thread: Thread,
-    handle: std::thread::JoinHandle<T>,
-}
-
-impl<T> Outside<T> {
-    #[cold]
-    fn join(self) -> Result<T> {
-        self.handle.join()
-    }
+    Outside(std::thread::JoinHandle<T>),
+    InRun(Arc<dyn Outcome<T>>),
 }
 
 /// Starts a thread, as [`std::thread::spawn`].
@@ -74,13 +63,14 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    match port::inside() {
-        Some(inside) => JoinHandle::in_run(inside, f, None, Site::caller()),
-        None => JoinHandle::outside(std::thread::spawn(f)),
+    if port::active() {
+        JoinHandle::in_run(f, None, Site::caller())
+    } else {
+        JoinHandle::outside(std::thread::spawn(f))
     }
 }
 
-/// Lets other threads go first, as [`std::thread::yield_now`].
+/// Lets other threads run first, as [`std::thread::yield_now`].
 ///
 /// ```
 /// let other = raddle::thread::spawn(|| raddle::thread::yield_now());
@@ -97,13 +87,13 @@ pub fn yield_now() {
 
 /// Sleeps, as [`std::thread::sleep`].
 ///
-/// Inside a check it takes no time: it lets others go first, and so much virtual time passes for the
-/// thread. Sleeping threads may wake in any order, as on a machine that is busy.
+/// Inside a check this takes no real time. Other threads run first, and the virtual time of the thread
+/// advances. Sleeping threads may wake in any order, as on a busy machine.
 ///
 /// ```
 /// use std::time::Duration;
 ///
-/// // It takes no time.
+/// // This takes no real time.
 /// raddle::Config::new().runs(1).explore_trivial(true).check(|| {
 ///     raddle::thread::sleep(Duration::from_secs(1000));
 /// });
@@ -118,7 +108,7 @@ pub fn sleep(dur: Duration) {
     port::submit(Kind::Any, op, Site::caller());
 }
 
-/// Whether the calling thread is unwinding from a panic, as [`std::thread::panicking`].
+/// Returns whether the calling thread is unwinding from a panic, as [`std::thread::panicking`].
 ///
 /// ```
 /// struct Note;
@@ -135,16 +125,16 @@ pub fn panicking() -> bool {
     port::unwinding() != Unwinding::No
 }
 
-/// How many threads can run at once, as [`std::thread::available_parallelism`].
+/// Returns how many threads can run at once, as [`std::thread::available_parallelism`].
 ///
-/// Inside a check it is 2 on every machine, so that an execution can be repeated on another.
+/// Inside a check the result is 2 on every machine, so that executions can be replayed on other machines.
 ///
 /// ```
 /// assert!(raddle::thread::available_parallelism().unwrap().get() >= 1);
 /// ```
 ///
 /// # Errors
-/// Outside a check, if the system does not tell.
+/// Returns an error outside a check if the system does not know.
 pub fn available_parallelism() -> std::io::Result<NonZero<usize>> {
     if port::active() {
         return Ok(NonZero::<usize>::MIN.saturating_add(1));
@@ -155,51 +145,44 @@ pub fn available_parallelism() -> std::io::Result<NonZero<usize>> {
 impl<T> JoinHandle<T> {
     fn outside(handle: std::thread::JoinHandle<T>) -> JoinHandle<T> {
         let thread = Thread::outside(handle.thread().clone());
-        JoinHandle(Handle::Outside(Box::new(Outside { thread, handle })))
+        JoinHandle { thread, handle: Handle::Outside(handle) }
     }
 
-    #[inline(always)]
-    fn in_run<F>(inside: Inside, f: F, name: Option<Arc<More>>, site: Site) -> JoinHandle<T>
+    fn in_run<F>(f: F, name: Option<Arc<More>>, site: Site) -> JoinHandle<T>
     where
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
-        // Its number is not known yet.
-        let thread = Thread::in_run(inside.run_number(), Id::MAIN, name);
-        let (body, mut packet) = packet::new(inside, f, thread);
-        packet.is_started_as(inside.spawn(body, site));
-        JoinHandle(Handle::InRun(packet))
+        // The thread's id is not known yet.
+        let work = Work::new(f);
+        let id = port::spawn(work.clone().body(), site);
+        let thread = Thread::in_run(port::run_number(), id, name);
+        JoinHandle { thread, handle: Handle::InRun(work) }
     }
 
     /// Waits until the thread has ended, as [`std::thread::JoinHandle::join`].
     ///
-    /// Inside a check a panic that leaves a thread ends the execution as a failure, so that this
-    /// does not return `Err`, unless [`Panics::Join`](crate::Panics::Join) asks for it.
+    /// Inside a check a panic that leaves a thread is a failure and ends the execution. `join` returns `Err`
+    /// only with [`Panics::Join`](crate::Panics::Join).
     ///
     /// ```
     /// assert_eq!(raddle::thread::spawn(|| 7).join().unwrap(), 7);
     /// ```
-    // After a switch, each return goes somewhere else than the processor expects.
+    // After a switch, each return mispredicts.
     #[inline(always)]
     #[track_caller]
     pub fn join(self) -> Result<T> {
-        match self.0 {
-            Handle::Outside(outside) => outside.join(),
-            Handle::InRun(packet) => {
-                let Some(inside) = port::inside() else { elsewhere() };
-                let Some(thread) = packet.thread().inside(inside) else { elsewhere() };
-                inside.join(thread, Site::caller());
-                // SAFETY: the caller is part of the run that spawned the thread, see above, and the thread
-                // has ended.
-                match unsafe { packet.redeem(inside) } {
-                    Some(value) => Ok(value),
-                    None => Err(panicked(thread)),
-                }
+        match self.handle {
+            Handle::Outside(handle) => handle.join(),
+            Handle::InRun(work) => {
+                let thread = here(&self.thread);
+                port::join(thread, Site::caller());
+                work.take().ok_or_else(|| panicked(thread))
             }
         }
     }
 
-    /// Whether the thread has ended, as [`std::thread::JoinHandle::is_finished`].
+    /// Returns whether the thread has ended, as [`std::thread::JoinHandle::is_finished`].
     ///
     /// ```
     /// let handle = raddle::thread::spawn(|| 7);
@@ -210,13 +193,13 @@ impl<T> JoinHandle<T> {
     /// ```
     #[track_caller]
     pub fn is_finished(&self) -> bool {
-        match &self.0 {
-            Handle::Outside(outside) => outside.handle.is_finished(),
-            Handle::InRun(packet) => is_finished(packet.thread(), Site::caller()),
+        match &self.handle {
+            Handle::Outside(handle) => handle.is_finished(),
+            Handle::InRun(_) => is_finished(&self.thread, Site::caller()),
         }
     }
 
-    /// The thread, as [`std::thread::JoinHandle::thread`].
+    /// Returns the thread, as [`std::thread::JoinHandle::thread`].
     ///
     /// ```
     /// let handle = raddle::thread::spawn(raddle::thread::park);
@@ -224,10 +207,7 @@ impl<T> JoinHandle<T> {
     /// handle.join().unwrap();
     /// ```
     pub fn thread(&self) -> &Thread {
-        match &self.0 {
-            Handle::Outside(outside) => &outside.thread,
-            Handle::InRun(packet) => packet.thread(),
-        }
+        &self.thread
     }
 }
 
@@ -237,7 +217,7 @@ impl<T> fmt::Debug for JoinHandle<T> {
     }
 }
 
-/// What joining a thread gives that has no result.
+/// The payload of the panic that ended `thread`, which has no result.
 #[cold]
 fn panicked(thread: Id) -> Box<dyn Any + Send> {
     port::take_panic(thread).unwrap_or_else(|| Box::new("the thread was unwound with its run"))
@@ -252,10 +232,10 @@ fn is_finished(thread: &Thread, site: Site) -> bool {
     }
 }
 
-/// The number of `thread`, which was spawned in a run.
+/// Returns the id of `thread`, which was spawned in a run.
 ///
 /// # Panics
-/// If the caller is not part of that run.
+/// Panics if the caller is not part of that run.
 #[inline(always)]
 fn here(thread: &Thread) -> Id {
     thread.here().unwrap_or_else(|| elsewhere())

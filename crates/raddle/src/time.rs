@@ -8,10 +8,10 @@ use raddle_runtime::port;
 
 pub use std::time::{Duration, TryFromFloatSecsError};
 
-/// A moment, as [`std::time::Instant`].
+/// A point in time, as [`std::time::Instant`].
 ///
-/// Inside a check time is virtual. It passes for a thread that sleeps or whose wait times out, by as
-/// much as it asked for, and goes from thread to thread along with what they tell each other.
+/// Inside a check time is virtual, and each thread has a clock. A thread's clock advances when it sleeps or its
+/// wait times out, by the time that it asked for. Synchronisation carries the time from thread to thread.
 ///
 /// ```
 /// use raddle::thread;
@@ -27,21 +27,21 @@ pub use std::time::{Duration, TryFromFloatSecsError};
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Instant(std::time::Instant);
 
-/// The moment at which the virtual time of every run begins.
-static BEGINNING: OnceLock<std::time::Instant> = OnceLock::new();
+/// The start of the virtual time of every run.
+static START: OnceLock<std::time::Instant> = OnceLock::new();
 
-/// Lets virtual time pass for the calling thread, which is part of a run.
+/// Advances the virtual time of the calling thread, which must be part of a run.
 pub(crate) fn pass(time: Duration) {
     port::advance(nanos(time));
 }
 
-/// As the engine counts.
+/// The time in nanoseconds, the engine's unit. Saturates.
 pub(crate) fn nanos(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 impl Instant {
-    /// This moment, as [`std::time::Instant::now`].
+    /// Returns the current time, as [`std::time::Instant::now`].
     ///
     /// ```
     /// use raddle::time::{Duration, Instant};
@@ -54,12 +54,12 @@ impl Instant {
         if !port::active() {
             return Instant(std::time::Instant::now());
         }
-        let beginning = *BEGINNING.get_or_init(std::time::Instant::now);
+        let start = *START.get_or_init(std::time::Instant::now);
         let passed = Duration::from_nanos(port::time());
-        Instant(beginning.checked_add(passed).unwrap_or(beginning))
+        Instant(start.checked_add(passed).unwrap_or(start))
     }
 
-    /// The time from `earlier` to here, or none if it is later, as
+    /// Returns the time from `earlier` to this instant, or zero if `earlier` is later, as
     /// [`std::time::Instant::duration_since`].
     ///
     /// ```
@@ -74,7 +74,8 @@ impl Instant {
         self.0.duration_since(earlier.0)
     }
 
-    /// The time from `earlier` to here, as [`std::time::Instant::checked_duration_since`].
+    /// Returns the time from `earlier` to this instant, or `None` if `earlier` is later, as
+    /// [`std::time::Instant::checked_duration_since`].
     ///
     /// ```
     /// use raddle::time::{Duration, Instant};
@@ -88,7 +89,8 @@ impl Instant {
         self.0.checked_duration_since(earlier.0)
     }
 
-    /// The time from `earlier` to here, as [`std::time::Instant::saturating_duration_since`].
+    /// Returns the time from `earlier` to this instant, or zero if `earlier` is later, as
+    /// [`std::time::Instant::saturating_duration_since`].
     ///
     /// ```
     /// use raddle::time::{Duration, Instant};
@@ -101,7 +103,7 @@ impl Instant {
         self.0.saturating_duration_since(earlier.0)
     }
 
-    /// The time from here to now, as [`std::time::Instant::elapsed`].
+    /// Returns the time since this instant, as [`std::time::Instant::elapsed`].
     ///
     /// ```
     /// use raddle::time::{Duration, Instant};
@@ -114,7 +116,8 @@ impl Instant {
         Instant::now().duration_since(*self)
     }
 
-    /// The moment so much later, as [`std::time::Instant::checked_add`].
+    /// Returns the instant that is `duration` later, or `None` if it cannot be represented, as
+    /// [`std::time::Instant::checked_add`].
     ///
     /// ```
     /// use raddle::time::{Duration, Instant};
@@ -127,7 +130,8 @@ impl Instant {
         self.0.checked_add(duration).map(Instant)
     }
 
-    /// The moment so much earlier, as [`std::time::Instant::checked_sub`].
+    /// Returns the instant that is `duration` earlier, or `None` if it cannot be represented, as
+    /// [`std::time::Instant::checked_sub`].
     ///
     /// ```
     /// use raddle::time::{Duration, Instant};

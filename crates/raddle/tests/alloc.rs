@@ -1,4 +1,6 @@
 //! With an allocator that tells: who made an object, and what is never freed.
+//!
+//! A binary of its own, because a program has one `#[global_allocator]`.
 
 use raddle::cell::{Shared, UnsafeCell};
 use raddle::sync::atomic::{AtomicPtr, AtomicU32, Ordering, Ordering::*};

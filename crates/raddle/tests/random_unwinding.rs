@@ -1,5 +1,7 @@
 //! Random programs whose threads panic, catch that, and do things in destructors meanwhile. None of them can fail, so
 //! that whatever is found is a mistake of raddle's: a deadlock that is none, a message or a lock that is lost.
+//!
+//! A binary of its own, because it replaces the panic hook of the process.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

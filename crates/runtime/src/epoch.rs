@@ -55,11 +55,6 @@ impl Epochs {
         self.in_use.store(false, Ordering::Release);
     }
 
-    /// The number handed out last.
-    pub(crate) fn last(&self) -> u64 {
-        self.last
-    }
-
     /// A new number.
     #[inline(always)]
     pub(crate) fn next(&mut self) -> u64 {

@@ -63,7 +63,7 @@ impl Origin {
                 if !std::mem::needs_drop::<T>() || self.is_as_compiled(data.cast(), size) {
                     // SAFETY: likewise; it is in a static and so still there after the run; and the
                     // value owns nothing that could be freed during the run.
-                    unsafe { port::keep(data.cast(), size) };
+                    unsafe { port::restore_after_run(data.cast(), size) };
                 }
             }
             Place::Unknown => {}

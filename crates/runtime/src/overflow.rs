@@ -71,7 +71,7 @@ extern "C" fn on_fault(
     let info = unsafe { &*info };
     // SAFETY: for the signals handled here it carries an address.
     let address = unsafe { info.si_addr() } as usize;
-    if port::guards(address) {
+    if port::is_stack_guard(address) {
         say_and_abort();
     }
     let index = usize::from(signal == libc::SIGBUS);

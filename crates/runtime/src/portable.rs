@@ -9,7 +9,7 @@ use corosensei::stack::{DefaultStack, Stack as _};
 use corosensei::{Coroutine, Yielder};
 
 use crate::Backend;
-use crate::backend::{Baton, HOST, OWN_STACKS};
+use crate::backend::OWN_STACKS;
 
 /// The `corosensei` back end.
 pub struct Portable {
@@ -17,12 +17,11 @@ pub struct Portable {
     entry: fn() -> !,
     coroutines: Vec<One>,
     /// By thread: the number of its coroutine.
-    seats: Vec<Option<usize>>,
+    assigned: Vec<Option<usize>>,
     /// Whether a coroutine went from one thread to another in this run.
-    handed_on: bool,
-    /// Whom the host resumes next; `None` while nobody should be.
+    was_reassigned: bool,
+    /// The thread that the host resumes next, if any.
     next: Option<usize>,
-    baton: Baton,
 }
 
 struct One {
@@ -34,57 +33,52 @@ struct One {
 }
 
 impl Backend for Portable {
-    const SWITCHES_TO_ITSELF: bool = false;
-
     fn new(stack_size: usize, entry: fn() -> !) -> Portable {
         Portable {
             stack_size,
             entry,
             coroutines: Vec::new(),
-            seats: Vec::new(),
-            handed_on: false,
+            assigned: Vec::new(),
+            was_reassigned: false,
             next: None,
-            baton: std::ptr::null(),
         }
     }
 
     fn begin(&mut self) -> io::Result<()> {
-        if self.handed_on {
-            self.handed_on = false;
-            self.seats.retain(Option::is_some);
+        if self.was_reassigned {
+            self.was_reassigned = false;
+            self.assigned.retain(Option::is_some);
         }
-        self.seat(0, || None)
+        self.assign_stack(0, || None)
     }
 
-    fn is_seated(&self, thread: usize) -> bool {
-        self.seats.get(thread).is_some_and(Option::is_some)
-    }
-
-    fn seat(&mut self, thread: usize, ended: impl FnOnce() -> Option<usize>) -> io::Result<()> {
-        if self.seats.len() <= thread {
-            self.seats.resize(thread + 1, None);
+    fn assign_stack(
+        &mut self,
+        thread: usize,
+        ended: impl FnOnce() -> Option<usize>,
+    ) -> io::Result<()> {
+        if self.assigned.len() <= thread {
+            self.assigned.resize(thread + 1, None);
         }
-        if self.seats[thread].is_some() {
+        if self.assigned[thread].is_some() {
             return Ok(());
         }
         let ended = if self.coroutines.len() >= OWN_STACKS { ended() } else { None };
         if let Some(ended) = ended {
-            self.seats.swap(thread, ended);
-            self.handed_on = true;
+            self.assigned.swap(thread, ended);
+            self.was_reassigned = true;
             return Ok(());
         }
-        self.seats[thread] = Some(self.grow()?);
+        self.assigned[thread] = Some(self.grow()?);
         Ok(())
     }
 
-    fn guards(&self, address: usize) -> bool {
+    fn is_stack_guard(&self, address: usize) -> bool {
         self.coroutines.iter().any(|one| one.guard.contains(&address))
     }
 
-    unsafe fn enter(this: *mut Portable, to: usize, baton: Baton) {
-        // SAFETY: as below.
-        unsafe { (*this).baton = baton };
-        // SAFETY: the caller promises that `this` points to a pool nobody has a reference into.
+    unsafe fn enter(this: *mut Portable, to: usize) {
+        // SAFETY: the caller promises that `this` points to a pool without other references into it.
         unsafe { (*this).next = Some(to) };
         // SAFETY: as above; coroutines touch it only through `this` too, and one at a time.
         while let Some(next) = unsafe { (*this).next.take() } {
@@ -99,13 +93,10 @@ impl Backend for Portable {
         }
     }
 
-    unsafe fn switch(this: *mut Portable, from: usize, to: usize, baton: Baton) -> Baton {
-        // SAFETY: as below.
-        unsafe { (*this).baton = baton };
+    unsafe fn switch(this: *mut Portable, from: usize, to: Option<usize>) {
         // The host stops when there is no next.
-        let next = (to != HOST).then_some(to);
-        // SAFETY: the caller promises that `this` points to a pool nobody has a reference into.
-        unsafe { (*this).next = next };
+        // SAFETY: the caller promises that `this` points to a pool without other references into it.
+        unsafe { (*this).next = to };
         // SAFETY: as above, and the caller runs on `from`.
         unsafe { suspend(this, from) }
     }
@@ -116,7 +107,7 @@ impl Backend for Portable {
 }
 
 impl Portable {
-    /// A new coroutine's number.
+    /// Makes a coroutine, and returns its number.
     fn grow(&mut self) -> io::Result<usize> {
         let stack = DefaultStack::new(self.stack_size)?;
         let (base, limit) = (stack.base().get(), stack.limit().get());
@@ -136,20 +127,18 @@ impl Portable {
     }
 
     fn coroutine(&self, thread: usize) -> usize {
-        self.seats[thread].expect("raddle invariant broken: a thread without a coroutine")
+        self.assigned[thread].expect("raddle invariant broken: a thread without a coroutine")
     }
 }
 
 /// # Safety
-/// `this` points to a pool nobody has a reference into, and the caller runs on `from`.
-unsafe fn suspend(this: *mut Portable, from: usize) -> Baton {
+/// `this` points to a pool without other references into it, and the caller runs on `from`.
+unsafe fn suspend(this: *mut Portable, from: usize) {
     // SAFETY: the caller promises it.
     let pool = unsafe { &*this };
     let yielder = *pool.coroutines[pool.coroutine(from)].yielder;
     // SAFETY: set when the coroutine began to run, and valid while it does.
     unsafe { (*yielder).suspend(()) };
-    // SAFETY: as above; whoever continues this coroutine has written it.
-    unsafe { (*this).baton }
 }
 
 impl Drop for Portable {

@@ -1,535 +1,452 @@
-//! One execution on coroutines: announcements in, switches out, and clearing up at the end.
+//! One execution on coroutines.
+//!
+//! One step ([`Run::step`]) is: announce the operation to the engine, switch to the thread that has the turn unless it is
+//! the same, and perform the operation when the turn comes back.
 
-use std::cell::{Cell, RefCell, UnsafeCell};
+use std::any::Any;
+use std::cell::{Cell, UnsafeCell};
+use std::ptr::NonNull;
+use std::rc::Rc;
 
-use raddle_core::{Action, Chooser, Effect, ObjectId, Op, Site, ThreadId};
-use raddle_engine::known::AnyOp;
-use raddle_engine::{Engine, Memory, Stuck, Turn};
+use raddle_core::{Action, Choices, Effect, MutexOp, ObjectId, Op, Site, ThreadId};
+use raddle_engine::{Engine, Initial, Kind, Memory, RunState, Stuck, Turn};
+use raddle_results::Token;
 
-use crate::backend::{Baton, HOST};
-use crate::blocks::FreeAll;
-use crate::body::HandedOver;
-use crate::epoch::Epochs;
-use crate::port::{self, Caught, Entries, Parting, Ways};
-use crate::runtime::Options;
-use crate::{Backend, Body, bare, panics};
+use crate::pool::CoroutinePool;
+use crate::port::{self, BodyResult, Execution, ExitSwitch, Progress, Unwinding};
+use crate::{Backend, Body, panics};
 
-mod ahead;
-mod entries;
-mod extras;
 mod heap;
-mod keep;
-mod lives;
-mod names;
 mod panicked;
-mod submit;
+mod saved_statics;
 mod teardown;
 
-use extras::Extras;
-use teardown::Teardown;
+pub(crate) use heap::Heap;
+pub(crate) use panicked::JoinablePanics;
+pub(crate) use saved_statics::SavedStatics;
+pub(crate) use teardown::Teardown;
 
-/// The coroutines and who runs on them; kept from run to run.
-pub(crate) struct Crew<B> {
-    backend: UnsafeCell<B>,
-    /// What the thread that is switched to for the first time is to run.
-    body: Cell<Option<HandedOver>>,
-    /// What the program calls its threads, as it last said, and in which run.
-    thread_names: RefCell<Vec<(ThreadId, String, u64)>>,
-    extras: Extras,
-    teardown: Teardown,
-    ways: Ways,
-    /// The name of the check.
-    name: String,
-    options: Options,
-    /// The numbers of its runs.
-    pub(crate) epochs: Epochs,
-    _blocks: FreeAll,
-}
-
-impl<B: Backend> Crew<B> {
-    pub(crate) fn new(backend: B, name: &str, options: &Options) -> Crew<B> {
-        Crew {
-            backend: UnsafeCell::new(backend),
-            body: Cell::new(None),
-            thread_names: RefCell::new(Vec::new()),
-            extras: Extras::default(),
-            teardown: Teardown::default(),
-            ways: options.ways(),
-            name: name.to_owned(),
-            options: options.clone(),
-            epochs: Epochs::new(),
-            _blocks: FreeAll,
-        }
-    }
-
-    /// Whether it can be used for a check with these options.
-    pub(crate) fn can_serve(&self, options: &Options) -> bool {
-        self.options.stack_size == options.stack_size
-    }
-
-    /// Is used for another check.
-    pub(crate) fn serve(&mut self, name: &str, options: &Options) {
-        self.ways = options.ways();
-        self.name.clear();
-        self.name.push_str(name);
-        self.options.copy(options);
-        self.epochs.begin();
-    }
-
-    /// The crew is not needed any more, and no run is under way. Whether it should be kept.
-    pub(crate) fn rest(&mut self) -> bool {
-        if self.extras.are_used() {
-            self.extras = Extras::default();
-        }
-        self.thread_names.get_mut().clear();
-        self.epochs.rest();
-        port::blocks().free_most();
-        self.backend.get_mut().is_worth_keeping()
-    }
-
-    pub(crate) fn abandon(self) {
-        self.backend.into_inner().abandon();
-        // The stuck thread will not need them, and their destructors would run outside of any run.
-        std::mem::forget(self.extras.into_parts().belongings);
-        port::nobody_has_belongings();
-    }
-}
-
-/// Which part of an execution it is. Everything but `Running` takes the longer way.
-#[derive(Copy, Clone, PartialEq, Eq)]
-enum Phase {
-    Running,
-    /// A new thread has not announced anything yet.
-    Starting,
-    /// A thread is unwinding from a panic of its own.
-    Unwinding,
-    /// The run is over; threads are unwound.
-    Teardown,
-    /// The run is over; the host drops what was never started.
-    Discarding,
-}
-
-impl Phase {
-    #[inline(always)]
-    pub(super) fn is_over(self) -> bool {
-        match self {
-            Phase::Running | Phase::Starting | Phase::Unwinding => false,
-            Phase::Teardown | Phase::Discarding => true,
-        }
-    }
-}
+const LOCK: Op = Op::new(ObjectId::NONE, Action::Mutex(MutexOp::Lock));
+const UNLOCK: Op = Op::new(ObjectId::NONE, Action::Mutex(MutexOp::Unlock));
 
 /// One execution. Everything is reached through shared references, because several stacks are in
 /// the middle of a call to it at once; only one of them runs.
-pub(crate) struct Run<'a, B, M: Memory, C> {
-    engine: *mut Engine<M, C>,
-    crew: &'a Crew<B>,
+pub(crate) struct Run<'a, 'c, B, M: Memory> {
+    engine: UnsafeCell<&'a mut Engine<M>>,
+    choices: UnsafeCell<Choices<'c>>,
+    pool: &'a CoroutinePool<B>,
     program: &'a dyn Fn(),
-    phase: Cell<Phase>,
-    /// Whose turn it is.
-    thread: Cell<ThreadId>,
+    /// The thread that runs.
+    current: Cell<ThreadId>,
 }
 
-impl<'a, B: Backend, M: Memory, C: Chooser> Run<'a, B, M, C> {
-    pub(crate) fn new(
-        engine: &'a mut Engine<M, C>,
-        crew: &'a mut Crew<B>,
-        program: &'a dyn Fn(),
-    ) -> Run<'a, B, M, C> {
-        if crew.extras.are_used() {
-            crew.extras.clear();
-        }
-        Run {
-            engine,
-            crew,
-            program,
-            phase: Cell::new(Phase::Running),
-            thread: Cell::new(ThreadId::MAIN),
-        }
-    }
-
+impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
     /// Runs the program from beginning to end.
-    ///
-    /// Inlined into its caller, as is everything around a switch: each return after one goes
-    /// somewhere else than the processor expects.
-    #[inline(always)]
-    pub(crate) fn execute(&self, epoch: u64) -> Result<(), Stuck> {
-        self.with_engine(Engine::reset);
-        let crew = self.crew;
+    pub(crate) fn execute(
+        engine: &'a mut Engine<M>,
+        choices: Choices<'c>,
+        pool: &'a mut CoroutinePool<B>,
+        program: &'a dyn Fn(),
+    ) -> Result<(), Stuck> {
+        let number = pool.begin_run();
+        let pool = &*pool;
+        engine.begin(&choices);
+        let run = Run {
+            engine: UnsafeCell::new(engine),
+            choices: UnsafeCell::new(choices),
+            pool,
+            program,
+            current: Cell::new(ThreadId::MAIN),
+        };
         // SAFETY: no coroutine runs, and the reference ends with the statement.
-        if let Err(error) = unsafe { &mut *crew.backend.get() }.begin() {
-            self.no_stack(ThreadId::MAIN, &error);
+        if let Err(error) = unsafe { &mut *pool.backend.get() }.begin() {
+            run.no_stack(ThreadId::MAIN, &error);
         }
-        let this: *const Self = self;
-        // SAFETY: the entries take a pointer to this type, and `self` outlives `disconnect` below.
-        unsafe {
-            port::connect(this.cast(), self.engine.cast(), self.entries(), epoch, crew.ways);
-        }
-        // Ends the connection also if raddle itself panics.
-        let connection = Connection;
-        self.enter(ThreadId::MAIN);
-        let is_ordinary = self.with_engine(|engine| engine.was_ordinary());
-        if !is_ordinary || self.crew.extras.are_used() {
-            return self.clear_up(connection);
-        }
-        connection.end();
-        Ok(())
+        let execution: &dyn Execution = &run;
+        // SAFETY: only the lifetime is changed. The connection ends before the run does.
+        let execution = unsafe {
+            std::mem::transmute::<NonNull<dyn Execution + '_>, NonNull<dyn Execution>>(
+                NonNull::from(execution),
+            )
+        };
+        // SAFETY: as above.
+        let connection = unsafe { port::connect(execution, number, pool.flags) };
+        let guard = TellOwnPanic;
+        run.enter(ThreadId::MAIN);
+        let result = run.clear_away();
+        std::mem::forget(guard);
+        drop(connection);
+        result
     }
 
-    /// After the end of a run that leaves anything behind.
-    #[cold]
-    fn clear_up(&self, connection: Connection) -> Result<(), Stuck> {
-        let extras = self.crew.extras.look();
-        if !extras.panics.is_empty() {
-            self.blame_unheard();
+    /// After the end: unwinds unfinished threads, and puts back what the run has changed.
+    fn clear_away(&self) -> Result<(), Stuck> {
+        let data = &self.pool.data;
+        if !data.panics.is_empty() {
+            self.blame_unjoined_panic();
         }
-        let result = if self.with_engine(|engine| engine.trace().pending.is_empty()) {
-            Ok(())
-        } else {
-            self.tear_down()
-        };
-        if port::has_belongings() && result.is_ok() {
-            self.clear_belongings();
+        let is_unfinished = self.with_engine(|engine, _| !engine.trace().pending.is_empty());
+        let result = if is_unfinished { self.tear_down() } else { Ok(()) };
+        if result.is_ok() {
+            if data.thread_states.borrow().iter().any(Option::is_some) {
+                self.drop_thread_states();
+            }
+            if self.pool.flags.heap {
+                self.record_unfreed();
+            }
         }
-        if self.crew.ways.heap && result.is_ok() {
-            self.tell_what_is_left();
-        }
-        if !extras.kept.is_empty() {
-            extras.kept.put_back();
-        }
-        connection.end();
+        data.saved_statics.restore();
         result
     }
 
     #[inline(always)]
-    fn entries(&self) -> &'static Entries {
-        if self.crew.ways.heap {
-            // There is something to tell after the run.
-            self.crew.extras.get();
-            return const { &Self::WATCHED };
+    fn with_engine<R>(&self, work: impl FnOnce(&mut Engine<M>, &mut Choices<'c>) -> R) -> R {
+        // SAFETY: this run has the only reference, and `work` neither switches nor calls back into the run, so no two of
+        // these references overlap.
+        let engine = unsafe { &mut *self.engine.get() };
+        // SAFETY: likewise.
+        let choices = unsafe { &mut *self.choices.get() };
+        work(engine, choices)
+    }
+
+    #[inline(always)]
+    fn state(&self) -> RunState {
+        self.with_engine(|engine, _| engine.state())
+    }
+
+    /// Announces an operation of the calling thread, waits for its turn, performs it, and returns its effect.
+    #[inline(always)]
+    fn step(&self, kind: Kind, op: Op, site: Site) -> Effect {
+        let me = self.current.get();
+        let leased = self.with_engine(|engine, _| engine.perform_leased(kind, me, op, site));
+        if let Some(effect) = leased {
+            return effect;
         }
-        const { &Self::ENTRIES }
+        let turn = self.announce(kind, me, op, site);
+        self.wait(me, turn);
+        let effect = self.perform(kind, me, op, site);
+        self.note_steps();
+        effect
     }
 
+    /// Announces an operation of `me`, the calling thread, and returns the turn that follows.
     #[inline(always)]
-    fn with_engine<R>(&self, f: impl FnOnce(&mut Engine<M, C>) -> R) -> R {
-        // SAFETY: `new` had the only reference for as long as this run exists, and `f` neither
-        // switches nor calls back into the run, so no two of these references overlap.
-        f(unsafe { bare::follow_mut!(self.engine as Engine<M, C>) })
+    fn announce(&self, kind: Kind, me: ThreadId, op: Op, site: Site) -> Turn {
+        match self.state() {
+            RunState::Running | RunState::Starting => {
+                self.with_engine(|engine, choices| engine.submit(kind, me, op, site, choices))
+            }
+            RunState::Idle
+            | RunState::Unwinding
+            | RunState::Ended
+            | RunState::TearingDown
+            | RunState::Discarding => self.announce_slow(me, op, site),
+        }
     }
 
-    /// Whose turn it is.
-    #[inline(always)]
-    fn me(&self) -> ThreadId {
-        bare::get!(self.thread: ThreadId)
+    /// Announces an operation while a thread unwinds, or after the end of the run.
+    #[cold]
+    fn announce_slow(&self, me: ThreadId, op: Op, site: Site) -> Turn {
+        if self.state().is_over() {
+            return Turn::of(me);
+        }
+        if self.is_unwinding(me) && !op.is_pause() {
+            return self
+                .with_engine(|engine, choices| engine.submit_unpreempted(me, op, site, choices));
+        }
+        // The program has caught the panic, or another thread unwinds and waits in a destructor.
+        self.end_unwinding();
+        self.with_engine(|engine, choices| engine.submit(Kind::Any, me, op, site, choices))
     }
 
+    /// Performs the operation that `me`, the calling thread, has announced. It has its turn, or the run is over.
     #[inline(always)]
-    fn phase(&self) -> Phase {
-        bare::get!(self.phase: Phase)
+    fn perform(&self, kind: Kind, me: ThreadId, op: Op, site: Site) -> Effect {
+        if self.state().is_over() {
+            return self.perform_after_end(op, site);
+        }
+        let effect =
+            self.with_engine(|engine, choices| engine.perform(kind, me, op, site, choices));
+        match effect {
+            Some(effect) => effect,
+            None => self.end_within(me, op, site),
+        }
     }
 
-    /// Whether `thread` has a coroutine.
+    /// Performing an operation has ended the run.
+    #[cold]
+    fn end_within(&self, me: ThreadId, op: Op, site: Site) -> Effect {
+        self.leave(me);
+        self.perform_after_end(op, site)
+    }
+
+    /// Waits until `me`, the calling thread, has its turn, or the run is over.
     #[inline(always)]
-    fn is_seated(&self, thread: ThreadId) -> bool {
-        let backend = self.crew.backend.get();
-        // SAFETY: no coroutine operation is under way while a thread is being seated.
-        unsafe { bare::follow!(backend as B) }.is_seated(thread.index())
+    fn wait(&self, me: ThreadId, turn: Turn) {
+        if turn.is_of(me) {
+            return;
+        }
+        match turn.thread() {
+            Some(next) => self.switch(me, next),
+            None => self.leave(me),
+        }
+    }
+
+    /// Continues `next`, and returns when `me` is continued.
+    #[inline(always)]
+    fn switch(&self, me: ThreadId, next: ThreadId) {
+        self.current.set(next);
+        // SAFETY: `me` runs on its coroutine, `next` has another one, and no reference into the back end exists.
+        unsafe { B::switch(self.pool.backend.get(), me.index(), Some(next.index())) };
+    }
+
+    /// Goes back to the host, and returns when `me` is entered.
+    #[cold]
+    fn leave(&self, me: ThreadId) {
+        // SAFETY: `me` runs on its coroutine, and no reference into the back end exists.
+        unsafe { B::switch(self.pool.backend.get(), me.index(), None) };
+    }
+
+    /// From the host: lets `thread` run until a thread leaves.
+    fn enter(&self, thread: ThreadId) {
+        self.current.set(thread);
+        // SAFETY: the host is on no coroutine, and no reference into the back end exists.
+        unsafe { B::enter(self.pool.backend.get(), thread.index()) }
     }
 
     /// Gives `thread` a coroutine.
-    #[cold]
-    fn seat(&self, thread: ThreadId) {
-        let backend = self.crew.backend.get();
-        // SAFETY: as above.
-        let backend = unsafe { bare::follow_mut!(backend as B) };
-        let ended = || self.with_engine(Engine::take_ended).map(ThreadId::index);
-        if let Err(error) = backend.seat(thread.index(), ended) {
+    fn assign_stack(&self, thread: ThreadId) {
+        // SAFETY: no switch is under way, and the reference ends with the function.
+        let backend = unsafe { &mut *self.pool.backend.get() };
+        let ended = || self.with_engine(|engine, _| engine.take_ended()).map(ThreadId::index);
+        if let Err(error) = backend.assign_stack(thread.index(), ended) {
             self.no_stack(thread, &error);
         }
     }
 
     #[cold]
     fn no_stack(&self, thread: ThreadId, error: &std::io::Error) -> ! {
-        let size = self.crew.options.stack_size;
+        let size = self.pool.options.stack_size;
         panic!(
             "raddle: no stack of {size} bytes for {thread}: {error}. \
              Use fewer threads or a smaller `Config::stack_size`."
         )
     }
 
-    /// From the host: lets `thread` go on until the run is over, or it leaves.
-    #[inline(always)]
-    fn enter(&self, thread: ThreadId) {
-        bare::set!(self.thread: ThreadId = thread);
-        let this: *const Self = self;
-        // SAFETY: the host is on no coroutine, and no reference into the pool exists.
-        unsafe { B::enter(self.crew.backend.get(), thread.index(), this.cast()) }
-    }
-
-    /// From a coroutine: back to the host.
+    /// The run is over for a thread that spawns: the thread unwinds, or is stuck in a destructor.
     #[cold]
-    fn leave(&self, thread: ThreadId) {
-        // SAFETY: `thread` runs on its coroutine, and no reference into the pool exists.
-        unsafe { B::switch(self.crew.backend.get(), thread.index(), HOST, std::ptr::null()) };
+    fn refuse_spawn(&self, site: Site) -> ! {
+        self.perform_after_end(Op::SPAWN, site);
+        unreachable!("raddle invariant broken: a spawn after the end of its run")
     }
 
-    /// Does as `turn` says, on the coroutine of `me`. Returns when it is the turn of `me` again, with
-    /// `self`.
-    #[inline(always)]
-    fn wait(&self, me: ThreadId, turn: Turn) -> &Self {
-        if turn.is_of(me) { self } else { self.go_on_with(me, turn) }
-    }
-
-    /// Whether a switch to oneself is better than a branch that is foreseen badly.
-    const SWITCHES_IN_DOUBT: bool =
-        B::SWITCHES_TO_ITSELF && !C::GRANTS_LEASES && !cfg!(debug_assertions);
-
-    /// As [`wait`](Run::wait), where it may well be anybody's turn.
-    #[inline(always)]
-    fn wait_in_doubt(&self, me: ThreadId, turn: Turn, engine: *const Engine<M, C>) -> &Self {
-        if Self::SWITCHES_IN_DOUBT {
-            // SAFETY: as for `with_engine`.
-            let engine = unsafe { bare::follow!(engine as Engine<M, C>) };
-            if !engine.has_no_choice() {
-                return self.go_on_with(me, turn);
-            }
-        }
-        self.wait(me, turn)
-    }
-
-    /// As [`wait`](Run::wait), by a switch in any case.
-    #[inline(always)]
-    fn go_on_with(&self, me: ThreadId, turn: Turn) -> &Self {
-        if matches!(turn, Turn::END) {
-            self.leave(me);
-            return self;
-        }
-        self.switch(me, ThreadId(turn.word()))
-    }
-
-    /// Lets `thread` go on. Returns with `self` when it is the turn of `me` again. It comes from the thread
-    /// before and not from the stack that is switched to, so that what comes next need not wait for that.
-    #[inline(always)]
-    fn switch(&self, me: ThreadId, thread: ThreadId) -> &Self {
-        bare::set!(self.thread: ThreadId = thread);
-        let this: *const Self = self;
-        // SAFETY: `me` runs on its coroutine, `thread` has one too, another unless the back end allows
-        // otherwise, and no reference into the pool exists.
-        let baton = unsafe {
-            B::switch(self.crew.backend.get(), me.index(), thread.index(), this as Baton)
-        };
-        if cfg!(debug_assertions) {
-            // Where nothing is optimised, waiting is the least of it.
-            return self;
-        }
-        // SAFETY: every switch of a run hands over the run itself, and no thread is switched to in
-        // another one before it has ended.
-        unsafe { &*(baton as *const Self) }
-    }
-
-    /// Whether what the calling thread is about to do goes wrong without a reason.
+    /// Ends a thread whose run is over. Destructors of other threads may wait for its end.
     #[cold]
-    fn is_spurious(&self, site: Site) -> bool {
-        let me = self.me().index();
-        let extras = self.crew.extras.get();
-        let used = || extras.spurious.borrow().get(me).copied().unwrap_or(0);
-        if self.phase().is_over() || used() >= self.crew.options.spurious {
-            return false;
-        }
-        let op = Op::new(ObjectId::NONE, Action::Choose { bound: 2 });
-        let [head, first, second] = op.into_words();
-        let chosen = self.submit::<AnyOp>(head, first, second, site) == Effect::Value(1);
-        if chosen {
-            let mut all = extras.spurious.borrow_mut();
-            if all.len() <= me {
-                all.resize(me + 1, 0);
-            }
-            all[me] += 1;
-        }
-        chosen
+    fn exit_after_end(&self, me: ThreadId) -> ExitSwitch {
+        self.with_engine(|engine, _| engine.exit_unrecorded(me));
+        self.exit_switch(me, Turn::END)
     }
 
-    /// Announces an operation in any phase. Whose turn is it?
-    #[cold]
-    fn submit_specially(&self, head: u64, first: u64, second: u64, site: Site) -> Turn {
-        if self.phase().is_over() {
-            return Turn::of(self.me());
+    fn exit_switch(&self, from: ThreadId, turn: Turn) -> ExitSwitch {
+        ExitSwitch { backend: self.pool.backend.get().cast(), from, to: turn.thread() }
+    }
+}
+
+impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
+    fn operate(&self, op: Op, site: Site) -> Effect {
+        self.step(Kind::Any, op, site)
+    }
+
+    fn operate_atomic(&self, op: Op, site: Site) -> Effect {
+        self.step(Kind::Atomic, op, site)
+    }
+
+    fn lock(&self, mutex: ObjectId, site: Site) {
+        self.step(Kind::Lock, LOCK.on(mutex), site);
+    }
+
+    fn unlock(&self, mutex: ObjectId, site: Site) {
+        self.step(Kind::Unlock, UNLOCK.on(mutex), site);
+    }
+
+    fn spawn(&self, body: Body, site: Site) -> ThreadId {
+        if self.state().is_over() {
+            self.refuse_spawn(site);
         }
-        self.announce(Op::from_words(head, first, second), site)
-    }
-
-    /// The calling thread did not stand among those who wait, as all operations do that are performed specially.
-    #[cold]
-    fn line_up_late(&self, head: u64) {
-        if !self.phase().is_over() {
-            let (me, op) = (self.me(), Op::from_words(head, 0, 0));
-            self.with_engine(|engine| engine.line_up_late(me, op));
+        let me = self.current.get();
+        let (child, life) = self.with_engine(|engine, _| engine.declare_child(me, site));
+        self.assign_stack(child);
+        let turn = self.announce(Kind::Any, me, Op::SPAWN.on(life), site);
+        self.wait(me, turn);
+        if self.state().is_over() {
+            self.refuse_spawn(site);
         }
-    }
-
-    /// It is the calling thread's turn, or the run is over.
-    #[cold]
-    fn resume_specially(&self, head: u64, first: u64, second: u64, site: Site) -> Effect {
-        if self.phase().is_over() {
-            return self.settle(head, first, second, site);
+        self.with_engine(|engine, _| engine.start(me, life, site));
+        self.pool.body.set(Some(body));
+        // The child runs up to its first announcement.
+        self.switch(me, child);
+        if self.state().is_over() {
+            self.refuse_spawn(site);
         }
-        let op = Op::from_words(head, first, second);
-        let me = self.me();
-        self.with_engine(Engine::end_lease);
-        match self.with_engine(|engine| engine.perform::<AnyOp>(me, op, site)) {
-            Some(effect) => effect,
-            None => self.end_within(head, first, second, site),
-        }
+        self.note_steps();
+        child
     }
 
-    /// Performing an operation ended the run.
-    #[cold]
-    fn end_within(&self, head: u64, first: u64, second: u64, site: Site) -> Effect {
-        self.leave(self.me());
-        self.settle(head, first, second, site)
-    }
-
-    /// Announces an operation of the calling thread in any phase of a run that is not over.
-    fn announce(&self, op: Op, site: Site) -> Turn {
-        let me = self.me();
-        if self.is_unwinding(me) && !op.is_pause() {
-            return self.with_engine(|engine| engine.submit_unpreempted(me, op, site));
-        }
-        // A first announcement, a panic that the program has caught, or one of another thread, which
-        // waits in a destructor.
-        let others_unwind = self.others_unwind();
-        self.phase.set(if others_unwind { Phase::Unwinding } else { Phase::Running });
-        self.with_engine(|engine| engine.submit::<AnyOp>(me, op, site))
-    }
-
-    /// Whether threads are in the middle of unwinding, apart from one that has just ended or been caught.
-    fn others_unwind(&self) -> bool {
-        !self.crew.extras.look().unwinding.borrow().is_empty()
-    }
-
-    /// Runs the calling thread's body, on its coroutine.
-    #[inline(always)]
-    fn work(&self) {
-        let me = self.me();
-        if me.0 == ThreadId::MAIN.0 {
+    fn run_body(&self) {
+        self.note_steps();
+        if self.current.get() == ThreadId::MAIN {
             return (self.program)();
         }
-        Body::taken(&self.crew.body).run();
+        let body = self.pool.body.take();
+        body.expect("raddle invariant broken: a thread without a body")();
     }
 
-    /// The calling thread's body has ended: announces its exit, and performs it if it is its turn.
-    /// Otherwise the coroutine goes where it is told, and then [`exit`](Run::exit)s.
-    ///
-    /// The switches around the end of a thread are the coroutine's own, so that no stale return lies
-    /// between them and other work.
-    #[inline(always)]
-    fn finish(&self, result: Caught) -> Parting {
-        // SAFETY: as for `with_engine`.
-        let engine = unsafe { bare::follow!(self.engine as Engine<M, C>) };
-        if engine.has_one_thread()
-            && matches!(self.phase(), Phase::Running)
-            && matches!(result, Ok(()))
-        {
-            return self.finish_alone();
-        }
-        self.finish_among_others(result)
-    }
-
-    #[inline(never)]
-    fn finish_alone(&self) -> Parting {
-        let me = self.me();
-        // SAFETY: as for `with_engine`.
-        let engine = unsafe { bare::follow_mut!(self.engine as Engine<M, C>) };
-        if engine.end_with(me) {
-            return self.part(me, Turn::END, true);
-        }
-        self.finish_among_others(Ok(()))
-    }
-
-    /// Apart from the end of the last thread, which then saves no registers.
-    #[inline(never)]
-    fn finish_among_others(&self, result: Caught) -> Parting {
-        let me = self.me();
+    fn finish(&self, result: BodyResult) -> ExitSwitch {
+        let me = self.current.get();
         if let Err(payload) = result {
             self.finish_panic(me, payload);
         }
-        if !matches!(self.phase(), Phase::Running) && !self.goes_on() {
+        if self.state() == RunState::Unwinding {
+            self.end_unwinding();
+        }
+        if self.state().is_over() {
             return self.exit_after_end(me);
         }
-        // SAFETY: as for `with_engine`.
-        let engine = unsafe { bare::follow_mut!(self.engine as Engine<M, C>) };
-        let turn = engine.submit_exit(me);
-        if turn.is_of(me) {
-            return self.exit_now(me);
-        }
-        if let Some(thread) = turn.thread() {
-            bare::set!(self.thread: ThreadId = thread);
-        }
-        self.part(me, turn, false)
-    }
-
-    /// Whether the run goes on, and if so in which phase, when a thread ends that has not announced
-    /// anything yet or during a panic.
-    #[cold]
-    fn goes_on(&self) -> bool {
-        let phase = self.phase();
-        if !phase.is_over() {
-            let others_unwind = phase == Phase::Unwinding && self.others_unwind();
-            self.phase.set(if others_unwind { Phase::Unwinding } else { Phase::Running });
-        }
-        !phase.is_over()
-    }
-
-    /// It is the turn of a thread that announced its exit, or the run is over.
-    #[inline(always)]
-    fn exit(&self) -> Parting {
-        let me = self.me();
-        if self.phase().is_over() {
+        let turn = self.with_engine(|engine, choices| engine.submit_exit(me, choices));
+        self.wait(me, turn);
+        if self.state().is_over() {
             return self.exit_after_end(me);
         }
-        self.exit_now(me)
-    }
-
-    #[inline(always)]
-    fn exit_now(&self, me: ThreadId) -> Parting {
-        // SAFETY: as for `with_engine`.
-        let engine = unsafe { bare::follow_mut!(self.engine as Engine<M, C>) };
-        let turn = engine.exit(me);
-        if let Some(thread) = turn.thread() {
-            bare::set!(self.thread: ThreadId = thread);
+        let turn = self.with_engine(|engine, choices| engine.exit(me, choices));
+        if let Some(next) = turn.thread() {
+            self.current.set(next);
         }
-        self.part(me, turn, true)
+        self.exit_switch(me, turn)
     }
 
-    #[inline(always)]
-    fn part(&self, from: ThreadId, to: Turn, ended: bool) -> Parting {
-        Parting::new(self.crew.backend.get().cast(), from, to, ended)
+    fn declare(&self, initial: Initial, address: usize, site: Site) -> ObjectId {
+        let me = self.current.get();
+        let object = self.with_engine(|engine, _| engine.declare(me, initial, site));
+        if self.pool.flags.heap {
+            self.record_creation(object, address);
+        }
+        object
     }
 
-    /// Destructors of other threads may wait for the end of `me`.
-    #[cold]
-    fn exit_after_end(&self, me: ThreadId) -> Parting {
-        self.with_engine(|engine| engine.settle_exit(me));
-        self.part(me, Turn::END, true)
+    fn touch(&self, object: ObjectId, writes: bool, site: Site) {
+        self.with_engine(|engine, _| engine.touch(self.current.get(), object, writes, site));
+    }
+
+    fn is_racy(&self, site: Site) -> bool {
+        self.pool.options.racy.contains(&site)
+    }
+
+    fn choose_spurious(&self, site: Site) -> bool {
+        let me = self.current.get();
+        let data = &self.pool.data;
+        if self.state().is_over() || data.spurious_failures(me) >= self.pool.options.spurious {
+            return false;
+        }
+        let choose = Op::new(ObjectId::NONE, Action::Choose { bound: 2 });
+        let is_spurious = self.operate(choose, site) == Effect::Value(1);
+        if is_spurious {
+            data.count_spurious_failure(me);
+        }
+        is_spurious
+    }
+
+    fn newest(&self, object: ObjectId) -> u64 {
+        self.with_engine(|engine, _| engine.newest(object))
+    }
+
+    fn life(&self, thread: ThreadId) -> ObjectId {
+        self.with_engine(|engine, _| engine.life(thread))
+    }
+
+    fn parker(&self, thread: ThreadId, site: Site) -> ObjectId {
+        self.with_engine(|engine, _| engine.parker(thread, self.current.get(), site))
+    }
+
+    fn thread(&self) -> ThreadId {
+        self.current.get()
+    }
+
+    fn time(&self) -> u64 {
+        self.with_engine(|engine, _| engine.time(self.current.get()))
+    }
+
+    fn advance(&self, nanos: u64) {
+        self.with_engine(|engine, _| engine.advance(self.current.get(), nanos));
+    }
+
+    fn thread_state(&self) -> Option<Rc<dyn Any>> {
+        self.pool.data.thread_state(self.current.get())
+    }
+
+    fn set_thread_state(&self, state: Option<Rc<dyn Any>>) {
+        self.pool.data.set_thread_state(self.current.get(), state);
+    }
+
+    fn name_thread(&self, name: &str) {
+        self.pool.data.name_thread(self.current.get(), name);
+    }
+
+    fn name_object(&self, object: ObjectId, name: &str) {
+        self.pool.data.name_object(object, name);
+    }
+
+    fn panicked(&self) {
+        self.begin_unwinding(self.current.get());
+    }
+
+    fn unwinding(&self) -> Unwinding {
+        self.unwinding_of(self.current.get())
+    }
+
+    fn take_panic(&self, thread: ThreadId) -> Option<Box<dyn Any + Send>> {
+        self.pool.data.panics.take(thread)
+    }
+
+    fn allocated(&self, address: usize, size: usize) {
+        self.pool.data.heap.allocated(self.current.get(), address, size);
+    }
+
+    fn freed(&self, address: usize) {
+        self.pool.data.heap.freed(address);
+    }
+
+    unsafe fn restore_after_run(&self, place: *mut u8, size: usize) {
+        // SAFETY: promised by the caller.
+        unsafe { self.pool.data.saved_statics.save(place, size) }
+    }
+
+    fn is_stack_guard(&self, address: usize) -> bool {
+        // SAFETY: only looks, on behalf of the program under test, while no switch is under way.
+        unsafe { &*self.pool.backend.get() }.is_stack_guard(address)
+    }
+
+    fn token(&self) -> String {
+        self.with_engine(|engine, _| {
+            let trace = engine.trace();
+            Token::new(&self.pool.name, &trace.threads, trace.schedule()).to_string()
+        })
+    }
+
+    fn progress(&self) -> Progress {
+        let me = self.current.get();
+        self.with_engine(|engine, _| {
+            let events = &engine.trace().events;
+            let last = events.iter().rev().find(|event| event.id.thread == me);
+            Progress { steps: events.len(), last: last.map(|event| event.site) }
+        })
     }
 }
 
-/// Ends the connection of a run if raddle itself panics.
-struct Connection;
+/// Tells what raddle itself panicked with on the host's stack.
+struct TellOwnPanic;
 
-impl Connection {
-    /// Ends it in the ordinary way.
-    #[inline(always)]
-    fn end(self) {
-        std::mem::forget(self);
-        port::disconnect();
-    }
-}
-
-impl Drop for Connection {
+impl Drop for TellOwnPanic {
     fn drop(&mut self) {
-        port::disconnect();
         panics::tell();
     }
 }

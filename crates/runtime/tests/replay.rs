@@ -2,9 +2,9 @@
 //! again from the recorded schedule or its token.
 #![cfg(all(unix, target_arch = "x86_64"))]
 
-use raddle_core::{Chooser, Event, Pick, Point, Trace};
-use raddle_engine::{Family, Substrate};
-use raddle_explore::replay;
+use raddle_core::{Choices, Chooser, Event, MemoryModel, Pick, Point, Trace};
+use raddle_engine::{Substrate, ThreadIds};
+use raddle_explore::Replay;
 use raddle_results::Token;
 use raddle_runtime::{Native, Portable};
 use raddle_strategy::{Pct, Random, RoundRobin, Sampler};
@@ -30,10 +30,10 @@ impl Substrates {
         seed: u64,
     ) -> Result<Trace, String> {
         sampler.begin(seed);
-        let trace = run_once(&mut self.interpreter, program, vec![], sampler.clone());
-        let native = run_once(&mut self.native, program, vec![], sampler.clone());
+        let trace = run_once(&mut self.interpreter, program, vec![], sampler.clone().choices());
+        let native = run_once(&mut self.native, program, vec![], sampler.clone().choices());
         same("interpreter and native", &trace, &native)?;
-        let portable = run_once(&mut self.portable, program, vec![], sampler);
+        let portable = run_once(&mut self.portable, program, vec![], sampler.choices());
         same("interpreter and portable", &trace, &portable)?;
         Ok(trace)
     }
@@ -45,12 +45,14 @@ impl Substrates {
         if read != token {
             return Err(format!("{token:?} came back as {read:?}"));
         }
-        let family = || Family::with(&read.threads).expect("the threads of a run are consistent");
-        let interpreted = follow(&mut self.interpreter, program, family(), trace);
+        let ids = || {
+            ThreadIds::of_recorded(&read.threads).expect("the threads of a run are consistent")
+        };
+        let interpreted = follow(&mut self.interpreter, program, ids(), trace);
         same("a run and its replay", trace, &interpreted)?;
-        let native = follow(&mut self.native, program, family(), trace);
+        let native = follow(&mut self.native, program, ids(), trace);
         same("a run and its replay on native", trace, &native)?;
-        let portable = follow(&mut self.portable, program, family(), trace);
+        let portable = follow(&mut self.portable, program, ids(), trace);
         same("a run and its replay on portable", trace, &portable)
     }
 }
@@ -58,11 +60,12 @@ impl Substrates {
 fn follow<S: Substrate>(
     substrate: &mut S,
     program: &S::Program,
-    family: Family,
+    thread_ids: ThreadIds,
     trace: &Trace,
 ) -> Trace {
-    let trace = replay(substrate, program, family, trace.schedule(), 10_000);
-    trace.expect("scripted threads do not get stuck")
+    let (memory, schedule) = (MemoryModel::Sc, trace.schedule());
+    let replay = Replay { memory, thread_ids, schedule, max_steps: 10_000 };
+    replay.run(substrate, program).expect("scripted threads do not get stuck")
 }
 
 fn same(what: &str, first: &Trace, second: &Trace) -> Result<(), String> {
@@ -96,8 +99,6 @@ fn random_schedules_are_the_same_everywhere_and_again() {
 struct Asked(Pct);
 
 impl Chooser for Asked {
-    const WATCHES_CHANGES: bool = false;
-
     fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick {
         match self.0.choose(at, past) {
             Pick::Run { option, .. } => Pick::Take(option),
@@ -115,7 +116,9 @@ fn leased_turns_are_the_same_everywhere_and_again() {
             let seed = rng.bits();
             let trace = substrates.sample(program, pct.clone(), seed)?;
             pct.begin(seed);
-            let asked = run_once(&mut substrates.interpreter, program, vec![], Asked(pct));
+            let mut asked = Asked(pct);
+            let choices = Choices::Chooser(&mut asked);
+            let asked = run_once(&mut substrates.interpreter, program, vec![], choices);
             same("leased and asked at every step", &trace, &asked)?;
             substrates.follow(program, &trace)?;
         }

@@ -3,10 +3,10 @@
 use std::panic::resume_unwind;
 use std::sync::Arc;
 
-use raddle_core::{Chooser, ObjectId, Op, Site, ThreadId};
-use raddle_engine::{Engine, Initial, Memory, Stuck, Substrate};
+use raddle_core::{Choices, ObjectId, Op, Site, ThreadId};
+use raddle_engine::{Engine, Memory, Stuck, Substrate};
 use raddle_runtime::port::{self, Kind, Name};
-use raddle_runtime::{Backend, Body, Options, Runtime};
+use raddle_runtime::{Backend, Options, Runtime};
 
 use crate::interpreter::SCRIPTED_PANIC;
 use crate::{Actor, Program, Request, Target};
@@ -24,13 +24,14 @@ impl<B: Backend> Default for Coroutines<B> {
 impl<B: Backend> Substrate for Coroutines<B> {
     type Program = Program;
 
-    fn execute<M: Memory, C: Chooser>(
+    fn execute<M: Memory>(
         &mut self,
-        engine: &mut Engine<M, C>,
+        engine: &mut Engine<M>,
+        choices: Choices<'_>,
         program: &Program,
     ) -> Result<(), Stuck> {
         let program = Arc::new(program.clone());
-        self.0.execute(engine, &move || {
+        self.0.execute(engine, choices, &move || {
             let names = program.objects.iter().map(|_| Name::new()).collect();
             let world = Arc::new(World { program: program.clone(), names });
             Thread { world, script: 0, parent: ThreadId::MAIN }.run();
@@ -59,11 +60,8 @@ impl Thread {
                 Request::Perform(Target::Object(position), action) => {
                     let op = Op::new(ObjectId::NONE, action);
                     let initial = program.objects[position];
-                    let kind = match (Kind::of(op), initial) {
-                        (Kind::Send, Initial::Channel { capacity: None }) => Kind::Post,
-                        (kind, _) => kind,
-                    };
                     let name = &names[position];
+                    let kind = Kind::of(&op);
                     let effect = port::operate(kind, name, || Some(initial), op, Site::UNKNOWN);
                     actor.told(program, effect.expect("inside a run"));
                     continue;
@@ -80,7 +78,7 @@ impl Thread {
                 Request::Spawn(script) => {
                     let parent = port::thread();
                     let body = Thread { world: self.world.clone(), script, parent };
-                    let body = Body::calling(move || body.run());
+                    let body = Box::new(move || body.run());
                     actor.has_child(port::spawn(body, Site::UNKNOWN));
                     continue;
                 }
@@ -88,7 +86,7 @@ impl Thread {
                 Request::Panic => resume_unwind(Box::new(SCRIPTED_PANIC)),
                 Request::Exit => return,
             };
-            actor.told(program, port::submit(Kind::of(op), op, site));
+            actor.told(program, port::submit(Kind::of(&op), op, site));
         }
     }
 }

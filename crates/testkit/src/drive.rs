@@ -1,31 +1,27 @@
 //! Short ways to run programs.
 
-use raddle_core::{Chooser, Schedule, Trace};
-use raddle_engine::{Engine, Family, Memory, Sc, Substrate};
+use raddle_core::{Choices, Schedule, Trace};
+use raddle_engine::{Engine, Memory, Sc, Substrate, ThreadIds};
 use raddle_explore::Explorer;
 
 /// Far more steps than any generated program has.
 const MAX_STEPS: usize = 10_000;
 
-/// An engine that has not seen any program.
-pub fn engine<C: Chooser>(chooser: C) -> Engine<Sc, C> {
-    Engine::new(Sc, Family::default(), chooser, MAX_STEPS)
+/// Makes an engine that has not seen any program.
+pub fn engine() -> Engine<Sc> {
+    Engine::new(Sc, ThreadIds::default(), MAX_STEPS)
 }
 
-/// Runs `program` once: as `prefix` says, then as `chooser` does.
-pub fn run_once<S, C>(
+/// Runs `program` once: as `prefix` says, then as `choices` do.
+pub fn run_once<S: Substrate>(
     substrate: &mut S,
     program: &S::Program,
     prefix: Schedule,
-    chooser: C,
-) -> Trace
-where
-    S: Substrate,
-    C: Chooser,
-{
-    let mut engine = engine(chooser);
-    engine.plan_mut().prefix = prefix;
-    substrate.execute(&mut engine, program).expect("scripted threads do not get stuck");
+    choices: Choices<'_>,
+) -> Trace {
+    let mut engine = engine();
+    *engine.prefix_mut() = prefix;
+    substrate.execute(&mut engine, choices, program).expect("scripted threads do not get stuck");
     engine.into_trace()
 }
 
@@ -59,19 +55,18 @@ where
     S: Substrate,
     E: Explorer,
 {
-    let mut engine = Engine::new(memory, explorer.family(), explorer.chooser(), MAX_STEPS);
+    let mut engine = Engine::new(memory, explorer.thread_ids(), MAX_STEPS);
     let mut run = 0;
-    while explorer.next(engine.plan_mut()) {
+    while explorer.next(engine.prefix_mut()) {
         if run == limit {
-            explorer.finish(engine.plan_mut());
             return None;
         }
-        substrate.execute(&mut engine, program).expect("scripted threads do not get stuck");
-        let (trace, plan) = engine.trace_and_plan_mut();
-        explorer.learn(run, trace, plan);
+        let cleared = substrate.execute(&mut engine, explorer.choices(), program);
+        cleared.expect("scripted threads do not get stuck");
+        let trace = engine.trace();
+        explorer.learn(run, trace);
         each(trace);
         run += 1;
     }
-    explorer.finish(engine.plan_mut());
     Some(run)
 }

@@ -1,8 +1,7 @@
 //! Programs run directly on the engine: no stacks, no switches, nothing to unwind.
 
-use raddle_core::{Action, Chooser, ObjectId, Op, Panic, Site, ThreadId, ThreadOp};
-use raddle_engine::known::AnyOp;
-use raddle_engine::{Engine, Memory, Stuck, Substrate, Turn};
+use raddle_core::{Action, Choices, ObjectId, Op, Panic, Site, ThreadId, ThreadOp};
+use raddle_engine::{Engine, Kind, Memory, Stuck, Substrate, Turn};
 
 use crate::{Actor, Program, Request, Target};
 
@@ -20,12 +19,13 @@ pub struct IdentifyingInterpreter;
 impl Substrate for Interpreter {
     type Program = Program;
 
-    fn execute<M: Memory, C: Chooser>(
+    fn execute<M: Memory>(
         &mut self,
-        engine: &mut Engine<M, C>,
+        engine: &mut Engine<M>,
+        choices: Choices<'_>,
         program: &Program,
     ) -> Result<(), Stuck> {
-        interpret(engine, program, false);
+        interpret(engine, choices, program, false);
         Ok(())
     }
 }
@@ -33,24 +33,26 @@ impl Substrate for Interpreter {
 impl Substrate for IdentifyingInterpreter {
     type Program = Program;
 
-    fn execute<M: Memory, C: Chooser>(
+    fn execute<M: Memory>(
         &mut self,
-        engine: &mut Engine<M, C>,
+        engine: &mut Engine<M>,
+        choices: Choices<'_>,
         program: &Program,
     ) -> Result<(), Stuck> {
-        interpret(engine, program, true);
+        interpret(engine, choices, program, true);
         Ok(())
     }
 }
 
-fn interpret<M: Memory, C: Chooser>(
-    engine: &mut Engine<M, C>,
+fn interpret<M: Memory>(
+    engine: &mut Engine<M>,
+    choices: Choices<'_>,
     program: &Program,
     identifies_objects: bool,
 ) {
-    engine.reset();
+    engine.begin(&choices);
     let objects = vec![None; program.objects.len()];
-    let mut run = Run { engine, program, objects, threads: Vec::new(), identifies_objects };
+    let mut run = Run { engine, choices, program, objects, threads: Vec::new(), identifies_objects };
     run.admit(ThreadId::MAIN, ThreadId::MAIN, 0);
     let mut next = run.announce(ThreadId::MAIN);
     while let Some(thread) = next.and_then(Turn::thread) {
@@ -58,8 +60,9 @@ fn interpret<M: Memory, C: Chooser>(
     }
 }
 
-struct Run<'a, M: Memory, C> {
-    engine: &'a mut Engine<M, C>,
+struct Run<'a, 'c, M: Memory> {
+    engine: &'a mut Engine<M>,
+    choices: Choices<'c>,
     program: &'a Program,
     /// What the program's objects are called in this run, once announced.
     objects: Vec<Option<ObjectId>>,
@@ -76,7 +79,7 @@ enum Announced {
     Exit,
 }
 
-impl<M: Memory, C: Chooser> Run<'_, M, C> {
+impl<M: Memory> Run<'_, '_, M> {
     fn admit(&mut self, thread: ThreadId, parent: ThreadId, script: usize) {
         if self.threads.len() <= thread.index() {
             self.threads.resize(thread.index() + 1, None);
@@ -114,7 +117,7 @@ impl<M: Memory, C: Chooser> Run<'_, M, C> {
             }
         };
         self.thread(thread).1 = announced;
-        Some(self.engine.submit::<AnyOp>(thread, op, Site::UNKNOWN))
+        Some(self.engine.submit(Kind::of(&op), thread, op, Site::UNKNOWN, &mut self.choices))
     }
 
     /// `thread` performs what it announced. Whose turn is it then? `None` if the run ended.
@@ -122,7 +125,9 @@ impl<M: Memory, C: Chooser> Run<'_, M, C> {
         let program = self.program;
         match self.thread(thread).1 {
             Announced::Operation(op) => {
-                let effect = self.engine.perform::<AnyOp>(thread, op, Site::UNKNOWN)?;
+                let kind = Kind::of(&op);
+                let effect =
+                    self.engine.perform(kind, thread, op, Site::UNKNOWN, &mut self.choices)?;
                 self.thread(thread).0.told(program, effect);
                 self.announce(thread)
             }
@@ -134,7 +139,7 @@ impl<M: Memory, C: Chooser> Run<'_, M, C> {
                 self.thread(thread).0.has_child(child);
                 self.announce(thread)
             }
-            Announced::Exit => Some(self.engine.exit(thread)),
+            Announced::Exit => Some(self.engine.exit(thread, &mut self.choices)),
             Announced::Nothing => panic!("the turn of {thread}, which announced nothing"),
         }
     }

@@ -1,8 +1,8 @@
-//! Which crate may depend on which.
+//! Checks which crate depends on which.
 //!
-//! [`TABLE`] is the table of layers in ARCHITECTURE.md. Normal and build dependencies must follow
-//! it; what tests and examples need may go anywhere, but nothing at all depends on the suite. The
-//! crates that have to work inside somebody else's process also promise so in their root file.
+//! [`TABLE`] is the table of layers in ARCHITECTURE.md. Normal and build dependencies must follow it. Tests
+//! and examples may use any crate except the suite. Some crates must also declare `no_std` or
+//! `forbid(unsafe_code)` in their root file.
 
 use std::fs;
 use std::path::Path;
@@ -136,23 +136,22 @@ const SUITE: &str = "raddle-suite";
 /// One row of the table.
 struct Layer {
     name: &'static str,
-    /// The crates of the workspace it may depend on.
+    /// The crates of the workspace that it may depend on.
     may_use: &'static [&'static str],
-    /// The crates from elsewhere it may depend on.
+    /// The crates from outside the workspace that it may depend on.
     external: External,
-    /// What its root file declares.
+    /// The attributes that its root file must have.
     promises: &'static [Promise],
 }
 
 /// Which crates from outside the workspace a crate may depend on.
 enum External {
-    /// Any.
     Any,
-    /// These, and only behind a feature.
+    /// Only these, and only as optional dependencies.
     Optional(&'static [&'static str]),
 }
 
-/// Something a crate declares at the top of its root file.
+/// An attribute at the top of a root file.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 enum Promise {
     NoStd,
@@ -167,7 +166,7 @@ impl Promise {
         }
     }
 
-    /// Whether the inside of an attribute, without spaces, makes this promise.
+    /// Returns whether the content of an attribute, without spaces, makes this promise.
     fn made_by(self, inside: &str) -> bool {
         match self {
             Promise::NoStd => inside == "no_std",
@@ -181,7 +180,7 @@ impl Promise {
 
 /// Checks the workspace at `root`.
 pub(crate) fn check(root: &Path) -> Result<Vec<Violation>, String> {
-    let mut violations = judge(&metadata::read(root)?, |library| {
+    let mut violations = violations(&metadata::read(root)?, |library| {
         fs::read_to_string(library)
             .map_err(|error| format!("cannot read {}: {error}", library.display()))
     })?;
@@ -192,8 +191,8 @@ pub(crate) fn check(root: &Path) -> Result<Vec<Violation>, String> {
     Ok(violations)
 }
 
-/// Checks `packages`, a whole workspace; `read` gives the text of a root file.
-fn judge(
+/// Checks `packages`, the crates of a workspace. `read` returns the text of a root file.
+fn violations(
     packages: &[Package],
     read: impl Fn(&Path) -> Result<String, String>,
 ) -> Result<Vec<Violation>, String> {
@@ -228,12 +227,13 @@ fn layer(name: &str) -> Option<&'static Layer> {
 
 fn unlisted(name: &str) -> String {
     format!(
-        "{name} is not in the table of layers: say what it may depend on, in \
-         crates/xtask/src/layering.rs and in ARCHITECTURE.md"
+        "{name} is not in the table of layers: add it, with the crates that it may depend on, to \
+         crates/xtask/src/layering.rs and to ARCHITECTURE.md"
     )
 }
 
-/// What is wrong with a dependency of `from`, if anything; `workspace` names all its crates.
+/// Returns why a dependency of `from` is not allowed, or `None` if it is allowed. `workspace` contains the
+/// names of all crates of the workspace.
 fn edge(from: &Layer, to: &Dependency, workspace: &[&str]) -> Option<String> {
     let (name, on) = (from.name, to.name.as_str());
     if on == SUITE {
@@ -262,7 +262,7 @@ fn edge(from: &Layer, to: &Dependency, workspace: &[&str]) -> Option<String> {
     }
 }
 
-/// The promises of `layer` that the root file of its library does not make.
+/// Returns a message for each promise of `layer` that the root file of its library does not make.
 fn broken_promises(layer: &Layer, source: &str) -> Vec<String> {
     let attributes = crate_attributes(source);
     layer
@@ -275,7 +275,7 @@ fn broken_promises(layer: &Layer, source: &str) -> Vec<String> {
         .collect()
 }
 
-/// The insides of the attributes of the crate, without spaces: those before its first item.
+/// Returns the contents of the crate's attributes, which are before its first item, without spaces.
 fn crate_attributes(source: &str) -> Vec<String> {
     let mut attributes = Vec::new();
     let mut open = String::new();
@@ -379,24 +379,24 @@ mod tests {
         }
     }
 
-    fn judged(packages: &[Package]) -> Vec<String> {
+    fn found(packages: &[Package]) -> Vec<String> {
         let read = |library: &Path| match library.to_str() {
             Some("good.rs") => Ok("#![no_std]\n#![forbid(unsafe_code)]\n".to_string()),
             Some("bad.rs") => Ok("#![no_std]\n".to_string()),
             Some(_) | None => Err("cannot read".to_string()),
         };
-        judge(packages, read).unwrap().iter().map(Violation::to_string).collect()
+        violations(packages, read).unwrap().iter().map(Violation::to_string).collect()
     }
 
     #[test]
-    fn a_workspace_is_judged_whole() {
+    fn all_violations_of_a_workspace_are_found() {
         let clean = [
             package("raddle-core", Some("good.rs"), &[]),
             package("raddle-runtime", Some("bad.rs"), &["raddle-core", "libc"]),
             package("xtask", None, &["serde_json"]),
         ];
-        assert_eq!(judged(&clean), [""; 0]);
-        let found = judged(&[
+        assert_eq!(found(&clean), [""; 0]);
+        let found = found(&[
             package("raddle-core", Some("good.rs"), &["libc"]),
             package("raddle-engine", Some("bad.rs"), &["raddle-core", "raddle-new"]),
             package("raddle-report", None, &[]),
@@ -413,7 +413,9 @@ mod tests {
         for (line, beginning) in found.iter().zip(beginnings) {
             assert!(line.starts_with(beginning), "{line}");
         }
-        assert!(judge(&[package("raddle", Some("gone.rs"), &[])], |_| Err("x".into())).is_err());
+        assert!(
+            violations(&[package("raddle", Some("gone.rs"), &[])], |_| Err("x".into())).is_err()
+        );
     }
 
     #[test]
@@ -427,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn core_stands_alone() {
+    fn core_depends_on_nothing() {
         assert!(verdict("raddle-core", "serde", Kind::Normal, true).is_none());
         assert!(verdict("raddle-core", "serde", Kind::Normal, false).is_some());
         assert!(verdict("raddle-core", "libc", Kind::Normal, true).is_some());
@@ -440,7 +442,7 @@ mod tests {
         for (position, layer) in TABLE.iter().enumerate() {
             for used in layer.may_use {
                 let below = TABLE[..position].iter().any(|other| other.name == *used);
-                assert!(below, "{} may use {used}, which does not stand above it", layer.name);
+                assert!(below, "{} may use {used}, which is not a lower layer", layer.name);
             }
         }
     }

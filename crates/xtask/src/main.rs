@@ -1,9 +1,9 @@
 //! Checks of the source tree that the compiler does not make.
 //!
-//! `cargo run -p xtask -- layering` checks which crate depends on which, `-- tidy` checks the text of
-//! the tracked files; without a word it does both. `-- mistakes` makes known mistakes and sees that
-//! the tests catch them, which takes minutes. It exits with 0 if the tree is in order, 1 if a
-//! check found something, and 2 if a check could not be made.
+//! `cargo run -p xtask -- layering` checks which crate depends on which, and `-- tidy` checks the text of the
+//! tracked files. Without an argument both run. `-- mistakes` inserts known mistakes into a copy of the tree
+//! and checks that tests fail, which takes minutes. The exit code is 0 if all checks pass, 1 if a check
+//! finds a violation, and 2 if a check could not run.
 #![forbid(unsafe_code)]
 
 mod layering;
@@ -20,7 +20,7 @@ use std::process::{Command, ExitCode};
 use violation::Violation;
 
 const USAGE: &str =
-    "usage: cargo run -p xtask -- [layering] [tidy] [mistakes]   (no word: the first two)";
+    "usage: cargo run -p xtask -- [layering] [tidy] [mistakes]   (default: layering tidy)";
 
 fn main() -> ExitCode {
     let words: Vec<String> = env::args().skip(1).collect();
@@ -35,7 +35,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// One thing this program can check.
+/// A check of this program.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 enum Check {
     Layering,
@@ -76,7 +76,7 @@ impl Check {
     }
 }
 
-/// Makes the checks and prints what they found; true if that is nothing.
+/// Runs the checks and prints the violations. Returns whether there are none.
 fn run(checks: &[Check]) -> Result<bool, String> {
     let root = workspace_root()?;
     let mut clean = true;
@@ -87,35 +87,35 @@ fn run(checks: &[Check]) -> Result<bool, String> {
         }
         match violations.len() {
             0 => println!("{}: ok", check.word()),
-            count => println!("{}: {count} found", check.word()),
+            count => println!("{}: {count} violations", check.word()),
         }
         clean &= violations.is_empty();
     }
     Ok(clean)
 }
 
-/// Where the workspace lies, asked of cargo so that it is the one this was started in.
+/// Returns the root of the workspace of the current folder.
 fn workspace_root() -> Result<PathBuf, String> {
     let manifest =
         output(cargo().args(["locate-project", "--workspace", "--message-format", "plain"]))?;
     let root = Path::new(manifest.trim()).parent();
-    Ok(root.ok_or("cargo names no workspace")?.to_path_buf())
+    Ok(root.ok_or("cargo found no workspace")?.to_path_buf())
 }
 
-/// The cargo that started this program.
+/// Returns a command that runs the cargo that started this program.
 fn cargo() -> Command {
     Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
-/// What a command writes, or why it did not run or succeed.
+/// Returns the output of a command, or an error if it does not run or does not succeed.
 fn output(command: &mut Command) -> Result<String, String> {
     let shown = format!("{command:?}");
     let done = command.output().map_err(|error| format!("cannot run {shown}: {error}"))?;
     if !done.status.success() {
-        let said = String::from_utf8_lossy(&done.stderr);
-        return Err(format!("{shown} failed ({}): {}", done.status, said.trim()));
+        let errors = String::from_utf8_lossy(&done.stderr);
+        return Err(format!("{shown} failed ({}): {}", done.status, errors.trim()));
     }
-    String::from_utf8(done.stdout).map_err(|_| format!("{shown} wrote something other than UTF-8"))
+    String::from_utf8(done.stdout).map_err(|_| format!("{shown} printed invalid UTF-8"))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The crates of the workspace and what they declare, as `cargo metadata` tells it.
+//! The crates of the workspace and their dependencies, from `cargo metadata`.
 
 use std::path::{Path, PathBuf};
 
@@ -7,39 +7,37 @@ use serde_json::Value;
 /// A crate of the workspace.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Package {
-    /// Its name.
     pub(crate) name: String,
-    /// Its `Cargo.toml`.
+    /// The path of its `Cargo.toml`.
     pub(crate) manifest: PathBuf,
-    /// The root file of its library, if it has one.
+    /// The root file of its library; `None` if it has no library.
     pub(crate) library: Option<PathBuf>,
-    /// What it declares to depend on, for all targets and features.
+    /// The declared dependencies, for all targets and features.
     pub(crate) dependencies: Vec<Dependency>,
 }
 
-/// A dependency as it is declared.
+/// A declared dependency.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Dependency {
-    /// The name of the package, not what it is renamed to.
+    /// The original name of the package, also if the dependency renames it.
     pub(crate) name: String,
-    /// When it is needed.
     pub(crate) kind: Kind,
-    /// Whether it stands behind a feature.
+    /// Whether a feature enables it.
     pub(crate) optional: bool,
 }
 
-/// When a dependency is needed.
+/// The kind of a dependency.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
-    /// By the crate itself.
+    /// Used by the crate itself.
     Normal,
-    /// By its build script.
+    /// Used by its build script.
     Build,
-    /// By its tests, examples and benches.
+    /// Used by its tests, examples and benches.
     Development,
 }
 
-/// Asks cargo about the workspace at `root`.
+/// Reads the crates of the workspace at `root`.
 pub(crate) fn read(root: &Path) -> Result<Vec<Package>, String> {
     let mut command = crate::cargo();
     command.args(["metadata", "--format-version", "1", "--no-deps"]).current_dir(root);
@@ -66,7 +64,7 @@ fn package(value: &Value) -> Result<Package, String> {
 
 fn library(package: &Value) -> Result<Option<PathBuf>, String> {
     for target in array(package, "targets")? {
-        // Anything that is not one of these is a library, whatever its crate type.
+        // A target of any other kind is a library.
         let other = ["bin", "example", "test", "bench", "custom-build"];
         if !array(target, "kind")?.iter().any(|kind| other.iter().any(|name| kind == name)) {
             return Ok(Some(text(target, "src_path")?.into()));
@@ -138,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_it_does_not_know() {
+    fn refuses_unknown_input() {
         assert!(parse("").is_err());
         assert!(parse("{}").is_err());
         assert!(parse(&SAMPLE.replace("\"dev\"", "\"odd\"")).is_err());

@@ -1,7 +1,7 @@
-//! Known mistakes, made on purpose in a copy of the tree to see the tests catch them.
+//! Mutation tests: known mistakes, inserted into a copy of the tree, that tests must catch.
 //!
-//! `cargo run -p xtask -- mistakes` takes minutes: every mistake is built and tested on its own. That
-//! each still fits the source it is made in is checked by an ordinary test.
+//! `cargo run -p xtask -- mistakes` takes minutes, because every mistake is built and tested by itself. An
+//! ordinary test checks that each mistake still applies to the source.
 
 use std::fs;
 use std::path::Path;
@@ -12,22 +12,21 @@ use std::time::{Duration, Instant};
 use crate::violation::Violation;
 use crate::{cargo, output};
 
-/// A change that some test must notice.
+/// A change of the source that makes a test fail.
 struct Mistake {
-    /// What is wrong with it.
+    /// What the mistake is.
     name: &'static str,
-    /// Where it is made.
     file: &'static str,
-    /// What stands there, once.
+    /// The text to replace, which occurs once in the file.
     right: &'static str,
-    /// What stands there after it.
+    /// The replacement.
     wrong: &'static str,
-    /// What to hand to `cargo test`.
+    /// The arguments of `cargo test`.
     tests: &'static [&'static str],
 }
 
-/// Tests that take longer than this do not pass.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// Tests that take longer than this fail.
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 const DPOR: &[&str] = &["-p", "raddle-explore", "--test", "dpor"];
 const CLASSES: &[&str] = &["-p", "raddle-explore", "--test", "classes"];
@@ -36,21 +35,21 @@ const PARALLEL: &[&str] = &["-p", "raddle-explore", "--test", "parallel"];
 
 const MISTAKES: &[Mistake] = &[
     Mistake {
-        name: "a sequence leads on through what another worker searches",
+        name: "a sequence continues into a subtree that another worker searches",
         file: "crates/explore/src/parallel/commons.rs",
         right: "Below::Point(below) if !child.is_end && !steps.is_empty() => below",
         wrong: "Below::Point(below) if !steps.is_empty() => below",
         tests: PARALLEL,
     },
     Mistake {
-        name: "objects have the same numbers in the runs of all workers",
+        name: "objects have the same ids in the runs of all workers",
         file: "crates/explore/src/parallel/commons.rs",
         right: "let mut branch = Branch::new(step, past, trace, origin);",
         wrong: "let mut branch = Branch::new(step, past, trace, origin.max(usize::MAX));",
         tests: PARALLEL,
     },
     Mistake {
-        name: "what other workers run does not sleep",
+        name: "subtrees of other workers are not in the sleep set",
         file: "crates/explore/src/parallel/commons.rs",
         right: ".filter(|child| child.step.value.is_none())",
         wrong: ".filter(|child| child.step.value.is_some())",
@@ -64,14 +63,14 @@ const MISTAKES: &[Mistake] = &[
         tests: PARALLEL,
     },
     Mistake {
-        name: "races are looked for among executed operations only",
+        name: "races with pending operations are missed",
         file: "crates/explore/src/past/races.rs",
         right: "for pending in &trace.pending {\n            let (op, thread)",
         wrong: "for pending in trace.pending.iter().take(0) {\n            let (op, thread)",
         tests: DPOR,
     },
     Mistake {
-        name: "an operation is taken to be possible in every state",
+        name: "every operation counts as enabled in every state",
         file: "crates/explore/src/past/races.rs",
         right: "if op.may_block() && !state().enabled(op, by) {",
         wrong: "if op.may_block() && !state().enabled(op, by) && state().enabled(op, by) {",
@@ -85,7 +84,7 @@ const MISTAKES: &[Mistake] = &[
         tests: DPOR,
     },
     Mistake {
-        name: "a reversal takes only what came before the second event of the race",
+        name: "a reversal contains only events before the second event of the race",
         file: "crates/explore/src/past/races.rs",
         right: "let later = at + 1..self.len();",
         wrong: "let EventId { thread, index } = last.event;\n        \
@@ -94,7 +93,7 @@ const MISTAKES: &[Mistake] = &[
         tests: DPOR,
     },
     Mistake {
-        name: "a reversal that was shown once is taken to stay the same",
+        name: "a reversal that was explored once is never explored again",
         file: "crates/explore/src/past/races.rs",
         right: "race.seen as usize <= shared && self.is_known_to_fronts(race.at as usize)",
         wrong: "race.seen != NONE && (race.seen as usize <= shared || shared > 0)",
@@ -108,28 +107,28 @@ const MISTAKES: &[Mistake] = &[
         tests: DPOR,
     },
     Mistake {
-        name: "threads sleep for ever",
+        name: "threads stay in the sleep set for ever",
         file: "crates/explore/src/dpor.rs",
         right: "self.sleep.retain(|asleep| !asleep.depends(&event));",
         wrong: "self.sleep.retain(|asleep| asleep.thread != event.thread);",
         tests: DPOR,
     },
     Mistake {
-        name: "nobody ever sleeps",
+        name: "no thread is ever in the sleep set",
         file: "crates/explore/src/dpor.rs",
         right: "node.sleep.push(done);",
         wrong: "let _ = done;",
         tests: DPOR,
     },
     Mistake {
-        name: "whoever is planned first stands for everything",
+        name: "the first planned child represents all others",
         file: "crates/explore/src/wakeup.rs",
         right: "&& steps[..mine].iter().all(|step| !step.footprint.depends(&own.footprint));",
         wrong: ";",
         tests: DPOR,
     },
     Mistake {
-        name: "a sequence in doubt stands for others",
+        name: "a sequence that may not run represents others",
         file: "crates/explore/src/wakeup.rs",
         right: "branch.children.is_empty() && !branch.doubtful;",
         wrong: "branch.children.is_empty();",
@@ -143,7 +142,7 @@ const MISTAKES: &[Mistake] = &[
         tests: DPOR,
     },
     Mistake {
-        name: "an unpark is taken for a read",
+        name: "an unpark counts as a read",
         file: "crates/core/src/dependence.rs",
         right: "            | Action::Barrier(BarrierOp::Leave { .. })\n",
         wrong: "            | Action::Barrier(BarrierOp::Leave { .. })\n            \
@@ -152,7 +151,7 @@ const MISTAKES: &[Mistake] = &[
     },
 ];
 
-/// Makes every mistake in a copy of the tree and runs the tests that should notice it.
+/// Inserts each mistake into a copy of the tree and runs the tests that should catch it.
 pub(crate) fn check(root: &Path) -> Result<Vec<Violation>, String> {
     let place = root.join("target/mistakes");
     let tree = place.join("tree");
@@ -169,7 +168,7 @@ pub(crate) fn check(root: &Path) -> Result<Vec<Violation>, String> {
             missed.push(Violation {
                 file: mistake.file.to_owned(),
                 line: None,
-                message: format!("no test notices if {}", mistake.name),
+                message: format!("no test catches this mistake: {}", mistake.name),
             });
         }
     }
@@ -177,19 +176,19 @@ pub(crate) fn check(root: &Path) -> Result<Vec<Violation>, String> {
 }
 
 impl Mistake {
-    /// The text of the file with the mistake in it.
+    /// Returns `text`, the content of the file, with the mistake. Returns an error if it does not apply.
     fn make(&self, text: &str) -> Result<String, String> {
         match text.matches(self.right).count() {
             1 => Ok(text.replace(self.right, self.wrong)),
             count => Err(format!(
-                "the mistake \"{}\" fits {} in {count} places; it has to fit in one",
+                "the mistake \"{}\" applies to {count} places of {}; it must apply to one",
                 self.name, self.file
             )),
         }
     }
 }
 
-/// Whether the tests pass. A mistake that does not build is an error: it shows nothing.
+/// Returns whether the tests pass, or an error if they do not build.
 fn passes(tree: &Path, build: &Path, tests: &[&str]) -> Result<bool, String> {
     let test = || {
         let mut command = cargo();
@@ -204,8 +203,8 @@ fn passes(tree: &Path, build: &Path, tests: &[&str]) -> Result<bool, String> {
     loop {
         match child.try_wait().map_err(|error| format!("cannot wait for cargo: {error}"))? {
             Some(status) => return Ok(status.success()),
-            // A search without an end is noticed, too.
-            None if start.elapsed() > PATIENCE => {
+            // A search that does not end is caught too.
+            None if start.elapsed() > TIMEOUT => {
                 child.kill().map_err(|error| format!("cannot stop cargo: {error}"))?;
                 return Ok(false);
             }
@@ -222,7 +221,7 @@ fn copy(from: &Path, to: &Path) -> Result<(), String> {
         if let Some(folder) = target.parent() {
             fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         }
-        // Only what differs, so that nothing is built again without need.
+        // Files that are equal are not written, so that cargo does not rebuild them.
         let bytes = fs::read(&source).map_err(|error| format!("{file}: {error}"))?;
         if fs::read(&target).ok().as_ref() != Some(&bytes) {
             fs::write(&target, bytes).map_err(|error| format!("{}: {error}", target.display()))?;
@@ -244,7 +243,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_mistake_can_still_be_made() {
+    fn every_mistake_applies() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         for mistake in MISTAKES {
             let text = read(&root.join(mistake.file)).unwrap();

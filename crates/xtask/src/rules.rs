@@ -1,16 +1,15 @@
-//! The rules of tidiness, each a function over the text of one file.
+//! The rules of tidiness. Each is a function of the text of one file.
 //!
-//! What a rule looks for is put together from pieces here, so that this file keeps its own rules
-//! and needs no exception.
+//! The words that a rule forbids are concatenated from parts here, so that this file follows the rules
+//! too.
 
 use crate::violation::Violation;
 
-/// A file and what is in it.
+/// A file and its content.
 #[derive(Copy, Clone)]
 pub(crate) struct Source<'a> {
-    /// The path, relative to the workspace, with `/` between its parts.
+    /// The path, relative to the workspace, with `/` as separator.
     pub(crate) path: &'a str,
-    /// The text.
     pub(crate) text: &'a str,
 }
 
@@ -23,7 +22,7 @@ pub(crate) fn check(source: Source<'_>, found: &mut Vec<Violation>) {
     }
 }
 
-/// Gives the lines, counted from one, that break the rule, and what to do about each.
+/// Returns the lines that break the rule, counted from one, each with what to do.
 type Rule = fn(Source<'_>) -> Vec<(usize, String)>;
 
 const RULES: &[Rule] = &[
@@ -36,7 +35,7 @@ const RULES: &[Rule] = &[
     catch_all_arms,
 ];
 
-/// Marks of work that is not finished.
+/// Marks of unfinished work.
 const MARKS: &[&str] = &[
     concat!("to", "do!"),
     concat!("unimple", "mented!"),
@@ -46,15 +45,15 @@ const MARKS: &[&str] = &[
     concat!("HA", "CK"),
 ];
 
-/// How an attribute that switches a test off begins.
+/// The beginning of an attribute that disables a test.
 const IGNORE: &str = concat!("#[", "ignore");
 
-/// Where the folders of one person or machine begin.
+/// The beginnings of paths that exist on one machine only.
 const MACHINE_PATHS: &[&str] =
     &[concat!("/ho", "me/"), concat!("/ro", "ot/"), concat!("/wo", "rk/"), concat!("/Us", "ers/")];
 
-/// The most lines a Rust file may have.
-const MOST_LINES: usize = 600;
+/// The maximum number of lines of a Rust file.
+const MAX_LINES: usize = 600;
 
 fn unfinished_marks(source: Source<'_>) -> Vec<(usize, String)> {
     if !is_rust(source.path) {
@@ -62,7 +61,7 @@ fn unfinished_marks(source: Source<'_>) -> Vec<(usize, String)> {
     }
     each_line(source.text, |line| {
         let mark = MARKS.iter().find(|mark| contains_word(line, mark))?;
-        Some(format!("`{mark}` is not for committed code: finish it, or open an issue"))
+        Some(format!("`{mark}` must not be committed: finish the work, or open an issue"))
     })
 }
 
@@ -83,7 +82,7 @@ fn ignored_tests(source: Source<'_>) -> Vec<(usize, String)> {
     })
 }
 
-/// Whether what follows the word `ignore` is a reason that says something.
+/// Returns whether the text after the word `ignore` is a reason that is not empty.
 fn gives_reason(rest: &str) -> bool {
     rest.trim_start()
         .strip_prefix('=')
@@ -110,16 +109,16 @@ fn module_doc(source: Source<'_>) -> Vec<(usize, String)> {
     if !is_crate_source(source.path) || source.text.starts_with("//!") {
         return Vec::new();
     }
-    vec![(1, "begin with a `//!` module doc that says what this is".into())]
+    vec![(1, "no module doc: begin with `//!` and say what this is".into())]
 }
 
 fn length(source: Source<'_>) -> Vec<(usize, String)> {
     let lines = source.text.lines().count();
-    if !is_rust(source.path) || lines <= MOST_LINES {
+    if !is_rust(source.path) || lines <= MAX_LINES {
         return Vec::new();
     }
-    let message = format!("{lines} lines, more than {MOST_LINES}: split it, one idea per file");
-    vec![(MOST_LINES + 1, message)]
+    let message = format!("{lines} lines, more than {MAX_LINES}: split it, one idea per file");
+    vec![(MAX_LINES + 1, message)]
 }
 
 fn machine_paths(source: Source<'_>) -> Vec<(usize, String)> {
@@ -148,7 +147,7 @@ fn is_rust(path: &str) -> bool {
     path.ends_with(".rs")
 }
 
-/// Whether this is `crates/*/src/**.rs`.
+/// Returns whether this is `crates/*/src/**.rs`.
 fn is_crate_source(path: &str) -> bool {
     let mut parts = path.split('/');
     is_rust(path)
@@ -157,7 +156,7 @@ fn is_crate_source(path: &str) -> bool {
         && parts.next() == Some("src")
 }
 
-/// Whether a new operation has to break the build in this file.
+/// Returns whether a new operation must break the build in this file.
 fn matches_on_operations(path: &str) -> bool {
     path == "crates/core/src/op.rs"
         || path == "crates/core/src/action.rs"
@@ -167,14 +166,14 @@ fn matches_on_operations(path: &str) -> bool {
         || (path.starts_with("crates/engine/src/object") && is_rust(path))
 }
 
-/// The lines for which `problem` names one, with their numbers.
+/// Returns the problems of the lines of `text`, with line numbers.
 fn each_line(text: &str, problem: impl Fn(&str) -> Option<String>) -> Vec<(usize, String)> {
-    // Not `lines`, which would hide the carriage returns.
+    // `lines` would hide carriage returns.
     let numbered = text.split('\n').enumerate();
     numbered.filter_map(|(index, line)| Some((index + 1, problem(line)?))).collect()
 }
 
-/// Whether `word` stands in `line` and is not part of a longer word.
+/// Returns whether `line` contains `word`, and not only as a part of longer words.
 fn contains_word(line: &str, word: &str) -> bool {
     let in_word = |letter: char| letter.is_alphanumeric() || letter == '_';
     line.match_indices(word).any(|(at, _)| {
@@ -183,13 +182,13 @@ fn contains_word(line: &str, word: &str) -> bool {
     })
 }
 
-/// Whether `path` stands in `line` as the beginning of a path, not in the middle of one.
+/// Returns whether `line` contains a path that begins with `path`.
 fn starts_absolute(line: &str, path: &str) -> bool {
-    let goes_on = |letter: char| letter.is_alphanumeric() || "_-.~}*".contains(letter);
-    line.match_indices(path).any(|(at, _)| !line[..at].ends_with(goes_on))
+    let in_path = |letter: char| letter.is_alphanumeric() || "_-.~}*".contains(letter);
+    line.match_indices(path).any(|(at, _)| !line[..at].ends_with(in_path))
 }
 
-/// Whether an arm of a match in this line takes all that is left, such as `_` or `(_, _)`.
+/// Returns whether this line has a catch-all arm of a match, such as `_` or `(_, _)`.
 fn has_catch_all(line: &str) -> bool {
     let Some((pattern, _)) = line.split_once("=>") else { return false };
     let only_blanks =
@@ -262,9 +261,9 @@ mod tests {
     #[test]
     fn a_file_is_not_too_long() {
         let lines = |count: usize| "a\n".repeat(count);
-        assert_eq!(broken(length, RUST, &lines(MOST_LINES)), NONE);
-        assert_eq!(broken(length, "tests/a.rs", &lines(MOST_LINES + 1)), [MOST_LINES + 1]);
-        assert_eq!(broken(length, "README.md", &lines(MOST_LINES + 1)), NONE);
+        assert_eq!(broken(length, RUST, &lines(MAX_LINES)), NONE);
+        assert_eq!(broken(length, "tests/a.rs", &lines(MAX_LINES + 1)), [MAX_LINES + 1]);
+        assert_eq!(broken(length, "README.md", &lines(MAX_LINES + 1)), NONE);
     }
 
     #[test]
@@ -310,7 +309,7 @@ mod tests {
     fn every_rule_is_applied() {
         let mark = MARKS[0];
         let text = format!("{mark}(); \n{IGNORE}]\n{}\n_ => 1\n", MACHINE_PATHS[0]);
-        let text = text + &"\n".repeat(MOST_LINES);
+        let text = text + &"\n".repeat(MAX_LINES);
         let mut found = Vec::new();
         check(Source { path: "crates/core/src/op.rs", text: &text }, &mut found);
         assert_eq!(found.len(), RULES.len());

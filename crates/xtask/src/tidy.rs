@@ -1,4 +1,4 @@
-//! Checks the text of every tracked file, and that the files a reader expects are there.
+//! Checks the text of every tracked file, and that the expected files exist.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::process::Command;
 use crate::rules::{self, Source};
 use crate::violation::Violation;
 
-/// Files every reader of the project looks for.
+/// Files that must exist.
 const EXPECTED: &[&str] = &[
     "README.md",
     "ARCHITECTURE.md",
@@ -23,12 +23,12 @@ pub(crate) fn check(root: &Path) -> Result<Vec<Violation>, String> {
     let mut violations = missing(&paths);
     for path in &paths {
         let file = root.join(path);
-        // Deleted but not yet committed, or a link to a folder: there is no text to look at.
+        // The file is deleted but the deletion is not committed, or it is a link to a folder.
         if !file.is_file() {
             continue;
         }
         let bytes = fs::read(&file).map_err(|error| format!("cannot read {path}: {error}"))?;
-        // What is not UTF-8 is not text; cargo and rustc refuse sources that are not.
+        // A file that is not UTF-8 is not text. Cargo and rustc refuse such sources.
         if let Ok(text) = std::str::from_utf8(&bytes) {
             rules::check(Source { path, text }, &mut violations);
         }
@@ -41,7 +41,7 @@ fn tracked(root: &Path) -> Result<Vec<String>, String> {
     let paths: Vec<String> =
         list.split('\0').filter(|path| !path.is_empty()).map(str::to_string).collect();
     if paths.is_empty() {
-        return Err("git tracks no files here, so there is nothing to check".to_string());
+        return Err("git tracks no files here".to_string());
     }
     Ok(paths)
 }
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn expected_files_are_missed() {
+    fn missing_files_are_found() {
         let mut paths: Vec<String> = EXPECTED.iter().map(|path| path.to_string()).collect();
         assert_eq!(missing(&paths), []);
         let gone = paths.remove(3);

@@ -1,13 +1,13 @@
-//! One thing found wrong in the source tree.
+//! A violation of a rule in the source tree.
 
 use std::fmt;
 
-/// Where something is wrong and what to do about it.
+/// A violation: its location, and what to do.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Violation {
     /// The file, relative to the workspace.
     pub(crate) file: String,
-    /// The line, counted from one, if it is about a line.
+    /// The line, counted from one; `None` if the violation concerns the whole file.
     pub(crate) line: Option<usize>,
     /// What is wrong and what to do.
     pub(crate) message: String,

@@ -1,4 +1,4 @@
-//! Running a check as its settings and the environment say.
+//! Runs a check.
 
 use std::num::NonZeroUsize;
 use std::panic::Location;
@@ -10,31 +10,34 @@ use raddle_results::{Failure, Progress, Report, Verdict};
 use raddle_runtime::interrupt::Watch;
 use raddle_runtime::{Options, Runtime};
 
-use super::{Config, MOST_THREADS, PATIENCE, Watchdog};
+use super::{Config, DEFAULT_WATCHDOG, MAX_THREADS, Watchdog};
 use crate::alloc::Alloc;
 use crate::done::{Done, Target};
-use crate::environment::{Environment, SettingError};
+use crate::environment::Environment;
 use crate::files::{self, Folder};
 use crate::live::Live;
-use crate::settings::{Granularity, Panics};
+use crate::settings::{Granularity, Panics, SettingError};
 
 impl Config {
-    /// Runs the check and prints the result; panics if an execution fails.
+    /// Runs the check and prints the result.
     ///
     /// # Panics
-    /// With the report if an execution fails, and with an explanation if a setting makes no sense.
+    /// Panics with the report if an execution fails, and with an explanation if a setting cannot be used.
     #[track_caller]
     pub fn check<F>(self, program: F)
     where
         F: Fn() + Send + Sync + 'static,
     {
         let watch = Watch::new();
-        let done = match self.go(Location::caller(), &program_of(program), Some(&watch)) {
+        let done = match self.run_watched(Location::caller(), &program_of(program), Some(&watch)) {
             Ok(done) => done,
             Err(error) => panic!("raddle: {error}"),
         };
         if watch.is_interrupted() {
-            done.say(&format!("raddle: interrupted; so far:\n{}\n", done.text(Target::Terminal)));
+            done.write_to_stderr(&format!(
+                "raddle: interrupted; so far:\n{}\n",
+                done.text(Target::Terminal)
+            ));
             watch.leave();
         }
         drop(watch);
@@ -45,120 +48,118 @@ impl Config {
         if !done.is_coloured() {
             panic!("{text}");
         }
-        // Colours are for the reader; whoever looks at the panic, such as `#[should_panic]`, gets the
-        // text without.
+        // The panic has no colours, so that `#[should_panic]` can search its text.
         eprintln!("{}", done.text(Target::Terminal));
         std::panic::resume_unwind(Box::new(text));
     }
 
-    /// Runs the check and returns the result, whatever it is.
+    /// Runs the check and returns its report.
     ///
     /// # Panics
-    /// If a setting makes no sense; see [`try_run`](Config::try_run).
+    /// Panics if a setting cannot be used; see [`try_run`](Config::try_run).
     #[track_caller]
     pub fn run<F>(self, program: F) -> Report
     where
         F: Fn() + Send + Sync + 'static,
     {
-        self.report(&program_of(program))
+        self.run_dyn(&program_of(program))
     }
 
     #[track_caller]
-    fn report(self, program: &(dyn Fn() + Sync + 'static)) -> Report {
-        match self.go(Location::caller(), program, None) {
+    fn run_dyn(self, program: &(dyn Fn() + Sync + 'static)) -> Report {
+        match self.run_watched(Location::caller(), program, None) {
             Ok(done) => done.report,
             Err(error) => panic!("raddle: {error}"),
         }
     }
 
-    /// Runs the check and returns the result, or what is wrong with the settings.
+    /// Runs the check and returns its report, or an error if a setting cannot be used.
     #[track_caller]
     pub fn try_run<F>(self, program: F) -> Result<Report, SettingError>
     where
         F: Fn() + Send + Sync + 'static,
     {
-        Ok(self.go(Location::caller(), &program_of(program), None)?.report)
+        Ok(self.run_watched(Location::caller(), &program_of(program), None)?.report)
     }
 
-    /// Runs the check, which ends early if `watch` sees an interruption.
-    fn go(
+    /// Runs the check. It ends early if `watch` sees an interruption.
+    fn run_watched(
         self,
         caller: &Location<'_>,
         program: &(dyn Fn() + Sync + 'static),
         watch: Option<&Watch>,
     ) -> Result<Done, SettingError> {
-        let environment = Environment::get()?;
-        let threads = environment.threads.unwrap_or(self.threads);
-        let threads = NonZeroUsize::new(threads).filter(|threads| threads.get() <= MOST_THREADS);
+        let config = Environment::get()?.apply(self)?;
+        let threads =
+            NonZeroUsize::new(config.threads).filter(|threads| threads.get() <= MAX_THREADS);
         let threads = threads.ok_or_else(|| {
             SettingError::new(format!(
-                "a search takes at least one and at most {MOST_THREADS} OS threads, best as many as \
-                 there are processors (`Config::threads`, RADDLE_THREADS)"
+                "a check uses at least one and at most {MAX_THREADS} OS threads, ideally one for each \
+                 processor (`Config::threads`, RADDLE_THREADS)"
             ))
         })?;
-        let granularity = environment.granularity.unwrap_or(self.granularity);
-        let panics = environment.panics.unwrap_or(self.panics);
-        let folder = environment.report.as_deref().map(Folder::new).transpose()?;
-        let strategy = environment.strategy.map_or(self.strategy, Ok)?;
+        let folder = config.report.as_deref().map(Folder::new).transpose()?;
+        let strategy = config.strategy?;
         let settings = Settings {
-            name: self.name.unwrap_or_else(|| default_name(caller).into()),
+            name: config.name.unwrap_or_else(|| default_name(caller).into()),
             strategy,
-            memory: environment.memory.unwrap_or(self.memory),
-            seed: environment.seed.unwrap_or(self.seed),
-            runs: environment.runs.unwrap_or(self.runs),
-            max_steps: self.max_steps,
-            on_step_limit: self.on_step_limit,
-            races: self.races,
-            keep_going: environment.keep_going.unwrap_or(self.keep_going),
-            plain_points: granularity != Granularity::Sync,
+            memory: config.memory,
+            seed: config.seed,
+            runs: config.runs,
+            max_steps: config.max_steps,
+            on_step_limit: config.on_step_limit,
+            races: config.races,
+            keep_going: config.keep_going,
+            plain_points: config.granularity != Granularity::Sync,
             oddities: Oddities {
-                leaks: environment.leaks.unwrap_or(self.leaks),
-                lock_order: self.lock_order.unwrap_or(strategy == Strategy::Auto),
+                leaks: config.leaks,
+                lock_order: config.lock_order.unwrap_or(strategy == Strategy::Auto),
             },
-            explore_trivial: self.explore_trivial,
+            explore_trivial: config.explore_trivial,
             workers: Workers::new(threads),
-            coverage: self.coverage,
+            coverage: config.coverage,
         };
         settings.strategy.validate()?;
         if settings.runs == 0 {
             return Err(SettingError::new(
-                "zero runs check nothing; ask for at least one (`Config::runs`, RADDLE_RUNS)",
+                "zero runs check nothing; set at least one (`Config::runs`, RADDLE_RUNS)",
             ));
         }
         if settings.max_steps == 0 {
             return Err(SettingError::new(
-                "a limit of zero steps allows no execution; see `Config::max_steps`",
+                "a limit of zero steps allows no execution; set at least one (`Config::max_steps`)",
             ));
         }
-        if self.stack_size < 16 * 1024 {
+        if config.stack_size < 16 * 1024 {
             return Err(SettingError::new(
-                "a stack below 16 KiB cannot hold a thread; see `Config::stack_size`",
+                "a stack below 16 KiB is too small for a thread; set at least 16_384 \
+                 (`Config::stack_size`)",
             ));
         }
-        let is_replay = environment.replay.is_some() || self.replay.is_some();
+        let is_replay = config.replay.is_some();
         let mut options = Options {
-            stack_size: self.stack_size,
-            plain_accesses: granularity == Granularity::All,
+            stack_size: config.stack_size,
+            plain_accesses: config.granularity == Granularity::All,
             racy: Vec::new(),
-            spurious: environment.spurious.unwrap_or(self.spurious),
-            heap: (self.races || settings.oddities.leaks == Leaks::Fail) && Alloc::is_used(),
-            joinable_panics: panics == Panics::Join,
-            patience: environment.watchdog.unwrap_or(match self.watchdog {
-                // Whoever replays may do so in a debugger.
-                Watchdog::ForChecks => watch.filter(|_| !is_replay).map(|_| PATIENCE),
-                Watchdog::Always(patience) => patience,
-            }),
+            spurious: config.spurious,
+            heap: (config.races || settings.oddities.leaks == Leaks::Fail) && Alloc::is_used(),
+            joinable_panics: config.panics == Panics::Join,
+            patience: match config.watchdog {
+                // A replay may run in a debugger.
+                Watchdog::Default => watch.filter(|_| !is_replay).map(|_| DEFAULT_WATCHDOG),
+                Watchdog::Set(limit) => limit,
+            },
         };
-        if granularity == Granularity::Racy {
+        if config.granularity == Granularity::Racy {
             options.racy = racy_lines(&settings, &options, program);
         }
         let make = || Runtime::<raddle_runtime::Default>::new(&settings.name, &options);
         let mut runtime = make();
-        let limit = environment.time.or(self.time);
-        let live = Live::new(&settings.name, environment.progress);
+        let limit = config.time;
+        let live = Live::new(&settings.name, config.progress);
         let clock = Clock { start: Instant::now(), limit, watch, live };
         let session = Session::new(&mut runtime, program, &settings, &clock);
-        let mut report = match environment.replay.as_ref().or(self.replay.as_ref()) {
+        let mut report = match &config.replay {
             Some(word) => session.replay(&files::read_token(word)?)?,
             None => session.run_with(&make)?,
         };
@@ -177,11 +178,11 @@ impl Config {
                 None
             }
         });
-        Ok(Done { report, page, colour: environment.colour })
+        Ok(Done { report, page, color: config.color })
     }
 }
 
-/// The failure that is reported, and one of each cause.
+/// The reported failure, and one failure of each cause.
 pub(crate) fn failures_mut(report: &mut Report) -> impl Iterator<Item = &mut Failure> {
     let reported = match &mut report.verdict {
         Verdict::Failed(failure) => Some(&mut **failure),
@@ -193,7 +194,7 @@ pub(crate) fn failures_mut(report: &mut Report) -> impl Iterator<Item = &mut Fai
     reported.into_iter().chain(causes.map(|cause| &mut cause.failure))
 }
 
-/// The lines of `program` that race, as far as a few executions show; the same whenever it is asked.
+/// Finds source lines of `program` that race by running a few executions. The result is deterministic.
 fn racy_lines(
     settings: &Settings,
     options: &Options,
@@ -203,7 +204,7 @@ fn racy_lines(
     loop {
         let options = Options { racy: known.clone(), ..options.clone() };
         let mut runtime = Runtime::<raddle_runtime::Default>::new(&settings.name, &options);
-        // Where accesses are points more can happen, and so more can race.
+        // With more scheduling points, more lines can race.
         let found = racing_lines(&mut runtime, program, settings.max_steps);
         let before = known.len();
         known.extend(found.into_iter().filter(|line| !known.contains(line)).collect::<Vec<_>>());
@@ -213,7 +214,7 @@ fn racy_lines(
     }
 }
 
-/// Test harnesses name the OS thread after the test.
+/// The name of the test, which test harnesses give to the OS thread, or the caller's source file.
 fn default_name(caller: &Location<'_>) -> String {
     match std::thread::current().name() {
         Some(name) if name != "main" => name.to_owned(),
@@ -221,10 +222,10 @@ fn default_name(caller: &Location<'_>) -> String {
     }
 }
 
-/// `program` as the main thread of a run does it.
+/// Wraps `program` to be the main thread of a run.
 fn program_of<F: Fn() + Sync + 'static>(program: F) -> impl Fn() + Sync + 'static {
     move || {
-        let _ending = crate::thread::Ending;
+        let _end = crate::thread::DestroyThreadState;
         program();
     }
 }
@@ -250,6 +251,6 @@ impl Budget for Clock<'_> {
     }
 
     fn hear(&self, progress: &Progress) {
-        self.live.hear(progress, self.elapsed());
+        self.live.on_progress(progress, self.elapsed());
     }
 }

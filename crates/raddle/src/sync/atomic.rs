@@ -80,11 +80,10 @@ fn failure_order(order: Ordering) -> Order {
     }
 }
 
-/// An update of this kind, see [`Op::update`], and how it is announced.
-const fn update_kind(function: Rmw, scalar: Scalar) -> (Kind, Op) {
+/// The constant part of an update, see [`Op::update`].
+const fn update(function: Rmw, scalar: Scalar) -> Op {
     let op = AtomicOp::Update { order: Order::Relaxed, scalar, function, operand: 0 };
-    let op = Op::new(ObjectId::NONE, Action::Atomic(op));
-    (Kind::of(op), op)
+    Op::new(ObjectId::NONE, Action::Atomic(op))
 }
 
 #[inline(always)]
@@ -167,8 +166,8 @@ macro_rules! atomic_type {
             #[inline]
             #[track_caller]
             pub fn swap(&self, value: $type, order: Ordering) -> $type {
-                const KIND: &(Kind, Op) = &update_kind(Rmw::Swap, $scalar);
-                match self.compute(KIND, Self::to_bits(value), order, Site::caller()) {
+                const UPDATE: &Op = &update(Rmw::Swap, $scalar);
+                match self.compute(UPDATE, Self::to_bits(value), order, Site::caller()) {
                     Some(effect) => Self::from_bits(word_of(effect)),
                     None => self.inner.swap(value, order),
                 }
@@ -319,13 +318,12 @@ macro_rules! atomic_type {
             #[inline(always)]
             fn compute(
                 &self,
-                kind: &'static (Kind, Op),
+                update: &'static Op,
                 operand: u64,
                 order: Ordering,
                 site: Site,
             ) -> Option<Effect> {
-                let op = Op::update(&kind.1, translate(order), operand);
-                port::operate(kind.0, &self.name, || Some(self.begin()), op, site)
+                self.access(Op::update(update, translate(order), operand), site)
             }
 
             #[inline]
@@ -354,7 +352,7 @@ macro_rules! atomic_type {
 
         impl $(<$generic>)? Named for $name $(<$generic>)? {
             fn call(&self, name: &str, site: Site) {
-                port::call_object(&self.name, || Some(self.begin()), name, site);
+                port::name_object(&self.name, || Some(self.begin()), name, site);
             }
         }
 
@@ -382,8 +380,8 @@ macro_rules! computing_methods {
             #[inline]
             #[track_caller]
             pub fn $method(&self, value: $type, order: Ordering) -> $type {
-                const KIND: &(Kind, Op) = &update_kind(Rmw::$function, $scalar);
-                match self.compute(KIND, Self::to_bits(value), order, Site::caller()) {
+                const UPDATE: &Op = &update(Rmw::$function, $scalar);
+                match self.compute(UPDATE, Self::to_bits(value), order, Site::caller()) {
                     Some(Effect::Value(value)) => Self::from_bits(value),
                     Some(other) => unexpected(other),
                     None => self.inner.$method(value, order),
@@ -519,8 +517,8 @@ macro_rules! address_methods {
             )]
             #[track_caller]
             pub fn $method(&self, val: usize, order: Ordering) -> *mut T {
-                const KIND: &(Kind, Op) = &update_kind(Rmw::$function, Scalar::Pointer);
-                if let Some(effect) = self.compute(KIND, val as u64, order, Site::caller()) {
+                const UPDATE: &Op = &update(Rmw::$function, Scalar::Pointer);
+                if let Some(effect) = self.compute(UPDATE, val as u64, order, Site::caller()) {
                     return Self::from_bits(word_of(effect));
                 }
                 // Not by the real method, which is newer than the oldest compiler.

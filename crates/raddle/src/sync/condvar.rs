@@ -197,13 +197,13 @@ impl Condvar {
     /// False outside a run.
     #[inline(always)]
     fn act(&self, op: Op, site: Site) -> bool {
-        port::act(Kind::of(op), &self.name, || Some(Initial::Condvar), op, site)
+        port::operate(Kind::Any, &self.name, || Some(Initial::Condvar), op, site).is_some()
     }
 }
 
 impl Named for Condvar {
     fn call(&self, name: &str, site: Site) {
-        port::call_object(&self.name, || Some(Initial::Condvar), name, site);
+        port::name_object(&self.name, || Some(Initial::Condvar), name, site);
     }
 }
 

@@ -11,16 +11,14 @@ use std::sync::mpsc as real;
 use std::time::Duration;
 
 use raddle_core::{Action, ChannelOp, Effect, ObjectId, Op, Site};
-use raddle_runtime::port::{self, Kind};
+use raddle_runtime::port;
 
 pub use std::sync::mpsc::{RecvError, RecvTimeoutError, SendError, TryRecvError, TrySendError};
 
-use crate::moved::Moved;
 use crate::unexpected;
 use shared::Shared;
 
 mod iter;
-mod queue;
 mod shared;
 
 pub use iter::{IntoIter, Iter, TryIter};
@@ -48,11 +46,11 @@ const fn on_channel(op: ChannelOp) -> Op {
 pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
     if !port::active() {
         let (sender, receiver) = real::channel();
-        return (Sender { side: Moved::new(Side::Outside(sender)) }, Receiver::outside(receiver));
+        return (Sender { side: Side::Outside(sender) }, Receiver::outside(receiver));
     }
     let (shared, site) = (Shared::new(None), Site::caller());
     let inside = InRun { shared: shared.clone(), site };
-    (Sender { side: Moved::new(Side::InRun(inside)) }, Receiver::in_run(shared, site))
+    (Sender { side: Side::InRun(inside) }, Receiver::in_run(shared, site))
 }
 
 /// A channel with room for so many messages, as [`std::sync::mpsc::sync_channel`]. Without room, each
@@ -71,13 +69,13 @@ pub fn sync_channel<T>(bound: usize) -> (SyncSender<T>, Receiver<T>) {
     if !port::active() {
         let (sender, receiver) = real::sync_channel(bound);
         return (
-            SyncSender { side: Moved::new(Side::Outside(sender)) },
+            SyncSender { side: Side::Outside(sender) },
             Receiver::outside(receiver),
         );
     }
     let (shared, site) = (Shared::new(Some(bound)), Site::caller());
     let inside = InRun { shared: shared.clone(), site };
-    (SyncSender { side: Moved::new(Side::InRun(inside)) }, Receiver::in_run(shared, site))
+    (SyncSender { side: Side::InRun(inside) }, Receiver::in_run(shared, site))
 }
 
 enum Side<R, T> {
@@ -108,36 +106,31 @@ impl<T> Drop for InRun<T> {
 }
 
 impl<T> InRun<T> {
-    #[inline(always)]
-    fn send(&self, kind: Kind, value: T, site: Site) -> Result<(), SendError<T>> {
-        let effect = self.shared.submit_again(kind, SEND, site);
-        let Effect::Ticket(ticket) = effect else { return Err(refused(effect, value)) };
-        if kind == Kind::Post {
-            // SAFETY: an operation on the channel came back, for which there is always room.
-            unsafe { self.shared.leave(value) };
-            return Ok(());
+    fn send(&self, value: T, site: Site) -> Result<(), SendError<T>> {
+        match self.shared.submit(SEND, site) {
+            Effect::Ticket(ticket) => {
+                let has_to_wait = self.shared.put(ticket, value);
+                if has_to_wait { self.await_taken(ticket, site) } else { Ok(()) }
+            }
+            Effect::Closed => Err(SendError(value)),
+            other => unexpected(other),
         }
-        // SAFETY: an operation on the channel came back.
-        let has_to_wait = unsafe { self.shared.offer(ticket, value) };
-        if has_to_wait { self.await_taken(ticket, site) } else { Ok(()) }
     }
 
     #[cold]
     fn await_taken(&self, ticket: u64, site: Site) -> Result<(), SendError<T>> {
         let wait = on_channel(ChannelOp::AwaitTaken { ticket });
-        match self.shared.submit(Kind::Channel, wait, site) {
+        match self.shared.submit(wait, site) {
             Effect::Yes => Ok(()),
-            // SAFETY: an operation on the channel came back.
-            Effect::No => Err(SendError(unsafe { self.shared.take_back(ticket) })),
+            Effect::No => Err(SendError(self.shared.take_back(ticket))),
             other => unexpected(other),
         }
     }
 
     fn try_send(&self, value: T, site: Site) -> Result<(), TrySendError<T>> {
-        match self.shared.submit(Kind::Channel, TRY_SEND, site) {
+        match self.shared.submit(TRY_SEND, site) {
             Effect::Ticket(ticket) => {
-                // SAFETY: an operation on the channel came back.
-                unsafe { self.shared.offer(ticket, value) };
+                self.shared.put(ticket, value);
                 Ok(())
             }
             Effect::Closed => Err(TrySendError::Disconnected(value)),
@@ -168,7 +161,7 @@ impl<R: Clone, T> Clone for Side<R, T> {
 /// assert_eq!(receiver.iter().count(), 2);
 /// ```
 pub struct Sender<T> {
-    side: Moved<Side<real::Sender<T>, T>>,
+    side: Side<real::Sender<T>, T>,
 }
 
 impl<T> Sender<T> {
@@ -183,12 +176,11 @@ impl<T> Sender<T> {
     ///
     /// # Errors
     /// If the receiver is gone.
-    #[inline(always)]
     #[track_caller]
     pub fn send(&self, t: T) -> Result<(), SendError<T>> {
-        match &*self.side {
+        match &self.side {
             Side::Outside(sender) => sender.send(t),
-            Side::InRun(inside) => inside.send(Kind::Post, t, Site::caller()),
+            Side::InRun(inside) => inside.send(t, Site::caller()),
         }
     }
 }
@@ -196,7 +188,7 @@ impl<T> Sender<T> {
 impl<T> Clone for Sender<T> {
     #[track_caller]
     fn clone(&self) -> Sender<T> {
-        Sender { side: Moved::new(Side::clone(&self.side)) }
+        Sender { side: self.side.clone() }
     }
 }
 
@@ -215,7 +207,7 @@ impl<T> fmt::Debug for Sender<T> {
 /// assert_eq!(receiver.iter().count(), 1);
 /// ```
 pub struct SyncSender<T> {
-    side: Moved<Side<real::SyncSender<T>, T>>,
+    side: Side<real::SyncSender<T>, T>,
 }
 
 impl<T> SyncSender<T> {
@@ -232,14 +224,14 @@ impl<T> SyncSender<T> {
     /// If the receiver is gone.
     #[track_caller]
     pub fn send(&self, t: T) -> Result<(), SendError<T>> {
-        match &*self.side {
+        match &self.side {
             Side::Outside(sender) if port::active() => match sender.try_send(t) {
                 Ok(()) => Ok(()),
                 Err(TrySendError::Disconnected(t)) => Err(SendError(t)),
                 Err(TrySendError::Full(_)) => waits_for_outside(),
             },
             Side::Outside(sender) => sender.send(t),
-            Side::InRun(inside) => inside.send(Kind::Send, t, Site::caller()),
+            Side::InRun(inside) => inside.send(t, Site::caller()),
         }
     }
 
@@ -256,7 +248,7 @@ impl<T> SyncSender<T> {
     /// If there is no room or the receiver is gone.
     #[track_caller]
     pub fn try_send(&self, t: T) -> Result<(), TrySendError<T>> {
-        match &*self.side {
+        match &self.side {
             Side::Outside(sender) => sender.try_send(t),
             Side::InRun(inside) => inside.try_send(t, Site::caller()),
         }
@@ -266,7 +258,7 @@ impl<T> SyncSender<T> {
 impl<T> Clone for SyncSender<T> {
     #[track_caller]
     fn clone(&self) -> SyncSender<T> {
-        SyncSender { side: Moved::new(Side::clone(&self.side)) }
+        SyncSender { side: self.side.clone() }
     }
 }
 
@@ -285,7 +277,7 @@ impl<T> fmt::Debug for SyncSender<T> {
 /// assert_eq!((receiver.recv().ok(), receiver.recv().ok()), (Some(1), None));
 /// ```
 pub struct Receiver<T> {
-    side: Moved<ReceiverSide<T>>,
+    side: ReceiverSide<T>,
     /// Not to be shared between threads.
     _not_sync: PhantomData<Cell<()>>,
 }
@@ -299,11 +291,11 @@ enum ReceiverSide<T> {
 
 impl<T> Receiver<T> {
     fn outside(receiver: real::Receiver<T>) -> Receiver<T> {
-        Receiver { side: Moved::new(ReceiverSide::Outside(receiver)), _not_sync: PhantomData }
+        Receiver { side: ReceiverSide::Outside(receiver), _not_sync: PhantomData }
     }
 
     fn in_run(shared: Arc<Shared<T>>, site: Site) -> Receiver<T> {
-        Receiver { side: Moved::new(ReceiverSide::InRun(shared, site)), _not_sync: PhantomData }
+        Receiver { side: ReceiverSide::InRun(shared, site), _not_sync: PhantomData }
     }
 
     /// Waits for a message, as [`std::sync::mpsc::Receiver::recv`].
@@ -317,15 +309,13 @@ impl<T> Receiver<T> {
     ///
     /// # Errors
     /// If all senders are gone and there is no message left.
-    #[inline(always)]
     #[track_caller]
     pub fn recv(&self) -> Result<T, RecvError> {
         self.receive(Site::caller())
     }
 
-    #[inline(always)]
     fn receive(&self, site: Site) -> Result<T, RecvError> {
-        match &*self.side {
+        match &self.side {
             ReceiverSide::Outside(receiver) if port::active() => match receiver.try_recv() {
                 Ok(value) => Ok(value),
                 Err(TryRecvError::Disconnected) => Err(RecvError),
@@ -333,10 +323,10 @@ impl<T> Receiver<T> {
             },
             ReceiverSide::Outside(receiver) => receiver.recv(),
             ReceiverSide::InRun(shared, _) => {
-                match shared.submit_again(Kind::Receive, RECEIVE, site) {
-                    // SAFETY: an operation on the channel came back.
-                    Effect::Yes => Ok(unsafe { shared.take() }),
-                    other => Err(no_more(other)),
+                match shared.submit(RECEIVE, site) {
+                    Effect::Yes => Ok(shared.take()),
+                    Effect::Closed => Err(RecvError),
+                    other => unexpected(other),
                 }
             }
         }
@@ -359,12 +349,11 @@ impl<T> Receiver<T> {
     }
 
     fn try_receive(&self, site: Site) -> Result<T, TryRecvError> {
-        match &*self.side {
+        match &self.side {
             ReceiverSide::Outside(receiver) => receiver.try_recv(),
-            ReceiverSide::InRun(shared, _) => match shared.submit(Kind::Channel, TRY_RECEIVE, site)
+            ReceiverSide::InRun(shared, _) => match shared.submit(TRY_RECEIVE, site)
             {
-                // SAFETY: an operation on the channel came back.
-                Effect::Yes => Ok(unsafe { shared.take() }),
+                Effect::Yes => Ok(shared.take()),
                 Effect::No => Err(TryRecvError::Empty),
                 Effect::Closed => Err(TryRecvError::Disconnected),
                 other => unexpected(other),
@@ -390,12 +379,11 @@ impl<T> Receiver<T> {
     /// If the time is up, or all senders are gone and there is no message left.
     #[track_caller]
     pub fn recv_timeout(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
-        match &*self.side {
+        match &self.side {
             ReceiverSide::Outside(receiver) => receiver.recv_timeout(timeout),
             ReceiverSide::InRun(shared, _) => {
-                match shared.submit(Kind::Channel, RECEIVE_TIMED, Site::caller()) {
-                    // SAFETY: an operation on the channel came back.
-                    Effect::Yes => Ok(unsafe { shared.take() }),
+                match shared.submit(RECEIVE_TIMED, Site::caller()) {
+                    Effect::Yes => Ok(shared.take()),
                     Effect::No => {
                         crate::time::pass(timeout);
                         Err(RecvTimeoutError::Timeout)
@@ -445,26 +433,6 @@ impl<T> Drop for ReceiverSide<T> {
 impl<T> fmt::Debug for Receiver<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Receiver").finish_non_exhaustive()
-    }
-}
-
-/// Why a message could not be sent.
-#[cold]
-#[inline(never)]
-fn refused<T>(effect: Effect, message: T) -> SendError<T> {
-    match effect {
-        Effect::Closed => SendError(message),
-        other => unexpected(other),
-    }
-}
-
-/// Why there is no message.
-#[cold]
-#[inline(never)]
-fn no_more(effect: Effect) -> RecvError {
-    match effect {
-        Effect::Closed => RecvError,
-        other => unexpected(other),
     }
 }
 

@@ -18,7 +18,6 @@ use super::poison::result;
 use crate::naming::Named;
 use crate::unexpected;
 
-// Made once, by the compiler; only the object is to be filled in.
 const LOCK: Op = Op::new(ObjectId::NONE, Action::Mutex(MutexOp::Lock));
 const TRY_LOCK: Op = Op::new(ObjectId::NONE, Action::Mutex(MutexOp::TryLock));
 const UNLOCK: Op = Op::new(ObjectId::NONE, Action::Mutex(MutexOp::Unlock));
@@ -90,16 +89,13 @@ impl<T> Mutex<T> {
 
 impl<T: ?Sized> Mutex<T> {
     /// Waits for the lock and takes it, as [`std::sync::Mutex::lock`].
-    // Always: one return less after a switch, each of which goes somewhere else than expected.
-    #[inline(always)]
+    #[inline]
     #[track_caller]
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
         let site = Site::caller();
-        // `move`, or the site would be put into memory for what is done once in a run.
-        if port::act(Kind::Lock, &self.name, move || self.begin(site), LOCK, site) {
-            self.guard_in_run(site)
-        } else {
-            self.lock_outside(site)
+        match port::operate(Kind::Lock, &self.name, || self.begin(site), LOCK, site) {
+            Some(_) => self.guard_in_run(site),
+            None => self.lock_outside(site),
         }
     }
 
@@ -159,14 +155,12 @@ impl<T: ?Sized> Mutex<T> {
         Some(Initial::Mutex)
     }
 
-    #[inline(always)]
     fn guard_in_run(&self, site: Site) -> LockResult<MutexGuard<'_, T>> {
         let guard = self.guard(site);
         result(guard, self.poisoned_in.load(Ordering::Relaxed) == port::run_number())
     }
 
     /// The guard of whoever has just taken the lock in a run.
-    #[inline(always)]
     fn guard(&self, site: Site) -> MutexGuard<'_, T> {
         // SAFETY: the caller holds the lock, and with it the hold.
         let hold = unsafe { &mut *self.hold.get() };
@@ -175,7 +169,6 @@ impl<T: ?Sized> Mutex<T> {
         MutexGuard { mutex: self, _not_send: PhantomData }
     }
 
-    #[inline(always)]
     fn lock_outside(&self, site: Site) -> LockResult<MutexGuard<'_, T>> {
         let (held, is_poisoned) = match self.outside.lock() {
             Ok(held) => (held, false),
@@ -184,7 +177,6 @@ impl<T: ?Sized> Mutex<T> {
         result(self.guard_outside(held, site), is_poisoned)
     }
 
-    #[inline(always)]
     fn guard_outside<'a>(
         &'a self,
         held: std::sync::MutexGuard<'a, ()>,
@@ -211,7 +203,6 @@ impl<T: ?Sized> Mutex<T> {
     }
 
     /// Keeps the real lock in the hold.
-    #[inline(always)]
     fn keep<'a>(&'a self, held: std::sync::MutexGuard<'a, ()>) {
         // SAFETY: it is taken out again only by the guard, which borrows the mutex: until then the
         // lock that it borrows from neither moves nor ends.
@@ -263,7 +254,7 @@ impl<T> From<T> for Mutex<T> {
 
 impl<T: ?Sized> Named for Mutex<T> {
     fn call(&self, name: &str, site: Site) {
-        port::call_object(&self.name, || self.begin(site), name, site);
+        port::name_object(&self.name, || self.begin(site), name, site);
     }
 }
 
@@ -280,13 +271,11 @@ unsafe impl<T: ?Sized + Sync> Sync for MutexGuard<'_, T> {}
 
 impl<'a, T: ?Sized> MutexGuard<'a, T> {
     /// Inside a run: gives the lock up without a guard's end, waits as `wait` does, takes it again.
-    // Always, as `Mutex::lock`.
-    #[inline(always)]
     pub(super) fn suspend_in_run(self, site: Site, wait: impl FnOnce()) -> LockResult<Self> {
         let mutex = self.mutex;
         drop(self);
         wait();
-        port::act(Kind::Lock, &mutex.name, move || mutex.begin(site), LOCK, site);
+        port::operate(Kind::Lock, &mutex.name, || mutex.begin(site), LOCK, site);
         mutex.guard_in_run(site)
     }
 
@@ -311,44 +300,19 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
 pub(super) type Waited<'a, R> = LockResult<(std::sync::MutexGuard<'a, ()>, R)>;
 
 impl<T: ?Sized> Drop for MutexGuard<'_, T> {
-    #[inline(always)]
+    #[inline]
     fn drop(&mut self) {
         // SAFETY: this guard has the hold.
         let hold = unsafe { &mut *self.mutex.hold.get() };
-        // First the real lock, which there is none of in a run: outside nothing else has to be looked at.
         if let Some(held) = hold.outside.take() {
             return drop(ManuallyDrop::into_inner(held));
         }
         // A guard may outlive the run it was made in; then there is nothing to do.
-        if let Some(object) = self.mutex.name.known() {
-            self.mutex.unlock_in_run(object);
+        let Some(object) = self.mutex.name.known() else { return };
+        if !hold.was_panicking && port::unwinding_in_run() == Unwinding::Surely {
+            self.mutex.poisoned_in.store(port::run_number(), Ordering::Relaxed);
         }
-    }
-}
-
-impl<T: ?Sized> Mutex<T> {
-    /// A guard ends in a run. Ends itself by going on to the run, and not with a return of its own.
-    #[inline(never)]
-    fn unlock_in_run(&self, object: ObjectId) {
-        if port::has_unwound() {
-            // It goes on to the run by itself: nothing has to be kept for the time after it.
-            return self.unlock_unwinding(object);
-        }
-        // SAFETY: called by the guard, which has the hold.
-        let site = unsafe { (*self.hold.get()).site };
-        port::submit(Kind::Unlock, UNLOCK.on(object), site);
-    }
-
-    /// A guard ends in a run in which some thread has begun to unwind.
-    #[cold]
-    #[inline(never)]
-    fn unlock_unwinding(&self, object: ObjectId) {
-        // SAFETY: called by the guard, which has the hold.
-        let Hold { site, was_panicking, .. } = unsafe { &*self.hold.get() };
-        if !was_panicking && port::unwinding() == Unwinding::Surely {
-            self.poisoned_in.store(port::run_number(), Ordering::Relaxed);
-        }
-        port::submit(Kind::Unlock, UNLOCK.on(object), *site);
+        port::submit(Kind::Unlock, UNLOCK.on(object), hold.site);
     }
 }
 

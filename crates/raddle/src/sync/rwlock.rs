@@ -251,7 +251,7 @@ impl<T> From<T> for RwLock<T> {
 
 impl<T: ?Sized> Named for RwLock<T> {
     fn call(&self, name: &str, site: Site) {
-        port::call_object(&self.name, || self.begin(site), name, site);
+        port::name_object(&self.name, || self.begin(site), name, site);
     }
 }
 

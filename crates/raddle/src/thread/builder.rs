@@ -9,11 +9,11 @@ use raddle_runtime::port;
 
 use super::handle::More;
 use super::scope::{Scope, ScopedJoinHandle};
-use super::{JoinHandle, belongings};
+use super::{JoinHandle, state};
 
-/// Makes a thread with settings, as [`std::thread::Builder`].
+/// Spawns threads with settings, as [`std::thread::Builder`].
 ///
-/// Inside a check the size of a stack is that of [`Config::stack_size`](crate::Config::stack_size).
+/// Inside a check [`Config::stack_size`](crate::Config::stack_size) sets the size of stacks.
 ///
 /// ```
 /// let builder = raddle::thread::Builder::new().name("worker".to_owned()).stack_size(64 * 1024);
@@ -29,18 +29,18 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// No settings.
+    /// Returns a builder without settings.
     pub fn new() -> Builder {
         Builder::default()
     }
 
-    /// The name of the thread, which must not contain null bytes.
+    /// Sets the name of the thread, which must not contain null bytes.
     pub fn name(mut self, name: String) -> Builder {
         self.name = Some(name);
         self
     }
 
-    /// How many bytes of stack it has.
+    /// Sets the size of the thread's stack, in bytes.
     pub fn stack_size(mut self, size: usize) -> Builder {
         self.stack_size = Some(size);
         self
@@ -49,30 +49,30 @@ impl Builder {
     /// Starts a thread, as [`std::thread::Builder::spawn`].
     ///
     /// # Errors
-    /// Outside a check, if the system cannot start one.
+    /// Returns an error outside a check if the system cannot start a thread.
     ///
     /// # Panics
-    /// If the name contains a null byte.
+    /// Panics if the name contains a null byte.
     #[track_caller]
     pub fn spawn<F, T>(self, f: F) -> io::Result<JoinHandle<T>>
     where
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
-        let Some(inside) = port::inside() else {
+        if !port::active() {
             return self.outside().spawn(f).map(JoinHandle::outside);
-        };
+        }
         let (name, f) = self.named(f);
-        Ok(JoinHandle::in_run(inside, f, name, Site::caller()))
+        Ok(JoinHandle::in_run(f, name, Site::caller()))
     }
 
     /// Starts a thread in a scope, as [`std::thread::Builder::spawn_scoped`].
     ///
     /// # Errors
-    /// Outside a check, if the system cannot start one.
+    /// Returns an error outside a check if the system cannot start a thread.
     ///
     /// # Panics
-    /// If the name contains a null byte.
+    /// Panics if the name contains a null byte.
     #[track_caller]
     pub fn spawn_scoped<'scope, 'env, F, T>(
         self,
@@ -97,7 +97,7 @@ impl Builder {
         builder
     }
 
-    /// The name as threads of a run have it, and `f` for a thread of that name.
+    /// Returns the name for a thread of a run, and `f` wrapped to set this name.
     pub(super) fn named<T, F: FnOnce() -> T>(
         self,
         f: F,
@@ -110,7 +110,7 @@ impl Builder {
         let own = name.clone();
         let f = move || {
             if let Some(name) = own {
-                belongings::set_name(name);
+                state::set_name(name);
             }
             f()
         };

@@ -6,12 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use raddle_core::{Action, Effect, Op, ParkOp, Site, ThreadId as Id};
-use raddle_runtime::port::{self, Inside, Kind};
+use raddle_runtime::port::{self, Kind};
 
-use super::belongings;
+use super::state;
 
 /// A handle to a thread, as [`std::thread::Thread`].
-// Few words, because every thread that is spawned has one in its `JoinHandle`.
 #[derive(Clone)]
 pub struct Thread {
     /// Which thread of its run it is; of no meaning for one outside of runs.
@@ -22,10 +21,10 @@ pub struct Thread {
     more: Option<Arc<More>>,
 }
 
-/// What there is to a thread but a number.
+/// What a handle knows of a thread besides its number.
 pub(super) enum More {
     Outside(std::thread::Thread),
-    /// It has this name.
+    /// A thread of a run with this name.
     Named(Box<str>),
 }
 
@@ -41,7 +40,7 @@ pub fn current() -> Thread {
     if !port::active() {
         return Thread::outside(std::thread::current());
     }
-    Thread::in_run(port::run_number(), port::thread(), belongings::name())
+    Thread::in_run(port::run_number(), port::thread(), state::name())
 }
 
 /// Waits until somebody calls [`Thread::unpark`], as [`std::thread::park`]. Inside a check it does not
@@ -86,34 +85,13 @@ impl Thread {
     }
 
     /// A thread of the current run, which has this number.
-    #[inline(always)]
     pub(super) fn in_run(run: u64, thread: Id, name: Option<Arc<More>>) -> Thread {
         Thread { thread, run, more: name }
     }
 
-    /// It goes by this number in its run; that was not known yet.
-    #[inline(always)]
-    pub(super) fn started_as(&mut self, thread: Id) {
-        self.thread = thread;
-    }
-
-    /// Which thread of the current run it is, if it is one.
-    #[inline(always)]
+    /// Returns its id in the current run, or `None` if it is not a thread of that.
     pub(super) fn here(&self) -> Option<Id> {
         if self.run == port::run_number() && self.run != 0 { Some(self.thread) } else { None }
-    }
-
-    /// As [`here`](Thread::here), for somebody who is part of a run.
-    #[inline(always)]
-    pub(super) fn inside(&self, run: Inside) -> Option<Id> {
-        if self.run == run.run_number() { Some(self.thread) } else { None }
-    }
-
-    /// Whether there is nothing to it but numbers.
-    #[inline(always)]
-    #[expect(clippy::redundant_pattern_matching, reason = "a call where nothing is optimised")]
-    pub(super) fn is_simple(&self) -> bool {
-        matches!(self.more, None)
     }
 
     fn real(&self) -> Option<&std::thread::Thread> {

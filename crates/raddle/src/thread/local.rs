@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use raddle_runtime::port;
 
-use super::belongings::{self, Found};
+use super::state::{self, Found};
 
 /// Makes thread-local values, as [`std::thread_local!`].
 ///
@@ -123,9 +123,9 @@ impl<T: 'static> LocalKey<T> {
         if !port::active() {
             return self.outside.try_with(f).map_err(|_| AccessError(()));
         }
-        let value = match belongings::find(self.key()) {
+        let value = match state::find(self.key()) {
             Found::Value(value) => value,
-            Found::Nothing => belongings::insert(self.key(), (self.init)()),
+            Found::Nothing => state::insert(self.key(), (self.init)()),
             Found::Destroyed => return Err(AccessError(())),
         };
         Ok(f(&value))
@@ -134,10 +134,10 @@ impl<T: 'static> LocalKey<T> {
     /// Inside a run: the value that `value` becomes if there is none yet, or else what there is.
     #[track_caller]
     fn value_or<V>(&'static self, value: V, make: impl FnOnce(V) -> T) -> Result<(), (Rc<T>, V)> {
-        match belongings::find(self.key()) {
+        match state::find(self.key()) {
             Found::Value(there) => Err((there, value)),
             Found::Nothing => {
-                belongings::insert(self.key(), make(value));
+                state::insert(self.key(), make(value));
                 Ok(())
             }
             Found::Destroyed => destroyed(AccessError(())),

@@ -12,7 +12,7 @@ use raddle_core::Site;
 use raddle_runtime::port;
 
 use super::builder::Builder;
-use super::work::{Outcome, Shell, Work};
+use super::work::{Clear, Outcome, Work, outlive_scope};
 use super::{Result, Thread};
 
 /// Where threads can be spawned that borrow from outside, as [`std::thread::Scope`].
@@ -62,7 +62,7 @@ where
     let scope =
         Scope { kind: Kind::InRun(Children::default()), _scope: PhantomData, _env: PhantomData };
     let Kind::InRun(children) = &scope.kind else { unreachable!("it was just made") };
-    // However `f` and the waiting end: nobody leaves while there are threads that borrow.
+    // However `f` and the waiting end, the scope is not left while threads borrow from it.
     let unwinding = WaitWhileUnwinding { children, site };
     let result = f(&scope);
     let panicked = children.wait(site);
@@ -131,17 +131,17 @@ impl<'scope, 'env> Scope<'scope, 'env> {
             }
             Kind::InRun(children) => {
                 let (name, f) = builder.named(f);
-                let work = Arc::new(Work::new(f));
-                let shell: Arc<dyn Shell + 'scope> = work.clone();
+                let work = Work::new(f);
+                let clear: Arc<dyn Clear + 'scope> = work.clone();
                 // SAFETY: the scope does not end before `Children::wait` has, and that clears the
                 // work when its thread has ended or never starts. What is left then has nothing of
                 // `'scope` in it, so that it may be dropped at any time.
-                let shell = unsafe {
-                    std::mem::transmute::<Arc<dyn Shell + 'scope>, Arc<dyn Shell + 'static>>(shell)
+                let clear = unsafe {
+                    std::mem::transmute::<Arc<dyn Clear + 'scope>, Arc<dyn Clear + 'static>>(clear)
                 };
-                let child = children.add(shell);
-                // SAFETY: likewise; and the thread that runs it ends before it is cleared.
-                let body = unsafe { work.clone().body() };
+                let child = children.add(clear);
+                // SAFETY: likewise.
+                let body = unsafe { outlive_scope(work.clone().body()) };
                 let thread = Thread::in_run(port::run_number(), port::spawn(body, site), name);
                 if child.thread.set(thread.clone()).is_err() {
                     unreachable!("raddle invariant broken: a thread was started twice");
@@ -165,10 +165,7 @@ impl<T> ScopedJoinHandle<'_, T> {
                 let thread = super::here(&self.thread);
                 port::join(thread, Site::caller());
                 child.joined.store(true, Ordering::Relaxed);
-                // SAFETY: the caller is part of the run that spawned the thread, see `here`, and
-                // the thread has ended.
-                let value = unsafe { work.take() };
-                value.ok_or_else(|| super::panicked(thread))
+                work.take().ok_or_else(|| super::panicked(thread))
             }
         }
     }
@@ -206,7 +203,7 @@ struct Children(Mutex<Vec<Arc<Child>>>);
 
 struct Child {
     /// Borrows from outside of the scope until it is cleared.
-    work: Arc<dyn Shell>,
+    work: Arc<dyn Clear>,
     /// Empty until it was started. If it stays so, because the run ended before, the thread never
     /// starts, or its body has ended.
     thread: OnceLock<Thread>,
@@ -214,15 +211,15 @@ struct Child {
 }
 
 impl Children {
-    fn add(&self, work: Arc<dyn Shell>) -> Arc<Child> {
+    fn add(&self, work: Arc<dyn Clear>) -> Arc<Child> {
         let (thread, joined) = (OnceLock::new(), AtomicBool::new(false));
         let child = Arc::new(Child { work, thread, joined });
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(child.clone());
         child
     }
 
-    /// Waits until all have ended, also those that they spawn meanwhile: these are in the list
-    /// before whoever spawned them ends. Tells whether one of them panicked that nobody else joined.
+    /// Waits until all threads have ended, also those that they spawn meanwhile: a thread is in the list before its creator
+    /// ends. Returns whether one of them panicked that was not joined.
     fn wait(&self, site: Site) -> bool {
         let mut panicked = false;
         for number in 0.. {
@@ -238,9 +235,8 @@ impl Children {
                     child.joined.store(true, Ordering::Relaxed);
                 }
             }
-            // SAFETY: the thread has ended or never starts, see `Child::thread`; a scope does not
-            // leave the OS thread of its run.
-            unsafe { child.work.clear() };
+            // The thread has ended or never starts, see `Child::thread`.
+            child.work.clear();
         }
         panicked
     }
@@ -254,7 +250,7 @@ struct WaitWhileUnwinding<'a> {
 
 impl Drop for WaitWhileUnwinding<'_> {
     fn drop(&mut self) {
-        // The panic that is under way is told, as in `std`.
+        // The panic that is under way is reported, as in `std`.
         let _ = self.children.wait(self.site);
     }
 }

@@ -1,23 +1,21 @@
-//! What objects are called in a run.
+//! The name of an object in a run.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use raddle_core::{ObjectId, Site};
 use raddle_engine::Initial;
 
-use super::{Port, port, run_number, unnoted};
-use crate::{bare, epoch};
+use super::{run, run_number, unobserved};
+use crate::epoch;
 
-/// The name an object goes by in the current run, kept inside the object itself.
+/// The name of an object in the current run, kept inside the object itself.
 ///
-/// `const fn new` cannot tell anybody of a new object, so it is declared when it is first used in a
-/// run, and again in the next.
-///
-/// It is the number of the run, plus that of the object in it.
+/// `const fn new` cannot register a new object, so an object is declared when it is first used in a run, and again in
+/// the next run. The name is the sum of the number of the run and the number of the object in it.
 #[derive(Debug)]
 pub struct Name(AtomicU64);
 
-/// The name of an object that no run uses. No run has such a number, and nor has the absence of one.
+/// The name of an object that no run uses. It is the number of no run.
 const UNUSED: u64 = u64::MAX;
 
 impl Default for Name {
@@ -26,28 +24,18 @@ impl Default for Name {
     }
 }
 
-/// Numbers of objects are below this.
-pub(super) const NONE: u64 = epoch::STEP;
-
 impl Name {
-    /// The name of an object not used in any run yet.
+    /// The name of an object that no run has used.
     pub const fn new() -> Name {
         Name(AtomicU64::new(UNUSED))
     }
 
-    /// The object in the current run, if it was used in it.
+    /// Returns the object in the current run, or `None` if the run has not used it or there is no run.
     #[inline(always)]
     pub fn known(&self) -> Option<ObjectId> {
-        let object = self.in_run(run_number());
-        if object < NONE { Some(ObjectId(object as u32)) } else { None }
-    }
-
-    /// The number of the object in the run of this number, if it was used in it last, or no less than [`NONE`].
-    /// Never for the number zero, which is no run's.
-    #[inline(always)]
-    pub(super) fn in_run(&self, run: u64) -> u64 {
-        // What is left is the object, or more than that if it was another run.
-        bare::load(&self.0) ^ run
+        // What remains is the number of the object, or more than that if another run or none has used it.
+        let object = self.0.load(Ordering::Relaxed) ^ run_number();
+        if object < epoch::STEP { Some(ObjectId(object as u32)) } else { None }
     }
 
     /// Makes the object new to the current run again.
@@ -55,7 +43,7 @@ impl Name {
         self.0.store(UNUSED, Ordering::Relaxed);
     }
 
-    /// To be called outside a run, by whoever has just taken hold of the object there.
+    /// To be called outside a run by the thread that has just taken hold of the object there.
     ///
     /// # Panics
     /// If a check on another OS thread uses the object.
@@ -66,16 +54,16 @@ impl Name {
         }
     }
 
-    /// To be called outside a run, by whoever has just taken hold of the object there: whether no
-    /// check ever used it.
+    /// Returns whether no check ever used the object. To be called outside a run by the thread that has just taken hold
+    /// of the object there.
     #[inline]
     pub fn is_new(&self) -> bool {
         // As in `is_unused`.
         self.0.load(Ordering::SeqCst) == UNUSED
     }
 
-    /// To be called outside a run, by whoever has just taken hold of the object there: whether no
-    /// check uses it.
+    /// Returns whether no check uses the object. To be called outside a run by the thread that has just taken hold of
+    /// the object there.
     #[inline]
     pub fn is_unused(&self) -> bool {
         // Pairs with `claim`: of a run and an outsider that meet, at least one sees the other.
@@ -83,45 +71,37 @@ impl Name {
         known == UNUSED || !epoch::is_foreign(known, 0)
     }
 
-    /// Makes the object known to the current run. What belongs to whoever `owns` it must not be touched by
-    /// anybody else meanwhile.
+    /// Declares the object in the current run. An owner also needs that no other OS thread touches the object.
     #[cold]
     pub(super) fn declare(
         &self,
-        owns: bool,
+        is_owner: bool,
         initial: impl FnOnce() -> Option<Initial>,
         site: Site,
     ) -> ObjectId {
-        // Looked up again: whoever calls this would otherwise keep it in a register for that.
-        let port = port();
-        self.claim(port, owns, site);
+        self.claim(is_owner, site);
         let Some(initial) = initial() else {
             self.forget();
             shared(site)
         };
-        let (run, entries) = port.get();
-        // SAFETY: both were set together by `connect`, for a run that has not ended.
-        let object = unsafe { (entries.declare)(run, initial, site) };
+        let address = std::ptr::from_ref(self).addr();
+        let object = unobserved(|| run().declare(initial, address, site));
         assert!(u64::from(object.0) < epoch::STEP, "more than 16 million objects in one run");
-        if port.ways.get().heap {
-            let address = std::ptr::from_ref(self).addr();
-            // SAFETY: as above.
-            unnoted(|| unsafe { (entries.born)(run, object, address) });
-        }
-        self.0.store(port.epoch.get() | u64::from(object.0), Ordering::Release);
+        self.0.store(run_number() | u64::from(object.0), Ordering::Release);
         object
     }
 
-    /// Marks the object as used by the current run, before anybody looks at its state.
-    fn claim(&self, port: &Port, owns: bool, site: Site) {
-        // Whoever sees what another run has written here sees that its runtime exists.
+    /// Marks the object as used by the current run, before its state is read.
+    fn claim(&self, is_owner: bool, site: Site) {
+        // A thread that sees what another run has written here also sees that the other runtime exists.
         let known = self.0.load(Ordering::Acquire);
-        let mine = port.epoch.get();
+        let mine = run_number();
         if known != UNUSED && epoch::is_foreign(known, mine) {
             shared(site)
         }
-        // Otherwise nothing depends on it: if two runs come at the very same time, the next use tells.
-        if owns && self.0.compare_exchange(known, mine, Ordering::SeqCst, Ordering::SeqCst).is_err()
+        // Without an owner nothing depends on it: if two runs come at the very same time, the next use shows it.
+        if is_owner
+            && self.0.compare_exchange(known, mine, Ordering::SeqCst, Ordering::SeqCst).is_err()
         {
             shared(site)
         }

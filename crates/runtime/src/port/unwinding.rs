@@ -1,11 +1,10 @@
 //! Whether a thread unwinds from a panic.
 //!
-//! The language counts panics for an OS thread, and so for all threads of a run together. It tells nobody how many there
-//! are, nor that one was caught. Which thread unwinds is told by who began to: that is certain as long as no other
+//! The language counts panics for an OS thread, and so for all threads of a run together. It says neither how many there
+//! are nor when one is caught. Which thread unwinds follows from who began to: that is certain as long as no other
 //! thread began to before the count was back at zero.
 
-use super::{Ways, active, port};
-use crate::bare;
+use super::{PORT, RunFlags, active, flags, run};
 
 /// Whether a thread unwinds from a panic.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -18,43 +17,33 @@ pub enum Unwinding {
     Surely,
 }
 
-/// Whether the calling thread is unwinding from a panic, as [`std::thread::panicking`] says outside
-/// runs.
+/// Returns whether the calling thread unwinds from a panic; outside a run as [`std::thread::panicking`] says.
 #[inline]
 pub fn unwinding() -> Unwinding {
     if !std::thread::panicking() {
         return Unwinding::No;
     }
-    if !active() {
-        return Unwinding::Surely;
-    }
-    let (run, entries) = port().get();
-    // SAFETY: both were set together by `connect`, for a run that has not ended.
-    unsafe { (entries.unwinding)(run) }
+    if active() { run().unwinding() } else { Unwinding::Surely }
 }
 
-/// As [`unwinding`], inside a run: one look is enough where nobody has panicked in it.
+/// [`unwinding`], inside a run: cheap if no thread of the run has panicked.
 #[inline(always)]
 pub fn unwinding_in_run() -> Unwinding {
     if has_unwound() { unwinding() } else { Unwinding::No }
 }
 
-/// Whether any thread of the run has begun to unwind from a panic.
+/// Returns whether any thread of the run has begun to unwind from a panic.
 #[inline(always)]
 pub fn has_unwound() -> bool {
-    let port = port();
-    bare::get!(port.ways: Ways).unwound
+    flags().unwound
 }
 
-/// A thread of the run begins to unwind.
-pub(crate) fn unwinds() {
-    let port = port();
-    port.ways.set(Ways { unwound: true, ..port.ways.get() });
+/// Notes that a thread of the run begins to unwind.
+pub(crate) fn note_unwinding() {
+    PORT.with(|port| port.flags.set(RunFlags { unwound: true, ..port.flags.get() }));
 }
 
-/// Tells that the calling thread has begun to panic.
+/// Notes that the calling thread has begun to panic.
 pub(crate) fn panicked() {
-    let (run, entries) = port().get();
-    // SAFETY: both were set together by `connect`, for a run that has not ended.
-    unsafe { (entries.panicked)(run) }
+    run().panicked();
 }

@@ -1,41 +1,40 @@
-//! Panics that leave the body of a thread: the end of the run, or the result of the thread.
+//! Panics of the program: threads that unwind, and panics that leave a thread.
 
 use std::any::Any;
 use std::cell::RefCell;
 
-use raddle_core::{Chooser, Panic, ThreadId};
-use raddle_engine::Memory;
+use raddle_core::{Panic, ThreadId};
+use raddle_engine::{Memory, RunState};
 
-use super::{Phase, Run};
+use super::Run;
+use crate::port::{self, Unwinding};
 use crate::{Backend, panics};
 
-/// What a panic carries.
 type Payload = Box<dyn Any + Send>;
 
 /// The panics that left threads of a run without ending it, in order.
 #[derive(Default)]
-pub(super) struct Panics(RefCell<Vec<Left>>);
+pub(crate) struct JoinablePanics(RefCell<Vec<Left>>);
 
 struct Left {
     panic: Panic,
-    /// `None` once somebody has joined the thread.
+    /// `None` once the thread has been joined.
     payload: Option<Payload>,
 }
 
-impl Panics {
-    #[inline(always)]
+impl JoinablePanics {
     pub(super) fn is_empty(&self) -> bool {
         self.0.borrow().is_empty()
     }
 
-    /// What `thread` panicked with, for the first who asks.
+    /// Returns the payload of the panic that ended `thread`, to the first caller.
     pub(super) fn take(&self, thread: ThreadId) -> Option<Payload> {
         let mut all = self.0.borrow_mut();
         all.iter_mut().find(|left| left.panic.thread == thread)?.payload.take()
     }
 
-    /// What had happened before another panic, to be added to its message.
-    fn told_before(&self) -> String {
+    /// Describes the panics so far, to be added to the message of the next one.
+    fn describe(&self) -> String {
         let place = |panic: &Panic| {
             panic.place.as_ref().map_or_else(String::new, |place| format!(" at {place}"))
         };
@@ -48,39 +47,66 @@ impl Panics {
     }
 }
 
-impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
-    /// A panic left the body of `me`. If it is none of raddle's own making, it is the result of the
-    /// thread or ends the run.
+impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
+    /// Notes that `thread` begins to unwind from a panic.
+    pub(super) fn begin_unwinding(&self, thread: ThreadId) {
+        port::note_unwinding();
+        self.pool.data.unwinding.borrow_mut().push(thread);
+        if !self.state().is_over() {
+            self.with_engine(|engine, _| engine.begin_unwinding());
+        }
+    }
+
+    /// Lets the run continue as others do, unless a thread still unwinds.
+    pub(super) fn end_unwinding(&self) {
+        if self.pool.data.unwinding.borrow().is_empty() {
+            self.with_engine(|engine, _| engine.enter(RunState::Running));
+        }
+    }
+
+    /// Returns whether a panic of `thread` is under way, or may be.
+    pub(super) fn is_unwinding(&self, thread: ThreadId) -> bool {
+        self.unwinding_of(thread) != Unwinding::No
+    }
+
+    /// Returns whether a panic of `thread` is under way.
+    pub(super) fn unwinding_of(&self, thread: ThreadId) -> Unwinding {
+        let mut unwinding = self.pool.data.unwinding.borrow_mut();
+        if !std::thread::panicking() {
+            unwinding.clear();
+        }
+        if !unwinding.contains(&thread) {
+            return Unwinding::No;
+        }
+        let is_alone = unwinding.iter().all(|&other| other == thread);
+        if is_alone { Unwinding::Surely } else { Unwinding::Perhaps }
+    }
+
+    /// Handles a panic that left the body of `me`: unless raddle began it, it is the result of the thread or ends the
+    /// run.
     #[cold]
     pub(super) fn finish_panic(&self, me: ThreadId, payload: Payload) {
-        self.crew.extras.get().unwinding.borrow_mut().retain(|&thread| thread != me);
-        if self.phase.get().is_over() {
+        let data = &self.pool.data;
+        data.unwinding.borrow_mut().retain(|&thread| thread != me);
+        if self.state().is_over() {
             return;
         }
         let mut panic = panics::describe(me, &*payload);
-        if self.crew.options.joinable_panics && me != ThreadId::MAIN {
-            self.crew
-                .extras
-                .get()
-                .panics
-                .0
-                .borrow_mut()
-                .push(Left { panic, payload: Some(payload) });
+        if self.pool.options.joinable_panics && me != ThreadId::MAIN {
+            data.panics.0.borrow_mut().push(Left { panic, payload: Some(payload) });
             return;
         }
-        panic.message += &self.crew.extras.get().panics.told_before();
-        self.with_engine(|engine| engine.fail(panic));
+        panic.message += &data.panics.describe();
+        self.with_engine(|engine, _| engine.fail(panic));
         self.discard(payload);
-        self.phase.set(Phase::Teardown);
     }
 
-    /// After the run: the first panic that nobody has heard of is what is wrong with it, unless
-    /// something else is.
+    /// After the run: blames it on the first panic that no thread has joined, unless something else is wrong with it.
     #[cold]
-    pub(super) fn blame_unheard(&self) {
-        let all = self.crew.extras.get().panics.0.take();
-        if let Some(unheard) = all.iter().find(|left| left.payload.is_some()) {
-            self.with_engine(|engine| engine.blame(unheard.panic.clone()));
+    pub(super) fn blame_unjoined_panic(&self) {
+        let all = self.pool.data.panics.0.take();
+        if let Some(unjoined) = all.iter().find(|left| left.payload.is_some()) {
+            self.with_engine(|engine, _| engine.blame(unjoined.panic.clone()));
         }
         self.discard(all);
     }

@@ -1,48 +1,48 @@
-//! After the end of a run: threads in the middle of something are unwound.
+//! After the end of a run: unfinished threads are unwound.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use raddle_core::{Chooser, Effect, Op, Site, ThreadId};
-use raddle_engine::{Memory, Stuck};
+use raddle_core::{Effect, Op, Site, ThreadId};
+use raddle_engine::{Memory, RunState, Stuck};
 
-use super::{Phase, Run};
-use crate::port::{self, Unwinding};
+use super::Run;
 use crate::{Backend, panics};
 
 /// How often a program may catch raddle's unwinding before its thread counts as stuck.
-const PATIENCE: u32 = 1000;
+const MAX_CAUGHT: u32 = 1000;
 
-/// How many operations the destructors of a thread may perform in one go after the end of a run.
-const DESTRUCTORS: u32 = 100_000;
+/// How many operations the destructors of a thread may perform at once after the end of a run.
+const MAX_OPERATIONS: u32 = 100_000;
 
-/// Where the teardown of a run is; of no meaning before it.
+/// The progress of a teardown. Meaningless before it.
 #[derive(Default)]
-pub(super) struct Teardown {
-    /// Where the thread that left last cannot go on, if so.
+pub(crate) struct Teardown {
+    /// Where the thread that left last cannot continue, if so.
     stuck: Cell<Option<Site>>,
     /// How often the program caught the unwinding of the thread entered last.
     caught: Cell<u32>,
-    /// How many operations the thread entered last has performed.
-    settled: Cell<u32>,
+    /// The number of operations of the thread entered last.
+    operations: Cell<u32>,
 }
 
-impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
-    /// From the host, after the end: unwinds every thread that is in the middle of something.
+impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
+    /// From the host, after the end: unwinds every unfinished thread.
     #[cold]
     pub(super) fn tear_down(&self) -> Result<(), Stuck> {
-        self.phase.set(Phase::Teardown);
-        let mut waiting: Vec<ThreadId> =
-            self.with_engine(|engine| engine.trace().pending.iter().map(|p| p.thread).collect());
+        self.enter_state(RunState::TearingDown);
+        let mut unfinished: Vec<ThreadId> =
+            self.with_engine(|engine, _| engine.trace().pending.iter().map(|p| p.thread).collect());
+        let teardown = &self.pool.teardown;
         let mut last_stuck = None;
-        while !waiting.is_empty() {
-            let before = waiting.len();
-            waiting.retain(|&thread| {
-                self.crew.teardown.stuck.set(None);
-                self.crew.teardown.caught.set(0);
-                self.crew.teardown.settled.set(0);
+        while !unfinished.is_empty() {
+            let before = unfinished.len();
+            unfinished.retain(|&thread| {
+                teardown.stuck.set(None);
+                teardown.caught.set(0);
+                teardown.operations.set(0);
                 self.enter(thread);
-                match self.crew.teardown.stuck.get() {
+                match teardown.stuck.get() {
                     None => false,
                     Some(site) => {
                         last_stuck = Some(Stuck { thread, site });
@@ -50,94 +50,76 @@ impl<B: Backend, M: Memory, C: Chooser> Run<'_, B, M, C> {
                     }
                 }
             });
-            if waiting.len() == before {
+            if unfinished.len() == before {
                 break;
             }
         }
         match last_stuck {
-            Some(stuck) if !waiting.is_empty() => Err(stuck),
+            Some(stuck) if !unfinished.is_empty() => Err(stuck),
             Some(_) | None => Ok(()),
         }
     }
 
-    /// What destructors made threads have after these had ended.
+    /// Drops the state of threads that destructors made after these threads had ended.
     #[cold]
-    pub(super) fn clear_belongings(&self) {
-        let left = self.crew.extras.get().belongings.take();
-        port::nobody_has_belongings();
+    pub(super) fn drop_thread_states(&self) {
+        let left = self.pool.data.thread_states.take();
         self.discard(left);
-        // If their destructors do it again, it is not worth more trouble.
-        std::mem::forget(self.crew.extras.get().belongings.take());
-        port::nobody_has_belongings();
+        // If destructors make more of it, it is leaked.
+        std::mem::forget(self.pool.data.thread_states.take());
     }
 
-    /// Whether a panic of this thread is under way, or may be.
-    pub(super) fn is_unwinding(&self, thread: ThreadId) -> bool {
-        self.unwinding(thread) != Unwinding::No
-    }
-
-    /// Whether a panic of this thread is under way.
-    pub(super) fn unwinding(&self, thread: ThreadId) -> Unwinding {
-        let mut unwinding = self.crew.extras.look().unwinding.borrow_mut();
-        if !std::thread::panicking() {
-            unwinding.clear();
-        }
-        if !unwinding.contains(&thread) {
-            return Unwinding::No;
-        }
-        let is_alone = unwinding.iter().all(|&other| other == thread);
-        if is_alone { Unwinding::Surely } else { Unwinding::Perhaps }
-    }
-
-    /// A panic of this thread begins.
-    pub(super) fn unwinds(&self, thread: ThreadId) {
-        port::unwinds();
-        self.crew.extras.get().unwinding.borrow_mut().push(thread);
-    }
-
-    /// Drops something of the program's after the end of the run.
+    /// Drops a value of the program after the end of the run.
     #[cold]
     pub(super) fn discard<T>(&self, value: T) {
-        let phase = self.phase.replace(Phase::Discarding);
-        // A destructor that panics has nobody left to tell.
+        let before = self.state();
+        self.enter_state(RunState::Discarding);
+        // A destructor that panics has no thread left to report it.
         let _ = catch_unwind(AssertUnwindSafe(|| drop(value)));
-        self.phase.set(phase);
+        self.enter_state(before);
     }
 
-    /// An operation of a thread that is being unwound: performed without asking anybody.
+    fn enter_state(&self, state: RunState) {
+        self.with_engine(|engine, _| engine.enter(state));
+    }
+
+    /// Performs an operation of a thread that is unwound, without choices and without a record.
     #[cold]
-    pub(super) fn settle(&self, head: u64, first: u64, second: u64, site: Site) -> Effect {
-        let op = Op::from_words(head, first, second);
-        let me = self.thread.get();
-        if self.phase.get() == Phase::Discarding {
-            let effect = self.with_engine(|engine| engine.settle(me, op));
-            return effect.expect("a destructor waits for something after the end of its run");
+    pub(super) fn perform_after_end(&self, op: Op, site: Site) -> Effect {
+        let me = self.current.get();
+        let perform = || self.with_engine(|engine, _| engine.perform_unrecorded(me, op));
+        if self.state() == RunState::Discarding {
+            return perform().expect("a destructor waits for something after the end of its run");
         }
+        let teardown = &self.pool.teardown;
         if !self.is_unwinding(me) {
             // The program caught the unwinding, or has not begun to unwind.
-            let caught = self.crew.teardown.caught.get() + 1;
-            self.crew.teardown.caught.set(caught);
-            if caught <= PATIENCE {
-                self.unwinds(me);
+            let caught = teardown.caught.get() + 1;
+            teardown.caught.set(caught);
+            if caught <= MAX_CAUGHT {
+                self.begin_unwinding(me);
                 panics::tear_down();
             }
             loop {
-                self.crew.teardown.stuck.set(Some(site));
-                self.leave(me);
+                self.leave_stuck(me, site);
             }
         }
-        self.crew.teardown.settled.set(self.crew.teardown.settled.get() + 1);
-        if op.is_pause() || self.crew.teardown.settled.get() > DESTRUCTORS {
-            // It waits for something that only others can do.
-            self.crew.teardown.stuck.set(Some(site));
-            self.leave(me);
+        teardown.operations.set(teardown.operations.get() + 1);
+        if op.is_pause() || teardown.operations.get() > MAX_OPERATIONS {
+            // It waits for something that only other threads can do.
+            self.leave_stuck(me, site);
         }
         loop {
-            if let Some(effect) = self.with_engine(|engine| engine.settle(me, op)) {
+            if let Some(effect) = perform() {
                 return effect;
             }
-            self.crew.teardown.stuck.set(Some(site));
-            self.leave(me);
+            self.leave_stuck(me, site);
         }
+    }
+
+    /// Lets other threads be unwound first.
+    fn leave_stuck(&self, me: ThreadId, site: Site) {
+        self.pool.teardown.stuck.set(Some(site));
+        self.leave(me);
     }
 }

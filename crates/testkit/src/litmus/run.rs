@@ -6,11 +6,10 @@ use std::collections::BTreeMap;
 
 use raddle_analysis::Reads;
 use raddle_core::{
-    Action, AtomicOp, Chooser, Effect, EventId, ObjectId, Op, Rmw, Scalar, Site, ThreadId,
+    Action, AtomicOp, Choices, Effect, EventId, ObjectId, Op, Rmw, Scalar, Site, ThreadId,
     ThreadOp, Trace,
 };
-use raddle_engine::known::AnyOp;
-use raddle_engine::{Engine, Initial, Memory, Stuck, Substrate, Turn};
+use raddle_engine::{Engine, Initial, Kind, Memory, Stuck, Substrate, Turn};
 
 use super::{Code, Graph, Instruction, Outcome, Place};
 
@@ -21,19 +20,20 @@ pub struct Litmus;
 impl Substrate for Litmus {
     type Program = Code;
 
-    fn execute<M: Memory, C: Chooser>(
+    fn execute<M: Memory>(
         &mut self,
-        engine: &mut Engine<M, C>,
+        engine: &mut Engine<M>,
+        choices: Choices<'_>,
         code: &Code,
     ) -> Result<(), Stuck> {
-        engine.reset();
+        engine.begin(&choices);
         let declare = |variable| {
             let initial = Initial::Atomic(Scalar::U64, 0);
             (variable, engine.declare(ThreadId::MAIN, initial, Site::UNKNOWN))
         };
         let variables = code.variables().into_iter().map(declare).collect();
         let threads = vec![Thread::default(); code.threads.len() + 1];
-        let mut run = Run { engine, code, variables, threads };
+        let mut run = Run { engine, choices, code, variables, threads };
         let mut next = Some(run.announce(ThreadId::MAIN));
         while let Some(thread) = next.and_then(Turn::thread) {
             next = run.turn(thread);
@@ -42,8 +42,9 @@ impl Substrate for Litmus {
     }
 }
 
-struct Run<'a, M: Memory, C> {
-    engine: &'a mut Engine<M, C>,
+struct Run<'a, 'c, M: Memory> {
+    engine: &'a mut Engine<M>,
+    choices: Choices<'c>,
     code: &'a Code,
     variables: BTreeMap<char, ObjectId>,
     /// By [`ThreadId`]; main first.
@@ -58,11 +59,11 @@ struct Thread {
     announced: Option<Op>,
 }
 
-impl<M: Memory, C: Chooser> Run<'_, M, C> {
+impl<M: Memory> Run<'_, '_, M> {
     fn announce(&mut self, thread: ThreadId) -> Turn {
         let op = if thread == ThreadId::MAIN { self.main_op() } else { self.thread_op(thread) };
         self.threads[thread.index()].announced = Some(op);
-        self.engine.submit::<AnyOp>(thread, op, Site::UNKNOWN)
+        self.engine.submit(Kind::Any, thread, op, Site::UNKNOWN, &mut self.choices)
     }
 
     fn main_op(&mut self) -> Op {
@@ -119,9 +120,11 @@ impl<M: Memory, C: Chooser> Run<'_, M, C> {
                 let child = self.engine.start(thread, op.object(), Site::UNKNOWN);
                 self.announce(child);
             }
-            Action::Thread(ThreadOp::Exit) => return Some(self.engine.exit(thread)),
+            Action::Thread(ThreadOp::Exit) => return Some(self.engine.exit(thread, &mut self.choices)),
             _ => {
-                let effect = self.engine.perform::<AnyOp>(thread, op, Site::UNKNOWN)?;
+                let kind = Kind::Any;
+                let effect =
+                    self.engine.perform(kind, thread, op, Site::UNKNOWN, &mut self.choices)?;
                 if let Effect::Value(value) | Effect::Exchanged(value) | Effect::Kept(value) =
                     effect
                 {

@@ -3,7 +3,7 @@
 use raddle_core::{Action, ObjectId, Op, Rmw, Scalar, Site};
 use raddle_runtime::port::{self, Kind};
 
-use super::{AtomicUsize, Ordering, translate, update_kind, word_of};
+use super::{AtomicUsize, Ordering, translate, update, word_of};
 
 const SCALAR: Scalar = if size_of::<usize>() == 8 { Scalar::U64 } else { Scalar::U32 };
 
@@ -19,8 +19,8 @@ pub(in crate::sync) fn fence_at(order: Ordering, site: Site) {
 impl AtomicUsize {
     /// As [`swap`](AtomicUsize::swap).
     pub(in crate::sync) fn swap_at(&self, value: usize, order: Ordering, site: Site) -> usize {
-        const KIND: &(Kind, Op) = &update_kind(Rmw::Swap, SCALAR);
-        match self.compute(KIND, Self::to_bits(value), order, site) {
+        const UPDATE: &Op = &update(Rmw::Swap, SCALAR);
+        match self.compute(UPDATE, Self::to_bits(value), order, site) {
             Some(effect) => Self::from_bits(word_of(effect)),
             None => self.inner.swap(value, order),
         }
@@ -28,8 +28,8 @@ impl AtomicUsize {
 
     /// As [`fetch_sub`](AtomicUsize::fetch_sub).
     pub(in crate::sync) fn fetch_sub_at(&self, value: usize, order: Ordering, site: Site) -> usize {
-        const KIND: &(Kind, Op) = &update_kind(Rmw::Sub, SCALAR);
-        match self.compute(KIND, Self::to_bits(value), order, site) {
+        const UPDATE: &Op = &update(Rmw::Sub, SCALAR);
+        match self.compute(UPDATE, Self::to_bits(value), order, site) {
             Some(effect) => Self::from_bits(word_of(effect)),
             None => self.inner.fetch_sub(value, order),
         }

@@ -224,8 +224,8 @@ impl Counts {
             gate.get_or_insert_with(|| Arc::new(Name::new())).clone()
         };
         let site = Site::caller();
-        port::call_object(&gate, new_gate, "unlocking of the weak count", site);
-        port::operate(Kind::of(WAIT), &gate, new_gate, WAIT, site);
+        port::name_object(&gate, new_gate, "unlocking of the weak count", site);
+        port::operate(Kind::Any, &gate, new_gate, WAIT, site);
     }
 }
 
@@ -265,7 +265,7 @@ impl Lock<'_> {
             self.gate = self.counts.gate.lock().unwrap_or_else(PoisonError::into_inner).take();
         }
         if let Some(gate) = &self.gate {
-            port::operate(Kind::of(OPEN), gate, new_gate, OPEN, self.site);
+            port::operate(Kind::Any, gate, new_gate, OPEN, self.site);
             self.gate = None;
         }
     }

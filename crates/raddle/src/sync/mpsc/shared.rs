@@ -1,16 +1,12 @@
-//! A channel of a run: the engine knows how many messages there are, the messages are here.
+//! A channel of a run: the engine counts the messages, the messages are here.
 
-use std::cell::UnsafeCell;
 use std::collections::VecDeque;
-use std::panic::{RefUnwindSafe, UnwindSafe};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use raddle_core::{Action, AtomicOp, ChannelOp, Effect, ObjectId, Op, Order, Rmw, Scalar, Site};
 use raddle_engine::Initial;
 use raddle_runtime::port::{self, Kind, Name};
-
-use super::queue::Queue;
 
 /// What the two sides of a channel share.
 pub(super) struct Shared<T> {
@@ -18,81 +14,45 @@ pub(super) struct Shared<T> {
     run: u64,
     name: Name,
     bound: Option<usize>,
-    /// Belongs to the threads of the run: they share an OS thread, and nothing of the program's runs
-    /// while one of them looks at it.
-    messages: UnsafeCell<Messages<T>>,
+    /// Messages that were sent and not received, with their tickets, oldest first.
+    ///
+    /// The lock is never held while code of the program runs.
+    messages: Mutex<VecDeque<(u64, T)>>,
     senders: AtomicUsize,
     /// Whether there has been more than one sender.
     cloned: AtomicBool,
-    /// Counts the senders that are gone. Who is the last depends on the order in which they go, so
-    /// that this is an operation. Clones are none: whoever clones has a sender.
-    /// In a trace it is an atomic variable.
+    /// Counts the senders that are gone. Which is the last one depends on their order, so that this is an operation. Clones
+    /// are none: the thread that clones has a sender. In a trace it is an atomic variable.
     departures: Name,
 }
 
-struct Messages<T> {
-    /// Messages that their senders have left behind.
-    left: Queue<T>,
-    /// By ticket: messages whose senders wait until they are taken, and take them back if they are not. There are
-    /// only these if the channel has no room.
-    offered: VecDeque<(u64, T)>,
-}
-
-// SAFETY: the messages go with the channel.
-unsafe impl<T: Send> Send for Shared<T> {}
-// SAFETY: the messages are looked at only by a thread of the run, and after that by whoever has the
-// channel for itself; they may be sent from one to the other.
-unsafe impl<T: Send> Sync for Shared<T> {}
-
-impl<T> UnwindSafe for Shared<T> {}
-impl<T> RefUnwindSafe for Shared<T> {}
-
 impl<T> Shared<T> {
     pub(super) fn new(bound: Option<usize>) -> Arc<Shared<T>> {
-        let messages = Messages { left: Queue::new(), offered: VecDeque::new() };
         Arc::new(Shared {
             run: port::run_number(),
             name: Name::new(),
             bound,
-            messages: UnsafeCell::new(messages),
+            messages: Mutex::new(VecDeque::new()),
             senders: AtomicUsize::new(1),
             cloned: AtomicBool::new(false),
             departures: Name::new(),
         })
     }
 
-    /// An operation on the channel, of this kind. Whoever comes back from it is a thread of the run.
+    /// Performs an operation on the channel.
     ///
     /// # Panics
     /// Outside the run that made the channel.
     #[inline(always)]
-    pub(super) fn submit(&self, kind: Kind, op: Op, site: Site) -> Effect {
+    pub(super) fn submit(&self, op: Op, site: Site) -> Effect {
         let begin = || Some(self.begin());
-        match port::operate(kind, &self.name, begin, op, site) {
+        match port::operate(Kind::Any, &self.name, begin, op, site) {
             Some(effect) => effect,
             None => elsewhere(),
         }
     }
 
-    /// The same, mostly not for the first time.
-    ///
-    /// Whatever is seldom done is done by a call that is told little more than where the channel is: in a loop of the
-    /// program, the compiler would keep things in registers for what is hardly ever called.
-    #[inline(always)]
-    pub(super) fn submit_again(&self, kind: Kind, op: Op, site: Site) -> Effect {
-        match self.name.known() {
-            Some(object) => port::submit(kind, op.on(object), site),
-            None => self.submit_first(kind, op.head(), op.first(), site),
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn submit_first(&self, kind: Kind, head: u64, first: u64, site: Site) -> Effect {
-        self.submit(kind, Op::from_words(head, first, 0), site)
-    }
-
-    /// A run uses the channel for the first time.
+    /// Returns how the channel begins in the run under way, which uses it for the first time.
     #[cold]
     fn begin(&self) -> Initial {
         if !self.is_here() {
@@ -106,132 +66,36 @@ impl<T> Shared<T> {
         port::run_number() == self.run
     }
 
-    /// Does something with the messages.
-    ///
-    /// # Safety
-    /// The caller is a thread of the run, and `work` runs nothing of the program's.
-    #[inline(always)]
-    unsafe fn with_messages<R>(&self, work: impl FnOnce(&mut Messages<T>) -> R) -> R {
-        // SAFETY: all others who look at them are on this OS thread, and not at it: the caller promises
-        // that `work` ends before anybody else goes on.
-        work(unsafe { &mut *self.messages.get() })
+    fn messages(&self) -> MutexGuard<'_, VecDeque<(u64, T)>> {
+        self.messages.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts in the message that the engine counted.
-    ///
-    /// # Safety
-    /// The caller is a thread of the run, and the channel has room.
-    #[inline(always)]
-    pub(super) unsafe fn leave(&self, value: T) {
-        let put = |messages: &mut Messages<T>| match messages.left.has_room() {
-            true => {
-                messages.left.push(value);
-                None
-            }
-            false => Some(value),
-        };
-        // SAFETY: promised by the caller; to move a value runs nothing.
-        if let Some(value) = unsafe { self.with_messages(put) } {
-            // SAFETY: promised by the caller.
-            unsafe { self.leave_elsewhere(value) };
-        }
-    }
-
-    /// The same in a new piece of memory.
-    ///
-    /// # Safety
-    /// As there.
-    #[cold]
-    #[inline(never)]
-    unsafe fn leave_elsewhere(&self, value: T) {
-        // SAFETY: promised by the caller; to move a value runs nothing.
-        unsafe { self.with_messages(|messages| messages.left.push(value)) }
-    }
-
-    /// As [`leave`](Shared::leave), whatever room there is. Whether the sender has to wait for the end of the message.
-    ///
-    /// # Safety
-    /// The caller is a thread of the run.
-    #[inline(always)]
-    pub(super) unsafe fn offer(&self, ticket: u64, value: T) -> bool {
-        let has_to_wait = self.bound == Some(0);
-        let put = |messages: &mut Messages<T>| {
-            if has_to_wait {
-                messages.offered.push_back((ticket, value));
-            } else {
-                messages.left.push(value);
-            }
-        };
-        // SAFETY: promised by the caller; to move a value runs nothing.
-        unsafe { self.with_messages(put) }
-        has_to_wait
+    /// Puts in the message that the engine counted. Returns whether the sender has to wait until it is taken.
+    pub(super) fn put(&self, ticket: u64, value: T) -> bool {
+        self.messages().push_back((ticket, value));
+        self.bound == Some(0)
     }
 
     /// Takes out the message that the engine counted.
-    ///
-    /// # Safety
-    /// The caller is a thread of the run.
-    #[inline(always)]
-    pub(super) unsafe fn take(&self) -> T {
-        // SAFETY: promised by the caller; to move a value runs nothing.
-        match unsafe { self.with_messages(|messages| messages.left.pop_at_hand()) } {
-            Some(message) => message,
-            // SAFETY: promised by the caller.
-            None => unsafe { self.take_elsewhere() },
-        }
+    pub(super) fn take(&self) -> T {
+        let taken = self.messages().pop_front();
+        taken.unwrap_or_else(|| miscounted()).1
     }
 
-    /// The same from the next piece of memory, or from whoever offers it.
-    ///
-    /// # Safety
-    /// As there.
-    #[cold]
-    #[inline(never)]
-    unsafe fn take_elsewhere(&self) -> T {
-        let take = |messages: &mut Messages<T>| match messages.left.pop() {
-            Some(message) => message,
-            None => messages.take_offered(),
-        };
-        // SAFETY: promised by the caller; to move a value runs nothing.
-        unsafe { self.with_messages(take) }
-    }
-
-    /// The message offered with this ticket, which was not taken and never will be.
-    ///
-    /// # Safety
-    /// The caller is a thread of the run.
-    #[cold]
-    pub(super) unsafe fn take_back(&self, ticket: u64) -> T {
-        let take_back = |messages: &mut Messages<T>| {
-            let place = messages.offered.iter().position(|offer| offer.0 == ticket)?;
-            messages.offered.remove(place)
-        };
-        // SAFETY: promised by the caller; to move a value runs nothing.
-        let offer = unsafe { self.with_messages(take_back) };
-        offer.unwrap_or_else(|| miscounted()).1
+    /// Takes back the message with this ticket, which was not received and never will be.
+    pub(super) fn take_back(&self, ticket: u64) -> T {
+        let mut messages = self.messages();
+        let place = messages.iter().position(|message| message.0 == ticket);
+        let taken = place.and_then(|place| messages.remove(place));
+        taken.unwrap_or_else(|| miscounted()).1
     }
 
     pub(super) fn add_sender(&self) {
         self.cloned.store(true, Ordering::Relaxed);
-        self.count_sender(1);
+        self.senders.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Counts one sender more or less. How many were there before?
-    ///
-    /// The threads of a run share an OS thread, so that they need no atomic change. No memory depends on the number.
-    #[inline(always)]
-    fn count_sender(&self, more: isize) -> usize {
-        if !self.is_here() {
-            return self.senders.fetch_add(more as usize, Ordering::AcqRel);
-        }
-        let before = self.senders.load(Ordering::Relaxed);
-        self.senders.store(before.wrapping_add_signed(more), Ordering::Relaxed);
-        before
-    }
-
-    /// A sender that was made at `site` is gone.
-    // After a switch, each return goes somewhere else than the processor expects.
-    #[inline(always)]
+    /// Drops a sender that was made at `site`.
     pub(super) fn drop_sender(&self, site: Site) {
         const DEPART: Op = Op::new(
             ObjectId::NONE,
@@ -246,37 +110,26 @@ impl<T> Shared<T> {
         let here = self.is_here();
         if here && self.cloned.load(Ordering::Relaxed) {
             let initial = || Some(Initial::Atomic(Scalar::U64, 0));
-            port::operate(Kind::Add, &self.departures, initial, DEPART, site);
+            port::operate(Kind::Atomic, &self.departures, initial, DEPART, site);
         }
-        let last = self.count_sender(-1) == 1;
-        if here && last {
-            self.submit(Kind::Channel, CLOSE, site);
+        let is_last = self.senders.fetch_sub(1, Ordering::AcqRel) == 1;
+        if here && is_last {
+            self.submit(CLOSE, site);
         }
     }
 
-    /// The receiver, made at `site`, is gone.
+    /// Drops the receiver, which was made at `site`.
     pub(super) fn drop_receiver(&self, site: Site) {
         const CLOSE: Op = Op::new(ObjectId::NONE, Action::Channel(ChannelOp::CloseReceiver));
-        // Elsewhere the threads of the run may be at the messages; they go with the channel.
+        // Outside the run its messages are dropped with the channel.
         if !self.is_here() {
             return;
         }
-        self.submit(Kind::Channel, CLOSE, site);
-        // Those that are offered go back to their senders.
-        let take_all =
-            |messages: &mut Messages<T>| std::mem::replace(&mut messages.left, Queue::new());
-        // SAFETY: this is a thread of the run, and to move a queue runs nothing.
-        let messages = unsafe { self.with_messages(take_all) };
-        drop(messages);
-    }
-}
-
-impl<T> Messages<T> {
-    #[cold]
-    fn take_offered(&mut self) -> T {
-        match self.offered.pop_front() {
-            Some((_, message)) => message,
-            None => miscounted(),
+        self.submit(CLOSE, site);
+        // Of a channel without room, messages go back to their senders.
+        if self.bound != Some(0) {
+            let left = std::mem::take(&mut *self.messages());
+            drop(left);
         }
     }
 }

@@ -1,0 +1,321 @@
+//! Non-commutation, worked out from `enabled` and `apply` in reachable states, is contained in
+//! `conflicts`; and what was performed as a Read has changed nothing.
+
+use std::collections::BTreeSet;
+
+use raddle_core::{
+    Access, Action, AtomicOp, BarrierOp, CellOp, ChannelOp, CondvarOp, Effect, EventId, MutexOp,
+    ObjectId, OnceOp, Op, Order, ParkOp, Rmw, RwLockOp, Scalar, ThreadId, ThreadOp,
+};
+use raddle_engine::objects::{Life, Parker};
+use raddle_engine::{Initial, Memory, Object, Sc};
+use raddle_strategy::{Rng, mix};
+use raddle_testkit::{Kind, scaled};
+
+const OBJECT: ObjectId = ObjectId(0);
+const THREADS: u32 = 3;
+
+/// One object, in some state.
+#[derive(Clone, Debug)]
+enum Subject {
+    Object(Object),
+    Variable(u64),
+    /// The last writer stands for the value: the front end keeps it.
+    Cell(Option<ThreadId>),
+}
+
+/// A subject and what the threads have done to it.
+#[derive(Clone, Debug)]
+struct Scene {
+    subject: Subject,
+    /// By thread: what it must do before anything else, or may do because of what it did.
+    duties: Vec<Vec<Action>>,
+}
+
+impl Subject {
+    fn enabled(&self, op: Op, by: ThreadId) -> bool {
+        match self {
+            Subject::Object(object) => object.enabled(op, by),
+            Subject::Variable(_) | Subject::Cell(_) => true,
+        }
+    }
+
+    fn apply(&mut self, op: Op, by: ThreadId) -> Effect {
+        match self {
+            Subject::Object(object) => object.apply(op, by),
+            Subject::Variable(value) => {
+                Sc.access(value, EventId { thread: by, index: 0 }, &op, None)
+            }
+            Subject::Cell(writer) => match op.action() {
+                Action::Cell(CellOp::Write) => {
+                    *writer = Some(by);
+                    Effect::None
+                }
+                _ => Effect::Value(writer.map_or(0, |writer| 1 + u64::from(writer.0))),
+            },
+        }
+    }
+
+    fn is(&self, other: &Subject) -> bool {
+        match (self, other) {
+            (Subject::Object(a), Subject::Object(b)) => a == b,
+            (Subject::Variable(a), Subject::Variable(b)) => a == b,
+            (Subject::Cell(a), Subject::Cell(b)) => a == b,
+            _ => false,
+        }
+    }
+}
+
+impl Scene {
+    fn new(kind: Kind, rng: &mut Rng) -> Option<Scene> {
+        let made = |initial| Subject::Object(Object::from(initial));
+        let subject = match kind {
+            Kind::Atomic => Subject::Variable(0),
+            Kind::Cell => Subject::Cell(None),
+            Kind::Mutex => made(Initial::Mutex),
+            Kind::RwLock => made(Initial::RwLock),
+            Kind::Condvar => made(Initial::Condvar),
+            Kind::Barrier => made(Initial::Barrier(1 + rng.below(3) as u64)),
+            Kind::Once => made(Initial::Once),
+            Kind::Channel => {
+                let capacity = [Some(0), Some(1), Some(2), None][rng.below(4)];
+                made(Initial::Channel { capacity })
+            }
+            Kind::Park => Subject::Object(Object::Parker(Parker::default())),
+            Kind::Thread => Subject::Object(Object::Life(Life::default())),
+            Kind::Alone => return None,
+        };
+        let mut duties = vec![Vec::new(); THREADS as usize];
+        if kind == Kind::Thread {
+            // The first thread spawns the second, which ends.
+            duties[0].push(Action::Thread(ThreadOp::Spawn));
+        }
+        Some(Scene { subject, duties })
+    }
+
+    /// What `thread` could want.
+    fn wishes(&self, kind: Kind, thread: u32, rng: &mut Rng) -> Vec<Action> {
+        let duties = self.duties[thread as usize].clone();
+        let also = |more: &[Action]| duties.iter().chain(more).copied().collect();
+        match kind {
+            Kind::Atomic => atomics(rng),
+            Kind::Cell => vec![Action::Cell(CellOp::Read), Action::Cell(CellOp::Write)],
+            Kind::Mutex => also(&[MutexOp::Lock, MutexOp::TryLock].map(Action::Mutex)),
+            Kind::RwLock => {
+                use RwLockOp::{Read, TryRead, TryWrite, Write};
+                also(&[Read, TryRead, Write, TryWrite].map(Action::RwLock))
+            }
+            Kind::Condvar if duties.is_empty() => {
+                use CondvarOp::{Enqueue, NotifyAll, NotifyOne};
+                [Enqueue, NotifyOne, NotifyAll].map(Action::Condvar).to_vec()
+            }
+            Kind::Barrier if duties.is_empty() => vec![Action::Barrier(BarrierOp::Arrive)],
+            Kind::Once if duties.is_empty() => {
+                [OnceOp::Begin, OnceOp::IsComplete].map(Action::Once).to_vec()
+            }
+            Kind::Condvar | Kind::Barrier | Kind::Once => duties,
+            Kind::Park => {
+                let mut wishes = vec![Action::Park(ParkOp::Unpark)];
+                if thread == 0 {
+                    wishes.extend([true, false].map(|timed| Action::Park(ParkOp::Park { timed })));
+                }
+                wishes
+            }
+            Kind::Channel => {
+                use ChannelOp::{CloseReceiver, CloseSenders, Receive, Send, TryReceive, TrySend};
+                let waits = [Receive { timed: true }, Receive { timed: false }];
+                let others = [Send, TrySend, TryReceive, CloseSenders, CloseReceiver];
+                also(
+                    &[waits.map(Action::Channel).as_slice(), &others.map(Action::Channel)].concat(),
+                )
+            }
+            Kind::Thread if duties == [Action::Thread(ThreadOp::Spawn)] => duties,
+            Kind::Thread => also(&[ThreadOp::Join, ThreadOp::IsFinished].map(Action::Thread)),
+            Kind::Alone => Vec::new(),
+        }
+    }
+
+    /// `thread` does it, and has the duties that come with it.
+    fn perform(&mut self, thread: u32, action: Action) -> Effect {
+        let effect = self.subject.apply(Op::new(OBJECT, action), ThreadId(thread));
+        let duties = &mut self.duties[thread as usize];
+        let pair = [OnceOp::Complete, OnceOp::Reset].map(Action::Once);
+        if let Some(done) = duties.iter().position(|&duty| duty == action) {
+            duties.remove(done);
+        }
+        if effect == Effect::No && !matches!(action, Action::Condvar(_)) {
+            return effect;
+        }
+        match action {
+            Action::Mutex(MutexOp::Lock | MutexOp::TryLock) => {
+                duties.push(Action::Mutex(MutexOp::Unlock));
+            }
+            Action::RwLock(RwLockOp::Read | RwLockOp::TryRead) => {
+                duties.push(Action::RwLock(RwLockOp::UnlockRead));
+            }
+            Action::RwLock(RwLockOp::Write | RwLockOp::TryWrite) => {
+                duties.push(Action::RwLock(RwLockOp::UnlockWrite));
+            }
+            Action::Condvar(CondvarOp::Enqueue) => {
+                let consume = |timed| Action::Condvar(CondvarOp::Consume { timed });
+                duties.extend([consume(true), consume(false)]);
+            }
+            Action::Condvar(CondvarOp::Consume { .. }) => duties.clear(),
+            Action::Barrier(BarrierOp::Arrive) => {
+                let (Effect::Ticket(generation) | Effect::LastTicket(generation)) = effect else {
+                    panic!("{effect:?} from a barrier")
+                };
+                duties.push(Action::Barrier(BarrierOp::Leave { generation }));
+            }
+            Action::Once(OnceOp::Begin) => duties.extend(pair),
+            Action::Once(OnceOp::Complete | OnceOp::Reset) => duties.clear(),
+            Action::Channel(ChannelOp::Send) => {
+                if let Effect::Ticket(ticket) = effect {
+                    duties.push(Action::Channel(ChannelOp::AwaitTaken { ticket }));
+                }
+            }
+            Action::Thread(ThreadOp::Spawn) => {
+                self.duties[1].push(Action::Thread(ThreadOp::Exit));
+            }
+            _ => {}
+        }
+        effect
+    }
+}
+
+fn atomics(rng: &mut Rng) -> Vec<Action> {
+    let order = Order::SeqCst;
+    let value = rng.below(3) as u64;
+    let functions = [Rmw::Add, Rmw::Swap, Rmw::And, Rmw::Max, Rmw::Nand];
+    let function = functions[rng.below(functions.len())];
+    let compare = |expected| AtomicOp::CompareExchange {
+        success: order,
+        failure: order,
+        weak: false,
+        expected,
+        new: value,
+    };
+    let update = AtomicOp::Update { order, scalar: Scalar::U8, function, operand: value };
+    let store = AtomicOp::Store { order, value };
+    [AtomicOp::Load { order }, store, update, compare(0), compare(1)].map(Action::Atomic).to_vec()
+}
+
+/// What was seen of one kind.
+#[derive(Default)]
+struct Seen {
+    /// Pairs of operations, by name.
+    pairs: BTreeSet<(String, String)>,
+    commuting: u64,
+    conflicting: u64,
+    independent_as_performed: u64,
+}
+
+fn name(action: Action) -> String {
+    let text = format!("{action:?}");
+    text.split(|letter: char| !letter.is_alphanumeric() && letter != '(').next().unwrap().to_owned()
+}
+
+/// Checks every pair of what two threads could do in the state of `scene`.
+fn check_pairs(scene: &Scene, kind: Kind, rng: &mut Rng, seen: &mut Seen) {
+    for (s, t) in [(0, 1), (1, 0), (0, 2), (2, 1)] {
+        let (first, second) = (scene.wishes(kind, s, rng), scene.wishes(kind, t, rng));
+        for &a in &first {
+            for &b in &second {
+                if !cfg!(miri) {
+                    seen.pairs.insert((name(a), name(b)));
+                }
+                check_pair(&scene.subject, (a, ThreadId(s)), (b, ThreadId(t)), seen);
+            }
+        }
+    }
+}
+
+fn check_pair(
+    state: &Subject,
+    (a, by_a): (Action, ThreadId),
+    (b, by_b): (Action, ThreadId),
+    seen: &mut Seen,
+) {
+    let (a, b) = (Op::new(OBJECT, a), Op::new(OBJECT, b));
+    if !state.enabled(a, by_a) {
+        return;
+    }
+    let could_b = state.enabled(b, by_b);
+    let mut after_a = state.clone();
+    let effect_a = after_a.apply(a, by_a);
+    let can_b = after_a.enabled(b, by_b);
+    let mut same = could_b == can_b;
+    if could_b && can_b {
+        let mut a_then_b = after_a.clone();
+        let second_b = a_then_b.apply(b, by_b);
+        let mut b_then_a = state.clone();
+        let effect_b = b_then_a.apply(b, by_b);
+        same &= b_then_a.enabled(a, by_a);
+        if same {
+            let second_a = b_then_a.apply(a, by_a);
+            same = (effect_a, second_b) == (second_a, effect_b) && a_then_b.is(&b_then_a);
+        }
+    }
+    let case = || format!("{a:?} by {by_a} and {b:?} by {by_b} in {state:?}");
+    assert!(same || a.conflicts(&b) && b.conflicts(&a), "they do not commute: {}", case());
+    seen.commuting += u64::from(same);
+    seen.conflicting += u64::from(!same);
+
+    let read_a = a.access_with(effect_a) == Access::Read;
+    assert!(!read_a || state.is(&after_a), "a Read changed the state: {}", case());
+    if can_b {
+        let mut after_both = after_a.clone();
+        let effect_b = after_both.apply(b, by_b);
+        if read_a && b.access_with(effect_b) == Access::Read {
+            assert!(same, "two Reads do not commute: {}", case());
+            seen.independent_as_performed += 1;
+        }
+    }
+}
+
+#[test]
+fn what_does_not_commute_conflicts() {
+    let scenes = scaled(400);
+    for kind in Kind::ALL {
+        let mut seen = Seen::default();
+        for number in 0..scenes {
+            let mut rng = Rng::new(mix(7, number));
+            let Some(mut scene) = Scene::new(kind, &mut rng) else { continue };
+            for _ in 0..rng.below(12) {
+                let thread = rng.below(THREADS as usize) as u32;
+                let wishes = scene.wishes(kind, thread, &mut rng);
+                let wish = wishes[rng.below(wishes.len())];
+                if scene.subject.enabled(Op::new(OBJECT, wish), ThreadId(thread)) {
+                    scene.perform(thread, wish);
+                }
+            }
+            check_pairs(&scene, kind, &mut rng, &mut seen);
+        }
+        println!(
+            "{kind:?}: {} pairs of operations, {} commuting, {} not, {} independent as performed",
+            seen.pairs.len(),
+            seen.commuting,
+            seen.conflicting,
+            seen.independent_as_performed
+        );
+        let enough =
+            seen.commuting > 0 && seen.conflicting > 0 && seen.independent_as_performed > 0;
+        assert!(enough || kind == Kind::Alone || cfg!(miri), "{kind:?} was not put to the test");
+    }
+}
+
+/// What touches no object is independent of everything of other threads.
+#[test]
+fn operations_alone_conflict_with_nothing() {
+    let alone = [
+        Action::Fence(Order::SeqCst),
+        Action::Choose { bound: 2 },
+        Action::Pause(raddle_core::PauseOp::Yield),
+    ];
+    for a in alone.map(|action| Op::new(ObjectId::NONE, action)) {
+        for b in alone.map(|action| Op::new(ObjectId::NONE, action)) {
+            assert!(!a.conflicts(&b));
+        }
+        assert!(!a.conflicts(&Op::new(OBJECT, Action::Mutex(MutexOp::Lock))));
+    }
+}

@@ -1,0 +1,10 @@
+//! The tests of the explorers from outside, as one binary.
+
+mod bounds;
+mod classes;
+mod dpor;
+mod fuzz_tokens;
+mod parallel;
+mod sampling;
+mod solved;
+mod tokens;

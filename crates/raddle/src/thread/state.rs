@@ -1,0 +1,130 @@
+//! What a thread of a run has of its own: a name, and thread-local values.
+
+use std::any::Any;
+use std::cell::{OnceCell, RefCell};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use raddle_runtime::port;
+
+use super::handle::More;
+
+#[derive(Default)]
+struct ThreadState {
+    /// [`More::Named`].
+    name: OnceCell<Arc<More>>,
+    /// In the order in which they were first used.
+    ///
+    /// No code of the program runs while it is borrowed.
+    values: RefCell<Vec<Value>>,
+}
+
+struct Value {
+    /// The address of the key, which is a static.
+    key: *const (),
+    /// `None` once it was destroyed.
+    value: Option<Rc<dyn Any>>,
+    needs_drop: bool,
+}
+
+/// The value of a thread-local key in a thread.
+pub(super) enum Found<T> {
+    Nothing,
+    Value(Rc<T>),
+    /// The thread is ending and its value is destroyed.
+    Destroyed,
+}
+
+/// Names the calling thread of a run.
+pub(super) fn set_name(name: Arc<More>) {
+    if let More::Named(name) = &*name {
+        port::name_thread(name);
+    }
+    if mine().name.set(name).is_err() {
+        unreachable!("raddle invariant broken: a thread was named twice");
+    }
+}
+
+/// Returns the name of the calling thread of a run, if it was given one.
+pub(super) fn name() -> Option<Arc<More>> {
+    existing().and_then(|mine| mine.name.get().cloned())
+}
+
+/// Returns the value of `key` in the calling thread of a run.
+pub(super) fn find<T: 'static>(key: *const ()) -> Found<T> {
+    let Some(mine) = existing() else { return Found::Nothing };
+    let values = mine.values.borrow();
+    match values.iter().find(|value| value.key == key) {
+        None => Found::Nothing,
+        Some(Value { value: None, .. }) => Found::Destroyed,
+        Some(Value { value: Some(value), .. }) => match Rc::clone(value).downcast() {
+            Ok(value) => Found::Value(value),
+            Err(_) => unreachable!("raddle invariant broken: a key of two types"),
+        },
+    }
+}
+
+/// Sets the value of `key` in the calling thread of a run.
+pub(super) fn insert<T: 'static>(key: *const (), value: T) -> Rc<T> {
+    let value = Rc::new(value);
+    let new = Value { key, value: Some(value.clone()), needs_drop: std::mem::needs_drop::<T>() };
+    let mine = mine();
+    let mut values = mine.values.borrow_mut();
+    let before = match values.iter_mut().find(|value| value.key == key) {
+        Some(place) => Some(std::mem::replace(place, new)),
+        None => {
+            values.push(new);
+            None
+        }
+    };
+    drop(values);
+    drop(before);
+    value
+}
+
+/// Destroys the state of the calling thread when it is dropped, at the end of the thread's body.
+pub(crate) struct DestroyThreadState;
+
+impl Drop for DestroyThreadState {
+    fn drop(&mut self) {
+        destroy();
+    }
+}
+
+/// Destroys the thread-local values of the calling thread, the one used last first.
+fn destroy() {
+    let Some(mine) = existing() else { return };
+    let _clear = ClearThreadState;
+    loop {
+        let mut values = mine.values.borrow_mut();
+        let last = values.iter_mut().rev().find(|value| value.needs_drop && value.value.is_some());
+        let Some(value) = last.and_then(|value| value.value.take()) else { break };
+        drop(values);
+        // Its destructor may use other keys, also for the first time.
+        drop(value);
+    }
+}
+
+/// Clears the state of the calling thread, also if a destructor panics.
+struct ClearThreadState;
+
+impl Drop for ClearThreadState {
+    fn drop(&mut self) {
+        port::set_thread_state(None);
+    }
+}
+
+fn existing() -> Option<Rc<ThreadState>> {
+    match port::thread_state()?.downcast() {
+        Ok(state) => Some(state),
+        Err(_) => unreachable!("raddle invariant broken: thread state of another type"),
+    }
+}
+
+fn mine() -> Rc<ThreadState> {
+    existing().unwrap_or_else(|| {
+        let new = Rc::new(ThreadState::default());
+        port::set_thread_state(Some(new.clone()));
+        new
+    })
+}

@@ -1,0 +1,291 @@
+//! Channels: as in `std`, and with their bugs.
+
+use std::sync::Mutex as StdMutex;
+use std::time::Duration;
+
+use raddle::sync::Arc;
+use raddle::sync::mpsc::{
+    Receiver, RecvTimeoutError, SendError, TryRecvError, TrySendError, channel, sync_channel,
+};
+use raddle::{Config, Finding, thread};
+
+use super::support::alike::{alike, deadlock, exhaust, failure, message};
+
+#[test]
+fn messages_come_in_order() {
+    let seen = alike(|| {
+        let (sender, receiver) = channel();
+        let other = sender.clone();
+        sender.send(1).unwrap();
+        other.send(2).unwrap();
+        let mut seen = vec![format!("{:?} {:?}", receiver.recv(), receiver.try_recv())];
+        seen.push(format!("{:?}", receiver.try_recv()));
+        seen.push(format!("{:?}", receiver.recv_timeout(Duration::from_millis(1))));
+        sender.send(3).unwrap();
+        drop((sender, other));
+        seen.push(format!("{:?} {:?}", receiver.recv(), receiver.recv()));
+        seen.push(format!("{:?}", receiver.try_recv()));
+        seen.push(format!("{:?}", receiver.recv_timeout(Duration::from_millis(1))));
+        seen
+    });
+    assert_eq!(seen[0], "Ok(1) Ok(2)");
+    assert_eq!(seen[1], format!("{:?}", Err::<i32, _>(TryRecvError::Empty)));
+    assert_eq!(seen[2], format!("{:?}", Err::<i32, _>(RecvTimeoutError::Timeout)));
+    assert_eq!(seen[5], format!("{:?}", Err::<i32, _>(RecvTimeoutError::Disconnected)));
+}
+
+#[test]
+fn sending_to_nobody_gives_the_message_back() {
+    alike(|| {
+        let (sender, receiver) = channel();
+        sender.send(1).unwrap();
+        drop(receiver);
+        let (bounded, receiver) = sync_channel(1);
+        bounded.try_send(1).unwrap();
+        let full = matches!(bounded.try_send(2), Err(TrySendError::Full(2)));
+        drop(receiver);
+        let gone = matches!(bounded.try_send(3), Err(TrySendError::Disconnected(3)));
+        (sender.send(2) == Err(SendError(2)), full, gone, bounded.send(4) == Err(SendError(4)))
+    });
+}
+
+#[test]
+fn iterators() {
+    alike(|| {
+        let (sender, receiver) = channel();
+        let producer = thread::spawn(move || (0..4).for_each(|n| sender.send(n).unwrap()));
+        let first: Vec<i32> = receiver.iter().take(2).collect();
+        producer.join().unwrap();
+        let second: Vec<i32> = receiver.try_iter().take(1).collect();
+        let mut third = Vec::new();
+        for n in &receiver {
+            third.push(n);
+        }
+        (first, second, third, receiver.into_iter().next())
+    });
+}
+
+#[test]
+fn a_bounded_channel_waits_for_room() {
+    for bound in [0, 1, 2] {
+        static BOUND: StdMutex<usize> = StdMutex::new(0);
+        *BOUND.lock().unwrap() = bound;
+        let sum = alike(|| {
+            let (sender, receiver) = sync_channel(*BOUND.lock().unwrap());
+            let producers: Vec<_> = (1..=2)
+                .map(|producer| {
+                    let sender = sender.clone();
+                    thread::spawn(move || (0..3).for_each(|n| sender.send(producer + n).unwrap()))
+                })
+                .collect();
+            drop(sender);
+            let sum: i32 = receiver.iter().sum();
+            for producer in producers {
+                producer.join().unwrap();
+            }
+            sum
+        });
+        assert_eq!(sum, 6 + 9);
+    }
+}
+
+#[test]
+fn messages_are_dropped_with_the_receiver() {
+    alike(|| {
+        let value = Arc::new(());
+        let (sender, receiver) = channel();
+        sender.send(value.clone()).unwrap();
+        let before = Arc::strong_count(&value);
+        drop(receiver);
+        let after = Arc::strong_count(&value);
+        drop(sender.send(value.clone()));
+        (before, after, Arc::strong_count(&value))
+    });
+}
+
+/// The sender waits until its message is taken, or takes it back.
+#[test]
+fn a_message_is_handed_over_or_comes_back() {
+    let outcomes: &'static StdMutex<Vec<bool>> = Box::leak(Box::default());
+    let report = Config::new().strategy("dfs").run(|| {
+        let (sender, receiver) = sync_channel(0);
+        let taker = thread::spawn(move || receiver.try_recv().ok());
+        let sent = sender.send(String::from("word"));
+        let taken = taker.join().unwrap();
+        match &sent {
+            Ok(()) => assert_eq!(taken.as_deref(), Some("word")),
+            Err(SendError(word)) => assert_eq!((word.as_str(), taken), ("word", None)),
+        }
+        outcomes.lock().unwrap().push(sent.is_ok());
+    });
+    assert!(report.failure().is_none(), "{}", raddle::text(&report));
+    let outcomes = outcomes.lock().unwrap();
+    assert!(outcomes.contains(&true) && outcomes.contains(&false));
+}
+
+#[test]
+fn who_hangs_up_last_is_a_matter_of_order() {
+    let executions = exhaust(|| {
+        let (sender, receiver) = channel::<u32>();
+        let other = thread::spawn({
+            let sender = sender.clone();
+            move || drop(sender)
+        });
+        drop(sender);
+        assert!(receiver.recv().is_err());
+        other.join().unwrap();
+    });
+    // Main is first and the other closes: 2 orders. Or main closes: 4 places for the end of the other.
+    assert_eq!(executions, 6);
+}
+
+#[test]
+fn a_timed_receive_may_end_either_way() {
+    let seen: &'static StdMutex<Vec<bool>> = Box::leak(Box::default());
+    let report = Config::new().strategy("dfs").run(|| {
+        let (sender, receiver) = channel();
+        let other = thread::spawn(move || {
+            sender.send(()).unwrap();
+            sender
+        });
+        let result = receiver.recv_timeout(Duration::from_secs(9));
+        other.join().unwrap();
+        seen.lock().unwrap().push(result.is_ok());
+    });
+    assert!(report.failure().is_none(), "{}", raddle::text(&report));
+    let seen = seen.lock().unwrap();
+    assert!(seen.contains(&true) && seen.contains(&false));
+}
+
+/// The receiver waits for senders to hang up, and has one itself.
+#[test]
+fn a_sender_that_was_kept_is_a_deadlock() {
+    let waits = deadlock(|| {
+        let (sender, receiver) = channel();
+        let worker = thread::spawn({
+            let sender = sender.clone();
+            move || sender.send(1).unwrap()
+        });
+        assert_eq!(receiver.iter().sum::<i32>(), 1);
+        drop(sender);
+        worker.join().unwrap();
+    });
+    assert_eq!(waits, [(0, false)]);
+}
+
+/// Each waits for room before it takes.
+#[test]
+fn full_channels_in_a_circle_are_a_deadlock() {
+    let waits = deadlock(|| {
+        let ((to_other, from_main), (to_main, from_other)) = (sync_channel(1), sync_channel(1));
+        let other = thread::spawn(move || {
+            for n in 0..2 {
+                to_main.send(n).unwrap();
+            }
+            from_main.iter().sum::<i32>()
+        });
+        for n in 0..2 {
+            to_other.send(n).unwrap();
+        }
+        drop(to_other);
+        assert_eq!(from_other.iter().sum::<i32>(), 1);
+        other.join().unwrap();
+    });
+    assert_eq!(waits, [(0, false), (1, false)]);
+}
+
+#[test]
+fn a_hand_over_that_nobody_takes_is_a_deadlock() {
+    let waits = deadlock(|| {
+        let (sender, receiver) = sync_channel(0);
+        thread::yield_now();
+        sender.send(1).unwrap();
+        drop(receiver);
+    });
+    assert_eq!(waits, [(0, false)]);
+}
+
+#[test]
+fn messages_of_two_senders_come_in_any_order() {
+    let finding = failure(|| {
+        let (sender, receiver) = channel();
+        let other = thread::spawn({
+            let sender = sender.clone();
+            move || sender.send(1).unwrap()
+        });
+        sender.send(2).unwrap();
+        assert_eq!(receiver.recv(), Ok(1), "taken for granted");
+        other.join().unwrap();
+    });
+    assert!(matches!(finding, Finding::Panic(_)), "{finding:?}");
+}
+
+#[test]
+fn a_channel_from_outside_takes_messages_out() {
+    let (sender, receiver) = channel();
+    let report = Config::new()
+        .strategy("random")
+        .runs(3)
+        .explore_trivial(true)
+        .run(move || sender.send(1).unwrap());
+    assert!(report.failure().is_none(), "{}", raddle::text(&report));
+    // The first execution is made twice.
+    assert_eq!(receiver.try_iter().count(), 4);
+}
+
+#[test]
+fn nobody_waits_for_a_channel_from_outside() {
+    let (sender, receiver) = sync_channel::<u32>(0);
+    let receiver = StdMutex::new(receiver);
+    let report = Config::new().runs(1).run(move || {
+        let said = message(|| sender.send(1));
+        assert!(said.contains("Make the channel inside"), "{said}");
+        let said = message(|| receiver.lock().unwrap().recv());
+        assert!(said.contains("Make the channel inside"), "{said}");
+        receiver.clear_poison();
+    });
+    assert!(report.failure().is_none(), "{}", raddle::text(&report));
+}
+
+#[test]
+fn a_channel_does_not_outlive_its_execution() {
+    static KEPT: StdMutex<Vec<Receiver<Arc<()>>>> = StdMutex::new(Vec::new());
+    static VALUE: StdMutex<Option<Arc<()>>> = StdMutex::new(None);
+    let value = Arc::new(());
+    *VALUE.lock().unwrap() = Some(value.clone());
+    let report = Config::new().strategy("random").runs(2).explore_trivial(true).run(|| {
+        let (sender, receiver) = channel();
+        let value = VALUE.lock().unwrap().clone().unwrap();
+        sender.send(value).unwrap();
+        KEPT.lock().unwrap().push(receiver);
+    });
+    assert!(report.failure().is_none(), "{}", raddle::text(&report));
+    assert_eq!(Arc::strong_count(&value), 2 + 3);
+    let kept = std::mem::take(&mut *KEPT.lock().unwrap());
+    let said = message(|| kept[0].try_recv());
+    assert!(said.contains("outside the execution that made it"), "{said}");
+    drop(kept);
+    assert_eq!(Arc::strong_count(&value), 2);
+}
+
+/// A run ends while messages, senders and receivers are about.
+#[test]
+fn channels_are_cleared_away_after_a_failure() {
+    let report = Config::new().run(|| {
+        let (sender, receiver) = sync_channel(0);
+        let workers: Vec<_> = (0..2)
+            .map(|n| {
+                let sender = sender.clone();
+                thread::spawn(move || sender.send(vec![n]))
+            })
+            .collect();
+        let first = receiver.recv().unwrap();
+        assert!(first == [0], "the second came first");
+        drop(receiver);
+        for worker in workers {
+            let _ = worker.join();
+        }
+    });
+    let finding = &report.failure().expect("either may be first").finding;
+    assert!(matches!(finding, Finding::Panic(_)), "{finding:?}");
+}

@@ -1,0 +1,261 @@
+//! What checks write: reports in a folder, long tokens in files, colours, and the rest of a check that is
+//! interrupted. Each is seen from outside, in another process that runs one of the victims.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use raddle::sync::Arc;
+use raddle::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use raddle::{Config, thread};
+
+fn two_threads() -> usize {
+    let counter = AtomicUsize::new(0);
+    let add = || counter.store(counter.load(SeqCst) + 1, SeqCst);
+    thread::scope(|scope| {
+        scope.spawn(add);
+        add();
+    });
+    counter.load(SeqCst)
+}
+
+/// Alternates between two threads for so long that its token is long.
+fn long_and_failing() {
+    let turn = AtomicUsize::new(0);
+    let go = |me: usize| {
+        while turn.load(SeqCst) < 4000 {
+            if turn.load(SeqCst) % 2 == me {
+                turn.fetch_add(1, SeqCst);
+            }
+            thread::yield_now();
+        }
+    };
+    thread::scope(|scope| {
+        scope.spawn(|| go(1));
+        go(0);
+    });
+    panic!("always");
+}
+
+#[raddle::test]
+#[ignore = "a victim, run by other tests"]
+fn fails() {
+    assert_eq!(two_threads(), 2, "an update got lost");
+}
+
+#[raddle::test(strategy = "dpor")]
+#[ignore = "a victim, run by other tests"]
+fn passes() {
+    two_threads();
+}
+
+#[raddle::test]
+#[ignore = "a victim, run by other tests"]
+#[should_panic = "test `files::fails_as_expected` FAILED — assertion `left == right` failed: an update got lost"]
+fn fails_as_expected() {
+    assert_eq!(two_threads(), 2, "an update got lost");
+}
+
+#[test]
+#[ignore = "a victim, run by other tests"]
+fn checks_twice() {
+    raddle::check(|| assert!(two_threads() > 0));
+    raddle::check(|| assert!(two_threads() > 0));
+}
+
+#[raddle::test]
+#[ignore = "a victim, run by other tests"]
+fn fails_late() {
+    long_and_failing();
+}
+
+#[test]
+#[ignore = "a victim, run by other tests"]
+fn goes_on_for_long() {
+    // Past the harness, which keeps what is printed.
+    std::io::stderr().write_all(b"begins\n").unwrap();
+    let config = Config::new()
+        .name("long")
+        .strategy("random")
+        .runs(u64::MAX)
+        .time(std::time::Duration::from_secs(60));
+    config.check(|| assert!(two_threads() > 0));
+}
+
+#[test]
+#[ignore = "takes all the time it is given"]
+fn searches_for_two_seconds() {
+    let config = Config::new().strategy("dpor").runs(u64::MAX);
+    config.time(std::time::Duration::from_secs(2)).check(|| {
+        let counter = Arc::new(AtomicUsize::new(0));
+        for _ in 0..6 {
+            let counter = counter.clone();
+            thread::spawn(move || {
+                for _ in 0..6 {
+                    counter.fetch_add(1, SeqCst);
+                }
+            });
+        }
+    });
+}
+
+fn victim(name: &str) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    let name = format!("files::{name}");
+    command.args(["--exact", &name, "--include-ignored", "--nocapture", "--test-threads=1"]);
+    for name in ["RADDLE_REPORT", "RADDLE_COLOR", "RADDLE_PROGRESS", "NO_COLOR", "RADDLE_REPLAY"] {
+        command.env_remove(name);
+    }
+    command.env_remove("RUST_BACKTRACE");
+    command
+}
+
+/// Whether the victim was content, and all that it printed.
+fn outcome(command: &mut Command) -> (bool, String) {
+    let output = command.output().unwrap();
+    let text = [output.stdout, output.stderr].concat();
+    (output.status.success(), String::from_utf8(text).unwrap())
+}
+
+/// An empty folder.
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&folder);
+    folder
+}
+
+fn files(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_folder_for_reports() {
+    let folder = folder("reports").join("inner");
+    let (content, text) = outcome(victim("fails").env("RADDLE_REPORT", &folder));
+    assert!(
+        !content
+            && text.contains(&format!("report: {}", folder.join("files.fails.html").display()))
+    );
+    let (content, text) = outcome(victim("passes").env("RADDLE_REPORT", &folder));
+    assert!(content && text.contains("files.passes.html"), "{text}");
+    let (content, text) = outcome(victim("checks_twice").env("RADDLE_REPORT", &folder));
+    assert!(content, "{text}");
+    let expected = ["fails.html", "fails.json", "passes.html", "passes.json"]
+        .map(|name| format!("files.{name}"));
+    let found = files(&folder);
+    assert!(expected.iter().all(|name| found.iter().any(|file| file == name)), "{found:?}");
+    assert_eq!(found.len(), 8, "two files for each of four checks: {found:?}");
+    let page = fs::read_to_string(folder.join("files.fails.html")).unwrap();
+    assert!(page.contains("an update got lost"));
+    // The source is in it.
+    assert!(page.contains("let add = || counter.store(counter.load(SeqCst) + 1, SeqCst);"));
+    let json = fs::read_to_string(folder.join("files.passes.json")).unwrap();
+    assert!(json.contains(r#""verdict": {"kind": "exhausted"}"#), "{json}");
+}
+
+#[test]
+fn a_folder_that_cannot_be_made() {
+    let file = folder("in-the-way");
+    fs::write(&file, "a file").unwrap();
+    let (content, text) = outcome(victim("passes").env("RADDLE_REPORT", &file));
+    assert!(!content && text.contains("cannot be used as the folder for reports"), "{text}");
+}
+
+#[test]
+fn colours_are_for_terminals() {
+    let (_, text) = outcome(&mut victim("fails"));
+    assert!(!text.contains('\x1b'), "{text}");
+    let (_, text) = outcome(victim("fails").env("RADDLE_COLOR", "always"));
+    assert!(text.contains("\x1b[1;31mFAILED\x1b[0m"), "{text}");
+    assert_eq!(text.matches("raddle: test `files::fails`").count(), 1, "{text}");
+    let (content, text) = outcome(victim("passes").env("RADDLE_COLOR", "always"));
+    assert!(content && text.contains("\x1b[1;32mok\x1b[0m"), "{text}");
+    // What a test expects of a panic has no colours in it.
+    let (content, text) = outcome(victim("fails_as_expected").env("RADDLE_COLOR", "always"));
+    assert!(content, "{text}");
+    let (content, text) = outcome(victim("passes").env("RADDLE_COLOR", "blue"));
+    assert!(!content && text.contains("RADDLE_COLOR=`blue` is not known"), "{text}");
+}
+
+#[test]
+fn a_search_says_how_far_it_is() {
+    for threads in ["1", "2"] {
+        let mut victim = victim("searches_for_two_seconds");
+        let victim = victim.env("RADDLE_THREADS", threads);
+        let (content, text) = outcome(victim.env("RADDLE_PROGRESS", "always"));
+        let line =
+            text.lines().find(|line| line.starts_with("raddle: files::searches_for_two_seconds: "));
+        let line = line.unwrap_or_else(|| panic!("{text}"));
+        assert!(content && line.contains("/s), ") && line.contains(" classes, "), "{line}");
+        // Several know the share only when one of them has finished something.
+        assert!(threads != "1" || line.contains(" % of about "), "{line}");
+    }
+    // Tests keep quiet by themselves.
+    let (content, text) = outcome(&mut victim("searches_for_two_seconds"));
+    assert!(content && !text.contains("/s), "), "{text}");
+}
+
+#[test]
+fn a_long_token_is_in_a_file() {
+    let report = Config::new().name("long token").run(long_and_failing);
+    let token = report.failure().unwrap().token.clone();
+    let path = token.strip_prefix('@').unwrap_or_else(|| panic!("{} letters", token.len()));
+    assert!(fs::read_to_string(path).unwrap().starts_with("r1-"));
+    let again = Config::new().name("long token").replay(&token).run(long_and_failing);
+    let failure = again.failure().unwrap();
+    assert_eq!(failure.finding, report.failure().unwrap().finding);
+    assert_eq!(failure.token, token);
+    fs::remove_file(path).unwrap();
+    let error = Config::new().name("long token").replay(&token).try_run(long_and_failing);
+    let text = error.unwrap_err().to_string();
+    assert!(text.contains("cannot be read"), "{text}");
+}
+
+#[test]
+fn a_long_token_is_in_the_folder_for_reports() {
+    let folder = folder("tokens");
+    let (_, text) = outcome(victim("fails_late").env("RADDLE_REPORT", &folder));
+    let line = text.lines().find(|line| line.contains("replay:")).expect(&text);
+    let word = line.trim().strip_prefix("replay: RADDLE_REPLAY=").expect(line);
+    let (token, rest) = word.split_once(" cargo test ").expect(word);
+    assert!(token.starts_with('@') && rest == "files::fails_late", "{line}");
+    let (content, text) = outcome(victim("fails_late").env("RADDLE_REPLAY", token));
+    assert!(!content && text.contains("replayed from its token"), "{text}");
+}
+
+/// The process is told to stop in the middle of a check.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_interrupted_check_tells_what_it_has() {
+    use std::os::unix::process::ExitStatusExt;
+
+    // The harness keeps what its tests print, and is told all the same.
+    // In the background of a shell Ctrl-C is ignored, and so it would be here.
+    let mut child = Command::new("env")
+        .arg("--default-signal=INT")
+        .arg(std::env::current_exe().unwrap())
+        .args(["--exact", "files::goes_on_for_long", "--include-ignored"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap());
+    let mut first = String::new();
+    lines.read_line(&mut first).unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(killed.success());
+    let status = child.wait().unwrap();
+    let mut rest = String::new();
+    lines.read_to_string(&mut rest).unwrap();
+    assert_eq!(status.signal(), Some(2), "{status}: {rest}");
+    assert!(
+        rest.contains("raddle: interrupted; so far:\nraddle: test `long` ok — sampled: "),
+        "{rest}"
+    );
+}

@@ -1,0 +1,506 @@
+//! Reader-writer locks, barriers and one-time initialisation: as in `std`, and with their bugs.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use raddle::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use raddle::sync::{
+    Arc, Barrier, LazyLock, Mutex, Once, OnceLock, PoisonError, RwLock, TryLockError,
+};
+use raddle::{Config, Finding, thread};
+
+use super::support::alike::{alike, deadlock, exhaust, failure, message};
+
+fn busy<G>(result: &Result<G, TryLockError<G>>) -> bool {
+    matches!(result, Err(TryLockError::WouldBlock))
+}
+
+#[test]
+fn rwlock() {
+    alike(|| {
+        let mut lock = RwLock::new(vec![1]);
+        let mut seen = Vec::new();
+        {
+            let (first, second) = (lock.read().unwrap(), lock.try_read().unwrap());
+            seen.push(format!("{first:?} {second:?} {}", busy(&lock.try_write())));
+        }
+        {
+            let mut writer = lock.write().unwrap();
+            writer.push(2);
+            seen.push(format!("{writer:?} {}", busy(&lock.try_read())));
+            seen.push(format!("{}", busy(&lock.try_write())));
+        }
+        lock.try_write().unwrap().push(3);
+        lock.get_mut().unwrap().push(4);
+        seen.push(format!("{:?} {}", lock.read().unwrap(), lock.is_poisoned()));
+        seen.push(format!("{:?}", lock.into_inner().unwrap()));
+        seen.push(format!("{:?}", RwLock::<u8>::default().into_inner().unwrap()));
+        seen.push(format!("{:?}", RwLock::from("a").into_inner().unwrap()));
+        let slice: Arc<RwLock<[i32]>> = Arc::new(RwLock::new([1, 2]));
+        slice.write().unwrap()[0] = 7;
+        seen.push(format!("{:?}", slice.read().unwrap()));
+        seen
+    });
+}
+
+#[test]
+fn locks_outside_are_shown_as_in_std() {
+    let (lock, real) = (RwLock::new(1), std::sync::RwLock::new(1));
+    assert_eq!(format!("{lock:?}"), format!("{real:?}"));
+    let (held, held_real) = (lock.write(), real.write());
+    assert_eq!(format!("{lock:?}"), format!("{real:?}"));
+    drop((held, held_real));
+    let (lock, real) = (Mutex::new(1), std::sync::Mutex::new(1));
+    assert_eq!(format!("{lock:?}"), format!("{real:?}"));
+    let held = lock.lock();
+    assert_eq!(format!("{lock:?}"), "Mutex { data: <locked>, poisoned: false, .. }");
+    drop(held);
+}
+
+#[test]
+fn only_a_writer_poisons_a_rwlock() {
+    let seen = alike(|| {
+        let lock = RwLock::new(1);
+        let mut seen = Vec::new();
+        message::<()>(|| {
+            let _reader = lock.read().unwrap();
+            panic!("while it is read")
+        });
+        seen.push(lock.is_poisoned().to_string());
+        message::<()>(|| {
+            *lock.write().unwrap() += 1;
+            let _writer = lock.write().unwrap();
+            panic!("while it is written")
+        });
+        seen.push(lock.is_poisoned().to_string());
+        seen.push(format!("{:?}", lock.read().map(|guard| *guard).map_err(|e| *e.into_inner())));
+        seen.push(format!("{:?}", lock.write().map(|guard| *guard).map_err(|e| *e.into_inner())));
+        seen.push(match lock.try_read() {
+            Err(TryLockError::Poisoned(guard)) => format!("poisoned {}", guard.into_inner()),
+            Ok(_) | Err(TryLockError::WouldBlock) => "not poisoned".into(),
+        });
+        lock.clear_poison();
+        seen.push(format!("{:?}", lock.into_inner().map_err(PoisonError::into_inner)));
+        seen
+    });
+    assert_eq!(seen, ["false", "true", "Err(2)", "Err(2)", "poisoned 2", "Ok(2)"]);
+}
+
+#[test]
+fn poison_of_a_rwlock_does_not_outlive_its_execution() {
+    static LOCK: RwLock<()> = RwLock::new(());
+    let report = Config::new().runs(5).explore_trivial(true).run(|| {
+        assert!(!LOCK.is_poisoned());
+        message::<()>(|| {
+            let _guard = LOCK.write();
+            panic!("here")
+        });
+        assert!(LOCK.is_poisoned());
+    });
+    assert!(report.failure().is_none(), "{}", raddle::text(&report));
+    assert!(!LOCK.is_poisoned());
+}
+
+#[test]
+fn readers_meet_and_writers_do_not() {
+    let executions = exhaust(|| {
+        let lock = Arc::new(RwLock::new((0, 0)));
+        let writer = thread::spawn({
+            let lock = lock.clone();
+            move || {
+                let mut pair = lock.write().unwrap();
+                pair.0 += 1;
+                thread::yield_now();
+                pair.1 += 1;
+            }
+        });
+        let pair = lock.read().unwrap();
+        assert_eq!(pair.0, pair.1);
+        drop(pair);
+        writer.join().unwrap();
+    });
+    // The reader first, or the writer, which ends before, between or after the reader's two steps.
+    assert_eq!(executions, 4);
+}
+
+#[test]
+fn two_readers_hold_a_lock_at_once() {
+    exhaust(|| {
+        let lock = Arc::new(RwLock::new(()));
+        let first = lock.read().unwrap();
+        let other = thread::spawn({
+            let lock = lock.clone();
+            move || drop(lock.read().unwrap())
+        });
+        other.join().unwrap();
+        drop(first);
+    });
+}
+
+/// Both read, then both want to write.
+#[test]
+fn upgrading_a_rwlock_is_a_deadlock() {
+    let waits = deadlock(|| {
+        let lock = Arc::new(RwLock::new(0));
+        let upgrade = |lock: &RwLock<i32>| {
+            let seen = lock.read().unwrap();
+            if *seen == 0 {
+                *lock.write().unwrap() = 1;
+            }
+            drop(seen);
+        };
+        let other = thread::spawn({
+            let lock = lock.clone();
+            move || upgrade(&lock)
+        });
+        upgrade(&lock);
+        other.join().unwrap();
+    });
+    assert!(waits.contains(&(0, true)), "{waits:?}");
+}
+
+#[test]
+fn a_check_and_an_update_under_two_read_locks_is_lost() {
+    let finding = failure(|| {
+        let lock = Arc::new(RwLock::new(0));
+        let add = |lock: &RwLock<i32>| {
+            let seen = *lock.read().unwrap();
+            *lock.write().unwrap() = seen + 1;
+        };
+        let other = thread::spawn({
+            let lock = lock.clone();
+            move || add(&lock)
+        });
+        add(&lock);
+        other.join().unwrap();
+        assert_eq!(*lock.read().unwrap(), 2, "an update got lost");
+    });
+    assert!(matches!(finding, Finding::Panic(_)), "{finding:?}");
+}
+
+/// Outside runs a forgotten guard leaves the lock held, and nothing worse.
+#[test]
+fn a_forgotten_guard_outside() {
+    let lock = RwLock::new(String::from("kept"));
+    std::mem::forget(lock.write());
+    let moved = Box::new(lock);
+    assert!(busy(&moved.try_read()));
+    assert_eq!(moved.into_inner().unwrap(), "kept");
+}
+
+#[test]
+fn a_guard_that_leaves_its_execution_gives_no_access() {
+    use raddle::sync::RwLockReadGuard;
+    use std::cell::RefCell;
+    static LOCK: RwLock<u32> = RwLock::new(3);
+    thread_local! {
+        static KEPT: RefCell<Option<RwLockReadGuard<'static, u32>>> = const { RefCell::new(None) };
+    }
+    let report = Config::new().runs(2).explore_trivial(true).run(|| {
+        let guard = LOCK.read().unwrap();
+        let before = KEPT.with(|kept| kept.borrow_mut().replace(guard));
+        std::mem::forget(before);
+    });
+    assert!(report.failure().is_none(), "{}", raddle::text(&report));
+    let guard = KEPT.with(|kept| kept.borrow_mut().take()).unwrap();
+    let said = message(|| *guard);
+    assert!(said.contains("outside the execution that made it"), "{said}");
+    drop(guard);
+    *LOCK.write().unwrap() = 4;
+}
+
+#[test]
+fn barrier() {
+    alike(|| {
+        let barrier = Arc::new(Barrier::new(3));
+        let meet = |barrier: &Barrier| {
+            (0..2).map(|_| usize::from(barrier.wait().is_leader())).collect::<Vec<_>>()
+        };
+        let threads: Vec<_> = (0..2)
+            .map(|_| {
+                let barrier = barrier.clone();
+                thread::spawn(move || meet(&barrier))
+            })
+            .collect();
+        let mut leaders = meet(&barrier);
+        for thread in threads {
+            for (sum, leader) in leaders.iter_mut().zip(thread.join().unwrap()) {
+                *sum += leader;
+            }
+        }
+        assert!(Barrier::new(0).wait().is_leader() && Barrier::new(1).wait().is_leader());
+        leaders
+    });
+}
+
+#[test]
+fn a_barrier_for_too_many_is_a_deadlock() {
+    let waits = deadlock(|| {
+        let barrier = Arc::new(Barrier::new(3));
+        let other = thread::spawn({
+            let barrier = barrier.clone();
+            move || barrier.wait().is_leader()
+        });
+        barrier.wait();
+        other.join().unwrap();
+    });
+    assert_eq!(waits, [(0, false), (1, false)]);
+}
+
+#[test]
+fn a_barrier_keeps_rounds_apart() {
+    exhaust(|| {
+        let shared = Arc::new((Barrier::new(2), AtomicUsize::new(0)));
+        let other = thread::spawn({
+            let shared = shared.clone();
+            move || {
+                shared.1.fetch_add(1, SeqCst);
+                shared.0.wait();
+            }
+        });
+        shared.0.wait();
+        assert_eq!(shared.1.load(SeqCst), 1);
+        other.join().unwrap();
+    });
+}
+
+#[test]
+fn once() {
+    let seen = alike(|| {
+        let once = Once::new();
+        let mut seen = vec![once.is_completed().to_string()];
+        seen.push(message(|| once.call_once(|| panic!("the first time"))));
+        seen.push(message(|| once.call_once(|| {})));
+        seen.push(once.is_completed().to_string());
+        once.call_once_force(|state| seen.push(state.is_poisoned().to_string()));
+        once.call_once(|| unreachable!());
+        once.call_once_force(|_| unreachable!());
+        seen.push(once.is_completed().to_string());
+        let fresh = Once::default();
+        fresh.call_once_force(|state| seen.push(state.is_poisoned().to_string()));
+        seen
+    });
+    let poisoned = "Once instance has previously been poisoned";
+    assert_eq!(seen, ["false", "the first time", poisoned, "false", "true", "true", "false"]);
+}
+
+#[test]
+fn one_of_several_initialises() {
+    let executions = exhaust(|| {
+        let shared = Arc::new((Once::new(), AtomicUsize::new(0)));
+        let call = |shared: &(Once, AtomicUsize)| {
+            shared.0.call_once(|| {
+                shared.1.fetch_add(1, SeqCst);
+            });
+            assert_eq!(shared.1.load(SeqCst), 1);
+        };
+        let other = thread::spawn({
+            let shared = shared.clone();
+            move || call(&shared)
+        });
+        call(&shared);
+        other.join().unwrap();
+    });
+    // Main is first: its load has 4 places among the steps of the other. Or the other: 6 orders.
+    assert_eq!(executions, 10);
+}
+
+#[test]
+fn asking_whether_a_once_is_complete_is_an_operation() {
+    let seen: &'static std::sync::Mutex<Vec<bool>> = Box::leak(Box::default());
+    let report = Config::new().strategy("dfs").run(|| {
+        let once = Arc::new(Once::new());
+        let other = thread::spawn({
+            let once = once.clone();
+            move || once.call_once(|| {})
+        });
+        seen.lock().unwrap().push(once.is_completed());
+        other.join().unwrap();
+        assert!(once.is_completed());
+    });
+    assert!(report.failure().is_none(), "{}", raddle::text(&report));
+    let seen = seen.lock().unwrap();
+    assert!(seen.contains(&true) && seen.contains(&false));
+}
+
+#[test]
+fn an_initialisation_that_needs_itself_is_a_deadlock() {
+    assert_eq!(
+        deadlock(|| {
+            let once = Once::new();
+            thread::yield_now();
+            once.call_once(|| once.call_once(|| {}));
+        }),
+        [(0, false)]
+    );
+    deadlock(|| {
+        static FIRST: LazyLock<u32> = LazyLock::new(|| *SECOND + 1);
+        static SECOND: LazyLock<u32> = LazyLock::new(|| *FIRST + 1);
+        let other = thread::spawn(|| *SECOND);
+        assert!(*FIRST > 0);
+        other.join().unwrap();
+    });
+}
+
+#[test]
+fn what_was_done_outside_is_done() {
+    static ONCE: Once = Once::new();
+    static LOCK: OnceLock<u32> = OnceLock::new();
+    static LAZY: LazyLock<u32> = LazyLock::new(|| 5);
+    ONCE.call_once(|| {});
+    LOCK.set(4).unwrap();
+    assert_eq!(*LAZY, 5);
+    let report = Config::new().runs(3).explore_trivial(true).run(|| {
+        ONCE.call_once(|| unreachable!());
+        assert!(ONCE.is_completed());
+        assert_eq!((LOCK.get(), LOCK.set(9), *LAZY), (Some(&4), Err(9), 5));
+    });
+    assert!(report.failure().is_none(), "{}", raddle::text(&report));
+}
+
+#[test]
+fn statics_are_initialised_in_every_execution() {
+    static MADE: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
+    static ONCE: Once = Once::new();
+    static LOCK: OnceLock<String> = OnceLock::new();
+    static LAZY: LazyLock<AtomicUsize> = LazyLock::new(|| {
+        MADE.fetch_add(1, SeqCst);
+        AtomicUsize::new(1)
+    });
+    let report = Config::new().strategy("random").runs(20).explore_trivial(true).run(|| {
+        let other = thread::spawn(|| LAZY.fetch_add(1, SeqCst));
+        LAZY.fetch_add(1, SeqCst);
+        other.join().unwrap();
+        assert_eq!(LAZY.load(SeqCst), 3);
+        assert!(!ONCE.is_completed() && LOCK.get().is_none());
+        ONCE.call_once(|| {});
+        assert_eq!(LOCK.get_or_init(|| "made".to_owned()), "made");
+        assert!(LOCK.set("again".to_owned()).is_err());
+    });
+    assert!(report.failure().is_none(), "{}", raddle::text(&report));
+    // The first execution is made twice.
+    assert_eq!(MADE.load(SeqCst), 21);
+    assert!(!ONCE.is_completed() && LOCK.get().is_none());
+    assert_eq!(LAZY.load(SeqCst), 1);
+}
+
+#[test]
+fn once_lock() {
+    alike(|| {
+        let mut lock = OnceLock::new();
+        let mut seen = vec![format!("{lock:?} {:?}", lock.get())];
+        seen.push(message(|| lock.get_or_init(|| panic!("not yet"))));
+        seen.push(format!("{:?} {:?}", lock.set(1), lock.set(2)));
+        seen.push(format!("{lock:?} {:?} {}", lock.get(), lock.get_or_init(|| 3)));
+        *lock.get_mut().unwrap() += 10;
+        seen.push(format!("{:?} {}", lock.clone(), lock == OnceLock::from(11)));
+        seen.push(format!("{:?} {:?}", lock.take(), lock.take()));
+        seen.push(format!("{} {:?}", lock.get_mut().is_none(), lock.get_or_init(|| 4)));
+        seen.push(format!("{:?} {:?}", lock.into_inner(), OnceLock::<u8>::default().into_inner()));
+        seen
+    });
+}
+
+#[test]
+fn a_value_is_set_once() {
+    exhaust(|| {
+        let lock = Arc::new(OnceLock::new());
+        let other = thread::spawn({
+            let lock = lock.clone();
+            move || lock.set(1).is_ok()
+        });
+        let mine = *lock.get_or_init(|| 2);
+        let set = other.join().unwrap();
+        assert_eq!((set, lock.get()), (mine == 1, Some(&mine)));
+    });
+}
+
+/// Somebody looks whether a value is there, and takes for granted that it is later.
+#[test]
+fn a_value_that_may_not_be_there_yet() {
+    let finding = failure(|| {
+        let lock = Arc::new(OnceLock::new());
+        let other = thread::spawn({
+            let lock = lock.clone();
+            move || lock.set(1).unwrap()
+        });
+        lock.get().expect("not set yet");
+        other.join().unwrap();
+    });
+    assert!(matches!(finding, Finding::Panic(_)), "{finding:?}");
+}
+
+#[test]
+fn values_of_a_once_lock_are_dropped_with_it() {
+    alike(|| {
+        let value = Arc::new(());
+        let lock = OnceLock::new();
+        lock.set(value.clone()).unwrap();
+        let before = Arc::strong_count(&value);
+        drop(lock);
+        (before, Arc::strong_count(&value))
+    });
+}
+
+#[test]
+fn lazy_lock() {
+    let seen = alike(|| {
+        let word = String::from("a");
+        let lazy = LazyLock::new(move || word + "b");
+        let mut seen = vec![format!("{lazy:?}"), lazy.len().to_string()];
+        seen.push(format!("{lazy:?} {}", LazyLock::force(&lazy)));
+        let fails = LazyLock::<u32>::new(|| panic!("never"));
+        seen.push(message(|| *fails));
+        seen.push(message(|| *fails));
+        let captures = LazyLock::new(|| -> u32 { panic!("{} times", seen.len()) });
+        let (first, second) = (message(|| *captures), message(|| *captures));
+        drop(captures);
+        seen.extend([first, second, LazyLock::<u32>::default().to_string()]);
+        seen
+    });
+    let poisoned = "LazyLock instance has previously been poisoned";
+    assert_eq!(seen[3..5], ["never", poisoned]);
+    assert_eq!(seen[5..], ["5 times", poisoned, "0"]);
+}
+
+#[test]
+fn a_function_that_can_be_called_once_is_gone_in_the_next_execution() {
+    let lazy = Arc::new(LazyLock::new({
+        let word = String::from("captured");
+        move || word
+    }));
+    let report = Config::new().runs(1).run(move || {
+        let lazy = &lazy;
+        assert_eq!(lazy.len(), 8);
+    });
+    let finding = &report.failure().expect("the first execution is made twice").finding;
+    let text = raddle::text(&report);
+    assert!(
+        text.contains("Make it inside the check")
+            || matches!(finding, Finding::Nondeterminism { .. }),
+        "{text}"
+    );
+}
+
+#[test]
+fn threads_that_wait_for_an_initialisation_that_fails_take_over() {
+    exhaust(|| {
+        let shared = Arc::new((OnceLock::new(), AtomicUsize::new(0)));
+        let make = |shared: &(OnceLock<u32>, AtomicUsize)| {
+            let made = catch_unwind(AssertUnwindSafe(|| {
+                *shared.0.get_or_init(|| {
+                    assert!(shared.1.fetch_add(1, SeqCst) > 0, "the first attempt fails");
+                    7
+                })
+            }));
+            made.ok()
+        };
+        let other = thread::spawn({
+            let shared = shared.clone();
+            move || make(&shared)
+        });
+        let mine = make(&shared);
+        let theirs = other.join().unwrap();
+        // Whoever was first failed, and the other took over.
+        assert_eq!((mine.or(theirs), mine.and(theirs)), (Some(7), None));
+    });
+}

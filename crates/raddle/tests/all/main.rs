@@ -1,0 +1,33 @@
+//! The tests of what users see, as one binary.
+
+mod attribute;
+mod bad_input;
+mod between_checks;
+mod channels;
+mod counted;
+mod counted_ends;
+mod ends;
+mod examples;
+mod files;
+mod findings;
+mod granularity;
+mod locals;
+mod locks;
+mod mirror;
+mod oddities;
+mod panics;
+mod races;
+mod search;
+mod sites;
+mod solver;
+mod spinning;
+mod spurious;
+mod statics;
+mod stress;
+mod support;
+mod surface;
+mod threads;
+mod together;
+mod unwinding;
+mod watchdog;
+mod weak;

@@ -1,0 +1,184 @@
+//! Runs that end too early, and destructors that spin.
+
+use std::sync::atomic::AtomicUsize as StdAtomicUsize;
+
+use raddle::sync::atomic::{AtomicBool, Ordering::Relaxed, Ordering::SeqCst};
+use raddle::sync::{Arc, Mutex};
+use raddle::{Config, Finding, Memory, thread};
+
+use super::support::watched;
+
+struct OnDrop<F: FnMut()>(F);
+
+impl<F: FnMut()> Drop for OnDrop<F> {
+    fn drop(&mut self) {
+        (self.0)();
+    }
+}
+
+/// The last run ends before the prescribed choices do.
+#[test]
+fn a_run_that_ends_too_early_is_nondeterministic() {
+    static RUNS: StdAtomicUsize = StdAtomicUsize::new(0);
+    watched("ends too early", || {
+        let report = Config::new().strategy("dfs").run(|| {
+            let alike = RUNS.fetch_add(1, SeqCst) < 3;
+            let other = alike.then(|| thread::spawn(thread::yield_now));
+            thread::yield_now();
+            let _ = other.map(|other| other.join());
+        });
+        let failure = report.failure().expect("it is not deterministic");
+        assert!(matches!(failure.finding, Finding::Nondeterminism { .. }));
+    });
+}
+
+/// A thread that panics waits in a destructor for a flag that another thread sets.
+#[test]
+fn a_destructor_that_spins_while_panicking_lets_others_go_on() {
+    watched("spins while panicking", || {
+        let report = Config::new().max_steps(10_000).run(|| {
+            let flag = Arc::new(AtomicBool::new(false));
+            let other = {
+                let flag = flag.clone();
+                thread::spawn(move || flag.store(true, SeqCst))
+            };
+            let _last = OnDrop(|| {
+                while !flag.load(SeqCst) {
+                    thread::yield_now();
+                }
+            });
+            let _ = other;
+            panic!("main fails");
+        });
+        assert!(report.failure().is_some());
+    });
+}
+
+/// After a deadlock a destructor spins for ever.
+#[test]
+fn a_destructor_that_spins_after_the_end_does_not_hang() {
+    watched("spins after the end", || {
+        let report = Config::new().max_steps(10_000).run(|| {
+            let flag = AtomicBool::new(false);
+            let lock = Mutex::new(());
+            let _held = lock.lock().unwrap();
+            let _last = OnDrop(|| {
+                while !flag.load(SeqCst) {
+                    thread::yield_now();
+                }
+            });
+            drop(lock.lock());
+        });
+        assert!(report.failure().is_some());
+    });
+}
+
+/// What goes round is named: who, what and where.
+#[test]
+fn a_loop_without_end_is_named() {
+    watched("livelock", || {
+        let report = Config::new().strategy("random").max_steps(5_000).run(|| {
+            let flag = Arc::new(AtomicBool::new(false));
+            let other = {
+                let flag = flag.clone();
+                thread::spawn(move || {
+                    while !flag.load(SeqCst) {
+                        thread::yield_now();
+                    }
+                })
+            };
+            other.join().unwrap();
+        });
+        let failure = report.failure().expect("it does not end");
+        assert!(
+            matches!(failure.finding, Finding::StepLimit { steps: 5_000 }) && failure.reproduced
+        );
+        let text = raddle::text(&report);
+        for part in ["500 × thread 1: atomic 1.load at", "500 × thread 1: yield_now at"] {
+            assert!(text.contains(part) && text.contains("spinning.rs:"), "{text}");
+        }
+        assert!(raddle::json(&report).contains(r#""circles""#));
+    });
+}
+
+/// The first step that differs is named, with what happened in either run.
+#[test]
+fn nondeterminism_names_the_first_step_that_differs() {
+    static RUNS: StdAtomicUsize = StdAtomicUsize::new(0);
+    watched("differs", || {
+        let report = Config::new().run(|| {
+            let flag = AtomicBool::new(false);
+            flag.load(SeqCst);
+            flag.store(RUNS.fetch_add(1, SeqCst) == 0, SeqCst);
+        });
+        let failure = report.failure().expect("it is not deterministic");
+        let Finding::Nondeterminism { at, first, second } = &failure.finding else {
+            panic!("{:?}", failure.finding)
+        };
+        assert_eq!(*at, 1);
+        assert!(first.contains("value: 1") && second.contains("value: 0"), "{first} {second}");
+        assert!(first.contains("spinning.rs:") && second.contains("spinning.rs:"));
+    });
+}
+
+/// Also where the second run asks for more than the first, whoever was asked there: nobody is.
+#[test]
+fn nondeterminism_is_seen_where_the_second_run_asks_for_more() {
+    static RUNS: StdAtomicUsize = StdAtomicUsize::new(0);
+    fn program(more: fn()) {
+        let flag = Arc::new(AtomicBool::new(false));
+        let other = thread::spawn({
+            let flag = flag.clone();
+            move || flag.store(true, Relaxed)
+        });
+        flag.load(Relaxed);
+        other.join().unwrap();
+        if RUNS.fetch_add(1, SeqCst) == 1 {
+            more();
+        }
+    }
+    let choice = || assert!(raddle::choose(3) < 3);
+    let steps = || (0..100).for_each(|_| thread::yield_now());
+    let threads = || thread::spawn(thread::yield_now).join().unwrap();
+    watched("asks for more", move || {
+        for more in [choice as fn(), steps, threads] {
+            for (memory, strategies) in [
+                (Memory::Sc, "auto random pct:3 pos surw dfs dpor bpor:2 pcr"),
+                (Memory::Rc11, "auto random pct:3 pctwm:1:2 dfs"),
+            ] {
+                for strategy in strategies.split(' ') {
+                    RUNS.store(0, SeqCst);
+                    let config = Config::new().memory(memory).strategy(strategy);
+                    let report = config.run(move || program(more));
+                    let failure = report.failure().expect("it is not deterministic");
+                    let Finding::Nondeterminism { first, .. } = &failure.finding else {
+                        panic!("{strategy}: {:?}", failure.finding)
+                    };
+                    assert!(first.contains("main at") || first.contains("had ended"), "{first}");
+                }
+            }
+        }
+    });
+}
+
+/// Also where a search meets a choice that it made before and cannot make again.
+#[test]
+fn nondeterminism_names_what_could_happen_instead() {
+    static RUNS: StdAtomicUsize = StdAtomicUsize::new(0);
+    watched("differs later", || {
+        let report = Config::new().strategy("dfs").run(|| {
+            let alike = RUNS.fetch_add(1, SeqCst) < 3;
+            let other = alike.then(|| thread::spawn(thread::yield_now));
+            for _ in 0..3 {
+                thread::yield_now();
+            }
+            let _ = other.map(|other| other.join());
+        });
+        let failure = report.failure().expect("it is not deterministic");
+        let Finding::Nondeterminism { first, second, .. } = &failure.finding else {
+            panic!("{:?}", failure.finding)
+        };
+        assert!(first.contains("was possible"), "{first}");
+        assert!(second.contains("only this was: main at"), "{second}");
+    });
+}

@@ -1,0 +1,171 @@
+//! Size: many steps, runs, threads and objects. Each must come to a clear end, without a leak.
+
+use raddle::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use raddle::sync::{Arc, Mutex};
+use raddle::{Config, Finding, Report, Verdict, thread};
+
+use super::support::{child, child_case, watched};
+
+#[track_caller]
+fn assert_clean(report: &Report) {
+    assert!(report.failure().is_none(), "{:?}", report.failure().map(|failure| &failure.finding));
+}
+
+/// Two threads that take `steps` steps each.
+fn two_counters(steps: usize) -> impl Fn() + Send + Sync + 'static {
+    move || {
+        let count = Arc::new(AtomicUsize::new(0));
+        let other = {
+            let count = count.clone();
+            thread::spawn(move || {
+                for _ in 0..steps {
+                    count.fetch_add(1, SeqCst);
+                }
+            })
+        };
+        for _ in 0..steps {
+            count.fetch_add(1, SeqCst);
+        }
+        other.join().unwrap();
+        assert_eq!(count.load(SeqCst), 2 * steps);
+    }
+}
+
+#[test]
+fn a_run_of_a_million_steps() {
+    watched("a million steps", || {
+        for strategy in ["random", "pct:3"] {
+            let config = Config::new().strategy(strategy).runs(2).unlimited_time();
+            let report = config.max_steps(1_100_000).run(two_counters(500_000));
+            assert_clean(&report);
+            assert!(report.steps >= 2_000_000, "{}", report.steps);
+        }
+    });
+}
+
+#[test]
+fn a_run_without_end_reaches_the_step_limit() {
+    watched("a run without end", || {
+        for strategy in ["random", "pct:3", "round-robin", "dfs"] {
+            let report = Config::new().strategy(strategy).max_steps(200_000).run(|| {
+                let ready = Arc::new(AtomicUsize::new(0));
+                let other = {
+                    let ready = ready.clone();
+                    thread::spawn(move || while ready.load(SeqCst) == 0 {})
+                };
+                other.join().unwrap();
+            });
+            let failure = report.failure().expect("nobody ever sets the flag");
+            assert_eq!(failure.finding, Finding::StepLimit { steps: 200_000 });
+            assert!(failure.reproduced, "{strategy}");
+        }
+    });
+}
+
+#[test]
+fn a_thousand_threads_in_one_run() {
+    watched("a thousand threads", || {
+        let report = Config::new().runs(3).run(|| {
+            let count = Arc::new(Mutex::new(0));
+            let threads: Vec<_> = (0..1000)
+                .map(|_| {
+                    let count = count.clone();
+                    thread::spawn(move || *count.lock().unwrap() += 1)
+                })
+                .collect();
+            for thread in threads {
+                thread.join().unwrap();
+            }
+            assert_eq!(*count.lock().unwrap(), 1000);
+        });
+        assert_clean(&report);
+        assert!(report.threads > 100, "{}", report.threads);
+    });
+}
+
+#[test]
+fn a_hundred_thousand_objects_in_one_run() {
+    watched("a hundred thousand objects", || {
+        let report = Config::new().runs(2).run(|| {
+            let locks: Arc<Vec<_>> = Arc::new((0..100_000).map(Mutex::new).collect());
+            let other = {
+                let locks = locks.clone();
+                thread::spawn(move || locks.iter().map(|lock| *lock.lock().unwrap()).sum::<usize>())
+            };
+            let sum: usize = locks.iter().map(|lock| *lock.lock().unwrap()).sum();
+            assert_eq!(other.join().unwrap(), sum);
+        });
+        assert_clean(&report);
+    });
+}
+
+/// What has to have the process to itself, because memory is measured.
+#[test]
+fn child_entry() {
+    match child_case().as_deref() {
+        None => {}
+        Some("a million runs") => a_million_runs(),
+        Some("a hundred thousand threads") => a_hundred_thousand_threads(),
+        Some(other) => panic!("no such case: {other}"),
+    }
+}
+
+fn alone(case: &'static str) {
+    let output = watched(case, move || child("stress::child_entry", case));
+    let (out, err) = (&output.stdout, &output.stderr);
+    let text = format!("{}{}", String::from_utf8_lossy(out), String::from_utf8_lossy(err));
+    println!("{text}");
+    assert!(output.status.success() && text.contains("1 passed"), "{case}: {text}");
+}
+
+#[test]
+fn memory_is_flat_over_a_million_runs() {
+    alone("a million runs");
+}
+
+#[test]
+fn stacks_of_ended_threads_are_used_again() {
+    alone("a hundred thousand threads");
+}
+
+fn a_million_runs() {
+    let check = |runs: u64| {
+        let config = Config::new().strategy("random").runs(runs).unlimited_time();
+        let report = config.run(two_counters(1));
+        assert_clean(&report);
+        assert!(matches!(report.verdict, Verdict::Sampled) && report.executions == runs);
+    };
+    check(1000);
+    let before = memory("VmRSS");
+    check(1_000_000);
+    let growth = memory("VmRSS").saturating_sub(before);
+    println!("a million runs: {growth} KiB more than a thousand");
+    assert!(growth < 4 << 10, "{growth} KiB");
+}
+
+fn a_hundred_thousand_threads() {
+    let before = memory("VmHWM");
+    let report = Config::new().runs(1).run(|| {
+        let count = Arc::new(AtomicUsize::new(0));
+        for _ in 0..100_000 {
+            let count = count.clone();
+            thread::spawn(move || count.fetch_add(1, SeqCst)).join().unwrap();
+        }
+        assert_eq!(count.load(SeqCst), 100_000);
+    });
+    assert_clean(&report);
+    assert_eq!(report.threads, 2);
+    let growth = memory("VmHWM").saturating_sub(before);
+    println!("a hundred thousand threads: {growth} KiB at most");
+    // Traces and names of threads are some 100 MiB; as many stacks would be 800 more.
+    assert!(growth < 300 << 10, "{growth} KiB");
+}
+
+/// A line of the kernel's account of this process, in KiB: `VmRSS` is the memory in use, `VmHWM` the
+/// most there has been. Zero where there is no such account.
+fn memory(line: &str) -> u64 {
+    let account = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let found = account.lines().find_map(|text| text.strip_prefix(line)?.strip_prefix(':'));
+    let number = found.and_then(|text| text.split_whitespace().next()?.parse().ok());
+    number.unwrap_or(0)
+}

@@ -1,0 +1,147 @@
+//! The coroutines of a runtime, and what its runs keep beside the engine.
+
+use std::any::Any;
+use std::cell::{Cell, RefCell, UnsafeCell};
+use std::rc::Rc;
+
+use raddle_core::{ObjectId, ThreadId};
+
+use crate::epoch::Epochs;
+use crate::port::RunFlags;
+use crate::run::{Heap, JoinablePanics, SavedStatics, Teardown};
+use crate::runtime::Options;
+use crate::{Backend, Body};
+
+/// A pool of coroutines, kept from run to run and, if it is small, from check to check.
+pub(crate) struct CoroutinePool<B> {
+    pub(crate) backend: UnsafeCell<B>,
+    /// What the thread runs that is switched to for the first time.
+    pub(crate) body: Cell<Option<Body>>,
+    pub(crate) data: RunData,
+    pub(crate) teardown: Teardown,
+    pub(crate) flags: RunFlags,
+    /// The name of the check.
+    pub(crate) name: String,
+    pub(crate) options: Options,
+    /// The numbers of the runs.
+    pub(crate) epochs: Epochs,
+}
+
+/// What a run keeps beside the engine. Most runs use nothing of it.
+#[derive(Default)]
+pub(crate) struct RunData {
+    /// By [`ThreadId`]: what the mirror keeps for a thread. Empty after a run, unless a thread got stuck.
+    pub(crate) thread_states: RefCell<Vec<Option<Rc<dyn Any>>>>,
+    /// The names that the program gave to threads of the run.
+    pub(crate) thread_names: RefCell<Vec<(ThreadId, String)>>,
+    /// The names that the program gave to objects of the run, by object.
+    pub(crate) object_names: RefCell<Vec<(ObjectId, String)>>,
+    /// By [`ThreadId`]: the number of spurious failures.
+    pub(crate) spurious_failures: RefCell<Vec<u32>>,
+    /// The threads that began to unwind from a panic and have not ended.
+    pub(crate) unwinding: RefCell<Vec<ThreadId>>,
+    pub(crate) panics: JoinablePanics,
+    pub(crate) saved_statics: SavedStatics,
+    pub(crate) heap: Heap,
+}
+
+impl RunData {
+    /// Forgets what the last run left.
+    fn clear(&self) {
+        self.thread_names.borrow_mut().clear();
+        self.object_names.borrow_mut().clear();
+        self.spurious_failures.borrow_mut().clear();
+        self.unwinding.borrow_mut().clear();
+        self.heap.clear();
+    }
+
+    pub(crate) fn thread_state(&self, thread: ThreadId) -> Option<Rc<dyn Any>> {
+        self.thread_states.borrow().get(thread.index()).cloned().flatten()
+    }
+
+    pub(crate) fn set_thread_state(&self, thread: ThreadId, state: Option<Rc<dyn Any>>) {
+        let mut states = self.thread_states.borrow_mut();
+        if states.len() <= thread.index() {
+            states.resize(thread.index() + 1, None);
+        }
+        let before = std::mem::replace(&mut states[thread.index()], state);
+        // Its destructor may use thread state.
+        drop(states);
+        drop(before);
+    }
+
+    pub(crate) fn name_thread(&self, thread: ThreadId, name: &str) {
+        let mut names = self.thread_names.borrow_mut();
+        names.retain(|known| known.0 != thread);
+        names.push((thread, name.to_owned()));
+    }
+
+    pub(crate) fn name_object(&self, object: ObjectId, name: &str) {
+        let mut names = self.object_names.borrow_mut();
+        match names.binary_search_by_key(&object, |known| known.0) {
+            Ok(place) => names[place].1 = name.to_owned(),
+            Err(place) => names.insert(place, (object, name.to_owned())),
+        }
+    }
+
+    /// Returns the number of spurious failures of `thread`.
+    pub(crate) fn spurious_failures(&self, thread: ThreadId) -> u32 {
+        self.spurious_failures.borrow().get(thread.index()).copied().unwrap_or(0)
+    }
+
+    pub(crate) fn count_spurious_failure(&self, thread: ThreadId) {
+        let mut failures = self.spurious_failures.borrow_mut();
+        if failures.len() <= thread.index() {
+            failures.resize(thread.index() + 1, 0);
+        }
+        failures[thread.index()] += 1;
+    }
+}
+
+impl<B: Backend> CoroutinePool<B> {
+    pub(crate) fn new(backend: B, name: &str, options: &Options) -> CoroutinePool<B> {
+        CoroutinePool {
+            backend: UnsafeCell::new(backend),
+            body: Cell::new(None),
+            data: RunData::default(),
+            teardown: Teardown::default(),
+            flags: options.flags(),
+            name: name.to_owned(),
+            options: options.clone(),
+            epochs: Epochs::new(),
+        }
+    }
+
+    /// Returns whether the pool can be used for a check with these options.
+    pub(crate) fn fits(&self, options: &Options) -> bool {
+        self.options.stack_size == options.stack_size
+    }
+
+    /// Prepares the pool for another check.
+    pub(crate) fn begin_check(&mut self, name: &str, options: &Options) {
+        self.flags = options.flags();
+        name.clone_into(&mut self.name);
+        self.options.clone_from(options);
+        self.epochs.begin();
+    }
+
+    /// Ends the use of the pool by a check. Returns whether the pool should be kept for another one.
+    pub(crate) fn end_check(&mut self) -> bool {
+        self.data.clear();
+        self.epochs.rest();
+        self.backend.get_mut().is_worth_keeping()
+    }
+
+    /// Prepares the pool for the next run, and returns the number of that.
+    pub(crate) fn begin_run(&mut self) -> u64 {
+        self.data.clear();
+        self.epochs.next()
+    }
+
+    /// Gives the pool up, because something on its stacks cannot be dropped.
+    pub(crate) fn abandon(self) {
+        self.backend.into_inner().abandon();
+        // The stuck thread will not need them, and their destructors would run outside of any run.
+        std::mem::forget(self.data.thread_states);
+    }
+}

@@ -1,0 +1,135 @@
+//! What a run offers to the `std` mirror, without its types.
+
+use std::any::Any;
+use std::rc::Rc;
+
+use raddle_core::{Effect, ObjectId, Op, Site, ThreadId};
+use raddle_engine::Initial;
+
+use super::Unwinding;
+use crate::Body;
+
+/// How the body of a thread ended.
+pub(crate) type BodyResult = Result<(), Box<dyn Any + Send>>;
+
+/// One execution, as the code that it runs sees it. The calling thread is always the one that runs.
+pub(crate) trait Execution {
+    /// Announces an operation, waits for its turn, performs it, and returns its effect.
+    fn operate(&self, op: Op, site: Site) -> Effect;
+    /// [`operate`](Execution::operate), for an operation on an atomic variable.
+    fn operate_atomic(&self, op: Op, site: Site) -> Effect;
+    /// [`operate`](Execution::operate), to lock a mutex.
+    fn lock(&self, mutex: ObjectId, site: Site);
+    /// [`operate`](Execution::operate), to unlock a mutex.
+    fn unlock(&self, mutex: ObjectId, site: Site);
+    /// Starts a thread.
+    fn spawn(&self, body: Body, site: Site) -> ThreadId;
+
+    /// Runs the body of the calling thread.
+    fn run_body(&self);
+    /// Ends the calling thread. Returns when its exit has been performed, or the run is over.
+    fn finish(&self, result: BodyResult) -> ExitSwitch;
+
+    /// Declares an object whose name is at `address`.
+    fn declare(&self, initial: Initial, address: usize, site: Site) -> ObjectId;
+    /// Records an access to a plain variable.
+    fn touch(&self, object: ObjectId, writes: bool, site: Site);
+    /// Returns whether plain accesses at `site` are scheduling points.
+    fn is_racy(&self, site: Site) -> bool;
+    /// Chooses whether the next operation of the calling thread fails spuriously.
+    fn choose_spurious(&self, site: Site) -> bool;
+    /// Returns the newest value of an atomic variable.
+    fn newest(&self, object: ObjectId) -> u64;
+    /// Returns the object that tells whether `thread` has ended.
+    fn life(&self, thread: ThreadId) -> ObjectId;
+    /// Returns the park token of `thread`.
+    fn parker(&self, thread: ThreadId, site: Site) -> ObjectId;
+
+    /// Returns the calling thread.
+    fn thread(&self) -> ThreadId;
+    /// Returns the calling thread's virtual time in nanoseconds.
+    fn time(&self) -> u64;
+    /// Lets virtual time pass for the calling thread.
+    fn advance(&self, nanos: u64);
+    /// Returns what the mirror keeps for the calling thread.
+    fn thread_state(&self) -> Option<Rc<dyn Any>>;
+    /// Replaces what the mirror keeps for the calling thread.
+    fn set_thread_state(&self, state: Option<Rc<dyn Any>>);
+    /// Gives the calling thread a name for reports.
+    fn name_thread(&self, name: &str);
+    /// Gives an object a name for reports.
+    fn name_object(&self, object: ObjectId, name: &str);
+
+    /// Notes that the calling thread begins to unwind from a panic.
+    fn panicked(&self);
+    /// Returns whether the calling thread unwinds from a panic.
+    fn unwinding(&self) -> Unwinding;
+    /// Returns the payload of the panic that ended `thread`, to the first caller.
+    fn take_panic(&self, thread: ThreadId) -> Option<Box<dyn Any + Send>>;
+
+    /// Notes a block of memory that the program has allocated.
+    fn allocated(&self, address: usize, size: usize);
+    /// Notes a block of memory that the program frees.
+    fn freed(&self, address: usize);
+    /// Restores these bytes, as they are now, after the run.
+    ///
+    /// # Safety
+    /// They can be read now and written after the run.
+    unsafe fn restore_after_run(&self, place: *mut u8, size: usize);
+
+    /// Returns whether a coroutine touches this address when its stack overflows.
+    fn is_stack_guard(&self, address: usize) -> bool;
+    /// Returns the token that replays the run up to here.
+    fn token(&self) -> String;
+    /// Returns how far the run has come.
+    fn progress(&self) -> Progress;
+}
+
+/// How far a run has come.
+#[derive(Copy, Clone)]
+pub(crate) struct Progress {
+    /// The number of steps.
+    pub(crate) steps: usize,
+    /// The site of the calling thread's last event, if it has one.
+    pub(crate) last: Option<Site>,
+}
+
+/// Where the coroutine of a thread that has ended goes.
+///
+/// The coroutine itself makes the switch, outside of the run: when it is continued, that run may be gone.
+pub(crate) struct ExitSwitch {
+    /// The back end.
+    pub(crate) backend: *mut (),
+    /// The thread that has ended.
+    pub(crate) from: ThreadId,
+    /// The thread that has the turn, or `None` for the host.
+    pub(crate) to: Option<ThreadId>,
+}
+
+/// What a run does that most do not.
+#[derive(Copy, Clone)]
+pub(crate) struct RunFlags {
+    pub(crate) plain: PlainAccess,
+    /// Whether waits may end, and weak exchanges fail, spuriously.
+    pub(crate) spurious: bool,
+    /// Whether the allocator reports what the program allocates.
+    pub(crate) heap: bool,
+    /// Whether a thread of the run has begun to unwind.
+    pub(crate) unwound: bool,
+}
+
+impl RunFlags {
+    pub(crate) const NONE: RunFlags =
+        RunFlags { plain: PlainAccess::Recorded, spurious: false, heap: false, unwound: false };
+}
+
+/// What an access to a plain variable is.
+#[derive(Copy, Clone, PartialEq, Eq)]
+pub(crate) enum PlainAccess {
+    /// Recorded, not a scheduling point.
+    Recorded,
+    /// A scheduling point.
+    Point,
+    /// A scheduling point at some sites.
+    PointIfRacy,
+}
