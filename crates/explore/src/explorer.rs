@@ -76,3 +76,50 @@ pub enum Covered {
     /// All executions.
     Everything,
 }
+
+/// A borrowed explorer explores as well, and can be asked for its results afterwards.
+impl<E: Explorer + ?Sized> Explorer for &mut E {
+    fn next(&mut self, prefix: &mut Schedule) -> bool {
+        (**self).next(prefix)
+    }
+
+    fn choices(&mut self) -> Choices<'_> {
+        (**self).choices()
+    }
+
+    fn learn(&mut self, run: u64, trace: &Trace) {
+        (**self).learn(run, trace);
+    }
+
+    fn thread_ids(&self) -> ThreadIds {
+        (**self).thread_ids()
+    }
+
+    fn plans_long(&self) -> bool {
+        (**self).plans_long()
+    }
+
+    fn covered(&self, is_done: bool) -> Covered {
+        (**self).covered(is_done)
+    }
+
+    fn refusal(&self) -> Option<Refusal> {
+        (**self).refusal()
+    }
+
+    fn search(&self) -> Option<Search> {
+        (**self).search()
+    }
+
+    fn patterns(&self) -> Option<PatternSearch> {
+        (**self).patterns()
+    }
+
+    fn guarantees(&self) -> Vec<Guarantee> {
+        (**self).guarantees()
+    }
+
+    fn independent_runs(&self) -> bool {
+        (**self).independent_runs()
+    }
+}
