@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use raddle_core::MemoryModel;
-use raddle_explore::{Leaks, OnStepLimit, Strategy};
+use raddle_core::{Chooser, MemoryModel};
+use raddle_explore::{Custom, Explorer, Leaks, OnStepLimit, Strategy};
 use raddle_results::Accesses;
 
 use crate::settings::{Granularity, Panics, SettingError, Show, settings_markdown};
@@ -61,6 +61,8 @@ enum Watchdog {
 pub struct Config {
     name: Option<Cow<'static, str>>,
     strategy: Result<Strategy, SettingError>,
+    /// Replaces `strategy`.
+    custom: Option<Custom>,
     memory: MemoryModel,
     runs: u64,
     time: Option<Duration>,
@@ -98,6 +100,7 @@ impl Config {
         Config {
             name: None,
             strategy: Ok(Strategy::default()),
+            custom: None,
             memory: MemoryModel::Sc,
             runs: 10_000,
             time: Some(Duration::from_secs(10)),
@@ -138,6 +141,48 @@ impl Config {
         S::Error: Into<SettingError>,
     {
         self.strategy = strategy.try_into().map(|argument| argument.0).map_err(Into::into);
+        self.custom = None;
+        self
+    }
+
+    /// Samples executions with a [`Chooser`] of your own, in place of a strategy. `make` makes a new chooser
+    /// for every execution, from a seed. The same seed must give the same choices.
+    ///
+    /// ```
+    /// use raddle::strategy::{Chooser, Event, Pick, Point};
+    ///
+    /// /// Takes the last option of every point.
+    /// struct Last;
+    ///
+    /// impl Chooser for Last {
+    ///     fn choose(&mut self, at: &Point<'_>, _past: &[Event]) -> Pick {
+    ///         Pick::Take(at.options() - 1)
+    ///     }
+    /// }
+    ///
+    /// let report = raddle::Config::new().runs(1).chooser(|_seed| Last).run(|| {
+    ///     assert_eq!(raddle::choose(10), 9);
+    /// });
+    /// assert!(report.failure().is_none());
+    /// assert_eq!(report.strategy, "Last");
+    /// ```
+    pub fn chooser<C, F>(mut self, make: F) -> Config
+    where
+        C: Chooser + 'static,
+        F: Fn(u64) -> C + Send + Sync + 'static,
+    {
+        self.custom = Some(Custom::chooser(make));
+        self
+    }
+
+    /// Explores with an [`Explorer`] of your own, in place of a strategy. `make` makes it, from the seed of
+    /// the check. `examples/own_strategy.rs` has one.
+    pub fn explorer<E, F>(mut self, make: F) -> Config
+    where
+        E: Explorer + 'static,
+        F: Fn(u64) -> E + Send + Sync + 'static,
+    {
+        self.custom = Some(Custom::explorer(make));
         self
     }
 
