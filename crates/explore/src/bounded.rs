@@ -1,23 +1,25 @@
-//! Bounded depth-first search: every execution that takes few enough liberties, without reduction.
+//! Bounded depth-first search: every execution within a bound, without reduction.
 //!
-//! *Preemption bound* (Musuvathi and Qadeer, PLDI 2007; CHESS): at most so many switches away from a
-//! thread that could have gone on. *Delay bound* (Emmi, Qadeer and Rakamarić, POPL 2011): at most so
-//! many departures from a deterministic scheduler, here the non-preemptive round-robin in the order
-//! of thread ids; passing over one thread that could go on is one delay.
+//! *Preemption bound* (Musuvathi and Qadeer, PLDI 2007; CHESS): limits the switches away from a thread
+//! that is still enabled. *Delay bound* (Emmi, Qadeer and Rakamarić, POPL 2011): limits the departures
+//! from a deterministic scheduler, here the non-preemptive round-robin in the order of thread ids;
+//! passing over one enabled thread is one delay.
 //!
 //! Promise: when it ends, every interleaving within the bound has been run, once. Numbers that the
 //! program asks for are all tried and cost nothing.
 //!
-//! Deviation: a thread that gave way (a pause, or a wait that timed out) loses its turn. To switch
-//! away from it is no preemption, and the round-robin scheduler goes on to the next thread.
+//! Deviation: a thread that yielded (a pause, or a wait that timed out) loses its turn. Switching away
+//! from it is no preemption, and the round-robin scheduler takes the next thread.
 
-use raddle_core::{Choice, Chooser, Event, Pick, Plan, Point, ThreadId, Threads, Trace};
+use raddle_core::{
+    Choice, Choices, Chooser, Event, Pick, Point, Schedule, ThreadId, Threads, Trace,
+};
 use raddle_results::Bounds;
 
 use crate::branches::{Branch, Branches};
 use crate::{Covered, Explorer, Refusal};
 
-/// What is counted, and how much of it an execution may have.
+/// What is counted, and the most that an execution may have of it.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Limit {
     /// Preemptions.
@@ -26,73 +28,76 @@ pub enum Limit {
     Delays(u32),
 }
 
-/// The search.
+/// The search. Inside a run it takes the cheapest option of every point and records the others that the
+/// bound allows.
 #[derive(Clone, Debug)]
 pub struct BoundedDfs {
     limit: Limit,
     branches: Branches<Offer>,
+    /// The cost of the current run so far.
+    spent: u32,
     pruned: bool,
     refusal: Option<Refusal>,
 }
 
-/// What the bound allows; of several the cheapest comes first.
+/// An option, with the cost of the run once it is chosen.
 #[derive(Copy, Clone, Debug)]
 struct Offer {
     choice: Choice,
-    /// What has been spent once this is chosen.
     spent: u32,
-}
-
-/// Takes the cheapest option everywhere and remembers the others that the bound allows.
-#[derive(Clone, Debug)]
-pub struct BoundedDfsChooser {
-    limit: Limit,
-    spent: u32,
-    met: Vec<Branch<Offer>>,
-    pruned: bool,
-    refusal: Option<Refusal>,
 }
 
 impl BoundedDfs {
-    /// A search that stays within `limit`.
+    /// Makes a search that stays within `limit`.
     pub fn new(limit: Limit) -> BoundedDfs {
-        BoundedDfs { limit, branches: Branches::default(), pruned: false, refusal: None }
+        BoundedDfs { limit, branches: Branches::default(), spent: 0, pruned: false, refusal: None }
     }
 
-    /// Whether the bound has kept any execution out so far.
+    /// Returns whether the bound has excluded any execution so far.
     pub fn pruned(&self) -> bool {
         self.pruned
+    }
+
+    /// Returns the enabled threads, the cheapest first, each with its place among the options.
+    fn offers(&self, threads: &Threads<'_>, past: &[Event]) -> Vec<(usize, Offer)> {
+        let mut order: Vec<(usize, ThreadId)> =
+            threads.enabled.iter().copied().enumerate().collect();
+        order.sort_unstable_by_key(|&(_, thread)| thread);
+        let mut in_force = None;
+        if let Some(last) = past.last() {
+            let keeps_turn = !last.op.gave_way(last.effect);
+            let thread = last.id.thread;
+            in_force = order.iter().position(|option| keeps_turn && option.1 == thread);
+            let next = order.iter().position(|option| option.1 > thread);
+            order.rotate_left(in_force.or(next).unwrap_or(0));
+        }
+        let cost = |place: usize| match self.limit {
+            Limit::Preemptions(_) => u32::from(in_force.is_some() && place > 0),
+            Limit::Delays(_) => place as u32,
+        };
+        let offers = order.into_iter().enumerate().map(|(place, (option, thread))| {
+            (option, Offer { choice: Choice::Thread(thread), spent: self.spent + cost(place) })
+        });
+        offers.collect()
     }
 }
 
 impl Explorer for BoundedDfs {
-    type Then = BoundedDfsChooser;
-
-    fn chooser(&self) -> BoundedDfsChooser {
-        BoundedDfsChooser {
-            limit: self.limit,
-            spent: 0,
-            met: Vec::new(),
-            pruned: false,
-            refusal: None,
-        }
-    }
-
-    fn next(&mut self, plan: &mut Plan<BoundedDfsChooser>) -> bool {
+    fn next(&mut self, prefix: &mut Schedule) -> bool {
         if !self.branches.advance() {
             return false;
         }
-        plan.prefix.clear();
-        plan.prefix.extend(self.branches.taken().map(|offer| offer.choice));
-        plan.then.spent = self.branches.taken().next_back().map_or(0, |offer| offer.spent);
+        prefix.clear();
+        prefix.extend(self.branches.taken().map(|offer| offer.choice));
+        self.spent = self.branches.taken().next_back().map_or(0, |offer| offer.spent);
         true
     }
 
-    fn learn(&mut self, _run: u64, _trace: &Trace, plan: &mut Plan<BoundedDfsChooser>) {
-        self.branches.append(&mut plan.then.met);
-        self.pruned |= plan.then.pruned;
-        self.refusal = plan.then.refusal;
+    fn choices(&mut self) -> Choices<'_> {
+        Choices::Chooser(self)
     }
+
+    fn learn(&mut self, _run: u64, _trace: &Trace) {}
 
     fn covered(&self, is_done: bool) -> Covered {
         match self.limit {
@@ -108,13 +113,11 @@ impl Explorer for BoundedDfs {
     }
 
     fn refusal(&self) -> Option<Refusal> {
-        self.refusal
+        self.refusal.clone()
     }
 }
 
-impl Chooser for BoundedDfsChooser {
-    const WATCHES_CHANGES: bool = false;
-
+impl Chooser for BoundedDfs {
     fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick {
         if let Point::Value { by, bound } = at {
             self.refusal = Refusal::of_choice(by, *bound);
@@ -135,32 +138,7 @@ impl Chooser for BoundedDfsChooser {
         // One option is always free.
         let (first, Offer { spent, .. }) = options[0];
         self.spent = spent;
-        self.met.push(Branch::new(options.into_iter().map(|(_, offer)| offer)));
+        self.branches.push(Branch::new(options.into_iter().map(|(_, offer)| offer)));
         Pick::Take(first)
-    }
-}
-
-impl BoundedDfsChooser {
-    /// The threads that can go on, the cheapest first, each with its place among the options.
-    fn offers(&self, threads: &Threads<'_>, past: &[Event]) -> Vec<(usize, Offer)> {
-        let mut order: Vec<(usize, ThreadId)> =
-            threads.enabled.iter().copied().enumerate().collect();
-        order.sort_unstable_by_key(|&(_, thread)| thread);
-        let mut in_force = None;
-        if let Some(last) = past.last() {
-            let may_go_on = !last.op.gave_way(last.effect);
-            let thread = last.id.thread;
-            in_force = order.iter().position(|option| may_go_on && option.1 == thread);
-            let next = order.iter().position(|option| option.1 > thread);
-            order.rotate_left(in_force.or(next).unwrap_or(0));
-        }
-        let cost = |place: usize| match self.limit {
-            Limit::Preemptions(_) => u32::from(in_force.is_some() && place > 0),
-            Limit::Delays(_) => place as u32,
-        };
-        let offers = order.into_iter().enumerate().map(|(place, (option, thread))| {
-            (option, Offer { choice: Choice::Thread(thread), spent: self.spent + cost(place) })
-        });
-        offers.collect()
     }
 }

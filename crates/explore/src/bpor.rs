@@ -35,20 +35,20 @@
 //! was one the promise is void; the session counts them. Programs that spin need the fair bound.
 
 mod bound;
+mod chooser;
 mod clock;
 mod mistake;
 mod races;
 mod sleep;
 mod tree;
 
-use raddle_core::{Plan, Trace};
+use raddle_core::{Choices, Schedule, Trace};
 use raddle_results::Search;
 
 use crate::{Covered, Explorer, Refusal};
 
 pub use bound::Bound;
 pub use mistake::Mistake;
-pub use tree::ReducedChooser;
 pub(crate) use tree::Tree;
 
 /// How much a reduced search leaves out.
@@ -121,18 +121,16 @@ impl Bpor {
 }
 
 impl Explorer for Bpor {
-    type Then = ReducedChooser;
-
-    fn chooser(&self) -> ReducedChooser {
-        self.tree.chooser()
+    fn next(&mut self, prefix: &mut Schedule) -> bool {
+        self.tree.next(prefix)
     }
 
-    fn next(&mut self, plan: &mut Plan<ReducedChooser>) -> bool {
-        self.tree.next(plan)
+    fn choices(&mut self) -> Choices<'_> {
+        self.tree.choices()
     }
 
-    fn learn(&mut self, _run: u64, trace: &Trace, plan: &mut Plan<ReducedChooser>) {
-        self.tree.learn(trace, plan);
+    fn learn(&mut self, _run: u64, trace: &Trace) {
+        self.tree.learn(trace);
     }
 
     fn covered(&self, is_done: bool) -> Covered {

@@ -1,4 +1,4 @@
-//! Where a depth-first search stands: the points of the last run, each with the options that are left.
+//! The state of a depth-first search: the points of the last run, each with the options that are left.
 
 /// A point of a run.
 #[derive(Clone, Debug)]
@@ -9,12 +9,12 @@ pub(crate) struct Branch<T> {
 }
 
 impl<T> Branch<T> {
-    /// A point with only one option.
+    /// Makes a point with one option.
     pub(crate) fn only(taken: T) -> Branch<T> {
         Branch { taken, left: Vec::new() }
     }
 
-    /// A point at which the first of these options is taken.
+    /// Makes a point at which the first of `options` is taken.
     pub(crate) fn new(mut options: impl DoubleEndedIterator<Item = T>) -> Branch<T> {
         let taken = options.next().expect("raddle invariant broken: a point without options");
         Branch { taken, left: options.rev().collect() }
@@ -35,8 +35,8 @@ impl<T> Default for Branches<T> {
 }
 
 impl<T> Branches<T> {
-    /// Goes on to the next way through them: another option at the last point that has one left. False
-    /// if there is none.
+    /// Takes the next option of the last point that has one left, and drops the points after it. Returns
+    /// `false` if no point has one left. The first call only marks the beginning.
     pub(crate) fn advance(&mut self) -> bool {
         if self.started {
             loop {
@@ -52,27 +52,23 @@ impl<T> Branches<T> {
         true
     }
 
-    /// What is taken, point by point.
+    /// Returns the options that are taken, in the order of the points.
     pub(crate) fn taken(&self) -> impl DoubleEndedIterator<Item = &T> {
         self.stack.iter().map(|branch| &branch.taken)
     }
 
-    /// Adds the points that a run has met after all these.
-    pub(crate) fn append(&mut self, met: &mut Vec<Branch<T>>) {
-        if self.stack.is_empty() {
-            std::mem::swap(&mut self.stack, met);
-        } else {
-            self.stack.append(met);
-        }
+    /// Adds a point after all others.
+    pub(crate) fn push(&mut self, branch: Branch<T>) {
+        self.stack.push(branch);
     }
 
-    /// Forgets them, and leaves their memory for those that another search meets.
-    pub(crate) fn leave(&mut self, met: &mut Vec<Branch<T>>) {
+    /// Drops all points. The search begins anew.
+    pub(crate) fn restart(&mut self) {
         self.stack.clear();
-        std::mem::swap(&mut self.stack, met);
+        self.started = false;
     }
 
-    /// How many points there are.
+    /// Returns the number of points.
     pub(crate) fn depth(&self) -> usize {
         self.stack.len()
     }

@@ -5,10 +5,10 @@
 //! left for larger ones, and the result holds for all executions (that the fair bound allows, if there
 //! is one).
 
-use raddle_core::{Plan, Trace};
+use raddle_core::{Choices, Schedule, Trace};
 use raddle_results::Search;
 
-use crate::bpor::{Bound, Bpor, Counts, ReducedChooser, Reduction};
+use crate::bpor::{Bound, Bpor, Counts, Reduction};
 use crate::{Covered, Explorer, Refusal};
 
 /// Bounded reduction with one bound on preemptions after the other.
@@ -56,14 +56,8 @@ impl Deepening {
 }
 
 impl Explorer for Deepening {
-    type Then = ReducedChooser;
-
-    fn chooser(&self) -> ReducedChooser {
-        self.search.chooser()
-    }
-
-    fn next(&mut self, plan: &mut Plan<ReducedChooser>) -> bool {
-        while !self.search.next(plan) {
+    fn next(&mut self, prefix: &mut Schedule) -> bool {
+        while !self.search.next(prefix) {
             let (bound, counts) = self.current();
             if self.completed.last().is_none_or(|last| last.bound != bound) {
                 let covered = self.search.covered(true);
@@ -80,8 +74,12 @@ impl Explorer for Deepening {
         true
     }
 
-    fn learn(&mut self, run: u64, trace: &Trace, plan: &mut Plan<ReducedChooser>) {
-        self.search.learn(run, trace, plan);
+    fn choices(&mut self) -> Choices<'_> {
+        self.search.choices()
+    }
+
+    fn learn(&mut self, run: u64, trace: &Trace) {
+        self.search.learn(run, trace);
     }
 
     fn covered(&self, _is_done: bool) -> Covered {

@@ -49,8 +49,6 @@ impl Directed {
 }
 
 impl Chooser for Directed {
-    const WATCHES_CHANGES: bool = false;
-
     fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick {
         let Point::Thread(threads) = at else { return Pick::Take(0) };
         self.count(past);

@@ -11,11 +11,10 @@
 //! and threads that ask need not be put to sleep.
 
 use raddle_core::{
-    Action, Choice, Chooser, Ending, Event, Footprint, ObjectId, Op, Pick, Plan, Point, ThreadId,
-    Threads, Trace,
+    Action, Choice, Choices, Chooser, Ending, Event, Footprint, ObjectId, Op, Pick, Point, Rng,
+    Schedule, ThreadId, Threads, Trace,
 };
 use raddle_results::Search;
-use raddle_strategy::Rng;
 
 use crate::past::{Past, Planned, chosen};
 use crate::refusal::circles;
@@ -47,7 +46,7 @@ pub struct Dpor {
     /// Whether a run reached the step limit.
     is_cut_off: bool,
     refusal: Option<Refusal>,
-    shuffle: Option<Rng>,
+    chooser: DporChooser,
     /// What is left of the tree along the branch being run, by position from its first step on.
     beside: Vec<Tree>,
     above: Above,
@@ -120,7 +119,7 @@ impl Nodes {
 
 /// Lets the running thread go on until it waits or gives way, and never one that sleeps.
 #[derive(Clone, Debug, Default)]
-pub struct DporChooser {
+struct DporChooser {
     sleep: Vec<Footprint>,
     /// After how many events `sleep` was worked out.
     seen: usize,
@@ -134,7 +133,8 @@ impl Dpor {
     /// A search that lets chance decide who goes on where it does not matter. The same classes, in
     /// another order.
     pub fn shuffled(seed: u64) -> Dpor {
-        Dpor { shuffle: Some(Rng::new(seed)), ..Dpor::default() }
+        let chooser = DporChooser { shuffle: Some(Rng::new(seed)), ..DporChooser::default() };
+        Dpor { chooser, ..Dpor::default() }
     }
 
     /// How much of what is known or likely has been done, the last run included. Every way on from a
@@ -158,7 +158,7 @@ impl Dpor {
     }
 
     /// Goes back to the last point with something left to run; false if there is none.
-    pub(crate) fn backtrack(&mut self, plan: &mut Plan<DporChooser>) -> bool {
+    pub(crate) fn backtrack(&mut self, prefix: &mut Schedule) -> bool {
         let (nodes, root) = (&mut self.nodes.nodes, self.above.root);
         while nodes.last().is_some_and(|node| node.at >= root && node.tree.is_empty()) {
             nodes.pop();
@@ -169,15 +169,15 @@ impl Dpor {
             node.sleep.push(done);
         }
         node.done += 1;
-        plan.then.sleep.clear();
-        plan.then.sleep.extend_from_slice(&node.sleep);
-        plan.then.seen = node.at;
-        plan.then.sleepers.clear();
+        self.chooser.sleep.clear();
+        self.chooser.sleep.extend_from_slice(&node.sleep);
+        self.chooser.seen = node.at;
+        self.chooser.sleepers.clear();
         let depth = node.at;
         self.lead(depth);
         self.past.truncate(depth);
-        plan.prefix.clear();
-        plan.prefix.extend_from_slice(&self.path);
+        prefix.clear();
+        prefix.extend_from_slice(&self.path);
         true
     }
 
@@ -349,9 +349,6 @@ impl DporChooser {
 }
 
 impl Chooser for DporChooser {
-    const WATCHES_CHANGES: bool = false;
-
-    #[inline]
     fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick {
         match at {
             Point::Thread(threads) => {
@@ -370,20 +367,16 @@ impl Chooser for DporChooser {
 }
 
 impl Explorer for Dpor {
-    type Then = DporChooser;
-
-    fn chooser(&self) -> DporChooser {
-        DporChooser { shuffle: self.shuffle.clone(), ..DporChooser::default() }
-    }
-
-    fn next(&mut self, plan: &mut Plan<DporChooser>) -> bool {
+    fn next(&mut self, prefix: &mut Schedule) -> bool {
         if self.runs == 0 {
-            plan.prefix.clear();
-            plan.then.sleep.clear();
-            plan.then.seen = 0;
+            prefix.clear();
             return true;
         }
-        !self.is_cut_off && self.backtrack(plan)
+        !self.is_cut_off && self.backtrack(prefix)
+    }
+
+    fn choices(&mut self) -> Choices<'_> {
+        Choices::Chooser(&mut self.chooser)
     }
 
     fn covered(&self, is_done: bool) -> Covered {
@@ -391,12 +384,12 @@ impl Explorer for Dpor {
     }
 
     fn refusal(&self) -> Option<Refusal> {
-        self.refusal
+        self.refusal.clone()
     }
 
-    fn learn(&mut self, _run: u64, trace: &Trace, plan: &mut Plan<DporChooser>) {
+    fn learn(&mut self, _run: u64, trace: &Trace) {
         self.runs += 1;
-        self.refusal = plan.then.refusal.or_else(|| circles(trace));
+        self.refusal = self.chooser.refusal.take().or_else(|| circles(trace));
         self.search.blocked += u64::from(trace.ending == Ending::Abandoned);
         if trace.ending == Ending::StepLimit {
             // Endless, as far as anybody can tell: nothing follows from where it was cut off.

@@ -1,83 +1,75 @@
-//! What acts between runs.
+//! What decides between runs.
 
-use raddle_core::{Chooser, Guarantee, Plan, Trace};
-use raddle_engine::Family;
+use raddle_core::{Choices, Guarantee, Schedule, Trace};
+use raddle_engine::ThreadIds;
 use raddle_results::{Bounds, PatternSearch, Search};
 
 use crate::Refusal;
 
 /// An algorithm that decides which run comes next.
+///
+/// A session calls [`next`](Explorer::next), makes the run with [`choices`](Explorer::choices), and passes
+/// its trace to [`learn`](Explorer::learn), again and again.
 pub trait Explorer {
-    /// What chooses after a plan's prefix.
-    type Then: Chooser + 'static;
+    /// Writes the choices that the next run follows first into `prefix`, over those of the last run.
+    /// Returns `false` if no run is left.
+    fn next(&mut self, prefix: &mut Schedule) -> bool;
 
-    /// Whether planning a run takes much longer than making it. The clock is then looked at after every
-    /// run, however short.
-    const PLANS_LONG: bool = false;
+    /// Returns what answers the points after the prefix, in the run planned last.
+    fn choices(&mut self) -> Choices<'_>;
 
-    /// The chooser that plans will carry; the same one is passed back in every plan.
-    fn chooser(&self) -> Self::Then;
+    /// Receives the trace of the run planned last. `run` counts the runs of this explorer from zero.
+    fn learn(&mut self, run: u64, trace: &Trace);
 
-    /// Makes a chooser that another explorer of this type has left what [`chooser`](Explorer::chooser)
-    /// would make.
-    fn renew(&self, used: &mut Self::Then) {
-        *used = self.chooser();
+    /// Returns the ids that threads have in all runs.
+    fn thread_ids(&self) -> ThreadIds {
+        ThreadIds::default()
     }
 
-    /// The ids that threads are to have in all runs.
-    fn family(&self) -> Family {
-        Family::default()
+    /// Returns whether planning a run takes much longer than making it. The session then reads the clock
+    /// after every run.
+    fn plans_long(&self) -> bool {
+        false
     }
 
-    /// Writes the next plan over the last one. False if no run is left to be made.
-    fn next(&mut self, plan: &mut Plan<Self::Then>) -> bool;
-
-    /// A run has ended. `run` counts from zero.
-    fn learn(&mut self, run: u64, trace: &Trace, plan: &mut Plan<Self::Then>);
-
-    /// No further run will be made. The chooser may be kept for another explorer, and needs no more memory
-    /// than runs do.
-    fn finish(&mut self, plan: &mut Plan<Self::Then>) {
-        let _ = plan;
-    }
-
-    /// What has been tried; `is_done` if no run is left.
+    /// Returns what the runs so far have covered. `is_done` says that no run is left.
     ///
-    /// A run that was cut off at the step limit counts as tried if nothing else depends on its end.
+    /// A run that reached the step limit counts as covered if no other run depends on its end.
     fn covered(&self, is_done: bool) -> Covered {
         if is_done { Covered::Everything } else { Covered::Nothing }
     }
 
-    /// Why no further run can be planned, if the last one showed that.
+    /// Returns why no further run can be planned, if the last run showed that.
     fn refusal(&self) -> Option<Refusal> {
         None
     }
 
-    /// What the search has taken so far, if this is one.
+    /// Returns the cost of the search so far. `None` if this is no search.
     fn search(&self) -> Option<Search> {
         None
     }
 
-    /// What a search for memory-access patterns has done so far, if this is one.
+    /// Returns the counts of a search for memory-access patterns. `None` if this is none.
     fn patterns(&self) -> Option<PatternSearch> {
         None
     }
 
-    /// What is known after [`finish`](Explorer::finish) of bugs that were not found, if anything.
+    /// Returns bounds on the bugs that escaped all runs so far.
     fn guarantees(&self) -> Vec<Guarantee> {
         Vec::new()
     }
 
-    /// Whether all runs are drawn alike, so that those seen tell something about those not seen.
-    fn draws_alike(&self) -> bool {
+    /// Returns whether runs are drawn independently from one distribution, so that the runs seen allow
+    /// estimates about those not seen.
+    fn independent_runs(&self) -> bool {
         false
     }
 }
 
-/// How much a search has tried.
+/// How much a search has covered.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Covered {
-    /// Nothing that could be named.
+    /// Nothing that has a name.
     Nothing,
     /// All executions within these bounds.
     Within(Bounds),
@@ -85,34 +77,26 @@ pub enum Covered {
     Everything,
 }
 
-/// So that what an explorer has counted can be asked for after its search.
-impl<E: Explorer> Explorer for &mut E {
-    type Then = E::Then;
-
-    const PLANS_LONG: bool = E::PLANS_LONG;
-
-    fn chooser(&self) -> E::Then {
-        (**self).chooser()
+/// A borrowed explorer explores as well, and can be asked for its results afterwards.
+impl<E: Explorer + ?Sized> Explorer for &mut E {
+    fn next(&mut self, prefix: &mut Schedule) -> bool {
+        (**self).next(prefix)
     }
 
-    fn renew(&self, used: &mut E::Then) {
-        (**self).renew(used);
+    fn choices(&mut self) -> Choices<'_> {
+        (**self).choices()
     }
 
-    fn family(&self) -> Family {
-        (**self).family()
+    fn learn(&mut self, run: u64, trace: &Trace) {
+        (**self).learn(run, trace);
     }
 
-    fn next(&mut self, plan: &mut Plan<E::Then>) -> bool {
-        (**self).next(plan)
+    fn thread_ids(&self) -> ThreadIds {
+        (**self).thread_ids()
     }
 
-    fn learn(&mut self, run: u64, trace: &Trace, plan: &mut Plan<E::Then>) {
-        (**self).learn(run, trace, plan);
-    }
-
-    fn finish(&mut self, plan: &mut Plan<E::Then>) {
-        (**self).finish(plan);
+    fn plans_long(&self) -> bool {
+        (**self).plans_long()
     }
 
     fn covered(&self, is_done: bool) -> Covered {
@@ -135,7 +119,7 @@ impl<E: Explorer> Explorer for &mut E {
         (**self).guarantees()
     }
 
-    fn draws_alike(&self) -> bool {
-        (**self).draws_alike()
+    fn independent_runs(&self) -> bool {
+        (**self).independent_runs()
     }
 }

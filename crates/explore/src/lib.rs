@@ -1,18 +1,21 @@
 //! Explorers: the algorithms that decide between runs, and the session that drives them.
 //!
-//! An [`Explorer`] writes the plan of the next run and learns from its trace. [`Session`] runs plans
-//! until something fails, the explorer has nothing left, or the budget is used up, and says in a
-//! [`Report`](raddle_results::Report) what that means.
+//! An [`Explorer`] plans the next run and learns from its trace. A [`Session`] makes the runs until one
+//! fails, the explorer has none left, or the budget is used up, and writes a
+//! [`Report`](raddle_results::Report). A [`Strategy`] is the user's word for an explorer.
 #![forbid(unsafe_code)]
 
 mod bounded;
 mod bpor;
 mod branches;
 mod classes;
+mod custom;
 mod deepening;
 mod dfs;
 mod directed;
 mod dpor;
+mod engine_cache;
+mod executor;
 mod explorer;
 mod graphs;
 mod mcr;
@@ -24,27 +27,27 @@ mod refusal;
 mod repeat;
 mod replay;
 mod session;
-mod shelf;
 mod strategy;
 mod wakeup;
 mod wilson;
 
-pub use bounded::{BoundedDfs, BoundedDfsChooser, Limit};
-pub use bpor::{Bound, Bpor, Counts, Mistake, ReducedChooser, Reduction};
+pub use bounded::{BoundedDfs, Limit};
+pub use bpor::{Bound, Bpor, Counts, Mistake, Reduction};
 pub use classes::Classes;
+pub use custom::Custom;
 pub use deepening::{Completed, Deepening};
-pub use dfs::{Dfs, DfsChooser};
-pub use dpor::{Dpor, DporChooser};
+pub use dfs::Dfs;
+pub use dpor::Dpor;
 pub use explorer::{Covered, Explorer};
-pub use graphs::{Graphs, GraphsChooser};
+pub use graphs::Graphs;
 pub use mcr::Mcr;
 pub use parallel::{DporWorker, Next, ParallelDpor, Sharing};
-pub use pcr::{Guided, Pcr, Rules};
+pub use pcr::{Pcr, Rules};
 pub use racing_lines::racing_lines;
 pub use raddle_analysis::{MapCoverage, race};
 pub use refusal::{Refusal, WIDEST_CHOICE};
 pub use repeat::Repeat;
-pub use replay::{Stop, replay, replay_weak};
-pub use session::{Budget, Leaks, Oddities, OnStepLimit, ReplayError, Session, Settings, Workers};
-pub use strategy::{Strategy, StrategyError};
+pub use replay::{Replay, Stop};
+pub use session::{Budget, Leaks, OnStepLimit, ReplayError, Session, Settings, Warnings, Workers};
+pub use strategy::{Kind, Models, Row, Strategy, StrategyError};
 pub use wilson::wilson;

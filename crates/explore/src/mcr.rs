@@ -14,7 +14,7 @@
 use std::collections::{HashSet, VecDeque};
 use std::marker::PhantomData;
 
-use raddle_core::{Action, Ending, Event, ObjectId, Plan, ThreadOp, Trace};
+use raddle_core::{Action, Choices, Ending, Event, ObjectId, Schedule, ThreadOp, Trace};
 use raddle_engine::Object;
 use raddle_results::PatternSearch;
 use raddle_solve::{Cdcl, Literal, OrderSolver};
@@ -41,6 +41,7 @@ pub struct Mcr<S = Cdcl> {
     counts: PatternSearch,
     is_cut_off: bool,
     refusal: Option<Refusal>,
+    chooser: Guided,
     solver: PhantomData<S>,
 }
 
@@ -72,6 +73,7 @@ impl<S: OrderSolver> Mcr<S> {
             counts: PatternSearch::default(),
             is_cut_off: false,
             refusal: None,
+            chooser: Guided::default(),
             solver: PhantomData,
         }
     }
@@ -356,30 +358,26 @@ fn learnt(trace: &Trace, layout: &Layout) -> u64 {
 }
 
 impl<S: OrderSolver> Explorer for Mcr<S> {
-    type Then = Guided;
-
-    const PLANS_LONG: bool = true;
-
-    fn chooser(&self) -> Guided {
-        Guided::default()
-    }
-
-    fn next(&mut self, plan: &mut Plan<Guided>) -> bool {
-        plan.prefix.clear();
+    fn next(&mut self, prefix: &mut Schedule) -> bool {
+        prefix.clear();
         if self.runs > 0 {
             self.current = self.queue.pop_front();
             let Some(planned) = &self.current else {
                 self.counts.is_done = true;
                 return false;
             };
-            plan.prefix.extend_from_slice(&planned.schedule);
+            prefix.extend_from_slice(&planned.schedule);
         }
-        plan.then.begin(mix(self.seed, self.runs), &[]);
+        self.chooser.begin(mix(self.seed, self.runs), &[]);
         self.runs += 1;
         true
     }
 
-    fn learn(&mut self, run: u64, trace: &Trace, _plan: &mut Plan<Guided>) {
+    fn choices(&mut self) -> Choices<'_> {
+        Choices::Chooser(&mut self.chooser)
+    }
+
+    fn learn(&mut self, run: u64, trace: &Trace) {
         if let Some(planned) = self.current.take() {
             planned.outcome(trace).count(&mut self.counts);
         }
@@ -404,8 +402,12 @@ impl<S: OrderSolver> Explorer for Mcr<S> {
         }
     }
 
+    fn plans_long(&self) -> bool {
+        true
+    }
+
     fn refusal(&self) -> Option<Refusal> {
-        self.refusal
+        self.refusal.clone()
     }
 
     fn patterns(&self) -> Option<PatternSearch> {

@@ -16,11 +16,11 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use raddle_core::{Ending, Plan, ThreadId, ThreadInfo, Trace};
-use raddle_engine::{Family, Register};
+use raddle_core::{Choices, Ending, Schedule, ThreadId, ThreadInfo, Trace};
+use raddle_engine::{Register, ThreadIds};
 use raddle_results::Search;
 
-use crate::{Covered, Dpor, DporChooser, Explorer, Refusal};
+use crate::{Covered, Dpor, Explorer, Refusal};
 
 mod commons;
 
@@ -147,13 +147,13 @@ impl ParallelDpor {
 
 impl DporWorker<'_> {
     /// Like [`next`](Explorer::next), but does not wait.
-    pub fn try_next(&mut self, plan: &mut Plan<DporChooser>) -> Next {
+    pub fn try_next(&mut self, prefix: &mut Schedule) -> Next {
         if self.all.is_over.load(Ordering::Relaxed) {
             return Next::Over;
         }
-        let goes_on = self.task.is_some() && self.dpor.backtrack(plan);
+        let goes_on = self.task.is_some() && self.dpor.backtrack(prefix);
         if !goes_on {
-            match self.change_task(plan) {
+            match self.change_task(prefix) {
                 Next::Run => {}
                 next => return next,
             }
@@ -162,7 +162,7 @@ impl DporWorker<'_> {
     }
 
     /// Is done with its leaf, if it had one, and begins with another.
-    fn change_task(&mut self, plan: &mut Plan<DporChooser>) -> Next {
+    fn change_task(&mut self, prefix: &mut Schedule) -> Next {
         let mut commons = self.all.commons();
         let places = self.task.take();
         if let Some(places) = &places {
@@ -185,7 +185,7 @@ impl DporWorker<'_> {
             return Next::Over;
         };
         drop(commons);
-        self.dpor.begin(task.steps, task.sleepers, plan);
+        self.dpor.begin(task.steps, task.sleepers, prefix);
         self.task = Some(task.places);
         self.is_new = true;
         Next::Run
@@ -235,19 +235,13 @@ impl DporWorker<'_> {
 }
 
 impl Explorer for DporWorker<'_> {
-    type Then = DporChooser;
-
-    fn chooser(&self) -> DporChooser {
-        self.dpor.chooser()
+    fn thread_ids(&self) -> ThreadIds {
+        ThreadIds::registered(self.all.names.clone())
     }
 
-    fn family(&self) -> Family {
-        Family::registered(self.all.names.clone())
-    }
-
-    fn next(&mut self, plan: &mut Plan<DporChooser>) -> bool {
+    fn next(&mut self, prefix: &mut Schedule) -> bool {
         loop {
-            match self.try_next(plan) {
+            match self.try_next(prefix) {
                 Next::Run => return true,
                 Next::Over => return false,
                 Next::Later => self.all.wait(),
@@ -255,8 +249,12 @@ impl Explorer for DporWorker<'_> {
         }
     }
 
-    fn learn(&mut self, run: u64, trace: &Trace, plan: &mut Plan<DporChooser>) {
-        self.dpor.learn(run, trace, plan);
+    fn choices(&mut self) -> Choices<'_> {
+        self.dpor.choices()
+    }
+
+    fn learn(&mut self, run: u64, trace: &Trace) {
+        self.dpor.learn(run, trace);
         self.runs += 1;
         if trace.ending == Ending::StepLimit {
             self.all.end(self.all.commons());

@@ -21,7 +21,7 @@ use std::collections::{BinaryHeap, HashSet};
 use std::marker::PhantomData;
 
 use raddle_analysis::MapCoverage;
-use raddle_core::{Plan, Trace};
+use raddle_core::{Choices, Schedule, Trace};
 use raddle_results::{Accesses, PatternSearch};
 use raddle_solve::{Cdcl, Literal, OrderSolver};
 use raddle_strategy::{Rng, mix};
@@ -36,7 +36,7 @@ mod plan;
 mod rules;
 
 use candidates::{Candidate, Shared};
-pub use guided::Guided;
+pub(crate) use guided::Guided;
 pub(crate) use layout::{Layout, name, operation, reads_variable};
 pub(crate) use model::{Done, Found, Model, Question};
 pub(crate) use plan::Planned;
@@ -67,6 +67,7 @@ pub struct Pcr<S = Cdcl> {
     current: Option<Planned>,
     counts: PatternSearch,
     refusal: Option<Refusal>,
+    chooser: Guided,
     solver: PhantomData<S>,
 }
 
@@ -107,6 +108,7 @@ impl<S: OrderSolver> Pcr<S> {
             current: None,
             counts: PatternSearch::default(),
             refusal: None,
+            chooser: Guided::default(),
             solver: PhantomData,
         }
     }
@@ -285,31 +287,27 @@ impl Ord for Waiting {
 }
 
 impl<S: OrderSolver> Explorer for Pcr<S> {
-    type Then = Guided;
-
-    const PLANS_LONG: bool = true;
-
-    fn chooser(&self) -> Guided {
-        Guided::default()
-    }
-
-    fn next(&mut self, plan: &mut Plan<Guided>) -> bool {
-        plan.prefix.clear();
+    fn next(&mut self, prefix: &mut Schedule) -> bool {
+        prefix.clear();
         if self.runs > 0 {
             let Some(planned) = self.next_planned() else {
                 self.counts.is_done = true;
                 return false;
             };
-            plan.prefix.extend_from_slice(&planned.schedule);
+            prefix.extend_from_slice(&planned.schedule);
             self.current = Some(planned);
         }
         let goals = self.current.as_ref().map_or(&[][..], |planned| &planned.goals);
-        plan.then.begin(mix(self.seed, self.runs), goals);
+        self.chooser.begin(mix(self.seed, self.runs), goals);
         self.runs += 1;
         true
     }
 
-    fn learn(&mut self, _run: u64, trace: &Trace, _plan: &mut Plan<Guided>) {
+    fn choices(&mut self) -> Choices<'_> {
+        Choices::Chooser(&mut self.chooser)
+    }
+
+    fn learn(&mut self, _run: u64, trace: &Trace) {
         if let Some(planned) = self.current.take() {
             planned.outcome(trace).count(&mut self.counts);
         }
@@ -320,8 +318,12 @@ impl<S: OrderSolver> Explorer for Pcr<S> {
         Covered::Nothing
     }
 
+    fn plans_long(&self) -> bool {
+        true
+    }
+
     fn refusal(&self) -> Option<Refusal> {
-        self.refusal
+        self.refusal.clone()
     }
 
     fn patterns(&self) -> Option<PatternSearch> {

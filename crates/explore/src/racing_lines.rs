@@ -18,15 +18,14 @@ pub fn racing_lines<S: Substrate>(
 ) -> Vec<Site> {
     let mut lines = Vec::new();
     let mut trials = Repeat::new(Random::default(), 0);
-    let mut engine = Engine::new(Sc, trials.family(), trials.chooser(), max_steps);
+    let mut engine = Engine::new(Sc, trials.thread_ids(), max_steps);
     for trial in 0..TRIALS {
-        trials.next(engine.plan_mut());
-        if substrate.execute(&mut engine, program).is_err() {
+        trials.next(engine.prefix_mut());
+        if substrate.execute(&mut engine, trials.choices(), program).is_err() {
             break;
         }
-        let (trace, plan) = engine.trace_and_plan_mut();
-        trials.learn(trial, trace, plan);
-        let _ = for_each_race(trace, |(first, second)| {
+        trials.learn(trial, engine.trace());
+        let _ = for_each_race(engine.trace(), |(first, second)| {
             for line in [first.site, second.site] {
                 if !lines.contains(&line) {
                     lines.push(line);

@@ -1,10 +1,9 @@
 //! Programs that cannot be searched.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use raddle_core::{Access, Ending, ObjectId, Pending, Site, ThreadId, Trace};
-
-use crate::Strategy;
 
 /// The widest choice of which a search tries every value.
 pub const WIDEST_CHOICE: u32 = 1 << 16;
@@ -13,7 +12,7 @@ pub const WIDEST_CHOICE: u32 = 1 << 16;
 const CIRCLES: u32 = 100;
 
 /// Why a search cannot go on.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Refusal {
     /// The program chooses among too many values to try them all.
     ChoiceTooWide {
@@ -24,13 +23,13 @@ pub enum Refusal {
     },
     /// The strategy does not know what a weak memory model allows.
     NotWeak {
-        /// The strategy.
-        strategy: Strategy,
+        /// The word of the strategy.
+        strategy: Cow<'static, str>,
     },
     /// The strategy chooses what loads read, and under sequential consistency there is no choice.
     OnlyWeak {
-        /// The strategy.
-        strategy: Strategy,
+        /// The word of the strategy.
+        strategy: Cow<'static, str>,
     },
     /// A thread goes round in circles, and there is no end to how often it can.
     Circles {
@@ -43,12 +42,10 @@ pub enum Refusal {
     OneThread,
     /// The threads access nothing in common that one of them changes.
     NothingShared,
-    /// A portfolio without strategies, or with one that does not sample.
-    NotAPortfolio,
     /// The check was to go on after a failure, and this strategy ends there.
     CannotKeepGoing {
-        /// The strategy.
-        strategy: Strategy,
+        /// The word of the strategy.
+        strategy: Cow<'static, str>,
     },
 }
 
@@ -130,10 +127,6 @@ impl fmt::Display for Refusal {
                  execution no two threads access anything in common that one of them changes; share \
                  data through `raddle::sync`, make plain accesses scheduling points if they are to \
                  be ordered (`Granularity::All`), or use another strategy, such as `random`",
-            ),
-            Refusal::NotAPortfolio => f.write_str(
-                "a portfolio is made of one or more strategies that sample, such as \
-                 `portfolio:pos-star+pct:3`",
             ),
             Refusal::CannotKeepGoing { strategy } => write!(
                 f,

@@ -1,58 +1,61 @@
-//! Sampling: the same chooser again and again, with a new seed each time.
+//! Sampling: one sampler, again and again, with a new seed for each run.
 
-use raddle_core::{Guarantee, Plan, Trace};
-use raddle_strategy::{Sampler, mix};
+use raddle_core::{Choices, Guarantee, Schedule, Trace, mix};
+use raddle_strategy::Sampler;
 
 use crate::{Covered, Explorer};
 
-/// Repeats a sampler for ever. Run r depends on the session's seed and r alone, and on what the
-/// sampler learnt before.
+/// Repeats a sampler. A run depends on the session's seed, the run's number, and on what the sampler learnt
+/// before.
 #[derive(Clone, Debug)]
 pub struct Repeat<S> {
     sampler: S,
     seed: u64,
+    /// The number of the next run.
     run: u64,
+    /// The number of the first run that is not made.
+    end: u64,
 }
 
-impl<S: Sampler + Clone> Repeat<S> {
-    /// Repeats `sampler`, seeded from `seed`.
+impl<S: Sampler> Repeat<S> {
+    /// Repeats `sampler` without end, seeded from `seed`.
     pub fn new(sampler: S, seed: u64) -> Repeat<S> {
-        Repeat::from(sampler, seed, 0)
+        Repeat::starting_at(sampler, seed, 0)
     }
 
-    /// As [`new`](Repeat::new), but the first run is that with the number `run`.
-    pub(crate) fn from(sampler: S, seed: u64, run: u64) -> Repeat<S> {
-        Repeat { sampler, seed, run }
+    /// Makes one run of `sampler`.
+    pub fn once(sampler: S, seed: u64) -> Repeat<S> {
+        Repeat { sampler, seed, run: 0, end: 1 }
     }
 
-    /// The sampler as it is after the last run.
+    /// Repeats `sampler` without end, as [`new`](Repeat::new) does from the run with the number `run` on.
+    pub(crate) fn starting_at(sampler: S, seed: u64, run: u64) -> Repeat<S> {
+        Repeat { sampler, seed, run, end: u64::MAX }
+    }
+
+    /// Returns the sampler in its state after the last run.
     pub fn sampler(&self) -> &S {
         &self.sampler
     }
 }
 
-impl<S: Sampler + Clone> Explorer for Repeat<S> {
-    type Then = S;
-
-    fn chooser(&self) -> S {
-        self.sampler.clone()
-    }
-
-    #[inline]
-    fn next(&mut self, plan: &mut Plan<S>) -> bool {
-        plan.prefix.clear();
-        plan.then.begin(mix(self.seed, self.run));
+impl<S: Sampler> Explorer for Repeat<S> {
+    fn next(&mut self, prefix: &mut Schedule) -> bool {
+        if self.run == self.end {
+            return false;
+        }
+        prefix.clear();
+        self.sampler.begin(mix(self.seed, self.run));
         self.run += 1;
         true
     }
 
-    #[inline]
-    fn learn(&mut self, _run: u64, trace: &Trace, plan: &mut Plan<S>) {
-        plan.then.learn(trace);
+    fn choices(&mut self) -> Choices<'_> {
+        self.sampler.choices()
     }
 
-    fn finish(&mut self, plan: &mut Plan<S>) {
-        self.sampler = plan.then.clone();
+    fn learn(&mut self, _run: u64, trace: &Trace) {
+        self.sampler.learn(trace);
     }
 
     fn covered(&self, _is_done: bool) -> Covered {
@@ -63,7 +66,7 @@ impl<S: Sampler + Clone> Explorer for Repeat<S> {
         self.sampler.guarantees()
     }
 
-    fn draws_alike(&self) -> bool {
-        S::DRAWS_ALIKE
+    fn independent_runs(&self) -> bool {
+        self.sampler.independent_runs()
     }
 }

@@ -1,63 +1,72 @@
 //! Exact replay: a schedule, and nothing after it.
 
-use raddle_core::{Chooser, Event, Pick, Point, Schedule, Trace};
-use raddle_engine::{Family, Memory, Rc11, Sc, Stuck, Substrate};
+use raddle_core::{Choices, Chooser, Event, MemoryModel, Pick, Point, Schedule, Trace};
+use raddle_engine::{Stuck, Substrate, ThreadIds};
 
-use crate::shelf;
+use crate::engine_cache;
+use crate::executor::{Executor, OnSubstrate};
 
-/// Gives up: the program asks more questions than the schedule answers.
+/// One execution to be made again.
+///
+/// A run that leaves the schedule ends as [`Diverged`](raddle_core::Ending::Diverged), one that continues
+/// after it as [`Abandoned`](raddle_core::Ending::Abandoned).
+#[derive(Debug)]
+pub struct Replay {
+    /// What threads may see of each other's stores.
+    pub memory: MemoryModel,
+    /// The ids that the threads had.
+    pub thread_ids: ThreadIds,
+    /// Every choice.
+    pub schedule: Schedule,
+    /// The most events that the run may have.
+    pub max_steps: usize,
+}
+
+impl Replay {
+    /// Describes the execution of `trace`, with at most `max_steps` events.
+    ///
+    /// Panics if the threads of `trace` are not those of a recorded run.
+    pub fn of(trace: &Trace, memory: MemoryModel, max_steps: usize) -> Replay {
+        let thread_ids = thread_ids_of(trace);
+        Replay { memory, thread_ids, schedule: trace.schedule(), max_steps }
+    }
+
+    /// Makes the run of `program` on `substrate`, and returns its trace.
+    pub fn run<S: Substrate>(
+        self,
+        substrate: &mut S,
+        program: &S::Program,
+    ) -> Result<Trace, Stuck> {
+        self.look(&mut OnSubstrate::<&mut S, S> { substrate, program }, Trace::clone)
+    }
+
+    /// Makes the run, and returns what `look` returns for its trace.
+    pub(crate) fn look<R>(
+        self,
+        executor: &mut dyn Executor,
+        look: impl FnOnce(&Trace) -> R,
+    ) -> Result<R, Stuck> {
+        let mut engine = engine_cache::take(self.memory, self.thread_ids, self.max_steps);
+        *engine.prefix_mut() = self.schedule;
+        executor.execute(&mut engine, Choices::Chooser(&mut Stop))?;
+        let seen = look(engine.trace());
+        engine_cache::put(engine);
+        Ok(seen)
+    }
+}
+
+/// Returns the ids that the threads of a recorded run had.
+pub(crate) fn thread_ids_of(trace: &Trace) -> ThreadIds {
+    ThreadIds::of_recorded(&trace.threads[1..])
+        .expect("raddle invariant broken: a trace's threads contradict each other")
+}
+
+/// Abandons every run at its first point after the prefix.
 #[derive(Clone, Debug, Default)]
 pub struct Stop;
 
 impl Chooser for Stop {
-    const WATCHES_CHANGES: bool = false;
-
     fn choose(&mut self, _at: &Point<'_>, _past: &[Event]) -> Pick {
         Pick::Abandon
     }
-}
-
-/// Runs `program` as `schedule` says and returns what happened.
-///
-/// A run that leaves the schedule ends as [`Diverged`](raddle_core::Ending::Diverged), one that goes
-/// on after it as [`Abandoned`](raddle_core::Ending::Abandoned).
-pub fn replay<S: Substrate>(
-    substrate: &mut S,
-    program: &S::Program,
-    family: Family,
-    schedule: Schedule,
-    max_steps: usize,
-) -> Result<Trace, Stuck> {
-    let prescribe = |prefix: &mut Schedule| *prefix = schedule;
-    follow::<Sc, S, Trace>(substrate, program, family, prescribe, max_steps, Trace::clone)
-}
-
-/// As [`replay`], under RC11.
-pub fn replay_weak<S: Substrate>(
-    substrate: &mut S,
-    program: &S::Program,
-    family: Family,
-    schedule: Schedule,
-    max_steps: usize,
-) -> Result<Trace, Stuck> {
-    let prescribe = |prefix: &mut Schedule| *prefix = schedule;
-    follow::<Rc11, S, Trace>(substrate, program, family, prescribe, max_steps, Trace::clone)
-}
-
-/// As [`replay`], for whoever writes the schedule where it is followed, and only wants to `look` at what
-/// happened.
-pub(crate) fn follow<M: Memory + Default + 'static, S: Substrate, R>(
-    substrate: &mut S,
-    program: &S::Program,
-    family: Family,
-    prescribe: impl FnOnce(&mut Schedule),
-    max_steps: usize,
-    look: impl FnOnce(&Trace) -> R,
-) -> Result<R, Stuck> {
-    let mut engine = shelf::engine::<M, Stop>(family, max_steps, || Stop, |_| {});
-    prescribe(&mut engine.plan_mut().prefix);
-    substrate.execute(&mut *engine, program)?;
-    let seen = look(engine.trace());
-    shelf::put(engine);
-    Ok(seen)
 }

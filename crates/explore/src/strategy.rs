@@ -1,200 +1,151 @@
-//! Strategies by name: the user's word for a chooser repeated, or an explorer.
+//! Strategies by name: the user's word for a sampler, a search, or a plan.
 
 use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-use crate::Bound;
+use raddle_core::MemoryModel;
+use raddle_strategy::Sampler;
 
-/// How executions are chosen.
-#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
-pub enum Strategy {
-    /// Every option alike, at every point: `random`.
-    Random,
-    /// The threads take turns: `round-robin`. One execution.
-    RoundRobin,
-    /// Probabilistic concurrency testing for bugs of this depth: `pct:3`.
-    Pct {
-        /// The depth, at least one.
-        depth: u32,
-    },
-    /// The same where executions are known to have at most so many steps that count: `pct:3:100`.
-    PctWithin {
-        /// The depth, at least one.
-        depth: u32,
-        /// How many steps, at least as many as there are places at which priorities change: one less
-        /// than the depth.
-        steps: u32,
-    },
-    /// The same with a depth drawn for each execution: `pct`.
-    PctDrawn,
-    /// Probabilistic concurrency testing for weak memory, under RC11 only: `pctwm:2:1`.
-    Pctwm {
-        /// How many events communicate.
-        depth: u32,
-        /// Among how many of the newest stores they read, at least one.
-        history: u32,
-        /// How many communication events there are, if not learnt; at least `depth`: `pctwm:2:1:19`.
-        events: Option<u32>,
-    },
-    /// Threads and sources at random, under RC11 only: `c11-random`. What C11Tester does.
-    C11Random,
-    /// Probabilistic concurrency testing with random sources, under RC11 only: `pct-weak:3`.
-    PctWeak {
-        /// The depth, at least one.
-        depth: u32,
-    },
-    /// Partial order sampling without drawing again: `basic-pos`.
-    BasicPos,
-    /// Partial order sampling: `pos`.
-    Pos,
-    /// The same, with reads that do not race: `pos-star`.
-    PosStar,
-    /// Random batches of independent operations: `rapos`.
-    Rapos,
-    /// Every interleaving alike, as far as threads can be counted on: `urw`.
-    Urw,
-    /// Every order of the accesses to one object alike, another object each time: `surw`.
-    Surw,
-    /// A round-robin scheduler that is delayed so many times at random: `delay:2`.
-    Delay {
-        /// How many.
-        delays: u32,
-    },
-    /// Several that sample, an execution each in turn: `portfolio:pos-star+pct:3`.
-    Portfolio(&'static [Strategy]),
-    /// Every interleaving: `dfs`.
-    Dfs,
-    /// Every interleaving within a bound: `dfs:2` (preemptions), `dfs:fair:1`, `dfs:2:fair:1`.
-    DfsWithin(Bound),
-    /// Every interleaving with at most so many delays of a round-robin scheduler: `dfs-delay:2`.
-    DfsDelay {
-        /// How many.
-        delays: u32,
-    },
-    /// One execution of every equivalence class: `dpor`.
-    Dpor,
-    /// At least one of every class, by persistent and sleep sets: `dpor-classic`.
-    DporClassic,
-    /// At least one of every class within a bound: `bpor:2` (preemptions), `bpor:fair:1`,
-    /// `bpor:2:fair:1`.
-    Bpor(Bound),
-    /// The same without what makes it fast, for comparison: `bpor-plain:2`.
-    BporPlain(Bound),
-    /// The same with 0, 1, 2 preemptions, one after the other: `bpor:0-2`, `bpor:0-2:fair:1`.
-    BporUpTo(Bound),
-    /// What a solver makes of earlier executions to see new memory-access patterns: `pcr`.
-    Pcr,
-    /// What a solver makes of earlier executions to let operations learn something else: `mcr`.
-    Mcr,
-    /// Everything if that fits the budget, otherwise what can be had for it: `auto`.
-    #[default]
-    Auto,
+use crate::{Bound, Explorer, Refusal, Repeat};
+
+mod table;
+
+pub(crate) use table::Plan;
+use table::{Arguments, Make, STRATEGIES};
+pub use table::{Kind, Models, Row};
+
+/// How executions are chosen: a row of the [table](Strategy::table), with its numbers.
+///
+/// Made from its word: `"pct:3".parse()`.
+#[derive(Copy, Clone)]
+pub struct Strategy {
+    row: &'static Row,
+    /// The numbers in place of the pattern's capital letters.
+    numbers: [u32; 3],
+    /// The members of a portfolio.
+    members: &'static [Strategy],
 }
 
 impl Strategy {
-    /// Whether this is about weak memory and nothing else.
-    pub(crate) fn needs_weak_memory(&self) -> bool {
-        matches!(self, Strategy::Pctwm { .. } | Strategy::C11Random | Strategy::PctWeak { .. })
+    /// Returns all strategies, in the order in which users see them.
+    pub fn table() -> &'static [Row] {
+        STRATEGIES
     }
 
-    /// Whether this draws executions at random, and so can be part of a portfolio.
-    pub fn is_sampling(&self) -> bool {
-        match self {
-            Strategy::Random
-            | Strategy::Pct { .. }
-            | Strategy::PctWithin { .. }
-            | Strategy::PctDrawn
-            | Strategy::Pctwm { .. }
-            | Strategy::C11Random
-            | Strategy::PctWeak { .. }
-            | Strategy::BasicPos
-            | Strategy::Pos
-            | Strategy::PosStar
-            | Strategy::Rapos
-            | Strategy::Urw
-            | Strategy::Surw
-            | Strategy::Delay { .. } => true,
-            Strategy::RoundRobin
-            | Strategy::Portfolio(_)
-            | Strategy::Dfs
-            | Strategy::DfsWithin(_)
-            | Strategy::DfsDelay { .. }
-            | Strategy::Dpor
-            | Strategy::DporClassic
-            | Strategy::Bpor(_)
-            | Strategy::BporPlain(_)
-            | Strategy::BporUpTo(_)
-            | Strategy::Pcr
-            | Strategy::Mcr
-            | Strategy::Auto => false,
+    /// Returns what the strategy is.
+    pub fn kind(&self) -> Kind {
+        self.row.kind()
+    }
+
+    /// Returns the word that stands for the strategy.
+    pub fn word(&self) -> Cow<'static, str> {
+        if let Make::Plan(Plan::Portfolio) = self.row.make {
+            let words: Vec<String> = self.members.iter().map(Strategy::to_string).collect();
+            return Cow::Owned(format!("{PORTFOLIO}{}", words.join("+")));
+        }
+        let pattern = self.row.pattern;
+        if !pattern.contains(is_number) {
+            return Cow::Borrowed(pattern);
+        }
+        let mut numbers = self.numbers.iter();
+        let mut word = String::new();
+        for letter in pattern.chars() {
+            match numbers.as_slice().first() {
+                Some(number) if is_number(letter) => {
+                    word.push_str(&number.to_string());
+                    numbers.next();
+                }
+                Some(_) | None => word.push(letter),
+            }
+        }
+        Cow::Owned(word)
+    }
+
+    /// Returns the strategy of a word that the table has.
+    pub(crate) fn known(word: &str) -> Strategy {
+        parse(word).expect("raddle invariant broken: a word that is not in the table of strategies")
+    }
+
+    /// Returns the plan, if this is one.
+    pub(crate) fn plan(&self) -> Option<Plan> {
+        match self.row.make {
+            Make::Plan(plan) => Some(plan),
+            Make::Sampler(_) | Make::Search(_) => None,
         }
     }
-}
 
-impl Strategy {
-    /// Whether runs after a failure tell as much as those before it. A search ends at its first
-    /// failure: that run was cut off, and what others would have done in it is not known.
+    /// Returns a new sampler. `None` if the strategy does not sample.
+    pub(crate) fn sampler(&self) -> Option<Box<dyn Sampler>> {
+        match self.row.make {
+            Make::Sampler(make) => {
+                let sampler = make(&self.arguments(MemoryModel::Sc, 0));
+                Some(sampler.expect("raddle invariant broken: the numbers were checked"))
+            }
+            Make::Search(_) | Make::Plan(_) => None,
+        }
+    }
+
+    /// Returns a new explorer. `None` if the strategy is a plan.
+    pub(crate) fn explorer(&self, memory: MemoryModel, seed: u64) -> Option<Box<dyn Explorer>> {
+        match self.row.make {
+            Make::Search(make) => Some(make(&self.arguments(memory, seed))),
+            Make::Sampler(_) | Make::Plan(_) => Some(Box::new(Repeat::new(self.sampler()?, seed))),
+        }
+    }
+
+    /// Returns the members of a portfolio. Empty for other strategies.
+    pub(crate) fn members(&self) -> &'static [Strategy] {
+        self.members
+    }
+
+    /// Returns the bounds of the strategy, if its word has any.
+    pub(crate) fn bound(&self) -> Bound {
+        self.arguments(MemoryModel::Sc, 0).bound()
+    }
+
+    /// Returns whether the strategy can continue after a failure. A search cannot: the failing run was cut
+    /// off, and its further steps are not known.
     pub(crate) fn can_keep_going(&self) -> bool {
-        self.is_sampling() || matches!(self, Strategy::Portfolio(_) | Strategy::Auto)
-    }
-
-    /// Whether it can be followed, which one that was not made from a word need not be: its numbers
-    /// may be out of range, or its portfolio empty.
-    pub fn validate(&self) -> Result<(), StrategyError> {
-        if self.is_possible() {
-            return Ok(());
-        }
-        let word = self.to_string();
-        Err(StrategyError { reason: mistake(&word), word })
-    }
-
-    fn is_possible(&self) -> bool {
-        match self {
-            Strategy::Pct { depth } => DEPTHS.contains(depth),
-            Strategy::PctWithin { depth, steps } => {
-                DEPTHS.contains(depth) && *steps >= depth.max(&2) - 1
-            }
-            Strategy::PctWeak { depth } => DEPTHS.contains(depth),
-            Strategy::Pctwm { depth, history, events } => {
-                let enough = events.is_none_or(|events| events >= *depth && events > 0);
-                *depth <= *DEPTHS.end() && *history > 0 && enough
-            }
-            Strategy::Portfolio(members) => {
-                !members.is_empty()
-                    && members.iter().all(|member| member.is_sampling() && member.is_possible())
-            }
-            Strategy::Random
-            | Strategy::RoundRobin
-            | Strategy::PctDrawn
-            | Strategy::C11Random
-            | Strategy::BasicPos
-            | Strategy::Pos
-            | Strategy::PosStar
-            | Strategy::Rapos
-            | Strategy::Urw
-            | Strategy::Surw
-            | Strategy::Delay { .. }
-            | Strategy::Dfs
-            | Strategy::DfsWithin(_)
-            | Strategy::DfsDelay { .. }
-            | Strategy::Dpor
-            | Strategy::DporClassic
-            | Strategy::Bpor(_)
-            | Strategy::BporPlain(_)
-            | Strategy::BporUpTo(_)
-            | Strategy::Pcr
-            | Strategy::Mcr
-            | Strategy::Auto => true,
+        match self.row.make {
+            Make::Sampler(_) | Make::Plan(Plan::Portfolio | Plan::Auto) => true,
+            Make::Search(_) | Make::Plan(Plan::Deepening) => false,
         }
     }
 
-    /// Which part of a portfolio makes a run, counted from zero.
-    pub(crate) fn part(&self, run: u64) -> usize {
-        let parts = if let Strategy::Portfolio(members) = self { members.len() } else { 1 };
-        (run % parts as u64) as usize
+    /// Refuses a strategy that does not work under `memory`.
+    pub(crate) fn check_memory(&self, memory: MemoryModel) -> Result<(), Refusal> {
+        let strategy = self.word();
+        match (self.row.memory, memory) {
+            (Models::Sc, MemoryModel::Rc11) => Err(Refusal::NotWeak { strategy }),
+            (Models::Rc11, MemoryModel::Sc) => Err(Refusal::OnlyWeak { strategy }),
+            (Models::All | Models::Sc, MemoryModel::Sc)
+            | (Models::All | Models::Rc11, MemoryModel::Rc11) => {
+                self.members.iter().try_for_each(|member| member.check_memory(memory))
+            }
+        }
+    }
+
+    fn arguments(&self, memory: MemoryModel, seed: u64) -> Arguments {
+        Arguments { pattern: self.row.pattern, numbers: self.numbers, memory, seed }
     }
 }
+
+/// `auto`.
+impl Default for Strategy {
+    fn default() -> Strategy {
+        Strategy::known("auto")
+    }
+}
+
+impl PartialEq for Strategy {
+    fn eq(&self, other: &Strategy) -> bool {
+        (self.row.pattern, self.numbers, self.members)
+            == (other.row.pattern, other.numbers, other.members)
+    }
+}
+
+impl Eq for Strategy {}
 
 impl fmt::Display for Strategy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -202,61 +153,25 @@ impl fmt::Display for Strategy {
     }
 }
 
-impl Strategy {
-    /// The word that stands for it.
-    pub fn word(&self) -> Cow<'static, str> {
-        Cow::Owned(match self {
-            Strategy::Random => return Cow::Borrowed("random"),
-            Strategy::RoundRobin => return Cow::Borrowed("round-robin"),
-            Strategy::Pct { depth } => format!("pct:{depth}"),
-            Strategy::PctWithin { depth, steps } => format!("pct:{depth}:{steps}"),
-            Strategy::PctDrawn => return Cow::Borrowed("pct"),
-            Strategy::Pctwm { depth, history, events: None } => {
-                format!("pctwm:{depth}:{history}")
-            }
-            Strategy::Pctwm { depth, history, events: Some(events) } => {
-                format!("pctwm:{depth}:{history}:{events}")
-            }
-            Strategy::C11Random => return Cow::Borrowed("c11-random"),
-            Strategy::PctWeak { depth } => format!("pct-weak:{depth}"),
-            Strategy::BasicPos => return Cow::Borrowed("basic-pos"),
-            Strategy::Pos => return Cow::Borrowed("pos"),
-            Strategy::PosStar => return Cow::Borrowed("pos-star"),
-            Strategy::Rapos => return Cow::Borrowed("rapos"),
-            Strategy::Urw => return Cow::Borrowed("urw"),
-            Strategy::Surw => return Cow::Borrowed("surw"),
-            Strategy::Delay { delays } => format!("delay:{delays}"),
-            Strategy::Portfolio(members) => {
-                let words: Vec<String> = members.iter().map(Strategy::to_string).collect();
-                format!("portfolio:{}", words.join("+"))
-            }
-            Strategy::Dfs => return Cow::Borrowed("dfs"),
-            Strategy::DfsWithin(bound) => format!("dfs{}", suffix(bound, "")),
-            Strategy::DfsDelay { delays } => format!("dfs-delay:{delays}"),
-            Strategy::Dpor => return Cow::Borrowed("dpor"),
-            Strategy::DporClassic => return Cow::Borrowed("dpor-classic"),
-            Strategy::Bpor(bound) => format!("bpor{}", suffix(bound, "")),
-            Strategy::BporPlain(bound) => format!("bpor-plain{}", suffix(bound, "")),
-            Strategy::BporUpTo(bound) => format!("bpor{}", suffix(bound, "0-")),
-            Strategy::Pcr => return Cow::Borrowed("pcr"),
-            Strategy::Mcr => return Cow::Borrowed("mcr"),
-            Strategy::Auto => return Cow::Borrowed("auto"),
-        })
+impl fmt::Debug for Strategy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Strategy({})", self.word())
     }
 }
 
-/// A bound as it stands at the end of a word, with something before its preemptions.
-fn suffix(bound: &Bound, before: &str) -> String {
-    let preemptions = bound.preemptions.map(|most| format!(":{before}{most}"));
-    let lead = bound.lead.map(|most| format!(":fair:{most}"));
-    preemptions.into_iter().chain(lead).collect()
+impl FromStr for Strategy {
+    type Err = StrategyError;
+
+    fn from_str(word: &str) -> Result<Strategy, StrategyError> {
+        parse(word.trim()).map_err(|reason| StrategyError { word: word.to_owned(), reason })
+    }
 }
 
 /// A word that names no strategy.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StrategyError {
     word: String,
-    /// What is wrong with it, if it is known what it was to be.
+    /// What is wrong with the word, if it fits a pattern.
     reason: Option<String>,
 }
 
@@ -265,162 +180,77 @@ impl fmt::Display for StrategyError {
         if let Some(reason) = &self.reason {
             return write!(f, "strategy `{}`: {reason}", self.word);
         }
-        write!(
-            f,
-            "unknown strategy `{}`; known are: random, round-robin, pct, pct:D (with a depth D \
-             from 1 to 100), pct:D:K (in at most K steps), under RC11 also pctwm:D:H and pctwm:D:H:K \
-             (with D communications from 0 to 100, history depth H of at least 1, and at least D \
-             communication events K), pct-weak:D and c11-random, then basic-pos, pos, pos-star, \
-             rapos, urw, \
-             surw, delay:D (with D random delays), portfolio:A+B (with several of these but \
-             round-robin), dpor, dpor-classic, bpor:P (with at most P preemptions), bpor:0-P, \
-             bpor:fair:F (with a fair bound F), bpor:P:fair:F, bpor-plain:P, dfs, dfs:P, \
-             dfs:fair:F, dfs:P:fair:F, dfs-delay:D, pcr, mcr, auto",
-            self.word
-        )
+        write!(f, "unknown strategy `{}`; known are: ", self.word)?;
+        for (place, row) in STRATEGIES.iter().enumerate() {
+            let separator = if place == 0 { "" } else { ", " };
+            let note = if row.memory == Models::Rc11 { " (under RC11)" } else { "" };
+            write!(f, "{separator}{}{note}", row.pattern)?;
+        }
+        f.write_str("; a capital letter is a number, A and B are strategies that sample")
     }
 }
 
 impl std::error::Error for StrategyError {}
 
-impl FromStr for Strategy {
-    type Err = StrategyError;
+/// What the word of a portfolio begins with.
+const PORTFOLIO: &str = "portfolio:";
 
-    fn from_str(word: &str) -> Result<Strategy, StrategyError> {
-        parse(word.trim())
-            .ok_or_else(|| StrategyError { word: word.to_owned(), reason: mistake(word.trim()) })
+/// Returns the strategy of a word, or what is wrong with a word that fits a pattern.
+fn parse(word: &str) -> Result<Strategy, Option<String>> {
+    if let Some(members) = word.strip_prefix(PORTFOLIO) {
+        return parse_portfolio(members).map_err(Some);
     }
+    let fit = |row: &'static Row| Some((row, numbers_of(row.pattern, word)?));
+    let (row, numbers) = STRATEGIES.iter().find_map(fit).ok_or(None)?;
+    let strategy = Strategy { row, numbers, members: &[] };
+    if let Make::Sampler(make) = row.make {
+        make(&strategy.arguments(MemoryModel::Sc, 0)).map_err(Some)?;
+    }
+    Ok(strategy)
 }
 
-/// What is wrong with a word that is nearly one.
-fn mistake(word: &str) -> Option<String> {
-    let (name, rest) = word.split_once(':')?;
-    match name {
-        "pct" => {
-            let (depth, steps) = match rest.split_once(':') {
-                None => (number(rest)?, None),
-                Some((depth, steps)) => (number(depth)?, Some(number(steps)?)),
-            };
-            let changes = depth.saturating_sub(1);
-            Some(match steps {
-                _ if !DEPTHS.contains(&depth) => format!(
-                    "the depth of a bug is from {} to {}, such as in `pct:3`",
-                    DEPTHS.start(),
-                    DEPTHS.end()
-                ),
-                Some(0) => "an execution has at least one step, such as in `pct:3:100`".to_owned(),
-                Some(steps) => format!(
-                    "priorities change at {changes} steps, and there are only {steps}; ask for a \
-                     depth of at most {}, or for more steps",
-                    steps + 1
-                ),
-                None => return None,
-            })
-        }
-        "portfolio" if rest.trim().is_empty() => {
-            Some("it is empty; name one or more that sample: `portfolio:pos-star+pct:3`".to_owned())
-        }
-        "portfolio" => {
-            let member = rest
-                .split('+')
-                .find(|member| !parse(member).is_some_and(|strategy| strategy.is_sampling()))?;
-            Some(format!(
-                "`{member}` is no strategy that samples, as the parts of a portfolio have to be; \
-                 say for example `portfolio:pos-star+pct:3`"
-            ))
-        }
-        _ => None,
+fn parse_portfolio(members: &str) -> Result<Strategy, String> {
+    if members.trim().is_empty() {
+        return Err(format!(
+            "it is empty; name one or more strategies that sample: `{PORTFOLIO}pos-star+pct:3`"
+        ));
     }
-}
-
-/// The depths that can be asked for.
-const DEPTHS: std::ops::RangeInclusive<u32> = 1..=100;
-
-fn parse(word: &str) -> Option<Strategy> {
-    let Some((name, rest)) = word.split_once(':') else {
-        return match word {
-            "random" => Some(Strategy::Random),
-            "round-robin" => Some(Strategy::RoundRobin),
-            "pct" => Some(Strategy::PctDrawn),
-            "c11-random" => Some(Strategy::C11Random),
-            "basic-pos" => Some(Strategy::BasicPos),
-            "pos" => Some(Strategy::Pos),
-            "pos-star" => Some(Strategy::PosStar),
-            "rapos" => Some(Strategy::Rapos),
-            "urw" => Some(Strategy::Urw),
-            "surw" => Some(Strategy::Surw),
-            "dfs" => Some(Strategy::Dfs),
-            "dpor" => Some(Strategy::Dpor),
-            "dpor-classic" => Some(Strategy::DporClassic),
-            "pcr" => Some(Strategy::Pcr),
-            "mcr" => Some(Strategy::Mcr),
-            "auto" => Some(Strategy::Auto),
-            _ => None,
-        };
+    let member = |word: &str| match parse(word) {
+        Ok(strategy) if strategy.kind() == Kind::Sampler => Ok(strategy),
+        Ok(_) | Err(_) => Err(format!(
+            "`{word}` is no strategy that samples, as the parts of a portfolio have to be; say for \
+             example `{PORTFOLIO}pos-star+pct:3`"
+        )),
     };
-    match name {
-        "pct" => {
-            let strategy = match rest.split_once(':') {
-                None => Strategy::Pct { depth: number(rest)? },
-                Some((depth, steps)) => {
-                    Strategy::PctWithin { depth: number(depth)?, steps: number(steps)? }
-                }
-            };
-            strategy.is_possible().then_some(strategy)
-        }
-        "pct-weak" => {
-            let strategy = Strategy::PctWeak { depth: number(rest)? };
-            strategy.is_possible().then_some(strategy)
-        }
-        "pctwm" => pctwm(rest),
-        "delay" => number(rest).map(|delays| Strategy::Delay { delays }),
-        "portfolio" => {
-            let members: Option<Vec<Strategy>> = rest.split('+').map(parse).collect();
-            let members = members?;
-            // Strategies are plain data that can be copied; this one stays for ever, small as it is.
-            let keep = |members: Vec<Strategy>| Strategy::Portfolio(members.leak());
-            members.iter().all(Strategy::is_sampling).then(|| keep(members))
-        }
-        "dfs" => bound(rest).map(Strategy::DfsWithin),
-        "dfs-delay" => number(rest).map(|delays| Strategy::DfsDelay { delays }),
-        "bpor" => match rest.strip_prefix("0-") {
-            None => bound(rest).map(Strategy::Bpor),
-            Some(rest) => {
-                let bound = bound(rest)?;
-                bound.preemptions.is_some().then_some(Strategy::BporUpTo(bound))
-            }
-        },
-        "bpor-plain" => bound(rest).map(Strategy::BporPlain),
-        _ => None,
-    }
+    let members: Vec<Strategy> = members.split('+').map(member).collect::<Result<_, _>>()?;
+    let is_portfolio = |row: &&Row| matches!(row.make, Make::Plan(Plan::Portfolio));
+    let row = STRATEGIES.iter().find(is_portfolio);
+    let row = row.expect("raddle invariant broken: the table has no portfolio");
+    // A strategy is `Copy`, so that its members are never freed; they are few.
+    Ok(Strategy { row, numbers: [0; 3], members: members.leak() })
 }
 
-/// `2:1` or `2:1:19`.
-fn pctwm(text: &str) -> Option<Strategy> {
-    let numbers: Option<Vec<u32>> = text.split(':').map(number).collect();
-    let (depth, history, events) = match numbers?[..] {
-        [depth, history] => (depth, history, None),
-        [depth, history, events] => (depth, history, Some(events)),
-        _ => return None,
-    };
-    let strategy = Strategy::Pctwm { depth, history, events };
-    strategy.is_possible().then_some(strategy)
+/// Returns the numbers in `word` in place of the capital letters of `pattern`. `None` if it does not fit.
+fn numbers_of(pattern: &str, word: &str) -> Option<[u32; 3]> {
+    let mut numbers = [0; 3];
+    let mut place = 0;
+    let mut rest = word;
+    for letter in pattern.chars() {
+        if is_number(letter) {
+            let end = rest.find(|digit: char| !digit.is_ascii_digit()).unwrap_or(rest.len());
+            numbers[place] = rest[..end].parse().ok()?;
+            place += 1;
+            rest = &rest[end..];
+        } else {
+            rest = rest.strip_prefix(letter)?;
+        }
+    }
+    rest.is_empty().then_some(numbers)
 }
 
-/// `2`, `fair:1` or `2:fair:1`.
-fn bound(text: &str) -> Option<Bound> {
-    if let Some(lead) = text.strip_prefix("fair:") {
-        return Some(Bound::fair(number(lead)?));
-    }
-    match text.split_once(":fair:") {
-        None => Some(Bound::preemptions(number(text)?)),
-        Some((preemptions, lead)) => Some(Bound::both(number(preemptions)?, number(lead)?)),
-    }
-}
-
-/// A number, in digits alone.
-fn number(text: &str) -> Option<u32> {
-    text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
+/// Returns whether a letter of a pattern stands for a number.
+fn is_number(letter: char) -> bool {
+    letter.is_ascii_uppercase()
 }
 
 #[cfg(test)]
@@ -474,8 +304,36 @@ mod tests {
         }
     }
 
+    /// Every row makes what it says, under every memory model that it names.
     #[test]
-    fn other_words_are_refused_with_what_would_do() {
+    fn rows_make_what_they_say() {
+        for row in Strategy::table() {
+            let word: String = match row.pattern {
+                "portfolio:A+B" => "portfolio:random+pos".into(),
+                pattern => pattern.chars().map(|c| if is_number(c) { '3' } else { c }).collect(),
+            };
+            let strategy: Strategy = word.parse().unwrap();
+            assert_eq!(strategy.row.pattern, row.pattern, "{word} fits another row first");
+            for memory in [MemoryModel::Sc, MemoryModel::Rc11] {
+                let models = match memory {
+                    MemoryModel::Sc => [Models::All, Models::Sc],
+                    MemoryModel::Rc11 => [Models::All, Models::Rc11],
+                };
+                assert_eq!(strategy.check_memory(memory).is_ok(), models.contains(&row.memory));
+            }
+            let made =
+                (strategy.sampler().is_some(), strategy.explorer(MemoryModel::Sc, 1).is_some());
+            let expected = match row.kind() {
+                Kind::Sampler => (true, true),
+                Kind::Search => (false, true),
+                Kind::Plan => (false, false),
+            };
+            assert_eq!(made, expected, "{word}");
+        }
+    }
+
+    #[test]
+    fn other_words_are_refused_with_a_list_of_all() {
         for word in [
             "",
             "rnd",
@@ -485,13 +343,10 @@ mod tests {
             "pct:",
             "pctwm",
             "pctwm:1",
-            "pctwm:1:0",
-            "pctwm:3:1:2",
-            "pctwm:101:1",
-            "pct-weak:0",
             "pct:x",
             "pct:3:",
             "pct:3:x",
+            "pct:99999999999",
             "dfs:",
             "random:1",
             "bpor",
@@ -505,18 +360,24 @@ mod tests {
             "dpor:2",
         ] {
             let error = word.parse::<Strategy>().unwrap_err().to_string();
-            assert!(error.contains(&format!("`{word}`")) && error.contains("pct:D"), "{error}");
+            assert!(error.contains(&format!("`{word}`")), "{error}");
+            assert!(Strategy::table().iter().all(|row| error.contains(row.pattern)), "{error}");
         }
     }
 
     #[test]
-    fn words_that_are_nearly_right_are_told_what_is_wrong() {
+    fn words_that_fit_a_pattern_are_refused_with_a_reason() {
         for (word, reason) in [
             ("pct:0", "from 1 to 100"),
             ("pct:101", "from 1 to 100"),
             ("pct:0:7", "from 1 to 100"),
             ("pct:5:3", "change at 4 steps, and there are only 3; ask for a depth of at most 4"),
             ("pct:1:0", "at least one step"),
+            ("pct-weak:0", "from 1 to 100"),
+            ("pctwm:1:0", "at least one store"),
+            ("pctwm:3:1:2", "only 2 communication events"),
+            ("pctwm:0:1:0", "only 0 communication events"),
+            ("pctwm:101:1", "at most 100 events"),
             ("portfolio:", "it is empty"),
             ("portfolio:pos+", "`` is no strategy that samples"),
             ("portfolio:pos+dpor", "`dpor` is no strategy that samples"),
@@ -527,17 +388,5 @@ mod tests {
             let error = word.parse::<Strategy>().unwrap_err().to_string();
             assert!(error.contains(&format!("`{word}`")) && error.contains(reason), "{error}");
         }
-    }
-
-    #[test]
-    fn what_was_not_made_from_a_word_is_looked_at() {
-        let empty = Strategy::Portfolio(&[]).validate().unwrap_err().to_string();
-        assert!(empty.contains("it is empty"), "{empty}");
-        let shallow = Strategy::Pct { depth: 0 }.validate().unwrap_err().to_string();
-        assert!(shallow.contains("`pct:0`: the depth of a bug is from 1"), "{shallow}");
-        let search = Strategy::Portfolio(&[Strategy::Pos, Strategy::Dfs]).validate().unwrap_err();
-        assert!(search.to_string().contains("`dfs` is no strategy that samples"), "{search}");
-        assert_eq!(Strategy::Portfolio(&[Strategy::Pos, Strategy::PctDrawn]).validate(), Ok(()));
-        assert_eq!(Strategy::PctWithin { depth: 1, steps: 1 }.validate(), Ok(()));
     }
 }

@@ -45,9 +45,8 @@ impl Substrates {
         if read != token {
             return Err(format!("{token:?} came back as {read:?}"));
         }
-        let ids = || {
-            ThreadIds::of_recorded(&read.threads).expect("the threads of a run are consistent")
-        };
+        let ids =
+            || ThreadIds::of_recorded(&read.threads).expect("the threads of a run are consistent");
         let interpreted = follow(&mut self.interpreter, program, ids(), trace);
         same("a run and its replay", trace, &interpreted)?;
         let native = follow(&mut self.native, program, ids(), trace);

@@ -11,7 +11,7 @@
 
 use alloc::vec::Vec;
 
-use raddle_core::{Chooser, Event, Pick, Point, ThreadId, Trace};
+use raddle_core::{Choices, Chooser, Event, Pick, Point, ThreadId, Trace};
 
 use crate::{Rng, Sampler};
 
@@ -36,8 +36,6 @@ impl Delay {
 }
 
 impl Chooser for Delay {
-    const WATCHES_CHANGES: bool = false;
-
     fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick {
         let Point::Thread(threads) = at else {
             return Pick::Take(self.rng.below(at.options()));
@@ -74,6 +72,10 @@ impl Sampler for Delay {
             let step = self.rng.below(self.steps);
             self.at.push(step);
         }
+    }
+
+    fn choices(&mut self) -> Choices<'_> {
+        Choices::Chooser(self)
     }
 
     fn learn(&mut self, trace: &Trace) {

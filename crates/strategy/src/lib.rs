@@ -1,5 +1,6 @@
-//! Choosers: the algorithms that decide inside one run, one file each. Those that sample, one run like
-//! any other, are [`Sampler`]s.
+//! Choosers: the algorithms that decide inside one run, one file each.
+//!
+//! A chooser that starts afresh for each run is a [`Sampler`].
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -12,7 +13,6 @@ mod portfolio;
 mod pos;
 mod random;
 mod rapos;
-mod rng;
 mod round_robin;
 mod surw;
 mod urw;
@@ -20,32 +20,62 @@ mod urw;
 pub use delay::Delay;
 pub use pct::Pct;
 pub use pctwm::Pctwm;
-pub use portfolio::{Member, Portfolio};
+pub use portfolio::Portfolio;
 pub use pos::Pos;
+pub use raddle_core::{Rng, mix};
 pub use random::Random;
 pub use rapos::Rapos;
-pub use rng::{Rng, mix};
 pub use round_robin::RoundRobin;
 pub use surw::Surw;
 pub use urw::Urw;
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use raddle_core::{Chooser, Guarantee, Trace};
+use raddle_core::{Choices, Guarantee, Trace};
 
-/// A chooser that is started afresh for each run from a seed, and may learn from earlier runs.
-pub trait Sampler: Chooser + 'static {
-    /// Whether all runs are drawn alike, whatever was learnt from others.
-    const DRAWS_ALIKE: bool = false;
-
-    /// A run begins.
+/// An algorithm that draws one run after the other, each from a seed, and may learn from earlier runs.
+pub trait Sampler {
+    /// Begins a run whose random choices all follow from `seed`.
     fn begin(&mut self, seed: u64);
 
-    /// A run has ended.
-    fn learn(&mut self, trace: &Trace);
+    /// Returns what answers the points of the run that was begun last.
+    fn choices(&mut self) -> Choices<'_>;
 
-    /// What is known of the bugs that escaped all runs so far, if anything.
+    /// Receives the trace of the run that was begun last.
+    fn learn(&mut self, trace: &Trace) {
+        let _ = trace;
+    }
+
+    /// Returns bounds on the bugs that escaped all runs so far. Empty if the algorithm gives none.
     fn guarantees(&self) -> Vec<Guarantee> {
         Vec::new()
+    }
+
+    /// Returns whether runs are drawn independently from one distribution: nothing is learnt between them.
+    fn independent_runs(&self) -> bool {
+        false
+    }
+}
+
+impl<S: Sampler + ?Sized> Sampler for Box<S> {
+    fn begin(&mut self, seed: u64) {
+        (**self).begin(seed);
+    }
+
+    fn choices(&mut self) -> Choices<'_> {
+        (**self).choices()
+    }
+
+    fn learn(&mut self, trace: &Trace) {
+        (**self).learn(trace);
+    }
+
+    fn guarantees(&self) -> Vec<Guarantee> {
+        (**self).guarantees()
+    }
+
+    fn independent_runs(&self) -> bool {
+        (**self).independent_runs()
     }
 }

@@ -32,7 +32,8 @@ use alloc::format;
 use alloc::vec::Vec;
 
 use raddle_core::{
-    Access, Chooser, Ending, Event, Guarantee, Pick, Point, ThreadId, ThreadOp, Threads, Trace,
+    Access, Choices, Chooser, Ending, Event, Guarantee, Pick, Point, ThreadId, ThreadOp, Threads,
+    Trace,
 };
 
 use crate::{Rng, Sampler};
@@ -359,9 +360,6 @@ impl Pct {
 }
 
 impl Chooser for Pct {
-    const WATCHES_CHANGES: bool = false;
-    const GRANTS_LEASES: bool = true;
-
     fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick {
         let Point::Thread(threads) = at else {
             return Pick::Take(self.rng.below(at.options()));
@@ -399,11 +397,6 @@ impl Chooser for Pct {
         self.leased = past.len() + steps as usize;
         Pick::Run { option: best.0, steps }
     }
-
-    #[inline]
-    fn interrupts(&mut self, thread: ThreadId) -> bool {
-        self.priority(thread) > self.running
-    }
 }
 
 impl Sampler for Pct {
@@ -426,6 +419,10 @@ impl Sampler for Pct {
         self.spawned = 0;
         self.ended = 0;
         self.draw_change_points();
+    }
+
+    fn choices(&mut self) -> Choices<'_> {
+        Choices::Chooser(self)
     }
 
     fn learn(&mut self, trace: &Trace) {

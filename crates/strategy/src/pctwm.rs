@@ -31,8 +31,9 @@ use alloc::format;
 use alloc::vec::Vec;
 
 use raddle_core::{
-    Access, Action, AtomicOp, BarrierOp, ChannelOp, Chooser, CondvarOp, Ending, Event, Guarantee,
-    MutexOp, OnceOp, Op, Order, ParkOp, Pick, Point, RwLockOp, ThreadId, ThreadOp, Threads, Trace,
+    Access, Action, AtomicOp, BarrierOp, ChannelOp, Choices, Chooser, CondvarOp, Ending, Event,
+    Guarantee, MutexOp, OnceOp, Op, Order, ParkOp, Pick, Point, RwLockOp, ThreadId, ThreadOp,
+    Threads, Trace,
 };
 
 use crate::{Rng, Sampler};
@@ -245,8 +246,6 @@ impl Pctwm {
 }
 
 impl Chooser for Pctwm {
-    const WATCHES_CHANGES: bool = false;
-
     fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick {
         if self.seen != past.len() {
             self.catch_up(past);
@@ -284,6 +283,10 @@ impl Sampler for Pctwm {
                 }
             }
         }
+    }
+
+    fn choices(&mut self) -> Choices<'_> {
+        Choices::Chooser(self)
     }
 
     fn learn(&mut self, trace: &Trace) {

@@ -1,122 +1,66 @@
-//! Several samplers in turn, a run each.
+//! Several samplers in turn, one run each.
 //!
-//! Promise: whatever its members promise, each for its share of the runs. Where one strategy is blind
-//! another may see, and a factor of as many runs is all that it costs.
+//! Promise: those of the members, each for its share of the runs. A bug that one algorithm cannot reach
+//! may be in reach of another, at the price of a factor: the number of members.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use raddle_core::{Chooser, Event, Guarantee, Pick, Point, ThreadId, Trace};
+use raddle_core::{Choices, Guarantee, Trace, mix};
 
-use crate::{Delay, Pct, Pctwm, Pos, Random, Rapos, Sampler, Surw, Urw, mix};
+use crate::Sampler;
 
-/// A sampler that can take turns with others.
-#[derive(Clone, Debug)]
-pub enum Member {
-    /// Random walk.
-    Random(Random),
-    /// Probabilistic concurrency testing.
-    Pct(Pct),
-    /// Probabilistic concurrency testing for weak memory.
-    Pctwm(Pctwm),
-    /// Partial order sampling.
-    Pos(Pos),
-    /// Partial order sampling by batches.
-    Rapos(Rapos),
-    /// Uniform random walk.
-    Urw(Urw),
-    /// Selectively uniform random walk.
-    Surw(Surw),
-    /// Random delays.
-    Delay(Delay),
-}
-
-/// Calls the same method of whichever sampler it is.
-macro_rules! each {
-    ($member:expr, $sampler:ident => $call:expr) => {
-        match $member {
-            Member::Random($sampler) => $call,
-            Member::Pct($sampler) => $call,
-            Member::Pctwm($sampler) => $call,
-            Member::Pos($sampler) => $call,
-            Member::Rapos($sampler) => $call,
-            Member::Urw($sampler) => $call,
-            Member::Surw($sampler) => $call,
-            Member::Delay($sampler) => $call,
-        }
-    };
-}
-
-impl Member {
-    /// Whether all its runs are drawn alike.
-    fn draws_alike(&self) -> bool {
-        fn alike<S: Sampler>(_: &S) -> bool {
-            S::DRAWS_ALIKE
-        }
-        each!(self, sampler => alike(sampler))
-    }
-}
-
-/// The samplers, and whose turn it is.
-#[derive(Clone, Debug)]
+/// Samplers that take turns.
 pub struct Portfolio {
-    /// With how many runs each has made.
-    members: Vec<(Member, u64)>,
+    members: Vec<Member>,
+    /// The member that makes the current run.
     turn: usize,
 }
 
-impl Portfolio {
-    /// Takes these in turn; there must be at least one.
-    pub fn new(members: Vec<Member>) -> Portfolio {
-        assert!(!members.is_empty(), "a portfolio has at least one strategy");
-        let turn = members.len() - 1;
-        Portfolio { members: members.into_iter().map(|member| (member, 0)).collect(), turn }
-    }
-
-    /// How many runs each has made, in the order given.
-    pub fn runs(&self) -> impl Iterator<Item = u64> + '_ {
-        self.members.iter().map(|(_, runs)| *runs)
-    }
-
-    /// Which of them made the last run.
-    pub fn last(&self) -> usize {
-        self.turn
-    }
-
-    /// Whether all runs of every member are drawn alike.
-    pub fn draws_alike(&self) -> bool {
-        self.members.iter().all(|(member, _)| member.draws_alike())
-    }
+struct Member {
+    sampler: Box<dyn Sampler>,
+    /// The number of runs made.
+    runs: u64,
 }
 
-impl Chooser for Portfolio {
-    const WATCHES_CHANGES: bool = true;
-    const GRANTS_LEASES: bool = true;
-
-    #[inline]
-    fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick {
-        each!(&mut self.members[self.turn].0, sampler => sampler.choose(at, past))
+impl Portfolio {
+    /// Makes a portfolio that takes `samplers` in turn.
+    ///
+    /// Panics if there are none.
+    pub fn new(samplers: Vec<Box<dyn Sampler>>) -> Portfolio {
+        assert!(!samplers.is_empty(), "a portfolio has at least one sampler");
+        let members = samplers.into_iter().map(|sampler| Member { sampler, runs: 0 });
+        let members: Vec<Member> = members.collect();
+        Portfolio { turn: members.len() - 1, members }
     }
 
-    #[inline]
-    fn interrupts(&mut self, thread: ThreadId) -> bool {
-        each!(&mut self.members[self.turn].0, sampler => sampler.interrupts(thread))
+    /// Returns the number of runs that each member has made, in the order given.
+    pub fn runs(&self) -> impl Iterator<Item = u64> + '_ {
+        self.members.iter().map(|member| member.runs)
     }
 }
 
 impl Sampler for Portfolio {
     fn begin(&mut self, seed: u64) {
         self.turn = (self.turn + 1) % self.members.len();
-        let (member, runs) = &mut self.members[self.turn];
-        *runs += 1;
-        each!(member, sampler => sampler.begin(mix(seed, self.turn as u64)));
+        let member = &mut self.members[self.turn];
+        member.runs += 1;
+        member.sampler.begin(mix(seed, self.turn as u64));
+    }
+
+    fn choices(&mut self) -> Choices<'_> {
+        self.members[self.turn].sampler.choices()
     }
 
     fn learn(&mut self, trace: &Trace) {
-        each!(&mut self.members[self.turn].0, sampler => sampler.learn(trace));
+        self.members[self.turn].sampler.learn(trace);
     }
 
     fn guarantees(&self) -> Vec<Guarantee> {
-        let each = |(member, _): &(Member, u64)| each!(member, sampler => sampler.guarantees());
-        self.members.iter().flat_map(each).collect()
+        self.members.iter().flat_map(|member| member.sampler.guarantees()).collect()
+    }
+
+    fn independent_runs(&self) -> bool {
+        self.members.iter().all(|member| member.sampler.independent_runs())
     }
 }

@@ -28,7 +28,7 @@ use alloc::vec::Vec;
 
 use raddle_core::dependence::conflict;
 use raddle_core::{
-    Access, Chooser, Event, ObjectId, Op, Pick, Point, ThreadId, ThreadOp, Threads, Trace,
+    Access, Choices, Chooser, Event, Needs, ObjectId, Op, Pick, Point, ThreadId, ThreadOp, Threads,
 };
 
 use crate::Sampler;
@@ -278,6 +278,10 @@ impl State {
 }
 
 impl Chooser for Pos {
+    fn needs(&self) -> Needs {
+        Needs { changes: true, ..Needs::default() }
+    }
+
     #[inline(always)]
     fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick {
         let Point::Thread(threads) = at else {
@@ -299,8 +303,6 @@ impl Chooser for Pos {
 }
 
 impl Sampler for Pos {
-    const DRAWS_ALIKE: bool = true;
-
     fn begin(&mut self, seed: u64) {
         self.state.draws = Draws::new(seed);
         self.state.exits_matter = self.state.draws.below(SELDOM) == 0;
@@ -308,5 +310,11 @@ impl Sampler for Pos {
         self.seen = usize::MAX;
     }
 
-    fn learn(&mut self, _trace: &Trace) {}
+    fn choices(&mut self) -> Choices<'_> {
+        Choices::Chooser(self)
+    }
+
+    fn independent_runs(&self) -> bool {
+        true
+    }
 }

@@ -1,12 +1,15 @@
-//! Random walk: every option alike, at every point.
+//! Random walk: a uniform draw among the options of every point.
 //!
-//! Promise: every execution has a chance; a long one a small chance.
+//! Promise: every execution has a positive probability, which falls with the number of its points.
 
-use raddle_core::{Chooser, Event, Pick, Point, Threads, Trace};
+use raddle_core::{Choices, Chooser, Event, Pick, Point, Rng};
 
-use crate::{Rng, Sampler};
+use crate::Sampler;
 
-/// The uniform chooser.
+/// The uniform sampler.
+///
+/// A run of it needs no calls of a chooser: see [`Choices::Uniform`]. As a [`Chooser`] it makes the same
+/// draws.
 #[derive(Clone, Debug)]
 pub struct Random {
     rng: Rng,
@@ -18,35 +21,22 @@ impl Default for Random {
     }
 }
 
-impl Chooser for Random {
-    const WATCHES_CHANGES: bool = false;
-    const WATCHES_PAST: bool = false;
-    const DRAWS: bool = true;
-
-    #[inline(always)]
-    fn choose(&mut self, at: &Point<'_>, _past: &[Event]) -> Pick {
-        Pick::Take(self.rng.below(at.options()))
-    }
-
-    #[inline(always)]
-    fn choose_thread(&mut self, at: &Threads<'_>, _past: &[Event]) -> Pick {
-        Pick::Take(self.draw(at.enabled.len()))
-    }
-
-    #[inline(always)]
-    fn draw(&mut self, options: usize) -> usize {
-        self.rng.below(options)
-    }
-}
-
 impl Sampler for Random {
-    const DRAWS_ALIKE: bool = true;
-
-    #[inline(always)]
     fn begin(&mut self, seed: u64) {
         self.rng = Rng::new(seed);
     }
 
-    #[inline(always)]
-    fn learn(&mut self, _trace: &Trace) {}
+    fn choices(&mut self) -> Choices<'_> {
+        Choices::Uniform(self.rng.clone())
+    }
+
+    fn independent_runs(&self) -> bool {
+        true
+    }
+}
+
+impl Chooser for Random {
+    fn choose(&mut self, at: &Point<'_>, _past: &[Event]) -> Pick {
+        Pick::Take(self.rng.below(at.options()))
+    }
 }

@@ -12,7 +12,7 @@
 use alloc::vec::Vec;
 
 use raddle_core::{
-    Chooser, Effect, Event, Footprint, Pending, Pick, Point, ThreadId, ThreadOp, Threads, Trace,
+    Choices, Chooser, Effect, Event, Footprint, Pending, Pick, Point, ThreadId, ThreadOp, Threads,
 };
 
 use crate::{Rng, Sampler};
@@ -94,8 +94,6 @@ fn footprint(pending: &Pending) -> Footprint {
 }
 
 impl Chooser for Rapos {
-    const WATCHES_CHANGES: bool = false;
-
     fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick {
         let Point::Thread(threads) = at else {
             return Pick::Take(self.rng.below(at.options()));
@@ -116,8 +114,6 @@ impl Chooser for Rapos {
 }
 
 impl Sampler for Rapos {
-    const DRAWS_ALIKE: bool = true;
-
     fn begin(&mut self, seed: u64) {
         self.rng = Rng::new(seed);
         self.batch.clear();
@@ -125,5 +121,11 @@ impl Sampler for Rapos {
         self.seen = 0;
     }
 
-    fn learn(&mut self, _trace: &Trace) {}
+    fn choices(&mut self) -> Choices<'_> {
+        Choices::Chooser(self)
+    }
+
+    fn independent_runs(&self) -> bool {
+        true
+    }
 }

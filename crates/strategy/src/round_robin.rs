@@ -2,7 +2,7 @@
 //!
 //! Promise: none but fairness. Every run is the same, so one is enough.
 
-use raddle_core::{Chooser, Event, Pick, Point, Trace};
+use raddle_core::{Choices, Chooser, Event, Pick, Point};
 
 use crate::Sampler;
 
@@ -11,8 +11,6 @@ use crate::Sampler;
 pub struct RoundRobin;
 
 impl Chooser for RoundRobin {
-    const WATCHES_CHANGES: bool = false;
-
     fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick {
         let Point::Thread(threads) = at else { return Pick::Take(0) };
         let last = past.last().map_or(0, |event| event.id.thread.0);
@@ -28,5 +26,7 @@ impl Chooser for RoundRobin {
 impl Sampler for RoundRobin {
     fn begin(&mut self, _seed: u64) {}
 
-    fn learn(&mut self, _trace: &Trace) {}
+    fn choices(&mut self) -> Choices<'_> {
+        Choices::Chooser(self)
+    }
 }

@@ -22,8 +22,8 @@
 use alloc::vec::Vec;
 
 use raddle_core::{
-    Chooser, Effect, Event, ObjectId, ObjectKind, Pending, Pick, Point, ThreadId, ThreadOp,
-    Threads, Trace,
+    Choices, Chooser, Effect, Event, ObjectId, ObjectKind, Pending, Pick, Point, ThreadId,
+    ThreadOp, Threads, Trace,
 };
 
 use crate::{Rng, Sampler};
@@ -227,8 +227,6 @@ impl Surw {
 }
 
 impl Chooser for Surw {
-    const WATCHES_CHANGES: bool = false;
-
     fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick {
         let Point::Thread(threads) = at else {
             return Pick::Take(self.rng.below(at.options()));
@@ -290,6 +288,10 @@ impl Sampler for Surw {
             }
         }
         self.make_room(self.left.len());
+    }
+
+    fn choices(&mut self) -> Choices<'_> {
+        Choices::Chooser(self)
     }
 
     fn learn(&mut self, trace: &Trace) {

@@ -12,7 +12,7 @@
 
 use alloc::vec::Vec;
 
-use raddle_core::{Chooser, Effect, Event, Pick, Point, ThreadId, ThreadOp, Trace};
+use raddle_core::{Choices, Chooser, Effect, Event, Pick, Point, ThreadId, ThreadOp, Trace};
 
 use crate::{Rng, Sampler};
 
@@ -64,8 +64,6 @@ impl Urw {
 }
 
 impl Chooser for Urw {
-    const WATCHES_CHANGES: bool = false;
-
     fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick {
         let Point::Thread(threads) = at else {
             return Pick::Take(self.rng.below(at.options()));
@@ -99,6 +97,10 @@ impl Sampler for Urw {
                 self.left[parent] += self.left[child];
             }
         }
+    }
+
+    fn choices(&mut self) -> Choices<'_> {
+        Choices::Chooser(self)
     }
 
     fn learn(&mut self, trace: &Trace) {

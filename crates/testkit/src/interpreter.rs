@@ -52,7 +52,8 @@ fn interpret<M: Memory>(
 ) {
     engine.begin(&choices);
     let objects = vec![None; program.objects.len()];
-    let mut run = Run { engine, choices, program, objects, threads: Vec::new(), identifies_objects };
+    let mut run =
+        Run { engine, choices, program, objects, threads: Vec::new(), identifies_objects };
     run.admit(ThreadId::MAIN, ThreadId::MAIN, 0);
     let mut next = run.announce(ThreadId::MAIN);
     while let Some(thread) = next.and_then(Turn::thread) {

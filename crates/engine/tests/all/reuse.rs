@@ -76,7 +76,8 @@ impl Chooser for Leasing {
             Point::Thread(_) => Pick::Run { option, steps: 1 + self.0.below(8) as u32 },
             Point::Source { .. } | Point::Place { .. } | Point::Value { .. } => Pick::Take(option),
         }
-    }}
+    }
+}
 
 impl Sampler for Leasing {
     fn begin(&mut self, seed: u64) {

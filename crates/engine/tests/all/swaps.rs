@@ -4,7 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use raddle_core::{
-    Action, Choice, Effect, Ending, Event, MemoryModel, ObjectId, Op, Schedule, ThreadId, ThreadOp, Trace,
+    Action, Choice, Effect, Ending, Event, MemoryModel, ObjectId, Op, Schedule, ThreadId, ThreadOp,
+    Trace,
 };
 use raddle_explore::Replay;
 use raddle_strategy::{Random, Rng, Sampler};
@@ -58,10 +59,8 @@ fn gives_birth(first: &Event, second: &Event) -> bool {
 fn swapped(program: &Program, trace: &Trace, position: usize) -> Trace {
     let mut choices = choices(trace);
     choices.swap(position, position + 1);
-    let replay = Replay {
-        schedule: choices.concat(),
-        ..Replay::of(trace, MemoryModel::Sc, 10_000)
-    };
+    let replay =
+        Replay { schedule: choices.concat(), ..Replay::of(trace, MemoryModel::Sc, 10_000) };
     replay.run(&mut Interpreter, program).expect("scripted threads do not get stuck")
 }
 

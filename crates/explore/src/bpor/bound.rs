@@ -7,6 +7,8 @@
 //! bounds, is one from a thread that the fair bound stops. So there is always an option within the
 //! bounds (the paper's §5.3 has to deal with states that have none).
 
+use std::fmt;
+
 use raddle_core::{Action, Effect, Event, ThreadId, ThreadOp, Threads};
 use raddle_results::Bounds;
 
@@ -37,6 +39,18 @@ impl Bound {
     /// Both.
     pub fn both(preemptions: u32, lead: u32) -> Bound {
         Bound { preemptions: Some(preemptions), lead: Some(lead) }
+    }
+}
+
+/// As in the words of strategies: `2`, `fair:1`, `2:fair:1`.
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.preemptions, self.lead) {
+            (Some(preemptions), Some(lead)) => write!(f, "{preemptions}:fair:{lead}"),
+            (Some(preemptions), None) => write!(f, "{preemptions}"),
+            (None, Some(lead)) => write!(f, "fair:{lead}"),
+            (None, None) => Ok(()),
+        }
     }
 }
 

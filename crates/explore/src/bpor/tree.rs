@@ -9,15 +9,16 @@
 //! optimisation in §5.4 of the paper: "when all states are reachable within the bound"). So they are
 //! looked at when the ordinary ones are done, and only if the subtree is not complete.
 
-use raddle_core::{Choice, Chooser, Ending, Event, Pick, Plan, Point, ThreadId, Threads, Trace};
+use raddle_core::{Choice, Choices, Ending, Schedule, ThreadId, Trace};
 
-use super::bound::{Account, Bound, Offer};
+use super::bound::{Bound, Offer};
+use super::chooser::{GaveUp, ReducedChooser};
 use super::clock::Clocks;
 use super::races::{Race, most_recent, races, spawned};
-use super::sleep::{Asleep, Reason, Waiters, wake};
+use super::sleep::{Asleep, Reason};
 use super::{Counts, Mistake, Reduction};
 use crate::refusal::circles;
-use crate::{Covered, Refusal, WIDEST_CHOICE};
+use crate::{Covered, Refusal};
 
 /// A reduced search within a bound.
 #[derive(Clone, Debug)]
@@ -25,6 +26,7 @@ pub(crate) struct Tree {
     bound: Bound,
     reduction: Reduction,
     mistake: Option<Mistake>,
+    chooser: ReducedChooser,
     stack: Vec<Node>,
     started: bool,
     counts: Counts,
@@ -33,8 +35,9 @@ pub(crate) struct Tree {
     is_cut_off: bool,
 }
 
+/// A state of the current run.
 #[derive(Clone, Debug)]
-struct Node {
+pub(super) struct Node {
     /// The threads that can go on, in the order in which they are tried.
     branches: Vec<Branch>,
     /// Which of them was taken last.
@@ -83,27 +86,6 @@ struct Below {
     event: Option<Asleep>,
 }
 
-/// Goes on with who is cheapest and does not sleep, and remembers the others.
-#[derive(Clone, Debug)]
-pub struct ReducedChooser {
-    bound: Bound,
-    mistake: Option<Mistake>,
-    account: Account,
-    sleep: Vec<Asleep>,
-    met: Vec<Node>,
-    /// What the last thread of the plan's prefix can be told.
-    answers: Vec<Choice>,
-    /// Why it gave up the run.
-    gave_up: Option<GaveUp>,
-    refusal: Option<Refusal>,
-}
-
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-enum GaveUp {
-    AllSleep,
-    BoundExceeded,
-}
-
 impl Tree {
     pub(crate) fn new(bound: Bound, reduction: Reduction) -> Tree {
         let counts = Counts::default();
@@ -111,6 +93,7 @@ impl Tree {
             bound,
             reduction,
             mistake: None,
+            chooser: ReducedChooser::new(bound),
             stack: Vec::new(),
             started: false,
             counts,
@@ -121,6 +104,7 @@ impl Tree {
 
     pub(crate) fn with_mistake(mut self, mistake: Mistake) -> Tree {
         self.mistake = Some(mistake);
+        self.chooser.mistake = Some(mistake);
         self
     }
 
@@ -133,7 +117,7 @@ impl Tree {
     }
 
     pub(crate) fn refusal(&self) -> Option<Refusal> {
-        self.refusal
+        self.refusal.clone()
     }
 
     /// What has been tried. Nothing can be said if a run was cut off: races beyond are not seen.
@@ -147,43 +131,27 @@ impl Tree {
         }
     }
 
-    pub(crate) fn chooser(&self) -> ReducedChooser {
-        ReducedChooser {
-            bound: self.bound,
-            mistake: self.mistake,
-            account: Account::default(),
-            sleep: Vec::new(),
-            met: Vec::new(),
-            answers: Vec::new(),
-            gave_up: None,
-            refusal: None,
-        }
+    pub(crate) fn choices(&mut self) -> Choices<'_> {
+        Choices::Chooser(&mut self.chooser)
     }
 
-    pub(crate) fn next(&mut self, plan: &mut Plan<ReducedChooser>) -> bool {
+    pub(crate) fn next(&mut self, prefix: &mut Schedule) -> bool {
         if self.started && !self.backtrack() {
             return false;
         }
         self.started = true;
-        plan.prefix.clear();
+        prefix.clear();
         for node in &self.stack {
-            plan.prefix.push(Choice::Thread(node.branches[node.taken].offer.thread));
-            plan.prefix.extend(node.answers.get(node.answered));
+            prefix.push(Choice::Thread(node.branches[node.taken].offer.thread));
+            prefix.extend(node.answers.get(node.answered));
         }
-        let then = &mut plan.then;
-        // The same chooser may come from a search with another bound.
-        then.bound = self.bound;
-        then.mistake = self.mistake;
-        then.gave_up = None;
-        then.met.clear();
-        then.answers.clear();
-        then.sleep.clear();
-        let mut preemptions = 0;
-        if let Some(node) = self.stack.last() {
-            preemptions = node.branches[node.taken].offer.preemptions;
-            then.sleep.extend_from_slice(&node.sleep);
+        match self.stack.last() {
+            None => self.chooser.begin(0, &[]),
+            Some(node) => {
+                let preemptions = node.branches[node.taken].offer.preemptions;
+                self.chooser.begin(preemptions, &node.sleep);
+            }
         }
-        then.account.begin(self.bound, preemptions);
         true
     }
 
@@ -214,11 +182,11 @@ impl Tree {
         }
     }
 
-    pub(crate) fn learn(&mut self, trace: &Trace, plan: &mut Plan<ReducedChooser>) {
-        let then = &mut plan.then;
+    pub(crate) fn learn(&mut self, trace: &Trace) {
+        let chooser = &mut self.chooser;
         self.counts.runs += 1;
         self.is_cut_off |= trace.ending == Ending::StepLimit;
-        self.refusal = then.refusal;
+        self.refusal = chooser.refusal.take();
         if self.refusal.is_none() && self.bound.lead.is_none() {
             self.refusal = circles(trace);
         }
@@ -226,12 +194,12 @@ impl Tree {
             return;
         }
         let fresh = self.stack.len().saturating_sub(1);
-        if let (false, Some(last)) = (then.answers.is_empty(), self.stack.last_mut()) {
-            last.answers = std::mem::take(&mut then.answers);
+        if let (false, Some(last)) = (chooser.answers.is_empty(), self.stack.last_mut()) {
+            last.answers = std::mem::take(&mut chooser.answers);
         }
-        self.stack.append(&mut then.met);
+        self.stack.append(&mut chooser.met);
         let mut end = None;
-        if let Some(gave_up) = then.gave_up {
+        if let Some(gave_up) = chooser.gave_up {
             end = self.stack.pop();
             self.counts.blocked += 1;
             let exceeded = gave_up == GaveUp::BoundExceeded;
@@ -396,6 +364,37 @@ enum Changed {
 }
 
 impl Node {
+    /// Makes a state with these offers, the one at `taken` taken. `None`: the run is abandoned here.
+    pub(super) fn new(
+        offers: Vec<Offer>,
+        taken: Option<usize>,
+        in_force: Option<ThreadId>,
+        forced: bool,
+        sleep: Vec<Asleep>,
+    ) -> Node {
+        let branch = |(place, offer)| Branch {
+            offer,
+            mark: if Some(place) == taken { Mark::Ordinary } else { Mark::None },
+            tried: false,
+        };
+        Node {
+            branches: offers.into_iter().enumerate().map(branch).collect(),
+            taken: taken.unwrap_or(0),
+            in_force,
+            forced,
+            incomplete: sleep.iter().any(|asleep| asleep.reason == Reason::Cheap),
+            sleep,
+            answers: Vec::new(),
+            answered: 0,
+            below: Below::default(),
+        }
+    }
+
+    /// Sets the options of the point at which the taken thread asked for a number.
+    pub(super) fn set_answers(&mut self, answers: Vec<Choice>) {
+        self.answers = answers;
+    }
+
     /// What going on of `thread` from here to `after` meant for the others.
     fn changed(&self, after: &Node, thread: ThreadId) -> Changed {
         let find = |node: &Node, thread: ThreadId| {
@@ -487,74 +486,5 @@ impl Node {
             }
             least = Mark::Conservative;
         }
-    }
-}
-
-impl Chooser for ReducedChooser {
-    const WATCHES_CHANGES: bool = false;
-
-    fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick {
-        match at {
-            Point::Thread(threads) => self.choose_thread(threads, past),
-            Point::Value { by, bound } if *bound > WIDEST_CHOICE => {
-                self.refusal = Refusal::of_choice(by, *bound);
-                Pick::Abandon
-            }
-            Point::Value { .. } | Point::Source { .. } | Point::Place { .. } => {
-                let answers = (0..at.options()).map(|option| at.choice(option)).collect();
-                match self.met.last_mut() {
-                    Some(node) => node.answers = answers,
-                    None => self.answers = answers,
-                }
-                Pick::Take(0)
-            }
-        }
-    }
-}
-
-impl ReducedChooser {
-    fn choose_thread(&mut self, threads: &Threads<'_>, past: &[Event]) -> Pick {
-        self.account.catch_up(past);
-        if let Some(last) = past.last() {
-            let waiters = match self.mistake {
-                Some(Mistake::NoWaiters) => Waiters::None,
-                Some(_) | None if self.bound.lead.is_some() => Waiters::All,
-                Some(_) | None => Waiters::Last,
-            };
-            wake(&mut self.sleep, last, threads, &self.account, waiters);
-        }
-        let (offers, in_force) = self.account.offers(threads, past);
-        let sleeps = |offer: &Offer| self.sleep.iter().any(|one| one.thread == offer.thread);
-        let taken = offers.iter().position(|offer| !offer.over && !sleeps(offer));
-        if taken.is_none() {
-            let all_sleep = offers.iter().all(sleeps);
-            self.gave_up = Some(if all_sleep { GaveUp::AllSleep } else { GaveUp::BoundExceeded });
-        }
-        let able = threads.pending.iter().filter(|pending| pending.enabled).count();
-        let pick = taken.map(|taken| offers[taken]);
-        let branches = offers
-            .into_iter()
-            .enumerate()
-            .map(|(place, offer)| Branch {
-                offer,
-                mark: if Some(place) == taken { Mark::Ordinary } else { Mark::None },
-                tried: false,
-            })
-            .collect();
-        self.met.push(Node {
-            branches,
-            taken: taken.unwrap_or(0),
-            in_force,
-            forced: able > threads.enabled.len(),
-            sleep: self.sleep.clone(),
-            answers: Vec::new(),
-            answered: 0,
-            incomplete: self.sleep.iter().any(|asleep| asleep.reason == Reason::Cheap),
-            below: Below::default(),
-        });
-        let Some(offer) = pick else { return Pick::Abandon };
-        self.account.preemptions = offer.preemptions;
-        let option = threads.enabled.iter().position(|&thread| thread == offer.thread);
-        Pick::Take(option.expect("raddle invariant broken: the thread is among the options"))
     }
 }

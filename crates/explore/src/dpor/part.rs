@@ -3,7 +3,7 @@
 //! The points above belong to all. A part knows who sleeps there, hands out what is to be run from
 //! them, and can give away points of its own that it has not finished with.
 
-use raddle_core::{Access, Choice, Event, EventId, Footprint, Plan, Threads, Trace};
+use raddle_core::{Access, Choice, Event, EventId, Footprint, Schedule, Threads, Trace};
 
 use super::{Dpor, DporChooser, Node, Nodes};
 use crate::past::{Past, Planned, chosen};
@@ -56,7 +56,7 @@ impl Dpor {
         &mut self,
         steps: Vec<(EventId, Option<u32>)>,
         sleepers: Vec<Sleeper>,
-        plan: &mut Plan<DporChooser>,
+        prefix: &mut Schedule,
     ) {
         let same = self.above.steps.iter().zip(&steps).take_while(|(old, new)| old == new);
         let shared = same.count().min(self.past.len());
@@ -69,10 +69,10 @@ impl Dpor {
             self.path.extend(value.map(Choice::Value));
         }
         (self.led, self.led_choices) = (steps.len(), self.path.len());
-        plan.prefix.clone_from(&self.path);
-        plan.then.sleep.clear();
-        plan.then.seen = 0;
-        plan.then.sleepers.clone_from(&sleepers);
+        prefix.clone_from(&self.path);
+        self.chooser.sleep.clear();
+        self.chooser.seen = 0;
+        self.chooser.sleepers.clone_from(&sleepers);
         let (root, found) = (steps.len(), Vec::new());
         let (is_begun, share_done) = (false, 0.0);
         self.above = Above { root, steps, sleepers, found, shared, is_begun, share_done };

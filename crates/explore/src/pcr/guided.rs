@@ -5,7 +5,7 @@ use raddle_strategy::Rng;
 
 /// Random, once its goals are reached.
 #[derive(Clone, Debug)]
-pub struct Guided {
+pub(crate) struct Guided {
     rng: Rng,
     /// Steps that are announced and may have to wait. Their threads are held until they can go on.
     goals: Vec<EventId>,
@@ -44,8 +44,6 @@ impl Guided {
 }
 
 impl Chooser for Guided {
-    const WATCHES_CHANGES: bool = false;
-
     fn choose(&mut self, at: &Point<'_>, _past: &[Event]) -> Pick {
         if let Point::Thread(threads) = at {
             if let Some(option) = self.towards_goal(threads.enabled) {

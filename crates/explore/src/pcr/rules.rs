@@ -130,7 +130,7 @@ fn changes(first: &SharedAccess, second: &SharedAccess, layout: &Layout) -> bool
 
 #[cfg(test)]
 mod tests {
-    use raddle_core::{Action, AtomicOp, Choice, Order, Scalar, ThreadId, Trace};
+    use raddle_core::{Action, AtomicOp, Choice, Choices, Order, Scalar, ThreadId, Trace};
     use raddle_engine::Initial;
     use raddle_results::Accesses;
     use raddle_testkit::{Interpreter, Program, Step, run_once};
@@ -164,7 +164,12 @@ mod tests {
             };
             let threads =
                 [0, 0].iter().chain(order).map(|&thread| Choice::Thread(ThreadId(thread)));
-            let trace: Trace = run_once(&mut Interpreter, &program, threads.collect(), Stop);
+            let trace: Trace = run_once(
+                &mut Interpreter,
+                &program,
+                threads.collect(),
+                Choices::Chooser(&mut Stop),
+            );
             let mut coverage = MapCoverage::new(Accesses::ByEvent);
             let shared = Shared::new(&trace, &mut coverage);
             Run { shared, layout: Layout::new(&trace), coverage }
@@ -203,7 +208,12 @@ mod tests {
             ],
         };
         let threads = [0, 0, 2, 1].map(|thread| Choice::Thread(ThreadId(thread)));
-        run.coverage.learn(&run_once(&mut Interpreter, &program, threads.to_vec(), Stop));
+        run.coverage.learn(&run_once(
+            &mut Interpreter,
+            &program,
+            threads.to_vec(),
+            Choices::Chooser(&mut Stop),
+        ));
         assert!(covered(&other, &run.coverage), "another run");
     }
 

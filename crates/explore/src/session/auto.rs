@@ -1,88 +1,107 @@
-//! The strategy for those who do not want to choose: everything if that fits the budget, otherwise
-//! what can be had for it.
+//! The strategy `auto`: every class if that fits the budget, otherwise as much as the budget allows.
 //!
-//! Optimal reduction goes first and estimates how many executions there are. If that is too many, or
-//! if one of them does not end, a part of the budget goes to those with few preemptions (within a
-//! fair bound, if there are loops), and the rest to sampling.
+//! Under sequential consistency, optimal reduction goes first and estimates the number of executions. If
+//! there are too many, or if one of them does not end, a part of the budget goes to executions with few
+//! preemptions (within a fair bound, if there are loops), and the rest to samples. Under RC11, a part of the
+//! budget goes to a search of all execution graphs, and the rest to samples.
 
-use raddle_engine::Substrate;
-use raddle_results::{Phase, PhaseEnd, Report, Search, Verdict};
-use raddle_strategy::Pos;
+use std::sync::LazyLock;
 
-use super::{Limits, OnStepLimit, Pace, Session, Stop, Tally};
-use crate::{Bound, Covered, Deepening, Dpor, Explorer, Reduction, Refusal, Repeat, Strategy};
+use raddle_core::MemoryModel;
+use raddle_results::{Phase, PhaseEnd, Report, Verdict};
+
+use super::plans::sampler_of;
+use super::report::Details;
+use super::run_loop::{Limits, Pace, Stop};
+use super::tally::Tally;
+use super::{Check, DPOR, OnStepLimit};
+use crate::{
+    Bound, Covered, Deepening, Dpor, Explorer, Graphs, Reduction, Refusal, Repeat, Strategy,
+};
 
 /// Programs whose executions have more steps than this are not searched.
-const SEARCHED_STEPS: usize = 10_000;
+const MAX_SEARCHED_STEPS: usize = 10_000;
 
-/// An estimate is believed after so many runs.
+/// The runs after which an estimate is believed.
 const BELIEVED_RUNS: u64 = 50;
 
-/// A search is given up if it needs more than so many times the budget, and after so large a part
-/// of the budget in any case if it is not expected to end in time.
+/// A search is given up if it needs more than this many times the budget.
 const HOPELESS: f64 = 10.0;
-const PART: u64 = 4;
 
-/// More preemptions than this are left to sampling.
-const MOST_PREEMPTIONS: u32 = 5;
+/// The part of the budget that a search may use if it is not expected to end within the budget.
+const PART: u32 = 4;
 
-/// How much more often than others a thread in a loop may go round.
+/// Executions with more preemptions than this are left to sampling.
+const MAX_PREEMPTIONS: u32 = 5;
+
+/// The fair bound for programs with loops.
 const FAIR: u32 = 1;
 
-impl<S: Substrate> Session<'_, S> {
-    /// Explores as far as the budget goes.
-    pub(super) fn auto(mut self) -> Result<Report, Refusal> {
-        let mut tally = Tally::new(self.settings);
-        if self.settings.keep_going {
-            // Searches end at the first failure.
-            let (phase, verdict) = self.sample_the_rest(&mut tally)?;
-            return Ok(Report { phases: vec![phase], ..self.report(tally, verdict) });
-        }
-        let (phase, search, verdict) = self.search_all(&mut tally);
-        let lead = (phase.end == PhaseEnd::TooLong).then_some(FAIR);
-        let mut phases = vec![phase];
-        let mut verdict = verdict;
-        if verdict.is_none() {
-            let (phase, found) = self.search_bounded(&mut tally, lead);
-            phases.push(phase);
-            verdict = found;
-        }
+/// The word for the search of all execution graphs.
+const DFS: &str = "dfs";
+
+/// What samples under sequential consistency.
+const SAMPLER: &str = "pos-star";
+
+/// What samples under RC11.
+static WEAK_SAMPLERS: LazyLock<Strategy> =
+    LazyLock::new(|| Strategy::known("portfolio:c11-random+pctwm:1:2+pctwm:2:2+pct"));
+
+/// A phase, and the verdict if it settles the check.
+type Outcome = (Phase, Option<Verdict>);
+
+impl Check<'_> {
+    /// Explores as far as the budget allows.
+    pub(super) fn auto(&mut self) -> Result<Report, Refusal> {
+        let mut tally = Tally::new(self.settings.coverage);
+        let mut details = Details::default();
+        let verdict = match self.settings.memory {
+            // A search ends at the first failure.
+            _ if self.settings.keep_going => None,
+            MemoryModel::Sc => self.search_classes(&mut tally, &mut details),
+            MemoryModel::Rc11 => self.search_graphs(&mut tally, &mut details),
+        };
         let verdict = match verdict {
             Some(verdict) => verdict,
-            None => {
-                let (phase, verdict) = self.sample_the_rest(&mut tally)?;
-                phases.push(phase);
-                verdict
-            }
+            None => self.sample_the_rest(&mut tally, &mut details)?,
         };
-        Ok(Report { phases, search, ..self.report(tally, verdict) })
+        Ok(self.report(tally, verdict, details))
     }
 
-    /// Tries to run one execution of every class. No verdict if there are too many.
-    fn search_all(&mut self, tally: &mut Tally) -> (Phase, Option<Search>, Option<Verdict>) {
+    /// Searches all classes; if there are too many, those with few preemptions.
+    fn search_classes(&mut self, tally: &mut Tally, details: &mut Details) -> Option<Verdict> {
+        let (phase, verdict) = self.search_all(tally, details);
+        let lead = (phase.end == PhaseEnd::TooLong).then_some(FAIR);
+        details.phases.push(phase);
+        if verdict.is_some() {
+            return verdict;
+        }
+        let (phase, verdict) = self.search_bounded(tally, lead);
+        details.phases.push(phase);
+        verdict
+    }
+
+    /// Tries to run one execution of every class. Returns no verdict if there are too many.
+    fn search_all(&mut self, tally: &mut Tally, details: &mut Details) -> Outcome {
         let all = Limits::of(self.settings);
-        let limits = Limits {
-            max_steps: all.max_steps.min(SEARCHED_STEPS),
-            on_step_limit: OnStepLimit::Discard,
-            ..all.clone()
-        };
+        let limits = searching(all.clone());
         let budget = self.budget;
         let mut is_hopeless = |pace: &Pace| {
             let estimate = pace.estimate.unwrap_or(1.0);
             let done = pace.executions as f64;
-            // What the budget allows, counted in runs.
+            // The budget, counted in runs.
             let by_time = budget.limit().map_or(f64::INFINITY, |limit| {
                 done * limit.as_secs_f64() / budget.elapsed().as_secs_f64().max(1e-6)
             });
             let allowed = by_time.min(all.runs as f64);
             let needed = estimate / allowed;
             pace.executions >= BELIEVED_RUNS
-                && (needed > HOPELESS || needed > 1.0 && done * PART as f64 > allowed)
+                && (needed > HOPELESS || needed > 1.0 && done * f64::from(PART) > allowed)
         };
         let mut explorer = Dpor::default();
-        let stop = self.go(&mut explorer, tally, &limits, &mut is_hopeless);
-        let search = explorer.search();
-        let estimate = search.and_then(|search| search.estimate).unwrap_or(1.0);
+        let stop = self.run_explorer_until(&mut explorer, tally, &limits, &mut is_hopeless);
+        details.search = explorer.search();
+        let estimate = details.search.and_then(|search| search.estimate).unwrap_or(1.0);
         let (end, verdict) = match stop {
             Stop::Done if explorer.covered(true) == Covered::Everything => {
                 (PhaseEnd::Exhausted, Some(Verdict::Exhausted))
@@ -97,44 +116,29 @@ impl<S: Substrate> Session<'_, S> {
             }
             Stop::Enough => (PhaseEnd::TooMany(estimate), None),
             Stop::OutOfBudget => (PhaseEnd::TooMany(estimate), Some(Verdict::Sampled)),
-            Stop::Refused(Refusal::Circles { .. }) => (PhaseEnd::TooLong, None),
             Stop::Refused(Refusal::ChoiceTooWide { bound, .. }) => {
                 (PhaseEnd::TooMany(f64::from(bound)), None)
             }
-            Stop::Refused(
-                refusal @ (Refusal::NotAPortfolio
-                | Refusal::NotWeak { .. }
-                | Refusal::OnlyWeak { .. }
-                | Refusal::CannotKeepGoing { .. }
-                | Refusal::OneThread
-                | Refusal::NothingShared),
-            ) => {
-                unreachable!("raddle invariant broken: {refusal} in a search")
-            }
+            Stop::Refused(_) => (PhaseEnd::TooLong, None),
             Stop::Failed(failure) => (PhaseEnd::Failed, Some(Verdict::Failed(failure))),
         };
-        let strategy = Strategy::Dpor.to_string();
-        (Phase { strategy, executions: tally.executions, failing: 0, end }, search, verdict)
+        (phase(DPOR, tally.executions, end), verdict)
     }
 
-    /// Tries all executions with few preemptions, as far as a part of the budget goes. No verdict if
-    /// there are others and none of these fails.
-    fn search_bounded(&mut self, tally: &mut Tally, lead: Option<u32>) -> (Phase, Option<Verdict>) {
+    /// Tries all executions with few preemptions, within a part of the budget. Returns no verdict if there
+    /// are others and none of these fails.
+    fn search_bounded(&mut self, tally: &mut Tally, lead: Option<u32>) -> Outcome {
         let before = tally.executions;
         let all = Limits::of(self.settings);
         let time = self.budget.limit().map(|limit| {
             let spent = self.budget.elapsed();
-            spent + limit.saturating_sub(spent) / PART as u32
+            spent + limit.saturating_sub(spent) / PART
         });
-        let limits = Limits {
-            runs: before + all.runs.saturating_sub(before) / PART,
-            time,
-            max_steps: all.max_steps.min(SEARCHED_STEPS),
-            on_step_limit: OnStepLimit::Discard,
-        };
-        let last = Bound { preemptions: Some(MOST_PREEMPTIONS), lead };
+        let runs = before + all.runs.saturating_sub(before) / u64::from(PART);
+        let limits = Limits { runs, time, ..searching(all) };
+        let last = Bound { preemptions: Some(MAX_PREEMPTIONS), lead };
         let mut explorer = Deepening::new(last, Reduction::Optimised);
-        let stop = self.go(&mut explorer, tally, &limits, &mut |_| false);
+        let stop = self.run_explorer(&mut explorer, tally, &limits);
         let covered = explorer.covered(matches!(stop, Stop::Done));
         let (end, verdict) = match (stop, covered) {
             (Stop::Failed(failure), _) => (PhaseEnd::Failed, Some(Verdict::Failed(failure))),
@@ -142,27 +146,74 @@ impl<S: Substrate> Session<'_, S> {
             (_, Covered::Within(bounds)) => (PhaseEnd::Bounded(bounds), None),
             (_, Covered::Nothing) => (PhaseEnd::OutOfBudget, None),
         };
-        // What was cut off is not set aside, but left to sampling.
+        // Runs that were cut off are not set aside, but left to sampling.
         tally.discarded = 0;
-        let strategy = Strategy::BporUpTo(explorer.current().0).to_string();
-        (Phase { strategy, executions: tally.executions - before, failing: 0, end }, verdict)
+        let word = format!("bpor:0-{}", explorer.current().0);
+        (phase(&word, tally.executions - before, end), verdict)
     }
 
-    /// Uses up what is left of the budget.
-    fn sample_the_rest(&mut self, tally: &mut Tally) -> Result<(Phase, Verdict), Refusal> {
+    /// Tries to run every execution graph, within a part of the budget. Returns no verdict if there are too
+    /// many.
+    fn search_graphs(&mut self, tally: &mut Tally, details: &mut Details) -> Option<Verdict> {
+        let all = Limits::of(self.settings);
+        let runs = all.runs / u64::from(PART) + 1;
+        let time = self.budget.limit().map(|limit| limit / PART);
+        let limits = Limits { runs, time, ..searching(all) };
+        let mut explorer = Graphs::default();
+        let stop = self.run_explorer(&mut explorer, tally, &limits);
+        details.search = explorer.search();
+        let (end, verdict) = match stop {
+            Stop::Failed(failure) => (PhaseEnd::Failed, Some(Verdict::Failed(failure))),
+            Stop::Done if tally.discarded == 0 => (PhaseEnd::Exhausted, Some(Verdict::Exhausted)),
+            Stop::Trivial if tally.discarded == 0 => {
+                (PhaseEnd::Exhausted, Some(Verdict::NothingToExplore))
+            }
+            Stop::Done | Stop::Trivial | Stop::Refused(_) => (PhaseEnd::TooLong, None),
+            Stop::OutOfBudget | Stop::Enough => (PhaseEnd::OutOfBudget, None),
+        };
+        details.phases.push(phase(DFS, tally.executions, end));
+        if verdict.is_none() {
+            // Runs that were cut off are not set aside, but left to sampling.
+            tally.discarded = 0;
+        }
+        verdict
+    }
+
+    /// Samples until the budget is used up.
+    fn sample_the_rest(
+        &mut self,
+        tally: &mut Tally,
+        details: &mut Details,
+    ) -> Result<Verdict, Refusal> {
         let before = tally.executions;
-        let limits = Limits::of(self.settings);
-        let mut explorer = Repeat::new(Pos::default(), self.settings.seed);
-        let stop = self.go(&mut explorer, tally, &limits, &mut |_| false);
+        let strategy = match self.settings.memory {
+            MemoryModel::Sc => Strategy::known(SAMPLER),
+            MemoryModel::Rc11 => *WEAK_SAMPLERS,
+        };
+        let mut explorer = Repeat::new(sampler_of(strategy), self.settings.seed);
+        let stop = self.run_explorer(&mut explorer, tally, &Limits::of(self.settings));
         let end = match stop {
             Stop::Failed(_) => PhaseEnd::Failed,
             Stop::Done | Stop::Trivial | Stop::OutOfBudget | Stop::Enough | Stop::Refused(_) => {
                 PhaseEnd::OutOfBudget
             }
         };
-        let strategy = Strategy::PosStar.to_string();
-        let failing = tally.census.of_part(0);
-        let phase = Phase { strategy, executions: tally.executions - before, failing, end };
-        Ok((phase, stop.verdict(&explorer)?))
+        let failing = tally.census.of_member(0);
+        let phase = phase(&strategy.word(), tally.executions - before, end);
+        details.phases.push(Phase { failing, ..phase });
+        stop.verdict(&explorer)
     }
+}
+
+/// Returns the limits of a search.
+fn searching(all: Limits) -> Limits {
+    Limits {
+        max_steps: all.max_steps.min(MAX_SEARCHED_STEPS),
+        on_step_limit: OnStepLimit::Discard,
+        ..all
+    }
+}
+
+fn phase(strategy: &str, executions: u64, end: PhaseEnd) -> Phase {
+    Phase { strategy: strategy.to_owned(), executions, failing: 0, end }
 }

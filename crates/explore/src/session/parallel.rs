@@ -1,9 +1,9 @@
 //! A search on several OS threads.
 //!
-//! When one of them finds a failure all stop, and the search is made again on one OS thread up to its
-//! first failure: which failure several come upon first depends on chance, the one reported does not.
-//! That costs the time of a search on one OS thread up to there. If what is left of the budget does
-//! not reach that far, the failure that was found is reported.
+//! When one of them finds a failure all stop, and the search is repeated on one OS thread up to its first
+//! failure: which failure several find first depends on timing, the one reported does not. That costs the
+//! time of a search on one OS thread up to there. If the rest of the budget does not suffice, the failure
+//! that was found is reported.
 
 use std::num::NonZeroUsize;
 use std::panic::resume_unwind;
@@ -12,19 +12,21 @@ use std::thread;
 use std::time::Duration;
 
 use raddle_core::MemoryModel;
-use raddle_engine::Substrate;
 use raddle_results::{Failure, Finding, Progress, Report, Search, Verdict};
-use raddle_strategy::{Pos, Random, Rapos};
 
-use super::{Budget, Limits, Session, Settings, Stop, Tally};
-use crate::{Covered, Dpor, Explorer, ParallelDpor, Refusal, Sharing, Strategy};
+use super::report::Details;
+use super::run_loop::{Limits, Stop};
+use super::tally::Tally;
+use super::{Budget, Check, DPOR, Settings, WithExecutor};
+use crate::executor::Executor;
+use crate::{Covered, Dpor, Explorer, ParallelDpor, Refusal, Sharing};
 
-/// On how many OS threads to search.
+/// The OS threads of a search.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct Workers {
-    /// How many.
+    /// The number of OS threads.
     pub count: NonZeroUsize,
-    /// When they give away a part of what they have to do.
+    /// When a worker gives a part of its work away.
     pub sharing: Sharing,
 }
 
@@ -32,45 +34,37 @@ impl Workers {
     /// The OS thread that runs the check.
     pub const ONE: Workers = Workers::new(NonZeroUsize::MIN);
 
-    /// So many.
+    /// Returns `count` workers that share their work on demand.
     pub const fn new(count: NonZeroUsize) -> Workers {
         Workers { count, sharing: Sharing::OnDemand }
     }
 }
 
-impl<S: Substrate> Session<'_, S>
-where
-    S::Program: Sync,
-{
-    /// Explores with the strategy of the settings on as many OS threads as they say, if it is one
-    /// that can: [`Strategy::Dpor`], and those that sample without learning from earlier runs. All
-    /// others use one, and so does a check that goes on after failures or tells which
-    /// patterns were seen. `make` makes the substrates of
-    /// the other OS threads.
-    pub fn run_with(self, make: &(dyn Fn() -> S + Sync)) -> Result<Report, Refusal> {
-        let Settings { workers, keep_going, coverage, .. } = self.settings;
-        let is_weak = self.settings.memory != MemoryModel::Sc;
-        if workers.count == NonZeroUsize::MIN || *keep_going || coverage.is_some() || is_weak {
+impl Check<'_> {
+    /// Explores as the settings say, on several OS threads if they say so and the strategy can.
+    pub(super) fn run_with(&mut self, others: &WithExecutor<'_>) -> Result<Report, Refusal> {
+        self.settings.check()?;
+        let Settings { workers, keep_going, coverage, memory, .. } = self.settings;
+        let is_alone = workers.count == NonZeroUsize::MIN || *keep_going || coverage.is_some();
+        if is_alone || *memory != MemoryModel::Sc {
             return self.run();
         }
-        match self.settings.strategy {
-            Strategy::Dpor => self.search_together(make),
-            Strategy::Random => self.sample_together(Random::default(), make),
-            Strategy::BasicPos => self.sample_together(Pos::basic(), make),
-            Strategy::Pos => self.sample_together(Pos::plain(), make),
-            Strategy::PosStar => self.sample_together(Pos::default(), make),
-            Strategy::Rapos => self.sample_together(Rapos::default(), make),
-            _ => self.run(),
+        if self.settings.custom.is_none() && self.settings.strategy.word() == DPOR {
+            return self.search_together(others);
+        }
+        match self.settings.sampler() {
+            Some(sampler) if sampler.independent_runs() => self.sample_together(others),
+            Some(_) | None => self.run(),
         }
     }
 
-    fn search_together(mut self, make: &(dyn Fn() -> S + Sync)) -> Result<Report, Refusal> {
+    fn search_together(&mut self, others: &WithExecutor<'_>) -> Result<Report, Refusal> {
         let limits = Limits::of(self.settings);
         let sharing = self.settings.workers.sharing;
         let all = ParallelDpor::new(limits.runs, sharing);
-        let parts = self.work_together(&all, &limits, make);
+        let parts = self.work_together(&all, &limits, others);
 
-        let mut tally = Tally::new(self.settings);
+        let mut tally = Tally::new(None);
         let mut search = Search::default();
         let (mut is_complete, mut is_in_time) = (true, true);
         let mut found = None;
@@ -84,7 +78,7 @@ where
                 Stop::Done | Stop::Trivial | Stop::Enough => {}
                 Stop::OutOfBudget => is_in_time = false,
                 Stop::Failed(failure) => match found {
-                    // This session's own comes first: its substrate may be of no use any more.
+                    // This check's own failure comes first: its substrate may not be usable any more.
                     Some(Found::Failure(_)) => {}
                     Some(Found::Refusal(_)) | None => found = Some(Found::Failure(failure)),
                 },
@@ -101,29 +95,33 @@ where
             }
             None => Verdict::Exhausted,
         };
-        Ok(Report { search: Some(search), ..self.report(tally, verdict) })
+        Ok(self.report(tally, verdict, Details { search: Some(search), ..Details::default() }))
     }
 
     fn work_together(
         &mut self,
         all: &ParallelDpor,
         limits: &Limits,
-        make: &(dyn Fn() -> S + Sync),
+        others: &WithExecutor<'_>,
     ) -> Vec<Part> {
-        let (program, settings, budget) = (self.program, self.settings, self.budget);
+        let (settings, budget) = (self.settings, self.budget);
         let sum = Sum::default();
-        let work_on = |substrate: &mut S| {
+        let work_on = |executor: &mut dyn Executor| {
             let share = Share { budget, all, sum: &sum, told: Sum::default() };
-            Session::new(substrate, program, settings, &share).work(all, limits)
+            Check { executor, settings, budget: &share }.work(all, limits)
         };
-        let work = || work_on(&mut make());
+        let work = || {
+            let mut part = None;
+            others(&mut |executor| part = Some(work_on(executor)));
+            part
+        };
         thread::scope(|scope| {
-            // Where no more OS threads are to be had, fewer do.
+            // If the system has no more OS threads, fewer work.
             let spawn = |_| thread::Builder::new().spawn_scoped(scope, work).ok();
             let others: Vec<_> = (1..settings.workers.count.get()).map_while(spawn).collect();
-            let mut parts = vec![work_on(self.substrate)];
+            let mut parts = vec![work_on(self.executor)];
             for other in others {
-                parts.push(other.join().unwrap_or_else(|panic| resume_unwind(panic)));
+                parts.extend(other.join().unwrap_or_else(|panic| resume_unwind(panic)));
             }
             parts
         })
@@ -131,30 +129,30 @@ where
 
     /// Searches with others until all are done, or one of them has a reason to stop.
     fn work(&mut self, all: &ParallelDpor, limits: &Limits) -> Part {
-        // Runs are counted by all together.
+        // All workers together count the runs.
         let limits = Limits { runs: u64::MAX, ..limits.clone() };
         let mut worker = all.worker();
-        let mut tally = Tally::new(self.settings);
-        let stop = self.go(&mut worker, &mut tally, &limits, &mut |_| false);
+        let mut tally = Tally::new(None);
+        let stop = self.run_explorer(&mut worker, &mut tally, &limits);
         let search = worker.search().unwrap_or_default();
         let is_complete = worker.covered(true) == Covered::Everything;
         Part { stop, tally, search, is_complete }
     }
 
-    /// Looks for what a search on one OS thread finds first.
+    /// Repeats the search on one OS thread, and returns what it finds first.
     fn search_again(
         &mut self,
         found: Found,
         tally: &mut Tally,
         limits: &Limits,
     ) -> Result<Verdict, Refusal> {
-        let mut again = Tally::new(self.settings);
+        let mut again = Tally::new(None);
         let runs = limits.runs.saturating_sub(tally.executions);
         let limits = Limits { runs, ..limits.clone() };
         let stop = match &found {
             Found::Failure(failure) if !self.can_fail_alone(failure) => None,
             _ if runs == 0 => None,
-            _ => Some(self.go(&mut Dpor::default(), &mut again, &limits, &mut |_| false)),
+            _ => Some(self.run_explorer(&mut Dpor::default(), &mut again, &limits)),
         };
         let execution = tally.executions;
         tally.merge(&again);
@@ -169,11 +167,11 @@ where
         }
     }
 
-    /// Whether it makes sense to look for a failure again on one OS thread.
+    /// Returns whether a failure can occur on one OS thread.
     fn can_fail_alone(&mut self, failure: &Failure) -> bool {
         match failure.finding {
             Finding::Nondeterminism { .. } => true,
-            // Not if it came of executions that share something, or no further run can be trusted.
+            // It cannot if executions share something, or if no further run can be trusted.
             Finding::Panic(_)
             | Finding::Deadlock(_)
             | Finding::Race { .. }
@@ -184,7 +182,7 @@ where
     }
 }
 
-/// What one of several has done.
+/// The part of one worker.
 struct Part {
     stop: Stop,
     tally: Tally,
@@ -192,25 +190,25 @@ struct Part {
     is_complete: bool,
 }
 
-/// Why several have stopped.
+/// Why the workers stopped.
 enum Found {
     Failure(Box<Failure>),
     Refusal(Refusal),
 }
 
-/// What several have seen together, or one of them.
+/// Counts of all workers, or of one.
 #[derive(Default)]
 struct Sum {
     executions: AtomicU64,
     classes: AtomicU64,
 }
 
-/// The budget of one of several, which adds up what all have done.
+/// The budget of one worker, which adds its progress to that of all.
 struct Share<'a> {
     budget: &'a dyn Budget,
     all: &'a ParallelDpor,
     sum: &'a Sum,
-    /// What of the sum is this one's.
+    /// This worker's part of the sum.
     told: Sum,
 }
 
@@ -223,15 +221,15 @@ impl Budget for Share<'_> {
         self.budget.limit()
     }
 
-    fn hear(&self, progress: &Progress) {
+    fn on_progress(&self, progress: &Progress) {
         let add = |sum: &AtomicU64, told: &AtomicU64, now: u64| {
-            let news = now.saturating_sub(told.swap(now, Ordering::Relaxed));
-            sum.fetch_add(news, Ordering::Relaxed) + news
+            let more = now.saturating_sub(told.swap(now, Ordering::Relaxed));
+            sum.fetch_add(more, Ordering::Relaxed) + more
         };
         let executions = add(&self.sum.executions, &self.told.executions, progress.executions);
-        // Every class is run by one of them only.
+        // Every class is run by one worker only.
         let classes = add(&self.sum.classes, &self.told.classes, progress.classes);
         let total = self.all.estimate(executions);
-        self.budget.hear(&Progress { executions, classes, total });
+        self.budget.on_progress(&Progress { executions, classes, total });
     }
 }

@@ -1,10 +1,9 @@
-//! Sampling on several OS threads, with the result that one would have had.
+//! Sampling on several OS threads, with the same result as on one.
 //!
-//! Runs are given out in pieces, whose size does not depend on how many work on them. A run depends on the
-//! seed and its number alone: that goes for samplers that [draw alike](Sampler::DRAWS_ALIKE), which are the
-//! only ones to be shared out. What was seen in the pieces is put together in their order, up to the first
-//! with a failure; that one is made again on one OS thread, so that all counts are as if there had been no
-//! other.
+//! Runs are given out in pieces, whose size does not depend on the number of workers. A run depends on the
+//! seed and its number alone: only samplers with [independent runs](Sampler::independent_runs) are shared
+//! out. The counts of the pieces are merged in their order, up to the first with a failure; that piece is
+//! repeated on one OS thread, so that all counts are as if there had been no other.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -13,61 +12,55 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use raddle_engine::Substrate;
 use raddle_results::{Failure, Progress, Report, Verdict};
 use raddle_strategy::Sampler;
 
-use super::{Budget, Limits, Session, Stop, Tally};
+use super::report::Details;
+use super::run_loop::{Limits, Stop};
+use super::tally::Tally;
+use super::{Budget, Check, WithExecutor};
+use crate::executor::Executor;
 use crate::{Refusal, Repeat};
 
 /// The runs of the first piece, which is made before the others begin.
-const FIRST: u64 = 64;
-/// The runs of every other.
-const PIECE: u64 = 1024;
+const FIRST_PIECE_RUNS: u64 = 64;
+/// The runs of every other piece.
+const PIECE_RUNS: u64 = 1024;
 
-/// The runs of a piece.
-fn runs_of(piece: u64, most: u64) -> Range<u64> {
-    let begin = |piece: u64| if piece == 0 { 0 } else { FIRST + (piece - 1) * PIECE };
-    begin(piece).min(most)..begin(piece + 1).min(most)
+/// Returns the runs of a piece.
+fn runs_of(piece: u64, max_runs: u64) -> Range<u64> {
+    let begin =
+        |piece: u64| if piece == 0 { 0 } else { FIRST_PIECE_RUNS + (piece - 1) * PIECE_RUNS };
+    begin(piece).min(max_runs)..begin(piece + 1).min(max_runs)
 }
 
-impl<S: Substrate> Session<'_, S>
-where
-    S::Program: Sync,
-{
+impl Check<'_> {
     /// Samples on as many OS threads as the settings say.
-    pub(super) fn sample_together<C: Sampler + Clone + Send + Sync>(
-        mut self,
-        sampler: C,
-        make: &(dyn Fn() -> S + Sync),
-    ) -> Result<Report, Refusal> {
+    pub(super) fn sample_together(&mut self, others: &WithExecutor<'_>) -> Result<Report, Refusal> {
         let limits = Limits::of(self.settings);
-        let explorer = Repeat::new(sampler.clone(), self.settings.seed);
-        let (tally, stop) = self.piece(&sampler, runs_of(0, limits.runs), &limits);
+        let (tally, stop) = self.piece(runs_of(0, limits.runs), &limits);
         let board = Board::new(limits.runs, tally);
-        if !matches!(stop, Stop::OutOfBudget) || board.is_done() || self.out_of_time(&limits) {
-            let state = board.into_state();
-            let verdict = stop.verdict(&explorer)?;
-            return Ok(self.sampled(state.merged, verdict));
+        if !matches!(stop, Stop::OutOfBudget) || board.is_done() || self.is_out_of_time(&limits) {
+            let verdict = stop.verdict(&Repeat::new(self.sampler(), self.settings.seed))?;
+            return Ok(self.sampled(board.into_state().merged, verdict));
         }
-        let (program, settings, budget) = (self.program, self.settings, self.budget);
-        let work_on = |substrate: &mut S| {
-            let quiet = Quiet(budget);
-            let mut session = Session::new(substrate, program, settings, &quiet);
+        let (settings, budget) = (self.settings, self.budget);
+        let work_on = |executor: &mut dyn Executor| {
+            let mut check = Check { executor, settings, budget: &Quiet(budget) };
             while let Some(piece) = board.next() {
-                let (tally, stop) = session.piece(&sampler, runs_of(piece, limits.runs), &limits);
+                let (tally, stop) = check.piece(runs_of(piece, limits.runs), &limits);
                 let is_sound = !matches!(stop, Stop::Failed(_));
-                budget.hear(&board.put(piece, tally, stop));
-                // A substrate that found something may be of no use any more.
+                budget.on_progress(&board.put(piece, tally, stop));
+                // A substrate on which a run failed may not be usable any more.
                 if !is_sound {
                     break;
                 }
             }
         };
-        let work = || work_on(&mut make());
+        let work = || others(&mut |executor| work_on(executor));
         thread::scope(|scope| {
-            // Where no more OS threads are to be had, fewer do. This one waits: its substrate is to be
-            // whole when a failure has to be had again.
+            // If the system has no more OS threads, fewer work. This one waits: its substrate has to be
+            // usable when a failure is repeated.
             let spawn = |_| thread::Builder::new().spawn_scoped(scope, work).ok();
             let others: Vec<_> = (0..settings.workers.count.get()).map_while(spawn).collect();
             for other in others {
@@ -79,11 +72,11 @@ where
             state.merge_the_rest();
             return Ok(self.sampled(state.merged, Verdict::Sampled));
         };
-        let (tally, stop) = self.piece(&sampler, runs_of(piece, limits.runs), &limits);
+        let (tally, stop) = self.piece(runs_of(piece, limits.runs), &limits);
         state.merged.merge(&tally);
         let failure = match stop {
             Stop::Failed(failure) => failure,
-            // It comes of executions that share something.
+            // The failure comes from executions that share something.
             Stop::Done | Stop::Trivial | Stop::OutOfBudget | Stop::Enough | Stop::Refused(_) => {
                 Box::new(Failure { reproduced: false, ..*failure })
             }
@@ -91,50 +84,48 @@ where
         Ok(self.sampled(state.merged, Verdict::Failed(failure)))
     }
 
-    /// Makes the runs with these numbers, and what was seen in them alone.
-    fn piece<C: Sampler + Clone>(
-        &mut self,
-        sampler: &C,
-        runs: Range<u64>,
-        limits: &Limits,
-    ) -> (Tally, Stop) {
-        let mut explorer = Repeat::from(sampler.clone(), self.settings.seed, runs.start);
-        let mut tally = Tally { executions: runs.start, ..Tally::new(self.settings) };
+    /// Makes the runs with these numbers, and returns the counts of these alone.
+    fn piece(&mut self, runs: Range<u64>, limits: &Limits) -> (Tally, Stop) {
+        let mut explorer = Repeat::starting_at(self.sampler(), self.settings.seed, runs.start);
+        let mut tally = Tally { executions: runs.start, ..Tally::new(None) };
         let limits = Limits { runs: runs.end, ..limits.clone() };
-        let stop = self.go(&mut explorer, &mut tally, &limits, &mut |_| false);
+        let stop = self.run_explorer(&mut explorer, &mut tally, &limits);
         tally.executions -= runs.start;
         (tally, stop)
     }
 
+    fn sampler(&self) -> Box<dyn Sampler> {
+        self.settings.sampler().expect("raddle invariant broken: only samplers are shared out")
+    }
+
     fn sampled(&self, tally: Tally, verdict: Verdict) -> Report {
-        let unseen = tally.unseen();
-        Report { unseen, ..self.report(tally, verdict) }
+        self.report(tally, verdict, Details { independent_runs: true, ..Details::default() })
     }
 }
 
-/// What is to be done, and what was.
+/// The pieces that are to be made, and the counts of those that were.
 struct Board {
-    /// How many runs there are at most.
+    /// The most runs.
     runs: u64,
     state: Mutex<State>,
 }
 
 struct State {
-    /// The next piece that nobody has begun.
+    /// The next piece to begin.
     next: u64,
-    /// What was seen in all pieces before `done`.
+    /// The counts of all pieces before `done`.
     merged: Tally,
     done: u64,
-    /// What was seen in pieces after that.
+    /// The counts of pieces after that.
     waiting: BTreeMap<u64, Tally>,
-    /// The first piece with a failure, and that.
+    /// The first piece with a failure, and the failure.
     failure: Option<(u64, Box<Failure>)>,
-    /// Whether no further piece is to be begun.
+    /// Whether no further piece begins.
     is_over: bool,
 }
 
 impl Board {
-    /// After the first piece.
+    /// Makes a board after the first piece.
     fn new(runs: u64, merged: Tally) -> Board {
         let (waiting, failure) = (BTreeMap::new(), None);
         let state = State { next: 1, merged, done: 1, waiting, failure, is_over: false };
@@ -149,12 +140,12 @@ impl Board {
         self.state.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether there is no further piece.
+    /// Returns whether there is no further piece.
     fn is_done(&self) -> bool {
         runs_of(self.state().next, self.runs).is_empty()
     }
 
-    /// A piece that nobody has begun.
+    /// Returns the next piece to make. `None` if there is none.
     fn next(&self) -> Option<u64> {
         let mut state = self.state();
         let piece = state.next;
@@ -165,7 +156,7 @@ impl Board {
         Some(piece)
     }
 
-    /// A piece has ended. How far all have come.
+    /// Adds the counts of a piece, and returns the progress of all.
     fn put(&self, piece: u64, tally: Tally, stop: Stop) -> Progress {
         let mut state = self.state();
         let runs = runs_of(piece, self.runs);
@@ -176,7 +167,7 @@ impl Board {
                 state.failure = Some((piece, failure));
             }
         } else {
-            // Otherwise the time is up.
+            // A piece is cut short if the time is up.
             state.is_over |= !is_whole;
             state.waiting.insert(piece, tally);
         }
@@ -187,7 +178,7 @@ impl Board {
 }
 
 impl State {
-    /// Puts together what follows on each other.
+    /// Merges pieces as long as none is missing.
     fn merge(&mut self) {
         while let Some(tally) = self.waiting.remove(&self.done) {
             self.merged.merge(&tally);
@@ -195,7 +186,7 @@ impl State {
         }
     }
 
-    /// Puts together what there is.
+    /// Merges all pieces.
     fn merge_the_rest(&mut self) {
         for tally in std::mem::take(&mut self.waiting).values() {
             self.merged.merge(tally);
@@ -203,7 +194,7 @@ impl State {
     }
 }
 
-/// The budget of one of several, who need not tell how far it has come.
+/// The budget of one worker, which shows no progress.
 struct Quiet<'a>(&'a dyn Budget);
 
 impl Budget for Quiet<'_> {

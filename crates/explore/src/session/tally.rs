@@ -1,18 +1,17 @@
-//! What a session has seen so far.
+//! The counts of a check.
 
 use raddle_analysis::MapCoverage;
 use raddle_core::{Ending, Trace};
 use raddle_results::Accesses;
 
-use super::Settings;
 use super::census::Census;
-use super::oddities::Warnings;
-use crate::{Classes, Strategy};
+use super::warnings::WarningList;
+use crate::Classes;
 
-/// Fingerprints kept before the number of classes is estimated.
+/// The fingerprints kept before the number of classes is estimated.
 const CLASS_LIMIT: usize = 1 << 16;
 
-/// What a session has seen so far.
+/// The counts of a check so far.
 pub(super) struct Tally {
     pub(super) executions: u64,
     pub(super) steps: u64,
@@ -20,19 +19,15 @@ pub(super) struct Tally {
     pub(super) classes: Classes,
     pub(super) discarded: u64,
     pub(super) threads: u32,
-    /// Failures after which the session went on.
+    /// Failures after which the check continued.
     pub(super) census: Census,
-    pub(super) warnings: Warnings,
+    pub(super) warnings: WarningList,
     pub(super) coverage: Option<Box<MapCoverage>>,
 }
 
 impl Tally {
-    pub(super) fn new(settings: &Settings) -> Tally {
-        // Whoever looks for patterns wants to know.
-        let looks_for_them = matches!(settings.strategy, Strategy::Pcr | Strategy::Mcr);
-        let by = settings.coverage.or(looks_for_them.then(Accesses::default));
-        // First, so that all else is written where it stays.
-        let coverage = by.map(|by| Box::new(MapCoverage::new(by)));
+    /// Makes an empty tally. `coverage` says whether patterns are recorded, and how accesses are identified.
+    pub(super) fn new(coverage: Option<Accesses>) -> Tally {
         Tally {
             executions: 0,
             steps: 0,
@@ -41,23 +36,23 @@ impl Tally {
             discarded: 0,
             threads: 0,
             census: Census::default(),
-            warnings: Warnings::default(),
-            coverage,
+            warnings: WarningList::default(),
+            coverage: coverage.map(|accesses| Box::new(MapCoverage::new(accesses))),
         }
     }
 
-    /// About how likely a run of a class not seen before is (Good and Turing).
+    /// Returns an estimate of the probability that a run is of a class not seen (Good and Turing).
     pub(super) fn unseen(&self) -> Option<f64> {
         let all = self.executions.checked_sub(self.discarded).filter(|&all| all > 0)?;
         Some((self.classes.singles() as f64 / all as f64).min(1.0))
     }
 
-    /// Whether there was never anything to choose.
+    /// Returns whether no run had a choice.
     pub(super) fn is_trivial(&self) -> bool {
         self.choices == 0 && self.threads <= 1
     }
 
-    /// Adds what somebody else has seen.
+    /// Adds the counts of another tally.
     pub(super) fn merge(&mut self, other: &Tally) {
         self.executions += other.executions;
         self.steps += other.steps;
@@ -68,20 +63,21 @@ impl Tally {
         self.warnings.merge(&other.warnings);
     }
 
+    /// Adds a run in which at most `threads` threads were alive at once.
     pub(super) fn add(&mut self, trace: &Trace, threads: u32) {
         self.choices += trace.choices;
         if let Some(coverage) = &mut self.coverage {
             coverage.learn(trace);
         }
         if matches!(trace.ending, Ending::Abandoned) {
-            // A run that was given up is the beginning of others, no class of its own.
+            // An abandoned run is the beginning of others, no class of its own.
             self.count(trace, threads);
         } else {
             self.add_ordinary(trace, threads);
         }
     }
 
-    /// As [`add`](Tally::add), for a run without choices of its own, where nobody asks what it covered.
+    /// Adds an ordinary run, while patterns are not recorded.
     #[inline(always)]
     pub(super) fn add_ordinary(&mut self, trace: &Trace, threads: u32) {
         self.classes.insert(trace.fingerprint);

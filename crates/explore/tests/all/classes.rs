@@ -118,7 +118,7 @@ fn random_runs_are_what_the_oracle_says() {
             for _ in 0..10 {
                 let mut random = Random::default();
                 random.begin(rng.bits());
-                let trace = run_once(&mut Interpreter, program, vec![], random);
+                let trace = run_once(&mut Interpreter, program, vec![], random.choices());
                 judge(program, &trace)?;
                 runs += 1;
             }

@@ -115,11 +115,11 @@ fn sections(count: usize, each: usize) -> Program {
 fn measure(program: &Program, mut explorer: Dpor) -> (u64, Search, Option<f64>) {
     let (mut runs, mut early) = (0, None);
     let mut seen = HashSet::new();
-    let mut engine = raddle_testkit::engine(explorer.chooser());
-    while explorer.next(engine.plan_mut()) {
-        Interpreter.execute(&mut engine, program).unwrap();
-        let (trace, plan) = engine.trace_and_plan_mut();
-        explorer.learn(runs, trace, plan);
+    let mut engine = raddle_testkit::engine();
+    while explorer.next(engine.prefix_mut()) {
+        Interpreter.execute(&mut engine, explorer.choices(), program).unwrap();
+        let trace = engine.trace();
+        explorer.learn(runs, trace);
         seen.insert(trace.fingerprint);
         runs += 1;
         assert!(runs < LIMIT, "there is no end to it");

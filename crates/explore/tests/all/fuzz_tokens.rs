@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use raddle_explore::{Budget, ReplayError, Session, Settings, Strategy};
+use raddle_explore::{Budget, ReplayError, Session, Settings};
 use raddle_results::{Token, TokenError, token};
 use raddle_strategy::Rng;
 use raddle_testkit::{Interpreter, Kind, Program, Shape, for_all, scaled};
@@ -31,7 +31,7 @@ fn settings(seed: u64) -> Settings {
         races: false,
         plain_points: true,
         explore_trivial: true,
-        ..Settings::new(NAME, Strategy::Random)
+        ..Settings::new(NAME, "random".parse().unwrap())
     }
 }
 

@@ -6,11 +6,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-use raddle_core::{Action, AtomicOp, Chooser, Ending, Order, Rmw, Scalar, Trace};
+use raddle_core::{Action, AtomicOp, Choices, Ending, Order, Rmw, Scalar, Trace};
 use raddle_engine::{Engine, Initial, Memory, Sc, Stuck, Substrate};
 use raddle_explore::{
-    Budget, Dpor, DporChooser, Explorer, Next, ParallelDpor, Session, Settings, Sharing, Strategy,
-    Workers,
+    Budget, Dpor, Explorer, Next, ParallelDpor, Session, Settings, Sharing, Workers,
 };
 use raddle_results::{Report, Verdict};
 use raddle_strategy::Rng;
@@ -84,7 +83,7 @@ where
     let mut workers: Vec<_> = (0..workers)
         .map(|_| {
             let worker = search.worker();
-            let engine = Engine::new(Sc, worker.family(), worker.chooser(), 10_000);
+            let engine = Engine::new(Sc, worker.thread_ids(), 10_000);
             (worker, engine, Next::Later)
         })
         .collect();
@@ -93,13 +92,13 @@ where
         let (worker, engine, next) = &mut workers[one];
         match next {
             Next::Run => {
-                make().execute(engine, program).unwrap();
-                let (trace, plan) = engine.trace_and_plan_mut();
-                worker.learn(0, trace, plan);
+                make().execute(engine, worker.choices(), program).unwrap();
+                let trace = engine.trace();
+                worker.learn(0, trace);
                 seen.entry(trace.fingerprint).or_insert((0, ending(trace))).0 += 1;
                 *next = Next::Later;
             }
-            Next::Later => *next = worker.try_next(engine.plan_mut()),
+            Next::Later => *next = worker.try_next(engine.prefix_mut()),
             Next::Over => return seen,
         }
     }
@@ -250,7 +249,7 @@ fn check(program: &Program, count: usize, sharing: Sharing, runs: u64) -> (Repor
         races: false,
         plain_points: true,
         workers: Workers { count: NonZeroUsize::new(count).unwrap(), sharing },
-        ..Settings::new("a program", Strategy::Dpor)
+        ..Settings::new("a program", "dpor".parse().unwrap())
     };
     let made = AtomicU64::new(0);
     let make = || Counting(&made);
@@ -266,16 +265,19 @@ struct Counting<'a>(&'a AtomicU64);
 impl Substrate for Counting<'_> {
     type Program = Program;
 
-    fn execute<M: Memory, C: Chooser>(
+    fn execute<M: Memory>(
         &mut self,
-        engine: &mut Engine<M, C>,
+        engine: &mut Engine<M>,
+        choices: Choices<'_>,
         program: &Program,
     ) -> Result<(), Stuck> {
-        let searches = std::any::type_name::<C>() == std::any::type_name::<DporChooser>();
-        if searches && !engine.repeats() {
+        let prescribed = engine.prefix_mut().len();
+        let cleared = IdentifyingInterpreter.execute(engine, choices, program);
+        // A run that repeats another has no choice of its own; one of the search ends with exits of its own.
+        if prescribed < engine.trace().schedule().len() {
             self.0.fetch_add(1, Relaxed);
         }
-        IdentifyingInterpreter.execute(engine, program)
+        cleared
     }
 }
 

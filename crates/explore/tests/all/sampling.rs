@@ -3,15 +3,15 @@
 use std::collections::{BTreeSet, HashSet};
 use std::time::Duration;
 
-use raddle_core::{Action, AtomicOp, Ending, MutexOp, Order, PauseOp, Scalar, Schedule, Trace};
+use raddle_core::{
+    Action, AtomicOp, Choices, Ending, MutexOp, Order, PauseOp, Scalar, Schedule, Trace,
+};
 use raddle_engine::{Initial, Substrate};
 use raddle_explore::{
     BoundedDfs, Budget, Dpor, Explorer, Limit, Refusal, Repeat, Session, Settings,
 };
 use raddle_results::{Finding, PhaseEnd, Report};
-use raddle_strategy::{
-    Delay, Member, Pct, Portfolio, Pos, Random, Rapos, RoundRobin, Sampler, Surw, Urw,
-};
+use raddle_strategy::{Delay, Pct, Portfolio, Pos, Random, Rapos, RoundRobin, Sampler, Surw, Urw};
 use raddle_testkit::{
     IdentifyingInterpreter, Program, Shape, Step, engine, explore, for_all, run_once, scaled,
 };
@@ -32,26 +32,27 @@ fn all_classes(program: &Program) -> Option<HashSet<u64>> {
 }
 
 /// Runs `sampler` until it has seen `wanted` classes, and shows every trace to `each`.
-fn sample<S: Sampler + Clone>(
+fn sample<S: Sampler>(
     program: &Program,
     sampler: S,
     runs: u64,
     mut each: impl FnMut(&Trace) -> bool,
 ) {
     let mut repeat = Repeat::new(sampler, 3);
-    let mut engine = engine(repeat.chooser());
+    let mut engine = engine();
     for run in 0..runs {
-        assert!(repeat.next(engine.plan_mut()));
-        IdentifyingInterpreter.execute(&mut engine, program).expect("scripts do not get stuck");
-        let (trace, plan) = engine.trace_and_plan_mut();
-        repeat.learn(run, trace, plan);
+        assert!(repeat.next(engine.prefix_mut()));
+        let cleared = IdentifyingInterpreter.execute(&mut engine, repeat.choices(), program);
+        cleared.expect("scripts do not get stuck");
+        let trace = engine.trace();
+        repeat.learn(run, trace);
         if !each(trace) {
             return;
         }
     }
 }
 
-fn meets_every_class<S: Sampler + Clone>(
+fn meets_every_class<S: Sampler>(
     what: &str,
     program: &Program,
     classes: &HashSet<u64>,
@@ -63,8 +64,8 @@ fn meets_every_class<S: Sampler + Clone>(
         if !classes.contains(&trace.fingerprint) {
             wrong = Some(format!("{what} made up a class, {:?}", trace.ending));
         } else if seen.insert(trace.fingerprint) {
-            let again =
-                run_once(&mut IdentifyingInterpreter, program, trace.schedule(), RoundRobin);
+            let choices = Choices::Chooser(&mut RoundRobin);
+            let again = run_once(&mut IdentifyingInterpreter, program, trace.schedule(), choices);
             if again.first_difference(trace).is_some() || again.ending != trace.ending {
                 wrong = Some(format!("{what}: replay of a run gave {:?}", again.ending));
             }
@@ -98,8 +99,8 @@ fn every_sampler_meets_every_class() {
         if classes.len() <= 8 {
             meets_every_class("pct:5", program, &classes, Pct::new(5))?;
             meets_every_class("pct", program, &classes, Pct::drawn())?;
-            let members = vec![Member::Pct(Pct::new(1)), Member::Pos(Pos::default())];
-            meets_every_class("portfolio", program, &classes, Portfolio::new(members))?;
+            let members = [Box::new(Pct::new(1)) as Box<dyn Sampler>, Box::new(Pos::default())];
+            meets_every_class("portfolio", program, &classes, Portfolio::new(members.into()))?;
         }
         Ok(())
     });

@@ -5,19 +5,19 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use raddle_core::{Action, PauseOp, Trace};
-use raddle_explore::{Budget, Session, Settings, Strategy};
+use raddle_explore::{Budget, Session, Settings};
 use raddle_results::{Finding, Report};
 use raddle_testkit::{Interpreter, Kind, Program, Shape, Step, for_all, scaled};
 
-const STRATEGIES: [Strategy; 8] = [
-    Strategy::Random,
-    Strategy::Pct { depth: 3 },
-    Strategy::PosStar,
-    Strategy::Rapos,
-    Strategy::Surw,
-    Strategy::Delay { delays: 3 },
-    Strategy::Portfolio(&[Strategy::PctDrawn, Strategy::Urw, Strategy::BasicPos]),
-    Strategy::Dfs,
+const STRATEGIES: [&str; 8] = [
+    "random",
+    "pct:3",
+    "pos-star",
+    "rapos",
+    "surw",
+    "delay:3",
+    "portfolio:pct+urw+basic-pos",
+    "dfs",
 ];
 
 /// A clock that stands still.
@@ -33,14 +33,14 @@ impl Budget for NoTime {
     }
 }
 
-fn settings(strategy: Strategy, seed: u64) -> Settings {
+fn settings(strategy: &str, seed: u64) -> Settings {
     Settings {
         seed,
         runs: 100,
         max_steps: 1000,
         races: false,
         plain_points: true,
-        ..Settings::new("a program", strategy)
+        ..Settings::new("a program", strategy.parse().expect("a strategy"))
     }
 }
 
@@ -106,7 +106,7 @@ fn a_run_that_is_too_long_is_replayed_up_to_its_limit() {
     for op in [Action::Pause(PauseOp::Yield), Action::Choose { bound: 2 }] {
         let long = vec![Step::Alone(op); 2000];
         let program = Program { objects: vec![], scripts: vec![vec![Step::Spawn(1)], long] };
-        let settings = settings(Strategy::Random, 1);
+        let settings = settings("random", 1);
         let report = run(&program, &settings);
         let finding = report.failure().map(|failure| &failure.finding);
         assert_eq!(finding, Some(&Finding::StepLimit { steps: 1000 }));

@@ -1,8 +1,8 @@
 //! Settings that are one of a few words.
 
 use raddle_core::MemoryModel;
-use raddle_results::Accesses;
 use raddle_explore::{Leaks, OnStepLimit};
+use raddle_results::Accesses;
 
 use super::parse;
 

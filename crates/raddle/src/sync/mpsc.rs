@@ -68,10 +68,7 @@ pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
 pub fn sync_channel<T>(bound: usize) -> (SyncSender<T>, Receiver<T>) {
     if !port::active() {
         let (sender, receiver) = real::sync_channel(bound);
-        return (
-            SyncSender { side: Side::Outside(sender) },
-            Receiver::outside(receiver),
-        );
+        return (SyncSender { side: Side::Outside(sender) }, Receiver::outside(receiver));
     }
     let (shared, site) = (Shared::new(Some(bound)), Site::caller());
     let inside = InRun { shared: shared.clone(), site };
@@ -322,13 +319,11 @@ impl<T> Receiver<T> {
                 Err(TryRecvError::Empty) => waits_for_outside(),
             },
             ReceiverSide::Outside(receiver) => receiver.recv(),
-            ReceiverSide::InRun(shared, _) => {
-                match shared.submit(RECEIVE, site) {
-                    Effect::Yes => Ok(shared.take()),
-                    Effect::Closed => Err(RecvError),
-                    other => unexpected(other),
-                }
-            }
+            ReceiverSide::InRun(shared, _) => match shared.submit(RECEIVE, site) {
+                Effect::Yes => Ok(shared.take()),
+                Effect::Closed => Err(RecvError),
+                other => unexpected(other),
+            },
         }
     }
 
@@ -351,8 +346,7 @@ impl<T> Receiver<T> {
     fn try_receive(&self, site: Site) -> Result<T, TryRecvError> {
         match &self.side {
             ReceiverSide::Outside(receiver) => receiver.try_recv(),
-            ReceiverSide::InRun(shared, _) => match shared.submit(TRY_RECEIVE, site)
-            {
+            ReceiverSide::InRun(shared, _) => match shared.submit(TRY_RECEIVE, site) {
                 Effect::Yes => Ok(shared.take()),
                 Effect::No => Err(TryRecvError::Empty),
                 Effect::Closed => Err(TryRecvError::Disconnected),
@@ -381,17 +375,15 @@ impl<T> Receiver<T> {
     pub fn recv_timeout(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
         match &self.side {
             ReceiverSide::Outside(receiver) => receiver.recv_timeout(timeout),
-            ReceiverSide::InRun(shared, _) => {
-                match shared.submit(RECEIVE_TIMED, Site::caller()) {
-                    Effect::Yes => Ok(shared.take()),
-                    Effect::No => {
-                        crate::time::pass(timeout);
-                        Err(RecvTimeoutError::Timeout)
-                    }
-                    Effect::Closed => Err(RecvTimeoutError::Disconnected),
-                    other => unexpected(other),
+            ReceiverSide::InRun(shared, _) => match shared.submit(RECEIVE_TIMED, Site::caller()) {
+                Effect::Yes => Ok(shared.take()),
+                Effect::No => {
+                    crate::time::pass(timeout);
+                    Err(RecvTimeoutError::Timeout)
                 }
-            }
+                Effect::Closed => Err(RecvTimeoutError::Disconnected),
+                other => unexpected(other),
+            },
         }
     }
 

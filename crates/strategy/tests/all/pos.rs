@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use raddle_core::{Access, Chooser, Event, EventId, ObjectId, Pick, Point, Trace};
+use raddle_core::{Access, Choices, Chooser, Event, EventId, ObjectId, Pick, Point};
 use raddle_strategy::{Pos, Random, Rng, Sampler, mix};
 use raddle_testkit::scaled;
 use raddle_testkit::statistics::{alike, near};
@@ -67,7 +67,9 @@ impl Sampler for Naive {
         self.priorities.clear();
     }
 
-    fn learn(&mut self, _trace: &Trace) {}
+    fn choices(&mut self) -> Choices<'_> {
+        Choices::Chooser(self)
+    }
 }
 
 fn variants() -> [(Races, Pos); 3] {
@@ -80,7 +82,7 @@ fn variants() -> [(Races, Pos); 3] {
 
 fn sample(
     program: &Bare,
-    sampler: &mut impl Sampler,
+    sampler: &mut (impl Sampler + Chooser),
     runs: u64,
     seed: u64,
 ) -> BTreeMap<Steps, u64> {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use raddle_core::{Access, Chooser, Event, ObjectId, Op, Pick, Point, ThreadId, Threads, Trace};
+use raddle_core::{Access, Choices, Chooser, Event, ObjectId, Op, Pick, Point, ThreadId, Threads};
 use raddle_strategy::{Rapos, Rng, Sampler, Surw, mix};
 use raddle_testkit::scaled;
 use raddle_testkit::statistics::alike;
@@ -66,10 +66,16 @@ impl Sampler for NaiveRapos {
         self.taken.clear();
     }
 
-    fn learn(&mut self, _trace: &Trace) {}
+    fn choices(&mut self) -> Choices<'_> {
+        Choices::Chooser(self)
+    }
 }
 
-fn sample(program: &Bare, sampler: &mut impl Sampler, runs: u64) -> BTreeMap<Steps, u64> {
+fn sample(
+    program: &Bare,
+    sampler: &mut (impl Sampler + Chooser),
+    runs: u64,
+) -> BTreeMap<Steps, u64> {
     let mut seen = BTreeMap::new();
     let mut past = Vec::new();
     for number in 0..runs {
@@ -182,7 +188,9 @@ impl Sampler for NaiveSurw {
         self.seen = 0;
     }
 
-    fn learn(&mut self, _trace: &Trace) {}
+    fn choices(&mut self) -> Choices<'_> {
+        Choices::Chooser(self)
+    }
 }
 
 /// Threads that share object 0, with steps on objects of their own between.

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use raddle_core::Chooser;
 use raddle_strategy::{Sampler, Surw, Urw, mix};
 use raddle_testkit::scaled;
 use raddle_testkit::statistics::plausible;
@@ -12,7 +13,7 @@ use super::bare::{Bare, Do, Steps, run, trace};
 /// How often each order came, told by `project`.
 fn sample(
     program: &Bare,
-    sampler: &mut impl Sampler,
+    sampler: &mut (impl Sampler + Chooser),
     runs: u64,
     project: impl Fn(&Steps) -> Steps,
 ) -> BTreeMap<Steps, u64> {

@@ -120,7 +120,9 @@ impl<M: Memory> Run<'_, '_, M> {
                 let child = self.engine.start(thread, op.object(), Site::UNKNOWN);
                 self.announce(child);
             }
-            Action::Thread(ThreadOp::Exit) => return Some(self.engine.exit(thread, &mut self.choices)),
+            Action::Thread(ThreadOp::Exit) => {
+                return Some(self.engine.exit(thread, &mut self.choices));
+            }
             _ => {
                 let kind = Kind::Any;
                 let effect =

@@ -1,7 +1,7 @@
 //! Runs on programs small enough to be counted, iterative deepening, and runs without end.
 
 use raddle_core::{Action, AtomicOp, Ending, MutexOp, Order, PauseOp, Rmw, Scalar};
-use raddle_engine::{Engine, Family, Initial, Sc, Substrate};
+use raddle_engine::{Engine, Initial, Sc, Substrate, ThreadIds};
 use raddle_explore::{Bound, BoundedDfs, Bpor, Deepening, Explorer, Limit, Reduction};
 use raddle_testkit::{Interpreter, Program, Shape, Step, explore, for_all, scaled};
 
@@ -104,19 +104,20 @@ fn runs_that_are_too_long_do_not_end_the_search() {
     };
     let (mut finished, mut too_long) = (0, 0);
     let mut search = Bpor::new(Bound::preemptions(1), Reduction::Optimised);
-    let mut engine = Engine::new(Sc, Family::default(), search.chooser(), 30);
+    let mut engine = Engine::new(Sc, ThreadIds::default(), 30);
     for run in 0..500 {
-        if !search.next(engine.plan_mut()) {
+        if !search.next(engine.prefix_mut()) {
             break;
         }
-        Interpreter.execute(&mut engine, &program).expect("nothing gets stuck");
-        let (trace, plan) = engine.trace_and_plan_mut();
+        let cleared = Interpreter.execute(&mut engine, search.choices(), &program);
+        cleared.expect("nothing gets stuck");
+        let trace = engine.trace();
         match trace.ending {
             Ending::Finished => finished += 1,
             Ending::StepLimit => too_long += 1,
             _ => panic!("{trace:#?}"),
         }
-        search.learn(run, trace, plan);
+        search.learn(run, trace);
     }
     assert!(finished > 10 && too_long > 0, "{finished} finished, {too_long} did not");
     let (classes, _) = within(&program, Bound::fair(1), 1000).expect("there are few");

@@ -3,10 +3,9 @@
 use std::collections::BTreeSet;
 
 use raddle_core::{
-    Action, AtomicOp, Chooser, Ending, ObjectId, Op, Order, Panic, Scalar, Site, ThreadId, ThreadOp,
+    Action, AtomicOp, Choices, Ending, ObjectId, Op, Order, Panic, Scalar, Site, ThreadId, ThreadOp,
 };
-use raddle_engine::known::AnyOp;
-use raddle_engine::{Engine, Initial, Memory, Stuck, Substrate, Turn};
+use raddle_engine::{Engine, Initial, Kind, Memory, Stuck, Substrate, Turn};
 use raddle_explore::{Bound, Bpor, Dfs, Explorer, Reduction};
 use raddle_testkit::explore;
 
@@ -26,66 +25,71 @@ const SITE: Site = Site::UNKNOWN;
 impl Substrate for Unwinding {
     type Program = Fate;
 
-    fn execute<M: Memory, C: Chooser>(
+    fn execute<M: Memory>(
         &mut self,
-        engine: &mut Engine<M, C>,
+        engine: &mut Engine<M>,
+        mut choices: Choices<'_>,
         fate: &Fate,
     ) -> Result<(), Stuck> {
-        engine.reset();
+        engine.begin(&choices);
+        let choices = &mut choices;
         let main = ThreadId::MAIN;
         let mut variable = || engine.declare(main, Initial::Atomic(Scalar::U8, 0), SITE);
         let (x, y) = (variable(), variable());
         let order = Order::SeqCst;
         let store = |object| Op::new(object, Action::Atomic(AtomicOp::Store { order, value: 1 }));
         let load = Op::new(y, Action::Atomic(AtomicOp::Load { order }));
-        let (mut life, mut turn) = announce_spawn(engine);
+        let (mut life, mut turn) = announce_spawn(engine, choices);
         let mut steps = [0; 3];
         while let Some(by) = turn.thread() {
             steps[by.index()] += 1;
             turn = match (by.index(), steps[by.index()]) {
                 (0, 1) => {
                     let child = engine.start(main, life, SITE);
-                    engine.submit::<AnyOp>(child, store(x), SITE);
-                    (life, turn) = announce_spawn(engine);
+                    engine.submit(Kind::Any, child, store(x), SITE, choices);
+                    (life, turn) = announce_spawn(engine, choices);
                     turn
                 }
                 (0, 2) => {
                     let child = engine.start(main, life, SITE);
-                    engine.submit::<AnyOp>(child, load, SITE);
-                    engine.submit_exit(main)
+                    engine.submit(Kind::Any, child, load, SITE, choices);
+                    engine.submit_exit(main, choices)
                 }
                 (1, 1) => {
-                    engine.perform::<AnyOp>(by, store(x), SITE);
-                    engine.submit_unpreempted(by, store(y), SITE)
+                    engine.perform(Kind::Any, by, store(x), SITE, choices);
+                    engine.submit_unpreempted(by, store(y), SITE, choices)
                 }
                 (1, 2) => {
-                    engine.perform::<AnyOp>(by, store(y), SITE);
+                    engine.perform(Kind::Any, by, store(y), SITE, choices);
                     if *fate == Fate::Escapes {
                         let message = "on purpose".to_owned();
                         engine.fail(Panic { thread: by, message, place: None, backtrace: None });
                         break;
                     }
-                    engine.submit_exit(by)
+                    engine.submit_exit(by, choices)
                 }
                 (2, 1) => {
-                    engine.perform::<AnyOp>(by, load, SITE);
-                    engine.submit::<AnyOp>(by, load, SITE)
+                    engine.perform(Kind::Any, by, load, SITE, choices);
+                    engine.submit(Kind::Any, by, load, SITE, choices)
                 }
                 (2, 2) => {
-                    engine.perform::<AnyOp>(by, load, SITE);
-                    engine.submit_exit(by)
+                    engine.perform(Kind::Any, by, load, SITE, choices);
+                    engine.submit_exit(by, choices)
                 }
-                _ => engine.exit(by),
+                _ => engine.exit(by, choices),
             };
         }
         Ok(())
     }
 }
 
-fn announce_spawn<M: Memory, C: Chooser>(engine: &mut Engine<M, C>) -> (ObjectId, Turn) {
+fn announce_spawn<M: Memory>(
+    engine: &mut Engine<M>,
+    choices: &mut Choices<'_>,
+) -> (ObjectId, Turn) {
     let (_, life) = engine.declare_child(ThreadId::MAIN, SITE);
     let spawn = Op::new(life, Action::Thread(ThreadOp::Spawn));
-    (life, engine.submit::<AnyOp>(ThreadId::MAIN, spawn, SITE))
+    (life, engine.submit(Kind::Any, ThreadId::MAIN, spawn, SITE, choices))
 }
 
 fn classes(fate: Fate, explorer: impl Explorer) -> BTreeSet<u64> {

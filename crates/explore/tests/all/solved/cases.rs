@@ -2,7 +2,7 @@
 
 use raddle_analysis::MapCoverage;
 use raddle_core::Scalar;
-use raddle_core::{Action, AtomicOp, Choice, MutexOp, Order, ThreadId, Trace};
+use raddle_core::{Action, AtomicOp, Choice, Choices, MutexOp, Order, ThreadId, Trace};
 use raddle_engine::Initial;
 use raddle_explore::{Explorer, Mcr, Pcr, Refusal, Stop};
 use raddle_results::{Accesses, Coverage};
@@ -30,7 +30,7 @@ fn run(program: &Program, order: &[u32]) -> Trace {
     let spawns = program.scripts[0].len();
     let mut schedule = vec![Choice::Thread(ThreadId::MAIN); spawns];
     schedule.extend(order.iter().map(|&thread| Choice::Thread(ThreadId(thread))));
-    run_once(&mut IdentifyingInterpreter, program, schedule, Stop)
+    run_once(&mut IdentifyingInterpreter, program, schedule, Choices::Chooser(&mut Stop))
 }
 
 fn coverage(program: &Program, orders: &[&[u32]]) -> Coverage {

@@ -1,0 +1,110 @@
+//! One program on one substrate, and engines of every memory model: the only place that knows the models.
+
+use std::borrow::BorrowMut;
+
+use raddle_core::{Choices, MemoryModel, Schedule, Trace};
+use raddle_engine::{Engine, Rc11, Sc, Stuck, Substrate, ThreadIds};
+
+/// Makes runs of one program.
+pub(crate) trait Executor {
+    /// Makes one run, and leaves its trace in `engine`. The engine's prefix is followed first, then `choices`
+    /// are asked.
+    ///
+    /// An error means that no further run can be trusted; this one can.
+    fn execute(&mut self, engine: &mut AnyEngine, choices: Choices<'_>) -> Result<(), Stuck>;
+}
+
+/// A program on a substrate.
+pub(crate) struct OnSubstrate<'p, B, S: Substrate> {
+    /// The substrate, or a reference to it.
+    pub(crate) substrate: B,
+    pub(crate) program: &'p S::Program,
+}
+
+impl<B: BorrowMut<S>, S: Substrate> Executor for OnSubstrate<'_, B, S> {
+    fn execute(&mut self, engine: &mut AnyEngine, choices: Choices<'_>) -> Result<(), Stuck> {
+        let substrate = self.substrate.borrow_mut();
+        match engine {
+            AnyEngine::Sc(engine) => substrate.execute(engine, choices, self.program),
+            AnyEngine::Rc11(engine) => substrate.execute(engine, choices, self.program),
+        }
+    }
+}
+
+/// An engine of any memory model.
+#[derive(Debug)]
+pub(crate) enum AnyEngine {
+    Sc(Box<Engine<Sc>>),
+    Rc11(Box<Engine<Rc11>>),
+}
+
+/// Calls the same method of the engine, of whatever model.
+macro_rules! each {
+    ($any:expr, $engine:ident => $call:expr) => {
+        match $any {
+            AnyEngine::Sc($engine) => $call,
+            AnyEngine::Rc11($engine) => $call,
+        }
+    };
+}
+
+impl AnyEngine {
+    /// Makes an engine that ends a run after `max_steps` events.
+    pub(crate) fn new(memory: MemoryModel, thread_ids: ThreadIds, max_steps: usize) -> AnyEngine {
+        match memory {
+            MemoryModel::Sc => AnyEngine::Sc(Box::new(Engine::new(Sc, thread_ids, max_steps))),
+            MemoryModel::Rc11 => {
+                AnyEngine::Rc11(Box::new(Engine::new(Rc11::default(), thread_ids, max_steps)))
+            }
+        }
+    }
+
+    /// Returns the memory model.
+    pub(crate) fn memory(&self) -> MemoryModel {
+        match self {
+            AnyEngine::Sc(_) => MemoryModel::Sc,
+            AnyEngine::Rc11(_) => MemoryModel::Rc11,
+        }
+    }
+
+    /// Returns the choices that the next run follows first.
+    pub(crate) fn prefix_mut(&mut self) -> &mut Schedule {
+        each!(self, engine => engine.prefix_mut())
+    }
+
+    /// Returns the trace of the last run.
+    pub(crate) fn trace(&self) -> &Trace {
+        each!(self, engine => engine.trace())
+    }
+
+    /// Returns the most threads that were alive at once in the last run.
+    pub(crate) fn max_alive(&self) -> u32 {
+        each!(self, engine => engine.max_alive())
+    }
+
+    /// Returns whether the last run ended with its last thread, and its trace has nothing besides events,
+    /// threads, objects and the fingerprint.
+    pub(crate) fn was_ordinary(&self) -> bool {
+        each!(self, engine => engine.was_ordinary())
+    }
+
+    /// Gives threads new ids, so that those of the next run do not depend on earlier runs.
+    pub(crate) fn forget_threads(&mut self) {
+        each!(self, engine => engine.forget_threads());
+    }
+
+    /// Exchanges the trace of the last run for `other`, of which only the memory is used.
+    pub(crate) fn swap_trace(&mut self, other: &mut Trace) {
+        each!(self, engine => engine.swap_trace(other));
+    }
+
+    /// Makes the engine like a new one.
+    pub(crate) fn renew(&mut self, thread_ids: ThreadIds, max_steps: usize) {
+        each!(self, engine => engine.renew(thread_ids, max_steps));
+    }
+
+    /// Returns whether the engine is small enough to be kept for another check.
+    pub(crate) fn is_small(&self) -> bool {
+        each!(self, engine => engine.is_small())
+    }
+}

@@ -1,0 +1,55 @@
+//! Replaying the execution of a token.
+
+use raddle_core::{Choice, Ending, Trace};
+use raddle_engine::ThreadIds;
+use raddle_results::{Failure, Report, Token, TokenError, Verdict, token};
+
+use super::report::Details;
+use super::tally::Tally;
+use super::{Check, ReplayError};
+use crate::Replay;
+
+/// The word in place of the strategy's in the report on a replay.
+const REPLAY: &str = "replay";
+
+impl Check<'_> {
+    /// Replays the execution of a token.
+    pub(super) fn replay(&mut self, word: &str) -> Result<Report, ReplayError> {
+        let token = Token::parse(word).map_err(ReplayError::Token)?;
+        if token.check != token::name_hash(&self.settings.name) {
+            return Err(ReplayError::Foreign { name: self.settings.name.to_string() });
+        }
+        let thread_ids = ThreadIds::of_recorded(&token.threads);
+        let thread_ids = thread_ids.ok_or(ReplayError::Token(TokenError::Damaged))?;
+        let recorded = token.schedule.len();
+        let steps = token.schedule.iter().filter(|choice| matches!(choice, Choice::Thread(_)));
+        let replay = Replay {
+            memory: self.settings.memory,
+            thread_ids,
+            max_steps: self.settings.max_steps.max(steps.count()),
+            schedule: token.schedule,
+        };
+        let trace = replay.look(self.executor, Trace::clone).map_err(ReplayError::Stuck)?;
+        if let Ending::Diverged(_) | Ending::Abandoned = trace.ending {
+            return Err(ReplayError::Diverged { trace: Box::new(trace) });
+        }
+        let finding = self.finding(&trace);
+        if finding.is_none() && trace.schedule().len() < recorded {
+            return Err(ReplayError::Diverged { trace: Box::new(trace) });
+        }
+        let mut tally = Tally::new(self.settings.coverage);
+        tally.add(&trace, trace.most_alive());
+        let verdict = match finding {
+            None => Verdict::Sampled,
+            Some(finding) => Verdict::Failed(Box::new(Failure {
+                finding,
+                execution: 1,
+                token: word.to_owned(),
+                trace,
+                reproduced: true,
+            })),
+        };
+        let details = Details { strategy: Some(REPLAY.into()), ..Details::default() };
+        Ok(self.report(tally, verdict, details))
+    }
+}

@@ -1,0 +1,66 @@
+//! The one builder of reports.
+
+use std::borrow::Cow;
+
+use raddle_core::Guarantee;
+use raddle_results::{PatternSearch, Phase, Report, Search, Verdict};
+
+use super::Check;
+use super::tally::Tally;
+use crate::Explorer;
+
+/// What a report says besides the counts and the verdict.
+#[derive(Default)]
+pub(super) struct Details {
+    /// The word in place of the strategy's, if another is to stand there.
+    pub(super) strategy: Option<Cow<'static, str>>,
+    pub(super) phases: Vec<Phase>,
+    pub(super) search: Option<Search>,
+    pub(super) patterns: Option<PatternSearch>,
+    pub(super) guarantees: Vec<Guarantee>,
+    /// Whether the runs allow an estimate of the classes not seen.
+    pub(super) independent_runs: bool,
+}
+
+impl Details {
+    /// Returns what `explorer` has to say after its last run.
+    pub(super) fn of(explorer: &dyn Explorer) -> Details {
+        Details {
+            strategy: None,
+            phases: Vec::new(),
+            search: explorer.search(),
+            patterns: explorer.patterns(),
+            guarantees: explorer.guarantees(),
+            independent_runs: explorer.independent_runs(),
+        }
+    }
+}
+
+impl Check<'_> {
+    /// Builds the report of a check.
+    pub(super) fn report(&self, tally: Tally, verdict: Verdict, details: Details) -> Report {
+        let runs = tally.executions - tally.discarded;
+        Report {
+            name: self.settings.name.clone(),
+            strategy: details.strategy.unwrap_or_else(|| self.settings.word()),
+            memory: self.settings.memory,
+            seed: self.settings.seed,
+            verdict,
+            executions: tally.executions,
+            steps: tally.steps,
+            classes: tally.classes.count(),
+            classes_exact: tally.classes.is_exact(),
+            discarded: tally.discarded,
+            elapsed: self.budget.elapsed(),
+            threads: tally.threads,
+            phases: details.phases,
+            search: details.search,
+            unseen: if details.independent_runs { tally.unseen() } else { None },
+            coverage: tally.coverage.map(|coverage| Box::new(coverage.report())),
+            patterns: details.patterns.map(Box::new),
+            guarantees: details.guarantees,
+            failures: self.settings.keep_going.then(|| Box::new(tally.census.sum(runs))),
+            warnings: tally.warnings.into_vec(),
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! The loop: makes the runs of one explorer on one engine.
+
+use std::time::Duration;
+
+use raddle_results::{Failure, Progress};
+
+use super::tally::Tally;
+use super::{Check, OnStepLimit, Settings};
+use crate::executor::AnyEngine;
+use crate::{Explorer, Refusal, engine_cache};
+
+/// The clock is read after about this many steps, so that short runs do not pay for it.
+const STEPS_PER_CLOCK: u64 = 4096;
+/// The cost of a run besides its steps, in steps.
+const STEPS_PER_RUN: u64 = 8;
+
+/// How far a phase of a check may go.
+#[derive(Clone, Debug)]
+pub(super) struct Limits {
+    /// The number of runs of the whole check at which the phase ends.
+    pub(super) runs: u64,
+    /// The time since the beginning of the check at which the phase ends.
+    pub(super) time: Option<Duration>,
+    pub(super) max_steps: usize,
+    pub(super) on_step_limit: OnStepLimit,
+}
+
+impl Limits {
+    /// Returns the limits of a check with one phase.
+    pub(super) fn of(settings: &Settings) -> Limits {
+        let Settings { runs, max_steps, on_step_limit, .. } = *settings;
+        Limits { runs, time: None, max_steps, on_step_limit }
+    }
+}
+
+/// The progress of a phase.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Pace {
+    pub(super) executions: u64,
+    /// An estimate of all executions.
+    pub(super) estimate: Option<f64>,
+}
+
+/// Why a phase ended.
+#[derive(Debug)]
+pub(super) enum Stop {
+    /// The explorer has no run left.
+    Done,
+    /// There is only one execution.
+    Trivial,
+    /// A limit was reached.
+    OutOfBudget,
+    /// The caller wanted no further runs.
+    Enough,
+    /// A run failed.
+    Failed(Box<Failure>),
+    /// The explorer cannot continue.
+    Refused(Refusal),
+}
+
+impl Check<'_> {
+    /// Makes the runs of `explorer` until one fails or there is no reason to continue.
+    pub(super) fn run_explorer(
+        &mut self,
+        explorer: &mut dyn Explorer,
+        tally: &mut Tally,
+        limits: &Limits,
+    ) -> Stop {
+        self.run_explorer_until(explorer, tally, limits, &mut |_| false)
+    }
+
+    /// Makes the runs of `explorer` as [`run_explorer`](Check::run_explorer) does, and asks `is_enough` now
+    /// and then.
+    pub(super) fn run_explorer_until(
+        &mut self,
+        explorer: &mut dyn Explorer,
+        tally: &mut Tally,
+        limits: &Limits,
+        is_enough: &mut dyn FnMut(&Pace) -> bool,
+    ) -> Stop {
+        let thread_ids = explorer.thread_ids();
+        let mut engine = engine_cache::take(self.settings.memory, thread_ids, limits.max_steps);
+        let stop = self.run_loop(&mut engine, explorer, tally, limits, is_enough);
+        if !matches!(stop, Stop::Failed(_)) {
+            // After a failure, the last run may not have come to its end.
+            engine_cache::put(engine);
+        }
+        match (stop, tally.census.first()) {
+            (stop @ (Stop::Failed(_) | Stop::Refused(_)), _) | (stop, None) => stop,
+            (_, Some(first)) => Stop::Failed(Box::new(first.clone())),
+        }
+    }
+
+    fn run_loop(
+        &mut self,
+        engine: &mut AnyEngine,
+        explorer: &mut dyn Explorer,
+        tally: &mut Tally,
+        limits: &Limits,
+        is_enough: &mut dyn FnMut(&Pace) -> bool,
+    ) -> Stop {
+        let first = tally.executions;
+        let (independent_runs, plans_long) = (explorer.independent_runs(), explorer.plans_long());
+        let mut next_inspection = 0;
+        let mut steps_to_clock: u64 = 0;
+        loop {
+            if independent_runs {
+                engine.forget_threads();
+            }
+            if !explorer.next(engine.prefix_mut()) {
+                return if tally.is_trivial() { Stop::Trivial } else { Stop::Done };
+            }
+            let cleared = self.executor.execute(engine, explorer.choices());
+            let run = tally.executions;
+            let closely = run >= next_inspection || !engine.was_ordinary() || cleared.is_err();
+            let (trace, threads) = (engine.trace(), engine.max_alive());
+            if closely {
+                tally.add(trace, threads);
+            } else {
+                tally.add_ordinary(trace, threads);
+            }
+            explorer.learn(run - first, trace);
+            if closely {
+                next_inspection = self.next_inspection(run, tally, limits);
+                if let Some(stop) = self.inspect(run, run - first, trace, cleared, tally, limits) {
+                    return stop;
+                }
+            }
+            if let Some(refusal) = explorer.refusal() {
+                return Stop::Refused(refusal);
+            }
+            if run == 0 {
+                if let Some(stop) = self.check_repeatable(engine) {
+                    return stop;
+                }
+                if tally.is_trivial() && !self.settings.explore_trivial {
+                    return Stop::Trivial;
+                }
+            }
+            if tally.executions >= limits.runs {
+                return Stop::OutOfBudget;
+            }
+            let cost = engine.trace().events.count() as u64 + STEPS_PER_RUN;
+            match steps_to_clock.checked_sub(cost) {
+                Some(left) if !plans_long => steps_to_clock = left,
+                _ if self.is_out_of_time(limits) => return Stop::OutOfBudget,
+                _ => {
+                    steps_to_clock = STEPS_PER_CLOCK;
+                    let estimate = explorer.search().and_then(|search| search.estimate);
+                    self.show_progress(tally, first, estimate);
+                    let executions = tally.executions - first;
+                    if is_enough(&Pace { executions, estimate }) {
+                        return Stop::Enough;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Returns whether the time of a phase is up.
+    pub(super) fn is_out_of_time(&self, limits: &Limits) -> bool {
+        let limit = [self.budget.limit(), limits.time].into_iter().flatten().min();
+        limit.is_some_and(|limit| self.budget.elapsed() >= limit)
+    }
+
+    fn show_progress(&self, tally: &Tally, first: u64, estimate: Option<f64>) {
+        if tally.executions > 1 {
+            self.budget.on_progress(&Progress {
+                executions: tally.executions,
+                classes: tally.classes.count(),
+                // The estimate is of the runs of one explorer.
+                total: estimate.map(|estimate| first as f64 + estimate),
+            });
+        }
+    }
+}

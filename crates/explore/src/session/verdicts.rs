@@ -1,0 +1,173 @@
+//! Verdicts: what a run means, and whether a failure can be confirmed.
+//!
+//! Most runs end well and are not inspected; see [`Check::next_inspection`].
+
+use raddle_analysis::{cause, leak, race, waits};
+use raddle_core::{Choices, Ending, Trace};
+use raddle_engine::Stuck;
+use raddle_results::{Failure, Finding, Token, Verdict};
+
+use super::run_loop::{Limits, Stop};
+use super::tally::Tally;
+use super::warnings::next_look;
+use super::words::{choice, describe, possible, refused};
+use super::{Check, Leaks, OnStepLimit};
+use crate::executor::AnyEngine;
+use crate::{Covered, Explorer, Refusal, Replay, replay};
+
+impl Stop {
+    /// Returns the verdict of a check with one phase.
+    pub(super) fn verdict(self, explorer: &dyn Explorer) -> Result<Verdict, Refusal> {
+        let is_done = matches!(self, Stop::Done);
+        Ok(match self {
+            Stop::Done | Stop::OutOfBudget | Stop::Enough => match explorer.covered(is_done) {
+                Covered::Everything => Verdict::Exhausted,
+                Covered::Within(bounds) => Verdict::Bounded(bounds),
+                Covered::Nothing => Verdict::Sampled,
+            },
+            Stop::Trivial => Verdict::NothingToExplore,
+            Stop::Failed(failure) => Verdict::Failed(failure),
+            Stop::Refused(refusal) => return Err(refusal),
+        })
+    }
+}
+
+impl Check<'_> {
+    /// Returns the number of the next run after `run` that is inspected although it is ordinary; the last
+    /// one at the latest.
+    pub(super) fn next_inspection(&self, run: u64, tally: &Tally, limits: &Limits) -> u64 {
+        if self.inspects_all() || tally.coverage.is_some() {
+            return 0;
+        }
+        next_look(run).min(limits.runs.saturating_sub(1))
+    }
+
+    /// Returns whether a run that ended well, without plain accesses beside its events, can fail.
+    fn inspects_all(&self) -> bool {
+        self.settings.races && self.settings.plain_points
+            || self.settings.warnings.leaks == Leaks::Fail
+    }
+
+    /// Inspects the run with the number `run`, the run `nth` of its explorer. Returns how the phase ends, if
+    /// it does.
+    #[cold]
+    pub(super) fn inspect(
+        &mut self,
+        run: u64,
+        nth: u64,
+        trace: &Trace,
+        cleared: Result<(), Stuck>,
+        tally: &mut Tally,
+        limits: &Limits,
+    ) -> Option<Stop> {
+        let may_race = self.settings.races && !trace.plain.is_empty();
+        if trace.ending != Ending::Finished || may_race || self.inspects_all() {
+            let cut_off = trace.ending == Ending::StepLimit;
+            if cut_off && limits.on_step_limit == OnStepLimit::Discard {
+                tally.discarded += 1;
+            } else if let Some(finding) = self.finding(trace) {
+                if !self.settings.keep_going || cleared.is_err() || !is_of_one_run(&finding) {
+                    let reproduced = cleared.is_ok() && self.confirm(trace);
+                    return Some(self.failed(finding, run, trace, reproduced));
+                }
+                let member = self.settings.member(nth);
+                tally.census.add(cause(&finding), member, || {
+                    let reproduced = self.confirm(trace);
+                    self.failure(finding, run, trace, reproduced)
+                });
+            }
+        }
+        if let Err(stuck) = cleared {
+            return Some(self.failed(stuck_finding(stuck), run, trace, false));
+        }
+        self.look_for_warnings(&mut tally.warnings, run, trace)
+    }
+
+    /// Returns what is wrong with a run, if anything.
+    pub(super) fn finding(&self, trace: &Trace) -> Option<Finding> {
+        match &trace.ending {
+            Ending::Finished => {
+                let race = if self.settings.races { race(trace) } else { None };
+                let fails = self.settings.warnings.leaks == Leaks::Fail;
+                race.or_else(|| leak(trace).filter(|_| fails).map(Finding::Leak))
+            }
+            Ending::Abandoned => None,
+            // The prefix holds choices that an earlier run made.
+            Ending::Diverged(divergence) => Some(Finding::Nondeterminism {
+                at: trace.events.len(),
+                first: format!("{} was possible", choice(divergence.expected)),
+                second: possible(trace),
+            }),
+            Ending::Panicked(panic) => Some(Finding::Panic(panic.clone())),
+            Ending::Deadlock => Some(Finding::Deadlock(waits(trace))),
+            Ending::StepLimit => Some(Finding::StepLimit { steps: self.settings.max_steps as u64 }),
+        }
+    }
+
+    /// Ends the phase with a failure in the run with the number `run`.
+    pub(super) fn failed(
+        &self,
+        finding: Finding,
+        run: u64,
+        trace: &Trace,
+        reproduced: bool,
+    ) -> Stop {
+        Stop::Failed(Box::new(self.failure(finding, run, trace, reproduced)))
+    }
+
+    fn failure(&self, finding: Finding, run: u64, trace: &Trace, reproduced: bool) -> Failure {
+        let token = Token::new(&self.settings.name, &trace.threads, trace.schedule()).to_string();
+        Failure { finding, execution: run + 1, trace: trace.clone(), token, reproduced }
+    }
+
+    /// Returns whether the choices of a failing run lead to the same failure again.
+    pub(super) fn confirm(&mut self, trace: &Trace) -> bool {
+        let is_same = |second: &Trace| {
+            second.ending == trace.ending && trace.first_difference(second).is_none()
+        };
+        let replay = Replay::of(trace, self.settings.memory, self.settings.max_steps);
+        replay.look(self.executor, is_same).is_ok_and(|is_same| is_same)
+    }
+
+    /// Repeats the first run. Returns how the phase ends if the second run differs from it or does not come
+    /// to its end.
+    #[cold]
+    pub(super) fn check_repeatable(&mut self, engine: &mut AnyEngine) -> Option<Stop> {
+        let mut first = Trace::default();
+        engine.swap_trace(&mut first);
+        let prefix = engine.prefix_mut();
+        prefix.clear();
+        first.add_schedule(prefix);
+        let cleared = self.executor.execute(engine, Choices::Chooser(&mut replay::Stop));
+        if let Err(stuck) = cleared {
+            return Some(self.failed(stuck_finding(stuck), 0, &first, false));
+        }
+        let second = engine.trace();
+        let at = first.first_difference(second)?;
+        if let Some(refused) = refused(second) {
+            return Some(self.failed(refused, 1, second, true));
+        }
+        let finding = Finding::Nondeterminism {
+            at,
+            first: describe(first.events.get(at), &first),
+            second: describe(second.events.get(at), second),
+        };
+        Some(self.failed(finding, 0, &first, false))
+    }
+}
+
+fn stuck_finding(stuck: Stuck) -> Finding {
+    Finding::Stuck { thread: stuck.thread, site: stuck.site }
+}
+
+/// Returns whether a finding leaves later runs trustworthy.
+fn is_of_one_run(finding: &Finding) -> bool {
+    match finding {
+        Finding::Panic(_)
+        | Finding::Deadlock(_)
+        | Finding::Race { .. }
+        | Finding::Leak(_)
+        | Finding::StepLimit { .. } => true,
+        Finding::Nondeterminism { .. } | Finding::Stuck { .. } => false,
+    }
+}
