@@ -19,9 +19,10 @@ use table::Row;
 /// Makes a function a test that raddle checks; see `raddle::test`.
 #[proc_macro_attribute]
 pub fn test(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    let mut call = tokens("::raddle::__settings!", Span::call_site());
-    let input = [group(Delimiter::Bracket, arguments), group(Delimiter::Brace, item)];
-    call.push(group(Delimiter::Brace, input));
+    let span = Span::call_site();
+    let input = [group(Delimiter::Bracket, arguments, span), group(Delimiter::Brace, item, span)];
+    let mut call = tokens("::raddle::__settings!", span);
+    call.push(group(Delimiter::Brace, input, span));
     call.into_iter().collect()
 }
 
@@ -43,6 +44,9 @@ pub fn expand(input: TokenStream) -> TokenStream {
 }
 
 /// Turns the function `item` into a test.
+///
+/// All new tokens are located at the function's name, which is then the location of the test in panics and
+/// backtraces.
 fn test_function(
     table: &[Row],
     arguments: TokenStream,
@@ -50,53 +54,55 @@ fn test_function(
 ) -> Result<TokenStream, Problem> {
     let settings = arguments::parse(arguments, table)?;
     let function = function::parse(item)?;
+    let span = Span::call_site().located_at(function.name.span());
     let mut test: Vec<TokenTree> = Vec::new();
-    test.extend(tokens("#[::core::prelude::v1::test]", Span::call_site()));
+    test.extend(tokens("#[::core::prelude::v1::test]", span));
     test.extend(function.attributes.iter().cloned());
-    test.extend(tokens("fn", Span::call_site()));
+    test.extend(tokens("fn", span));
     test.push(function.name.clone().into());
-    test.push(group(Delimiter::Parenthesis, []));
-    test.push(group(Delimiter::Brace, body(&function, settings)));
+    test.push(group(Delimiter::Parenthesis, [], span));
+    test.push(group(Delimiter::Brace, body(&function, settings, span), span));
     Ok(test.into_iter().collect())
 }
 
 /// The body of the test: the original function, and then the check that calls it.
-fn body(function: &Function, settings: Vec<Setting>) -> Vec<TokenTree> {
-    let span = function.name.span();
-    let mut body: Vec<TokenTree> = tokens("fn", Span::call_site());
+fn body(function: &Function, settings: Vec<Setting>, span: Span) -> Vec<TokenTree> {
+    let mut body: Vec<TokenTree> = tokens("fn", span);
     body.push(function.name.clone().into());
-    body.push(group(Delimiter::Parenthesis, []));
+    body.push(group(Delimiter::Parenthesis, [], span));
     body.extend(function.result.iter().cloned());
     body.push(function.body.clone().into());
 
-    body.extend(tokens("::raddle::__test::config", Span::call_site()));
-    body.push(group(Delimiter::Parenthesis, path(&function.name)));
+    body.extend(tokens("::raddle::__test::config", span));
+    body.push(group(Delimiter::Parenthesis, path(&function.name, span), span));
     for setting in settings {
         body.push(Punct::new('.', Spacing::Alone).into());
         body.extend(setting.call());
     }
-    body.extend(tokens(".check", Span::call_site()));
-    // The location of the panic for an `Err` is the name of the test.
+    body.extend(tokens(".check", span));
     let mut program = tokens("|| ::raddle::__test::Outcome::accept", span);
-    let mut called = vec![function.name.clone().into()];
-    called.push(group(Delimiter::Parenthesis, []));
-    program.push(group(Delimiter::Parenthesis, called));
-    let last = program.last_mut().expect("just pushed");
-    last.set_span(span);
-    body.push(group(Delimiter::Parenthesis, program));
+    let call = [function.name.clone().into(), group(Delimiter::Parenthesis, [], span)];
+    program.push(group(Delimiter::Parenthesis, call, span));
+    body.push(group(Delimiter::Parenthesis, program, span));
     body
 }
 
 /// The arguments of `__test::config`: the test's module and its name.
-fn path(name: &Ident) -> Vec<TokenTree> {
-    let mut path = tokens("::core::module_path!(),", Span::call_site());
+fn path(name: &Ident, span: Span) -> Vec<TokenTree> {
+    let mut path = tokens("::core::module_path!(),", span);
     let text = name.to_string();
     path.push(Literal::string(text.strip_prefix("r#").unwrap_or(&text)).into());
     path
 }
 
-fn group(delimiter: Delimiter, content: impl IntoIterator<Item = TokenTree>) -> TokenTree {
-    Group::new(delimiter, content.into_iter().collect()).into()
+fn group(
+    delimiter: Delimiter,
+    content: impl IntoIterator<Item = TokenTree>,
+    span: Span,
+) -> TokenTree {
+    let mut group = Group::new(delimiter, content.into_iter().collect());
+    group.set_span(span);
+    group.into()
 }
 
 /// Parses `text` into tokens that are located at `span`.

@@ -1,17 +1,21 @@
 //! The result of a check as data.
 //!
-//! A [`Report`] says what a check did and what it found; a [`Token`] replays one execution. Nothing here
-//! acts: explorers fill these types in, and reports are rendered from them.
+//! A [`Report`] says what a check did and what it found; a [`Token`] replays one execution. A
+//! [`Document`](document::Document) is a report that stands alone: it is written to JSON and read back, and
+//! texts and pages are rendered from it. Nothing here acts.
 #![forbid(unsafe_code)]
 
 mod coverage;
+pub mod document;
 mod failure;
+mod json;
 mod report;
 pub mod token;
 mod warning;
 
 pub use coverage::{Accesses, Coverage, PatternSearch, VariableCoverage};
 pub use failure::{Cause, Failure, Failures, Finding, Wait};
+pub use json::{Json, ReadError};
 pub use report::{Bounds, Phase, PhaseEnd, Progress, Report, Search, Verdict};
 pub use token::{Token, TokenError};
 pub use warning::{Leak, LockOrder, Warning, WarningKind};

@@ -13,12 +13,12 @@ pub struct Tickets {
 }
 
 impl Tickets {
-    /// So many tickets.
+    /// Creates `left` tickets.
     pub const fn new(left: u32) -> Tickets {
         Tickets { left: AtomicU32::new(left) }
     }
 
-    /// Sells one, if there is one left. Wrong: two buyers can be sold the same one.
+    /// Sells a ticket if one is left. Bug: two buyers can get the same ticket.
     pub fn sell_wrongly(&self) -> bool {
         let left = self.left.load(Ordering::SeqCst);
         if left == 0 {
@@ -28,14 +28,14 @@ impl Tickets {
         true
     }
 
-    /// Sells one, if there is one left.
+    /// Sells a ticket if one is left.
     pub fn sell(&self) -> bool {
         let less = |left: u32| left.checked_sub(1);
         self.left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, less).is_ok()
     }
 }
 
-/// How many of two buyers get the only ticket.
+/// Returns how many of two buyers get the only ticket.
 pub fn sold(sell: fn(&Tickets) -> bool) -> usize {
     let tickets = Tickets::new(1);
     thread::scope(|scope| {
@@ -54,7 +54,7 @@ mod tests {
         assert_eq!(sold(Tickets::sell), 1);
     }
 
-    /// Hardly ever fails without raddle, and always with it.
+    /// Without raddle this assertion almost never fails, with raddle always.
     #[cfg(raddle)]
     #[raddle::test]
     #[should_panic = "assertion `left == right` failed: left: 2, right: 1"]
