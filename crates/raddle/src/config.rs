@@ -60,9 +60,7 @@ enum Watchdog {
 #[must_use]
 pub struct Config {
     name: Option<Cow<'static, str>>,
-    strategy: Result<Strategy, SettingError>,
-    /// Replaces `strategy`.
-    custom: Option<Custom>,
+    strategy: Result<StrategyArgument, SettingError>,
     memory: MemoryModel,
     runs: u64,
     time: Option<Duration>,
@@ -99,8 +97,7 @@ impl Config {
     pub fn new() -> Config {
         Config {
             name: None,
-            strategy: Ok(Strategy::default()),
-            custom: None,
+            strategy: Ok(Strategy::default().into()),
             memory: MemoryModel::Sc,
             runs: 10_000,
             time: Some(Duration::from_secs(10)),
@@ -140,8 +137,7 @@ impl Config {
         S: TryInto<StrategyArgument>,
         S::Error: Into<SettingError>,
     {
-        self.strategy = strategy.try_into().map(|argument| argument.0).map_err(Into::into);
-        self.custom = None;
+        self.strategy = strategy.try_into().map_err(Into::into);
         self
     }
 
@@ -171,7 +167,7 @@ impl Config {
         C: Chooser + 'static,
         F: Fn(u64) -> C + Send + Sync + 'static,
     {
-        self.custom = Some(Custom::chooser(make));
+        self.strategy = Ok(Custom::chooser(make).into());
         self
     }
 
@@ -182,7 +178,7 @@ impl Config {
         E: Explorer + 'static,
         F: Fn(u64) -> E + Send + Sync + 'static,
     {
-        self.custom = Some(Custom::explorer(make));
+        self.strategy = Ok(Custom::explorer(make).into());
         self
     }
 
@@ -437,12 +433,22 @@ impl Config {
 }
 
 /// The argument of [`Config::strategy`]: a [`Strategy`] or its word.
-#[derive(Copy, Clone, Debug)]
-pub struct StrategyArgument(Strategy);
+#[derive(Clone, Debug)]
+pub struct StrategyArgument {
+    strategy: Strategy,
+    /// An algorithm of the user's own, in place of `strategy`.
+    custom: Option<Custom>,
+}
 
 impl From<Strategy> for StrategyArgument {
     fn from(strategy: Strategy) -> StrategyArgument {
-        StrategyArgument(strategy)
+        StrategyArgument { strategy, custom: None }
+    }
+}
+
+impl From<Custom> for StrategyArgument {
+    fn from(custom: Custom) -> StrategyArgument {
+        StrategyArgument { strategy: Strategy::default(), custom: Some(custom) }
     }
 }
 
@@ -450,6 +456,6 @@ impl TryFrom<&str> for StrategyArgument {
     type Error = SettingError;
 
     fn try_from(word: &str) -> Result<StrategyArgument, SettingError> {
-        Ok(StrategyArgument(word.parse::<Strategy>()?))
+        Ok(word.parse::<Strategy>()?.into())
     }
 }

@@ -10,7 +10,7 @@ use raddle_results::{Failure, Progress, Report, Verdict};
 use raddle_runtime::interrupt::Watch;
 use raddle_runtime::{Options, Runtime};
 
-use super::{Config, DEFAULT_WATCHDOG, MAX_THREADS, Watchdog};
+use super::{Config, DEFAULT_WATCHDOG, MAX_THREADS, StrategyArgument, Watchdog};
 use crate::alloc::Alloc;
 use crate::done::{Done, Target};
 use crate::environment::Environment;
@@ -99,12 +99,12 @@ impl Config {
             ))
         })?;
         let folder = config.report.as_deref().map(Folder::new).transpose()?;
-        let strategy = config.strategy?;
-        let is_auto = config.custom.is_none() && strategy == Strategy::default();
+        let StrategyArgument { strategy, custom } = config.strategy?;
+        let is_auto = custom.is_none() && strategy == Strategy::default();
         let settings = Settings {
             name: config.name.unwrap_or_else(|| default_name(caller).into()),
             strategy,
-            custom: config.custom,
+            custom,
             memory: config.memory,
             seed: config.seed,
             runs: config.runs,
