@@ -1,13 +1,13 @@
 //! Delay-bounded random scheduling (after Emmi, Qadeer and Rakamarić, POPL 2011).
 //!
-//! A deterministic scheduler, the non-preemptive round-robin in the order of thread ids, is told at D
-//! random steps to pass over the thread that it would take. A thread that gave way (a pause, or a
-//! wait that timed out) loses its turn, which is no delay.
+//! A deterministic scheduler, the non-preemptive round-robin in the order of thread ids, passes over the
+//! thread that it would take at D random steps. A thread that yielded (a pause, or a wait that timed out)
+//! loses its turn, which is no delay.
 //!
-//! Promise: every execution with at most D delays has a chance, and no other does. With a run of k
-//! steps that is at least 1/k^D.
+//! Promise: every execution with at most D delays has a positive probability, and no other has. In runs
+//! of k steps it is at least 1/k^D.
 //!
-//! Deviation: k is the longest earlier run, so the promise starts with the second run.
+//! Deviation: k is the length of the longest earlier run, so the promise starts with the second run.
 
 use alloc::vec::Vec;
 
@@ -15,21 +15,21 @@ use raddle_core::{Choices, Chooser, Event, Pick, Point, ThreadId, Trace};
 
 use crate::{Rng, Sampler};
 
-/// The chooser that leaves its order so many times.
+/// The round-robin chooser with random delays.
 #[derive(Clone, Debug)]
 pub struct Delay {
     delays: u32,
-    /// k: no earlier run was longer.
+    /// k: the length of the longest earlier run.
     steps: usize,
     rng: Rng,
-    /// The steps at which a thread is passed over, as drawn; one may be there twice.
+    /// The steps at which a thread is passed over. A step that was drawn twice occurs twice.
     at: Vec<usize>,
     /// Scratch: the options in the order of thread ids.
     order: Vec<(ThreadId, usize)>,
 }
 
 impl Delay {
-    /// A chooser with at most so many delays.
+    /// Makes a chooser with at most `delays` delays.
     pub fn new(delays: u32) -> Delay {
         Delay { delays, steps: 1, rng: Rng::new(0), at: Vec::new(), order: Vec::new() }
     }
@@ -41,7 +41,7 @@ impl Chooser for Delay {
             return Pick::Take(self.rng.below(at.options()));
         };
         let last = past.last();
-        // Who is next, counted from the thread that had its turn, going round through the ids.
+        // The first thread id in question; ids before it follow after the largest.
         let from = match last {
             None => 0,
             Some(last) if last.op.gave_way(last.effect) => last.id.thread.0.wrapping_add(1),
@@ -59,7 +59,7 @@ impl Chooser for Delay {
         let options = threads.enabled.iter().enumerate();
         self.order.extend(options.map(|(option, &thread)| (thread, option)));
         self.order.sort_unstable_by_key(|&(thread, _)| distance(thread));
-        // Passing over everybody would be a round without effect.
+        // Passing over all threads would have no effect.
         Pick::Take(self.order[delays.min(self.order.len() - 1)].1)
     }
 }

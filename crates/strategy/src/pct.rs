@@ -1,31 +1,33 @@
 //! Probabilistic concurrency testing (Burckhardt et al., ASPLOS 2010).
 //!
 //! The scheduler of Fig. 7: threads have random priorities d..d+n−1 and the highest enabled one runs.
-//! d−1 change points k₁…k₍d₋₁₎ are drawn uniformly from 1..=k, independently and *not sorted*: when
-//! step kᵢ has run, its thread drops to priority d−i, whatever the rank of kᵢ in time. If d is not
-//! given it is drawn for every run, small ones more often.
+//! d−1 change points k₁…k₍d₋₁₎ are drawn uniformly from 1..=k, independently and *not sorted*: after
+//! step kᵢ, its thread drops to priority d−i, whatever the rank of kᵢ in time. If d is not given, it is
+//! drawn for every run; small depths are more likely.
 //!
 //! Promise: a bug of depth d is hit with probability at least 1/(n·k^(d−1)), if the run has at most
-//! n threads and k steps, and no thread was lowered because it starved others. [`Pct`] keeps account
-//! of the runs for which that holds, see [`Sampler::guarantees`].
+//! n threads and k steps, and no thread was lowered because it starved others. [`Sampler::guarantees`]
+//! counts the runs for which that holds.
 //!
-//! Of §4.2, [`Pct::new`] and [`Pct::drawn`] have:
-//! - *Sequential execution*: a step does not count if its thread is the only one that can go on
-//!   after it, or has ended. Lowering it at the next step that counts has the same effect.
+//! From §4.2, [`Pct::new`] and [`Pct::drawn`] have:
+//! - *Sequential execution*: a step does not count if its thread is the only enabled one after it, or
+//!   has ended. Lowering it at the next step that counts has the same effect.
 //! - *Join points*: when all other threads have ended, a new phase begins. If that makes phases at
 //!   most half as long as runs, each has priorities and change points of its own. k is then the
-//!   largest number of steps in a phase, and the promise is for bugs within one.
-//! - *Synchronisation operations*: every point of raddle is one, as long as plain accesses are none.
-//! - *Final wait*: a run goes on after the end of main, so nothing has to be done.
-//! - *Starvation*: a thread that keeps giving way, or changes nothing for a long time, drops below
-//!   all others with a small probability.
+//!   largest number of steps in a phase, and the promise is for bugs within one phase.
+//! - *Synchronisation operations*: every point of raddle is one, unless plain accesses are points.
+//! - *Final wait*: a run continues after the end of main, so nothing has to be done.
+//! - *Starvation*: a thread that keeps yielding, or changes nothing for a long time, drops below all
+//!   others with a small probability.
 //!
-//! Deviations: n and k are those of earlier runs, so the promise starts with the second run. Initial
-//! priorities are random numbers above d rather than a permutation, which orders the threads alike
-//! and needs no n. The start of a thread counts as a step of it, taken when it is first chosen:
-//! otherwise a thread could not be lowered before its first operation, and bugs that need that would
-//! never be hit. While a thread runs on a lease nobody looks who else can go on, so that all its steps
-//! count. Whoever asks more often than the lease demands gets the same run.
+//! Deviations:
+//! - n and k are the maxima of earlier runs, so the promise starts with the second run.
+//! - Initial priorities are random numbers above d rather than a permutation. This orders the threads in
+//!   the same way, and needs no n.
+//! - The start of a thread counts as one of its steps, taken when it is first chosen. Otherwise a thread
+//!   could not be lowered before its first operation, and bugs that need that would never be hit.
+//! - While a thread runs on a lease, the other enabled threads are not examined, so that all its steps
+//!   count. Asking at every step gives the same run.
 
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -38,48 +40,49 @@ use raddle_core::{
 
 use crate::{Rng, Sampler};
 
-/// The depths drawn are from one up to this.
-const DEEPEST_DRAWN: u32 = 5;
+/// The largest depth that is drawn.
+const MAX_DRAWN_DEPTH: u32 = 5;
 
-/// Above the priority of a thread that starved others, below that of every other.
+/// Above the priorities of threads that starved others, below all other priorities.
 const STARVED: u64 = 1 << 32;
 
-/// How many steps go by before threads that starve others are looked for, then while there are some.
-const PATIENCE: u32 = 1024;
-const IMPATIENCE: u32 = 128;
-/// So many steps are looked at. If in so many of them a thread gave way, or if none changed
-/// anything, nobody makes progress.
-const LOOKED_AT: usize = 64;
-const GAVE_WAY: usize = 8;
-/// A thread is lowered once in so many times.
-const SELDOM: usize = 8;
+/// The steps between two searches for threads that starve others.
+const STEPS_TO_LOOK: u32 = 1024;
+/// The steps to the next search if the last one found starvation.
+const STEPS_TO_LOOK_AGAIN: u32 = 128;
+/// The steps that are examined. If none of them changed anything, or a thread yielded in
+/// [`STARVING_YIELDS`] of them, no thread makes progress.
+const EXAMINED_STEPS: usize = 64;
+const STARVING_YIELDS: usize = 8;
+/// A thread that starves others is lowered with a probability of one in this many.
+const LOWER_ONE_IN: usize = 8;
 
-/// The depth of the bugs looked for.
+/// The depth of the bugs to be found.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 enum Depth {
     Given(u32),
     Drawn,
 }
 
-/// Which steps change points are put at.
+/// The steps that can be change points.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 enum Counting {
-    /// All, as in Fig. 7.
+    /// All steps, as in Fig. 7.
     Every,
-    /// Those of §4.2.
+    /// The steps of §4.2.
     Concurrent,
 }
 
-/// The priority chooser.
+/// The chooser by priorities of threads.
 #[derive(Clone, Debug)]
 pub struct Pct {
     depth: Depth,
     counting: Counting,
     /// The most counted steps in an earlier run, and in a phase of one.
     most: (usize, usize),
-    /// n: no earlier run had more threads.
+    /// n: the most threads of an earlier run.
     threads: usize,
-    /// By depth − 1: how many runs kept within this n and k.
+    /// By depth − 1: the number of runs within this n and k.
     qualifying: Vec<u64>,
     rng: Rng,
     /// The depth of this run.
@@ -90,48 +93,48 @@ pub struct Pct {
     begun: Vec<bool>,
     /// The pairs kᵢ, d−i, as drawn.
     changes: Vec<(usize, u64)>,
-    /// How many events there were when last asked.
+    /// The number of events at the last question.
     seen: usize,
-    /// Steps counted since change points were drawn.
+    /// The steps counted since change points were drawn.
     count: usize,
-    /// What `count` was at the beginning of this phase.
+    /// The value of `count` at the beginning of this phase.
     phase: usize,
-    /// Steps counted in all earlier phases of this run, and in the longest.
+    /// The steps counted in all earlier phases of this run, and in the longest of them.
     counted: (usize, usize),
-    /// Whether the thread chosen last was the only one.
+    /// Whether the thread chosen last was the only enabled one.
     alone: bool,
-    /// The thread chosen last, and its priority; zero if it was the only one.
+    /// The thread chosen last, and its priority; zero if it was the only enabled one.
     runner: ThreadId,
     running: u64,
-    /// The number of events up to which it may go on without a look at the others.
+    /// The number of events at which its lease ends.
     leased: usize,
-    /// The number of events at which to look for starvation.
+    /// The number of events at which starvation is looked for.
     next_look: usize,
     /// The lowest priority given to a thread that starved others.
     lowest: u64,
-    /// How many threads were spawned in this run, and how many have ended.
+    /// The threads spawned in this run, and those that have ended.
     spawned: usize,
     ended: usize,
 }
 
 impl Pct {
-    /// A chooser for bugs of up to this depth, which must be at least one.
+    /// Makes a chooser for bugs of up to this depth, which must be at least one.
     pub fn new(depth: u32) -> Pct {
         assert!(depth > 0, "the depth of a bug is at least 1");
         Pct::with(Depth::Given(depth), Counting::Concurrent)
     }
 
-    /// A chooser that draws the depth for every run.
+    /// Makes a chooser that draws the depth for every run.
     pub fn drawn() -> Pct {
         Pct::with(Depth::Drawn, Counting::Concurrent)
     }
 
-    /// Fig. 7 as it stands, with k given: every step counts, and nothing else does.
+    /// Makes the chooser of Fig. 7, with k given: every step counts, and §4.2 is left out.
     pub fn figure(depth: u32, steps: usize) -> Pct {
         Pct { counting: Counting::Every, ..Pct::with_steps(depth, steps) }
     }
 
-    /// As [`Pct::new`], with k given.
+    /// Makes a chooser as [`Pct::new`] does, with k given.
     pub fn with_steps(depth: u32, steps: usize) -> Pct {
         let steps = steps.max(1);
         Pct { most: (steps, steps), ..Pct::new(depth) }
@@ -182,12 +185,12 @@ impl Pct {
         self.priority[thread.index()]
     }
 
-    /// Whether each phase is sampled for itself.
+    /// Returns whether each phase has priorities and change points of its own.
     fn is_phased(&self) -> bool {
         self.most.1 * 2 <= self.most.0
     }
 
-    /// k.
+    /// Returns k.
     fn steps(&self) -> usize {
         if self.is_phased() { self.most.1 } else { self.most.0 }
     }
@@ -201,7 +204,7 @@ impl Pct {
         }
     }
 
-    /// Counts so many steps of `thread`, and lowers it if there is a change point among them.
+    /// Counts `steps` steps of `thread`, and lowers it if there is a change point among them.
     #[inline]
     fn count(&mut self, thread: ThreadId, steps: usize) {
         let before = self.count;
@@ -209,7 +212,7 @@ impl Pct {
         for change in 0..self.changes.len() {
             let (step, value) = self.changes[change];
             if before < step && step <= self.count {
-                // A thread that has always been alone has none yet.
+                // A thread that was always the only enabled one has no priority yet.
                 self.priority(thread);
                 self.priority[thread.index()] = value;
             }
@@ -223,7 +226,7 @@ impl Pct {
         let ran = past.len() - self.seen;
         let mut has_ended = false;
         if last.op.is_thread() {
-            // There is a point after each of these.
+            // There is a point after each of these operations.
             match last.op.thread() {
                 ThreadOp::Spawn => self.spawned += 1,
                 ThreadOp::Exit => {
@@ -234,7 +237,7 @@ impl Pct {
             }
         }
         let matters = match enabled {
-            // If it is not the one that goes on alone it waits, and may have to wait longer.
+            // If another thread is the only enabled one, this one is blocked, and lowering it may matter.
             [only] => *only != last.id.thread && !has_ended,
             _ => true,
         };
@@ -252,7 +255,7 @@ impl Pct {
         nearest.map_or(u32::MAX, |steps| u32::try_from(steps).unwrap_or(u32::MAX))
     }
 
-    /// Whether `thread` is chosen for the first time in this run.
+    /// Returns whether `thread` is chosen for the first time in this run.
     #[inline]
     fn begins(&mut self, thread: ThreadId) -> bool {
         match self.begun.get_mut(thread.index()) {
@@ -265,10 +268,10 @@ impl Pct {
         }
     }
 
-    /// If the thread chosen last is still on its lease, where it stands among the enabled.
+    /// Returns the option of the thread chosen last if it is still on its lease.
     ///
-    /// It is until it has used that up, has to wait, has made another thread, or one that goes before
-    /// it can go on. The engine asks when one of these happens; others may ask at every step.
+    /// The lease ends when it is used up, or when the thread blocks, spawns a thread, or a thread of higher
+    /// priority is enabled.
     #[inline]
     fn on_lease(&self, threads: &Threads<'_>, past: &[Event]) -> Option<usize> {
         let [.., last] = past else { return None };
@@ -288,8 +291,8 @@ impl Pct {
         threads.enabled.iter().position(|thread| *thread == self.runner)
     }
 
-    /// Only this thread can go on, until another can.
-    fn go_alone(&mut self, thread: ThreadId) -> Pick {
+    /// Chooses the only enabled thread, until another is enabled.
+    fn choose_only(&mut self, thread: ThreadId) -> Pick {
         self.begins(thread);
         self.alone = true;
         (self.runner, self.running, self.leased) = (thread, 0, usize::MAX);
@@ -310,24 +313,24 @@ impl Pct {
         self.counted = (self.counted.0 + steps, self.counted.1.max(steps));
     }
 
-    /// Whether all threads but one have ended.
+    /// Returns whether all threads but one have ended.
     fn is_last(&self) -> bool {
         self.spawned > 0 && self.ended == self.spawned
     }
 
-    /// Lowers a thread that keeps others from making progress, once in a while.
+    /// Lowers a thread that keeps others from making progress, with a small probability.
     #[cold]
     #[inline(never)]
     fn look_for_starvation(&mut self, past: &[Event]) {
-        let recent = &past[past.len().saturating_sub(LOOKED_AT)..];
-        let gave_way = |event: &&Event| event.op.gave_way(event.effect);
+        let recent = &past[past.len().saturating_sub(EXAMINED_STEPS)..];
+        let yielded = |event: &&Event| event.op.gave_way(event.effect);
         let no_change = |event: &Event| event.op.is_pause() || event.access() == Access::Read;
-        let is_starving =
-            recent.iter().filter(gave_way).count() >= GAVE_WAY || recent.iter().all(no_change);
-        let patience = if is_starving { IMPATIENCE } else { PATIENCE };
-        self.next_look = past.len() + patience as usize;
-        if is_starving && self.rng.below(SELDOM) == 0 {
-            let culprit = recent.iter().rfind(gave_way).or(recent.last());
+        let is_starving = recent.iter().filter(yielded).count() >= STARVING_YIELDS
+            || recent.iter().all(no_change);
+        let steps = if is_starving { STEPS_TO_LOOK_AGAIN } else { STEPS_TO_LOOK };
+        self.next_look = past.len() + steps as usize;
+        if is_starving && self.rng.below(LOWER_ONE_IN) == 0 {
+            let culprit = recent.iter().rfind(yielded).or(recent.last());
             if let Some(culprit) = culprit {
                 self.priority(culprit.id.thread);
                 self.lowest -= 1;
@@ -352,7 +355,7 @@ impl Pct {
         best
     }
 
-    /// How likely it is at least that one run with this depth hits a bug of no greater depth.
+    /// Returns a lower bound on the probability that a run with this depth hits a bug of at most this depth.
     fn hit(&self, depth: u32) -> f64 {
         let draws = (1..depth).fold(self.threads as f64, |draws, _| draws * self.steps() as f64);
         1.0 / draws
@@ -375,7 +378,7 @@ impl Chooser for Pct {
         let is_whole = self.counting == Counting::Concurrent;
         if is_whole {
             if let [only] = threads.enabled {
-                return self.go_alone(*only);
+                return self.choose_only(*only);
             }
             if past.len() >= self.next_look {
                 self.look_for_starvation(past);
@@ -391,8 +394,8 @@ impl Chooser for Pct {
             best = self.best(threads);
         }
         self.alone = false;
-        let patience = if is_whole { (self.next_look - past.len()) as u32 } else { u32::MAX };
-        let steps = self.steps_to_next_change().min(patience);
+        let to_look = if is_whole { (self.next_look - past.len()) as u32 } else { u32::MAX };
+        let steps = self.steps_to_next_change().min(to_look);
         (self.runner, self.running) = (threads.enabled[best.0], best.1);
         self.leased = past.len() + steps as usize;
         Pick::Run { option: best.0, steps }
@@ -404,7 +407,7 @@ impl Sampler for Pct {
         self.rng = Rng::new(seed);
         self.current_depth = match self.depth {
             Depth::Given(depth) => depth,
-            Depth::Drawn => DEEPEST_DRAWN.min(1 + self.rng.bits().trailing_zeros()),
+            Depth::Drawn => MAX_DRAWN_DEPTH.min(1 + self.rng.bits().trailing_zeros()),
         };
         self.priority.clear();
         self.begun.clear();
@@ -414,7 +417,7 @@ impl Sampler for Pct {
         self.counted = (0, 0);
         self.alone = false;
         self.leased = 0;
-        self.next_look = PATIENCE as usize;
+        self.next_look = STEPS_TO_LOOK as usize;
         self.lowest = STARVED;
         self.spawned = 0;
         self.ended = 0;
@@ -426,7 +429,7 @@ impl Sampler for Pct {
     }
 
     fn learn(&mut self, trace: &Trace) {
-        // After the last step nobody can go on.
+        // After the last step no thread is enabled.
         if !self.alone && trace.events.len() > self.seen {
             self.count += trace.events.len() - self.seen - 1;
         }
@@ -455,7 +458,7 @@ impl Sampler for Pct {
     fn guarantees(&self) -> Vec<Guarantee> {
         let (given, word) = match self.depth {
             Depth::Given(depth) => (depth..=depth, format!("pct:{depth}")),
-            Depth::Drawn => (1..=DEEPEST_DRAWN, "pct".to_owned()),
+            Depth::Drawn => (1..=MAX_DRAWN_DEPTH, "pct".to_owned()),
         };
         let guarantee = |depth: u32| {
             let runs = self.qualifying.iter().zip(1..).filter(|(_, of)| *of >= depth);
@@ -475,7 +478,7 @@ impl Sampler for Pct {
     }
 }
 
-/// `base` to the power of `exponent`; `core` has none.
+/// Returns `base` to the power of `exponent`. `core` has no such function.
 fn power(mut base: f64, mut exponent: u64) -> f64 {
     let mut result = 1.0;
     while exponent > 0 {

@@ -3,29 +3,31 @@
 //!
 //! Threads have random priorities and the highest enabled one runs. Of the k_com communication events of
 //! a run (sequentially consistent accesses, reads, acquire fences, and what acquires from other objects)
-//! d are drawn as sinks, in an order: when the i-th communication event that comes up is the j-th sink,
-//! its thread drops to the j-th highest of d priorities below all others, so that the sinks come last, in
-//! the order drawn. A sink reads uniformly among the h newest stores that it can read. Every other read
-//! stays with its thread's view, the oldest store that it can read.
+//! d are drawn as sinks, in an order: when the i-th communication event that is announced is the j-th
+//! sink, its thread drops to the j-th highest of d priorities below all others, so that the sinks come
+//! last, in the order drawn. A sink reads uniformly among the h newest stores that it can read. Every
+//! other read stays with its thread's view, the oldest store that it can read.
 //!
 //! Promise: a bug that shows as soon as d events communicate, each with one of the h newest stores, is hit
 //! with probability at least 1/(C(k_com, d)·d!·h^d), if the run has at most k_com communication events. It
 //! starts with the second run if k_com is learnt. Runs in which the livelock rule was needed or a store's
 //! place was drawn do not count.
 //!
-//! Livelock rule: a thread that has done nothing but look around for a while drops below all others, and
-//! reads from among the h newest until it changes something.
+//! Livelock rule: a thread that has only read for a while drops below all others, and reads from among the
+//! h newest stores until it changes something.
 //!
-//! Spawns are performed at once, whatever the priorities: the threads of the paper's programs are there from
+//! Spawns are performed at once, whatever the priorities: the threads of the paper's programs exist from
 //! the beginning, and only their order is drawn. With a priority for spawning, a thread that is spawned
-//! early would go first more often than others; of a barrier's four threads, the first in half of all
+//! early would run first more often than others; of a barrier's four threads, the first in half of all
 //! runs instead of a quarter.
 //!
-//! Deviations: what a thread looks at while it goes round in a loop is not counted, and no sink. Otherwise
-//! the longest wait would be taken for k_com, and hardly a sink would be anywhere else. A sink that is
-//! performed at last is not counted once more. Stores that can come to stand before others (in the
-//! paper, their order is settled later) do so uniformly. If a run has fewer communication events than d,
-//! all of them are sinks.
+//! Deviations:
+//! - Reads of a thread that spins are not counted, and are no sinks. Otherwise the longest wait would
+//!   determine k_com, and hardly a sink would be anywhere else.
+//! - A sink is not counted again when it is performed.
+//! - The place of a store that can precede others (in the paper, their order is decided later) is drawn
+//!   uniformly.
+//! - If a run has fewer communication events than d, all of them are sinks.
 
 use alloc::format;
 use alloc::vec::Vec;
@@ -38,40 +40,40 @@ use raddle_core::{
 
 use crate::{Rng, Sampler};
 
-/// A thread that does so many steps in a row without changing anything spins.
-const SPINS: u32 = 12;
+/// A thread that makes this many steps without changing anything spins.
+const SPIN_STEPS: u32 = 12;
 
-/// So does one that gives way so often without changing anything.
-const PAUSES: u32 = 3;
+/// A thread that yields this often without changing anything spins.
+const SPIN_YIELDS: u32 = 3;
 
-/// What it looks at is not counted after it has given way so often.
-const UNCOUNTED: u32 = 2;
+/// Reads of a thread that has yielded this often are not counted.
+const UNCOUNTED_YIELDS: u32 = 2;
 
-/// So many steps of one thread in a row while others could go on are taken for a spin, too.
-const HOGS: u32 = 2000;
+/// A thread that makes this many steps in a row while others are enabled spins, too.
+const HOG_STEPS: u32 = 2000;
 
-/// The priorities of sinks are above this, those of threads that spun below.
+/// Below the priorities of sinks, above those of threads that spun.
 const SPUN: u64 = 1 << 32;
 
-/// The chooser.
+/// The chooser for weak memory.
 #[derive(Clone, Debug)]
 pub struct Pctwm {
     depth: u32,
     history: u32,
-    /// k_com: given, or the most in an earlier run.
+    /// k_com: given, or the maximum of earlier runs.
     events: Events,
-    /// How many runs qualify for the promise.
+    /// The number of runs for which the promise holds.
     qualifying: u64,
     rng: Rng,
     /// By thread. Invariant: pairwise distinct.
     priority: Vec<u64>,
-    /// The communication events that are sinks, in the order drawn; counted from one.
+    /// The numbers of the communication events that are sinks, from one, in the order drawn.
     sinks: Vec<usize>,
-    /// How many communication events have come up.
+    /// The number of communication events announced so far.
     count: usize,
-    /// By thread: what is known of what it does.
+    /// By thread.
     threads: Vec<State>,
-    /// How many events have been looked at.
+    /// The number of events already handled.
     seen: usize,
     /// The lowest priority given to a thread that spun.
     lowest: u64,
@@ -87,29 +89,29 @@ enum Events {
 
 #[derive(Copy, Clone, Default, Debug)]
 struct State {
-    /// Events that it has performed.
+    /// The number of events it has performed.
     performed: u32,
-    /// Its event with this number, counted from one, has come up as a communication event.
+    /// The number, from one, of its last event that was counted as a communication event.
     counted: u32,
-    /// Its event with this number, counted from one, is a sink.
+    /// The number, from one, of its last event that is a sink.
     sink: u32,
-    /// Steps since it changed something or began to run.
+    /// The steps since it changed something or began to run.
     idle: u32,
-    /// Pauses among them.
+    /// The yields among them.
     pauses: u32,
-    /// Steps since another thread went on.
+    /// The steps since another thread made one.
     alone: u32,
-    /// It has spun, and has not changed anything since.
+    /// Whether it has spun, and has not changed anything since.
     has_spun: bool,
 }
 
 impl Pctwm {
-    /// A chooser for bugs of this depth, with reads of the `history` newest stores, at least one.
+    /// Makes a chooser for bugs of this depth, with reads of the `history` newest stores, at least one.
     pub fn new(depth: u32, history: u32) -> Pctwm {
         Pctwm::with(depth, history, Events::Learnt(0))
     }
 
-    /// As [`Pctwm::new`], with k_com given: at least `depth`.
+    /// Makes a chooser as [`Pctwm::new`] does, with k_com given: at least `depth`.
     pub fn with_events(depth: u32, history: u32, events: usize) -> Pctwm {
         assert!(events >= depth as usize, "there are at least as many events as sinks");
         Pctwm::with(depth, history, Events::Given(events))
@@ -133,14 +135,14 @@ impl Pctwm {
         }
     }
 
-    /// k_com.
+    /// Returns k_com.
     pub fn events(&self) -> usize {
         match self.events {
             Events::Given(events) | Events::Learnt(events) => events,
         }
     }
 
-    /// Takes in what happened since the last thread point.
+    /// Handles the events since the last thread point.
     fn catch_up(&mut self, past: &[Event]) {
         for event in &past[self.seen..] {
             let thread = event.id.thread;
@@ -207,7 +209,7 @@ impl Pctwm {
             let op = threads.pending[thread.index()].op;
             if communicates(op) && state.counted != next {
                 self.state(thread).counted = next;
-                if state.has_spun || state.pauses >= UNCOUNTED {
+                if state.has_spun || state.pauses >= UNCOUNTED_YIELDS {
                     self.qualifies = false;
                 } else {
                     self.count += 1;
@@ -219,9 +221,9 @@ impl Pctwm {
                     }
                 }
             }
-            let hogs = threads.enabled.len() > 1 && state.alone >= HOGS;
-            // Also if nobody else can go on: what it waits for may be there, but not in its view.
-            if state.idle >= SPINS || state.pauses >= PAUSES || hogs {
+            let hogs = threads.enabled.len() > 1 && state.alone >= HOG_STEPS;
+            // Also if no other thread is enabled: the store it waits for may exist outside its view.
+            if state.idle >= SPIN_STEPS || state.pauses >= SPIN_YIELDS || hogs {
                 self.qualifies = false;
                 self.lowest -= 1;
                 self.priority[thread.index()] = self.lowest;
@@ -234,7 +236,7 @@ impl Pctwm {
         }
     }
 
-    /// Which of so many stores a read by `thread` gets; the newest is the last.
+    /// Returns the store that a read by `thread` gets. The newest is the last option.
     fn choose_source(&mut self, thread: ThreadId, options: usize) -> usize {
         let state = *self.state(thread);
         if state.has_spun || state.sink == state.performed + 1 {
@@ -295,7 +297,7 @@ impl Sampler for Pctwm {
             self.qualifying += 1;
         }
         if let Events::Learnt(most) = &mut self.events {
-            // A promise for more events is another promise.
+            // The promise depends on the number of events.
             if self.count > *most {
                 *most = self.count;
                 self.qualifying = 0;
@@ -332,7 +334,7 @@ impl Sampler for Pctwm {
     }
 }
 
-/// Whether an operation can bring what other threads did to its thread.
+/// Returns whether an operation can pass effects of other threads to its own.
 fn communicates(op: Op) -> bool {
     match op.action() {
         Action::Atomic(op) => match op {
@@ -360,7 +362,7 @@ fn communicates(op: Op) -> bool {
             | ChannelOp::CloseSenders
             | ChannelOp::CloseReceiver => false,
         },
-        // A join comes after the end of its thread whatever happens.
+        // A join always follows the end of its thread.
         Action::Thread(op) => op == ThreadOp::IsFinished,
         Action::Cell(_) | Action::Pause(_) | Action::Choose { .. } => false,
     }

@@ -1,23 +1,23 @@
 //! Partial order sampling (Yuan, Yang and Gu, CAV 2018), Algorithm 4.
 //!
-//! Every pending operation has a random priority and the highest goes next. After each step those
-//! that race with it draw again. Three variants by what races: nothing ([`Pos::basic`], BasicPOS),
-//! any two accesses of one object ([`Pos::plain`], POS), all but two that only read
+//! Every pending operation has a random priority and the highest is performed next. After each step the
+//! operations that race with it draw again. Three variants by what races: nothing ([`Pos::basic`],
+//! BasicPOS), any two accesses of one object ([`Pos::plain`], POS), all but two that only read
 //! ([`Pos::default`], POS*).
 //!
-//! Promise: every partial order has a chance that depends on how many events race, not on how many
-//! there are.
+//! Promise: the probability of a partial order depends on the number of events that race, not on the
+//! number of all events.
 //!
-//! As in the authors' implementation, spawns and joins are performed at once, without a priority,
-//! and all priorities are drawn again after 1,000 voluntary pauses. So are exits, which are no events
-//! in the paper and only delay joins, unless somebody asks whether a thread has ended; and since that
-//! may come after the exit, they have priorities in one of 16 runs anyway.
+//! As in the authors' implementation, spawns and joins are performed at once, without a priority, and all
+//! priorities are drawn again after 1,000 voluntary pauses. Exits are performed at once too: they are no
+//! events in the paper and only delay joins, unless the program asks whether a thread has ended. Since it
+//! may ask after the exit, exits have priorities in one of 16 runs anyway.
 //!
-//! In place of a priority U an operation has a clock −ln U, an exponential time, and the first goes
-//! next. Clocks are never looked at: [`levels`] says what is known of them. A step costs about the
-//! same however many operations draw again; if all do, it is a step of random walk. A disabled
-//! operation does not keep its clock (what disabled it raced with it), except in BasicPOS, where none
-//! is ever drawn again.
+//! In place of a priority U an operation has a clock −ln U, an exponential time, and the earliest is
+//! next. Clocks are never drawn as numbers: [`levels`] holds what is known of them. The cost of a step
+//! hardly depends on the number of operations that draw again; if all do, it is a step of random walk. A
+//! disabled operation does not keep its clock (what disabled it raced with it), except in BasicPOS, where
+//! none is ever drawn again.
 
 mod crowd;
 mod draws;
@@ -36,20 +36,20 @@ use crowd::{Crowd, Full, Waiting, place_of};
 use draws::Draws;
 use set::{LONG, SHORT, Set, Wide, Word};
 
-/// All priorities are drawn again after so many pauses.
-const PAUSES: u32 = 1000;
+/// All priorities are drawn again after this many pauses.
+const MAX_PAUSES: u32 = 1000;
 
-/// Exits have priorities from the beginning in one of so many runs.
-const SELDOM: usize = 16;
+/// Exits have priorities from the beginning in one of this many runs.
+const EXITS_MATTER_ONE_IN: usize = 16;
 
 /// Which pending operations draw again after an event.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 enum Races {
     /// None.
     None,
-    /// Those that access the same object.
+    /// The operations that access the same object.
     Accesses,
-    /// Those that conflict with it.
+    /// The operations that conflict with it.
     Conflicts,
 }
 
@@ -61,7 +61,7 @@ pub struct Pos {
     few: Crowd<Word<SHORT>>,
     /// In place of `few`, once they were more.
     more: Option<More>,
-    /// How many events have been acted on.
+    /// The number of events already handled.
     seen: usize,
 }
 
@@ -77,7 +77,7 @@ enum More {
 struct State {
     races: Races,
     draws: Draws,
-    /// The threads that can go on and go before all that have clocks.
+    /// The enabled threads that precede all that have clocks.
     at_once: Vec<ThreadId>,
     pauses: u32,
     /// Whether exits have priorities.
@@ -113,7 +113,8 @@ impl Pos {
         Pos { state, few: Crowd::default(), more: None, seen: 0 }
     }
 
-    /// As [`State::choose`], for more than a few; also about a point that there was no room for.
+    /// Chooses like [`State::choose`] for more than a few operations, also at a point at which the small set
+    /// was full.
     #[cold]
     #[inline(never)]
     fn choose_of_more(&mut self, threads: &Threads<'_>, last: Option<&Event>) -> usize {
@@ -135,8 +136,8 @@ impl Pos {
 }
 
 impl State {
-    /// Who goes next, after the event `last`, or at the first point if there is none. May be asked
-    /// again about the same point if the crowd was full.
+    /// Returns the next option, after the event `last`, or at the first point if there is none. May be
+    /// called again for the same point if the crowd was full.
     #[inline(always)]
     fn choose<S: Set>(
         &mut self,
@@ -154,7 +155,7 @@ impl State {
             None => self.start(crowd, threads)?,
         }
         if threads.enabled.len() == 1 {
-            // It is the only option, though perhaps not the only one that could go on.
+            // The only option need not be the only enabled thread.
             return Ok(0);
         }
         if let Some(&thread) = self.at_once.last() {
@@ -163,7 +164,7 @@ impl State {
         Ok(crowd.first(threads.enabled, &mut self.draws))
     }
 
-    /// The first point, or the first one after prescribed choices: all draw.
+    /// Lets all operations draw: at the first point, or the first one after the prefix.
     #[inline(never)]
     fn start<S: Set>(&mut self, crowd: &mut Crowd<S>, threads: &Threads<'_>) -> Result<(), Full> {
         crowd.clear();
@@ -175,7 +176,7 @@ impl State {
         Ok(())
     }
 
-    /// Acts on the last event.
+    /// Handles the last event.
     #[inline(always)]
     fn follow<S: Set>(
         &mut self,
@@ -200,7 +201,8 @@ impl State {
         Ok(())
     }
 
-    /// Which pending operations on the object of `event` draw again: those that read, those that update.
+    /// Returns whether the pending operations on the object of `event` draw again: those that read, and those
+    /// that update.
     #[inline(always)]
     fn met_by(&self, event: &Event) -> (bool, bool) {
         let object = event.op.object();
@@ -215,7 +217,7 @@ impl State {
         }
     }
 
-    /// A thread can go on with an operation that it could not go on with before.
+    /// Adds an operation that has become enabled.
     #[inline(always)]
     fn enter<S: Set>(
         &mut self,
@@ -231,7 +233,7 @@ impl State {
         crowd.enter(thread, op)
     }
 
-    /// Whether this, on a thread, is performed without a priority.
+    /// Returns whether an operation on a thread is performed without a priority.
     fn is_at_once(&mut self, op: &Op) -> bool {
         match op.thread() {
             ThreadOp::Spawn | ThreadOp::Join => true,
@@ -243,7 +245,7 @@ impl State {
         }
     }
 
-    /// Takes note of who else than `by` can go on now, or cannot.
+    /// Updates which threads besides `by` are enabled.
     #[inline(never)]
     fn look_at_others<S: Set>(
         &mut self,
@@ -266,11 +268,11 @@ impl State {
         Ok(())
     }
 
-    /// After many pauses, every operation draws again.
+    /// Counts a pause. After many, every operation draws again.
     #[cold]
     fn pause<S: Set>(&mut self, crowd: &mut Crowd<S>) {
         self.pauses += 1;
-        if self.pauses == PAUSES {
+        if self.pauses == MAX_PAUSES {
             self.pauses = 0;
             crowd.draw_all_again();
         }
@@ -289,7 +291,7 @@ impl Chooser for Pos {
         };
         let last = match past {
             [.., last] if past.len().wrapping_sub(self.seen) == 1 => Some(last),
-            // The first point, or the first one after prescribed choices.
+            // The first point, or the first one after the prefix.
             _ => None,
         };
         self.seen = past.len();
@@ -305,8 +307,8 @@ impl Chooser for Pos {
 impl Sampler for Pos {
     fn begin(&mut self, seed: u64) {
         self.state.draws = Draws::new(seed);
-        self.state.exits_matter = self.state.draws.below(SELDOM) == 0;
-        // The first point of a run draws everything.
+        self.state.exits_matter = self.state.draws.below(EXITS_MATTER_ONE_IN) == 0;
+        // At the first point of a run all operations draw.
         self.seen = usize::MAX;
     }
 

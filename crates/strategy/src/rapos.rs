@@ -1,13 +1,14 @@
 //! RAPOS (Sen, ASE 2007): random partial order sampling by batches of independent operations.
 //!
-//! From those that may be scheduled one is taken at random, and each of the others that is
-//! independent of all taken so far with probability ½; the batch is performed in random order. Then
-//! those that depend on something in the batch may be scheduled; if there are none, all.
+//! One schedulable operation is taken at random, and each other one that is independent of all taken so
+//! far with probability ½; this batch is performed in random order. Then the operations that depend on
+//! one of the batch are schedulable; if there are none, all are.
 //!
-//! Promise: every partial order has a chance. Here as the baseline of partial order sampling.
+//! Promise: every partial order has a positive probability. It is here as the baseline of partial order
+//! sampling.
 //!
-//! Deviation: an operation of the batch that another of it has disabled or changed waits for a
-//! later batch. (Independent operations do not disable each other.)
+//! Deviation: an operation of the batch that another one of it has disabled or changed waits for a later
+//! batch. (Independent operations do not disable each other.)
 
 use alloc::vec::Vec;
 
@@ -17,17 +18,17 @@ use raddle_core::{
 
 use crate::{Rng, Sampler};
 
-/// The chooser by batches.
+/// The chooser that draws batches.
 #[derive(Clone, Debug)]
 pub struct Rapos {
     rng: Rng,
-    /// Threads still to run in this batch, with what each was to do; the next one last.
+    /// The operations of this batch that are still to be performed, the next one last.
     batch: Vec<Footprint>,
-    /// Everything in this batch.
+    /// All operations of this batch.
     taken: Vec<Footprint>,
-    /// Scratch: options that may be scheduled.
+    /// Scratch: the schedulable options.
     schedulable: Vec<usize>,
-    /// How many events have been looked at.
+    /// The number of events already handled.
     seen: usize,
 }
 
@@ -44,8 +45,8 @@ impl Default for Rapos {
 }
 
 impl Rapos {
-    /// Everything that a new thread does depends on its spawn.
-    fn welcome(&mut self, past: &[Event]) {
+    /// Makes all operations of a new thread depend on its spawn.
+    fn add_children(&mut self, past: &[Event]) {
         for event in &past[self.seen.min(past.len())..] {
             if event.op.is_thread() {
                 if let (ThreadOp::Spawn, Effect::Value(child)) = (event.op.thread(), event.effect) {
@@ -57,7 +58,7 @@ impl Rapos {
         self.seen = past.len();
     }
 
-    /// Puts the next batch together.
+    /// Draws the next batch.
     fn draw_batch(&mut self, threads: &Threads<'_>) {
         let depends = |thread: &ThreadId| {
             let next = footprint(&threads.pending[thread.index()]);
@@ -71,7 +72,7 @@ impl Rapos {
             self.schedulable.extend(0..threads.enabled.len());
         }
         self.taken.clear();
-        // In random order: the first is taken, and so is every second of those that fit.
+        // In random order: the first is taken, and each further independent one with probability ½.
         for left in (1..=self.schedulable.len()).rev() {
             let option = self.schedulable.swap_remove(self.rng.below(left));
             let next = footprint(&threads.pending[threads.enabled[option].index()]);
@@ -98,7 +99,7 @@ impl Chooser for Rapos {
         let Point::Thread(threads) = at else {
             return Pick::Take(self.rng.below(at.options()));
         };
-        self.welcome(past);
+        self.add_children(past);
         loop {
             while let Some(next) = self.batch.pop() {
                 let place = threads.enabled.iter().position(|&thread| thread == next.thread);

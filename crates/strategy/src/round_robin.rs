@@ -1,12 +1,12 @@
 //! Round-robin: the threads take turns, one step each.
 //!
-//! Promise: none but fairness. Every run is the same, so one is enough.
+//! Promise: fairness only. Every run is the same, so one is enough.
 
 use raddle_core::{Choices, Chooser, Event, Pick, Point};
 
 use crate::Sampler;
 
-/// The chooser that takes the next thread by id.
+/// The chooser that takes the enabled thread with the next id.
 #[derive(Clone, Debug, Default)]
 pub struct RoundRobin;
 
@@ -14,7 +14,7 @@ impl Chooser for RoundRobin {
     fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick {
         let Point::Thread(threads) = at else { return Pick::Take(0) };
         let last = past.last().map_or(0, |event| event.id.thread.0);
-        // Distance from the last thread, going round through the ids.
+        // Ids up to the last thread's follow after the largest.
         let distance = |thread: u32| thread.wrapping_sub(last).wrapping_sub(1);
         let nearest = (0..threads.enabled.len())
             .min_by_key(|&option| distance(threads.enabled[option].0))

@@ -1,23 +1,22 @@
 //! Selectively uniform random walk (Zhao et al., ASPLOS 2025).
 //!
 //! In each run one object is of interest, drawn with a probability proportional to its accesses. A
-//! thread that is about to access it goes on only if it is the intended one, which is drawn by how
-//! many accesses each thread (with those it will still spawn) has left; otherwise it is held. All
-//! other operations go by random priorities, drawn again for a thread after each of its steps.
+//! thread that is about to access it is held back unless it is the intended one, which is drawn by the
+//! number of accesses that each thread (including those it will still spawn) has left. All other
+//! operations have random priorities, drawn again for a thread after each of its steps.
 //!
-//! Promise: if the numbers are right and nobody waits, every order of the accesses to the object of
-//! interest is as likely as any other.
+//! Promise: if the numbers are right and no thread blocks, all orders of the accesses to the object of
+//! interest have equal probability.
 //!
-//! Where they are too small, a thread that is about to access the object has one access left. They
-//! come from the first run, so the promise starts with the second. The object is drawn
-//! again for every run. Objects have other numbers in every run, and a chooser does not see their
-//! names: the object of interest is recognised by the first operation on it that stands where one
-//! stood in the first run (the same thread, the same position among its operations). If the program
-//! does something else there, another object is of interest in that run, which does no harm.
-//! Objects that one thread alone uses, and the lives of threads, are of no interest.
-//!
-//! Threads that wait in a loop may wait for one that is held. If nobody accesses the object for as many
-//! steps as the first run had, none is of interest for the rest of the run. The paper has no such rule.
+//! Deviations:
+//! - The numbers come from the first run, so the promise starts with the second. A thread that is about
+//!   to access the object counts as having at least one access left.
+//! - Objects have other ids in every run. The object of interest is recognised by the first operation on
+//!   it that has the thread and the position of an operation on it in the first run. If the program does
+//!   something else there, another object is of interest in that run, which does no harm.
+//! - Objects that only one thread uses, and the lives of threads, are never of interest.
+//! - Threads that spin may wait for one that is held back. If no thread accesses the object for as many
+//!   steps as the first run had, none is of interest for the rest of the run.
 
 use alloc::vec::Vec;
 
@@ -33,36 +32,36 @@ use crate::{Rng, Sampler};
 pub struct Surw {
     rng: Rng,
     profile: Profile,
-    /// Which of the profile's objects is of interest.
+    /// The profile's object that is of interest.
     interest: Option<usize>,
-    /// What that object is called in this run, once it was met.
+    /// The id of that object in this run, once it is known.
     object: Option<ObjectId>,
-    /// By thread: accesses left, with those of threads still to be spawned.
+    /// By thread: the accesses left, including those of threads still to be spawned.
     left: Vec<u64>,
-    /// By thread.
+    /// By thread: its priority.
     rank: Vec<u64>,
-    /// By thread: whether it waits because another one was intended.
+    /// By thread: whether it is held back because another one is intended.
     held: Vec<bool>,
-    /// By thread: how many events it has performed.
+    /// By thread: the number of events it has performed.
     done: Vec<u32>,
     intended: Option<ThreadId>,
-    /// How many steps were made since the object was accessed.
+    /// The number of steps since the object was accessed.
     idle: usize,
     seen: usize,
 }
 
-/// What the first run did.
+/// What is known from the first run.
 #[derive(Clone, Debug, Default)]
 struct Profile {
-    /// By thread and position, the object.
+    /// By thread and position: the object.
     touched: Vec<Vec<ObjectId>>,
-    /// Those that several threads accessed.
+    /// The objects that several threads accessed.
     objects: Vec<Interest>,
     /// The accesses to all of them.
     accesses: usize,
-    /// How long it was.
+    /// The number of steps of the run.
     steps: usize,
-    /// By thread.
+    /// By thread: its parent.
     parent: Vec<ThreadId>,
 }
 
@@ -71,7 +70,7 @@ struct Profile {
 struct Interest {
     object: ObjectId,
     accesses: usize,
-    /// By thread.
+    /// By thread: the number of its accesses.
     by: Vec<u64>,
 }
 
@@ -105,7 +104,7 @@ impl Surw {
         }
     }
 
-    /// Takes note of the events since the last point.
+    /// Handles the events since the last point.
     fn count(&mut self, past: &[Event]) {
         for event in &past[self.seen.min(past.len())..] {
             let thread = event.id.thread.index();
@@ -127,7 +126,7 @@ impl Surw {
         self.seen = past.len();
     }
 
-    /// A spawn: what the child will do was counted with its parent, and so was the intention.
+    /// Handles a spawn: the accesses of the child, and the intention, were counted with its parent.
     fn divide(&mut self, parent: ThreadId, child: ThreadId) {
         let all = self.left[parent.index()];
         let of_child = self.left[child.index()].min(all);
@@ -138,11 +137,11 @@ impl Surw {
         }
     }
 
-    /// Whether this is an access to the object of interest.
+    /// Returns whether this is an access to the object of interest.
     fn is_of_interest(&mut self, pending: &Pending) -> bool {
         let Some(interest) = self.interest else { return false };
         let object = pending.op.object();
-        // In another run, the life of a thread may stand where the object stood in the first.
+        // In another run, the life of a thread may be at the position of the object.
         if object == ObjectId::NONE || pending.op.is_thread() {
             return false;
         }
@@ -161,7 +160,8 @@ impl Surw {
         }
     }
 
-    /// Of the enabled threads that are not held and that `may` go on, the one with the highest rank.
+    /// Returns the option with the highest priority among the threads that are not held back and that `may`
+    /// run. `None` if there is none.
     fn highest(&self, enabled: &[ThreadId], may: impl Fn(ThreadId) -> bool) -> Option<usize> {
         let mut best: Option<(usize, u64)> = None;
         for (option, &thread) in enabled.iter().enumerate() {
@@ -174,8 +174,8 @@ impl Surw {
         best.map(|(option, _)| option)
     }
 
-    /// Who goes on, if the intended thread alone may access the object; those that come before it and
-    /// are about to are held.
+    /// Returns the next option if only the intended thread may access the object. Holds back the threads of
+    /// higher priority that are about to access it.
     fn hold_back(&mut self, threads: &Threads<'_>) -> Option<usize> {
         let (object, intended) = (self.object, self.intended);
         let may = |thread: ThreadId| {
@@ -192,7 +192,7 @@ impl Surw {
         next
     }
 
-    /// No object is of interest any more in this run: threads seem to wait for one that is held.
+    /// Ends the interest in an object for this run: threads seem to wait for one that is held back.
     #[cold]
     fn give_up(&mut self) {
         (self.interest, self.object, self.intended) = (None, None, None);
@@ -206,12 +206,12 @@ impl Surw {
             let thread = pending.thread.index();
             let left = left[thread];
             if object == Some(pending.op.object()) && pending.enabled {
-                // About to access it, whatever was counted.
+                // The thread is about to access the object, whatever was counted.
                 left.max(1)
             } else if done[thread] > 0 || pending.enabled {
                 left
             } else {
-                // Not spawned yet: counted with its parent.
+                // A thread that is not spawned yet is counted with its parent.
                 0
             }
         };
@@ -249,7 +249,7 @@ impl Chooser for Surw {
                     return Pick::Take(next);
                 }
             }
-            // The intended thread cannot get there.
+            // The intended thread cannot reach the object.
             self.held.fill(false);
             self.intended = None;
         }

@@ -1,14 +1,14 @@
-//! Uniform random walk (Zhao et al., ASPLOS 2025): threads weighted by what they still have to do.
+//! Uniform random walk (Zhao et al., ASPLOS 2025): threads weighted by their remaining events.
 //!
 //! A thread is taken with a probability proportional to the number of events that it, and the
 //! threads that it will still spawn, have left.
 //!
-//! Promise: if these numbers are right and nobody ever waits, every interleaving is as likely as any
-//! other. (The events of a program whose threads only spawn are a forest; drawing by the size of the
+//! Promise: if these numbers are right and no thread blocks, all interleavings have equal probability.
+//! (The events of a program whose threads only spawn are a forest; drawing by the size of the
 //! subtrees draws its linear extensions uniformly.)
 //!
-//! The numbers are the means of earlier runs, so the promise starts with the second run. Where they
-//! are too small a thread has at least one event left.
+//! Deviation: the numbers are the means of earlier runs, so the promise starts with the second run. A
+//! thread with more events than expected counts as having one event left.
 
 use alloc::vec::Vec;
 
@@ -16,23 +16,23 @@ use raddle_core::{Choices, Chooser, Effect, Event, Pick, Point, ThreadId, Thread
 
 use crate::{Rng, Sampler};
 
-/// The chooser by remaining events.
+/// The chooser that weights threads by their remaining events.
 #[derive(Clone, Debug)]
 pub struct Urw {
     rng: Rng,
     profile: Profile,
-    /// By thread: events left, with those of threads still to be spawned.
+    /// By thread: the events left, including those of threads still to be spawned.
     left: Vec<u64>,
     seen: usize,
 }
 
-/// How many events threads have, from earlier runs.
+/// The number of events of each thread, from earlier runs.
 #[derive(Clone, Debug, Default)]
 struct Profile {
     runs: u64,
-    /// By thread: its events in all earlier runs.
+    /// By thread: the sum of its events in all earlier runs.
     events: Vec<u64>,
-    /// By thread, its parent; a parent's id is smaller than its children's.
+    /// By thread: its parent. A parent's id is smaller than those of its children.
     parent: Vec<ThreadId>,
 }
 
@@ -43,7 +43,7 @@ impl Default for Urw {
 }
 
 impl Urw {
-    /// Counts down for the events since the last point.
+    /// Subtracts the events since the last point.
     #[inline]
     fn count(&mut self, past: &[Event]) {
         for event in &past[self.seen.min(past.len())..] {

@@ -1,4 +1,4 @@
-//! The pending operations that have clocks: who can go on, and who accesses which object how.
+//! The pending operations that have clocks: which are enabled, and which object each accesses how.
 
 use alloc::vec::Vec;
 
@@ -11,20 +11,20 @@ use super::set::{Set, drain};
 /// No slot.
 const NONE: u32 = u32::MAX;
 
-/// Whether an operation that cannot go on for a while keeps its clock meanwhile.
+/// Whether a disabled operation keeps its clock.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(super) enum Waiting {
     Keeps,
     Draws,
 }
 
-/// Pending operations, each in a slot: one of few numbers, that can be used again.
+/// Pending operations, each in a slot: one of few numbers, which are used again.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Crowd<S: Set> {
     levels: Levels<S>,
-    /// The slots whose operations can go on.
+    /// The slots of enabled operations.
     enabled: S,
-    /// By [`group`]: the slots of those that access an object in one way; also some that cannot go on.
+    /// By [`group`]: the slots of operations that access an object in one way, some of them disabled.
     groups: Vec<S>,
     slots: Vec<Slot>,
     /// The slots in use.
@@ -37,9 +37,9 @@ pub(super) struct Crowd<S: Set> {
 struct Slot {
     thread: ThreadId,
     group: u32,
-    /// Where the thread was among the enabled when last looked for.
+    /// The option of the thread when it was last looked up.
     place: u32,
-    /// The level of an operation that cannot go on and keeps its clock.
+    /// The level of a disabled operation that keeps its clock.
     level: f64,
 }
 
@@ -48,7 +48,7 @@ struct Slot {
 pub(super) struct Full;
 
 impl<S: Set> Crowd<S> {
-    /// Nobody is pending.
+    /// Removes all operations.
     pub(super) fn clear(&mut self) {
         for slot in drain(&mut self.taken) {
             let Slot { thread, group, .. } = self.slots[slot];
@@ -59,7 +59,7 @@ impl<S: Set> Crowd<S> {
         self.levels.clear();
     }
 
-    /// The slot of a thread, if it has one.
+    /// Returns the slot of a thread, if it has one.
     #[inline(always)]
     pub(super) fn slot(&self, thread: ThreadId) -> Option<usize> {
         match self.slot_of.get(thread.index()) {
@@ -68,7 +68,7 @@ impl<S: Set> Crowd<S> {
         }
     }
 
-    /// A thread can go on with a new operation, which draws.
+    /// Adds a new enabled operation of a thread, which draws.
     #[inline(always)]
     pub(super) fn enter(&mut self, thread: ThreadId, op: &Op) -> Result<(), Full> {
         let slot = match self.slot(thread) {
@@ -118,11 +118,11 @@ impl<S: Set> Crowd<S> {
     #[cold]
     #[inline(never)]
     fn add_groups(&mut self, last: u32) {
-        // Both of an object, since they are looked at together.
+        // Both groups of an object, since they are used together.
         self.groups.resize_with(last as usize / 2 * 2 + 2, S::default);
     }
 
-    /// A thread has no operation with a clock any more.
+    /// Removes the operation of a thread.
     #[inline(never)]
     pub(super) fn leave(&mut self, thread: ThreadId) {
         let Some(slot) = self.slot(thread) else { return };
@@ -132,19 +132,19 @@ impl<S: Set> Crowd<S> {
         self.slot_of[thread.index()] = NONE;
     }
 
-    /// The operation in `slot` can go on, or cannot, perhaps as before.
+    /// Sets whether the operation in `slot` is enabled.
     #[inline(always)]
     pub(super) fn set_enabled(
         &mut self,
         slot: usize,
-        can: bool,
+        enabled: bool,
         waiting: Waiting,
         draws: &mut Draws,
     ) {
-        if can == self.enabled.has(slot) {
+        if enabled == self.enabled.has(slot) {
             return;
         }
-        if can {
+        if enabled {
             self.enabled.insert(slot);
             match waiting {
                 Waiting::Draws => self.levels.draw(slot),
@@ -160,7 +160,7 @@ impl<S: Set> Crowd<S> {
         }
     }
 
-    /// Those that access `object` draw again, if `readers` do, and if `updaters` do.
+    /// Lets the operations on `object` draw again: those that read if `readers`, those that update if `updaters`.
     #[inline(always)]
     pub(super) fn draw_again(&mut self, object: ObjectId, readers: bool, updaters: bool) {
         let first = group(object, Access::Read) as usize;
@@ -170,7 +170,7 @@ impl<S: Set> Crowd<S> {
         }
     }
 
-    /// All draw again.
+    /// Lets all operations draw again.
     #[cold]
     pub(super) fn draw_all_again(&mut self) {
         self.levels.draw_if(true, &self.enabled);
@@ -179,7 +179,7 @@ impl<S: Set> Crowd<S> {
         }
     }
 
-    /// Which of the enabled threads, who all have clocks, goes next.
+    /// Returns the next option among the enabled threads, which all have clocks.
     #[inline(always)]
     pub(super) fn first(&mut self, enabled: &[ThreadId], draws: &mut Draws) -> usize {
         debug_assert_eq!(self.enabled.count(), enabled.len());
@@ -189,7 +189,7 @@ impl<S: Set> Crowd<S> {
         }
     }
 
-    /// Where the thread in `slot` stands among the enabled.
+    /// Returns the option of the thread in `slot`.
     #[inline(always)]
     fn option(&mut self, slot: usize, enabled: &[ThreadId]) -> usize {
         let slot = &mut self.slots[slot];
@@ -203,20 +203,21 @@ impl<S: Set> Crowd<S> {
     }
 }
 
-/// The number of those that access an object in this way. The first two are about no object.
+/// Returns the number of the group of operations that access an object in this way. The first two are for
+/// operations without an object.
 #[inline(always)]
 fn group(object: ObjectId, access: Access) -> u32 {
     object.0.wrapping_add(1) << 1 | access as u32
 }
 
-/// Where `thread`, which can go on, stands among the enabled.
+/// Returns the option of an enabled thread.
 pub(super) fn place_of(thread: ThreadId, enabled: &[ThreadId]) -> usize {
     let place = enabled.iter().position(|&other| other == thread);
     place.expect("raddle invariant broken: a thread with a clock is enabled")
 }
 
 impl<S: Set> Crowd<S> {
-    /// The same with another kind of sets, which have room for more.
+    /// Converts to sets that have room for more.
     #[cold]
     pub(super) fn into_sets<T: Set + From<S>>(self) -> Crowd<T> {
         Crowd {

@@ -1,4 +1,4 @@
-//! What chance decides: numbers and exponential times.
+//! Random numbers and exponential times.
 
 use crate::Rng;
 
@@ -6,7 +6,7 @@ use crate::Rng;
 #[derive(Clone, Debug)]
 pub(super) struct Draws {
     rng: Rng,
-    /// The next time, worked out in advance: whoever draws does not wait for it.
+    /// The next time, computed in advance, so that a draw does not wait for it.
     ready: f64,
 }
 
@@ -18,20 +18,20 @@ impl Draws {
         Draws { rng, ready }
     }
 
-    /// A number below `bound`, which must not be zero.
+    /// Returns a number below `bound`, which must not be zero.
     #[inline(always)]
     pub(super) fn below(&mut self, bound: usize) -> usize {
         self.rng.below(bound)
     }
 
-    /// A time, one on average.
+    /// Returns an exponential time with mean one.
     #[inline(always)]
     pub(super) fn time(&mut self) -> f64 {
         core::mem::replace(&mut self.ready, logarithm(self.rng.bits()))
     }
 }
 
-/// −ln U, to about six digits, from random bits.
+/// Returns −ln U for a uniform U made from random bits, to about six digits.
 #[inline(always)]
 fn logarithm(bits: u64) -> f64 {
     const LN_2: f64 = core::f64::consts::LN_2;
@@ -47,7 +47,7 @@ fn logarithm(bits: u64) -> f64 {
     let high = (-0.223_165_864_1 + 0.130_833_428_0 * x)
         + square * (-0.052_437_537_1 + 0.010_009_289_6 * x);
     let time = f64::from(halvings) * LN_2 - (low + fourth * high);
-    // Not even a little below zero, where U is all but one.
+    // Rounding must not give a time below zero if U is almost one.
     if time > 0.0 { time } else { 0.0 }
 }
 

@@ -1,16 +1,15 @@
-//! Which of many clocks is the first, of clocks that nobody has looked at.
+//! The earliest of many clocks, without drawing the clocks.
 //!
-//! A clock is an exponential time. All that is ever known of one that has not been the first is a
-//! lower bound, its level: that it was not the first at that time. What is left is an exponential
-//! time again, whatever the level. So clocks are not kept, only levels, and who stands on each.
+//! A clock is an exponential time. All that is known of a clock that was not the earliest is a lower
+//! bound, its level: the time at which another was the earliest. The remaining time is exponential again,
+//! whatever the level. So clocks are not stored, only levels and the members of each.
 //!
-//! The first of all is found by going up from zero. Between two levels, the first of the n clocks
-//! that stand below is an exponential time over n away; and when it comes, it is any of them alike.
-//! The others are then known to come later: they stand on a level at that time.
+//! The earliest clock is found by going up from zero. Between two levels, the earliest of the n clocks
+//! below is an exponential time divided by n away, and each of them is equally likely. The others are
+//! then known to be later: they are members of a new level at that time.
 //!
-//! Those on a level need not be taken off it when they draw again, because the lowest level on which
-//! somebody stands is the one that counts. Nobody is ever raised past a level that is kept: going up
-//! removes the levels passed.
+//! Members of a level stay in its set when they draw again, because a member's lowest level counts. No
+//! member is raised past a level that is kept: going up removes the levels passed.
 
 use alloc::vec::Vec;
 use core::mem;
@@ -21,14 +20,14 @@ use super::set::Set;
 /// Clocks, by what is known of them.
 #[derive(Clone, Debug)]
 pub(super) struct Levels<S> {
-    /// Those that have drawn since the last choice.
+    /// The members that have drawn since the last choice.
     fresh: S,
-    /// The lowest last. Those behind `lowest` only keep their memory.
+    /// The lowest last. Levels behind `lowest` only keep their memory.
     levels: Vec<Level<S>>,
     lowest: usize,
-    /// So many drew together at the last choice, and the highest level is when the first of them came,
-    /// but that has not been drawn. It need not be if all draw again. Zero if it is known.
-    unasked: usize,
+    /// The number of members that drew together at the last choice, if the time of the highest level, the
+    /// earliest of them, is not drawn yet. It is never drawn if all draw again. Otherwise zero.
+    undrawn: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -37,50 +36,50 @@ struct Level<S> {
     set: S,
 }
 
-/// Whose clock is the first.
+/// The member with the earliest clock.
 pub(super) enum First {
-    /// Any of those that have clocks, alike.
+    /// Any member, with equal probability.
     AnyOfAll,
-    /// This one.
+    /// This member.
     Is(usize),
 }
 
 impl<S: Set> Default for Levels<S> {
     fn default() -> Levels<S> {
         let highest = Level { time: 0.0, set: S::default() };
-        Levels { fresh: S::default(), levels: alloc::vec![highest], lowest: 0, unasked: 0 }
+        Levels { fresh: S::default(), levels: alloc::vec![highest], lowest: 0, undrawn: 0 }
     }
 }
 
 impl<S: Set> Levels<S> {
-    /// Nobody has a clock.
+    /// Removes all clocks.
     pub(super) fn clear(&mut self) {
         self.fresh.clear();
         self.lowest = 0;
-        self.unasked = 0;
+        self.undrawn = 0;
     }
 
-    /// One of them draws, again or for the first time.
+    /// Lets a member draw, again or for the first time.
     #[inline(always)]
     pub(super) fn draw(&mut self, member: usize) {
         self.fresh.insert(member);
     }
 
-    /// If `they` do, all of these draw.
+    /// Lets all `members` draw if `they` do.
     #[inline(always)]
     pub(super) fn draw_if(&mut self, they: bool, members: &S) {
         self.fresh.add_if(they, members);
     }
 
-    /// Whose clock is the first of those of `all`, who are `count`. They are then known to be later,
-    /// if they do not draw.
+    /// Returns the member of `all`, which has `count` members, with the earliest clock. The others are then
+    /// known to be later, until they draw.
     #[inline(always)]
     pub(super) fn first(&mut self, all: &S, count: usize, draws: &mut Draws) -> First {
         let mut below = mem::take(&mut self.fresh);
         let first = if below.covers(all) {
             self.lowest = 0;
             self.levels[0].set.clone_from(all);
-            self.unasked = count;
+            self.undrawn = count;
             First::AnyOfAll
         } else {
             below.keep(all);
@@ -91,7 +90,7 @@ impl<S: Set> Levels<S> {
         first
     }
 
-    /// Goes up from zero, where those `below` stand.
+    /// Goes up from zero, where the members of `below` are.
     #[inline(always)]
     fn climb(&mut self, below: &mut S, all: &S, count: usize, draws: &mut Draws) -> First {
         self.find_highest(draws);
@@ -99,13 +98,13 @@ impl<S: Set> Levels<S> {
         let mut time = 0.0;
         let mut lowest = self.lowest;
         loop {
-            let standing = below.count();
+            let members = below.count();
             let level = &self.levels[lowest];
-            let passed = standing as f64 * (level.time - time);
+            let passed = members as f64 * (level.time - time);
             if left < passed {
                 self.lowest = lowest;
-                self.stand(time + left / standing as f64, below, standing);
-                return First::Is(below.nth(draws.below(standing)));
+                self.add_lowest(time + left / members as f64, below, members);
+                return First::Is(below.nth(draws.below(members)));
             }
             left -= passed;
             time = level.time;
@@ -122,15 +121,15 @@ impl<S: Set> Levels<S> {
 
     #[inline(always)]
     fn find_highest(&mut self, draws: &mut Draws) {
-        if self.unasked > 0 {
-            let count = mem::take(&mut self.unasked);
+        if self.undrawn > 0 {
+            let count = mem::take(&mut self.undrawn);
             self.levels[0].time = draws.time() / count as f64;
         }
     }
 
-    /// One of these, who are `count`, was first at `time`, below all levels: the others stand there.
+    /// Adds a level at `time`, below all others, for `set`, of whose `count` members one was the earliest there.
     #[inline(always)]
-    fn stand(&mut self, time: f64, set: &S, count: usize) {
+    fn add_lowest(&mut self, time: f64, set: &S, count: usize) {
         let next = self.lowest + 1;
         if next >= self.levels.len() {
             self.add_level();
@@ -138,7 +137,7 @@ impl<S: Set> Levels<S> {
         let level = &mut self.levels[next];
         level.time = time;
         level.set.clone_from(set);
-        // There are no others if there was one. Without a branch, which could not be foreseen.
+        // A single member leaves no others. Without a branch, which would mispredict.
         self.lowest += usize::from(count > 1);
     }
 
@@ -148,7 +147,7 @@ impl<S: Set> Levels<S> {
         self.levels.push(Level { time: 0.0, set: S::default() });
     }
 
-    /// The level of one who has a clock and is not to be asked for a while.
+    /// Removes a member that is disabled, and returns its level.
     pub(super) fn level(&mut self, member: usize, draws: &mut Draws) -> f64 {
         if self.fresh.has(member) {
             self.fresh.remove(member);
@@ -157,10 +156,10 @@ impl<S: Set> Levels<S> {
         self.find_highest(draws);
         let mut lowest_first = self.levels[..=self.lowest].iter().rev();
         let level = lowest_first.find(|level| level.set.has(member));
-        level.expect("raddle invariant broken: who has a clock stands somewhere").time
+        level.expect("raddle invariant broken: a clock without a level").time
     }
 
-    /// Puts one who was not asked for a while back on its level.
+    /// Adds a member at the level that it had when it was removed.
     pub(super) fn put_back(&mut self, member: usize, time: f64, draws: &mut Draws) {
         if time == 0.0 {
             return self.fresh.insert(member);
@@ -176,14 +175,14 @@ impl<S: Set> Levels<S> {
 }
 
 impl<S: Set> Levels<S> {
-    /// The same with another kind of sets.
+    /// Converts to another kind of sets.
     pub(super) fn into_sets<T: Set + From<S>>(self) -> Levels<T> {
         let level = |level: Level<S>| Level { time: level.time, set: level.set.into() };
         Levels {
             fresh: self.fresh.into(),
             levels: self.levels.into_iter().map(level).collect(),
             lowest: self.lowest,
-            unasked: self.unasked,
+            undrawn: self.undrawn,
         }
     }
 }

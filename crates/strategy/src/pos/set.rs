@@ -1,13 +1,13 @@
 //! Sets of small numbers, as bits: of one word, which stays in a register, and of many.
 //!
-//! Members are counted and looked up without branches: which member it is cannot be foreseen.
+//! Members are counted and found without branches, which would mispredict.
 
 use alloc::vec::Vec;
 use core::mem;
 
 /// A set of small numbers.
 pub(super) trait Set: Clone + Default {
-    /// The numbers that can be members are below this.
+    /// All members are below this number.
     const BOUND: usize;
 
     fn has(&self, member: usize) -> bool;
@@ -24,31 +24,31 @@ pub(super) trait Set: Clone + Default {
     /// Adds the members of `other` that are also in `within`.
     fn add(&mut self, other: &Self, within: &Self);
 
-    /// Adds the members of `other` if `they` are to be.
+    /// Adds the members of `other` if `they` is true.
     fn add_if(&mut self, they: bool, other: &Self);
 
-    /// Whether all members of `other` are members.
+    /// Returns whether all members of `other` are members.
     fn covers(&self, other: &Self) -> bool;
 
     fn count(&self) -> usize;
 
-    /// The member that so many smaller ones come before; there must be one.
+    /// Returns the member that `before` smaller members precede. There must be one.
     fn nth(&self, before: usize) -> usize;
 
-    /// The smallest number that is no member.
+    /// Returns the smallest number that is not a member.
     fn first_absent(&self) -> usize;
 
-    /// The smallest member.
+    /// Returns the smallest member.
     fn first(&self) -> Option<usize>;
 }
 
-/// A set of one word, of numbers below `BOUND`. If these are at most 16, tables tell about its bytes.
+/// A set of one word, of numbers below `BOUND`. Up to 16, its bytes are looked up in tables.
 #[derive(Copy, Clone, Default, PartialEq, Eq, Debug)]
 pub(super) struct Word<const BOUND: usize>(u64);
 
-/// Numbers below this are the most that tables tell about.
+/// The bound of sets that use tables.
 pub(super) const SHORT: usize = 16;
-/// The most that are in one word.
+/// The bound of sets of one word.
 pub(super) const LONG: usize = u64::BITS as usize;
 
 impl<const BOUND: usize> Set for Word<BOUND> {
@@ -150,7 +150,7 @@ impl From<Word<LONG>> for Wide {
     }
 }
 
-/// As many words as it takes; those that are missing are empty.
+/// A set of many words. Missing words are empty.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Wide(Vec<Word<LONG>>);
 
@@ -243,7 +243,7 @@ impl Set for Wide {
     }
 }
 
-/// The members of `set`, which becomes empty.
+/// Returns the members of `set`, and empties it.
 pub(super) fn drain<S: Set>(set: &mut S) -> impl Iterator<Item = usize> {
     let mut set = mem::take(set);
     core::iter::from_fn(move || {
@@ -255,18 +255,18 @@ pub(super) fn drain<S: Set>(set: &mut S) -> impl Iterator<Item = usize> {
 
 const BYTES: u64 = u64::MAX / 0xff;
 
-/// The place of the bit that so many set ones come before.
+/// Returns the position of the set bit that `before` set bits precede.
 #[inline(always)]
 fn nth_bit(word: u64, before: usize) -> usize {
     const FIVES: u64 = BYTES * 0x55;
     const THREES: u64 = BYTES * 0x33;
     const HALVES: u64 = BYTES * 0x0f;
     const HIGHEST: u64 = BYTES * 0x80;
-    // Bits set in each byte and those below it.
+    // The bits set in each byte and the bytes below it.
     let pairs = word - ((word >> 1) & FIVES);
     let nibbles = (pairs & THREES) + ((pairs >> 2) & THREES);
     let sums = ((nibbles + (nibbles >> 4)) & HALVES).wrapping_mul(BYTES);
-    // The bytes that end before it have a sum of at most `before`.
+    // The bytes before it have a sum of at most `before`.
     let before = before as u64;
     let is_before = (((before * BYTES) | HIGHEST) - sums) & HIGHEST;
     let at = ((is_before >> 7).wrapping_mul(BYTES) >> 56) * 8;
@@ -274,13 +274,13 @@ fn nth_bit(word: u64, before: usize) -> usize {
     at as usize + nth_in_byte((word >> at & 0xff) as usize, rank as usize)
 }
 
-/// The place of the bit of a byte that so many set ones come before.
+/// Returns the position of the set bit of a byte that `before` set bits precede.
 #[inline(always)]
 fn nth_in_byte(byte: usize, before: usize) -> usize {
     usize::from(NTH[(before & 7) << 8 | byte])
 }
 
-/// By byte: how many bits are set.
+/// By byte: the number of set bits.
 static COUNT: [u8; 256] = {
     let mut table = [0; 256];
     let mut byte = 0;
@@ -291,7 +291,7 @@ static COUNT: [u8; 256] = {
     table
 };
 
-/// By how many come before, and by byte: the place of the bit.
+/// By the number of preceding set bits, and by byte: the position of the bit.
 static NTH: [u8; 8 << 8] = {
     let mut table = [0; 8 << 8];
     let mut byte = 0;
