@@ -1,14 +1,14 @@
 //! Optimal dynamic partial-order reduction: every equivalence class of executions once.
 //!
-//! Promise: when it ends, exactly one execution of every class has been run, and no run was given up
-//! half-way; each class fails in all its executions or in none. Provided that no run panicked (a
-//! check ends there) or reached the step limit.
+//! Promise: when it ends, exactly one execution of every class has been run, and no run was abandoned;
+//! each class fails in all its executions or in none. This holds if no run panicked (a check ends there)
+//! or reached the step limit.
 //!
 //! After Abdulla, Aronis, Jonsson and Sagonas (POPL 2014), in a form that is right for operations
 //! that block ([`Past::reversals`]).
 //!
-//! A number is chosen as soon as a thread asks for one: nobody else notices, so that nothing is lost
-//! and threads that ask need not be put to sleep.
+//! A number is chosen as soon as a thread asks for one. No other thread observes the choice, so that no
+//! class is lost, and threads that ask never sleep.
 
 use raddle_core::{
     Action, Choice, Choices, Chooser, Ending, Event, Footprint, ObjectId, Op, Pick, Point, Rng,
@@ -26,7 +26,7 @@ mod part;
 use part::Above;
 pub(crate) use part::{Given, Sleeper};
 
-/// The estimate of all runs is made anew after so many.
+/// The runs between two estimates of the number of all runs.
 const RUNS_PER_ESTIMATE: u64 = 256;
 
 /// The search.
@@ -35,47 +35,47 @@ pub struct Dpor {
     nodes: Nodes,
     forest: Forest,
     past: Past,
-    /// The choices of the beginning of the run.
+    /// The prefix of the run.
     path: Vec<Choice>,
-    /// How many events the first `led_choices` of them lead to.
+    /// The number of events that the first `led_choices` choices of `path` lead to.
     led: usize,
     led_choices: usize,
-    /// How many runs were made.
+    /// The number of runs made.
     runs: u64,
     search: Search,
     /// Whether a run reached the step limit.
     is_cut_off: bool,
     refusal: Option<Refusal>,
     chooser: DporChooser,
-    /// What is left of the tree along the branch being run, by position from its first step on.
+    /// By position from the first step of the branch being run: the rest of the tree beside it.
     beside: Vec<Tree>,
     above: Above,
 }
 
-/// The points before the events of a run from which anything else has been run or is to be.
+/// The points of a run from which other runs were made or are planned.
 #[derive(Clone, Debug, Default)]
 struct Nodes {
     /// Invariant: in the order of their positions.
     nodes: Vec<Node>,
-    /// What sleeps at a point being looked at.
+    /// Scratch: the sleep set of a point.
     asleep: Vec<Footprint>,
 }
 
-/// A point with what is known of the ways to go on from it.
+/// A point of a run, with its other continuations.
 #[derive(Clone, Debug)]
 struct Node {
-    /// How many events come before it.
+    /// The number of events before it.
     at: usize,
-    /// What was run from here, or from an earlier point, and would only repeat it.
+    /// The sleep set: operations that were run from here, or from an earlier point, and would repeat a class.
     sleep: Vec<Footprint>,
-    /// What is still to be run from here.
+    /// The continuations that are planned.
     tree: Tree,
-    /// How many ways on have been run to the end.
+    /// The number of continuations that were run completely.
     done: u32,
 }
 
 impl Nodes {
-    /// What sleeps at the point after `at` events.
+    /// Returns the sleep set of the point after `at` events.
     fn asleep(&mut self, at: usize, past: &Past) -> &[Footprint] {
         match self.nodes.iter().rposition(|node| node.at <= at) {
             Some(index) if self.nodes[index].at == at => &self.nodes[index].sleep,
@@ -84,8 +84,8 @@ impl Nodes {
         }
     }
 
-    /// What slept at the node before the point after `at` events, and does not depend on anything
-    /// since then.
+    /// Returns the part of the sleep set of the last node before the point after `at` events that is
+    /// independent of all events since then.
     fn still_asleep(&mut self, at: usize, past: &Past) -> &[Footprint] {
         self.asleep.clear();
         let Some(node) = self.nodes.iter().rev().find(|node| node.at < at) else { return &[] };
@@ -100,12 +100,12 @@ impl Nodes {
         &self.asleep
     }
 
-    /// The tree of the point after `at` events.
+    /// Returns the tree of the point after `at` events.
     fn tree(&mut self, at: usize, past: &Past) -> &mut Tree {
         &mut self.node(at, past).tree
     }
 
-    /// The node of the point after `at` events.
+    /// Returns the node of the point after `at` events, which is made if there is none.
     fn node(&mut self, at: usize, past: &Past) -> &mut Node {
         let index = self.nodes.iter().rposition(|node| node.at <= at).map_or(0, |index| index + 1);
         let is_there = index > 0 && self.nodes[index - 1].at == at;
@@ -117,28 +117,28 @@ impl Nodes {
     }
 }
 
-/// Lets the running thread go on until it waits or gives way, and never one that sleeps.
+/// Continues the running thread until it blocks or yields, and never runs a thread that sleeps.
 #[derive(Clone, Debug, Default)]
 struct DporChooser {
     sleep: Vec<Footprint>,
-    /// After how many events `sleep` was worked out.
+    /// The number of events after which `sleep` was computed.
     seen: usize,
-    /// Who fell asleep on the way to the first point of a part, if nobody has looked yet.
+    /// The sleepers on the way to the first point of a part, until they are settled.
     sleepers: Vec<Sleeper>,
     shuffle: Option<Rng>,
     refusal: Option<Refusal>,
 }
 
 impl Dpor {
-    /// A search that lets chance decide who goes on where it does not matter. The same classes, in
+    /// Makes a search that draws the thread where the choice does not matter. It runs the same classes in
     /// another order.
     pub fn shuffled(seed: u64) -> Dpor {
         let chooser = DporChooser { shuffle: Some(Rng::new(seed)), ..DporChooser::default() };
         Dpor { chooser, ..Dpor::default() }
     }
 
-    /// How much of what is known or likely has been done, the last run included. Every way on from a
-    /// point counts for the same (weighted backtracking).
+    /// Returns the estimated share of all runs that is done, including the last one. Every continuation of a
+    /// point counts the same (weighted backtracking).
     fn share_done(&self, trace: &Trace) -> f64 {
         let (mut done, mut share) = (0.0, 1.0);
         let mut nodes = self.nodes.nodes.iter().peekable();
@@ -157,7 +157,7 @@ impl Dpor {
         done + share
     }
 
-    /// Goes back to the last point with something left to run; false if there is none.
+    /// Goes back to the last point with a planned continuation. Returns `false` if there is none.
     pub(crate) fn backtrack(&mut self, prefix: &mut Schedule) -> bool {
         let (nodes, root) = (&mut self.nodes.nodes, self.above.root);
         while nodes.last().is_some_and(|node| node.at >= root && node.tree.is_empty()) {
@@ -181,8 +181,8 @@ impl Dpor {
         true
     }
 
-    /// Leads the path to the last node and along the first branch of its tree, always by the first
-    /// child; takes that branch out of the tree.
+    /// Makes the path lead to the last node and along the first branch of its tree, always by the first
+    /// child. Removes that branch from the tree.
     fn lead(&mut self, depth: usize) {
         self.path.truncate(self.led_choices);
         while self.led > depth {
@@ -209,12 +209,12 @@ impl Dpor {
             let last = self.beside.len() - 1;
             left = &mut self.beside[last];
         }
-        // Behind the last step there is nothing.
+        // The last step has no siblings.
         self.beside.pop();
     }
 
-    /// Takes over what is new in a run, from the event at `from` on, and plans other numbers for
-    /// those it chose.
+    /// Adds the new events of a run, from the event at `from` on, and plans the other values of numbers that
+    /// it chose.
     fn follow(&mut self, from: usize, trace: &Trace) {
         let Dpor { nodes, forest, past, beside, above, .. } = self;
         past.extend(trace);
@@ -224,14 +224,13 @@ impl Dpor {
                 *nodes.tree(from + led, past) = tree;
             }
         }
-        // The others at the point that the run was led to were planned when it was new.
+        // Other values at the point that the prefix leads to were planned when it was new.
         let first_new = if above.is_begun { from + 1 } else { above.root };
         for (position, event) in trace.events.iter().enumerate().skip(first_new) {
             if past.planned(position).value.is_none() {
                 continue;
             }
-            // Where the point was led to while something slept, what differs is planned by those
-            // that sleep.
+            // If the sleep set of a point on the prefix is not empty, its sleepers plan other values.
             let is_led = position <= from + beside.len();
             if is_led && !nodes.asleep(position, past).is_empty() {
                 continue;
@@ -246,8 +245,7 @@ impl Dpor {
         self.search.points = self.search.points.max(self.past.len() as u64);
     }
 
-    /// Plans the reversal of every race of a run that shares its first `shared` events with the one
-    /// before.
+    /// Plans the reversal of every race of a run that shares its first `shared` events with the run before.
     fn plan_reversals(&mut self, trace: &Trace, shared: usize) {
         let Dpor { nodes, forest, past, above, .. } = self;
         past.reversals(trace, shared, |past, at, steps| {
@@ -264,7 +262,7 @@ impl Dpor {
     }
 }
 
-/// Whether some execution that begins with `first` is equivalent to one that begins with `steps`.
+/// Returns whether some execution that begins with `first` is equivalent to one that begins with `steps`.
 fn is_weak_initial(first: &Footprint, steps: &[Planned]) -> bool {
     for step in steps {
         if step.footprint.thread == first.thread {
@@ -277,14 +275,14 @@ fn is_weak_initial(first: &Footprint, steps: &[Planned]) -> bool {
     true
 }
 
-/// Whether this is the choice of a number.
+/// Returns whether this is the choice of a number.
 fn asks_for_a_number(op: &Op) -> bool {
     op.object() == ObjectId::NONE && matches!(op.action(), Action::Choose { .. })
 }
 
 impl DporChooser {
-    /// Lets those go on that are not asleep after all that has happened. False if the run was led
-    /// along a sequence in doubt that turns out to be one that was run before.
+    /// Removes the sleepers that depend on an event since the last call. Returns `false` if the prefix was a
+    /// doubtful sequence that turns out to repeat a class.
     fn wake(&mut self, past: &[Event]) -> bool {
         for event in &past[self.seen..] {
             if self.sleep.is_empty() {
@@ -312,8 +310,8 @@ impl DporChooser {
         if !self.wake(past) {
             return Pick::Abandon;
         }
-        // Whoever asks for a number. Then the running thread, then those after it; the first of them
-        // if it gives way, so that what it waits for can happen.
+        // First threads that ask for a number, then the running thread, then those with larger ids. If the
+        // running thread yields, the next one, so that what it waits for can happen.
         let first = match past.last() {
             None => 0,
             Some(last) => last.id.thread.0 + u32::from(last.op.gave_way(last.effect)),
@@ -338,7 +336,7 @@ impl DporChooser {
         best.1.map_or(Pick::Abandon, Pick::Take)
     }
 
-    /// Draws one of the threads that are awake.
+    /// Draws a thread that does not sleep.
     fn draw(&mut self, threads: &Threads<'_>) -> Option<usize> {
         let options = 0..threads.enabled.len();
         let options: Vec<usize> =
@@ -352,10 +350,10 @@ impl Chooser for DporChooser {
     fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick {
         match at {
             Point::Thread(threads) => {
-                // Most often nobody sleeps and nobody else can go on.
-                let is_sure =
+                // The fast path: one enabled thread, and no sleepers.
+                let is_only =
                     threads.enabled.len() == 1 && self.sleep.is_empty() && self.sleepers.is_empty();
-                if is_sure { Pick::Take(0) } else { self.choose_thread(threads, past) }
+                if is_only { Pick::Take(0) } else { self.choose_thread(threads, past) }
             }
             Point::Value { by, bound } if *bound > WIDEST_CHOICE => {
                 self.refusal = Refusal::of_choice(by, *bound);
@@ -392,7 +390,7 @@ impl Explorer for Dpor {
         self.refusal = self.chooser.refusal.take().or_else(|| circles(trace));
         self.search.blocked += u64::from(trace.ending == Ending::Abandoned);
         if trace.ending == Ending::StepLimit {
-            // Endless, as far as anybody can tell: nothing follows from where it was cut off.
+            // The run may be endless, and races after the limit are not known.
             self.is_cut_off = true;
             return;
         }

@@ -1,17 +1,15 @@
-//! Optimal reduction by several OS threads at once: the same classes, each once, whoever gets to
-//! which first.
+//! Optimal reduction by several OS threads at once: the same classes, each once.
 //!
-//! Promise: that of [`Dpor`]. Which worker makes which run depends on chance, and so does the order
-//! of the runs; the set of classes does not.
+//! Promise: that of [`Dpor`]. Which worker makes which run, and the order of the runs, depend on timing;
+//! the set of classes does not.
 //!
-//! Everything below the last step of a planned sequence can be searched on its own, because nobody
-//! sleeps there. That is a task. What it finds for points above goes into a tree that belongs to all
-//! ([`Commons`]), where sequences that are under way or done stay in place: what is found later may
-//! branch off in the middle of them. A worker that has nothing to do is given points that another one
-//! has not finished with.
+//! Everything below the last step of a planned sequence can be searched on its own, because the sleep set
+//! there is empty. That is a task. The continuations it finds for points above go into a shared tree
+//! ([`Commons`]). Sequences that are under way or done stay in the tree: what is found later may branch
+//! off in the middle of them. An idle worker gets unfinished points of another one.
 //!
-//! Earlier ways on from a point sleep while later ones are run, although they may still be under way:
-//! somebody will have run them in the end.
+//! Earlier continuations of a point sleep while later ones are run, although they may still be under way:
+//! they will have been run in the end.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -26,15 +24,15 @@ mod commons;
 
 use commons::{Commons, Place};
 
-/// When a worker gives away a part of what it has to do.
+/// When a worker gives a part of its work away.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
 pub enum Sharing {
-    /// When another one has nothing to do.
+    /// When another worker is idle.
     #[default]
     OnDemand,
-    /// After so many runs, the first point that it can. For tests.
+    /// After this many runs, the first point that it can give. For tests.
     Every(u64),
-    /// All that it can, after every run. For tests: what belongs to all is slow.
+    /// All that it can give, after every run. For tests: the shared tree is slow.
     Always,
 }
 
@@ -42,42 +40,42 @@ pub enum Sharing {
 #[derive(Debug)]
 pub struct ParallelDpor {
     commons: Mutex<Commons>,
-    /// Tells of leaves to be searched, and of the end.
+    /// Signals new leaves to be searched, and the end.
     changed: Condvar,
-    /// How many workers have nothing to do.
+    /// The number of idle workers.
     idle: AtomicUsize,
     is_over: AtomicBool,
-    /// How many more runs may be made.
+    /// The number of further runs allowed.
     runs_left: AtomicU64,
     sharing: Sharing,
     names: Arc<Names>,
 }
 
-/// One of those who search.
+/// One worker of a search.
 #[derive(Debug)]
 pub struct DporWorker<'a> {
     all: &'a ParallelDpor,
     dpor: Dpor,
-    /// The ways that lead to the leaf being searched; `None` if there is none.
+    /// The way to the leaf being searched. `None` if there is none.
     task: Option<Vec<Place>>,
-    /// Whether no run has been made for it.
+    /// Whether no run of the leaf has been made.
     is_new: bool,
     runs: u64,
 }
 
-/// What a worker is to do next.
+/// What a worker does next.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Next {
-    /// The run that it has planned.
+    /// Makes the run that it has planned.
     Run,
-    /// Ask again after others have made runs: nothing is left that they have not begun with.
+    /// Asks again after others have made runs: they have begun all that is left.
     Later,
-    /// Nothing: the search is over.
+    /// Ends: the search is over.
     Over,
 }
 
 impl ParallelDpor {
-    /// A search that makes so many runs at most.
+    /// Makes a search of at most `runs` runs.
     pub fn new(runs: u64, sharing: Sharing) -> ParallelDpor {
         ParallelDpor {
             commons: Mutex::new(Commons::new()),
@@ -90,19 +88,19 @@ impl ParallelDpor {
         }
     }
 
-    /// One more to search with. It plans runs until everything is done, by whomever; the search ends
-    /// for all when one of them is dropped.
+    /// Adds a worker. It plans runs until all workers are done. The search ends for all when one of them is
+    /// dropped.
     pub fn worker(&self) -> DporWorker<'_> {
         DporWorker { all: self, dpor: Dpor::default(), task: None, is_new: false, runs: 0 }
     }
 
-    /// The most steps that belonged to all at once, those that were done included.
+    /// Returns the most steps that the shared tree had at once, including those that were done.
     pub(crate) fn most_planned(&self) -> u64 {
         self.commons().most_ways()
     }
 
-    /// About how many runs there are in all, after so many. While they work it leaves out
-    /// what nobody has told yet.
+    /// Returns an estimate of all runs, after `runs` runs. While workers run, their current leaves count as
+    /// not done.
     pub(crate) fn estimate(&self, runs: u64) -> Option<f64> {
         (runs > 0)
             .then(|| runs as f64 / self.commons().share_done())
@@ -113,18 +111,18 @@ impl ParallelDpor {
         self.commons.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn is_anybody_idle(&self) -> bool {
+    fn has_idle_worker(&self) -> bool {
         self.idle.load(Ordering::Relaxed) > 0
     }
 
-    /// Nobody plans another run.
+    /// Ends the search for all workers.
     fn end(&self, commons: MutexGuard<'_, Commons>) {
         self.is_over.store(true, Ordering::Relaxed);
         self.changed.notify_all();
         drop(commons);
     }
 
-    /// Whether one more run may be made.
+    /// Returns whether one more run may be made, and counts it.
     fn may_run(&self) -> bool {
         let one_less = |left: u64| left.checked_sub(1);
         let left = self.runs_left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less);
@@ -146,13 +144,13 @@ impl ParallelDpor {
 }
 
 impl DporWorker<'_> {
-    /// Like [`next`](Explorer::next), but does not wait.
+    /// Plans the next run as [`next`](Explorer::next) does, but does not wait.
     pub fn try_next(&mut self, prefix: &mut Schedule) -> Next {
         if self.all.is_over.load(Ordering::Relaxed) {
             return Next::Over;
         }
-        let goes_on = self.task.is_some() && self.dpor.backtrack(prefix);
-        if !goes_on {
+        let continues = self.task.is_some() && self.dpor.backtrack(prefix);
+        if !continues {
             match self.change_task(prefix) {
                 Next::Run => {}
                 next => return next,
@@ -161,7 +159,7 @@ impl DporWorker<'_> {
         if self.all.may_run() { Next::Run } else { Next::Over }
     }
 
-    /// Is done with its leaf, if it had one, and begins with another.
+    /// Finishes the current leaf, if there is one, and begins another.
     fn change_task(&mut self, prefix: &mut Schedule) -> Next {
         let mut commons = self.all.commons();
         let places = self.task.take();
@@ -170,10 +168,10 @@ impl DporWorker<'_> {
         }
         let mut next = commons.take(places.as_deref().unwrap_or_default());
         if let Some(places) = &places {
-            // What was held back may be run now.
+            // Leaves that were held back may be run now.
             commons.tidy(places);
             next = next.or_else(|| commons.take(&[]));
-            if commons.open() > 0 && self.all.is_anybody_idle() {
+            if commons.open() > 0 && self.all.has_idle_worker() {
                 self.all.changed.notify_all();
             }
         }
@@ -191,13 +189,13 @@ impl DporWorker<'_> {
         Next::Run
     }
 
-    /// Hands out what the last run found for points above, and points of its own if others have
-    /// nothing to do.
+    /// Hands over the continuations that the last run found for points above, and points of its own if other
+    /// workers are idle.
     fn share(&mut self, trace: &Trace) {
         let found = self.dpor.take_found();
         let is_new = std::mem::take(&mut self.is_new);
         let can_give = match self.all.sharing {
-            Sharing::OnDemand => self.all.is_anybody_idle() && self.dpor.can_give(),
+            Sharing::OnDemand => self.all.has_idle_worker() && self.dpor.can_give(),
             Sharing::Every(runs) => self.runs % runs == 0,
             Sharing::Always => true,
         };
@@ -213,7 +211,7 @@ impl DporWorker<'_> {
         for (at, mut steps) in found {
             commons.insert(places[at], &mut steps, self.dpor.past_mut(), trace);
         }
-        // Those that were found just now may do.
+        // The leaves that were found just now may be enough.
         let is_enough = match self.all.sharing {
             Sharing::OnDemand => commons.open() >= self.all.idle.load(Ordering::Relaxed),
             Sharing::Every(_) | Sharing::Always => false,
@@ -228,7 +226,7 @@ impl DporWorker<'_> {
                 }
             }
         }
-        if commons.open() > 0 && self.all.is_anybody_idle() {
+        if commons.open() > 0 && self.all.has_idle_worker() {
             self.all.changed.notify_all();
         }
     }
@@ -286,7 +284,7 @@ impl Drop for DporWorker<'_> {
     }
 }
 
-/// Which thread has which id in the runs of all workers.
+/// The ids of threads in the runs of all workers.
 #[derive(Debug)]
 struct Names(Mutex<Vec<ThreadInfo>>);
 

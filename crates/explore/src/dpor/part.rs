@@ -1,7 +1,7 @@
 //! A search as a part of a larger one: of everything below one point.
 //!
-//! The points above belong to all. A part knows who sleeps there, hands out what is to be run from
-//! them, and can give away points of its own that it has not finished with.
+//! The points above are shared by all workers. A part knows their sleep sets, hands over the
+//! continuations it finds for them, and can give away unfinished points of its own.
 
 use raddle_core::{Access, Choice, Event, EventId, Footprint, Schedule, Threads, Trace};
 
@@ -9,26 +9,26 @@ use super::{Dpor, DporChooser, Node, Nodes};
 use crate::past::{Past, Planned, chosen};
 use crate::wakeup::Branch;
 
-/// What lies above the points of a part. Nothing, for a search on its own.
+/// The points above a part. Empty for a search on its own.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Above {
-    /// How many points there are.
+    /// The number of points.
     pub(super) root: usize,
-    /// Which way leads through them.
+    /// The steps that lead through them, with the numbers that they choose.
     steps: Vec<(EventId, Option<u32>)>,
-    /// Who sleeps at them, in order.
+    /// Their sleepers, in the order of the points.
     sleepers: Vec<Sleeper>,
-    /// What was found in the last run and is to be run from them.
+    /// The continuations that the last run found for them.
     pub(super) found: Vec<(usize, Vec<Planned>)>,
-    /// How many of them the last run shares with the one before.
+    /// The number of points that the last run shares with the run before.
     shared: usize,
     /// Whether a run has been made.
     pub(super) is_begun: bool,
-    /// How much of the part had been done when anybody last looked.
+    /// The share of the part that was done at the last estimate.
     pub(super) share_done: f64,
 }
 
-/// An event that would only repeat what is run elsewhere.
+/// An event that would repeat a class that is run elsewhere.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Sleeper {
     /// The position of the point at which it falls asleep.
@@ -40,18 +40,18 @@ pub(crate) struct Sleeper {
 /// A point that a part gives away.
 #[derive(Debug)]
 pub(crate) struct Given {
-    /// The way on that the part keeps.
+    /// The continuation that the part keeps.
     pub(crate) own: Branch,
-    /// What was run to the end from here.
+    /// The continuations that were run completely.
     pub(crate) done: Vec<Sleeper>,
-    /// How many ways that were.
+    /// The number of those.
     pub(crate) ways_done: u32,
-    /// What is still to be run from here, each with the one that it comes after.
+    /// The planned steps, each with the index of the step that it follows.
     pub(crate) planned: Vec<(Option<usize>, Branch)>,
 }
 
 impl Dpor {
-    /// Begins with another part: of everything below the point that `steps` lead to.
+    /// Begins another part: everything below the point that `steps` lead to.
     pub(crate) fn begin(
         &mut self,
         steps: Vec<(EventId, Option<u32>)>,
@@ -78,18 +78,18 @@ impl Dpor {
         self.above = Above { root, steps, sleepers, found, shared, is_begun, share_done };
     }
 
-    /// What has happened in the last run.
+    /// Returns the events of the last run.
     pub(crate) fn past_mut(&mut self) -> &mut Past {
         &mut self.past
     }
 
-    /// What the last run found that is to be run from points above: their positions, and the steps.
+    /// Takes the continuations that the last run found for points above: their positions, and the steps.
     pub(crate) fn take_found(&mut self) -> Vec<(usize, Vec<Planned>)> {
         std::mem::take(&mut self.above.found)
     }
 
-    /// The points above at which the last run, as the first of its part, chose a number while nobody
-    /// slept: every other number is to be tried there, too. With how many there are.
+    /// Returns the points above at which the last run, the first of its part, chose a number while the sleep
+    /// set was empty, with the event and the number of values. All values are to be tried there.
     pub(crate) fn choices_above(&mut self, trace: &Trace) -> Vec<(usize, EventId, u32)> {
         let positions = self.above.shared..self.above.root.min(trace.events.len());
         let choice = |position: usize| {
@@ -101,7 +101,7 @@ impl Dpor {
         positions.filter_map(choice).collect()
     }
 
-    /// Whether there is more than one way left to go on from the points of this part.
+    /// Returns whether the points of this part have more than one planned continuation.
     pub(crate) fn can_give(&self) -> bool {
         let root = self.above.root;
         let points = self.nodes.nodes.iter().rev().take_while(|node| node.at >= root);
@@ -112,7 +112,7 @@ impl Dpor {
         })
     }
 
-    /// Gives away the first point with something planned, and all before it, after a run. Nothing if
+    /// Gives away the first point with a planned continuation, and all points before it. Returns nothing if
     /// nothing is planned.
     pub(crate) fn give(&mut self, trace: &Trace) -> Vec<Given> {
         let root = self.above.root;
@@ -149,21 +149,21 @@ impl Dpor {
         Given { own, done, ways_done: node.done, planned }
     }
 
-    /// How much of this part had been done when anybody last looked.
+    /// Returns the share of this part that was done at the last estimate.
     pub(crate) fn part_done(&self) -> f64 {
         self.above.share_done
     }
 }
 
 impl Above {
-    /// After the first run of a part: who sleeps at the points above, in terms of that run.
+    /// Adds the sleepers of the points above, in terms of the first run of a part.
     pub(super) fn put_to_sleep(&self, nodes: &mut Nodes, past: &Past, trace: &Trace) {
         if self.is_begun {
             return;
         }
         let first = self.sleepers.partition_point(|sleeper| sleeper.since < self.shared);
         for &Sleeper { since, event, access } in &self.sleepers[first..] {
-            // It has been announced, and waits at the end if it has not happened.
+            // The operation was announced, and is pending at the end if it was not performed.
             if let Some(op) = past.operation(event, trace).filter(|_| since < past.len()) {
                 let asleep = Footprint { thread: event.thread, object: op.object(), access };
                 nodes.node(since, past).sleep.push(asleep);
@@ -173,8 +173,8 @@ impl Above {
 }
 
 impl DporChooser {
-    /// Finds out who of those that fell asleep on the way to the first point of a part still sleeps.
-    /// False if the way has turned out to be one that was run before.
+    /// Computes the sleep set of the first point of a part from the sleepers on the way to it. Returns
+    /// `false` if the way turns out to repeat a class.
     #[cold]
     pub(super) fn settle_sleepers(&mut self, threads: &Threads<'_>, past: &[Event]) -> bool {
         self.seen = past.len();

@@ -1,9 +1,8 @@
-//! The part of a search that belongs to all who search: a tree of points, with every way on from
-//! them that was planned, be it done, under way or still to be run.
+//! The shared part of a search by several workers: a tree of points, with every continuation that was
+//! planned, whether it is done, under way or still to be run.
 //!
-//! A leaf is everything below a point, to be searched by one of them. What has been run is kept for
-//! as long as a sequence may still be found that begins like it: that is, until everything that comes
-//! before it is done.
+//! A leaf is everything below a point, searched by one worker. A continuation that is done is kept as long
+//! as a sequence may still be found that begins like it: until everything before it is done.
 
 use raddle_core::{EventId, Trace};
 
@@ -15,10 +14,10 @@ use crate::wakeup::{Branch, Covers};
 #[derive(Debug)]
 pub(super) struct Commons {
     nodes: Vec<Node>,
-    /// Nodes that are not in use.
+    /// The nodes that are not in use.
     free: Vec<u32>,
     root: Below,
-    /// How many ways on all nodes have together.
+    /// The number of continuations of all nodes.
     ways: u64,
     most_ways: u64,
 }
@@ -26,57 +25,56 @@ pub(super) struct Commons {
 /// A point.
 #[derive(Debug, Default)]
 struct Node {
-    /// The way that leads here; `None` at the root.
+    /// The way that leads here. `None` at the root.
     parent: Option<Place>,
-    /// The position of the first point from which a sequence may lead through this one. Steps have to
-    /// be told in terms that hold in every run through that point.
+    /// The position of the first point from which a sequence may lead through this one. Steps are described
+    /// in terms that hold in every run through that point.
     origin: usize,
     /// In the order in which they count as run: earlier ones sleep while later ones are run.
     children: Vec<Child>,
-    /// What was run from here before the point belonged to all.
+    /// The continuations that were done before the point was shared.
     done: Vec<Sleeper>,
     ways_done: u32,
-    /// Whether all numbers to be chosen here are among the children.
+    /// Whether all values of a number to be chosen here are among the children.
     has_all_values: bool,
-    /// How many leaves below nobody has begun with.
+    /// The number of leaves below that no worker has begun.
     open: usize,
-    /// How many leaves below are not done.
+    /// The number of leaves below that are not done.
     unfinished: usize,
-    /// Whether no sequence can come to be planned below it that is found in runs that do not lead
-    /// here.
+    /// Whether sequences for points below are found only in runs that lead here.
     is_closed: bool,
-    /// If so, how many children are done together with all before them. Nothing is kept below them.
+    /// If so, the number of children that are done together with all before them. Nothing is kept below them.
     settled: usize,
 }
 
-/// A way on.
+/// A continuation of a point.
 #[derive(Debug)]
 struct Child {
     step: Branch,
-    /// Whether a sequence that was planned ends with this step: everything below is run, so that it
-    /// covers whatever begins like it.
+    /// Whether a planned sequence ends with this step. Everything below is run, so that it covers every
+    /// sequence that begins like it.
     is_end: bool,
     below: Below,
 }
 
-/// What is below a step.
+/// The state of everything below a step.
 #[derive(Copy, Clone, PartialEq, Debug)]
 enum Below {
-    /// A leaf that nobody has begun with.
+    /// A leaf that no worker has begun.
     Open,
-    /// A leaf in doubt, not to be begun with before everything that comes before it is done: it may
-    /// be given up, and so it stands for nothing else, and what is found later makes it longer.
+    /// A doubtful leaf, not begun before everything before it is done. Its run may be abandoned, so it
+    /// covers nothing else, and sequences that are found later make it longer.
     Held,
-    /// A leaf that somebody searches.
+    /// A leaf that a worker searches.
     Running,
-    /// A leaf that was given up with so much of it done.
+    /// A leaf that was left, with the share of it that was done.
     Left(f64),
-    /// Nothing that is not done.
+    /// All of it is done.
     Done,
     Point(u32),
 }
 
-/// A way on from a point.
+/// A continuation of a point, by its index.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(super) struct Place {
     node: u32,
@@ -86,21 +84,21 @@ pub(super) struct Place {
 /// A leaf to be searched.
 #[derive(Debug, Default)]
 pub(super) struct Task {
-    /// The ways that lead to it.
+    /// The way to it.
     pub(super) places: Vec<Place>,
-    /// The same as events, with the numbers that they choose.
+    /// The way as events, with the numbers that they choose.
     pub(super) steps: Vec<(EventId, Option<u32>)>,
-    /// Who falls asleep on the way.
+    /// The sleepers on the way.
     pub(super) sleepers: Vec<Sleeper>,
 }
 
 impl Commons {
-    /// A search of everything, not begun.
+    /// Makes the tree of a search that has not begun.
     pub(super) fn new() -> Commons {
         Commons { nodes: Vec::new(), free: Vec::new(), root: Below::Open, ways: 0, most_ways: 0 }
     }
 
-    /// Whether every leaf is done.
+    /// Returns whether every leaf is done.
     pub(super) fn is_finished(&self) -> bool {
         match self.root {
             Below::Done => true,
@@ -109,7 +107,7 @@ impl Commons {
         }
     }
 
-    /// How many leaves nobody has begun with.
+    /// Returns the number of leaves that no worker has begun.
     pub(super) fn open(&self) -> usize {
         match self.root {
             Below::Open => 1,
@@ -118,12 +116,12 @@ impl Commons {
         }
     }
 
-    /// The most ways on that were kept at once.
+    /// Returns the most continuations that were kept at once.
     pub(super) fn most_ways(&self) -> u64 {
         self.most_ways
     }
 
-    /// How much of everything is done: every way on from a point counts for the same.
+    /// Returns the share of everything that is done. Every continuation of a point counts the same.
     pub(super) fn share_done(&self) -> f64 {
         let mut done = 0.0;
         let mut left = vec![(self.root, 1.0)];
@@ -143,8 +141,7 @@ impl Commons {
         done
     }
 
-    /// Begins with a leaf: the first one below the last point of `places` that has any, or else the
-    /// first of all.
+    /// Begins a leaf: the first one below the last point of `places` that has any, or else the first of all.
     pub(super) fn take(&mut self, places: &[Place]) -> Option<Task> {
         let near = places.iter().rev().map(|place| Below::Point(place.node));
         let leaf = near.chain([self.root]).find_map(|below| self.first_open(below))?;
@@ -153,14 +150,14 @@ impl Commons {
         Some(self.task(leaf))
     }
 
-    /// A leaf is done.
+    /// Marks a leaf as done.
     pub(super) fn finish(&mut self, places: &[Place]) {
         let leaf = places.last().copied();
         *self.below(leaf) = Below::Done;
         self.count(leaf, |node| node.unfinished -= 1);
     }
 
-    /// Forgets what nobody needs any more, once a leaf is done.
+    /// Drops what is not needed any more once a leaf is done.
     pub(super) fn tidy(&mut self, places: &[Place]) {
         for place in places.iter().rev() {
             if self.nodes[place.node as usize].is_closed {
@@ -169,12 +166,12 @@ impl Commons {
         }
     }
 
-    /// A leaf is given up with so much of it done.
+    /// Marks a leaf as left, with the share of it that was done.
     pub(super) fn leave(&mut self, places: &[Place], share_done: f64) {
         *self.below(places.last().copied()) = Below::Left(share_done);
     }
 
-    /// Adds `steps`, found in a run that goes on from a point as `place` says, unless what they lead to is run anyway.
+    /// Adds `steps`, found in a run that continues a point by `place`, unless another sequence covers them.
     pub(super) fn insert(
         &mut self,
         place: Place,
@@ -206,7 +203,7 @@ impl Commons {
                     self.grow(leaf)
                 }
                 _ => {
-                    debug_assert!(steps.is_empty() || !child.step.doubtful, "begun with too early");
+                    debug_assert!(steps.is_empty() || !child.step.doubtful, "begun too early");
                     return;
                 }
             };
@@ -227,7 +224,7 @@ impl Commons {
         }
     }
 
-    /// An event chose a number at the point of `place`, where all `bound` of them are to be tried.
+    /// Adds all `bound` values of a number that an event chose at the point of `place`.
     pub(super) fn choose(&mut self, place: Place, event: EventId, bound: u32) {
         let node = &mut self.nodes[place.node as usize];
         if std::mem::replace(&mut node.has_all_values, true) {
@@ -242,15 +239,15 @@ impl Commons {
         }
     }
 
-    /// Takes over the first points below a leaf from who searches it. The leaf is below the last of
-    /// them from now on.
+    /// Takes over the first points below a leaf from the worker that searches it. From now on the leaf is
+    /// below the last of them.
     pub(super) fn adopt(&mut self, places: &mut Vec<Place>, points: Vec<Given>) {
         for point in points {
             let leaf = places.last().copied();
             let node = self.grow_at(leaf, places.len());
             let Given { own, done, ways_done, planned } = point;
             let state = &mut self.nodes[node as usize];
-            // Nobody leads a sequence on through a leaf.
+            // No sequence from above leads through a leaf.
             state.is_closed = true;
             (state.done, state.ways_done) = (done, ways_done);
             state.has_all_values = true;
@@ -275,7 +272,7 @@ impl Commons {
         &mut self.nodes[place.node as usize].children[place.child as usize]
     }
 
-    /// What is below a place, or below the root.
+    /// Returns the state below a place, or below the root.
     fn below(&mut self, place: Option<Place>) -> &mut Below {
         match place {
             None => &mut self.root,
@@ -283,7 +280,7 @@ impl Commons {
         }
     }
 
-    /// Corrects what is counted in all points on the way to a place.
+    /// Corrects the counts of all points on the way to a place.
     fn count(&mut self, mut place: Option<Place>, correct: impl Fn(&mut Node)) {
         while let Some(Place { node, .. }) = place {
             let node = &mut self.nodes[node as usize];
@@ -292,7 +289,7 @@ impl Commons {
         }
     }
 
-    /// The first leaf that nobody has begun with.
+    /// Returns the first leaf that no worker has begun.
     fn first_open(&self, mut below: Below) -> Option<Option<Place>> {
         let mut place = None;
         loop {
@@ -316,7 +313,7 @@ impl Commons {
         }
     }
 
-    /// How to get to a leaf.
+    /// Returns the task of a leaf.
     fn task(&self, leaf: Option<Place>) -> Task {
         let parent = |place: &Place| self.nodes[place.node as usize].parent;
         let mut places: Vec<Place> = std::iter::successors(leaf, parent).collect();
@@ -326,7 +323,7 @@ impl Commons {
             let node = &self.nodes[place.node as usize];
             task.sleepers.extend(node.done.iter().map(|&sleeper| Sleeper { since, ..sleeper }));
             let (earlier, later) = node.children.split_at(place.child as usize);
-            // Whoever asks for a number never sleeps.
+            // Threads that ask for a number never sleep.
             let earlier = earlier.iter().filter(|child| child.step.value.is_none());
             task.sleepers.extend(earlier.map(|Child { step, .. }| Sleeper {
                 since,
@@ -338,7 +335,7 @@ impl Commons {
         task
     }
 
-    /// Adds a way on at a point, as the end of a sequence.
+    /// Adds a continuation of a point, as the end of a sequence.
     fn add(&mut self, node: u32, step: Branch) -> Place {
         let state = &mut self.nodes[node as usize];
         let place = Place { node, child: state.children.len() as u32 };
@@ -348,7 +345,7 @@ impl Commons {
         place
     }
 
-    /// What was just added is to be run.
+    /// Makes a leaf of a continuation that was just added.
     fn open_leaf(&mut self, leaf: Place) {
         let child = self.child(leaf);
         let is_held = child.step.doubtful;
@@ -359,7 +356,7 @@ impl Commons {
         });
     }
 
-    /// The point below the last step of a sequence, which goes on.
+    /// Returns the point below the last step of a sequence, which becomes longer.
     fn grow(&mut self, place: Place) -> u32 {
         self.child(place).is_end = false;
         match self.child(place).below {
@@ -368,7 +365,7 @@ impl Commons {
         }
     }
 
-    /// A new point below a place.
+    /// Makes a new point below a place.
     fn grow_at(&mut self, place: Option<Place>, origin: usize) -> u32 {
         let state = Node { parent: place, origin, ..Node::default() };
         let node = match self.free.pop() {
@@ -385,8 +382,8 @@ impl Commons {
         node
     }
 
-    /// Forgets what is below those children of a closed point that are done, with all before them;
-    /// the first one that is not is closed, too.
+    /// Drops what is below the children of a closed point that are done together with all before them, and
+    /// closes the first one that is not done.
     fn settle(&mut self, mut here: u32) {
         loop {
             let Node { settled, children, .. } = &self.nodes[here as usize];
