@@ -4,35 +4,33 @@
 //! been run, deadlocks and panics included, and nothing else. (The paper promises the local states
 //! that are reachable within the bound. Its sets are *local sufficient*: every sequence within the
 //! bound is a prefix of one that is explored, up to equivalence; a complete execution is a prefix of
-//! nothing but itself. Tests compare with brute force, for every bound.) Never more runs than a search
-//! of the same bound without reduction, and with a bound that keeps nothing out exactly the runs of
-//! a search without bound.
+//! nothing but itself. Tests compare with brute force, for every bound.) It never makes more runs than a
+//! search of the same bound without reduction. With a bound that excludes nothing, it makes exactly the
+//! runs of a search without a bound.
 //!
-//! That is `dpor-classic`: dynamic partial-order reduction as it was first (Flanagan and Godefroid,
-//! POPL 2005), with sleep sets, in the form that the paper gives it (Alg. 2): the most recent dependent
-//! event of *each* thread, because reads commute. Every class at least once.
+//! That is `dpor-classic`: dynamic partial-order reduction as first published (Flanagan and Godefroid,
+//! POPL 2005), with sleep sets, in the form of the paper (Alg. 2): the most recent dependent event of
+//! *each* thread, because reads commute. It runs every class at least once.
 //!
 //! Algorithms 2 to 4 and §5.3 are followed, with these deviations:
 //!
-//! - **Sleep sets.** Those of §5.4 miss executions; see `sleep.rs` for why, and for what is done
-//!   instead.
-//! - **What sleeps is not explored.** A thread that is to be tried at a state but came there asleep is
-//!   not run there, so its races there are not seen. Everybody else is tried instead. (Also without a
-//!   bound: three threads are enough, see `tests/all/bounds/mistakes.rs`.)
-//! - **Conservative points are looked at last**, and only if the bound kept something out below their
-//!   state. That is §5.4's "when all states are reachable within the bound", decided when it is known.
+//! - **Sleep sets.** Those of §5.4 miss executions. `sleep.rs` says why, and what replaces them.
+//! - **Sleepers are not explored.** A thread that is to be tried at a state but sleeps there is not run
+//!   there, so its races there are not seen. All other threads are tried instead. (This is needed without
+//!   a bound, too: three threads are enough, see `tests/all/bounds/mistakes.rs`.)
+//! - **Conservative points come last**, and only if the bound excluded something below their state. That
+//!   is §5.4's "when all states are reachable within the bound", decided when it is known.
 //! - **Block starts.** The conservative point of Alg. 3 is where the thread began to run, and none is
-//!   needed if that is the event itself; a thread that gave way begins anew.
-//! - **Releases** are what in fact enabled somebody, and spawns, not kinds of operations.
-//! - **The second optimisation of §5** (if the thread cannot go on, try one that it needs) is left
-//!   out. As Flanagan and Godefroid have it, it may settle for the thread of the event itself, which
+//!   needed if that is the event itself; a thread that yielded begins anew.
+//! - **Releases** are events that did enable a thread, and spawns, not kinds of operations.
+//! - **The second optimisation of §5** (if the thread is disabled, try one that it needs) is left out. As Flanagan and Godefroid have it, it may settle for the thread of the event itself, which
 //!   presupposes that releases are not considered, and misses executions here. If that thread does
 //!   not count, it missed none of 40,000 random programs and saved 11 of 83,620 runs.
 //! - **A panic** ends a run, so the event before it is dependent with everything.
 //! - Numbers that the program asks for are all tried and cost nothing.
 //!
-//! A run longer than the step limit is not followed to its end, and races beyond are not seen. If there
-//! was one the promise is void; the session counts them. Programs that spin need the fair bound.
+//! A run that reaches the step limit is cut off, and races beyond it are not seen. After such a run the
+//! promise is void; the session counts them. Programs that spin need the fair bound.
 
 mod bound;
 mod chooser;
@@ -51,26 +49,26 @@ pub use bound::Bound;
 pub use mistake::Mistake;
 pub(crate) use tree::Tree;
 
-/// How much a reduced search leaves out.
+/// What a reduced search leaves out.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
 pub enum Reduction {
     /// Nothing: every interleaving within the bound is run.
     None,
-    /// What the paper's algorithms leave out, and sleep sets.
+    /// What the paper's algorithms and sleep sets leave out.
     Plain,
-    /// Also races that follow from others, and conservative points that serve nothing.
+    /// Also races that follow from others, and conservative points that are not needed.
     #[default]
     Optimised,
 }
 
-/// What a reduced search has done so far.
+/// The counts of a reduced search.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
 pub struct Counts {
     /// Runs made.
     pub runs: u64,
-    /// Runs given up because whatever could go on had been explored or exceeded the bound.
+    /// Runs abandoned because every enabled thread was explored or exceeded the bound.
     pub blocked: u64,
-    /// Whether the bound kept anything out.
+    /// Whether the bound excluded anything.
     pub pruned: bool,
     /// The most states on the stack.
     pub max_stack: usize,
@@ -98,23 +96,23 @@ pub struct Bpor {
 }
 
 impl Bpor {
-    /// A search of everything within `bound`.
+    /// Makes a search of everything within `bound`.
     pub fn new(bound: Bound, reduction: Reduction) -> Bpor {
         Bpor { tree: Tree::new(bound, reduction) }
     }
 
-    /// The same search with a mistake in it.
+    /// Makes the same search with a mistake in it.
     #[doc(hidden)]
     pub fn with_mistake(self, mistake: Mistake) -> Bpor {
         Bpor { tree: self.tree.with_mistake(mistake) }
     }
 
-    /// The bound.
+    /// Returns the bound.
     pub fn bound(&self) -> Bound {
         self.tree.bound()
     }
 
-    /// What it has done so far.
+    /// Returns the counts so far.
     pub fn counts(&self) -> Counts {
         self.tree.counts()
     }

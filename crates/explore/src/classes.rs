@@ -1,43 +1,45 @@
-//! Counting different executions in bounded memory.
+//! The number of distinct executions, in bounded memory.
 //!
-//! Exact up to a limit; beyond it only fingerprints ending in so many zero bits are kept, and their
-//! number stands for the others (Wegman's adaptive sampling; relative error about 1/√limit).
+//! The count is exact up to a limit. Beyond it only fingerprints that end in a number of zero bits are
+//! kept, and the others are estimated from them (Wegman's adaptive sampling; relative error about
+//! 1/√limit).
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// A set of fingerprints that hardly outgrows its limit.
+/// A set of fingerprints of bounded size.
 #[derive(Clone, Debug)]
 pub struct Classes {
-    /// With whether it was added more than once.
-    kept: HashMap<u64, bool, BuildHasherDefault<AsItIs>>,
+    /// The fingerprints kept, and whether each was added more than once.
+    kept: HashMap<u64, bool, BuildHasherDefault<Identity>>,
     limit: usize,
     /// Fingerprints are kept if this many of their low bits are zero.
     zeros: u32,
-    /// Programs with few executions repeat themselves: the last one is kept only when another comes. A program
-    /// with one needs no table.
+    /// The last fingerprint, which enters the table when another one follows. A program with one execution
+    /// needs no table.
     last: Option<u64>,
-    /// Whether the last one came several times in a row.
+    /// Whether the last one was added several times in a row.
     last_again: bool,
-    /// How many of those kept were added once.
+    /// The number of kept fingerprints that were added once.
     singles: u64,
-    /// Some of those kept that were added more than once, each at its [place](place_of), where whatever else
-    /// is there has another: nothing changes if they come again, and they need not be looked up. Empty at first.
-    well_known: Box<[u64]>,
+    /// Some kept fingerprints that were added more than once, each at its [place](place_of): adding them again
+    /// changes nothing, so that they need no lookup in the table. Other entries belong at another place. Empty
+    /// at first.
+    repeated: Box<[u64]>,
 }
 
-/// Programs with fewer executions than this are done with soon.
+/// The number of kept fingerprints from which on `repeated` is used.
 const MANY: usize = 64;
 
-/// Where a fingerprint is among those well known.
+/// Returns the place of a fingerprint in `repeated`.
 #[inline(always)]
 fn place_of(fingerprint: u64) -> usize {
     (fingerprint >> 32) as usize & 1023
 }
 
 impl Classes {
-    /// A set that keeps up to `limit` fingerprints.
+    /// Makes a set that keeps up to `limit` fingerprints.
     pub fn new(limit: usize) -> Classes {
         Classes {
             kept: HashMap::default(),
@@ -46,7 +48,7 @@ impl Classes {
             last: None,
             last_again: false,
             singles: 0,
-            well_known: Box::default(),
+            repeated: Box::default(),
         }
     }
 
@@ -57,8 +59,8 @@ impl Classes {
             self.last_again = true;
             return;
         }
-        let (well_known, place) = (&*self.well_known, place_of(fingerprint));
-        if place < well_known.len() && well_known[place] == fingerprint {
+        let (repeated, place) = (&*self.repeated, place_of(fingerprint));
+        if place < repeated.len() && repeated[place] == fingerprint {
             return;
         }
         self.insert_another(fingerprint);
@@ -70,7 +72,7 @@ impl Classes {
         self.last = Some(fingerprint);
     }
 
-    /// Adds what was added to another set, of the same limit.
+    /// Adds all fingerprints of another set, of the same limit.
     pub fn merge(&mut self, other: &Classes) {
         self.keep_last();
         self.keep_fewer(other.zeros);
@@ -80,10 +82,10 @@ impl Classes {
         }
     }
 
-    /// How many fingerprints were added exactly once.
+    /// Returns the number of fingerprints that were added exactly once.
     pub fn singles(&self) -> u64 {
         let singles = match self.kept_with_last() {
-            // It is one of those kept.
+            // The last one is kept, too.
             Some(Some(again)) => self.singles - u64::from(!again),
             Some(None) => self.singles + u64::from(!self.last_again),
             None => self.singles,
@@ -91,18 +93,18 @@ impl Classes {
         singles << self.zeros
     }
 
-    /// How many different fingerprints were added.
+    /// Returns the number of distinct fingerprints that were added.
     pub fn count(&self) -> u64 {
         let is_more = matches!(self.kept_with_last(), Some(None));
         (self.kept.len() as u64 + u64::from(is_more)) << self.zeros
     }
 
-    /// Whether [`count`](Classes::count) is exact.
+    /// Returns whether [`count`](Classes::count) is exact.
     pub fn is_exact(&self) -> bool {
         self.zeros == 0
     }
 
-    /// If the last one counts, what is kept of it.
+    /// Returns the table's entry of the last fingerprint, if that counts.
     fn kept_with_last(&self) -> Option<Option<bool>> {
         let last = self.last.filter(|&last| self.keeps(last))?;
         Some(self.kept.get(&last).copied())
@@ -121,7 +123,7 @@ impl Classes {
         }
     }
 
-    /// Keeps one that was added once, or several times, if it is one of those kept.
+    /// Adds a fingerprint to the table if it counts. `again` says that it was added several times.
     #[inline]
     fn keep(&mut self, fingerprint: u64, again: bool) {
         if !self.keeps(fingerprint) {
@@ -142,19 +144,19 @@ impl Classes {
         }
     }
 
-    /// A fingerprint that was kept came again.
+    /// Records that a kept fingerprint was added again.
     fn remember(&mut self, fingerprint: u64) {
-        if self.well_known.is_empty() {
+        if self.repeated.is_empty() {
             if self.kept.len() < MANY {
                 return;
             }
             let of_another_place = |place: u64| !(place << 32);
-            self.well_known = (0..1024).map(of_another_place).collect();
+            self.repeated = (0..1024).map(of_another_place).collect();
         }
-        self.well_known[place_of(fingerprint)] = fingerprint;
+        self.repeated[place_of(fingerprint)] = fingerprint;
     }
 
-    /// Keeps fingerprints only if they have at least this many zero bits.
+    /// Drops fingerprints with fewer zero bits than this.
     fn keep_fewer(&mut self, zeros: u32) {
         if zeros > self.zeros {
             self.zeros = zeros;
@@ -165,11 +167,11 @@ impl Classes {
     }
 }
 
-/// Fingerprints are hashes already; the table looks at their high bits, sampling at the low ones.
+/// The identity as a hash function. The table uses the high bits of fingerprints, sampling the low ones.
 #[derive(Clone, Default)]
-pub(crate) struct AsItIs(u64);
+pub(crate) struct Identity(u64);
 
-impl Hasher for AsItIs {
+impl Hasher for Identity {
     fn finish(&self) -> u64 {
         self.0
     }

@@ -1,9 +1,8 @@
 //! Iterative deepening: everything without preemptions first, then with one, and so on.
 //!
-//! Promise: a failure is found with the fewest preemptions that it takes. After each bound there is a
-//! result that holds for all executions within it. Once a bound has kept nothing out, there is nothing
-//! left for larger ones, and the result holds for all executions (that the fair bound allows, if there
-//! is one).
+//! Promise: a failure is found with the fewest preemptions that it needs. After each bound there is a
+//! result that holds for all executions within it. Once a bound has excluded nothing, larger bounds have
+//! nothing left, and the result holds for all executions (within the fair bound, if there is one).
 
 use raddle_core::{Choices, Schedule, Trace};
 use raddle_results::Search;
@@ -26,30 +25,30 @@ pub struct Deepening {
 pub struct Completed {
     /// The bound.
     pub bound: Bound,
-    /// What it took.
+    /// The counts of its search.
     pub counts: Counts,
-    /// What that means.
+    /// What the search covered.
     pub covered: Covered,
 }
 
 impl Deepening {
-    /// A search up to `last`, whose bound on preemptions is the one that grows.
+    /// Makes a search up to `last`, whose bound on preemptions is the one that grows.
     pub fn new(last: Bound, reduction: Reduction) -> Deepening {
         let first = Bound { preemptions: Some(0), ..last };
         Deepening { search: Bpor::new(first, reduction), reduction, last, completed: Vec::new() }
     }
 
-    /// The bounds that have been completed, in order.
+    /// Returns the completed bounds, in order.
     pub fn completed(&self) -> &[Completed] {
         &self.completed
     }
 
-    /// Whether the last bound that was completed kept nothing out.
+    /// Returns whether the last completed bound excluded nothing.
     pub fn is_exhaustive(&self) -> bool {
         self.completed.last().is_some_and(|completed| !completed.counts.pruned)
     }
 
-    /// The bound of the current search, and what that has done so far.
+    /// Returns the bound of the current search, and its counts so far.
     pub fn current(&self) -> (Bound, Counts) {
         (self.search.bound(), self.search.counts())
     }

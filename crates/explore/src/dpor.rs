@@ -17,7 +17,7 @@ use raddle_core::{
 use raddle_results::Search;
 
 use crate::past::{Past, Planned, chosen};
-use crate::refusal::circles;
+use crate::refusal::loops;
 use crate::wakeup::{Forest, Tree};
 use crate::{Covered, Explorer, Refusal, WIDEST_CHOICE};
 
@@ -387,7 +387,7 @@ impl Explorer for Dpor {
 
     fn learn(&mut self, _run: u64, trace: &Trace) {
         self.runs += 1;
-        self.refusal = self.chooser.refusal.take().or_else(|| circles(trace));
+        self.refusal = self.chooser.refusal.take().or_else(|| loops(trace));
         self.search.blocked += u64::from(trace.ending == Ending::Abandoned);
         if trace.ending == Ending::StepLimit {
             // The run may be endless, and races after the limit are not known.

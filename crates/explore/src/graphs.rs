@@ -27,8 +27,8 @@ use raddle_core::{
 use raddle_results::Search;
 
 use crate::branches::{Branch, Branches};
-use crate::classes::AsItIs;
-use crate::refusal::circles;
+use crate::classes::Identity;
+use crate::refusal::loops;
 use crate::{Explorer, Refusal};
 
 /// The steps that a run may still make after it has reached a visited state.
@@ -40,7 +40,7 @@ const STEPS_AFTER_VISITED: u32 = 64;
 pub struct Graphs {
     branches: Branches<Choice>,
     /// The fingerprints of all states from which a run had several ways to continue.
-    visited: HashSet<u64, BuildHasherDefault<AsItIs>>,
+    visited: HashSet<u64, BuildHasherDefault<Identity>>,
     /// The fingerprint of the current state.
     state: u64,
     /// Whether the program asks if threads have ended, so that the time of an end is observable.
@@ -69,7 +69,7 @@ impl Explorer for Graphs {
         self.search.points = self.search.points.max(self.branches.depth() as u64);
         self.search.blocked += u64::from(self.left.take().is_some());
         if self.refusal.is_none() {
-            self.refusal = circles(trace);
+            self.refusal = loops(trace);
         }
         if !self.observes_ends && asks_for_ends(trace) {
             self.observes_ends = true;

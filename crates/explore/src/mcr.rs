@@ -1,7 +1,7 @@
-//! Maximal causality reduction (Huang, PLDI 2015): runs made by a solver in which one operation finds
-//! something else than it did.
+//! Maximal causality reduction (Huang, PLDI 2015): runs constructed by a solver in which one operation
+//! gets another result.
 //!
-//! For every run, every operation that learns something, and everything else that it could learn there:
+//! For every run, every operation that returns something, and every other result that it could get there,
 //! a solver is asked for an order of the run's events in which it does. Of the other events as many as
 //! possible are kept; if that can be done in several ways, all of them are run.
 //!

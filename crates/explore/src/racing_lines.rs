@@ -1,4 +1,4 @@
-//! Which lines of a program race, found by a few random runs.
+//! The lines of a program that race, found by a few random runs.
 
 use raddle_analysis::for_each_race;
 use raddle_core::Site;

@@ -1,48 +1,48 @@
-//! Programs that cannot be searched.
+//! Why a program cannot be searched, or a strategy cannot be used.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use raddle_core::{Access, Ending, ObjectId, Pending, Site, ThreadId, Trace};
 
-/// The widest choice of which a search tries every value.
+/// The most values of a choice that a search tries.
 pub const WIDEST_CHOICE: u32 = 1 << 16;
 
-/// A thread that gives way so often without changing anything goes round in circles.
-const CIRCLES: u32 = 100;
+/// A thread that yields this often without changing anything loops.
+const LOOP_YIELDS: u32 = 100;
 
-/// Why a search cannot go on.
+/// Why a check cannot be made.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Refusal {
     /// The program chooses among too many values to try them all.
     ChoiceTooWide {
-        /// How many there are.
+        /// The number of values.
         bound: u32,
         /// Where.
         site: Site,
     },
-    /// The strategy does not know what a weak memory model allows.
+    /// The strategy knows sequential consistency only.
     NotWeak {
         /// The word of the strategy.
         strategy: Cow<'static, str>,
     },
-    /// The strategy chooses what loads read, and under sequential consistency there is no choice.
+    /// The strategy chooses the stores that loads read. Under sequential consistency there is no choice.
     OnlyWeak {
         /// The word of the strategy.
         strategy: Cow<'static, str>,
     },
-    /// A thread goes round in circles, and there is no end to how often it can.
-    Circles {
+    /// A thread loops, and a search of everything would not end.
+    Loops {
         /// The thread.
         thread: ThreadId,
-        /// Where it gives way to others.
+        /// Where it yields.
         site: Site,
     },
-    /// There is only one thread, so that no two accesses could change places.
+    /// There is only one thread, so that no accesses can be reordered.
     OneThread,
     /// The threads access nothing in common that one of them changes.
     NothingShared,
-    /// The check was to go on after a failure, and this strategy ends there.
+    /// The check is to continue after a failure, and this strategy ends there.
     CannotKeepGoing {
         /// The word of the strategy.
         strategy: Cow<'static, str>,
@@ -50,13 +50,12 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// The refusal to try so many values for a choice, if they are too many.
+    /// Refuses a choice of too many values.
     pub(crate) fn of_choice(by: &Pending, bound: u32) -> Option<Refusal> {
         (bound > WIDEST_CHOICE).then_some(Refusal::ChoiceTooWide { bound, site: by.site })
     }
 
-    /// The refusal to look for orders of accesses where there are none to be ordered. A run that
-    /// failed is a result all the same.
+    /// Refuses to reorder accesses if there are none to reorder, unless the run failed.
     pub(crate) fn of_accesses(trace: &Trace, nothing_shared: bool) -> Option<Refusal> {
         if trace.ending != Ending::Finished || !nothing_shared {
             return None;
@@ -66,9 +65,9 @@ impl Refusal {
     }
 }
 
-/// Who gives way to others again and again in `trace`, changing nothing.
-pub(crate) fn circles(trace: &Trace) -> Option<Refusal> {
-    if trace.events.len() < CIRCLES as usize {
+/// Refuses a run in which a thread yields again and again, changing nothing.
+pub(crate) fn loops(trace: &Trace) -> Option<Refusal> {
+    if trace.events.len() < LOOP_YIELDS as usize {
         return None;
     }
     let mut idle: Vec<u32> = Vec::new();
@@ -80,8 +79,8 @@ pub(crate) fn circles(trace: &Trace) -> Option<Refusal> {
         let idle = &mut idle[thread.index()];
         if event.op.gave_way(event.effect) {
             *idle += 1;
-            if *idle == CIRCLES {
-                return Some(Refusal::Circles { thread, site: event.site });
+            if *idle == LOOP_YIELDS {
+                return Some(Refusal::Loops { thread, site: event.site });
             }
         } else if event.op.object() != ObjectId::NONE && event.access() == Access::Update {
             *idle = 0;
@@ -110,12 +109,12 @@ impl fmt::Display for Refusal {
                  consistency that is always the newest; set the memory model to RC11 \
                  (`Config::memory`, RADDLE_MEMORY=rc11) or use another strategy, such as `pct:2`"
             ),
-            Refusal::Circles { thread, site } => write!(
+            Refusal::Loops { thread, site } => write!(
                 f,
-                "a search of everything does not end: {thread} goes round in circles, having given \
-                 way {CIRCLES} times at {site} without changing anything (a livelock, unless others \
-                 go on); leave out what goes round too often with a fair bound, `bpor:fair:1` or \
-                 `bpor:2:fair:1`, or sample executions, such as with `random`"
+                "a search of everything does not end: {thread} loops, having yielded {LOOP_YIELDS} times at \
+                 {site} without changing anything (a livelock, unless other threads run); exclude long \
+                 loops with a fair bound, `bpor:fair:1` or `bpor:2:fair:1`, or sample executions, such as \
+                 with `random`"
             ),
             Refusal::OneThread => f.write_str(
                 "`pcr` and `mcr` change the order of accesses by different threads, and the first \
@@ -130,7 +129,7 @@ impl fmt::Display for Refusal {
             ),
             Refusal::CannotKeepGoing { strategy } => write!(
                 f,
-                "`{strategy}` ends at the first failure; to go on after it, sample executions with \
+                "`{strategy}` ends at the first failure; to continue after it, sample executions with \
                  another strategy, such as `pos-star` or `random`"
             ),
         }

@@ -1,10 +1,10 @@
-//! How far a probability may be from a share that was seen (Wilson, 1927).
+//! Confidence intervals of a probability (Wilson, 1927).
 
 /// The quantile of the normal distribution for 95 %.
 const DEVIATIONS: f64 = 1.959_964;
 
-/// The bounds of the probability of something seen in `hits` of `runs` runs, with 95 % confidence if
-/// these are drawn alike and independently.
+/// Returns the bounds of the probability of an event seen in `hits` of `runs` independent runs, with 95 %
+/// confidence.
 pub fn wilson(hits: u64, runs: u64) -> (f64, f64) {
     if runs == 0 {
         return (0.0, 1.0);
@@ -15,7 +15,7 @@ pub fn wilson(hits: u64, runs: u64) -> (f64, f64) {
     let middle = share + square / (2.0 * runs);
     let reach = DEVIATIONS * ((share * (1.0 - share) + square / (4.0 * runs)) / runs).sqrt();
     let all = 1.0 + square / runs;
-    // What was seen always, or never, has bounds that rounding must not overstep.
+    // Rounding must not exceed the bounds 0 and 1.
     let low = if hits == 0.0 { 0.0 } else { (middle - reach) / all };
     let high = if hits == runs { 1.0 } else { (middle + reach) / all };
     (low, high)

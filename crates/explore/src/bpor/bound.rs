@@ -1,24 +1,23 @@
-//! What an execution may take, and what each option at a point would cost.
+//! The bounds of an execution, and the cost of each option at a point.
 //!
-//! *Preemption bound* (BPOR, Def. 2.5): switches away from a thread that could have gone on. *Fair
-//! bound* (Def. 2.6): how many yields a thread that goes on may be ahead of any that could.
+//! *Preemption bound* (BPOR, Def. 2.5): limits the switches away from an enabled thread. *Fair bound*
+//! (Def. 2.6): limits the yields by which a thread that runs is ahead of any enabled one.
 //!
-//! Deviations: a switch away from a thread that just gave way is no preemption; nor, with both
-//! bounds, is one from a thread that the fair bound stops. So there is always an option within the
-//! bounds (the paper's §5.3 has to deal with states that have none).
+//! Deviations: a switch away from a thread that just yielded is no preemption; nor, with both bounds, is
+//! a switch away from a thread that the fair bound stops. So there is always an option within the bounds
+//! (the paper's §5.3 has to handle states that have none).
 
 use std::fmt;
 
 use raddle_core::{Action, Effect, Event, ThreadId, ThreadOp, Threads};
 use raddle_results::Bounds;
 
-/// How much an execution may take.
+/// The bounds of an execution.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
 pub struct Bound {
-    /// How many preemptions it may have; any number if `None`.
+    /// The most preemptions. `None`: any number.
     pub preemptions: Option<u32>,
-    /// How many yields a thread that goes on may be ahead of another that could; any number if
-    /// `None`.
+    /// The most yields by which a thread that runs may be ahead of an enabled one. `None`: any number.
     pub lead: Option<u32>,
 }
 
@@ -26,23 +25,23 @@ impl Bound {
     /// No bound.
     pub const NONE: Bound = Bound { preemptions: None, lead: None };
 
-    /// At most so many preemptions.
+    /// Returns a bound on preemptions.
     pub fn preemptions(preemptions: u32) -> Bound {
         Bound { preemptions: Some(preemptions), lead: None }
     }
 
-    /// At most so many yields ahead.
+    /// Returns a fair bound.
     pub fn fair(lead: u32) -> Bound {
         Bound { preemptions: None, lead: Some(lead) }
     }
 
-    /// Both.
+    /// Returns both bounds.
     pub fn both(preemptions: u32, lead: u32) -> Bound {
         Bound { preemptions: Some(preemptions), lead: Some(lead) }
     }
 }
 
-/// As in the words of strategies: `2`, `fair:1`, `2:fair:1`.
+/// Writes the bounds as in the words of strategies: `2`, `fair:1`, `2:fair:1`.
 impl fmt::Display for Bound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.preemptions, self.lead) {
@@ -60,25 +59,25 @@ impl From<Bound> for Bounds {
     }
 }
 
-/// A thread that can go on at a point.
+/// An enabled thread at a point.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Offer {
     pub(super) thread: ThreadId,
-    /// How many preemptions there have been once it has gone on.
+    /// The preemptions of the run once it is chosen.
     pub(super) preemptions: u32,
     /// Whether it is too far ahead of others.
     pub(super) stopped: bool,
-    /// Whether going on exceeds a bound.
+    /// Whether choosing it exceeds a bound.
     pub(super) over: bool,
 }
 
-/// What a run has spent so far.
+/// The cost of a run so far.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Account {
     bound: Bound,
-    /// Preemptions up to the last point.
+    /// The preemptions up to the last point.
     pub(super) preemptions: u32,
-    /// How many events have been looked at.
+    /// The number of events already handled.
     seen: usize,
     /// By [`ThreadId`].
     threads: Vec<Member>,
@@ -91,7 +90,7 @@ struct Member {
 }
 
 impl Account {
-    /// A new run begins, with so many preemptions in its prefix.
+    /// Begins a run with this many preemptions in its prefix.
     pub(super) fn begin(&mut self, bound: Bound, preemptions: u32) {
         self.bound = bound;
         self.preemptions = preemptions;
@@ -100,7 +99,7 @@ impl Account {
         self.member(ThreadId::MAIN).alive = true;
     }
 
-    /// Looks at what has happened since it last did.
+    /// Handles the events since the last call.
     pub(super) fn catch_up(&mut self, past: &[Event]) {
         for event in &past[self.seen..] {
             if let (Action::Thread(ThreadOp::Spawn), Effect::Value(child)) =
@@ -116,13 +115,13 @@ impl Account {
         self.seen = past.len();
     }
 
-    /// Whether a thread has begun and not ended.
+    /// Returns whether a thread has begun and not ended.
     pub(super) fn is_alive(&self, thread: ThreadId) -> bool {
         self.threads.get(thread.index()).is_some_and(|member| member.alive)
     }
 
-    /// The threads that can go on, in the order in which they are to be tried; and the one that can
-    /// without a switch, from which every switch is a preemption.
+    /// Returns the enabled threads in the order in which they are tried, and the thread in force: every switch
+    /// away from it is a preemption.
     pub(super) fn offers(
         &self,
         threads: &Threads<'_>,
@@ -148,8 +147,8 @@ impl Account {
                 Offer { thread, preemptions, stopped, over: stopped || preemptions > most }
             })
             .collect();
-        // With the fair bound alone, who is behind goes first (Alg. 4); otherwise who can go on for
-        // nothing (Alg. 3).
+        // With the fair bound alone, the thread with the fewest yields is first (Alg. 4); otherwise the one
+        // that costs nothing (Alg. 3).
         let behind_first = self.bound.lead.is_some() && self.bound.preemptions.is_none();
         offers.sort_unstable_by_key(|offer| {
             let ahead = if behind_first { yields(offer.thread) } else { 0 };

@@ -1,6 +1,6 @@
 //! Happens-before in a finished trace, by vector clocks.
 //!
-//! Dependence orders two events as they came; besides, a thread's events happen after its spawn.
+//! Dependent events are ordered as they happened; besides, a thread's events happen after its spawn.
 
 use raddle_core::{Access, ObjectId, ThreadId, Trace};
 
@@ -11,17 +11,17 @@ use raddle_engine::causality::Clock;
 pub(super) struct Clocks {
     /// By position.
     events: Vec<Clock>,
-    /// For each thread, its positions and that of its spawn, ascending.
+    /// By thread: the positions of its events and of its spawn, ascending.
     threads: Vec<Vec<usize>>,
     nothing: Clock,
 }
 
-/// What is known through an object.
+/// The clocks that an object passes on.
 #[derive(Clone, Default)]
 struct Known {
-    /// To those who read it.
+    /// To events that read it.
     last_update: Clock,
-    /// To those who update it.
+    /// To events that update it.
     everything: Clock,
 }
 
@@ -57,12 +57,12 @@ impl Clocks {
         clocks
     }
 
-    /// What happened before the event at `position`, and that.
+    /// Returns what happened before the event at `position`, including the event.
     pub(super) fn of(&self, position: usize) -> &Clock {
         &self.events[position]
     }
 
-    /// What had happened before a thread at `state`: up to its last event, or its spawn.
+    /// Returns what had happened before a thread at `state`: up to its last event, or its spawn.
     pub(super) fn at_announcement(&self, thread: ThreadId, state: usize) -> &Clock {
         let own = &self.threads[thread.index()];
         let before = own.partition_point(|&position| position < state);

@@ -1,4 +1,4 @@
-//! Mistakes that can be made on purpose, so that the tests can show that they would be found.
+//! Deliberate mistakes, with which tests show that they would be found.
 
 use raddle_core::{Access, Trace};
 
@@ -12,24 +12,24 @@ pub enum Mistake {
     PaperSleep,
     /// Sleep sets hold conservatively added transitions too.
     ConservativeSleep,
-    /// A thread that comes to a state asleep counts as explored there.
+    /// A thread that sleeps at a state counts as explored there.
     SleepIsMark,
-    /// A thread that waits does not wake who could end that.
+    /// A blocked thread does not wake the sleepers that could enable it.
     NoWaiters,
     /// Reads are no part of races.
     NoReads,
     /// Operations that were never performed are no part of races.
     PerformedOnly,
-    /// Nobody is tried before an event that the other thread had to wait for.
+    /// No thread is tried before an event that the other thread had to wait for.
     NoReleases,
     /// No conservative points where a thread began to run.
     NoBlockStart,
-    /// No conservative points where somebody's ability to go on changed.
+    /// No conservative points where a thread was enabled or disabled.
     NoEnabledness,
 }
 
 impl Mistake {
-    /// Whether a search with this mistake does not see `race`.
+    /// Returns whether a search with this mistake misses `race`.
     pub(super) fn overlooks(self, race: Race, trace: &Trace) -> bool {
         match self {
             Mistake::NoReads => trace.events[race.event].access() == Access::Read,

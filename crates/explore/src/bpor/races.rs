@@ -1,9 +1,9 @@
-//! Which operations of a run could have come earlier: Algorithm 2 of BPOR, lines 4 to 7, as a pure
-//! function over a finished trace.
+//! The operations of a run that could have been performed earlier: Algorithm 2 of BPOR, lines 4 to 7, as
+//! a pure function over a finished trace.
 //!
 //! At every state, for every thread's next operation, performed later or still pending at the end:
-//! the most recent event of each other thread that it is dependent with. A panic ends everything, so
-//! the event it came after is dependent with everything.
+//! the most recent event of each other thread that it is dependent with. A panic ends the run, so the
+//! event before it is dependent with everything.
 
 use raddle_core::dependence::conflict;
 use raddle_core::{Access, Action, Effect, Ending, Event, ObjectId, Op, ThreadId, ThreadOp, Trace};
@@ -32,7 +32,7 @@ pub(super) enum Why {
     Panic,
 }
 
-/// The races seen at the states after the event at position `fresh` and later ones.
+/// Returns the races at the states after the event at position `fresh` and later ones.
 pub(super) fn races(trace: &Trace, fresh: usize, clocks: Option<&Clocks>) -> Vec<Race> {
     let mut search = Search::new(trace, clocks);
     for position in 0..trace.events.len() {
@@ -49,7 +49,7 @@ pub(super) fn races(trace: &Trace, fresh: usize, clocks: Option<&Clocks>) -> Vec
     search.found
 }
 
-/// For every thread's next operation at `state`, the most recent event of each other thread that it
+/// Returns, for every thread's next operation at `state`, the most recent event of each other thread that it
 /// is dependent with: the definition, word for word.
 pub(super) fn most_recent(trace: &Trace, state: usize) -> Vec<(usize, ThreadId)> {
     let search = Search::new(trace, None);
@@ -71,7 +71,7 @@ pub(super) fn most_recent(trace: &Trace, state: usize) -> Vec<(usize, ThreadId)>
 #[derive(Copy, Clone, Debug)]
 struct Next {
     op: Op,
-    /// At which state it was announced.
+    /// The state at which it was announced.
     announced: usize,
     /// The position of the event, or the end of the trace if it was never performed.
     performed: usize,
@@ -82,14 +82,14 @@ struct Search<'a> {
     clocks: Option<&'a Clocks>,
     /// By [`ThreadId`], in order.
     next: Vec<Vec<Next>>,
-    /// By [`ObjectId`], what has been done to it so far.
+    /// By [`ObjectId`], the events on it so far.
     objects: Vec<History>,
-    /// By [`ObjectId`], the positions of all its Updates.
+    /// By [`ObjectId`], the positions of all its updates.
     updates: Vec<Vec<usize>>,
     found: Vec<Race>,
 }
 
-/// The most recent events on an object, one entry a thread.
+/// The most recent events on an object, one entry for each thread.
 #[derive(Clone, Default)]
 struct History(Vec<Recent>);
 
@@ -113,7 +113,7 @@ impl<'a> Search<'a> {
         Search { trace, clocks, next, objects, updates, found: Vec::new() }
     }
 
-    /// Enters the event at `position` into the history of its object.
+    /// Adds the event at `position` to the history of its object.
     fn enter(&mut self, position: usize) {
         let event = &self.trace.events[position];
         let Some(history) = self.objects.get_mut(event.op.object().index()) else { return };
@@ -130,8 +130,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// What the event at `position` changes: it may be dependent with what others have announced,
-    /// and its thread, and a thread it spawned, announces something.
+    /// Handles the event at `position`: it may be dependent with announced operations of other threads, and
+    /// its thread, and a thread it spawned, announce an operation.
     fn after(&mut self, position: usize) {
         let event = &self.trace.events[position];
         let (thread, state) = (event.id.thread, position + 1);
@@ -147,7 +147,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// What `thread` announced may be dependent with what has happened before.
+    /// Handles the announcement of `thread`, which may be dependent with earlier events.
     fn announced(&mut self, thread: ThreadId, next: Next) {
         let Some(history) = self.objects.get(next.op.object().index()) else { return };
         let state = next.announced;
@@ -164,7 +164,7 @@ impl<'a> Search<'a> {
         if next.performed < self.trace.events.len() { Why::Performed } else { Why::Pending }
     }
 
-    /// The event at `last` ended the run by a panic.
+    /// Handles a panic, which ended the run after the event at `last`.
     fn panic(&mut self, last: usize) {
         let event = &self.trace.events[last];
         let thread = event.id.thread;
@@ -190,7 +190,8 @@ impl<'a> Search<'a> {
         self.keep(thread, announced, latest, Why::Panic);
     }
 
-    /// Keeps of events that are dependent with what `thread` announced at `state` those that count.
+    /// Keeps those events that matter, among the ones dependent with the operation that `thread` announced at
+    /// `state`.
     fn keep(&mut self, thread: ThreadId, state: usize, events: Vec<usize>, why: Why) {
         for &event in &events {
             let is_immediate = self.clocks.is_none_or(|clocks| {
@@ -206,25 +207,25 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// What `thread` is to do next at `state`.
+    /// Returns the next operation of `thread` at `state`.
     fn next_at(&self, thread: ThreadId, state: usize) -> Option<Next> {
         let next = &self.next[thread.index()];
         let place = next.partition_point(|next| next.performed < state);
         next.get(place).copied().filter(|next| next.announced <= state)
     }
 
-    /// Whether the event at `position` is dependent with what another thread would do at `state`.
+    /// Returns whether the event at `position` is dependent with the next operation of another thread at `state`.
     fn depends(&self, position: usize, next: Next, state: usize) -> bool {
         let event = &self.trace.events[position];
         let access = self.access(next, state);
         conflict((event.op.object(), event.access()), (next.op.object(), access))
     }
 
-    /// How an operation would touch its object if it were performed at `state`: as it did, if the
-    /// object has not changed until then.
+    /// Returns the access of an operation if it were performed at `state`: the recorded one, if the object does
+    /// not change between.
     ///
-    /// The paper's dependence is constant. That what an operation does depends on the state adds
-    /// races when the state changes; but they are never immediate.
+    /// The paper's dependence is constant. Accesses that depend on the state add races when the state changes,
+    /// but these are never immediate.
     fn access(&self, next: Next, state: usize) -> Access {
         let performed = self.trace.events.get(next.performed);
         let (Some(event), Some(_)) = (performed, self.clocks) else { return next.op.access() };
@@ -240,7 +241,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// What each thread did and was about to do at the end.
+/// Returns the operations of each thread, including the one that is pending at the end.
 fn next_operations(trace: &Trace) -> Vec<Vec<Next>> {
     let threads = trace.threads.iter().map(|info| info.id.index() + 1).max().unwrap_or(0);
     let mut next: Vec<Vec<Next>> = vec![Vec::new(); threads];
@@ -261,7 +262,7 @@ fn next_operations(trace: &Trace) -> Vec<Vec<Next>> {
     next
 }
 
-/// The thread that an event started.
+/// Returns the thread that an event started.
 pub(super) fn spawned(event: &Event) -> Option<ThreadId> {
     match (event.op.action(), event.effect) {
         (Action::Thread(ThreadOp::Spawn), Effect::Value(child)) => Some(ThreadId(child as u32)),

@@ -1,22 +1,22 @@
 //! Sleep sets under a bound.
 //!
-//! Once everything after a thread's next event has been explored at a state, that event need not come
-//! next again below the state until something dependent with it has happened: whatever follows has
-//! been seen with the event moved to the front.
+//! Once everything after a thread's next event has been explored at a state, that event need not be next
+//! again below the state until an event dependent with it has happened: every continuation has been
+//! explored with the event moved to the front.
 //!
 //! Under a bound, moving it to the front can cost more, and then its place at the front was pruned.
 //! The paper (§5.4) only keeps transitions out of sleep sets that were added conservatively. That is
 //! not enough. Take `A: r(x); w(x)` and `B: r(x)` without preemptions. A goes first; B is added
 //! conservatively where A began; but A's read sleeps there, B's read does not wake it, and after B
-//! nobody is left to go on. (One in eighty random programs of three threads shows this.) Here an event
+//! no thread is left to run. (One in eighty random programs of three threads shows this.) Here an event
 //! sleeps if either holds:
 //!
-//! - *Complete*: nothing below it was kept out by the bound, so that cost does not matter.
-//! - *Cheap*: to move it to the front costs nothing. For preemptions: its thread was in force, so that
-//!   every other choice cost one more, or could not go on or gave way after it, so that the switch
-//!   away from it is free. For the fair bound: it enabled nobody. Besides, while it sleeps no thread
-//!   may wait for something that it could provide (for preemptions: not the thread that went last),
-//!   for with the event moved to the front it would not have waited.
+//! - *Complete*: the bound excluded nothing below it, so that cost does not matter.
+//! - *Cheap*: moving it to the front costs nothing. For preemptions: its thread was in force, so that
+//!   every other choice cost one more, or its thread was disabled or yielded after it, so that the switch
+//!   away from it is free. For the fair bound: it enabled no thread. Besides, while it sleeps no thread
+//!   may be blocked by something that it could provide (for preemptions: not the thread that ran last),
+//!   because with the event moved to the front that thread would not have blocked.
 
 use raddle_core::dependence::conflict;
 use raddle_core::{Access, Event, ObjectId, ThreadId, Threads};
@@ -33,27 +33,27 @@ pub(super) enum Reason {
     Cheap,
 }
 
-/// An event that need not come next.
+/// An event that need not be next.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Asleep {
     pub(super) thread: ThreadId,
-    /// How it touched its object; it would do the same now.
+    /// Its object and access, which are still the same.
     pub(super) touched: (ObjectId, Access),
     pub(super) reason: Reason,
 }
 
-/// Whose waiting wakes what could end it.
+/// The blocked threads that wake the sleepers which could enable them.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(super) enum Waiters {
-    /// That of any thread.
+    /// All blocked threads.
     All,
-    /// That of the thread that went last.
+    /// The thread that ran last.
     Last,
-    /// Nobody's.
+    /// None.
     None,
 }
 
-/// Wakes what `last`, which has just happened, or those who wait now let sleep no longer.
+/// Wakes the sleepers that depend on the event `last`, or that could enable a blocked thread.
 pub(super) fn wake(
     sleep: &mut Vec<Asleep>,
     last: &Event,

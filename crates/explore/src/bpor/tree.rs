@@ -1,13 +1,13 @@
-//! The search tree of a reduced search: the current path through it, with what is left to be tried
-//! at each state.
+//! The search tree of a reduced search: the current path through it, with the branches left at each
+//! state.
 //!
 //! Each node is a state. Threads are *marked* at it: ordinarily by a race, conservatively to make up
 //! for the bound. A marked thread is tried unless it sleeps or exceeds the bound.
 //!
-//! A subtree is *complete* if the bound kept nothing out of it; its executions then are those that a
-//! search without bound would have made, and conservative marks in it are of no use (the bound's own
-//! optimisation in §5.4 of the paper: "when all states are reachable within the bound"). So they are
-//! looked at when the ordinary ones are done, and only if the subtree is not complete.
+//! A subtree is *complete* if the bound excluded nothing from it; its executions then are those that a
+//! search without a bound would have made, and conservative marks in it are not needed (the optimisation
+//! in §5.4 of the paper: "when all states are reachable within the bound"). So conservative marks are
+//! tried after the ordinary ones, and only if the subtree is not complete.
 
 use raddle_core::{Choice, Choices, Ending, Schedule, ThreadId, Trace};
 
@@ -17,7 +17,7 @@ use super::clock::Clocks;
 use super::races::{Race, most_recent, races, spawned};
 use super::sleep::{Asleep, Reason};
 use super::{Counts, Mistake, Reduction};
-use crate::refusal::circles;
+use crate::refusal::loops;
 use crate::{Covered, Refusal};
 
 /// A reduced search within a bound.
@@ -38,25 +38,25 @@ pub(crate) struct Tree {
 /// A state of the current run.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
-    /// The threads that can go on, in the order in which they are tried.
+    /// The enabled threads, in the order in which they are tried.
     branches: Vec<Branch>,
-    /// Which of them was taken last.
+    /// The index of the branch taken last.
     taken: usize,
-    /// Who can go on without a switch, if the others' going on would be a preemption.
+    /// The thread in force: choosing another one is a preemption.
     in_force: Option<ThreadId>,
-    /// Whether others could go on but must not: the thread unwinds.
+    /// Whether other threads are enabled but no options: the thread unwinds.
     forced: bool,
-    /// What need not come next.
+    /// The sleep set.
     sleep: Vec<Asleep>,
-    /// What the taken thread can be told, if it asked for a number.
+    /// The options of the number that the taken thread asked for.
     answers: Vec<Choice>,
     answered: usize,
-    /// Whether the bound may have kept something out that begins here.
+    /// Whether the bound may have excluded something that begins here.
     incomplete: bool,
     below: Below,
 }
 
-/// A thread that can go on.
+/// An enabled thread.
 #[derive(Clone, Debug)]
 struct Branch {
     offer: Offer,
@@ -71,18 +71,18 @@ enum Mark {
     Ordinary,
 }
 
-/// What is known of the branch that was taken last.
+/// What is known of the branch taken last.
 #[derive(Copy, Clone, Debug, Default)]
 struct Below {
     incomplete: bool,
-    /// Its event does more than it shows: a panic ended a run after it, or its thread went on from it
-    /// without others having a chance.
+    /// Whether its event does more than its access shows: a panic ended a run after it, or its thread
+    /// continued without a choice.
     more: bool,
-    /// Its thread could go on after its event.
+    /// Whether its thread was enabled after its event.
     goes_on: bool,
-    /// Its event enabled another thread.
+    /// Whether its event enabled another thread.
     released: bool,
-    /// How its event touched its object.
+    /// Its event, as a sleeper.
     event: Option<Asleep>,
 }
 
@@ -120,7 +120,7 @@ impl Tree {
         self.refusal.clone()
     }
 
-    /// What has been tried. Nothing can be said if a run was cut off: races beyond are not seen.
+    /// Returns what was covered. That is nothing if a run was cut off: races beyond are not seen.
     pub(crate) fn covered(&self, is_done: bool) -> Covered {
         if !is_done || self.is_cut_off {
             Covered::Nothing
@@ -155,7 +155,7 @@ impl Tree {
         true
     }
 
-    /// Goes to the deepest state at which something is left to be tried.
+    /// Goes to the deepest state with a branch left to try. Returns `false` if there is none.
     fn backtrack(&mut self) -> bool {
         loop {
             let Some(node) = self.stack.last_mut() else { return false };
@@ -188,7 +188,7 @@ impl Tree {
         self.is_cut_off |= trace.ending == Ending::StepLimit;
         self.refusal = chooser.refusal.take();
         if self.refusal.is_none() && self.bound.lead.is_none() {
-            self.refusal = circles(trace);
+            self.refusal = loops(trace);
         }
         if self.refusal.is_some() || matches!(trace.ending, Ending::Diverged(_)) {
             return;
@@ -228,7 +228,7 @@ impl Tree {
         );
     }
 
-    /// Writes down what the events from `fresh` on did; marks what the fair bound asks for.
+    /// Records the effects of the events from `fresh` on, and marks what the fair bound requires.
     fn note_events(&mut self, trace: &Trace, fresh: usize, end: Option<&Node>) {
         for position in fresh..trace.events.len() {
             let event = &trace.events[position];
@@ -238,17 +238,17 @@ impl Tree {
             let after = after.first().or(end);
             let touched = (event.op.object(), event.access());
             node.below.event = Some(Asleep { thread, touched, reason: Reason::Complete });
-            // A new thread may be enabled later, by somebody else; it has not yielded yet.
+            // A new thread may be enabled later by another thread; it has not yielded yet.
             let changed = match after {
                 Some(_) if spawned(event).is_some() => Changed::Released,
                 Some(after) => node.changed(after, thread),
-                None => Changed::Nobody,
+                None => Changed::Nothing,
             };
             node.below.goes_on |= after.is_some_and(|after| after.in_force.is_some());
             node.below.more |= after.is_some_and(|after| after.forced);
             node.below.released |= changed == Changed::Released;
             let unseen = self.mistake == Some(Mistake::NoEnabledness);
-            if self.bound.lead.is_none() || changed == Changed::Nobody || unseen {
+            if self.bound.lead.is_none() || changed == Changed::Nothing || unseen {
                 continue;
             }
             if self.bound.preemptions.is_some() {
@@ -263,7 +263,7 @@ impl Tree {
         }
     }
 
-    /// Marks a thread where it has to go earlier to reverse a race (Alg. 3, `Backtrack`).
+    /// Marks a thread where it has to run earlier to reverse a race (Alg. 3, `Backtrack`).
     fn reverse(&mut self, race: Race) {
         self.mark(race.event, race.thread, Mark::Ordinary);
         if self.bound.preemptions.is_some() && self.mistake != Some(Mistake::NoBlockStart) {
@@ -274,7 +274,7 @@ impl Tree {
         }
     }
 
-    /// Marks `thread` at the state before an event, or, if it cannot go on there, everybody.
+    /// Marks `thread` at the state before an event, or all threads if it is disabled there.
     fn mark(&mut self, mut position: usize, thread: ThreadId, mark: Mark) {
         while self.stack[position].forced && position > 0 {
             position -= 1;
@@ -312,8 +312,8 @@ impl Tree {
         }
     }
 
-    /// Whether the paper's postconditions (Def. 5.2 and 5.4) hold for every state after the event at
-    /// `fresh`: naively, by going through all pairs.
+    /// Returns whether the paper's postconditions (Def. 5.2 and 5.4) hold for every state after the event at
+    /// `fresh`, by checking all pairs.
     fn postcondition(&self, trace: &Trace, fresh: usize) -> bool {
         (fresh + 1..=trace.events.len()).all(|state| {
             most_recent(trace, state).into_iter().all(|(event, thread)| {
@@ -325,7 +325,7 @@ impl Tree {
         })
     }
 
-    /// Whether `thread` is marked at a state, or everybody is.
+    /// Returns whether `thread`, or every thread, is marked at a state.
     fn is_marked(&self, position: usize, thread: ThreadId) -> bool {
         let node = &self.stack[position];
         let all = node.branches.iter().all(|branch| branch.mark > Mark::None);
@@ -333,7 +333,7 @@ impl Tree {
         all || node.forced || node.branches.iter().any(is_it)
     }
 
-    /// Whether everybody is marked at a state if the event after it enabled somebody.
+    /// Returns whether every thread is marked at a state, if the event after it enabled a thread.
     fn is_marked_if_release(&self, position: usize) -> bool {
         let node = &self.stack[position];
         let all = node.branches.iter().all(|branch| branch.mark > Mark::None);
@@ -343,11 +343,12 @@ impl Tree {
         })
     }
 
-    /// Where the thread of an event began to run without a switch, a block or a pause in between.
+    /// Returns the position at which the thread of an event began to run without a switch, a block or a pause
+    /// in between.
     fn block_start(&self, position: usize) -> usize {
-        let goes_on = |node: &Node| node.in_force == Some(node.branches[node.taken].offer.thread);
+        let continues = |node: &Node| node.in_force == Some(node.branches[node.taken].offer.thread);
         let mut start = position;
-        while start > 0 && goes_on(&self.stack[start]) {
+        while start > 0 && continues(&self.stack[start]) {
             start -= 1;
         }
         start
@@ -356,10 +357,10 @@ impl Tree {
 
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 enum Changed {
-    Nobody,
-    /// Somebody cannot go on any more, or may again or not as far as the fair bound goes.
-    Somebody,
-    /// Somebody can go on now.
+    Nothing,
+    /// A thread was disabled, or stopped or resumed by the fair bound.
+    Restricted,
+    /// A thread was enabled.
     Released,
 }
 
@@ -395,7 +396,7 @@ impl Node {
         self.answers = answers;
     }
 
-    /// What going on of `thread` from here to `after` meant for the others.
+    /// Returns how the step of `thread` from here to `after` changed which other threads are enabled.
     fn changed(&self, after: &Node, thread: ThreadId) -> Changed {
         let find = |node: &Node, thread: ThreadId| {
             node.branches
@@ -410,20 +411,20 @@ impl Node {
         if others(after).iter().any(|&other| find(self, other).is_none()) {
             Changed::Released
         } else if others(self).iter().any(|&other| find(self, other) != find(after, other)) {
-            Changed::Somebody
+            Changed::Restricted
         } else {
-            Changed::Nobody
+            Changed::Nothing
         }
     }
 
-    /// Whether a branch's event came here asleep. Then it is not tried here, and the races that would
-    /// have been seen after it do not mark anybody here.
+    /// Returns whether a branch slept when the state was reached. Then it is not tried here, and races after
+    /// it mark no thread here.
     fn slept_before(&self, branch: usize) -> bool {
         let Branch { offer, tried, .. } = &self.branches[branch];
         !tried && self.sleep.iter().any(|asleep| asleep.thread == offer.thread)
     }
 
-    /// The branch taken last is done; perhaps its event sleeps from now on.
+    /// Ends the branch taken last, and adds its event to the sleep set if it may sleep.
     fn leave_branch(&mut self, bound: Bound, mistake: Option<Mistake>) {
         let below = std::mem::take(&mut self.below);
         self.answers.clear();
@@ -456,7 +457,7 @@ impl Node {
         }
     }
 
-    /// The next branch to be tried.
+    /// Returns the next branch to try. `None` if there is none.
     fn choose_branch(&mut self, reduction: Reduction, counts: &mut Counts) -> Option<usize> {
         let sleep = &self.sleep;
         let left = |branch: &Branch, least: Mark| {

@@ -1,13 +1,13 @@
-//! A chooser for what comes after a solver's order: first what could not be ordered yet, then anything.
+//! A chooser for the steps after a solver's order: first its goals, then random steps.
 
 use raddle_core::{Chooser, Event, EventId, Pick, Point, ThreadId};
 use raddle_strategy::Rng;
 
-/// Random, once its goals are reached.
+/// Chooses at random once its goals are reached.
 #[derive(Clone, Debug)]
 pub(crate) struct Guided {
     rng: Rng,
-    /// Steps that are announced and may have to wait. Their threads are held until they can go on.
+    /// Announced steps that may be blocked, in order. Their threads are held back until then.
     goals: Vec<EventId>,
 }
 
@@ -18,14 +18,15 @@ impl Default for Guided {
 }
 
 impl Guided {
-    /// A run begins.
+    /// Begins a run.
     pub(crate) fn begin(&mut self, seed: u64, goals: &[EventId]) {
         self.rng = Rng::new(seed);
         self.goals.clear();
         self.goals.extend_from_slice(goals);
     }
 
-    /// The thread to go on with, if there is a goal: the goal's as soon as it can, until then others.
+    /// Returns the option that leads to the next goal: its thread if that is enabled, otherwise one that is not
+    /// held back. `None` if there is no goal.
     fn towards_goal(&mut self, enabled: &[ThreadId]) -> Option<usize> {
         let goal = self.goals.first()?.thread;
         if let Some(option) = enabled.iter().position(|&thread| thread == goal) {

@@ -1,4 +1,4 @@
-//! What a session says of runs that are not what they should be.
+//! The words for runs that differ from what was expected.
 
 use std::fmt;
 
@@ -6,22 +6,22 @@ use raddle_core::{Choice, Effect, Ending, Event, EventId, Trace};
 use raddle_engine::Stuck;
 use raddle_results::{Finding, TokenError};
 
-/// Why a replay did not take place.
+/// Why a replay failed.
 #[derive(Debug)]
 pub enum ReplayError {
-    /// The word is no token.
+    /// The word is not a token.
     Token(TokenError),
     /// The token belongs to another check.
     Foreign {
         /// The name of this check.
         name: String,
     },
-    /// The program does not do what it did when the token was made.
+    /// The program differs from when the token was made.
     Diverged {
-        /// How far it got.
+        /// The run up to the difference.
         trace: Box<Trace>,
     },
-    /// A thread could not be cleared away.
+    /// A thread could not be unwound.
     Stuck(Stuck),
 }
 
@@ -55,14 +55,14 @@ impl fmt::Display for ReplayError {
                     | Ending::StepLimit
                     | Ending::Abandoned => write!(
                         f,
-                        "the program went on after the recorded schedule, at step {step}; it has \
+                        "the program continued after the recorded schedule, at step {step}; it has \
                          changed since the token was made, or is not deterministic"
                     ),
                 }
             }
             ReplayError::Stuck(stuck) => write!(
                 f,
-                "{} could not be cleared away after its run: it waits in a destructor at {}",
+                "{} could not be unwound after its run: it is blocked in a destructor at {}",
                 stuck.thread, stuck.site
             ),
         }
@@ -71,6 +71,7 @@ impl fmt::Display for ReplayError {
 
 impl std::error::Error for ReplayError {}
 
+/// Returns a description of an event, or of the ending if there is none.
 pub(super) fn describe(event: Option<&Event>, trace: &Trace) -> String {
     let Some(event) = event else { return ended(&trace.ending) };
     let (thread, site, action) = (event.id.thread, event.site, event.op.action());
@@ -80,23 +81,22 @@ pub(super) fn describe(event: Option<&Event>, trace: &Trace) -> String {
     }
 }
 
-/// What could have happened where a run left the choices prescribed for it.
+/// Returns the operations that were possible where a run left its prefix.
 pub(super) fn possible(trace: &Trace) -> String {
-    let able = trace.pending.iter().filter(|pending| pending.enabled);
-    let able: Vec<String> = able
+    let enabled = trace.pending.iter().filter(|pending| pending.enabled);
+    let enabled: Vec<String> = enabled
         .map(|pending| {
             let (thread, site, action) = (pending.thread, pending.site, pending.op.action());
             format!("{thread} at {site}: {action:?}")
         })
         .collect();
-    if able.is_empty() {
-        return "no thread could go on".into();
+    if enabled.is_empty() {
+        return "no thread was enabled".into();
     }
-    format!("only this was: {}", able.join("; "))
+    format!("only this was: {}", enabled.join("; "))
 }
 
-/// What raddle itself would not do in a run, if that ended it: the program uses something that it may
-/// not share between runs.
+/// Returns the finding if raddle itself refused an operation: the program shares something between runs.
 pub(super) fn refused(trace: &Trace) -> Option<Finding> {
     match &trace.ending {
         Ending::Panicked(panic) if panic.message.starts_with("raddle: ") => {
@@ -114,19 +114,20 @@ pub(super) fn refused(trace: &Trace) -> Option<Finding> {
 fn ended(ending: &Ending) -> String {
     match ending {
         Ending::Finished => "the execution had ended".into(),
-        Ending::Deadlock => "no thread could go on".into(),
+        Ending::Deadlock => "no thread was enabled".into(),
         Ending::Panicked(panic) => {
             let place = panic.place.as_deref().unwrap_or("an unknown place");
             format!("{} had panicked at {place}: {}", panic.thread, panic.message)
         }
         Ending::StepLimit => "the execution had reached the step limit".into(),
-        Ending::Abandoned => "the execution went on".into(),
+        Ending::Abandoned => "the execution continued".into(),
         Ending::Diverged(divergence) => {
             format!("the same choice, {}, was not possible", choice(divergence.expected))
         }
     }
 }
 
+/// Returns a description of a choice.
 pub(super) fn choice(choice: Choice) -> String {
     match choice {
         Choice::Thread(thread) => format!("a step of {thread}"),
