@@ -5,11 +5,11 @@
 //! a solver is asked for an order of the run's events in which it does. Of the other events as many as
 //! possible are kept; if that can be done in several ways, all of them are run.
 //!
-//! Promise: when it ends, and neither [`MOST_WAYS`] nor the solver has cut anything off, an execution of
-//! every class has been run, where executions are in one class if all operations learn the same. Why: take
-//! an execution, and of all runs made the one that has most of it in common, by events that everything
-//! before them is in common with too. The next event has learnt something else in that run. The order that
-//! was asked for then keeps all that they have in common, or the search has run another that does.
+//! Promise: when it ends, and neither [`MAX_ANSWERS`] nor the solver has cut anything off, an execution of
+//! every class has been run, where executions are in one class if all operations get the same results.
+//! Proof sketch: take an execution, and of all runs the one with the largest common part: events that both
+//! have, together with everything before them. The next event got another result in that run. The order
+//! that the solver was asked for keeps the common part, or the search has run another order that does.
 
 use std::collections::{HashSet, VecDeque};
 use std::marker::PhantomData;
@@ -26,8 +26,8 @@ use crate::pcr::{
 };
 use crate::{Covered, Explorer, Refusal, WIDEST_CHOICE};
 
-/// In how many ways a question is answered at most.
-const MOST_WAYS: usize = 256;
+/// The most answers to one question.
+const MAX_ANSWERS: usize = 256;
 
 /// The search.
 #[derive(Debug)]
@@ -45,23 +45,23 @@ pub struct Mcr<S = Cdcl> {
     solver: PhantomData<S>,
 }
 
-/// Something else for a step to learn.
-struct Other {
+/// Another result of a step.
+struct OtherResult {
     step: u32,
     literals: Vec<Literal>,
-    /// The number to choose, if it is a choice.
+    /// The number to choose, if the step is a choice.
     number: Option<u32>,
 }
 
 impl Mcr {
-    /// A search whose random parts are seeded from `seed`.
+    /// Makes a search whose random choices are seeded from `seed`.
     pub fn new(seed: u64) -> Mcr {
         Mcr::with_solver(seed)
     }
 }
 
 impl<S: OrderSolver> Mcr<S> {
-    /// The same, asking another solver: a new one about each run.
+    /// Makes a search that asks another kind of solver, a new one for each run.
     pub fn with_solver(seed: u64) -> Mcr<S> {
         Mcr {
             seed,
@@ -78,14 +78,14 @@ impl<S: OrderSolver> Mcr<S> {
         }
     }
 
-    /// What has been done so far.
+    /// Returns the counts so far.
     pub fn counts(&self) -> PatternSearch {
         self.counts
     }
 
     fn analyse(&mut self, trace: &Trace) {
         let layout = Layout::new(trace);
-        if !self.analysed.insert(learnt(trace, &layout)) {
+        if !self.analysed.insert(results(trace, &layout)) {
             return;
         }
         let mut model = Model::<S>::new(trace);
@@ -95,12 +95,12 @@ impl<S: OrderSolver> Mcr<S> {
                 self.solve(&other, &mut model);
             }
         }
-        self.end_otherwise(&mut model);
+        self.plan_other_ends(&mut model);
         model.count(&mut self.counts);
     }
 
-    /// Plans runs in which everybody learns the same, and other writes are the last to their variables.
-    fn end_otherwise(&mut self, model: &mut Model<'_, impl OrderSolver>) {
+    /// Plans runs with the same results in which other writes are the last to their variables.
+    fn plan_other_ends(&mut self, model: &mut Model<'_, impl OrderSolver>) {
         let variables = last_writes(model.trace, &model.layout);
         if variables.is_empty() {
             return;
@@ -122,7 +122,7 @@ impl<S: OrderSolver> Mcr<S> {
                 last
             })
             .collect();
-        for way in 0..=MOST_WAYS {
+        for way in 0..=MAX_ANSWERS {
             let order = match model.solve(&literals) {
                 Found::Order(order) => order,
                 Found::Impossible(_) => return,
@@ -132,7 +132,7 @@ impl<S: OrderSolver> Mcr<S> {
                     return;
                 }
             };
-            if way == MOST_WAYS {
+            if way == MAX_ANSWERS {
                 self.is_cut_off = true;
                 return;
             }
@@ -156,8 +156,8 @@ impl<S: OrderSolver> Mcr<S> {
         }
     }
 
-    /// Plans a run for every way to let a step learn something else.
-    fn solve(&mut self, other: &Other, model: &mut Model<'_, impl OrderSolver>) {
+    /// Plans a run for every way to give a step another result.
+    fn solve(&mut self, other: &OtherResult, model: &mut Model<'_, impl OrderSolver>) {
         let wanted: Vec<u32> = {
             let me = name(model.trace, &model.layout, other.step);
             let events = model.trace.events.iter().enumerate();
@@ -170,7 +170,7 @@ impl<S: OrderSolver> Mcr<S> {
         let switch = model.switch();
         let mut literals = other.literals.clone();
         literals.push(switch);
-        for way in 0..=MOST_WAYS {
+        for way in 0..=MAX_ANSWERS {
             let order = match model.solve(&literals) {
                 Found::Order(order) => grow(model, &literals, &wanted, order),
                 Found::Impossible(_) if way > 0 => return,
@@ -184,7 +184,7 @@ impl<S: OrderSolver> Mcr<S> {
                     return;
                 }
             };
-            if way == MOST_WAYS {
+            if way == MAX_ANSWERS {
                 self.is_cut_off = true;
                 return;
             }
@@ -201,7 +201,7 @@ impl<S: OrderSolver> Mcr<S> {
     }
 }
 
-/// Keeps more events of those wanted, until no further one can be.
+/// Adds events of `wanted` to an order until no further one can be kept.
 fn grow(
     model: &mut Model<'_, impl OrderSolver>,
     literals: &[Literal],
@@ -231,8 +231,8 @@ fn grow(
     order
 }
 
-/// Everything else that a step could learn, as far as the run tells.
-fn others(model: &mut Model<'_, impl OrderSolver>, step: u32) -> Vec<Other> {
+/// Returns the other results that a step could get, as far as the run shows.
+fn others(model: &mut Model<'_, impl OrderSolver>, step: u32) -> Vec<OtherResult> {
     let trace = model.trace;
     let op = operation(trace, step);
     let object = op.object();
@@ -241,7 +241,7 @@ fn others(model: &mut Model<'_, impl OrderSolver>, step: u32) -> Vec<Other> {
     if object == ObjectId::NONE {
         let Some((bound, value)) = recorded.and_then(chosen) else { return Vec::new() };
         let literals = model.literals(&attempt);
-        let other = |number| Other { step, literals: literals.clone(), number: Some(number) };
+        let other = |number| OtherResult { step, literals: literals.clone(), number: Some(number) };
         return (0..bound).filter(|&number| number != value).map(other).collect();
     }
     if model.layout.is_variable[object.index()] {
@@ -254,19 +254,19 @@ fn others(model: &mut Model<'_, impl OrderSolver>, step: u32) -> Vec<Other> {
         for value in values {
             let mut literals = model.literals(&attempt);
             literals.push(model.find(step, value));
-            others.push(Other { step, literals, number: None });
+            others.push(OtherResult { step, literals, number: None });
         }
         return others;
     }
     other_versions(model, step, &attempt)
 }
 
-/// Every other state of an object, not a variable, in which a step on it can be done.
+/// Returns a result for every other state of an object, not a variable, in which a step on it is enabled.
 fn other_versions(
     model: &mut Model<'_, impl OrderSolver>,
     step: u32,
     attempt: &Question,
-) -> Vec<Other> {
+) -> Vec<OtherResult> {
     let trace = model.trace;
     let op = operation(trace, step);
     let thread = name(trace, &model.layout, step).thread;
@@ -294,14 +294,14 @@ fn other_versions(
         if version < updates.len() {
             literals.push(!model.keep(updates[version]));
         }
-        others.push(Other { step, literals, number: None });
+        others.push(OtherResult { step, literals, number: None });
     }
     others
 }
 
-/// The writes of each variable that may hold several things at the end of a run.
+/// Returns the writes of each variable that may hold different values at the end of a run.
 fn last_writes(trace: &Trace, layout: &Layout) -> Vec<Vec<u32>> {
-    // Otherwise it is no end of all.
+    // Only these endings are ends of all threads.
     if !matches!(trace.ending, Ending::Finished | Ending::Deadlock) {
         return Vec::new();
     }
@@ -313,7 +313,7 @@ fn last_writes(trace: &Trace, layout: &Layout) -> Vec<Vec<u32>> {
     variables.filter(is_open).cloned().collect()
 }
 
-/// Whether it can matter when an event comes.
+/// Returns whether the position of an event can matter.
 fn can_change_places(event: &Event) -> bool {
     match event.op.action() {
         Action::Thread(op) => op == ThreadOp::IsFinished,
@@ -322,8 +322,8 @@ fn can_change_places(event: &Event) -> bool {
     }
 }
 
-/// What identifies everything that the operations of a run have learnt.
-fn learnt(trace: &Trace, layout: &Layout) -> u64 {
+/// Returns a hash of the results of all operations of a run.
+fn results(trace: &Trace, layout: &Layout) -> u64 {
     let pack = |position: u32| {
         let id = trace.events[position as usize].id;
         u64::from(id.thread.0) << 32 | u64::from(id.index)
@@ -335,7 +335,7 @@ fn learnt(trace: &Trace, layout: &Layout) -> u64 {
         if object == ObjectId::NONE {
             hash = mix(hash, chosen(event).map_or(0, |(_, value)| u64::from(value) + 1));
         } else if layout.is_variable[object.index()] {
-            // A write is known by its name in other runs, a value by itself.
+            // A write is identified by its event in other runs, a value by itself.
             let found =
                 layout.reads[position].map(|found| match layout.writes.get(found as usize) {
                     Some(_) if layout.is_by_write(object) => pack(found as u32),
@@ -350,7 +350,7 @@ fn learnt(trace: &Trace, layout: &Layout) -> u64 {
         }
         all = all.wrapping_add(hash);
     }
-    // Who waits for what belongs to it: these differ although nobody has learnt anything else.
+    // Runs with different blocked threads differ although all results are the same.
     trace
         .pending
         .iter()

@@ -1,20 +1,20 @@
-//! Pattern constraint reduction (Zhao et al., IEEE TSE 2023): runs made by a solver to exhibit
+//! Pattern constraint reduction (Zhao et al., IEEE TSE 2023): runs constructed by a solver to exhibit
 //! memory-access patterns that no run has exhibited yet.
 //!
-//! A run is made at random. From its accesses patterns are put together (Alg. 3) that other orders of the
-//! same events would exhibit. Six rules leave out what cannot be or leads nowhere new; for each of the
-//! others, longest first, a solver is asked for an order (Alg. 4), and what it finds is run next. What it
-//! finds impossible is remembered by its reason, which spares later questions that contain it.
+//! The first run is random. From its accesses, candidate patterns are composed (Alg. 3) that other orders
+//! of the same events would exhibit. Six rules filter candidates that are impossible or lead to nothing
+//! new. For each of the others, longest first, a solver is asked for an order (Alg. 4), which is run next.
+//! If there is none, the solver's reason is kept, and later questions that contain it are skipped.
 //!
-//! Promise: every order that is run does what it was made for, or the program is not deterministic. When
-//! there is nothing left, every pattern that could be put together was covered, left out by a rule, or
-//! found impossible. That does not mean that every execution was tried.
+//! Promise: every order that is run exhibits its pattern, or the program is not deterministic. When
+//! nothing is left, every candidate was covered, filtered by a rule, or found impossible. That does not
+//! mean that every execution was run.
 //!
-//! Rule 2 leaves a pattern out that was covered in another context: after other locks were taken, say. So when
-//! there is nothing left, all runs are gone through once more without it, and so is what comes of that.
+//! Rule 2 filters a pattern that was covered in another context, for example after other locks were
+//! acquired. So when nothing is left, all runs are analysed once more without it.
 //!
-//! Deviations: any number of threads. Locks are accesses too, because what they protect is not seen.
-//! A pattern that was covered by another run while it waited in the queue is not run.
+//! Deviations: any number of threads. Operations on locks are accesses too, because the data that they
+//! protect is not visible. A pattern that another run covers while it is in the queue is not run.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashSet};
@@ -42,14 +42,14 @@ pub(crate) use model::{Done, Found, Model, Question};
 pub(crate) use plan::Planned;
 pub use rules::Rules;
 
-/// A solver is asked so many questions about one run at most, drawn from all if there are more; about a long
-/// run fewer, because each takes longer: so many, times its events.
-const MOST_QUESTIONS: usize = 1_000;
-const MOST_WORK: usize = 500_000;
+/// The most questions about one run, drawn at random if there are more.
+const MAX_QUESTIONS: usize = 1_000;
+/// The most questions about one run times its events, because questions about long runs take longer.
+const MAX_WORK: usize = 500_000;
 
-/// So many runs are gone through once more at most, with so many events in all.
-const KEPT_RUNS: usize = 256;
-const KEPT_EVENTS: usize = 100_000;
+/// The most runs that are analysed once more, and the most events of all of them.
+const MAX_KEPT_RUNS: usize = 256;
+const MAX_KEPT_EVENTS: usize = 100_000;
 
 /// The search.
 #[derive(Debug)]
@@ -60,9 +60,9 @@ pub struct Pcr<S = Cdcl> {
     coverage: MapCoverage,
     queue: BinaryHeap<Waiting>,
     planned: HashSet<u64>,
-    /// The classes of runs whose patterns have been looked for.
+    /// The classes of the runs that were analysed.
     analysed: HashSet<u64>,
-    /// Runs to be gone through once more; none any more if that is being done.
+    /// The runs to be analysed once more. `None` once that has begun.
     kept: Option<Vec<Trace>>,
     current: Option<Planned>,
     counts: PatternSearch,
@@ -71,7 +71,7 @@ pub struct Pcr<S = Cdcl> {
     solver: PhantomData<S>,
 }
 
-/// A run that waits for its turn: longer patterns first, then those found first.
+/// A run in the queue: longer patterns first, then those found first.
 #[derive(Debug)]
 struct Waiting {
     length: usize,
@@ -82,19 +82,19 @@ struct Waiting {
 }
 
 impl Pcr {
-    /// A search whose random parts are seeded from `seed`.
+    /// Makes a search whose random choices are seeded from `seed`.
     pub fn new(seed: u64) -> Pcr {
         Pcr::with_rules(seed, Rules::ALL)
     }
 
-    /// The same with only some of the rules.
+    /// Makes a search with only some of the rules.
     pub fn with_rules(seed: u64, rules: Rules) -> Pcr {
         Pcr::with_solver(seed, rules)
     }
 }
 
 impl<S: OrderSolver> Pcr<S> {
-    /// The same, asking another solver: a new one about each run.
+    /// Makes a search that asks another kind of solver, a new one for each run.
     pub fn with_solver(seed: u64, rules: Rules) -> Pcr<S> {
         Pcr {
             seed,
@@ -113,7 +113,7 @@ impl<S: OrderSolver> Pcr<S> {
         }
     }
 
-    /// What has been done so far.
+    /// Returns the counts so far.
     pub fn counts(&self) -> PatternSearch {
         self.counts
     }
@@ -130,14 +130,14 @@ impl<S: OrderSolver> Pcr<S> {
         }
         if let Some(kept) = &mut self.kept {
             let events: usize = kept.iter().map(|kept| kept.events.len()).sum();
-            if kept.len() < KEPT_RUNS && events + trace.events.len() <= KEPT_EVENTS {
+            if kept.len() < MAX_KEPT_RUNS && events + trace.events.len() <= MAX_KEPT_EVENTS {
                 kept.push(trace.clone());
             }
         }
         self.plan_from(trace, &shared);
     }
 
-    /// Plans runs that exhibit patterns which no rule leaves out.
+    /// Plans runs that exhibit patterns which no rule filters.
     fn plan_from(&mut self, trace: &Trace, shared: &Shared) {
         let mut model = Model::<S>::new(trace);
         let mut candidates = self.candidates(shared, &model);
@@ -149,9 +149,9 @@ impl<S: OrderSolver> Pcr<S> {
         model.count(&mut self.counts);
     }
 
-    /// The candidates that no rule leaves out, or as many of them as a solver is to be asked about.
+    /// Returns the candidates that no rule filters, or a random selection if there are too many.
     fn candidates(&mut self, shared: &Shared, model: &Model<'_, S>) -> Vec<Candidate> {
-        let most = MOST_QUESTIONS.min(MOST_WORK / model.trace.events.len().max(1)).max(1);
+        let most = MAX_QUESTIONS.min(MAX_WORK / model.trace.events.len().max(1)).max(1);
         let mut kept = Vec::new();
         let mut met = 0;
         let mut rng = Rng::new(mix(self.seed, !self.runs));
@@ -167,7 +167,7 @@ impl<S: OrderSolver> Pcr<S> {
                         return;
                     }
                     counts.left_out += 1;
-                    // All alike, without knowing how many there will be.
+                    // A uniform selection from a stream of unknown length.
                     let place = rng.below(met);
                     if place < most {
                         kept[place] = *candidate;
@@ -178,7 +178,7 @@ impl<S: OrderSolver> Pcr<S> {
         kept
     }
 
-    /// Alg. 4, and the queue.
+    /// Asks the solver for an order that exhibits a candidate (Alg. 4), and queues it.
     fn solve(
         &mut self,
         candidate: &Candidate,
@@ -218,7 +218,7 @@ impl<S: OrderSolver> Pcr<S> {
     fn next_planned(&mut self) -> Option<Planned> {
         loop {
             if self.queue.is_empty() {
-                self.go_through_again();
+                self.analyse_again();
             }
             let Waiting { planned, pattern, numbers, .. } = self.queue.pop()?;
             if !self.rules.has(2) || !self.coverage.has(pattern, &numbers) {
@@ -228,8 +228,8 @@ impl<S: OrderSolver> Pcr<S> {
         }
     }
 
-    /// Looks for patterns that were covered in another context only.
-    fn go_through_again(&mut self) {
+    /// Analyses the kept runs once more, for patterns that were covered in another context only.
+    fn analyse_again(&mut self) {
         self.rules = self.rules.without(2);
         for trace in self.kept.take().unwrap_or_default() {
             let shared = Shared::new(&trace, &mut self.coverage);
@@ -238,8 +238,8 @@ impl<S: OrderSolver> Pcr<S> {
     }
 }
 
-/// What to ask for a candidate: the last access of each thread is attempted, unless it has the same effect
-/// in any case; all others are kept.
+/// Returns the question for a candidate: the last access of each thread is attempted, unless its effect is
+/// always the same; all others are kept.
 fn question(candidate: &Candidate, model: &Model<'_, impl OrderSolver>) -> Question {
     let steps = candidate.steps();
     let mut question = Question::default();
@@ -259,7 +259,7 @@ fn question(candidate: &Candidate, model: &Model<'_, impl OrderSolver>) -> Quest
     question
 }
 
-/// An order without what comes after the last access of the pattern.
+/// Returns an order up to the last access of the pattern.
 fn up_to_pattern<'a>(order: &'a [Done], candidate: &Candidate) -> &'a [Done] {
     let last = candidate.steps()[candidate.steps().len() - 1].position;
     let end = order.iter().rposition(|done| done.step == last);

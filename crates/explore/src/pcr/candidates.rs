@@ -1,20 +1,20 @@
 //! Patterns that other orders of a run's events would exhibit (Alg. 3 of the paper).
 //!
-//! Put together from accesses of the run, in any order; what cannot be or leads nowhere is left to the
-//! rules. Deviations: pairs of accesses to one variable are no further apart than [`REACH`] accesses to
-//! it; the third access of a pattern is one of the [`NEAR`] before or after the first in its thread; for
-//! patterns with two variables only accesses of a thread are paired that follow one another.
+//! Candidates are composed from accesses of the run, in any order; the rules filter those that are
+//! impossible or lead to nothing new. Deviations: the accesses of a pair to one variable are at most
+//! [`REACH`] accesses to it apart; the third access of a pattern is one of the [`NEAR`] before or after
+//! the first in its thread; patterns with two variables pair consecutive accesses of a thread only.
 
 use raddle_analysis::{MapCoverage, data_access, number};
 use raddle_core::{Access, Effect, Event, EventId, ObjectKind, Trace};
 
-/// How far apart two accesses to one variable may be, in accesses to it.
+/// The largest distance of two accesses to one variable, in accesses to it.
 const REACH: usize = 64;
 
-/// How far apart the accesses of one thread to one variable may be, in accesses of it.
+/// The largest distance of two accesses of one thread to one variable, in its accesses to it.
 const NEAR: usize = 2;
 
-/// How many accesses of a thread are looked at for another variable.
+/// The number of accesses of a thread that are examined for another variable.
 const RECENT: usize = 8;
 
 /// An access of a run.
@@ -24,13 +24,13 @@ pub(crate) struct SharedAccess {
     pub(crate) thread: u32,
     pub(crate) object: u32,
     pub(crate) access: Access,
-    /// What it is called in coverage.
+    /// Its number in the coverage.
     pub(crate) number: u32,
-    /// How many accesses its thread made to its object before.
+    /// The number of earlier accesses of its thread to its object.
     pub(crate) rank: u32,
 }
 
-/// The accesses of a run to what threads share.
+/// The accesses of a run to shared objects.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shared {
     pub(crate) accesses: Vec<SharedAccess>,
@@ -40,7 +40,7 @@ pub(crate) struct Shared {
     by_thread: Vec<Vec<u32>>,
 }
 
-/// Who accesses an object.
+/// The threads that access an object.
 #[derive(Clone, Debug, Default)]
 struct Owner {
     first: Option<u32>,
@@ -48,7 +48,7 @@ struct Owner {
     is_written: bool,
 }
 
-/// Every access of a run, and what would be one. What is pending stands there as if it had happened last.
+/// Returns every access of a run, and the pending ones as if they were performed last.
 fn accesses(trace: &Trace) -> Vec<(u32, Event, Access)> {
     let events = trace.events.iter().copied();
     let pending = trace.pending.iter().map(|pending| {
@@ -61,7 +61,7 @@ fn accesses(trace: &Trace) -> Vec<(u32, Event, Access)> {
         let object = event.op.object();
         let info = trace.objects.get(object.index())?;
         let is_variable = matches!(info.kind, ObjectKind::Atomic(_) | ObjectKind::Cell);
-        // A variable is never waited for; that its access is pending means that the run was cut off.
+        // An access to a variable never blocks; if it is pending, the run was cut off.
         (is_event(position) || !is_variable).then_some(())?;
         let access = data_access(event.op, event.effect)?;
         Some((position as u32, event, access))
@@ -69,7 +69,7 @@ fn accesses(trace: &Trace) -> Vec<(u32, Event, Access)> {
     events.chain(pending).enumerate().filter_map(access).collect()
 }
 
-/// Accesses in the order of a pattern, or of none.
+/// Accesses in an order, of a pattern or of none.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Candidate {
     pub(crate) pattern: Option<u8>,
@@ -78,7 +78,7 @@ pub(crate) struct Candidate {
 }
 
 impl Candidate {
-    /// These accesses, in this order.
+    /// Makes a candidate of these accesses, in this order.
     pub(crate) fn new(steps: &[SharedAccess]) -> Candidate {
         let mut all = [steps[0]; 4];
         all[..steps.len()].copy_from_slice(steps);
@@ -90,15 +90,15 @@ impl Candidate {
         Candidate { pattern, steps: all, length: steps.len() as u8 }
     }
 
-    /// The accesses.
+    /// Returns the accesses.
     pub(crate) fn steps(&self) -> &[SharedAccess] {
         &self.steps[..usize::from(self.length)]
     }
 }
 
 impl Shared {
-    /// The accesses of `trace` to objects that several threads access, at least one to write. What is
-    /// pending at its end and no access to a variable is among them.
+    /// Returns the accesses of `trace` to objects that several threads access, at least one to write,
+    /// including pending accesses to objects other than variables.
     pub(crate) fn new(trace: &Trace, coverage: &mut MapCoverage) -> Shared {
         let accesses = accesses(trace);
         let mut owners = vec![Owner::default(); trace.objects.len()];
@@ -134,12 +134,12 @@ impl Shared {
         self.accesses.push(SharedAccess { position, thread, object, access, number, rank });
     }
 
-    /// Whether there is nothing that threads share.
+    /// Returns whether threads share nothing.
     pub(crate) fn is_empty(&self) -> bool {
         self.accesses.is_empty()
     }
 
-    /// Shows every candidate to `each`.
+    /// Calls `each` with every candidate.
     pub(crate) fn candidates(&self, mut each: impl FnMut(&Candidate)) {
         for list in &self.by_object {
             for (index, &first) in list.iter().enumerate() {
@@ -161,13 +161,13 @@ impl Shared {
         self.accesses[index as usize]
     }
 
-    /// The access of the same thread to the same object that comes so many later.
+    /// Returns the access of the same thread to the same object, this many accesses later.
     pub(crate) fn next(&self, access: SharedAccess) -> Option<SharedAccess> {
         let mine = &self.by_both[&(access.thread, access.object)];
         mine.get(access.rank as usize + 1).map(|&index| self.at(index))
     }
 
-    /// Those that begin with `first` and go on with `second`, of another thread.
+    /// Calls `each` with the candidates that begin with `first` and `second`, of another thread.
     fn threes(&self, first: SharedAccess, second: SharedAccess, each: &mut impl FnMut(&Candidate)) {
         let mine = &self.by_both[&(first.thread, first.object)];
         let rank = first.rank as usize;
@@ -177,7 +177,8 @@ impl Shared {
         }
     }
 
-    /// Those with two variables: two accesses of one thread that follow one another, and two of another.
+    /// Calls `each` with the candidates of two variables: two consecutive accesses of one thread, and two of
+    /// another.
     fn fours(&self, each: &mut impl FnMut(&Candidate)) {
         let pairs: Vec<Vec<(SharedAccess, SharedAccess)>> =
             (0..self.by_thread.len()).map(|thread| self.consecutive(thread)).collect();
@@ -204,7 +205,7 @@ impl Shared {
         }
     }
 
-    /// Pairs of accesses of a thread to different objects, with none to either of them between.
+    /// Returns pairs of accesses of a thread to different objects, with no access to either of them between.
     fn consecutive(&self, thread: usize) -> Vec<(SharedAccess, SharedAccess)> {
         let mine = &self.by_thread[thread];
         let mut pairs = Vec::new();

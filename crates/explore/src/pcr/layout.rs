@@ -1,4 +1,4 @@
-//! A run taken apart: what follows what in a thread, what touches which object, what a read needs.
+//! The structure of a run: the order of steps in threads, the accesses of objects, the values of reads.
 
 use raddle_core::{
     Access, Action, CellOp, Effect, EventId, ObjectId, ObjectKind, Op, Scalar, ThreadId, ThreadOp,
@@ -8,25 +8,25 @@ use raddle_core::{
 /// No step.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// What is found in a variable before anybody writes it, where values do not count.
+/// The content of a variable before the first write, if values do not count.
 const INITIAL: u64 = u64::MAX;
 
-/// The steps of a run. An event is named by its position; what is still pending comes after the events.
+/// The steps of a run. A step is identified by its position; pending operations come after the events.
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
-    /// For each step the one before it in its thread, or its thread's spawn.
+    /// By step: the step before it in its thread, or its thread's spawn.
     pub(crate) before: Vec<u32>,
-    /// For each object the events on it that change it.
+    /// By object: the events that change it.
     pub(crate) updates: Vec<Vec<u32>>,
-    /// For each event how many updates of its object came before it.
+    /// By event: the number of updates of its object before it.
     pub(crate) version: Vec<u32>,
-    /// For each event what it has to find in its variable.
+    /// By event: the content of its variable that it has to find.
     ///
-    /// Values where they are known and say all, otherwise a number for each write.
+    /// A value where values are known and identify the content, otherwise a number for each write.
     pub(crate) reads: Vec<Option<u64>>,
-    /// For each event what it leaves in its variable.
+    /// By event: the content that it leaves in its variable.
     pub(crate) writes: Vec<Option<u64>>,
-    /// For each object what it begins with, in the same terms.
+    /// By object: its initial content.
     pub(crate) initial: Vec<u64>,
     /// Whether the object is a variable whose values count.
     by_value: Vec<bool>,
@@ -45,8 +45,8 @@ impl Layout {
             .objects
             .iter()
             .map(|info| {
-                // Who reads the same from another may find other plain data behind it. Addresses may be
-                // others in the next run.
+                // Reading the same value from another write may lead to other plain data. Addresses may differ
+                // in the next run.
                 matches!(info.kind, ObjectKind::Atomic(scalar) if scalar != Scalar::Pointer)
                     && trace.plain.is_empty()
             })
@@ -104,18 +104,18 @@ impl Layout {
         layout
     }
 
-    /// Whether what is read from a variable is told by who wrote it, not by its value.
+    /// Returns whether the content of a variable is identified by its write, not by its value.
     pub(crate) fn is_by_write(&self, object: ObjectId) -> bool {
         !self.by_value[object.index()]
     }
 
-    /// How many events there are.
+    /// Returns the number of events.
     pub(crate) fn events(&self) -> usize {
         self.version.len()
     }
 }
 
-/// What a step does; the pending ones are not events yet.
+/// Returns the operation of a step, which may be pending.
 pub(crate) fn operation(trace: &Trace, step: u32) -> Op {
     match trace.events.get(step as usize) {
         Some(event) => event.op,
@@ -123,7 +123,7 @@ pub(crate) fn operation(trace: &Trace, step: u32) -> Op {
     }
 }
 
-/// The name of a step.
+/// Returns the event id of a step.
 pub(crate) fn name(trace: &Trace, layout: &Layout, step: u32) -> EventId {
     match trace.events.get(step as usize) {
         Some(event) => event.id,
@@ -139,7 +139,7 @@ pub(crate) fn name(trace: &Trace, layout: &Layout, step: u32) -> EventId {
     }
 }
 
-/// Whether what an operation on a variable does depends on what it finds there.
+/// Returns whether the effect of an operation on a variable depends on its content.
 pub(crate) fn reads_variable(op: Op) -> bool {
     match op.action() {
         Action::Cell(CellOp::Read) => true,

@@ -1,18 +1,18 @@
-//! The constraint model of a run: which of its events can be done again in another order.
+//! The constraint model of a run: which of its events can be repeated in another order.
 //!
-//! After maximal causality (Huang, PLDI 2015): a run tells what every thread does as long as everything
-//! it has learnt stays the same. An event is *kept* if it is done again with the same effect. That takes
-//! the events before it in its thread (or the thread's spawn) kept, and
+//! After maximal causality (Huang, PLDI 2015): a run shows what every thread does as long as all its
+//! results stay the same. An event is *kept* if it is repeated with the same effect. That requires the
+//! events before it in its thread (or the thread's spawn) to be kept, and
 //! - for a read of a variable: a kept write of the value it needs, and no other write between them;
-//! - for any other object, whose whole history may matter to whoever touches it: everything that changed
-//!   it before, kept, and nothing else.
+//! - for any other object, whose whole history may matter: everything that changed it before, kept, and
+//!   nothing else.
 //!
-//! A step is *attempted* if everything before it in its thread is kept, but nothing is demanded of what
-//! comes of it. What an attempted write leaves is unknown, so that no kept event may depend on it; an
-//! attempted operation that can block comes when the history of its object lets it.
+//! A step is *attempted* if everything before it in its thread is kept, but its result is free. The effect
+//! of an attempted write is unknown, so that no kept event may depend on it; an attempted operation that
+//! can block is performed when the history of its object enables it.
 //!
-//! Constraints are stated as they are needed: those of an event when somebody asks for it, and that a write
-//! is not between two others when an answer puts it there. Memory is linear in what was stated.
+//! Constraints are added lazily: those of an event when it is first asked for, and that a write is not
+//! between two others when an answer puts it there. Memory is linear in the constraints added.
 
 use std::collections::HashMap;
 
@@ -23,36 +23,36 @@ use raddle_solve::{Answer, Literal, Node, OrderSolver, shrink_core};
 
 use super::layout::{Layout, NONE, name, operation};
 
-/// A read is given at most so many writes to choose from, those nearest to it.
+/// The most writes that a read can choose from; the nearest ones.
 const MOST_SOURCES: usize = 64;
 
-/// Cores with more literals than this are not made smaller.
+/// Cores with more literals than this are not minimised.
 const SHRUNK: usize = 8;
 
-/// What a run allows.
+/// The constraints of a run.
 pub(crate) struct Model<'t, S> {
     pub(crate) trace: &'t Trace,
     pub(crate) layout: Layout,
     solver: S,
-    /// For each event the literal that it is kept, if that was ever of interest.
+    /// By event: the literal that it is kept, if it was asked for.
     kept: Vec<Option<Literal>>,
-    /// The events that have one.
+    /// The events that have such a literal.
     stated: Vec<u32>,
     to_state: Vec<u32>,
-    /// Where reads can have what they need from.
+    /// The writes that reads can read from.
     sources: HashMap<u32, Vec<Source>>,
     attempts: Vec<Attempt>,
     attempt_of: HashMap<u32, usize>,
-    /// The writes of each variable by what they leave, worked out when asked for.
+    /// By variable: its writes by content, computed when asked for.
     writers: HashMap<(u32, u64), Vec<u32>>,
     has_writers: Vec<bool>,
-    /// Whether some read was not given all writes to choose from, so that "impossible" may be wrong.
+    /// Whether some read cannot choose from all writes, so that "impossible" may be wrong.
     is_cut_off: bool,
-    /// How often the solver was asked, for whatever reason.
+    /// The number of calls of the solver.
     asked: u64,
 }
 
-/// A write that a read may have its value from; none for the initial one.
+/// A write that a read may read from; none for the initial content.
 #[derive(Copy, Clone, Debug)]
 struct Source {
     literal: Literal,
@@ -60,38 +60,38 @@ struct Source {
     value: u64,
 }
 
-/// A step with an unknown outcome.
+/// A step with an unknown result.
 #[derive(Clone, Debug)]
 struct Attempt {
     step: u32,
     node: Node,
     literal: Literal,
-    /// What it may be demanded to find, by name.
+    /// The literals that it finds a certain content.
     finds: Vec<(u64, Literal)>,
     sources: Vec<Source>,
 }
 
-/// What is asked of a model.
+/// A question to a model.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Question {
     /// Events to be kept.
     pub(crate) kept: Vec<u32>,
     /// Steps to be attempted.
     pub(crate) attempted: Vec<u32>,
-    /// Steps in the order in which they have to come. Each is kept or attempted.
+    /// Steps in the order that is required. Each is kept or attempted.
     pub(crate) order: Vec<u32>,
-    /// Other demands.
+    /// Other constraints.
     pub(crate) also: Vec<Literal>,
 }
 
-/// What a model says.
+/// The answer of a model.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Found {
-    /// These steps can be done in this order.
+    /// These steps can be performed in this order.
     Order(Vec<Done>),
     /// There is no such order, because of these literals alone.
     Impossible(Vec<Literal>),
-    /// None was found, but not everything was looked at.
+    /// No order was found, but the search was cut off.
     Unknown,
 }
 
@@ -99,7 +99,7 @@ pub(crate) enum Found {
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Done {
     pub(crate) step: u32,
-    /// Whether nothing is known of what comes of it.
+    /// Whether its result is unknown.
     pub(crate) is_attempt: bool,
 }
 
@@ -131,13 +131,13 @@ impl<'t, S: OrderSolver> Model<'t, S> {
         }
     }
 
-    /// Adds what questions have cost.
+    /// Adds the cost of all questions.
     pub(crate) fn count(&self, counts: &mut PatternSearch) {
         counts.asked += self.asked;
         counts.told += self.solver.told();
     }
 
-    /// The literals that a question comes down to.
+    /// Returns the literals of a question.
     pub(crate) fn literals(&mut self, question: &Question) -> Vec<Literal> {
         let mut literals = question.also.clone();
         literals.extend(question.kept.iter().map(|&event| self.keep(event)));
@@ -158,7 +158,7 @@ impl<'t, S: OrderSolver> Model<'t, S> {
         literals
     }
 
-    /// Looks for an order in which these literals are true.
+    /// Searches an order in which these literals are true.
     pub(crate) fn solve(&mut self, literals: &[Literal]) -> Found {
         loop {
             self.asked += 1;
@@ -175,12 +175,12 @@ impl<'t, S: OrderSolver> Model<'t, S> {
         }
     }
 
-    /// A smaller reason for the same impossibility, if that is cheap to find.
+    /// Returns a smaller core, if that is cheap to find.
     pub(crate) fn shrink(&mut self, core: Vec<Literal>) -> Vec<Literal> {
         if core.len() > SHRUNK { core } else { shrink_core(&mut self.solver, core) }
     }
 
-    /// The literal that an event is kept.
+    /// Returns the literal that an event is kept.
     pub(crate) fn keep(&mut self, event: u32) -> Literal {
         let literal = self.literal_of(event);
         while let Some(event) = self.to_state.pop() {
@@ -189,14 +189,14 @@ impl<'t, S: OrderSolver> Model<'t, S> {
         literal
     }
 
-    /// A demand that can be made or not, made if `switch` is true: at least one of these.
+    /// Requires at least one of these literals if `switch` is true.
     pub(crate) fn demand_any(&mut self, switch: Literal, literals: &[Literal]) {
         let clause: Vec<Literal> =
             std::iter::once(!switch).chain(literals.iter().copied()).collect();
         self.solver.clause(&clause);
     }
 
-    /// The literal that `write` comes after all others of `writes`.
+    /// Returns the literal that `write` comes after all others of `writes`.
     pub(crate) fn last_of(&mut self, write: u32, writes: &[u32]) -> Literal {
         let literal = self.solver.fresh(false);
         for &other in writes.iter().filter(|&&other| other != write) {
@@ -206,17 +206,17 @@ impl<'t, S: OrderSolver> Model<'t, S> {
         literal
     }
 
-    /// A new switch.
+    /// Makes a new switch.
     pub(crate) fn switch(&mut self) -> Literal {
         self.solver.fresh(false)
     }
 
-    /// Whether the event is kept in the order found last.
+    /// Returns whether the event is kept in the order found last.
     pub(crate) fn is_kept(&self, event: u32) -> bool {
         self.kept[event as usize].is_some_and(|literal| self.solver.is_true(literal))
     }
 
-    /// The literal that the attempted step finds this in its variable.
+    /// Returns the literal that an attempted step finds this content in its variable.
     pub(crate) fn find(&mut self, step: u32, value: u64) -> Literal {
         let attempt = self.attempt(step);
         if let Some(&(_, literal)) =
@@ -233,7 +233,7 @@ impl<'t, S: OrderSolver> Model<'t, S> {
         literal
     }
 
-    /// Everything that the variable of a step may hold.
+    /// Returns every content that a variable may have.
     pub(crate) fn values(&self, object: ObjectId) -> Vec<u64> {
         let mut values = vec![self.layout.initial[object.index()]];
         let updates = &self.layout.updates[object.index()];
@@ -243,7 +243,7 @@ impl<'t, S: OrderSolver> Model<'t, S> {
         values
     }
 
-    /// The choices that make a run do these steps. A choice that is attempted takes this number.
+    /// Returns the choices of a run with these steps. An attempted choice takes `number`.
     pub(crate) fn schedule(&self, order: &[Done], number: Option<u32>) -> Schedule {
         let mut schedule = Vec::with_capacity(order.len());
         for done in order {
@@ -275,7 +275,7 @@ impl<'t, S: OrderSolver> Model<'t, S> {
         literal
     }
 
-    /// States what it takes to keep an event.
+    /// Adds the constraints of keeping an event.
     fn state(&mut self, event: u32) {
         let literal = self.literal_of(event);
         let before = self.layout.before[event as usize];
@@ -304,7 +304,7 @@ impl<'t, S: OrderSolver> Model<'t, S> {
         }
     }
 
-    /// States that if `literal` is true, the step at `node` finds `value` in its variable.
+    /// Adds the constraint that if `literal` is true, the step at `node` finds `value` in its variable.
     fn state_sources(
         &mut self,
         literal: Literal,
@@ -337,7 +337,7 @@ impl<'t, S: OrderSolver> Model<'t, S> {
         let mut sources = Vec::with_capacity(writes.len());
         let mut clause = vec![!literal];
         for &write in &writes {
-            // What has only one source has that one.
+            // A read with one possible source reads from it.
             let source = if writes.len() == 1 { literal } else { self.solver.fresh(false) };
             clause.push(source);
             sources.push(Source { literal: source, write, value });
@@ -354,7 +354,7 @@ impl<'t, S: OrderSolver> Model<'t, S> {
         sources
     }
 
-    /// Whether a write is the step itself or comes after it in its thread.
+    /// Returns whether a write is the step itself or comes after it in its thread.
     fn follows(&self, write: u32, step: u32) -> bool {
         let of = |step| name(self.trace, &self.layout, step);
         let (write, step) = (of(write), of(step));
@@ -391,7 +391,7 @@ impl<'t, S: OrderSolver> Model<'t, S> {
         self.attempts.len() - 1
     }
 
-    /// The steps of the order found last that are done in it.
+    /// Returns the steps of the order found last.
     fn order(&self) -> Vec<Done> {
         let kept = self.stated.iter().filter(|&&event| self.is_kept(event));
         let kept =
@@ -418,7 +418,7 @@ impl<'t, S: OrderSolver> Model<'t, S> {
         }
     }
 
-    /// Goes through an order, and states what rules it out if something does.
+    /// Checks an order, and adds a constraint that excludes it if it is impossible.
     fn refine(&mut self, order: &[Done]) -> bool {
         let mut clauses: Vec<Vec<Literal>> = Vec::new();
         let mut last: HashMap<u32, OfObject> = HashMap::new();
@@ -449,7 +449,7 @@ impl<'t, S: OrderSolver> Model<'t, S> {
         !clauses.is_empty()
     }
 
-    /// A step on a variable: does it find what it has to?
+    /// Checks that a step on a variable finds the content it needs.
     fn check_variable(&mut self, done: Done, state: &OfObject, clauses: &mut Vec<Vec<Literal>>) {
         let (node, _) = self.node_of(done);
         let sources: &[Source] = if done.is_attempt {
@@ -481,7 +481,7 @@ impl<'t, S: OrderSolver> Model<'t, S> {
         }
     }
 
-    /// A step on any other object: is its history what it has to be, and can it be done?
+    /// Checks that a step on any other object has the history it needs, and is enabled.
     fn check_object(&mut self, done: Done, state: &mut OfObject, clauses: &mut Vec<Vec<Literal>>) {
         let (node, literal) = self.node_of(done);
         let op = operation(self.trace, done.step);
@@ -493,7 +493,7 @@ impl<'t, S: OrderSolver> Model<'t, S> {
         if !done.is_attempt {
             let version = self.layout.version[done.step as usize];
             if version < state.updates {
-                // It came too late: something that changed the object after it in the run comes first.
+                // The step is too late: a later change of the object in the run precedes it.
                 let update = self.layout.updates[object][version as usize];
                 let needed = self.keep(update);
                 clauses.push(vec![!literal, !needed, self.solver.before(node, Node(update))]);
@@ -524,12 +524,12 @@ impl<'t, S: OrderSolver> Model<'t, S> {
     }
 }
 
-/// What an order has done to an object so far.
+/// The state of an object in an order.
 #[derive(Copy, Clone, Debug, Default)]
 struct OfObject {
     /// The last write of a variable.
     newest: Option<Done>,
-    /// How many kept events have changed it.
+    /// The number of kept events that have changed it.
     updates: u32,
     /// The last attempt on it.
     attempt: Option<Done>,

@@ -1,4 +1,4 @@
-//! An order that a solver found, made ready to be run, and held against what came of it.
+//! An order that a solver found as a plan for a run, and the comparison with the run.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -16,13 +16,13 @@ use crate::past::chosen;
 /// A run to be made.
 #[derive(Clone, Debug)]
 pub(crate) struct Planned {
-    /// Its first choices.
+    /// Its prefix.
     pub(crate) schedule: Schedule,
-    /// What is to come then, in this order, as soon as it can.
+    /// The steps after the prefix, in this order, each as soon as it is enabled.
     pub(crate) goals: Vec<EventId>,
-    /// What its first events have to be.
+    /// The expected events of the prefix.
     expected: Vec<Expected>,
-    /// What identifies its equivalence class.
+    /// A hash of its equivalence class.
     pub(crate) class: u64,
 }
 
@@ -31,13 +31,12 @@ struct Expected {
     event: EventId,
     site: Site,
     kind: std::mem::Discriminant<Action>,
-    /// None if nothing is known of it.
+    /// `None` if it is unknown.
     effect: Option<Effect>,
 }
 
 impl Planned {
-    /// The plan that does the steps of `order`, found by `model`. A choice that is attempted takes
-    /// this number.
+    /// Makes the plan of `order`, found by `model`. An attempted choice takes `number`.
     pub(crate) fn new(
         model: &Model<'_, impl OrderSolver>,
         order: &[Done],
@@ -72,7 +71,7 @@ impl Planned {
         }
     }
 
-    /// What became of the plan in a run.
+    /// Returns the outcome of the plan in a run.
     pub(crate) fn outcome(&self, trace: &Trace) -> Outcome {
         let as_expected = self.expected.iter().zip(&trace.events).all(|(expected, event)| {
             let kind = std::mem::discriminant(&event.op.action());
@@ -91,26 +90,26 @@ impl Planned {
         if self.goals.iter().all(|goal| rest.any(|event| event.id == *goal)) {
             return Outcome::Exhibited;
         }
-        // Who was to come next still waits, for ever or because something failed before.
+        // The thread of the next goal is still blocked, or the run failed before.
         let waits =
             |goal: &EventId| trace.pending.iter().any(|pending| pending.thread == goal.thread);
         if self.goals.iter().any(waits) { Outcome::Blocked } else { Outcome::Missed }
     }
 }
 
-/// What became of a plan.
+/// The outcome of a plan.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Outcome {
-    /// All of it was done.
+    /// All steps were performed.
     Exhibited,
-    /// It was followed until nothing could go on.
+    /// The plan was followed until no thread was enabled.
     Blocked,
-    /// It was not followed.
+    /// The plan was not followed.
     Missed,
 }
 
 impl Outcome {
-    /// Counts it.
+    /// Counts the outcome.
     pub(crate) fn count(self, counts: &mut PatternSearch) {
         match self {
             Outcome::Exhibited => counts.exhibited += 1,
@@ -120,8 +119,8 @@ impl Outcome {
     }
 }
 
-/// What can be done for certain, and what may have to wait: another attempt on an object that already
-/// was attempted to be changed, and is not a variable.
+/// Returns the steps that are certainly enabled, and those that may be blocked: a second attempt on an object
+/// that is not a variable.
 fn split(model: &Model<'_, impl OrderSolver>, order: &[Done]) -> (Vec<Done>, VecDeque<Done>) {
     let mut attempted: Vec<ObjectId> = Vec::new();
     let (mut now, mut later) = (Vec::with_capacity(order.len()), VecDeque::new());
@@ -142,7 +141,7 @@ fn split(model: &Model<'_, impl OrderSolver>, order: &[Done]) -> (Vec<Done>, Vec
     (now, later)
 }
 
-/// What identifies the equivalence class of an order: every event with the update it follows.
+/// Returns a hash of the equivalence class of an order: every event with the update it follows.
 fn class(model: &Model<'_, impl OrderSolver>, order: &[Done]) -> u64 {
     let pack = |event: EventId| u64::from(event.thread.0) << 32 | u64::from(event.index);
     let mut last: HashMap<ObjectId, u64> = HashMap::new();

@@ -1,8 +1,7 @@
-//! The six filter rules (Table 2 of the paper): which candidates need no solver.
+//! The six filter rules (Table 2 of the paper): candidates that need no solver.
 //!
-//! Each rule says whether it leaves a candidate out. Rules 3 to 6 leave out only what cannot be or would
-//! lead to a state that is reached without it. Rule 2 may leave out more: two executions can exhibit the
-//! same patterns and differ.
+//! Rules 3 to 6 filter only candidates that are impossible or would lead to a state that is reached
+//! without them. Rule 2 may filter more: two executions can exhibit the same patterns and differ.
 
 use raddle_analysis::MapCoverage;
 use raddle_core::Access;
@@ -10,7 +9,7 @@ use raddle_core::Access;
 use super::candidates::{Candidate, Shared, SharedAccess};
 use super::layout::Layout;
 
-/// Which rules are applied; the first always is.
+/// The rules that are applied. The first always is.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct Rules {
     /// By number; the first two are not used.
@@ -24,21 +23,21 @@ impl Default for Rules {
 }
 
 impl Rules {
-    /// All of them.
+    /// All rules.
     pub const ALL: Rules = Rules { on: [true; 7] };
 
-    /// All but this one, from 2 to 6.
+    /// Returns all rules but this one, from 2 to 6.
     pub fn without(mut self, rule: usize) -> Rules {
         self.on[rule] = false;
         self
     }
 
-    /// Whether the rule with this number is applied.
+    /// Returns whether the rule with this number is applied.
     pub(crate) fn has(self, rule: usize) -> bool {
         rule == 1 || self.on[rule]
     }
 
-    /// The first rule that leaves `candidate` out, if one does.
+    /// Returns the first rule that filters `candidate`, if one does.
     pub(crate) fn first_against(
         self,
         candidate: &Candidate,
@@ -84,7 +83,7 @@ pub(crate) fn against_program_order(candidate: &Candidate) -> bool {
     steps.iter().enumerate().any(is_reversed)
 }
 
-/// Rule 4, for one variable: nobody would read another value, and no writes would change places.
+/// Rule 4, for one variable: no read would read another value, and no writes would change places.
 pub(crate) fn old_state(candidate: &Candidate, layout: &Layout) -> bool {
     candidate.steps().len() < 4 && !changes_anything(candidate, layout)
 }
@@ -97,12 +96,12 @@ pub(crate) fn interrupted(candidate: &Candidate, shared: &Shared) -> bool {
     }
 }
 
-/// Rule 6, for two variables: neither of them would tell the difference.
+/// Rule 6, for two variables: the order of accesses to neither of them would change visibly.
 pub(crate) fn redundant(candidate: &Candidate, layout: &Layout) -> bool {
     candidate.steps().len() == 4 && !changes_anything(candidate, layout)
 }
 
-/// Whether two accesses of different threads to one variable would change places and that can be seen.
+/// Returns whether two accesses of different threads to one variable would change places visibly.
 fn changes_anything(candidate: &Candidate, layout: &Layout) -> bool {
     let steps = candidate.steps();
     steps.iter().enumerate().any(|(index, first)| {
@@ -113,10 +112,10 @@ fn changes_anything(candidate: &Candidate, layout: &Layout) -> bool {
     })
 }
 
-/// Whether it can be seen that `first` comes before `second`.
+/// Returns whether it is visible that `first` comes before `second`.
 fn changes(first: &SharedAccess, second: &SharedAccess, layout: &Layout) -> bool {
     if !layout.is_variable[first.object as usize] {
-        // What happens to it between accesses is not part of patterns, and can make a difference.
+        // Events on the object between accesses are not part of patterns, and can make a difference.
         return true;
     }
     if first.position < second.position {
@@ -124,7 +123,7 @@ fn changes(first: &SharedAccess, second: &SharedAccess, layout: &Layout) -> bool
     }
     let (write, read) = (first.position as usize, second.position as usize);
     let is_known = second.access == Access::Read && layout.reads[write].is_none();
-    // A read that finds in its new place what it found in its old one.
+    // A read that finds the same content at its new place is not affected.
     !(is_known && layout.writes[write].is_some() && layout.writes[write] == layout.reads[read])
 }
 
