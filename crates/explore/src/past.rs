@@ -1,8 +1,8 @@
-//! What has happened in a run, made ready for questions: what happened before what, which events
-//! race, and in which state an event found its object.
+//! The events of a run with their analysis: happens-before, races, and the states of objects before
+//! events.
 //!
-//! Kept from run to run: a search changes the end of a run and leaves its beginning, so that only
-//! the end is worked out again.
+//! The analysis is kept from run to run: a search changes the end of a run, so that only the end is
+//! analysed again.
 
 use raddle_core::{
     Access, Action, Effect, Event, EventId, Footprint, ObjectId, ObjectInfo, ObjectKind, Op,
@@ -26,38 +26,37 @@ const LANE: usize = 4;
 #[derive(Clone, Debug)]
 pub(crate) struct Past {
     steps: Vec<Step>,
-    /// For each event a row of `width` lanes: how many events of each thread happened before it,
-    /// itself included. What lies behind the last event is left over.
+    /// By event: a row of `width` lanes with the number of events of each thread that happened before it,
+    /// including itself. Rows after the last event are unused.
     clocks: Vec<Lane>,
     width: usize,
     objects: Vec<OfObject>,
     threads: Vec<OfThread>,
-    /// The states that objects were in, in the order in which they came to be. Not of variables,
-    /// whose values stand in the trace, nor of lives, which nobody asks for.
+    /// The states of objects, in the order of the events that made them. Not of variables, whose values are
+    /// in the trace, nor of lives, whose states are not needed.
     states: Vec<State>,
-    /// Which event started which thread.
+    /// The events that started threads.
     spawns: Vec<(u32, ThreadId)>,
-    /// In the order of their later events.
+    /// The races, in the order of their later events.
     races: Vec<Race>,
-    /// Of each thread's first event that the last run did not share with the one before: the least
-    /// that any of them knows of each thread.
+    /// By thread: the minimum over the clocks of each thread's first new event.
     fronts: Vec<Lane>,
-    /// The reversal being shown.
+    /// Scratch: a reversal.
     sequence: Vec<Planned>,
-    /// What identifies an event with all that happened before it, as far as anybody asked.
+    /// By event: a hash of the event with all that happened before it, if it was asked for.
     histories: Vec<u64>,
 }
 
-/// An event to come, in terms of the run it was found in.
+/// A planned event, in terms of the run in which it was found.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Planned {
     pub(crate) event: EventId,
     pub(crate) footprint: Footprint,
-    /// The number it is to choose.
+    /// The number that it chooses.
     pub(crate) value: Option<u32>,
 }
 
-/// An event, and what it followed.
+/// An event and its predecessors.
 #[derive(Clone, Debug)]
 struct Step {
     planned: Planned,
@@ -65,7 +64,7 @@ struct Step {
     on_object: u32,
     /// The event before it in its thread; the spawn, for the first.
     in_thread: u32,
-    /// The state in which it found its object, if that is kept.
+    /// The state of its object before it, if that is kept.
     found: u32,
 }
 
@@ -89,7 +88,7 @@ impl OfThread {
     }
 }
 
-/// A state of an object, and the event that led to it, or that found it at first.
+/// A state of an object, and the event that made it, or the first event on the object.
 #[derive(Clone, Debug)]
 struct State {
     since: u32,
@@ -99,7 +98,7 @@ struct State {
 impl Default for Past {
     fn default() -> Past {
         Past {
-            // Enough for a small test, so that a check of it need not grow the lists.
+            // Enough for a small test.
             steps: Vec::with_capacity(16),
             clocks: Vec::with_capacity(16),
             objects: Vec::with_capacity(8),
@@ -116,22 +115,22 @@ impl Default for Past {
 }
 
 impl Past {
-    /// How many events there are.
+    /// Returns the number of events.
     pub(crate) fn len(&self) -> usize {
         self.steps.len()
     }
 
-    /// The event at `position`, as something to do again.
+    /// Returns the event at `position` as a planned event.
     pub(crate) fn planned(&self, position: usize) -> &Planned {
         &self.steps[position].planned
     }
 
-    /// What the event at `position` touched.
+    /// Returns the footprint of the event at `position`.
     pub(crate) fn footprint(&self, position: usize) -> &Footprint {
         &self.planned(position).footprint
     }
 
-    /// Forgets what came after the first `length` events.
+    /// Drops all but the first `length` events.
     pub(crate) fn truncate(&mut self, length: usize) {
         for step in self.steps[length..].iter().rev() {
             let Footprint { thread, object, .. } = step.planned.footprint;
@@ -155,7 +154,7 @@ impl Past {
         }
     }
 
-    /// Adds the events of `trace` that are not there yet.
+    /// Adds the new events of `trace`.
     pub(crate) fn extend(&mut self, trace: &Trace) {
         self.make_room(trace);
         for event in &trace.events[self.len()..] {
@@ -206,7 +205,7 @@ impl Past {
             if !follows_update || in_thread == NONE {
                 self.join_object(row, on_object, footprint.access);
             }
-            // Shortly for most: there is nothing to be found.
+            // The fast path: most events have no conflict to find.
             let is_settled = follows_update && self.is_settled(on_object as usize, in_thread);
             if !is_settled && !is_join(event.op) {
                 let before = Before { on_object, in_thread };
@@ -219,9 +218,9 @@ impl Past {
         self.steps.push(Step { planned, on_object, in_thread, found });
     }
 
-    /// An object to which nothing has happened yet. Its state, if that is kept.
+    /// Returns the initial state of an object without events, if that is kept.
     ///
-    /// Looked up anew, because another run may have given its number to another object.
+    /// The object is looked up again, because another run may have given its id to another object.
     fn meet(&mut self, position: u32, object: ObjectId, objects: &[ObjectInfo]) -> u32 {
         let info = &objects[object.index()];
         let state = match info.kind {
@@ -241,7 +240,7 @@ impl Past {
         state
     }
 
-    /// An event changes an object whose state is kept.
+    /// Records the state after an event that changes its object.
     fn change(&mut self, position: u32, found: u32, event: &Event) {
         let mut object = self.states[found as usize].object.clone();
         object.apply(event.op, event.id.thread);
@@ -249,8 +248,7 @@ impl Past {
         self.states.push(State { since: position, object });
     }
 
-    /// Takes over what happened before the events on an object that conflict with one that touches
-    /// it like this now, and whose row begins at `row`.
+    /// Joins the clocks of the events on an object that conflict with this access into the row at `row`.
     fn join_object(&mut self, row: usize, on_object: u32, access: Access) {
         let (earlier, mine) = self.clocks.split_at_mut(row);
         for position in conflicting(&self.steps, on_object, access) {
@@ -261,7 +259,7 @@ impl Past {
         }
     }
 
-    /// What identifies the event at `position` with all that happened before it.
+    /// Returns a hash of the event at `position` with all that happened before it.
     fn history(&mut self, position: usize) -> u64 {
         while self.histories.len() <= position {
             let step = &self.steps[self.histories.len()];
@@ -273,7 +271,7 @@ impl Past {
             if step.in_thread != NONE {
                 history = mix(history, self.histories[step.in_thread as usize]);
             }
-            // In whatever order they came.
+            // Independent of their order.
             let others = conflicting(&self.steps, step.on_object, footprint.access)
                 .map(|other| self.histories[other])
                 .fold(0, u64::wrapping_add);
@@ -282,8 +280,8 @@ impl Past {
         self.histories[position]
     }
 
-    /// What identifies all that a thread knew when it announced the operation that this event
-    /// would perform. `None` if it did not get there.
+    /// Returns a hash of all that happened before the thread of an event announced its operation. `None` if
+    /// the thread did not get there.
     pub(crate) fn history_before(&mut self, event: EventId) -> Option<u64> {
         let thread = self.threads.get(event.thread.index())?;
         let position = match event.index.checked_sub(1) {
@@ -294,8 +292,7 @@ impl Past {
         (position != NONE).then(|| self.history(position as usize))
     }
 
-    /// Whether the operation that this event would perform had been announced when the event at
-    /// `position` was chosen.
+    /// Returns whether the operation of an event had been announced when the event at `position` was chosen.
     pub(crate) fn announced_before(&self, event: EventId, position: usize) -> bool {
         let thread = &self.threads[event.thread.index()];
         match event.index.checked_sub(1) {
@@ -306,7 +303,7 @@ impl Past {
         }
     }
 
-    /// The operation that this event performs, or was about to at the end of `trace`.
+    /// Returns the operation of an event, which may be pending at the end of `trace`.
     pub(crate) fn operation(&self, event: EventId, trace: &Trace) -> Option<Op> {
         let events = &self.threads.get(event.thread.index())?.events;
         match events.get(event.index as usize) {
@@ -319,14 +316,14 @@ impl Past {
         }
     }
 
-    /// The name of the event that `thread` was about to perform before the event at `position`.
+    /// Returns the id of the next event of `thread` before the event at `position`.
     pub(crate) fn next_event(&self, thread: ThreadId, position: usize) -> EventId {
         let events = &self.threads[thread.index()].events;
         let index = events.partition_point(|&event| (event as usize) < position);
         EventId { thread, index: index as u32 }
     }
 
-    /// Whether the event at `first` happened before the one at `second`, or is that.
+    /// Returns whether the event at `first` happened before the event at `second`, or is that event.
     fn precedes(&self, first: usize, second: usize) -> bool {
         let EventId { thread, index } = self.steps[first].planned.event;
         let (lane, place) = (thread.index() / LANE, thread.index() % LANE);
@@ -349,7 +346,7 @@ impl Past {
         }
     }
 
-    /// Makes rows longer.
+    /// Makes all rows longer.
     fn widen(&mut self, width: usize) {
         if self.width < width {
             let mut clocks = vec![[0; LANE]; self.steps.len() * width];
@@ -363,13 +360,13 @@ impl Past {
     }
 }
 
-/// The larger of two numbers each.
+/// Returns the larger number of each lane.
 fn most(a: Lane, b: Lane) -> Lane {
     std::array::from_fn(|thread| a[thread].max(b[thread]))
 }
 
-/// The last events on an object, from the one at `last` on, that conflict with one that touches it
-/// like this after them. All others that do happened before one of these.
+/// Returns the last events on an object, from the one at `last` back, that conflict with this access after
+/// them. All other conflicting events happened before one of these.
 fn conflicting(steps: &[Step], last: u32, access: Access) -> impl Iterator<Item = usize> {
     let step = |position: u32| steps.get(position as usize).map(|step| (position as usize, step));
     let is_update = |step: &Step| step.planned.footprint.access == Access::Update;
@@ -382,7 +379,7 @@ fn conflicting(steps: &[Step], last: u32, access: Access) -> impl Iterator<Item 
         .map(|(position, _)| position)
 }
 
-/// How many numbers an event had to choose from, and which it took.
+/// Returns the number of values that an event could choose, and the value it took. `None` if it is no choice.
 pub(crate) fn chosen(event: &Event) -> Option<(u32, u32)> {
     match event.effect {
         Effect::Value(value) if event.op.object() == ObjectId::NONE => match event.op.action() {
@@ -393,7 +390,7 @@ pub(crate) fn chosen(event: &Event) -> Option<(u32, u32)> {
     }
 }
 
-/// The thread that an event started.
+/// Returns the thread that an event started.
 fn spawned(event: &Event) -> Option<ThreadId> {
     match event.effect {
         Effect::Value(child) if event.op.is_thread() && event.op.thread() == ThreadOp::Spawn => {

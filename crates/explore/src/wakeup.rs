@@ -1,7 +1,7 @@
-//! Wakeup trees: what is still to be run from a point, as sequences that share their beginnings.
+//! Wakeup trees: the sequences planned from a point, with shared prefixes.
 //!
-//! A sequence is kept whole, not only its first step, because its last steps are what makes it
-//! differ from everything that was run before.
+//! A sequence is kept whole, not only its first step, because its last steps are what makes it differ
+//! from everything that was run before.
 
 use raddle_core::dependence::conflict;
 use raddle_core::{Access, EventId, Footprint, ObjectId, ObjectKind, ThreadId, Trace};
@@ -15,36 +15,36 @@ const NONE: u32 = u32::MAX;
 #[derive(Clone, Debug)]
 pub(crate) struct Forest {
     branches: Vec<Branch>,
-    /// The first branch that is not in use; others follow it as siblings do.
+    /// The first unused branch; the others are its siblings.
     free: u32,
     in_use: u64,
 }
 
-/// The ways on from a point, in the order in which they are to be run. None makes a later one
-/// redundant, except for those in doubt.
+/// The planned continuations of a point, in the order in which they are run. None makes a later one
+/// redundant, except for doubtful ones.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Tree(u32);
 
-/// An event to come, in terms that hold in every run through the same point.
+/// A planned event, in terms that hold in every run through the same point.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Branch {
     event: EventId,
     pub(crate) access: Access,
     object: Object,
     pub(crate) value: Option<u32>,
-    /// Whether what it leads to may be run anyway, because it could not be told whether an earlier
-    /// one leads there. Such a sequence may be given up at its end, and stands for nothing else.
+    /// Whether an earlier sequence may lead to the same class, which could not be decided. The run of such a
+    /// sequence may be abandoned at its end, and it covers no other sequence.
     pub(crate) doubtful: bool,
-    /// What follows it.
+    /// The first branch that follows it.
     pub(crate) children: Tree,
-    /// What is to be run in its place after it.
+    /// The next branch at the same point.
     siblings: Tree,
 }
 
-/// Whether running one event first does not rule out what some steps lead to.
+/// Whether a sequence that begins with one event covers what some steps lead to.
 pub(crate) enum Covers {
     Yes {
-        /// The one of the steps that it is.
+        /// The step that is this event, if one is.
         step: Option<usize>,
     },
     No,
@@ -55,14 +55,14 @@ pub(crate) enum Covers {
 /// An object of another run.
 #[derive(Copy, Clone, Debug)]
 enum Object {
-    /// None, or one that was announced before the point, and has this number in every run through it.
+    /// No object, or one that existed before the point, and has this id in every run through it.
     Known(ObjectId),
     /// The life or the park token of a thread.
     OfThread(ObjectKind),
-    /// One that the front end knows by this number.
+    /// An object with this identity.
     Identified(u64),
-    /// One that was announced after the point, which is at this position. If what the event's thread
-    /// knew before is what `history` identifies, it is the one that the event touches in any run.
+    /// An object that was made after the point, which is at this position. In every run in which the hash of
+    /// what happened before the event is `history`, it is the object of the event.
     Later { history: u64, at: usize },
 }
 
@@ -75,7 +75,7 @@ impl Branch {
         self.event
     }
 
-    /// The choice of `value` by an event that touches no object.
+    /// Makes the choice of `value` by an event without an object.
     pub(crate) fn choosing(event: EventId, value: u32) -> Branch {
         let (access, object) = (Access::Read, Object::Known(ObjectId::NONE));
         let (children, siblings) = (Tree::EMPTY, Tree::EMPTY);
@@ -83,7 +83,7 @@ impl Branch {
         Branch { event, access, object, value, doubtful: false, children, siblings }
     }
 
-    /// A branch without children and without doubt; `at` is the position of the point.
+    /// Makes a branch without children that is not doubtful. `at` is the position of the point.
     pub(crate) fn new(planned: &Planned, past: &mut Past, trace: &Trace, at: usize) -> Branch {
         let id = planned.footprint.object;
         let object = match trace.objects.get(id.index()) {
@@ -100,8 +100,8 @@ impl Branch {
         Branch { event, access, object, value, doubtful: false, children, siblings }
     }
 
-    /// Whether this event, in a run in which nothing it knows of has changed, touches `object`;
-    /// `None` if that cannot be told.
+    /// Returns whether the object of this event is `object`, in a run with the same events before it. `None` if
+    /// that cannot be decided.
     fn touches(&self, object: ObjectId, past: &mut Past, trace: &Trace) -> Option<bool> {
         let info = &trace.objects[object.index()];
         match self.object {
@@ -118,7 +118,7 @@ impl Branch {
         }
     }
 
-    /// Whether running this first does not rule out what `steps` lead to.
+    /// Returns whether a sequence that begins with this event covers what `steps` lead to.
     pub(crate) fn covers(&self, steps: &[Planned], past: &mut Past, trace: &Trace) -> Covers {
         if let Some(mine) = steps.iter().position(|step| step.event.thread == self.thread()) {
             let own = steps[mine];
@@ -156,18 +156,18 @@ impl Default for Forest {
 }
 
 impl Forest {
-    /// How many steps all trees have together.
+    /// Returns the number of steps of all trees.
     pub(crate) fn planned(&self) -> u64 {
         self.in_use
     }
 
-    /// How many ways on a tree begins with.
+    /// Returns the number of first steps of a tree.
     pub(crate) fn ways(&self, tree: Tree) -> usize {
         let branch = |tree: Tree| self.branches.get(tree.0 as usize);
         std::iter::successors(branch(tree), |way| branch(way.siblings)).count()
     }
 
-    /// Takes the first way on out of a tree.
+    /// Removes the first step of a tree, and returns it.
     pub(crate) fn take_first(&mut self, tree: &mut Tree) -> Option<Branch> {
         let first = self.branches.get_mut(tree.0 as usize)?;
         let taken = *first;
@@ -178,7 +178,7 @@ impl Forest {
         Some(taken)
     }
 
-    /// Takes everything out of a tree, each step with the one that it comes after.
+    /// Removes all steps of a tree, and returns each with the index of the step that it follows.
     pub(crate) fn take_all(&mut self, tree: &mut Tree) -> Vec<(Option<usize>, Branch)> {
         let mut taken = Vec::new();
         let mut left = vec![(None, std::mem::replace(tree, Tree::EMPTY))];
@@ -191,7 +191,7 @@ impl Forest {
         taken
     }
 
-    /// Adds the choice of `value` by an event that touches no object, unless it is there.
+    /// Adds the choice of `value` by an event without an object, unless the tree has it.
     pub(crate) fn choose(&mut self, tree: &mut Tree, event: EventId, value: u32) {
         let (mut after, mut here) = (NONE, tree.0);
         while let Some(branch) = self.branches.get(here as usize) {
@@ -203,8 +203,8 @@ impl Forest {
         self.add(Branch::choosing(event, value), tree, NONE, after);
     }
 
-    /// Adds `steps`, found in the run `past` and to be run from the point at position `at`, unless
-    /// what they lead to will be run anyway.
+    /// Adds `steps`, found in the run `past` for the point at position `at`, unless another sequence covers
+    /// them.
     pub(crate) fn insert(
         &mut self,
         tree: &mut Tree,
@@ -241,8 +241,8 @@ impl Forest {
         }
     }
 
-    /// Puts a branch after a sibling, or where there is none first below its parent, or at the
-    /// beginning of the tree.
+    /// Adds a branch after a sibling, or else as the first child of its parent, or else as the first of the
+    /// tree.
     fn add(&mut self, branch: Branch, tree: &mut Tree, parent: u32, after: u32) -> u32 {
         let mut new = self.free;
         match self.branches.get_mut(new as usize) {

@@ -1,24 +1,24 @@
-//! Which events of a run could have come the other way round, and what is to be run for that.
+//! The races of a run, and the sequences that reverse them.
 
 use raddle_core::dependence::conflict;
 use raddle_core::{Access, Effect, Event, EventId, Footprint, Op, ThreadId, ThreadOp, Trace};
 
 use super::{LANE, NONE, OfThread, Past, Planned};
 
-/// Two events that could have come the other way round.
+/// Two events that could have happened in the other order.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Race {
     /// The position of the first.
     at: u32,
-    /// The position of the second; `NONE` if it has not happened.
+    /// The position of the second; `NONE` if it is pending.
     pub(super) by: u32,
-    /// What the second would do in the place of the first.
+    /// The footprint of the second in the place of the first.
     access: Access,
-    /// How much of the run its reversal was made of when it was last shown; `NONE` if it never was.
+    /// The length of the part of the run that its reversal used when it was last returned; `NONE` if never.
     seen: u32,
 }
 
-/// What an operation comes after.
+/// The predecessors of an operation.
 #[derive(Copy, Clone)]
 pub(super) struct Before {
     pub(super) on_object: u32,
@@ -26,14 +26,13 @@ pub(super) struct Before {
 }
 
 impl Past {
-    /// Finds the events in whose place `by` could have performed `op`, with another result: the
-    /// events that conflict with it, that nothing it did before depends on, and that found the object
-    /// in a state in which it could be performed; none that happened before another of them.
-    /// `before`: the event before it on its object and in its thread; `position`: its own.
+    /// Adds the races of `op` by `by`: the conflicting events that did not happen before the thread's last
+    /// event, and in whose place the operation would have been enabled; without those that happened before
+    /// another of them. `before` is the event before it on its object and in its thread, `position` its own.
     ///
-    /// This is where operations that block differ from others. A lock that came after an unlock
-    /// could not have come in its place, only in that of the lock before; and one that was never
-    /// performed, because the run ended in a deadlock, could have been.
+    /// Operations that block differ from others here. A lock that follows an unlock could not have been in
+    /// its place, only in that of the lock before; and a lock that was never performed, because the run ended
+    /// in a deadlock, could have been.
     pub(super) fn rivals(
         &self,
         (op, by): (Op, ThreadId),
@@ -57,7 +56,7 @@ impl Past {
                 || found[known..].iter().any(|later| self.precedes(here, later.at as usize))
             {
                 if is_update {
-                    // So is everything before it on this object.
+                    // Everything before it on this object happened before, too.
                     return;
                 }
                 continue;
@@ -69,14 +68,14 @@ impl Past {
         }
     }
 
-    /// What `op` by `by` would have done in the place of the event at `position`, on the same object;
-    /// `None` if it would have had to wait.
+    /// Returns the access of `op` by `by` in the place of the event at `position`, on the same object. `None`
+    /// if it would have been disabled.
     fn access_at(&self, position: usize, op: Op, by: ThreadId, trace: &Trace) -> Option<Access> {
         let state = || &self.states[self.steps[position].found as usize].object;
         if op.may_block() && !state().enabled(op, by) {
             return None;
         }
-        // Worked out only where it depends on the state.
+        // Computed only if it depends on the state.
         if op.access() == op.access_with(Effect::No) {
             return Some(op.access());
         }
@@ -87,7 +86,7 @@ impl Past {
         }))
     }
 
-    /// The value of the atomic variable that the event at `position` touched, before it.
+    /// Returns the value of the atomic variable before the event at `position`.
     fn value_at(&self, position: usize, trace: &Trace) -> u64 {
         let told = |event: &Event| match event.effect {
             Effect::Value(old) | Effect::Exchanged(old) | Effect::Kept(old) => Some(old),
@@ -95,7 +94,7 @@ impl Past {
         };
         let event = &trace.events[position];
         told(event).unwrap_or_else(|| {
-            // A store is not told what it replaces; after one before it, nor need that be known.
+            // A store does not record the value it replaces, so the value comes from the event before it.
             match self.steps[position].on_object {
                 NONE => trace.objects[event.op.object().index()].initial,
                 before => {
@@ -107,16 +106,14 @@ impl Past {
         })
     }
 
-    /// Shows every way to let a thread go first in a conflict, also with an operation that is still
-    /// pending: where, and what is to happen there. `shared`: how many events the run has in common
-    /// with the one before.
+    /// Calls `each` with every reversal of a race, also of a pending operation: the position, and the steps to
+    /// run there. `shared` is the number of events that the run shares with the run before.
     ///
-    /// One that is the same as when it was last shown is not shown again. It is, if all that it was
-    /// made of is shared, and all that is new depends on the first event of the race. It would make
-    /// no difference, because its point is the same too, and no other way on from there has been
-    /// begun since: what slept there then still does, and what was planned there still is. (One that
-    /// has grown must be shown, even if it was planned: what it has grown by may conflict with what
-    /// slept, or with what stood for it among the plans.)
+    /// A reversal that is the same as last time is skipped. It is the same if the part of the run that it used
+    /// is shared, and all new events depend on the first event of the race. Planning it again would change
+    /// nothing: its point is the same, and no other continuation of the point has begun since, so that its
+    /// sleep set and its plans are the same. (A reversal that has grown must be planned again: the new steps
+    /// may conflict with sleepers, or with the sequence that covered it.)
     pub(crate) fn reversals(
         &mut self,
         trace: &Trace,
@@ -153,11 +150,11 @@ impl Past {
         (self.races, self.sequence) = (races, sequence);
     }
 
-    /// In how many ways a search will probably go on from each point: by the event that followed, and
-    /// by every thread that could have performed a conflicting operation in its place.
+    /// Returns an estimate of the number of continuations of each point: the event that followed, and every
+    /// thread that could have performed a conflicting operation in its place.
     pub(crate) fn likely_ways(&self, trace: &Trace) -> Vec<u32> {
         let mut ways = vec![1; self.steps.len()];
-        // What each thread does next, looking back from the end.
+        // The next operation of each thread, going back from the end.
         let mut next = vec![None; self.threads.len()];
         for pending in &trace.pending {
             if let Some(next) = next.get_mut(pending.thread.index()) {
@@ -186,8 +183,8 @@ impl Past {
         ways
     }
 
-    /// What is to happen in the place of the event at `at`: all that came after it, up to the end of
-    /// the run, and does not depend on it; then `last`. Returns how much of the run that is made of.
+    /// Collects the steps to run in the place of the event at `at`: all later events that do not depend on it,
+    /// then `last`. Returns the length of the part of the run that they use.
     fn reverse(&self, at: usize, last: Planned, sequence: &mut Vec<Planned>) -> u32 {
         sequence.clear();
         let mut end = at;
@@ -204,8 +201,7 @@ impl Past {
         end as u32 + 1
     }
 
-    /// Looks at what is new in a run. An event that does not follow another one of these in its
-    /// thread, or its thread's spawn, knows the least.
+    /// Computes the minimum clocks of the new events. Each thread's first new event has the smallest clock.
     fn find_fronts(&mut self, shared: usize) {
         self.fronts.clear();
         self.fronts.resize(self.width, [u32::MAX; LANE]);
@@ -219,25 +215,25 @@ impl Past {
         }
     }
 
-    /// Whether everything new happened after the event at `position`.
+    /// Returns whether all new events happened after the event at `position`.
     fn is_known_to_fronts(&self, position: usize) -> bool {
         let EventId { thread, index } = self.steps[position].planned.event;
         self.fronts[thread.index() / LANE][thread.index() % LANE] > index
     }
 
-    /// Whether the event at `position` happened before the event at `in_thread`, or is that.
+    /// Returns whether the event at `position` happened before the event at `in_thread`, or is that event.
     pub(super) fn is_settled(&self, position: usize, in_thread: u32) -> bool {
         in_thread != NONE && self.precedes(position, in_thread as usize)
     }
 
-    /// The name of the event that `thread` has not performed yet.
+    /// Returns the id of the next event of `thread`.
     fn next_id(&self, thread: ThreadId) -> EventId {
         let events = self.threads.get(thread.index()).map_or(0, |thread| thread.events.len());
         EventId { thread, index: events as u32 }
     }
 }
 
-/// Whether this waits for the end of a thread. That is possible after the end, never in its place.
+/// Returns whether this waits for the end of a thread, which is possible after the end, never in its place.
 pub(super) fn is_join(op: Op) -> bool {
     op.is_thread() && op.thread() == ThreadOp::Join
 }
