@@ -44,7 +44,7 @@ impl ReducedChooser {
         }
     }
 
-    /// Begins a run whose prefix has so many preemptions and leads to a state where `sleep` is asleep.
+    /// Begins a run whose prefix has this many preemptions and leads to a state with this sleep set.
     pub(super) fn begin(&mut self, preemptions: u32, sleep: &[Asleep]) {
         self.gave_up = None;
         self.met.clear();

@@ -94,7 +94,8 @@ impl Past {
         };
         let event = &trace.events[position];
         told(event).unwrap_or_else(|| {
-            // A store does not record the value it replaces, so the value comes from the event before it.
+            // A store does not record the value it replaces: the event before it left that value. If that is a
+            // store, too, the value it replaced does not matter.
             match self.steps[position].on_object {
                 NONE => trace.objects[event.op.object().index()].initial,
                 before => {

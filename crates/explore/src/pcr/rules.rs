@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn rule_4_leaves_out_what_nobody_would_notice() {
+    fn rule_4_filters_what_no_thread_would_notice() {
         let same = Run::new([&[(0, LOAD)], &[(0, store(0))]], &[1, 2]);
         assert!(old_state(&same.candidate(&[(2, 0), (1, 0)]), &same.layout), "zero in any case");
         let other = Run::new([&[(0, LOAD)], &[(0, store(1))]], &[1, 2]);

@@ -146,10 +146,7 @@ fn a_bug_that_only_some_classes_have() {
 #[test]
 fn an_endless_loop_is_named_with_what_to_do() {
     let error = Config::new().strategy("dpor").try_run(spin).unwrap_err().to_string();
-    assert!(
-        error.contains("main loops") && error.contains("bpor:fair:1"),
-        "{error}"
-    );
+    assert!(error.contains("main loops") && error.contains("bpor:fair:1"), "{error}");
     assert!(error.contains("tests/all/search.rs"), "{error}");
 
     let report = Config::new().strategy("dpor").max_steps(2_000).run(|| {
