@@ -104,9 +104,10 @@ pub fn operate(
 #[inline(always)]
 pub fn submit(kind: Kind, op: Op, site: Site) -> Effect {
     let run = run();
+    let [head, first, second] = op.into_words();
     match kind {
-        Kind::Any => run.operate(op, site),
-        Kind::Atomic => run.operate_atomic(op, site),
+        Kind::Any => run.operate(head, first, second, site),
+        Kind::Atomic => run.operate_atomic(head, first, second, site),
         Kind::Lock => {
             run.lock(op.object(), site);
             Effect::None
@@ -216,8 +217,7 @@ pub fn spawn(body: Body, site: Site) -> ThreadId {
 /// Waits until `thread` has ended.
 #[inline(always)]
 pub fn join(thread: ThreadId, site: Site) {
-    let run = run();
-    run.operate(Op::JOIN.on(run.life(thread)), site);
+    submit(Kind::Any, Op::JOIN.on(run().life(thread)), site);
 }
 
 /// Returns the payload of the panic that ended `thread`, to the first caller.

@@ -99,32 +99,46 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
         result
     }
 
+    /// Returns the engine and the choices.
+    ///
+    /// # Safety
+    /// The references are used up before the run is switched away from or called again, so that no two of them overlap.
     #[inline(always)]
-    fn with_engine<R>(&self, work: impl FnOnce(&mut Engine<M>, &mut Choices<'c>) -> R) -> R {
-        // SAFETY: this run has the only reference, and `work` neither switches nor calls back into the run, so no two of
-        // these references overlap.
+    #[expect(clippy::mut_from_ref, reason = "several stacks share the run, see `Run`")]
+    unsafe fn parts(&self) -> (&mut Engine<M>, &mut Choices<'c>) {
+        // SAFETY: this run has the only reference; the caller promises the rest.
         let engine = unsafe { &mut *self.engine.get() };
         // SAFETY: likewise.
         let choices = unsafe { &mut *self.choices.get() };
+        (engine, choices)
+    }
+
+    fn with_engine<R>(&self, work: impl FnOnce(&mut Engine<M>, &mut Choices<'c>) -> R) -> R {
+        // SAFETY: `work` neither switches nor calls back into the run.
+        let (engine, choices) = unsafe { self.parts() };
         work(engine, choices)
     }
 
     #[inline(always)]
     fn state(&self) -> RunState {
-        self.with_engine(|engine, _| engine.state())
+        // SAFETY: the reference is used up at once.
+        unsafe { self.parts() }.0.state()
     }
 
     /// Announces an operation of the calling thread, waits for its turn, performs it, and returns its effect.
     #[inline(always)]
     fn step(&self, kind: Kind, op: Op, site: Site) -> Effect {
         let me = self.current.get();
-        let leased = self.with_engine(|engine, _| engine.perform_leased(kind, me, op, site));
-        if let Some(effect) = leased {
-            return effect;
-        }
-        let turn = self.announce(kind, me, op, site);
-        self.wait(me, turn);
-        let effect = self.perform(kind, me, op, site);
+        // SAFETY: the reference is used up in the statement.
+        let leased = unsafe { self.parts() }.0.perform_leased(kind, me, op, site);
+        let effect = match leased {
+            Some(effect) => effect,
+            None => {
+                let turn = self.announce(kind, me, op, site);
+                self.wait(me, turn);
+                self.perform(kind, me, op, site)
+            }
+        };
         self.note_steps();
         effect
     }
@@ -132,10 +146,10 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
     /// Announces an operation of `me`, the calling thread, and returns the turn that follows.
     #[inline(always)]
     fn announce(&self, kind: Kind, me: ThreadId, op: Op, site: Site) -> Turn {
-        match self.state() {
-            RunState::Running | RunState::Starting => {
-                self.with_engine(|engine, choices| engine.submit(kind, me, op, site, choices))
-            }
+        // SAFETY: no other use of the run before the references are used up.
+        let (engine, choices) = unsafe { self.parts() };
+        match engine.state() {
+            RunState::Running | RunState::Starting => engine.submit(kind, me, op, site, choices),
             RunState::Idle
             | RunState::Unwinding
             | RunState::Ended
@@ -162,12 +176,12 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
     /// Performs the operation that `me`, the calling thread, has announced. It has its turn, or the run is over.
     #[inline(always)]
     fn perform(&self, kind: Kind, me: ThreadId, op: Op, site: Site) -> Effect {
-        if self.state().is_over() {
+        // SAFETY: no other use of the run before the references are used up.
+        let (engine, choices) = unsafe { self.parts() };
+        if engine.state().is_over() {
             return self.perform_after_end(op, site);
         }
-        let effect =
-            self.with_engine(|engine, choices| engine.perform(kind, me, op, site, choices));
-        match effect {
+        match engine.perform(kind, me, op, site, choices) {
             Some(effect) => effect,
             None => self.end_within(me, op, site),
         }
@@ -253,12 +267,12 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
 }
 
 impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
-    fn operate(&self, op: Op, site: Site) -> Effect {
-        self.step(Kind::Any, op, site)
+    fn operate(&self, head: u64, first: u64, second: u64, site: Site) -> Effect {
+        self.step(Kind::Any, Op::from_words(head, first, second), site)
     }
 
-    fn operate_atomic(&self, op: Op, site: Site) -> Effect {
-        self.step(Kind::Atomic, op, site)
+    fn operate_atomic(&self, head: u64, first: u64, second: u64, site: Site) -> Effect {
+        self.step(Kind::Atomic, Op::from_words(head, first, second), site)
     }
 
     fn lock(&self, mutex: ObjectId, site: Site) {
@@ -348,7 +362,7 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
             return false;
         }
         let choose = Op::new(ObjectId::NONE, Action::Choose { bound: 2 });
-        let is_spurious = self.operate(choose, site) == Effect::Value(1);
+        let is_spurious = self.step(Kind::Any, choose, site) == Effect::Value(1);
         if is_spurious {
             data.count_spurious_failure(me);
         }

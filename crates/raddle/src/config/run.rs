@@ -5,7 +5,7 @@ use std::panic::Location;
 use std::time::{Duration, Instant};
 
 use raddle_core::Site;
-use raddle_explore::{Budget, Leaks, Oddities, Session, Settings, Strategy, Workers, racing_lines};
+use raddle_explore::{Budget, Leaks, Session, Settings, Strategy, Warnings, Workers, racing_lines};
 use raddle_results::{Failure, Progress, Report, Verdict};
 use raddle_runtime::interrupt::Watch;
 use raddle_runtime::{Options, Runtime};
@@ -111,15 +111,15 @@ impl Config {
             races: config.races,
             keep_going: config.keep_going,
             plain_points: config.granularity != Granularity::Sync,
-            oddities: Oddities {
+            custom: None,
+            warnings: Warnings {
                 leaks: config.leaks,
-                lock_order: config.lock_order.unwrap_or(strategy == Strategy::Auto),
+                lock_order: config.lock_order.unwrap_or(strategy == Strategy::default()),
             },
             explore_trivial: config.explore_trivial,
             workers: Workers::new(threads),
             coverage: config.coverage,
         };
-        settings.strategy.validate()?;
         if settings.runs == 0 {
             return Err(SettingError::new(
                 "zero runs check nothing; set at least one (`Config::runs`, RADDLE_RUNS)",
@@ -142,7 +142,7 @@ impl Config {
             plain_accesses: config.granularity == Granularity::All,
             racy: Vec::new(),
             spurious: config.spurious,
-            heap: (config.races || settings.oddities.leaks == Leaks::Fail) && Alloc::is_used(),
+            heap: (config.races || settings.warnings.leaks == Leaks::Fail) && Alloc::is_used(),
             joinable_panics: config.panics == Panics::Join,
             patience: match config.watchdog {
                 // A replay may run in a debugger.
@@ -250,7 +250,7 @@ impl Budget for Clock<'_> {
         }
     }
 
-    fn hear(&self, progress: &Progress) {
+    fn on_progress(&self, progress: &Progress) {
         self.live.on_progress(progress, self.elapsed());
     }
 }
