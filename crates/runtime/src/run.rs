@@ -29,6 +29,13 @@ pub(crate) use teardown::Teardown;
 const LOCK: Op = Op::new(ObjectId::NONE, Action::Mutex(MutexOp::Lock));
 const UNLOCK: Op = Op::new(ObjectId::NONE, Action::Mutex(MutexOp::Unlock));
 
+/// Returns the operation with these words.
+///
+/// Functions off the fast path take words: an `Op` would be passed in memory, and then live there on the fast path too.
+fn op_of([head, first, second]: [u64; 3]) -> Op {
+    Op::from_words(head, first, second)
+}
+
 /// One execution. Everything is reached through shared references, because several stacks are in
 /// the middle of a call to it at once; only one of them runs.
 pub(crate) struct Run<'a, 'c, B, M: Memory> {
@@ -154,13 +161,14 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
             | RunState::Unwinding
             | RunState::Ended
             | RunState::TearingDown
-            | RunState::Discarding => self.announce_slow(me, op, site),
+            | RunState::Discarding => self.announce_slow(me, op.into_words(), site),
         }
     }
 
     /// Announces an operation while a thread unwinds, or after the end of the run.
     #[cold]
-    fn announce_slow(&self, me: ThreadId, op: Op, site: Site) -> Turn {
+    fn announce_slow(&self, me: ThreadId, op: [u64; 3], site: Site) -> Turn {
+        let op = op_of(op);
         if self.state().is_over() {
             return Turn::of(me);
         }
@@ -179,17 +187,17 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
         // SAFETY: no other use of the run before the references are used up.
         let (engine, choices) = unsafe { self.parts() };
         if engine.state().is_over() {
-            return self.perform_after_end(op, site);
+            return self.perform_after_end(op.into_words(), site);
         }
         match engine.perform(kind, me, op, site, choices) {
             Some(effect) => effect,
-            None => self.end_within(me, op, site),
+            None => self.end_within(me, op.into_words(), site),
         }
     }
 
     /// Performing an operation has ended the run.
     #[cold]
-    fn end_within(&self, me: ThreadId, op: Op, site: Site) -> Effect {
+    fn end_within(&self, me: ThreadId, op: [u64; 3], site: Site) -> Effect {
         self.leave(me);
         self.perform_after_end(op, site)
     }
@@ -250,7 +258,7 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
     /// The run is over for a thread that spawns: the thread unwinds, or is stuck in a destructor.
     #[cold]
     fn refuse_spawn(&self, site: Site) -> ! {
-        self.perform_after_end(Op::SPAWN, site);
+        self.perform_after_end(Op::SPAWN.into_words(), site);
         unreachable!("raddle invariant broken: a spawn after the end of its run")
     }
 

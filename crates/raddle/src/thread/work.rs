@@ -1,15 +1,14 @@
 //! The body of a thread of a run and, later, what it returned: shared by the thread and its handle.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use raddle_runtime::Body;
 
 use super::state::DestroyThreadState;
+use crate::run_cell::RunCell;
 
 /// The body of a thread and, later, what it returned.
-///
-/// The lock is never held while code of the program runs.
-pub(super) struct Work<F, T>(Mutex<State<F, T>>);
+pub(super) struct Work<F, T>(RunCell<State<F, T>>);
 
 enum State<F, T> {
     Waiting(F),
@@ -20,12 +19,11 @@ enum State<F, T> {
 
 impl<F, T> Work<F, T> {
     pub(super) fn new(function: F) -> Arc<Work<F, T>> {
-        Arc::new(Work(Mutex::new(State::Waiting(function))))
+        Arc::new(Work(RunCell::new(State::Waiting(function))))
     }
 
     fn replace(&self, state: State<F, T>) -> State<F, T> {
-        let mut place = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        std::mem::replace(&mut *place, state)
+        self.0.with(|place| std::mem::replace(place, state))
     }
 }
 
