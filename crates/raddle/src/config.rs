@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use raddle_core::MemoryModel;
-use raddle_explore::{Leaks, OnStepLimit, Strategy};
+use raddle_core::{Chooser, MemoryModel};
+use raddle_explore::{Custom, Explorer, Leaks, OnStepLimit, Strategy};
 use raddle_results::Accesses;
 
 use crate::settings::{Granularity, Panics, SettingError, Show, settings_markdown};
@@ -60,7 +60,7 @@ enum Watchdog {
 #[must_use]
 pub struct Config {
     name: Option<Cow<'static, str>>,
-    strategy: Result<Strategy, SettingError>,
+    strategy: Result<StrategyArgument, SettingError>,
     memory: MemoryModel,
     runs: u64,
     time: Option<Duration>,
@@ -97,7 +97,7 @@ impl Config {
     pub fn new() -> Config {
         Config {
             name: None,
-            strategy: Ok(Strategy::default()),
+            strategy: Ok(Strategy::default().into()),
             memory: MemoryModel::Sc,
             runs: 10_000,
             time: Some(Duration::from_secs(10)),
@@ -137,7 +137,48 @@ impl Config {
         S: TryInto<StrategyArgument>,
         S::Error: Into<SettingError>,
     {
-        self.strategy = strategy.try_into().map(|argument| argument.0).map_err(Into::into);
+        self.strategy = strategy.try_into().map_err(Into::into);
+        self
+    }
+
+    /// Samples executions with a [`Chooser`] of your own, in place of a strategy. `make` makes a new chooser
+    /// for every execution, from a seed. The same seed must give the same choices.
+    ///
+    /// ```
+    /// use raddle::strategy::{Chooser, Event, Pick, Point};
+    ///
+    /// /// Takes the last option of every point.
+    /// struct Last;
+    ///
+    /// impl Chooser for Last {
+    ///     fn choose(&mut self, at: &Point<'_>, _past: &[Event]) -> Pick {
+    ///         Pick::Take(at.options() - 1)
+    ///     }
+    /// }
+    ///
+    /// let report = raddle::Config::new().runs(1).chooser(|_seed| Last).run(|| {
+    ///     assert_eq!(raddle::choose(10), 9);
+    /// });
+    /// assert!(report.failure().is_none());
+    /// assert_eq!(report.strategy, "Last");
+    /// ```
+    pub fn chooser<C, F>(mut self, make: F) -> Config
+    where
+        C: Chooser + 'static,
+        F: Fn(u64) -> C + Send + Sync + 'static,
+    {
+        self.strategy = Ok(Custom::chooser(make).into());
+        self
+    }
+
+    /// Explores with an [`Explorer`] of your own, in place of a strategy. `make` makes it, from the seed of
+    /// the check. `examples/own_strategy.rs` has one.
+    pub fn explorer<E, F>(mut self, make: F) -> Config
+    where
+        E: Explorer + 'static,
+        F: Fn(u64) -> E + Send + Sync + 'static,
+    {
+        self.strategy = Ok(Custom::explorer(make).into());
         self
     }
 
@@ -392,12 +433,22 @@ impl Config {
 }
 
 /// The argument of [`Config::strategy`]: a [`Strategy`] or its word.
-#[derive(Copy, Clone, Debug)]
-pub struct StrategyArgument(Strategy);
+#[derive(Clone, Debug)]
+pub struct StrategyArgument {
+    strategy: Strategy,
+    /// An algorithm of the user's own, in place of `strategy`.
+    custom: Option<Custom>,
+}
 
 impl From<Strategy> for StrategyArgument {
     fn from(strategy: Strategy) -> StrategyArgument {
-        StrategyArgument(strategy)
+        StrategyArgument { strategy, custom: None }
+    }
+}
+
+impl From<Custom> for StrategyArgument {
+    fn from(custom: Custom) -> StrategyArgument {
+        StrategyArgument { strategy: Strategy::default(), custom: Some(custom) }
     }
 }
 
@@ -405,6 +456,6 @@ impl TryFrom<&str> for StrategyArgument {
     type Error = SettingError;
 
     fn try_from(word: &str) -> Result<StrategyArgument, SettingError> {
-        Ok(StrategyArgument(word.parse::<Strategy>()?))
+        Ok(word.parse::<Strategy>()?.into())
     }
 }

@@ -89,7 +89,7 @@ fn distance(from: &str, to: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Granularity, Leaks, Memory, Panics, Strategy};
+    use crate::{Granularity, Leaks, Memory, Panics};
     use std::time::Duration;
 
     fn read(pairs: &[(&str, &str)]) -> Result<Config, String> {
@@ -126,7 +126,7 @@ mod tests {
             ("PATH", "elsewhere"),
         ]);
         let expected = Config::new()
-            .strategy(Strategy::Pct { depth: 2 })
+            .strategy("pct:2")
             .memory(Memory::Rc11)
             .runs(1000)
             .seed(7)

@@ -43,6 +43,7 @@ mod sources;
 pub mod __test;
 pub mod cell;
 pub mod hint;
+pub mod strategy;
 pub mod sync;
 pub mod thread;
 pub mod time;

@@ -161,7 +161,7 @@ fn a_mistaken_swap_is_noticed() {
     let scripts = vec![main, store(1), store(2)];
     let program = Program { objects: vec![Initial::Atomic(Scalar::U8, 0)], scripts };
     let order = [0, 0, 1, 2].map(|thread| Choice::Thread(ThreadId(thread)));
-    let trace = run_once(&mut Interpreter, &program, order.to_vec(), Random::default());
+    let trace = run_once(&mut Interpreter, &program, order.to_vec(), Random::default().choices());
     let is_store = |op: Op| Kind::of(op.action()) == Kind::Atomic;
     assert!(is_store(trace.events[2].op) && is_store(trace.events[3].op));
     let other = swapped(&program, &trace, 2);

@@ -1,4 +1,8 @@
-//! The table of strategies. Everything else that knows a strategy by its word reads it from here.
+//! The table of strategies.
+//!
+//! Each strategy is one row. The parser, its error texts, portfolios, `auto`, and refusals of memory models read the
+//! rows, and a test compares the lists in `docs/guide.md` with them. A new sampler is a file in
+//! `crates/strategy` and a row here.
 
 use raddle_core::MemoryModel;
 use raddle_strategy::{Delay, Pct, Pctwm, Pos, Random, Rapos, RoundRobin, Sampler, Surw, Urw};
@@ -12,10 +16,12 @@ use crate::{
 pub struct Row {
     /// The word. A capital letter stands for a number; in a portfolio, for a strategy that samples.
     pub pattern: &'static str,
-    /// What is run, in a few words.
-    pub summary: &'static str,
     /// The memory models under which it works.
     pub memory: Models,
+    /// What it runs.
+    pub summary: &'static str,
+    /// When to use it.
+    pub use_case: &'static str,
     pub(super) make: Make,
 }
 
@@ -112,224 +118,280 @@ const MAX_DEPTH: u32 = 100;
 
 /// All strategies, in the order in which they are listed for users.
 pub(super) static STRATEGIES: &[Row] = &[
-    Row {
-        pattern: "auto",
-        summary: "every class if that fits the budget; otherwise executions with few preemptions, then samples",
-        memory: Models::All,
-        make: Make::Plan(Plan::Auto),
-    },
-    Row {
-        pattern: "dpor",
-        summary: "one execution of every equivalence class (optimal partial-order reduction)",
-        memory: Models::Sc,
-        make: Make::Search(|_| Box::new(Dpor::default())),
-    },
-    Row {
-        pattern: "bpor:P",
-        summary: "every class with an execution of at most P preemptions (bounded partial-order reduction)",
-        memory: Models::Sc,
-        make: Make::Search(bpor),
-    },
-    Row {
-        pattern: "bpor:fair:F",
-        summary: "every class in which no thread yields more than F times more often than an enabled one",
-        memory: Models::Sc,
-        make: Make::Search(bpor),
-    },
-    Row {
-        pattern: "bpor:P:fair:F",
-        summary: "every class within both bounds",
-        memory: Models::Sc,
-        make: Make::Search(bpor),
-    },
-    Row {
-        pattern: "bpor:0-P",
-        summary: "`bpor` with 0 preemptions, then 1, and so on up to P",
-        memory: Models::Sc,
-        make: Make::Plan(Plan::Deepening),
-    },
-    Row {
-        pattern: "bpor:0-P:fair:F",
-        summary: "the same within a fair bound",
-        memory: Models::Sc,
-        make: Make::Plan(Plan::Deepening),
-    },
-    Row {
-        pattern: "random",
-        summary: "a uniform draw among the enabled threads at every step (random walk)",
-        memory: Models::All,
-        make: Make::Sampler(|_| Ok(Box::new(Random::default()))),
-    },
-    Row {
-        pattern: "pos-star",
-        summary: "random priorities of operations, drawn again after a conflict (partial order sampling, POS*)",
-        memory: Models::All,
-        make: Make::Sampler(|_| Ok(Box::new(Pos::default()))),
-    },
-    Row {
-        pattern: "pos",
-        summary: "the same, drawn again after any two accesses of one object (POS)",
-        memory: Models::All,
-        make: Make::Sampler(|_| Ok(Box::new(Pos::plain()))),
-    },
-    Row {
-        pattern: "basic-pos",
-        summary: "the same, never drawn again (BasicPOS)",
-        memory: Models::All,
-        make: Make::Sampler(|_| Ok(Box::new(Pos::basic()))),
-    },
-    Row {
-        pattern: "pct",
-        summary: "`pct:D` with a depth drawn for each execution",
-        memory: Models::All,
-        make: Make::Sampler(|_| Ok(Box::new(Pct::drawn()))),
-    },
-    Row {
-        pattern: "pct:D",
-        summary: "random priorities of threads that change at D − 1 steps (probabilistic concurrency testing)",
-        memory: Models::All,
-        make: Make::Sampler(|arguments| Ok(Box::new(Pct::new(arguments.depth()?)))),
-    },
-    Row {
-        pattern: "pct:D:K",
-        summary: "the same for executions of at most K steps",
-        memory: Models::All,
-        make: Make::Sampler(pct_with_steps),
-    },
-    Row {
-        pattern: "rapos",
-        summary: "random batches of independent operations (random partial order sampling)",
-        memory: Models::All,
-        make: Make::Sampler(|_| Ok(Box::new(Rapos::default()))),
-    },
-    Row {
-        pattern: "urw",
-        summary: "threads weighted by the operations they have left (uniform random walk)",
-        memory: Models::All,
-        make: Make::Sampler(|_| Ok(Box::new(Urw::default()))),
-    },
-    Row {
-        pattern: "surw",
-        summary: "every order of the accesses to one object alike, another object in each execution (selectively uniform random walk)",
-        memory: Models::All,
-        make: Make::Sampler(|_| Ok(Box::new(Surw::default()))),
-    },
-    Row {
-        pattern: "delay:D",
-        summary: "a round-robin scheduler with D delays at random steps",
-        memory: Models::All,
-        make: Make::Sampler(|arguments| Ok(Box::new(Delay::new(arguments.number('D'))))),
-    },
-    Row {
-        pattern: "portfolio:A+B",
-        summary: "several strategies that sample, one execution each in turn",
-        memory: Models::All,
-        make: Make::Plan(Plan::Portfolio),
-    },
-    Row {
-        pattern: "pcr",
-        summary: "executions that a solver makes to show memory-access patterns not seen yet (pattern constraint reduction)",
-        memory: Models::Sc,
-        make: Make::Search(|arguments| Box::new(Pcr::new(arguments.seed))),
-    },
-    Row {
-        pattern: "mcr",
-        summary: "executions that a solver makes so that an operation returns something else (maximal causality reduction)",
-        memory: Models::Sc,
-        make: Make::Search(|arguments| Box::new(Mcr::new(arguments.seed))),
-    },
-    Row {
-        pattern: "pctwm:D:H",
-        summary: "D communication events, each reading one of the H newest stores (probabilistic concurrency testing for weak memory)",
-        memory: Models::Rc11,
-        make: Make::Sampler(pctwm),
-    },
-    Row {
-        pattern: "pctwm:D:H:K",
-        summary: "the same for executions of at most K communication events",
-        memory: Models::Rc11,
-        make: Make::Sampler(pctwm),
-    },
-    Row {
-        pattern: "pct-weak:D",
-        summary: "`pct:D` with random stores for loads, for comparison",
-        memory: Models::Rc11,
-        make: Make::Sampler(|arguments| Ok(Box::new(Pct::new(arguments.depth()?)))),
-    },
-    Row {
-        pattern: "c11-random",
-        summary: "`random`, which also draws the stores for loads: what C11Tester does",
-        memory: Models::Rc11,
-        make: Make::Sampler(|_| Ok(Box::new(Random::default()))),
-    },
-    Row {
-        pattern: "round-robin",
-        summary: "one execution, in which the threads take turns",
-        memory: Models::All,
-        make: Make::Search(|arguments| Box::new(Repeat::once(RoundRobin, arguments.seed))),
-    },
-    Row {
-        pattern: "dfs",
-        summary: "every interleaving; under RC11, every execution graph",
-        memory: Models::All,
-        make: Make::Search(|arguments| match arguments.memory {
+    row(
+        "auto",
+        Models::All,
+        "`dpor` if all executions fit the budget; otherwise `bpor` with few preemptions for a \
+         part of the budget, then `pos-star`. With `rc11`: `dfs` if all executions fit, otherwise \
+         samples. The report says how far each came.",
+        "the default",
+        Make::Plan(Plan::Auto),
+    ),
+    row(
+        "dpor",
+        Models::Sc,
+        "one execution of every class of equivalent executions (optimal dynamic partial-order \
+         reduction)",
+        "small tests: a clean result is a proof for this test",
+        Make::Search(|_| Box::new(Dpor::default())),
+    ),
+    row(
+        "bpor:P",
+        Models::Sc,
+        "every class that needs at most P preemptions (bounded partial-order reduction)",
+        "if `dpor` does not finish: most bugs need few preemptions",
+        Make::Search(bpor),
+    ),
+    row(
+        "bpor:fair:F",
+        Models::Sc,
+        "every class in which no thread yields more than F times more often than other runnable \
+         threads",
+        "if threads wait in loops with `yield_now` or `spin_loop`",
+        Make::Search(bpor),
+    ),
+    row(
+        "bpor:P:fair:F",
+        Models::Sc,
+        "every class within both bounds",
+        "if `bpor:fair:F` does not finish",
+        Make::Search(bpor),
+    ),
+    row(
+        "bpor:0-P",
+        Models::Sc,
+        "`bpor` with 0 preemptions, then with 1, and so on up to P",
+        "to find the failure with the fewest preemptions",
+        Make::Plan(Plan::Deepening),
+    ),
+    row(
+        "bpor:0-P:fair:F",
+        Models::Sc,
+        "`bpor:0-P` within a fair bound",
+        "the same, if threads wait in loops",
+        Make::Plan(Plan::Deepening),
+    ),
+    row(
+        "mcr",
+        Models::Sc,
+        "executions that a solver constructs so that an operation gets another result, until \
+         there are none left (maximal causality reduction)",
+        "programs with few distinct results",
+        Make::Search(|arguments| Box::new(Mcr::new(arguments.seed))),
+    ),
+    row(
+        "pcr",
+        Models::Sc,
+        "executions that a solver constructs to show memory-access patterns not seen yet, until \
+         there are none left (pattern constraint reduction); the report states the share that was \
+         seen. A clean result is not a proof.",
+        "expensive executions, and bugs of few accesses such as check-then-act",
+        Make::Search(|arguments| Box::new(Pcr::new(arguments.seed))),
+    ),
+    row(
+        "dfs",
+        Models::All,
+        "every interleaving, one by one; with `rc11`, every execution graph",
+        "with `rc11`; otherwise for comparison",
+        Make::Search(|arguments| match arguments.memory {
             MemoryModel::Sc => Box::new(Dfs::default()),
             MemoryModel::Rc11 => Box::new(Graphs::default()),
         }),
-    },
-    Row {
-        pattern: "dfs:P",
-        summary: "every interleaving of at most P preemptions",
-        memory: Models::Sc,
-        make: Make::Search(|arguments| {
+    ),
+    row(
+        "dfs:P",
+        Models::Sc,
+        "every interleaving with at most P preemptions",
+        "for comparison",
+        Make::Search(|arguments| {
             Box::new(BoundedDfs::new(Limit::Preemptions(arguments.number('P'))))
         }),
-    },
-    Row {
-        pattern: "dfs:fair:F",
-        summary: "every interleaving within a fair bound",
-        memory: Models::Sc,
-        make: Make::Search(bounded),
-    },
-    Row {
-        pattern: "dfs:P:fair:F",
-        summary: "every interleaving within both bounds",
-        memory: Models::Sc,
-        make: Make::Search(bounded),
-    },
-    Row {
-        pattern: "dfs-delay:D",
-        summary: "every interleaving of at most D delays of a round-robin scheduler",
-        memory: Models::Sc,
-        make: Make::Search(|arguments| {
-            Box::new(BoundedDfs::new(Limit::Delays(arguments.number('D'))))
-        }),
-    },
-    Row {
-        pattern: "dpor-classic",
-        summary: "every class at least once, by persistent and sleep sets, for comparison",
-        memory: Models::Sc,
-        make: Make::Search(bpor),
-    },
-    Row {
-        pattern: "bpor-plain:P",
-        summary: "`bpor:P` without its optimisations, for comparison",
-        memory: Models::Sc,
-        make: Make::Search(plain_bpor),
-    },
-    Row {
-        pattern: "bpor-plain:fair:F",
-        summary: "`bpor:fair:F` without its optimisations, for comparison",
-        memory: Models::Sc,
-        make: Make::Search(plain_bpor),
-    },
-    Row {
-        pattern: "bpor-plain:P:fair:F",
-        summary: "`bpor:P:fair:F` without its optimisations, for comparison",
-        memory: Models::Sc,
-        make: Make::Search(plain_bpor),
-    },
+    ),
+    row(
+        "dfs:fair:F",
+        Models::Sc,
+        "every interleaving within a fair bound",
+        "for comparison",
+        Make::Search(bounded),
+    ),
+    row(
+        "dfs:P:fair:F",
+        Models::Sc,
+        "every interleaving within both bounds",
+        "for comparison",
+        Make::Search(bounded),
+    ),
+    row(
+        "dfs-delay:D",
+        Models::Sc,
+        "every interleaving with at most D delays of a round-robin scheduler",
+        "for comparison",
+        Make::Search(|arguments| Box::new(BoundedDfs::new(Limit::Delays(arguments.number('D'))))),
+    ),
+    row(
+        "dpor-classic",
+        Models::Sc,
+        "every class at least once, by persistent sets and sleep sets (dynamic partial-order \
+         reduction as first published)",
+        "for comparison",
+        Make::Search(bpor),
+    ),
+    row(
+        "bpor-plain:P",
+        Models::Sc,
+        "`bpor:P` without optimisations",
+        "for comparison",
+        Make::Search(plain_bpor),
+    ),
+    row(
+        "bpor-plain:fair:F",
+        Models::Sc,
+        "`bpor:fair:F` without optimisations",
+        "for comparison",
+        Make::Search(plain_bpor),
+    ),
+    row(
+        "bpor-plain:P:fair:F",
+        Models::Sc,
+        "`bpor:P:fair:F` without optimisations",
+        "for comparison",
+        Make::Search(plain_bpor),
+    ),
+    row(
+        "round-robin",
+        Models::All,
+        "one execution, in which threads take turns",
+        "a quick try",
+        Make::Search(|arguments| Box::new(Repeat::once(RoundRobin, arguments.seed))),
+    ),
+    row(
+        "pos-star",
+        Models::All,
+        "every pending operation has a random priority, which is drawn again after a step that \
+         conflicts with it (partial order sampling, POS*)",
+        "tests that are too large to search",
+        Make::Sampler(|_| Ok(Box::new(Pos::default()))),
+    ),
+    row(
+        "pos",
+        Models::All,
+        "`pos-star`, with priorities drawn again after any access to the same object (POS)",
+        "for comparison",
+        Make::Sampler(|_| Ok(Box::new(Pos::plain()))),
+    ),
+    row(
+        "basic-pos",
+        Models::All,
+        "`pos-star`, with priorities that are never drawn again (BasicPOS)",
+        "for comparison",
+        Make::Sampler(|_| Ok(Box::new(Pos::basic()))),
+    ),
+    row(
+        "random",
+        Models::All,
+        "a random runnable thread at each step (random walk)",
+        "for comparison, and for programs that mostly race",
+        Make::Sampler(|_| Ok(Box::new(Random::default()))),
+    ),
+    row(
+        "pct:D",
+        Models::All,
+        "threads have random priorities, which change at D − 1 random steps (probabilistic \
+         concurrency testing). The probability to find a bug that needs D ordering decisions has \
+         a lower bound, which the report states.",
+        "bugs that need few decisions at exact places of long executions",
+        Make::Sampler(|arguments| Ok(Box::new(Pct::new(arguments.depth()?)))),
+    ),
+    row(
+        "pct",
+        Models::All,
+        "`pct:D` with a random depth for each execution",
+        "if you do not know the depth",
+        Make::Sampler(|_| Ok(Box::new(Pct::drawn()))),
+    ),
+    row(
+        "pct:D:K",
+        Models::All,
+        "`pct:D` for executions of at most K steps",
+        "if you know the length of executions",
+        Make::Sampler(pct_with_steps),
+    ),
+    row(
+        "surw",
+        Models::All,
+        "all orders of the accesses to one object with equal probability, another object in each \
+         execution; the first execution shows what threads do (selectively uniform random walk)",
+        "bugs around one busy object",
+        Make::Sampler(|_| Ok(Box::new(Surw::default()))),
+    ),
+    row(
+        "urw",
+        Models::All,
+        "all interleavings with nearly equal probability (uniform random walk)",
+        "for comparison",
+        Make::Sampler(|_| Ok(Box::new(Urw::default()))),
+    ),
+    row(
+        "rapos",
+        Models::All,
+        "random batches of independent operations (random partial order sampling)",
+        "for comparison",
+        Make::Sampler(|_| Ok(Box::new(Rapos::default()))),
+    ),
+    row(
+        "delay:D",
+        Models::All,
+        "a round-robin scheduler with D random delays",
+        "for comparison",
+        Make::Sampler(|arguments| Ok(Box::new(Delay::new(arguments.number('D'))))),
+    ),
+    row(
+        "portfolio:A+B",
+        Models::All,
+        "one execution of each sampler in turn; the report says which found what",
+        "if you do not know which sampler fits",
+        Make::Plan(Plan::Portfolio),
+    ),
+    row(
+        "pctwm:D:H",
+        Models::Rc11,
+        "D events read stores of other threads, each one of the H newest; all other events read \
+         what their thread knows (probabilistic concurrency testing for weak memory)",
+        "bugs of memory orderings",
+        Make::Sampler(pctwm),
+    ),
+    row(
+        "pctwm:D:H:K",
+        Models::Rc11,
+        "`pctwm:D:H` for executions of at most K communication events",
+        "if you know their number",
+        Make::Sampler(pctwm),
+    ),
+    row(
+        "c11-random",
+        Models::Rc11,
+        "a random runnable thread at each step, and a random store for each load (C11Tester)",
+        "for comparison",
+        Make::Sampler(|_| Ok(Box::new(Random::default()))),
+    ),
+    row(
+        "pct-weak:D",
+        Models::Rc11,
+        "`pct:D` for threads, and a random store for each load",
+        "for comparison",
+        Make::Sampler(|arguments| Ok(Box::new(Pct::new(arguments.depth()?)))),
+    ),
 ];
+
+const fn row(
+    pattern: &'static str,
+    memory: Models,
+    summary: &'static str,
+    use_case: &'static str,
+    make: Make,
+) -> Row {
+    Row { pattern, memory, summary, use_case, make }
+}
 
 fn bpor(arguments: &Arguments) -> Box<dyn Explorer> {
     Box::new(Bpor::new(arguments.bound(), Reduction::Optimised))

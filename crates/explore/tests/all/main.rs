@@ -2,6 +2,7 @@
 
 mod bounds;
 mod classes;
+mod documents;
 mod dpor;
 mod fuzz_tokens;
 mod parallel;

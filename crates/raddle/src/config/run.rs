@@ -10,7 +10,7 @@ use raddle_results::{Failure, Progress, Report, Verdict};
 use raddle_runtime::interrupt::Watch;
 use raddle_runtime::{Options, Runtime};
 
-use super::{Config, DEFAULT_WATCHDOG, MAX_THREADS, Watchdog};
+use super::{Config, DEFAULT_WATCHDOG, MAX_THREADS, StrategyArgument, Watchdog};
 use crate::alloc::Alloc;
 use crate::done::{Done, Target};
 use crate::environment::Environment;
@@ -99,10 +99,12 @@ impl Config {
             ))
         })?;
         let folder = config.report.as_deref().map(Folder::new).transpose()?;
-        let strategy = config.strategy?;
+        let StrategyArgument { strategy, custom } = config.strategy?;
+        let is_auto = custom.is_none() && strategy == Strategy::default();
         let settings = Settings {
             name: config.name.unwrap_or_else(|| default_name(caller).into()),
             strategy,
+            custom,
             memory: config.memory,
             seed: config.seed,
             runs: config.runs,
@@ -111,10 +113,9 @@ impl Config {
             races: config.races,
             keep_going: config.keep_going,
             plain_points: config.granularity != Granularity::Sync,
-            custom: None,
             warnings: Warnings {
                 leaks: config.leaks,
-                lock_order: config.lock_order.unwrap_or(strategy == Strategy::default()),
+                lock_order: config.lock_order.unwrap_or(is_auto),
             },
             explore_trivial: config.explore_trivial,
             workers: Workers::new(threads),

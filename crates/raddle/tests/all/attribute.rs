@@ -59,7 +59,7 @@ pub fn is_ignored() {
 }
 
 #[raddle::test(
-    strategy = Strategy::Random,
+    strategy = "random".parse::<Strategy>().unwrap(),
     runs = RUNS,
     time = "30s",
     seed = 3 + 4,

@@ -475,11 +475,14 @@ fn overflow_in_a_thread() {
 
 #[cfg(unix)]
 fn overflow_on_portable() {
-    use raddle_engine::{Engine, Family, Sc, Substrate};
+    use raddle_core::Choices;
+    use raddle_engine::{Engine, Sc, Substrate, ThreadIds};
     use raddle_runtime::{Options, Portable, Runtime};
 
-    let mut engine = Engine::new(Sc, Family::default(), raddle_strategy::RoundRobin, 1000);
-    let _ = Runtime::<Portable>::new("overflow", &Options::default()).execute(&mut engine, &|| {
+    let mut engine = Engine::new(Sc, ThreadIds::default(), 1000);
+    let mut runtime = Runtime::<Portable>::new("overflow", &Options::default());
+    let choices = Choices::Chooser(&mut raddle_strategy::RoundRobin);
+    let _ = runtime.execute(&mut engine, choices, &|| {
         std::hint::black_box(recurse(0));
     });
 }

@@ -12,3 +12,5 @@ mod cache_wakeup;
 mod lazy_init;
 #[path = "../../examples/lock_free_stack.rs"]
 mod lock_free_stack;
+#[path = "../../examples/own_strategy.rs"]
+mod own_strategy;
