@@ -197,6 +197,7 @@ impl<M: Memory> Engine<M> {
     }
 
     /// Begins a run; main is about to start. `choices` must be the same for all calls until the run ends.
+    #[inline]
     pub fn begin(&mut self, choices: &Choices<'_>) {
         self.enter(RunState::Running);
         if self.objects.is_empty() {
@@ -208,22 +209,15 @@ impl<M: Memory> Engine<M> {
         self.trace.objects.truncate(1);
         self.memory.reset();
         self.followed = 0;
-        let is_uniform = match choices {
-            Choices::Uniform(_) => true,
-            Choices::Chooser(chooser) => {
-                self.needs = chooser.needs();
-                false
-            }
+        (self.needs, self.uniform_below) = match choices {
+            Choices::Uniform(_) if self.prefix.is_empty() => (Needs::default(), self.max_steps),
+            Choices::Uniform(_) => (Needs::default(), 0),
+            Choices::Chooser(chooser) => (chooser.needs(), 0),
         };
-        if is_uniform {
-            self.needs = Needs::default();
-        }
-        let draws_at_once = is_uniform && self.prefix.is_empty();
-        self.uniform_below = if draws_at_once { self.max_steps } else { 0 };
         self.changed.clear();
         self.ended.clear();
         self.objects[0].renew();
-        self.objects[0].object = Object::Life(Life::Running);
+        self.objects[0].object.set_life(Life::Running);
         self.threads[0].begin(ObjectId(0), 0);
         self.enabled.clear();
         self.enable(ThreadId::MAIN);

@@ -7,6 +7,7 @@ use std::any::Any;
 use std::cell::Cell;
 use std::ptr::NonNull;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::atomic::{Ordering, compiler_fence};
 
 use raddle_core::{Action, CellOp, Effect, ObjectId, Op, Site, ThreadId};
@@ -210,7 +211,7 @@ pub fn parker(thread: ThreadId, site: Site) -> ObjectId {
 
 /// Starts a thread.
 #[inline(always)]
-pub fn spawn(body: Body, site: Site) -> ThreadId {
+pub fn spawn(body: Arc<dyn Body>, site: Site) -> ThreadId {
     run().spawn(body, site)
 }
 

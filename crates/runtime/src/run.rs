@@ -7,6 +7,7 @@ use std::any::Any;
 use std::cell::{Cell, UnsafeCell};
 use std::ptr::NonNull;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use raddle_core::{Action, Choices, Effect, MutexOp, ObjectId, Op, Site, ThreadId};
 use raddle_engine::{Engine, Initial, Kind, Memory, RunState, Stuck, Turn};
@@ -87,12 +88,21 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
     }
 
     /// After the end: unwinds unfinished threads, and puts back what the run has changed.
+    #[inline(always)]
     fn clear_away(&self) -> Result<(), Stuck> {
-        let data = &self.pool.data;
+        let is_unfinished = self.with_engine(|engine, _| !engine.trace().pending.is_empty());
+        if is_unfinished || self.pool.data.is_used() || self.pool.flags.heap {
+            return self.clear_away_slow(is_unfinished);
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn clear_away_slow(&self, is_unfinished: bool) -> Result<(), Stuck> {
+        let data = self.pool.data.get();
         if !data.panics.is_empty() {
             self.blame_unjoined_panic();
         }
-        let is_unfinished = self.with_engine(|engine, _| !engine.trace().pending.is_empty());
         let result = if is_unfinished { self.tear_down() } else { Ok(()) };
         if result.is_ok() {
             if data.thread_states.borrow().iter().any(Option::is_some) {
@@ -291,7 +301,7 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
         self.step(Kind::Unlock, UNLOCK.on(mutex), site);
     }
 
-    fn spawn(&self, body: Body, site: Site) -> ThreadId {
+    fn spawn(&self, body: Arc<dyn Body>, site: Site) -> ThreadId {
         if self.state().is_over() {
             self.refuse_spawn(site);
         }
@@ -320,7 +330,7 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
             return (self.program)();
         }
         let body = self.pool.body.take();
-        body.expect("raddle invariant broken: a thread without a body")();
+        body.expect("raddle invariant broken: a thread without a body").run();
     }
 
     fn finish(&self, result: BodyResult) -> ExitSwitch {
@@ -365,7 +375,7 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
 
     fn choose_spurious(&self, site: Site) -> bool {
         let me = self.current.get();
-        let data = &self.pool.data;
+        let data = self.pool.data.get();
         if self.state().is_over() || data.spurious_failures(me) >= self.pool.options.spurious {
             return false;
         }
@@ -402,19 +412,19 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
     }
 
     fn thread_state(&self) -> Option<Rc<dyn Any>> {
-        self.pool.data.thread_state(self.current.get())
+        self.pool.data.look().thread_state(self.current.get())
     }
 
     fn set_thread_state(&self, state: Option<Rc<dyn Any>>) {
-        self.pool.data.set_thread_state(self.current.get(), state);
+        self.pool.data.get().set_thread_state(self.current.get(), state);
     }
 
     fn name_thread(&self, name: &str) {
-        self.pool.data.name_thread(self.current.get(), name);
+        self.pool.data.get().name_thread(self.current.get(), name);
     }
 
     fn name_object(&self, object: ObjectId, name: &str) {
-        self.pool.data.name_object(object, name);
+        self.pool.data.get().name_object(object, name);
     }
 
     fn panicked(&self) {
@@ -426,20 +436,20 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
     }
 
     fn take_panic(&self, thread: ThreadId) -> Option<Box<dyn Any + Send>> {
-        self.pool.data.panics.take(thread)
+        self.pool.data.look().panics.take(thread)
     }
 
     fn allocated(&self, address: usize, size: usize) {
-        self.pool.data.heap.allocated(self.current.get(), address, size);
+        self.pool.data.get().heap.allocated(self.current.get(), address, size);
     }
 
     fn freed(&self, address: usize) {
-        self.pool.data.heap.freed(address);
+        self.pool.data.get().heap.freed(address);
     }
 
     unsafe fn restore_after_run(&self, place: *mut u8, size: usize) {
         // SAFETY: promised by the caller.
-        unsafe { self.pool.data.saved_statics.save(place, size) }
+        unsafe { self.pool.data.get().saved_statics.save(place, size) }
     }
 
     fn is_stack_guard(&self, address: usize) -> bool {

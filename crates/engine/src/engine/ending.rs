@@ -52,7 +52,7 @@ impl<M: Memory> Engine<M> {
     /// Marks a thread that was unwound after the end of the run as ended.
     pub fn exit_unrecorded(&mut self, by: ThreadId) {
         let life = self.life(by);
-        self.objects[life.index()].object = Object::Life(Life::Ended);
+        self.objects[life.index()].object.set_life(Life::Ended);
     }
 
     /// Performs an operation of a thread that is unwound after the end of the run. Nothing is recorded. Returns `None`,

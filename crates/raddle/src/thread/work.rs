@@ -27,9 +27,8 @@ impl<F, T> Work<F, T> {
     }
 }
 
-impl<F: FnOnce() -> T, T> Work<F, T> {
-    /// Runs the function and keeps its result.
-    pub(super) fn run(&self) {
+impl<F: FnOnce() -> T, T> Body for Work<F, T> {
+    fn run(&self) {
         let State::Waiting(function) = self.replace(State::Running) else {
             unreachable!("raddle invariant broken: a thread was started twice")
         };
@@ -37,15 +36,6 @@ impl<F: FnOnce() -> T, T> Work<F, T> {
         let value = function();
         drop(end);
         self.replace(State::Done(value));
-    }
-
-    /// Returns the body of a thread that runs the work.
-    pub(super) fn body<'a>(self: Arc<Self>) -> Box<dyn FnOnce() + 'a>
-    where
-        F: 'a,
-        T: 'a,
-    {
-        Box::new(move || self.run())
     }
 }
 
@@ -74,14 +64,4 @@ impl<F: Send, T: Send> Clear for Work<F, T> {
     fn clear(&self) {
         drop(self.replace(State::Taken));
     }
-}
-
-/// Makes the body of a scoped thread that of any thread.
-///
-/// # Safety
-/// The work is [cleared](Clear::clear) before anything ends that it borrows. What is left of it then may be dropped at any
-/// time.
-pub(super) unsafe fn outlive_scope(body: Box<dyn FnOnce() + '_>) -> Body {
-    // SAFETY: only the lifetime is changed; promised by the caller.
-    unsafe { std::mem::transmute::<Box<dyn FnOnce() + '_>, Body>(body) }
 }

@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use raddle_core::{Effect, ObjectId, Site, ThreadId};
 use raddle_engine::Initial;
@@ -26,7 +27,7 @@ pub(crate) trait Execution {
     /// [`operate`](Execution::operate), to unlock a mutex.
     fn unlock(&self, mutex: ObjectId, site: Site);
     /// Starts a thread.
-    fn spawn(&self, body: Body, site: Site) -> ThreadId;
+    fn spawn(&self, body: Arc<dyn Body>, site: Site) -> ThreadId;
 
     /// Runs the body of the calling thread.
     fn run_body(&self);

@@ -63,10 +63,10 @@ impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
     /// Drops the state of threads that destructors made after these threads had ended.
     #[cold]
     pub(super) fn drop_thread_states(&self) {
-        let left = self.pool.data.thread_states.take();
+        let left = self.pool.data.get().thread_states.take();
         self.discard(left);
         // If destructors make more of it, it is leaked.
-        std::mem::forget(self.pool.data.thread_states.take());
+        std::mem::forget(self.pool.data.get().thread_states.take());
     }
 
     /// Drops a value of the program after the end of the run.
