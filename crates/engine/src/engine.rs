@@ -90,6 +90,8 @@ pub struct Engine<M: Memory> {
     changed: Vec<ThreadId>,
     /// By [`ObjectId`]; those from `trace.objects.len()` on are left over from earlier runs.
     objects: Vec<Slot<M::Location>>,
+    /// The objects that changed during the lease under way, and whose waiters have not been updated.
+    stale: Vec<ObjectId>,
     trace: Trace,
     /// Threads that have ended and whose stacks the substrate has not taken back.
     ended: Vec<ThreadId>,
@@ -123,6 +125,8 @@ struct Slot<L> {
     /// The first thread whose pending operation this object may disable, as in a [`Link`].
     first_waiter: u32,
     history: History,
+    /// Whether it is in `stale`.
+    is_stale: bool,
     /// Virtual time of its last update in nanoseconds.
     time: u64,
     /// What the memory model keeps of a variable.
@@ -150,6 +154,7 @@ impl<M: Memory> Engine<M> {
             links: Vec::new(),
             changed: Vec::new(),
             objects: Vec::new(),
+            stale: Vec::new(),
             trace: Trace::default(),
             ended: Vec::new(),
             alive: 0,
@@ -223,6 +228,7 @@ impl<M: Memory> Engine<M> {
         self.enable(ThreadId::MAIN);
         self.running = ThreadId::MAIN;
         self.lease = 0;
+        self.stale.clear();
         self.creator = None;
         self.alive = 1;
         self.max_alive = 1;
@@ -318,6 +324,7 @@ impl<L> Slot<L> {
     fn renew(&mut self) {
         self.first_waiter = NO_WAITER;
         self.history = History::default();
+        self.is_stale = false;
         self.time = 0;
     }
 }

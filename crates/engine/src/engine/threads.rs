@@ -64,7 +64,7 @@ impl<M: Memory> Engine<M> {
         self.enable(child);
         self.alive += 1;
         self.max_alive = self.max_alive.max(self.alive);
-        self.lease = 0;
+        self.end_lease();
         self.creator = Some(creator);
         self.running = child;
         if self.state == RunState::Running {
