@@ -74,7 +74,8 @@ pub enum Pick {
     /// This option.
     Take(usize),
     /// This thread, for up to `steps` steps without another question: a *lease*. The engine asks
-    /// earlier if the thread blocks, a thread is spawned, or a blocked thread becomes enabled.
+    /// earlier if the thread blocks, a thread is spawned, or a blocked thread becomes enabled that
+    /// [`interrupts`](Chooser::interrupts).
     Run {
         /// The option.
         option: usize,
@@ -102,6 +103,13 @@ pub trait Chooser {
     ///
     /// Called at every point after the plan's prefix, including those with one option.
     fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick;
+
+    /// Returns whether `thread` ends the lease just granted when it becomes enabled in its course. Asked once for each
+    /// thread, when the lease is granted. A chooser may always return true: it is then asked more often.
+    fn interrupts(&self, thread: ThreadId) -> bool {
+        let _ = thread;
+        true
+    }
 }
 
 /// What the engine keeps up to date for a [`Chooser`] besides the options.

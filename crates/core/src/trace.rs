@@ -170,6 +170,7 @@ pub struct Divergence {
 
 impl Trace {
     /// Forgets what happened, but not the threads, the objects and their names. Keeps its memory.
+    #[inline]
     pub fn clear(&mut self) {
         self.events.clear();
         self.pending.clear();

@@ -90,6 +90,8 @@ pub struct Engine<M: Memory> {
     changed: Vec<ThreadId>,
     /// By [`ObjectId`]; those from `trace.objects.len()` on are left over from earlier runs.
     objects: Vec<Slot<M::Location>>,
+    /// The objects that changed during the lease under way, and whose waiters have not been updated.
+    stale: Vec<ObjectId>,
     trace: Trace,
     /// Threads that have ended and whose stacks the substrate has not taken back.
     ended: Vec<ThreadId>,
@@ -123,6 +125,8 @@ struct Slot<L> {
     /// The first thread whose pending operation this object may disable, as in a [`Link`].
     first_waiter: u32,
     history: History,
+    /// Whether it is in `stale`.
+    is_stale: bool,
     /// Virtual time of its last update in nanoseconds.
     time: u64,
     /// What the memory model keeps of a variable.
@@ -150,6 +154,7 @@ impl<M: Memory> Engine<M> {
             links: Vec::new(),
             changed: Vec::new(),
             objects: Vec::new(),
+            stale: Vec::new(),
             trace: Trace::default(),
             ended: Vec::new(),
             alive: 0,
@@ -197,6 +202,7 @@ impl<M: Memory> Engine<M> {
     }
 
     /// Begins a run; main is about to start. `choices` must be the same for all calls until the run ends.
+    #[inline]
     pub fn begin(&mut self, choices: &Choices<'_>) {
         self.enter(RunState::Running);
         if self.objects.is_empty() {
@@ -208,27 +214,21 @@ impl<M: Memory> Engine<M> {
         self.trace.objects.truncate(1);
         self.memory.reset();
         self.followed = 0;
-        let is_uniform = match choices {
-            Choices::Uniform(_) => true,
-            Choices::Chooser(chooser) => {
-                self.needs = chooser.needs();
-                false
-            }
+        (self.needs, self.uniform_below) = match choices {
+            Choices::Uniform(_) if self.prefix.is_empty() => (Needs::default(), self.max_steps),
+            Choices::Uniform(_) => (Needs::default(), 0),
+            Choices::Chooser(chooser) => (chooser.needs(), 0),
         };
-        if is_uniform {
-            self.needs = Needs::default();
-        }
-        let draws_at_once = is_uniform && self.prefix.is_empty();
-        self.uniform_below = if draws_at_once { self.max_steps } else { 0 };
         self.changed.clear();
         self.ended.clear();
         self.objects[0].renew();
-        self.objects[0].object = Object::Life(Life::Running);
+        self.objects[0].object.set_life(Life::Running);
         self.threads[0].begin(ObjectId(0), 0);
         self.enabled.clear();
         self.enable(ThreadId::MAIN);
         self.running = ThreadId::MAIN;
         self.lease = 0;
+        self.stale.clear();
         self.creator = None;
         self.alive = 1;
         self.max_alive = 1;
@@ -324,6 +324,7 @@ impl<L> Slot<L> {
     fn renew(&mut self) {
         self.first_waiter = NO_WAITER;
         self.history = History::default();
+        self.is_stale = false;
         self.time = 0;
     }
 }

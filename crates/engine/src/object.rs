@@ -10,6 +10,8 @@ use crate::Kind;
 use crate::objects::{Barrier, Channel, Condvar, Life, Mutex, Once, Parker, RwLock, Shape};
 
 /// The state of an object.
+// A tag of its own: decoding one that is hidden in a field takes longer than the operation.
+#[repr(u8)]
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Object {
     /// The life of a thread.
@@ -122,6 +124,15 @@ impl From<&ObjectInfo> for Object {
 }
 
 impl Object {
+    /// Becomes the life of a thread.
+    #[inline]
+    pub(crate) fn set_life(&mut self, new: Life) {
+        match self {
+            Object::Life(life) => *life = new,
+            object => *object = Object::Life(new),
+        }
+    }
+
     /// Becomes the object that `initial` describes. One of the same kind keeps its memory.
     pub(crate) fn become_new(&mut self, initial: Initial) {
         match (self, initial) {

@@ -36,6 +36,7 @@ mod environment;
 mod files;
 mod live;
 mod naming;
+mod run_cell;
 mod sources;
 
 #[doc(hidden)]

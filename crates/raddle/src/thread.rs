@@ -155,7 +155,7 @@ impl<T> JoinHandle<T> {
     {
         // The thread's id is not known yet.
         let work = Work::new(f);
-        let id = port::spawn(work.clone().body(), site);
+        let id = port::spawn(work.clone(), site);
         let thread = Thread::in_run(port::run_number(), id, name);
         JoinHandle { thread, handle: Handle::InRun(work) }
     }

@@ -32,8 +32,11 @@ pub use origin::Origin;
 pub use portable::Portable;
 pub use runtime::{Options, Runtime};
 
-/// What a spawned thread runs. Dropped if the thread never starts.
-pub type Body = Box<dyn FnOnce()>;
+/// What a spawned thread runs.
+pub trait Body {
+    /// Runs the body. Called once at most, on the coroutine of the thread.
+    fn run(&self);
+}
 
 /// The fastest back end for this target, unless the feature `portable` asks for the other.
 #[cfg(all(unix, target_arch = "x86_64", not(feature = "portable")))]

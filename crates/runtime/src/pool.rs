@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::cell::{Cell, RefCell, UnsafeCell};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use raddle_core::{ObjectId, ThreadId};
 
@@ -16,7 +17,7 @@ use crate::{Backend, Body};
 pub(crate) struct CoroutinePool<B> {
     pub(crate) backend: UnsafeCell<B>,
     /// What the thread runs that is switched to for the first time.
-    pub(crate) body: Cell<Option<Body>>,
+    pub(crate) body: Cell<Option<Arc<dyn Body>>>,
     pub(crate) data: RunData,
     pub(crate) teardown: Teardown,
     pub(crate) flags: RunFlags,
@@ -27,9 +28,16 @@ pub(crate) struct CoroutinePool<B> {
     pub(crate) epochs: Epochs,
 }
 
-/// What a run keeps beside the engine. Most runs use nothing of it.
+/// What a run keeps beside the engine. Most runs use nothing of it, and then there is nothing to clear.
 #[derive(Default)]
 pub(crate) struct RunData {
+    /// Whether the run has used any of the following.
+    is_used: Cell<bool>,
+    used: UsedData,
+}
+
+#[derive(Default)]
+pub(crate) struct UsedData {
     /// By [`ThreadId`]: what the mirror keeps for a thread. Empty after a run, unless a thread got stuck.
     pub(crate) thread_states: RefCell<Vec<Option<Rc<dyn Any>>>>,
     /// The names that the program gave to threads of the run.
@@ -46,7 +54,34 @@ pub(crate) struct RunData {
 }
 
 impl RunData {
+    /// Returns the data, to be changed by the run.
+    pub(crate) fn get(&self) -> &UsedData {
+        self.is_used.set(true);
+        &self.used
+    }
+
+    /// Returns the data, to be read.
+    pub(crate) fn look(&self) -> &UsedData {
+        &self.used
+    }
+
+    /// Returns whether the run has used any of the data.
+    #[inline(always)]
+    pub(crate) fn is_used(&self) -> bool {
+        self.is_used.get()
+    }
+
     /// Forgets what the last run left.
+    #[inline(always)]
+    fn clear(&self) {
+        if self.is_used.take() {
+            self.used.clear();
+        }
+    }
+}
+
+impl UsedData {
+    #[cold]
     fn clear(&self) {
         self.thread_names.borrow_mut().clear();
         self.object_names.borrow_mut().clear();
@@ -142,6 +177,6 @@ impl<B: Backend> CoroutinePool<B> {
     pub(crate) fn abandon(self) {
         self.backend.into_inner().abandon();
         // The stuck thread will not need them, and their destructors would run outside of any run.
-        std::mem::forget(self.data.thread_states);
+        std::mem::forget(self.data.used.thread_states);
     }
 }

@@ -7,6 +7,7 @@ use std::any::Any;
 use std::cell::Cell;
 use std::ptr::NonNull;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::atomic::{Ordering, compiler_fence};
 
 use raddle_core::{Action, CellOp, Effect, ObjectId, Op, Site, ThreadId};
@@ -104,9 +105,10 @@ pub fn operate(
 #[inline(always)]
 pub fn submit(kind: Kind, op: Op, site: Site) -> Effect {
     let run = run();
+    let [head, first, second] = op.into_words();
     match kind {
-        Kind::Any => run.operate(op, site),
-        Kind::Atomic => run.operate_atomic(op, site),
+        Kind::Any => run.operate(head, first, second, site),
+        Kind::Atomic => run.operate_atomic(head, first, second, site),
         Kind::Lock => {
             run.lock(op.object(), site);
             Effect::None
@@ -209,15 +211,14 @@ pub fn parker(thread: ThreadId, site: Site) -> ObjectId {
 
 /// Starts a thread.
 #[inline(always)]
-pub fn spawn(body: Body, site: Site) -> ThreadId {
+pub fn spawn(body: Arc<dyn Body>, site: Site) -> ThreadId {
     run().spawn(body, site)
 }
 
 /// Waits until `thread` has ended.
 #[inline(always)]
 pub fn join(thread: ThreadId, site: Site) {
-    let run = run();
-    run.operate(Op::JOIN.on(run.life(thread)), site);
+    submit(Kind::Any, Op::JOIN.on(run().life(thread)), site);
 }
 
 /// Returns the payload of the panic that ended `thread`, to the first caller.

@@ -7,6 +7,7 @@ use std::any::Any;
 use std::cell::{Cell, UnsafeCell};
 use std::ptr::NonNull;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use raddle_core::{Action, Choices, Effect, MutexOp, ObjectId, Op, Site, ThreadId};
 use raddle_engine::{Engine, Initial, Kind, Memory, RunState, Stuck, Turn};
@@ -28,6 +29,13 @@ pub(crate) use teardown::Teardown;
 
 const LOCK: Op = Op::new(ObjectId::NONE, Action::Mutex(MutexOp::Lock));
 const UNLOCK: Op = Op::new(ObjectId::NONE, Action::Mutex(MutexOp::Unlock));
+
+/// Returns the operation with these words.
+///
+/// Functions off the fast path take words: an `Op` would be passed in memory, and then live there on the fast path too.
+fn op_of([head, first, second]: [u64; 3]) -> Op {
+    Op::from_words(head, first, second)
+}
 
 /// One execution. Everything is reached through shared references, because several stacks are in
 /// the middle of a call to it at once; only one of them runs.
@@ -80,12 +88,21 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
     }
 
     /// After the end: unwinds unfinished threads, and puts back what the run has changed.
+    #[inline(always)]
     fn clear_away(&self) -> Result<(), Stuck> {
-        let data = &self.pool.data;
+        let is_unfinished = self.with_engine(|engine, _| !engine.trace().pending.is_empty());
+        if is_unfinished || self.pool.data.is_used() || self.pool.flags.heap {
+            return self.clear_away_slow(is_unfinished);
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn clear_away_slow(&self, is_unfinished: bool) -> Result<(), Stuck> {
+        let data = self.pool.data.get();
         if !data.panics.is_empty() {
             self.blame_unjoined_panic();
         }
-        let is_unfinished = self.with_engine(|engine, _| !engine.trace().pending.is_empty());
         let result = if is_unfinished { self.tear_down() } else { Ok(()) };
         if result.is_ok() {
             if data.thread_states.borrow().iter().any(Option::is_some) {
@@ -99,32 +116,46 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
         result
     }
 
+    /// Returns the engine and the choices.
+    ///
+    /// # Safety
+    /// The references are used up before the run is switched away from or called again, so that no two of them overlap.
     #[inline(always)]
-    fn with_engine<R>(&self, work: impl FnOnce(&mut Engine<M>, &mut Choices<'c>) -> R) -> R {
-        // SAFETY: this run has the only reference, and `work` neither switches nor calls back into the run, so no two of
-        // these references overlap.
+    #[expect(clippy::mut_from_ref, reason = "several stacks share the run, see `Run`")]
+    unsafe fn parts(&self) -> (&mut Engine<M>, &mut Choices<'c>) {
+        // SAFETY: this run has the only reference; the caller promises the rest.
         let engine = unsafe { &mut *self.engine.get() };
         // SAFETY: likewise.
         let choices = unsafe { &mut *self.choices.get() };
+        (engine, choices)
+    }
+
+    fn with_engine<R>(&self, work: impl FnOnce(&mut Engine<M>, &mut Choices<'c>) -> R) -> R {
+        // SAFETY: `work` neither switches nor calls back into the run.
+        let (engine, choices) = unsafe { self.parts() };
         work(engine, choices)
     }
 
     #[inline(always)]
     fn state(&self) -> RunState {
-        self.with_engine(|engine, _| engine.state())
+        // SAFETY: the reference is used up at once.
+        unsafe { self.parts() }.0.state()
     }
 
     /// Announces an operation of the calling thread, waits for its turn, performs it, and returns its effect.
     #[inline(always)]
     fn step(&self, kind: Kind, op: Op, site: Site) -> Effect {
         let me = self.current.get();
-        let leased = self.with_engine(|engine, _| engine.perform_leased(kind, me, op, site));
-        if let Some(effect) = leased {
-            return effect;
-        }
-        let turn = self.announce(kind, me, op, site);
-        self.wait(me, turn);
-        let effect = self.perform(kind, me, op, site);
+        // SAFETY: the reference is used up in the statement.
+        let leased = unsafe { self.parts() }.0.perform_leased(kind, me, op, site);
+        let effect = match leased {
+            Some(effect) => effect,
+            None => {
+                let turn = self.announce(kind, me, op, site);
+                self.wait(me, turn);
+                self.perform(kind, me, op, site)
+            }
+        };
         self.note_steps();
         effect
     }
@@ -132,21 +163,22 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
     /// Announces an operation of `me`, the calling thread, and returns the turn that follows.
     #[inline(always)]
     fn announce(&self, kind: Kind, me: ThreadId, op: Op, site: Site) -> Turn {
-        match self.state() {
-            RunState::Running | RunState::Starting => {
-                self.with_engine(|engine, choices| engine.submit(kind, me, op, site, choices))
-            }
+        // SAFETY: no other use of the run before the references are used up.
+        let (engine, choices) = unsafe { self.parts() };
+        match engine.state() {
+            RunState::Running | RunState::Starting => engine.submit(kind, me, op, site, choices),
             RunState::Idle
             | RunState::Unwinding
             | RunState::Ended
             | RunState::TearingDown
-            | RunState::Discarding => self.announce_slow(me, op, site),
+            | RunState::Discarding => self.announce_slow(me, op.into_words(), site),
         }
     }
 
     /// Announces an operation while a thread unwinds, or after the end of the run.
     #[cold]
-    fn announce_slow(&self, me: ThreadId, op: Op, site: Site) -> Turn {
+    fn announce_slow(&self, me: ThreadId, op: [u64; 3], site: Site) -> Turn {
+        let op = op_of(op);
         if self.state().is_over() {
             return Turn::of(me);
         }
@@ -162,20 +194,20 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
     /// Performs the operation that `me`, the calling thread, has announced. It has its turn, or the run is over.
     #[inline(always)]
     fn perform(&self, kind: Kind, me: ThreadId, op: Op, site: Site) -> Effect {
-        if self.state().is_over() {
-            return self.perform_after_end(op, site);
+        // SAFETY: no other use of the run before the references are used up.
+        let (engine, choices) = unsafe { self.parts() };
+        if engine.state().is_over() {
+            return self.perform_after_end(op.into_words(), site);
         }
-        let effect =
-            self.with_engine(|engine, choices| engine.perform(kind, me, op, site, choices));
-        match effect {
+        match engine.perform(kind, me, op, site, choices) {
             Some(effect) => effect,
-            None => self.end_within(me, op, site),
+            None => self.end_within(me, op.into_words(), site),
         }
     }
 
     /// Performing an operation has ended the run.
     #[cold]
-    fn end_within(&self, me: ThreadId, op: Op, site: Site) -> Effect {
+    fn end_within(&self, me: ThreadId, op: [u64; 3], site: Site) -> Effect {
         self.leave(me);
         self.perform_after_end(op, site)
     }
@@ -236,7 +268,7 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
     /// The run is over for a thread that spawns: the thread unwinds, or is stuck in a destructor.
     #[cold]
     fn refuse_spawn(&self, site: Site) -> ! {
-        self.perform_after_end(Op::SPAWN, site);
+        self.perform_after_end(Op::SPAWN.into_words(), site);
         unreachable!("raddle invariant broken: a spawn after the end of its run")
     }
 
@@ -253,12 +285,12 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
 }
 
 impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
-    fn operate(&self, op: Op, site: Site) -> Effect {
-        self.step(Kind::Any, op, site)
+    fn operate(&self, head: u64, first: u64, second: u64, site: Site) -> Effect {
+        self.step(Kind::Any, Op::from_words(head, first, second), site)
     }
 
-    fn operate_atomic(&self, op: Op, site: Site) -> Effect {
-        self.step(Kind::Atomic, op, site)
+    fn operate_atomic(&self, head: u64, first: u64, second: u64, site: Site) -> Effect {
+        self.step(Kind::Atomic, Op::from_words(head, first, second), site)
     }
 
     fn lock(&self, mutex: ObjectId, site: Site) {
@@ -269,7 +301,7 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
         self.step(Kind::Unlock, UNLOCK.on(mutex), site);
     }
 
-    fn spawn(&self, body: Body, site: Site) -> ThreadId {
+    fn spawn(&self, body: Arc<dyn Body>, site: Site) -> ThreadId {
         if self.state().is_over() {
             self.refuse_spawn(site);
         }
@@ -298,7 +330,7 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
             return (self.program)();
         }
         let body = self.pool.body.take();
-        body.expect("raddle invariant broken: a thread without a body")();
+        body.expect("raddle invariant broken: a thread without a body").run();
     }
 
     fn finish(&self, result: BodyResult) -> ExitSwitch {
@@ -343,12 +375,12 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
 
     fn choose_spurious(&self, site: Site) -> bool {
         let me = self.current.get();
-        let data = &self.pool.data;
+        let data = self.pool.data.get();
         if self.state().is_over() || data.spurious_failures(me) >= self.pool.options.spurious {
             return false;
         }
         let choose = Op::new(ObjectId::NONE, Action::Choose { bound: 2 });
-        let is_spurious = self.operate(choose, site) == Effect::Value(1);
+        let is_spurious = self.step(Kind::Any, choose, site) == Effect::Value(1);
         if is_spurious {
             data.count_spurious_failure(me);
         }
@@ -380,19 +412,19 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
     }
 
     fn thread_state(&self) -> Option<Rc<dyn Any>> {
-        self.pool.data.thread_state(self.current.get())
+        self.pool.data.look().thread_state(self.current.get())
     }
 
     fn set_thread_state(&self, state: Option<Rc<dyn Any>>) {
-        self.pool.data.set_thread_state(self.current.get(), state);
+        self.pool.data.get().set_thread_state(self.current.get(), state);
     }
 
     fn name_thread(&self, name: &str) {
-        self.pool.data.name_thread(self.current.get(), name);
+        self.pool.data.get().name_thread(self.current.get(), name);
     }
 
     fn name_object(&self, object: ObjectId, name: &str) {
-        self.pool.data.name_object(object, name);
+        self.pool.data.get().name_object(object, name);
     }
 
     fn panicked(&self) {
@@ -404,20 +436,20 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
     }
 
     fn take_panic(&self, thread: ThreadId) -> Option<Box<dyn Any + Send>> {
-        self.pool.data.panics.take(thread)
+        self.pool.data.look().panics.take(thread)
     }
 
     fn allocated(&self, address: usize, size: usize) {
-        self.pool.data.heap.allocated(self.current.get(), address, size);
+        self.pool.data.get().heap.allocated(self.current.get(), address, size);
     }
 
     fn freed(&self, address: usize) {
-        self.pool.data.heap.freed(address);
+        self.pool.data.get().heap.freed(address);
     }
 
     unsafe fn restore_after_run(&self, place: *mut u8, size: usize) {
         // SAFETY: promised by the caller.
-        unsafe { self.pool.data.saved_statics.save(place, size) }
+        unsafe { self.pool.data.get().saved_statics.save(place, size) }
     }
 
     fn is_stack_guard(&self, address: usize) -> bool {

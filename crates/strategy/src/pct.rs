@@ -400,6 +400,10 @@ impl Chooser for Pct {
         self.leased = past.len() + steps as usize;
         Pick::Run { option: best.0, steps }
     }
+
+    fn interrupts(&self, thread: ThreadId) -> bool {
+        self.priority.get(thread.index()).is_none_or(|&other| other > self.running)
+    }
 }
 
 impl Sampler for Pct {

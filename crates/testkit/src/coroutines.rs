@@ -6,7 +6,7 @@ use std::sync::Arc;
 use raddle_core::{Choices, ObjectId, Op, Site, ThreadId};
 use raddle_engine::{Engine, Memory, Stuck, Substrate};
 use raddle_runtime::port::{self, Kind, Name};
-use raddle_runtime::{Backend, Options, Runtime};
+use raddle_runtime::{Backend, Body, Options, Runtime};
 
 use crate::interpreter::SCRIPTED_PANIC;
 use crate::{Actor, Program, Request, Target};
@@ -51,7 +51,7 @@ struct Thread {
     parent: ThreadId,
 }
 
-impl Thread {
+impl Body for Thread {
     fn run(&self) {
         let World { program, names } = &*self.world;
         let mut actor = Actor::new(port::thread(), self.parent, self.script);
@@ -78,8 +78,7 @@ impl Thread {
                 Request::Spawn(script) => {
                     let parent = port::thread();
                     let body = Thread { world: self.world.clone(), script, parent };
-                    let body = Box::new(move || body.run());
-                    actor.has_child(port::spawn(body, Site::UNKNOWN));
+                    actor.has_child(port::spawn(Arc::new(body), Site::UNKNOWN));
                     continue;
                 }
                 // Past the panic hook, which would note a line that the interpreter has not.

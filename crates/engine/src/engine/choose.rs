@@ -32,7 +32,7 @@ impl<M: Memory> Engine<M> {
             self.lease -= 1;
             return Turn::of(self.running);
         }
-        self.lease = 0;
+        self.end_lease();
         if self.enabled.is_empty() {
             return self.end_without_enabled_thread();
         }
@@ -64,6 +64,10 @@ impl<M: Memory> Engine<M> {
                 let left = u32::try_from(self.max_steps - steps).unwrap_or(u32::MAX);
                 self.running = enabled[option];
                 self.lease = granted.min(left) - 1;
+                for pending in &self.pending {
+                    let interrupts = chooser.interrupts(pending.thread);
+                    self.links[pending.thread.index() + 1].set_interrupts(interrupts);
+                }
                 Turn::of(self.running)
             }
             Pick::Abandon => self.end_with(Ending::Abandoned),

@@ -79,6 +79,7 @@ impl<M: Memory> Engine<M> {
                 object: Object::Variable,
                 first_waiter: NO_WAITER,
                 history: History::default(),
+                is_stale: false,
                 time: 0,
                 location: M::Location::default(),
             }),

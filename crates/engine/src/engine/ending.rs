@@ -11,7 +11,7 @@ impl<M: Memory> Engine<M> {
     /// A thread begins to unwind from a panic of the program.
     #[cold]
     pub fn begin_unwinding(&mut self) {
-        self.lease = 0;
+        self.end_lease();
         self.enter(RunState::Unwinding);
     }
 
@@ -52,7 +52,7 @@ impl<M: Memory> Engine<M> {
     /// Marks a thread that was unwound after the end of the run as ended.
     pub fn exit_unrecorded(&mut self, by: ThreadId) {
         let life = self.life(by);
-        self.objects[life.index()].object = Object::Life(Life::Ended);
+        self.objects[life.index()].object.set_life(Life::Ended);
     }
 
     /// Performs an operation of a thread that is unwound after the end of the run. Nothing is recorded. Returns `None`,
@@ -84,7 +84,7 @@ impl<M: Memory> Engine<M> {
     /// Ends the run, and notes the operations that were announced but not performed.
     pub(super) fn end_with(&mut self, ending: Ending) -> Turn {
         self.enter(RunState::Ended);
-        self.lease = 0;
+        self.end_lease();
         if self.alive > 0 {
             let panicked = match &ending {
                 Ending::Panicked(panic) => Some(panic.thread),

@@ -23,7 +23,7 @@ impl<M: Memory> Engine<M> {
     ) -> Option<Effect> {
         self.running = by;
         if kind == Kind::Any && op.object() == ObjectId::NONE {
-            return self.perform_without_object(by, op, site, choices);
+            return self.perform_without_object(by, op.into_words(), site, choices);
         }
         let mut source = None;
         if M::WEAK && op.is_atomic() {
@@ -45,7 +45,8 @@ impl<M: Memory> Engine<M> {
         if M::WEAK || kind == Kind::Any || self.lease == 0 {
             return None;
         }
-        if kind.may_block(&op) && !self.objects[op.object().index()].object.enabled(op, by) {
+        let slot = &self.objects[op.object().index()];
+        if kind.may_block(&op) && !slot.object.enabled_known(kind, op, by) {
             return None;
         }
         self.lease -= 1;
@@ -127,10 +128,11 @@ impl<M: Memory> Engine<M> {
     fn perform_without_object(
         &mut self,
         by: ThreadId,
-        op: Op,
+        [head, first, second]: [u64; 3],
         site: Site,
         choices: &mut Choices<'_>,
     ) -> Option<Effect> {
+        let op = Op::from_words(head, first, second);
         let effect = match op.action() {
             Action::Fence(_) | Action::Pause(PauseOp::Yield | PauseOp::Spin) => Effect::None,
             Action::Pause(PauseOp::Sleep { nanos }) => {

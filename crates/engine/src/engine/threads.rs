@@ -3,7 +3,6 @@
 use raddle_core::{Choices, Effect, Ending, ObjectId, ObjectInfo, ObjectKind, Op, Site, ThreadId};
 
 use super::{Engine, RunState, Thread, Turn};
-use crate::object::Object;
 use crate::objects::Life;
 use crate::{Kind, Memory};
 
@@ -23,7 +22,7 @@ impl<M: Memory> Engine<M> {
         }
         let kind = ObjectKind::Thread(child);
         let life = self.add_object(ObjectInfo { kind, initial: 0, identity: 0, name, site });
-        self.objects[life.index()].object = Object::Life(Life::Unborn);
+        self.objects[life.index()].object.set_life(Life::Unborn);
         let state = &mut self.threads[child.index()];
         state.life = life;
         self.trace.threads.push(state.info);
@@ -65,7 +64,7 @@ impl<M: Memory> Engine<M> {
         self.enable(child);
         self.alive += 1;
         self.max_alive = self.max_alive.max(self.alive);
-        self.lease = 0;
+        self.end_lease();
         self.creator = Some(creator);
         self.running = child;
         if self.state == RunState::Running {

@@ -16,8 +16,16 @@ pub(super) struct Link {
     previous: u32,
     /// Whether the thread is in a list.
     is_listed: bool,
+    /// Whether the thread ends a lease of another when it becomes enabled.
+    interrupts: bool,
     /// The index in `enabled`, if the thread is enabled.
     place: u32,
+}
+
+impl Link {
+    pub(super) fn set_interrupts(&mut self, interrupts: bool) {
+        self.interrupts = interrupts;
+    }
 }
 
 /// No thread, in lists of waiters. It has a link too, so that a list's ends need no branch.
@@ -33,7 +41,13 @@ impl<M: Memory> Engine<M> {
             self.threads.push(Thread::absent(info, first));
             self.pending.push(nothing_pending(id));
         }
-        let link = Link { next: NO_WAITER, previous: NO_WAITER, is_listed: false, place: 0 };
+        let link = Link {
+            next: NO_WAITER,
+            previous: NO_WAITER,
+            is_listed: false,
+            interrupts: true,
+            place: 0,
+        };
         self.links.resize(self.threads.len() + 1, link);
     }
 
@@ -50,6 +64,8 @@ impl<M: Memory> Engine<M> {
         link.next = next;
         link.previous = NO_WAITER;
         link.is_listed = true;
+        // A thread that blocks after a lease was granted has not been asked about.
+        link.interrupts = true;
         self.links[next as usize].previous = thread.0 + 1;
         if !can {
             self.disable(thread);
@@ -86,6 +102,9 @@ impl<M: Memory> Engine<M> {
     /// Enables or disables the threads that wait for an object that has changed.
     #[inline(always)]
     pub(super) fn update_waiters(&mut self, kind: Kind, first: u32, object: ObjectId) {
+        if self.lease > 0 {
+            return self.defer_update(first, object);
+        }
         let mut waiter = first;
         while waiter != NO_WAITER {
             let thread = ThreadId(waiter - 1);
@@ -102,6 +121,43 @@ impl<M: Memory> Engine<M> {
         }
     }
 
+    /// Defers an update to the end of the lease under way: until then it only matters whether a thread that interrupts
+    /// the lease becomes enabled. That pays a third of locks under PCT.
+    fn defer_update(&mut self, first: u32, object: ObjectId) {
+        let slot = &mut self.objects[object.index()];
+        if !core::mem::replace(&mut slot.is_stale, true) {
+            self.stale.push(object);
+        }
+        let mut waiter = first;
+        while waiter != NO_WAITER {
+            let (thread, link) = (ThreadId(waiter - 1), self.links[waiter as usize]);
+            let op = self.pending[thread.index()].op;
+            if link.interrupts && self.objects[object.index()].object.enabled(op, thread) {
+                return self.end_lease();
+            }
+            waiter = link.next;
+        }
+    }
+
+    /// Ends the lease under way, if any: the next step asks the chooser.
+    #[inline(always)]
+    pub(super) fn end_lease(&mut self) {
+        self.lease = 0;
+        if !self.stale.is_empty() {
+            self.update_stale();
+        }
+    }
+
+    #[cold]
+    fn update_stale(&mut self) {
+        while let Some(object) = self.stale.pop() {
+            let slot = &mut self.objects[object.index()];
+            slot.is_stale = false;
+            let first = slot.first_waiter;
+            self.update_waiters(Kind::Any, first, object);
+        }
+    }
+
     #[inline(always)]
     fn set_enabled(&mut self, thread: ThreadId, can: bool) {
         if can == self.is_enabled(thread) {
@@ -109,8 +165,6 @@ impl<M: Memory> Engine<M> {
         }
         if can {
             self.enable(thread);
-            // The chooser decides whether that thread comes first.
-            self.lease = 0;
         } else {
             self.disable(thread);
         }

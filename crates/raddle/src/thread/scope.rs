@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use raddle_core::Site;
-use raddle_runtime::port;
+use raddle_runtime::{Body, port};
 
 use super::builder::Builder;
-use super::work::{Clear, Outcome, Work, outlive_scope};
+use super::work::{Clear, Outcome, Work};
 use super::{Result, Thread};
 
 /// Where threads can be spawned that borrow from outside, as [`std::thread::Scope`].
@@ -140,8 +140,11 @@ impl<'scope, 'env> Scope<'scope, 'env> {
                     std::mem::transmute::<Arc<dyn Clear + 'scope>, Arc<dyn Clear + 'static>>(clear)
                 };
                 let child = children.add(clear);
+                let body: Arc<dyn Body + 'scope> = work.clone();
                 // SAFETY: likewise.
-                let body = unsafe { outlive_scope(work.clone().body()) };
+                let body = unsafe {
+                    std::mem::transmute::<Arc<dyn Body + 'scope>, Arc<dyn Body + 'static>>(body)
+                };
                 let thread = Thread::in_run(port::run_number(), port::spawn(body, site), name);
                 if child.thread.set(thread.clone()).is_err() {
                     unreachable!("raddle invariant broken: a thread was started twice");

@@ -1,15 +1,14 @@
 //! The body of a thread of a run and, later, what it returned: shared by the thread and its handle.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use raddle_runtime::Body;
 
 use super::state::DestroyThreadState;
+use crate::run_cell::RunCell;
 
 /// The body of a thread and, later, what it returned.
-///
-/// The lock is never held while code of the program runs.
-pub(super) struct Work<F, T>(Mutex<State<F, T>>);
+pub(super) struct Work<F, T>(RunCell<State<F, T>>);
 
 enum State<F, T> {
     Waiting(F),
@@ -20,18 +19,16 @@ enum State<F, T> {
 
 impl<F, T> Work<F, T> {
     pub(super) fn new(function: F) -> Arc<Work<F, T>> {
-        Arc::new(Work(Mutex::new(State::Waiting(function))))
+        Arc::new(Work(RunCell::new(State::Waiting(function))))
     }
 
     fn replace(&self, state: State<F, T>) -> State<F, T> {
-        let mut place = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        std::mem::replace(&mut *place, state)
+        self.0.with(|place| std::mem::replace(place, state))
     }
 }
 
-impl<F: FnOnce() -> T, T> Work<F, T> {
-    /// Runs the function and keeps its result.
-    pub(super) fn run(&self) {
+impl<F: FnOnce() -> T, T> Body for Work<F, T> {
+    fn run(&self) {
         let State::Waiting(function) = self.replace(State::Running) else {
             unreachable!("raddle invariant broken: a thread was started twice")
         };
@@ -39,15 +36,6 @@ impl<F: FnOnce() -> T, T> Work<F, T> {
         let value = function();
         drop(end);
         self.replace(State::Done(value));
-    }
-
-    /// Returns the body of a thread that runs the work.
-    pub(super) fn body<'a>(self: Arc<Self>) -> Box<dyn FnOnce() + 'a>
-    where
-        F: 'a,
-        T: 'a,
-    {
-        Box::new(move || self.run())
     }
 }
 
@@ -76,14 +64,4 @@ impl<F: Send, T: Send> Clear for Work<F, T> {
     fn clear(&self) {
         drop(self.replace(State::Taken));
     }
-}
-
-/// Makes the body of a scoped thread that of any thread.
-///
-/// # Safety
-/// The work is [cleared](Clear::clear) before anything ends that it borrows. What is left of it then may be dropped at any
-/// time.
-pub(super) unsafe fn outlive_scope(body: Box<dyn FnOnce() + '_>) -> Body {
-    // SAFETY: only the lifetime is changed; promised by the caller.
-    unsafe { std::mem::transmute::<Box<dyn FnOnce() + '_>, Body>(body) }
 }

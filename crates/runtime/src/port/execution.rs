@@ -2,8 +2,9 @@
 
 use std::any::Any;
 use std::rc::Rc;
+use std::sync::Arc;
 
-use raddle_core::{Effect, ObjectId, Op, Site, ThreadId};
+use raddle_core::{Effect, ObjectId, Site, ThreadId};
 use raddle_engine::Initial;
 
 use super::Unwinding;
@@ -15,15 +16,18 @@ pub(crate) type BodyResult = Result<(), Box<dyn Any + Send>>;
 /// One execution, as the code that it runs sees it. The calling thread is always the one that runs.
 pub(crate) trait Execution {
     /// Announces an operation, waits for its turn, performs it, and returns its effect.
-    fn operate(&self, op: Op, site: Site) -> Effect;
+    ///
+    /// Takes the [words](raddle_core::Op::into_words) of the operation, which are passed in registers. An `Op` would be
+    /// passed in memory, and reading it back waits for the stores: a third of an atomic step.
+    fn operate(&self, head: u64, first: u64, second: u64, site: Site) -> Effect;
     /// [`operate`](Execution::operate), for an operation on an atomic variable.
-    fn operate_atomic(&self, op: Op, site: Site) -> Effect;
+    fn operate_atomic(&self, head: u64, first: u64, second: u64, site: Site) -> Effect;
     /// [`operate`](Execution::operate), to lock a mutex.
     fn lock(&self, mutex: ObjectId, site: Site);
     /// [`operate`](Execution::operate), to unlock a mutex.
     fn unlock(&self, mutex: ObjectId, site: Site);
     /// Starts a thread.
-    fn spawn(&self, body: Body, site: Site) -> ThreadId;
+    fn spawn(&self, body: Arc<dyn Body>, site: Site) -> ThreadId;
 
     /// Runs the body of the calling thread.
     fn run_body(&self);

@@ -72,13 +72,13 @@ impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
     pub(super) fn note_steps(&self) {
         if self.pool.flags.heap {
             let steps = self.with_engine(|engine, _| engine.trace().events.len());
-            self.pool.data.heap.steps.set(steps);
+            self.pool.data.get().heap.steps.set(steps);
         }
     }
 
     /// Records who made an object that was just declared and is at this address.
     pub(super) fn record_creation(&self, object: ObjectId, address: usize) {
-        if let Some(creation) = self.pool.data.heap.find(address, object) {
+        if let Some(creation) = self.pool.data.get().heap.find(address, object) {
             self.with_engine(|engine, _| engine.created(creation));
         }
     }
@@ -86,7 +86,7 @@ impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
     /// Records, after the run, the memory that was not freed.
     pub(super) fn record_unfreed(&self) {
         port::unobserved(|| {
-            let unfreed = self.pool.data.heap.unfreed();
+            let unfreed = self.pool.data.get().heap.unfreed();
             self.with_engine(|engine, _| engine.left(unfreed));
         });
     }

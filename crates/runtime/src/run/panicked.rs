@@ -51,7 +51,7 @@ impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
     /// Notes that `thread` begins to unwind from a panic.
     pub(super) fn begin_unwinding(&self, thread: ThreadId) {
         port::note_unwinding();
-        self.pool.data.unwinding.borrow_mut().push(thread);
+        self.pool.data.get().unwinding.borrow_mut().push(thread);
         if !self.state().is_over() {
             self.with_engine(|engine, _| engine.begin_unwinding());
         }
@@ -59,7 +59,7 @@ impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
 
     /// Lets the run continue as others do, unless a thread still unwinds.
     pub(super) fn end_unwinding(&self) {
-        if self.pool.data.unwinding.borrow().is_empty() {
+        if self.pool.data.get().unwinding.borrow().is_empty() {
             self.with_engine(|engine, _| engine.enter(RunState::Running));
         }
     }
@@ -71,7 +71,7 @@ impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
 
     /// Returns whether a panic of `thread` is under way.
     pub(super) fn unwinding_of(&self, thread: ThreadId) -> Unwinding {
-        let mut unwinding = self.pool.data.unwinding.borrow_mut();
+        let mut unwinding = self.pool.data.get().unwinding.borrow_mut();
         if !std::thread::panicking() {
             unwinding.clear();
         }
@@ -86,7 +86,7 @@ impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
     /// run.
     #[cold]
     pub(super) fn finish_panic(&self, me: ThreadId, payload: Payload) {
-        let data = &self.pool.data;
+        let data = self.pool.data.get();
         data.unwinding.borrow_mut().retain(|&thread| thread != me);
         if self.state().is_over() {
             return;
@@ -104,7 +104,7 @@ impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
     /// After the run: blames it on the first panic that no thread has joined, unless something else is wrong with it.
     #[cold]
     pub(super) fn blame_unjoined_panic(&self) {
-        let all = self.pool.data.panics.0.take();
+        let all = self.pool.data.get().panics.0.take();
         if let Some(unjoined) = all.iter().find(|left| left.payload.is_some()) {
             self.with_engine(|engine, _| engine.blame(unjoined.panic.clone()));
         }

@@ -3,10 +3,10 @@
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use raddle_core::{Effect, Op, Site, ThreadId};
+use raddle_core::{Effect, Site, ThreadId};
 use raddle_engine::{Memory, RunState, Stuck};
 
-use super::Run;
+use super::{Run, op_of};
 use crate::{Backend, panics};
 
 /// How often a program may catch raddle's unwinding before its thread counts as stuck.
@@ -63,10 +63,10 @@ impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
     /// Drops the state of threads that destructors made after these threads had ended.
     #[cold]
     pub(super) fn drop_thread_states(&self) {
-        let left = self.pool.data.thread_states.take();
+        let left = self.pool.data.get().thread_states.take();
         self.discard(left);
         // If destructors make more of it, it is leaked.
-        std::mem::forget(self.pool.data.thread_states.take());
+        std::mem::forget(self.pool.data.get().thread_states.take());
     }
 
     /// Drops a value of the program after the end of the run.
@@ -85,7 +85,8 @@ impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
 
     /// Performs an operation of a thread that is unwound, without choices and without a record.
     #[cold]
-    pub(super) fn perform_after_end(&self, op: Op, site: Site) -> Effect {
+    pub(super) fn perform_after_end(&self, op: [u64; 3], site: Site) -> Effect {
+        let op = op_of(op);
         let me = self.current.get();
         let perform = || self.with_engine(|engine, _| engine.perform_unrecorded(me, op));
         if self.state() == RunState::Discarding {

@@ -1,23 +1,21 @@
 //! A channel of a run: the engine counts the messages, the messages are here.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use raddle_core::{Action, AtomicOp, ChannelOp, Effect, ObjectId, Op, Order, Rmw, Scalar, Site};
 use raddle_engine::Initial;
 use raddle_runtime::port::{self, Kind, Name};
 
+use crate::run_cell::RunCell;
+
 /// What the two sides of a channel share.
 pub(super) struct Shared<T> {
-    /// The run that made it.
-    run: u64,
     name: Name,
     bound: Option<usize>,
     /// Messages that were sent and not received, with their tickets, oldest first.
-    ///
-    /// The lock is never held while code of the program runs.
-    messages: Mutex<VecDeque<(u64, T)>>,
+    messages: RunCell<VecDeque<(u64, T)>>,
     senders: AtomicUsize,
     /// Whether there has been more than one sender.
     cloned: AtomicBool,
@@ -29,10 +27,9 @@ pub(super) struct Shared<T> {
 impl<T> Shared<T> {
     pub(super) fn new(bound: Option<usize>) -> Arc<Shared<T>> {
         Arc::new(Shared {
-            run: port::run_number(),
             name: Name::new(),
             bound,
-            messages: Mutex::new(VecDeque::new()),
+            messages: RunCell::new(VecDeque::new()),
             senders: AtomicUsize::new(1),
             cloned: AtomicBool::new(false),
             departures: Name::new(),
@@ -63,30 +60,27 @@ impl<T> Shared<T> {
     }
 
     fn is_here(&self) -> bool {
-        port::run_number() == self.run
-    }
-
-    fn messages(&self) -> MutexGuard<'_, VecDeque<(u64, T)>> {
-        self.messages.lock().unwrap_or_else(PoisonError::into_inner)
+        self.messages.is_here()
     }
 
     /// Puts in the message that the engine counted. Returns whether the sender has to wait until it is taken.
     pub(super) fn put(&self, ticket: u64, value: T) -> bool {
-        self.messages().push_back((ticket, value));
+        self.messages.with(|messages| messages.push_back((ticket, value)));
         self.bound == Some(0)
     }
 
     /// Takes out the message that the engine counted.
     pub(super) fn take(&self) -> T {
-        let taken = self.messages().pop_front();
+        let taken = self.messages.with(VecDeque::pop_front);
         taken.unwrap_or_else(|| miscounted()).1
     }
 
     /// Takes back the message with this ticket, which was not received and never will be.
     pub(super) fn take_back(&self, ticket: u64) -> T {
-        let mut messages = self.messages();
-        let place = messages.iter().position(|message| message.0 == ticket);
-        let taken = place.and_then(|place| messages.remove(place));
+        let taken = self.messages.with(|messages| {
+            let place = messages.iter().position(|message| message.0 == ticket)?;
+            messages.remove(place)
+        });
         taken.unwrap_or_else(|| miscounted()).1
     }
 
@@ -128,7 +122,8 @@ impl<T> Shared<T> {
         self.submit(CLOSE, site);
         // Of a channel without room, messages go back to their senders.
         if self.bound != Some(0) {
-            let left = std::mem::take(&mut *self.messages());
+            // Their destructors are the program's.
+            let left = self.messages.with(std::mem::take);
             drop(left);
         }
     }
