@@ -24,7 +24,7 @@ pub(crate) fn source(file: &str, line: u32) -> Option<String> {
 }
 
 fn page(report: &Report) -> String {
-    raddle_report::html(report, &source)
+    raddle_report::html(&raddle_report::document(report), &source)
 }
 
 fn lost_update() -> Report {

@@ -11,4 +11,5 @@ mod oddities;
 mod picture;
 mod programs;
 mod real;
+mod round_trip;
 mod site;

@@ -102,10 +102,10 @@ fn remarks() {
 fn remarks_as_json() {
     let value = parsed(&odd());
     let warnings = &value["warnings"];
-    assert_eq!(warnings[0]["oddity"]["kind"], "leak");
-    assert_eq!(warnings[0]["oddity"]["what"], "thread");
-    assert_eq!(warnings[1]["oddity"]["what"], "lock");
+    assert_eq!(warnings[0]["warning"]["kind"], "leak");
+    assert_eq!(warnings[0]["warning"]["what"], "thread");
+    assert_eq!(warnings[1]["warning"]["what"], "lock");
     assert_eq!(warnings[2]["execution"], 3);
-    assert_eq!(warnings[2]["oddity"]["orders"][1]["held"], 6);
-    assert_eq!(warnings[2]["oddity"]["orders"][2]["wanted"], 5);
+    assert_eq!(warnings[2]["warning"]["orders"][1]["held"], 6);
+    assert_eq!(warnings[2]["warning"]["orders"][2]["wanted"], 5);
 }

@@ -169,7 +169,11 @@ fn threads_have_the_names_the_program_gave_them() {
 #[test]
 fn the_source_is_below_the_picture() {
     let report = replayed(programs::lost_update, &[0, 0, 1, 1, 1, 0, 0, 0]);
-    let text = raddle_report::text_with(&report, raddle_report::Paint::Plain, &html::source);
+    let text = raddle_report::text_with(
+        &raddle_report::brief(&report),
+        raddle_report::Paint::Plain,
+        &html::source,
+    );
     expect![[r#"
         raddle: test `real` FAILED — assertion `left == right` failed: an update got lost: left: 0, right: 1
           replayed from its token · 8 steps
@@ -204,7 +208,11 @@ fn the_source_is_below_the_picture() {
 #[test]
 fn colours() {
     let report = replayed(programs::opposite_locks, &[0, 1, 0]);
-    let text = raddle_report::text_with(&report, raddle_report::Paint::Colours, &html::source);
+    let text = raddle_report::text_with(
+        &raddle_report::brief(&report),
+        raddle_report::Paint::Colours,
+        &html::source,
+    );
     expect![[r#"
         raddle: test `real` ^[1;31mFAILED^[0m — ^[1mdeadlock: 2 threads wait for one another^[0m
           replayed from its token · 3 steps
