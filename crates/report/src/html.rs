@@ -6,6 +6,7 @@
 
 mod coverage;
 mod cycle;
+mod markup;
 mod trace;
 
 use std::fmt::Write;
@@ -13,7 +14,9 @@ use std::fmt::Write;
 use raddle_results::document::{Document, Failure, Failures, Finding, Verdict};
 use raddle_results::{Phase, PhaseEnd};
 
+use self::markup::{broken, data, escape, preformatted};
 use crate::number::{about, thousands};
+use crate::source::Source;
 use crate::words::clean::{elapsed, within};
 use crate::words::failure::{
     backtrace, explanation, message, not_reproduced, origin, replay_command,
@@ -23,8 +26,7 @@ use crate::words::{clean, failures, stale};
 const STYLE: &str = include_str!("html/page.css");
 const SCRIPT: &str = include_str!("html/page.js");
 
-/// Returns a document as a page of HTML. `source` returns a line of a source file, counted from one, if it
-/// can be read.
+/// Returns a document as a page of HTML, with the source of its steps.
 ///
 /// ```
 /// let report = raddle::Config::new().name("seven").run(|| {
@@ -34,7 +36,7 @@ const SCRIPT: &str = include_str!("html/page.js");
 /// let page = raddle_report::html(&document, &|_file, _line| None);
 /// assert!(page.starts_with("<!DOCTYPE html>") && page.contains("seven"));
 /// ```
-pub fn html(document: &Document, source: &dyn Fn(&str, u32) -> Option<String>) -> String {
+pub fn html(document: &Document, source: Source<'_>) -> String {
     let mut body = header(document);
     match &document.failure {
         Some(failure) => {
@@ -185,40 +187,4 @@ fn end(phase: &Phase) -> String {
         PhaseEnd::OutOfBudget => "its runs or its time were used up".into(),
         PhaseEnd::Failed => "found the failure".into(),
     }
-}
-
-/// Returns lines as they are, or nothing if there are none.
-fn preformatted(lines: &str) -> String {
-    match lines.trim() {
-        "" => String::new(),
-        lines => format!("<pre>{}</pre>\n", escape(lines)),
-    }
-}
-
-/// Returns lines with breaks between them.
-fn broken(lines: &[String]) -> String {
-    lines.iter().map(|line| escape(line)).collect::<Vec<_>>().join("<br>")
-}
-
-/// Returns data for the script. Nothing in it can end the element, since `<` is escaped.
-fn data(id: &str, json: &str) -> String {
-    let json = json.replace('<', "\\u003c");
-    format!("<script type=\"application/json\" id=\"{id}\">\n{json}</script>\n")
-}
-
-/// Returns `text` as the content of an element or of an attribute in double quotes.
-fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            // Not allowed in HTML.
-            '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' => escaped.push('\u{fffd}'),
-            other => escaped.push(other),
-        }
-    }
-    escaped
 }

@@ -13,6 +13,7 @@ mod number;
 mod paint;
 mod phrase;
 mod progress;
+mod source;
 mod text;
 mod words;
 
@@ -20,4 +21,5 @@ pub use document::{brief, document, json};
 pub use html::html;
 pub use paint::Paint;
 pub use progress::progress;
+pub use source::Source;
 pub use text::{text, text_with};

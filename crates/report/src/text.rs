@@ -12,6 +12,7 @@ use crate::document::brief;
 use crate::fold::PICTURE;
 use crate::number::thousands;
 use crate::paint::{Look, Paint};
+use crate::source::Source;
 use crate::words::coverage::{at_most, searched, sentence};
 use crate::words::failure::{
     backtrace, explanation, message, not_reproduced, origin, replay_command,
@@ -20,9 +21,6 @@ use crate::words::names::legend;
 use crate::words::rows::{acts, rows};
 use crate::words::{clean, failures, stale};
 use excerpt::excerpt;
-
-/// Returns a line of a source file, counted from one, if it can be read.
-pub(crate) type Source<'a> = &'a dyn Fn(&str, u32) -> Option<String>;
 
 /// The indentation of everything below the first line of a result without a failure.
 const BELOW: &str = "        ";
@@ -37,13 +35,8 @@ pub fn text(report: &Report) -> String {
 }
 
 /// Returns a document as text, without a line break at its end, perhaps with colours, and with the source of
-/// the steps below their picture. `source` returns a line of a source file, counted from one, if it can be
-/// read.
-pub fn text_with(
-    document: &Document,
-    paint: Paint,
-    source: &dyn Fn(&str, u32) -> Option<String>,
-) -> String {
+/// the steps below their picture.
+pub fn text_with(document: &Document, paint: Paint, source: Source<'_>) -> String {
     let (verdict, text) = match &document.failure {
         Some(failure) => (
             paint.paint(Look::Bad, "FAILED"),

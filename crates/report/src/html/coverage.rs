@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use raddle_results::document::{Coverage, Document, VariableCoverage};
 
-use super::{broken, escape};
+use super::markup::{broken, escape};
 use crate::number::thousands;
 use crate::words::coverage::{at_most, searched, sentence};
 

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use raddle_results::document::{Hop, Trace, Wait};
 
-use super::escape;
+use super::markup::escape;
 use crate::phrase::file_name;
 use crate::words::deadlock::{find, waits_to_join};
 use crate::words::names::{object_name, thread_name};

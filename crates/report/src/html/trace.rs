@@ -6,14 +6,13 @@ use std::fmt::Write;
 use raddle_results::Json;
 use raddle_results::document::{Document, Failure, Trace};
 
-use super::escape;
+use super::markup::escape;
 use crate::fold::Fold;
 use crate::number::{count, thousands};
 use crate::phrase::file_name;
+use crate::source::Source;
 use crate::words::names::{object_name, thread_name};
 use crate::words::rows::{Act, Row, Step, acts, rows};
-
-type Source<'a> = &'a dyn Fn(&str, u32) -> Option<String>;
 
 /// What a browser shows without effort.
 const STEPS: Fold = Fold { whole: 2_000, first: 200, last: 1_800 };

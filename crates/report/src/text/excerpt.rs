@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Source;
 use crate::paint::{Look, Paint};
+use crate::source::Source;
 use crate::words::rows::{Act, Row, acts};
 
 /// The maximal number of lines shown.
