@@ -144,13 +144,13 @@ fn numbers(document: &Document) -> String {
         shown.push(("executions a second", thousands(speed)));
     }
     if document.discarded > 0 {
-        shown.push(("set aside at the step limit", thousands(document.discarded)));
+        shown.push(("discarded at the step limit", thousands(document.discarded)));
     }
     if let Verdict::Bounded(bounds) = &document.verdict {
         shown.push(("all executions", within(bounds)));
     }
     if let Some(search) = &document.search {
-        shown.push(("given up half-way", thousands(search.blocked)));
+        shown.push(("abandoned", thousands(search.blocked)));
         shown.push(("most points kept", thousands(search.points)));
         shown.push(("most steps planned", thousands(search.planned)));
         if let Some(estimate) = search.estimate {

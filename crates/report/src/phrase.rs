@@ -41,7 +41,7 @@ pub(crate) fn printable(name: &str) -> String {
 pub(crate) fn access_verb(writes: bool, site: &Place) -> &'static str {
     match (writes, *site == Place::Unknown) {
         // Only the creation of an object has no line of its own.
-        (true, true) => "makes it",
+        (true, true) => "creates it",
         (true, false) => "writes",
         (false, _) => "reads",
     }

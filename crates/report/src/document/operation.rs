@@ -123,19 +123,19 @@ fn outcome(event: &Event, names: &Names<'_>) -> Option<String> {
                 Some(if event.effect == Effect::No { "timed out" } else { "notified" }.into())
             }
             CondvarOp::NotifyOne | CondvarOp::NotifyAll => {
-                (event.effect == Effect::No).then(|| "wakes nobody".into())
+                (event.effect == Effect::No).then(|| "wakes no thread".into())
             }
             CondvarOp::Enqueue => None,
         },
         Action::Barrier(op) => match op {
             BarrierOp::Arrive => {
-                matches!(event.effect, Effect::LastTicket(_)).then(|| "all are here".into())
+                matches!(event.effect, Effect::LastTicket(_)).then(|| "all arrived".into())
             }
             BarrierOp::Leave { .. } => None,
         },
         Action::Once(op) => match op {
             OnceOp::Begin => {
-                Some(if event.effect == Effect::No { "done already" } else { "first" }.into())
+                Some(if event.effect == Effect::No { "already done" } else { "first" }.into())
             }
             OnceOp::IsComplete => Some((event.effect == Effect::Yes).to_string()),
             OnceOp::Complete | OnceOp::Reset => None,
@@ -144,7 +144,7 @@ fn outcome(event: &Event, names: &Names<'_>) -> Option<String> {
             ParkOp::Park { timed } => {
                 (timed && event.effect == Effect::No).then(|| "timed out".into())
             }
-            ParkOp::Unpark => (event.effect == Effect::No).then(|| "was unparked already".into()),
+            ParkOp::Unpark => (event.effect == Effect::No).then(|| "already unparked".into()),
         },
         Action::Channel(op) => match op {
             ChannelOp::Send | ChannelOp::TrySend | ChannelOp::AwaitTaken { .. } => {

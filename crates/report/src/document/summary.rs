@@ -14,7 +14,7 @@ pub(super) fn summary(finding: &Finding, names: &Names<'_>) -> String {
     match finding {
         Finding::Panic(panic) => shortened(&one_line(&panic.message)),
         Finding::Deadlock(waits) => match cycles(waits).first() {
-            None => "deadlock: no thread can go on".into(),
+            None => "deadlock: no thread is runnable".into(),
             Some(cycle) if cycle.len() == 1 => {
                 format!("deadlock: {} waits for itself", names.thread(cycle[0].thread))
             }
@@ -38,7 +38,7 @@ pub(super) fn summary(finding: &Finding, names: &Names<'_>) -> String {
         Finding::Nondeterminism { .. } => "the program is not deterministic".into(),
         Finding::Leak(leak) => leak_summary(leak, names),
         Finding::Stuck { thread, .. } => {
-            format!("{} could not be cleared away after its execution", names.thread(*thread))
+            format!("{} could not be unwound after its execution", names.thread(*thread))
         }
     }
 }
@@ -46,13 +46,13 @@ pub(super) fn summary(finding: &Finding, names: &Names<'_>) -> String {
 fn leak_summary(leak: &Leak, names: &Names<'_>) -> String {
     match leak {
         Leak::Thread { thread, .. } => {
-            format!("{} still waits when all others have ended", names.thread(*thread))
+            format!("{} is still blocked when all other threads have ended", names.thread(*thread))
         }
         Leak::Lock { thread, object, .. } => {
             format!("{} ended while it held {}", names.thread(*thread), names.name(*object))
         }
         Leak::Memory { object, .. } => {
-            format!("memory is never freed: that of {}", names.name(*object))
+            format!("the memory of {} is never freed", names.name(*object))
         }
     }
 }
@@ -62,18 +62,18 @@ pub(super) fn warning_summary(warning: &Warning) -> String {
     let Warning { kind, execution } = warning;
     match kind {
         WarningKind::Leak(Leak::Thread { thread, site, .. }) => format!(
-            "note: in execution {execution}, {thread} still waits at {site} when all others have ended"
+            "note: in execution {execution}, {thread} is still blocked at {site} when all other threads have ended"
         ),
         WarningKind::Leak(Leak::Lock { thread, site, .. }) => format!(
-            "note: in execution {execution}, {thread} ended while it held the lock taken at {site}"
+            "note: in execution {execution}, {thread} ended while it held the lock acquired at {site}"
         ),
         WarningKind::Leak(Leak::Memory { thread, site, bytes, .. }) => format!(
-            "note: in execution {execution}, nobody freed the {bytes} bytes that {thread} allocated for \
-             what was first used at {site}"
+            "note: in execution {execution}, the {bytes} bytes that {thread} allocated for the \
+             object first used at {site} were never freed"
         ),
         WarningKind::LockOrder(orders) => format!(
-            "warning: locks are taken in different orders: {} (execution {execution}); no execution was \
-             found in which that is a deadlock",
+            "warning: locks are acquired in different orders: {} (execution {execution}); no \
+             execution that deadlocks was found",
             orders.iter().map(|order| order_in_words(order, orders)).collect::<Vec<_>>().join("; ")
         ),
     }
@@ -87,7 +87,7 @@ fn order_in_words(order: &LockOrder, all: &[LockOrder]) -> String {
     };
     let LockOrder { thread, held, taken_at, wanted, wanted_at } = order;
     format!(
-        "{thread} holds {} (taken at {taken_at}) and takes {} at {wanted_at}",
+        "{thread} holds {} (acquired at {taken_at}) and acquires {} at {wanted_at}",
         letter(*held),
         letter(*wanted)
     )

@@ -103,7 +103,7 @@ fn tools(objects: &BTreeSet<u32>, trace: &Trace) -> String {
             <kbd>o</kbd> its object only · <kbd>Esc</kbd> all</span>\
             <span class=\"key\"><i class=\"reads\"></i>reads from</span>\
             <span class=\"key\"><i class=\"overwrites\"></i>overwrites</span>\
-            <span class=\"key\"><i class=\"after\"></i>lets go on</span></div>\n"
+            <span class=\"key\"><i class=\"after\"></i>enables</span></div>\n"
 }
 
 fn act_row(act: &Act, threads: &BTreeSet<u32>, source: Source<'_>) -> String {

@@ -56,7 +56,7 @@ fn exhaustive(document: &Document) -> Vec<String> {
     )];
     if document.discarded > 0 {
         lines.push(format!(
-            "{} it and {} set aside: nothing is known of {}",
+            "{} it and {} discarded: nothing is known of {}",
             count(document.discarded, "execution reached", "executions reached"),
             if document.discarded == 1 { "was" } else { "were" },
             if document.discarded == 1 { "it" } else { "them" },
@@ -84,7 +84,7 @@ fn abandoned(document: &Document) -> Option<String> {
     let blocked = document.search.map_or(0, |search| search.blocked);
     (blocked > 0).then(|| {
         let number = count(blocked, "execution was", "executions were");
-        format!("{number} given up half-way: nothing new could follow")
+        format!("{number} abandoned: everything reachable from there had been tried")
     })
 }
 
@@ -110,7 +110,7 @@ fn sampled(document: &Document) -> Vec<String> {
     }
     if document.discarded > 0 {
         lines.push(format!(
-            "of these, {} reached the step limit and {} set aside",
+            "of these, {} reached the step limit and {} discarded",
             thousands(document.discarded),
             if document.discarded == 1 { "was" } else { "were" },
         ));
@@ -120,7 +120,7 @@ fn sampled(document: &Document) -> Vec<String> {
 
 fn nothing_to_explore(document: &Document) -> String {
     let why = if document.threads > 1 {
-        "at every step only one thread can go on, and the program makes no choices"
+        "at every step only one thread is runnable, and the program makes no choices"
     } else {
         "the program runs one thread and makes no choices"
     };

@@ -10,10 +10,10 @@ pub(crate) fn sentence(coverage: &Coverage) -> String {
     let Coverage { by, covered, total, variables } = coverage;
     let by = match by {
         Accesses::BySite => "accesses by line",
-        Accesses::ByEvent => "accesses one by one",
+        Accesses::ByEvent => "accesses by event",
     };
     if variables.is_empty() {
-        return "memory-access patterns: none, nothing that changes is shared".into();
+        return "memory-access patterns: none, no shared variable is written".into();
     }
     format!(
         "memory-access patterns: {} covered of at most {} ({by}), {}",
@@ -31,7 +31,7 @@ pub(crate) fn at_most(total: f64) -> String {
 /// Returns the work of a search for patterns.
 pub(crate) fn searched(patterns: &PatternSearch) -> Vec<String> {
     let mut first = format!(
-        "solver: {} put together, {} left out by rules, {} solved, {} impossible",
+        "solver: {} patterns composed, {} filtered out, {} solved, {} impossible",
         thousands(patterns.generated),
         thousands(patterns.filtered.iter().sum()),
         thousands(patterns.solved),
@@ -49,8 +49,8 @@ pub(crate) fn searched(patterns: &PatternSearch) -> Vec<String> {
     }
     if patterns.is_done {
         lines.push(
-            "nothing is left to try: all other orders of what was seen are covered, left out by a rule, \
-             or impossible"
+            "nothing is left to try: all other orders of what was seen are covered, filtered out, or \
+             impossible"
                 .into(),
         );
     }

@@ -57,13 +57,13 @@ fn waiting(wait: &Wait, trace: &Trace) -> String {
     }
     if let Some(missed) = &wait.missed_notification {
         let (step, site) = (missed.step, &missed.site);
-        text += &format!("  notified in step {step}, at {site}, when nobody waited\n");
+        text += &format!("  notified in step {step}, at {site}, when no thread waited\n");
     }
     text
 }
 
 fn holding(holder: &Holder, trace: &Trace) -> String {
     let has_ended = trace.thread(holder.thread).is_some_and(|thread| thread.ended.is_some());
-    let gone = if has_ended { " and never given back: it has ended" } else { "" };
-    format!("held by {}, taken at {}{gone}", thread_name(trace, holder.thread), holder.taken)
+    let gone = if has_ended { " and never released: that thread has ended" } else { "" };
+    format!("held by {}, acquired at {}{gone}", thread_name(trace, holder.thread), holder.taken)
 }

@@ -45,7 +45,7 @@ pub(crate) fn not_reproduced(failure: &Failure) -> &'static [&'static str] {
             if !failure.reproduced =>
         {
             &[
-                "NOT reproduced: making the same choices again did not bring it back, or was not possible.",
+                "NOT reproduced: the same choices did not give the same failure, or could not be made again.",
                 "The program may be nondeterministic: look for clocks, randomness, addresses, hash maps,",
                 "`std` threads or locks, and state that outlives an execution.",
             ]
@@ -100,7 +100,7 @@ pub(crate) fn explanation(document: &Document, failure: &Failure) -> String {
         Finding::Race { first, second } => race(first, second, trace),
         Finding::StepLimit { .. } => format!(
             "{}\nDoes a loop wait for another thread without blocking? If the executions are just long, \
-             raise\nthe limit with `Config::max_steps`; to set such executions aside, use \
+             raise\nthe limit with `Config::max_steps`; to discard such executions, use \
              `Config::on_step_limit`.\n{}",
             repetition(finding, trace),
             advice_to_searchers(document)
@@ -120,9 +120,9 @@ pub(crate) fn explanation(document: &Document, failure: &Failure) -> String {
             leak(*what, &thread_name(trace, *thread), object, site, *bytes)
         }
         Finding::Stuck { thread, site } => format!(
-            "{} is at {site}. After an execution raddle unwinds the threads that are left; this \
-             one\nwaits in a destructor for something that will not happen, or keeps catching the \
-             unwinding\n(a loop around `catch_unwind`).\n",
+            "{} is at {site}. After an execution raddle unwinds the remaining threads; this one \
+             is\nblocked forever in a destructor, or keeps catching the unwinding (a loop \
+             around\n`catch_unwind`).\n",
             thread_name(trace, *thread)
         ),
     }
@@ -166,8 +166,8 @@ fn race(first: &Access, second: &Access, trace: &Trace) -> String {
         format!("  {:width$}  {verb:6}  {place}\n", name(access))
     };
     format!(
-        "Nothing orders these accesses to {}:\n{}{}No lock, join or message comes between them, and no \
-         acquire that reads what the first thread\nreleased.\n",
+        "Nothing orders these accesses to {}:\n{}{}No lock, join or message separates them, and no \
+         acquire reads what the first thread\nreleased.\n",
         object_name(trace, first.object),
         line(first),
         line(second)
@@ -195,26 +195,25 @@ fn advice_to_searchers(document: &Document) -> &'static str {
     if document.search.is_none() {
         return "";
     }
-    "A search of everything does not end if an execution does not. If the loop gives way to others\n\
-     (`yield_now`, `spin_loop`), a fair bound leaves out what goes round too often: try the strategy\n\
+    "A search of everything does not end if an execution does not. If the loop yields\n\
+     (`yield_now`, `spin_loop`), a fair bound cuts off executions that loop too often: try the strategy\n\
      `bpor:fair:1`, or `bpor:2:fair:1`. Or sample executions: `random`, `pct:3`.\n"
 }
 
 fn leak(what: LeakKind, thread: &str, object: &str, site: &Place, bytes: Option<u64>) -> String {
     match what {
         LeakKind::Thread => format!(
-            "{thread} waits for {object} at {site}, and nobody is left who could let it go on. Join it, \
-             or\ntell it to end.\n"
+            "{thread} waits for {object} at {site}, and no thread is left that could wake it. Join it, \
+             or\nmake it end.\n"
         ),
         LeakKind::Lock => format!(
-            "{object} was taken at {site} and never given back: its guard was forgotten, or is part \
-             of\nsomething that was (`mem::forget`, `Box::leak`, a cycle of `Arc`s). Nobody can take it \
-             any more.\n"
+            "{object} was acquired at {site} and never released: its guard was forgotten, or is part \
+             of\nsomething that was (`mem::forget`, `Box::leak`, a cycle of `Arc`s). No thread can \
+             acquire it any more.\n"
         ),
         LeakKind::Memory => format!(
-            "{thread} allocated {}, in which {object} is that was first used at {site}. When \
-             the\nexecution had ended nobody had freed it: an `Arc` or `Box` was forgotten, or `Arc`s \
-             refer to one another.\n",
+            "{thread} allocated {} for {object}, which was first used at {site}. The memory \
+             was\nnever freed: an `Arc` or `Box` was forgotten, or `Arc`s refer to one another.\n",
             count(bytes.unwrap_or(0), "byte", "bytes")
         ),
     }

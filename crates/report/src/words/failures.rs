@@ -29,7 +29,7 @@ pub(crate) fn lines(document: &Document, failures: &Failures) -> Vec<String> {
     lines.push(format!("{}:", count(causes.len() as u64, "cause", "causes")));
     lines.extend(causes.iter().flat_map(cause_lines));
     if *others > 0 {
-        lines.push(format!("  {} × something else", thousands(*others)));
+        lines.push(format!("  {} × other causes", thousands(*others)));
     }
     lines
 }

@@ -105,7 +105,7 @@ fn note(event: &Event) -> String {
         Some(Link::ReadsInitial) => format!("reads the initial value{stale}"),
         Some(Link::StoresBefore { step }) => format!("stored before {step}"),
         Some(Link::Overwrites { step }) => format!("overwrites {step}"),
-        Some(Link::TakenIn { step }) => format!("taken in {step}"),
+        Some(Link::TakenIn { step }) => format!("acquired in {step}"),
         None => String::new(),
     }
 }
@@ -147,7 +147,7 @@ fn stopped(finding: &Finding, trace: &Trace) -> Vec<Act> {
         object: pending.object,
         text: pending.text.clone(),
         source: source(&pending.site),
-        note: "waits for ever".into(),
+        note: "blocked forever".into(),
         alive: alive(trace, trace.steps + 1),
     };
     match finding {

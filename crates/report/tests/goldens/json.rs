@@ -252,7 +252,7 @@ fn a_deadlock_and_names() {
               "guarantees": [],
               "warnings": [],
               "failure": {
-                "summary": "deadlock: no thread can go on",
+                "summary": "deadlock: no thread is runnable",
                 "finding": {
                   "kind": "deadlock",
                   "waits": [
