@@ -1,4 +1,4 @@
-//! Memory-access patterns: what they are, which a run exhibits, and how many of all have been seen.
+//! Memory-access patterns: which a run exhibits, and how many have been seen.
 
 mod access;
 mod coverage;

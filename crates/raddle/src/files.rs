@@ -55,8 +55,9 @@ impl Folder {
             path
         };
         let (json, html) = (with(".json"), with(".html"));
-        write(&json, &raddle_report::json(report))?;
-        write(&html, &crate::html(report))?;
+        let document = raddle_report::document(report);
+        write(&json, &format!("{document}\n"))?;
+        write(&html, &crate::page(&document))?;
         Ok(html)
     }
 }

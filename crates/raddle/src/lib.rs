@@ -156,8 +156,12 @@ where
 /// assert!(raddle::html(&report).contains("seven"));
 /// ```
 pub fn html(report: &Report) -> String {
+    page(&raddle_report::document(report))
+}
+
+fn page(document: &raddle_results::document::Document) -> String {
     let sources = sources::Sources::default();
-    raddle_report::html(report, &|file, line| sources.line(file, line))
+    raddle_report::html(document, &|file, line| sources.line(file, line))
 }
 
 /// Returns a number below `bound` that the strategy chooses. Outside a check it is 0.

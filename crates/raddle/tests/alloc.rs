@@ -67,7 +67,7 @@ fn the_report_says_who_made_it() {
     let Finding::Race { first, second } = &report.failure().unwrap().finding else { panic!() };
     assert_eq!((first.thread.0, first.writes, second.thread.0, second.writes), (1, true, 0, false));
     let text = raddle::text(&report);
-    assert!(text.contains("thread 1 makes it and main reads"), "{text}");
+    assert!(text.contains("thread 1 creates it and main reads"), "{text}");
     assert!(text.contains("alloc.rs:"), "{text}");
 }
 
@@ -142,7 +142,9 @@ fn what_is_never_freed_is_found_on_request() {
         assert!(report.failure().unwrap().reproduced);
         let text = raddle::text(&report);
         assert!(
-            text.contains("memory is never freed: that of ") && text.contains("alloc.rs:"),
+            text.contains(" is never freed\n")
+                && text.contains("the memory of ")
+                && text.contains("alloc.rs:"),
             "{text}"
         );
         clean(&run(Leaks::Note, program));

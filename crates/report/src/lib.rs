@@ -1,36 +1,25 @@
-//! Reports as text, which a person reads when a check is over, as a page for a browser, and as JSON,
-//! which other programs read.
+//! Reports as text, as JSON and as a page for a browser.
 //!
-//! [`text`], [`html`] and [`json`] are pure functions of a [`Report`](raddle_results::Report). As text, a failure becomes a headline, the
-//! run that failed with one lane for each thread, what explains it, and the line that replays it; a
-//! clean result becomes one sentence that claims no more than was tried.
+//! A [`Report`](raddle_results::Report) becomes a [`Document`](raddle_results::document::Document), which adds
+//! what analyses say about the failing execution and gives operations in words. Text, JSON and page are pure
+//! functions of the document. The modules depend on one another in one direction: `document` makes it;
+//! `words` turns it into sentences; `text` and `html` lay these out.
 #![forbid(unsafe_code)]
 
-mod backtrace;
-mod census;
-mod circles;
-mod clean;
-mod coverage;
-mod deadlock;
-mod excerpt;
-mod failure;
+mod document;
 mod fold;
 mod html;
-mod json;
-mod lanes;
-mod names;
 mod number;
-mod oddity;
-mod operation;
 mod paint;
+mod phrase;
 mod progress;
-mod race;
-mod stale;
-mod steps;
+mod source;
 mod text;
+mod words;
 
+pub use document::{brief, document, json};
 pub use html::html;
-pub use json::json;
 pub use paint::Paint;
 pub use progress::progress;
+pub use source::Source;
 pub use text::{text, text_with};

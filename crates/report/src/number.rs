@@ -1,8 +1,8 @@
-//! Numbers and times as people write them.
+//! Numbers and durations for people.
 
 use std::time::Duration;
 
-/// A whole number with its thousands set apart: `10,000`.
+/// Returns a whole number with separated thousands: `10,000`.
 pub(crate) fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -15,12 +15,12 @@ pub(crate) fn thousands(number: u64) -> String {
     text
 }
 
-/// A number of things: `1 step`, `2 steps`.
+/// Returns a number of things: `1 step`, `2 steps`.
 pub(crate) fn count(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", thousands(number), if number == 1 { one } else { many })
 }
 
-/// A number known only roughly: `about 1,200,000`, `about 3e12`.
+/// Returns an estimate with two digits: `about 1,200,000`, `about 3e12`.
 pub(crate) fn about(number: f64) -> String {
     if number >= 1e12 {
         return format!("about {number:.0e}");
@@ -30,7 +30,7 @@ pub(crate) fn about(number: f64) -> String {
     format!("about {}", thousands(((number / unit).round() * unit) as u64))
 }
 
-/// A probability that must not be exceeded, rounded up: `0.43`, `8.5e-4`.
+/// Returns an upper bound of a probability, rounded up: `0.43`, `8.5e-4`.
 pub(crate) fn probability(probability: f64) -> String {
     if probability >= 0.1 {
         return format!("{:.2}", (probability * 100.0).ceil() / 100.0);
@@ -40,16 +40,16 @@ pub(crate) fn probability(probability: f64) -> String {
     format!("{:.1e}", (probability.max(1e-300) / unit - 1e-9).ceil() * unit)
 }
 
-/// A part of a whole in percent: `3.1 %`, `0.042 %`.
+/// Returns a part of a whole in percent: `3.1 %`, `0.042 %`.
 pub(crate) fn share(part: f64) -> String {
     let percent = part * 100.0;
     let digits = if percent <= 0.0 { 0.0 } else { percent.log10().floor() };
-    // Two digits that matter, and none after the point of a large share.
+    // Two significant digits, and none after the point of a large share.
     let decimals = if percent <= 0.0 { 0 } else { (1.0 - digits).clamp(0.0, 9.0) as usize };
     format!("{percent:.decimals$} %")
 }
 
-/// A time with the digits that matter: `0.4 ms`, `0.02 s`, `2 min 5 s`.
+/// Returns a duration with its significant digits: `0.4 ms`, `0.02 s`, `2 min 5 s`.
 pub(crate) fn time(time: Duration) -> String {
     let seconds = time.as_secs_f64();
     let milliseconds = seconds * 1e3;

@@ -1,29 +1,27 @@
 //! Colours for a terminal.
 
-use raddle_core::ThreadId;
-
 /// Whether a text has colours.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Paint {
-    /// There are none.
+    /// No colours.
     Plain,
-    /// As a terminal shows them.
+    /// The colours of a terminal.
     Colours,
 }
 
-/// What a text is, which decides how it looks.
+/// The meaning of a text, which decides its look.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Look {
     /// Something is wrong.
     Bad,
-    /// Nothing is.
+    /// Nothing is wrong.
     Good,
-    /// It is to be found at once.
+    /// Important.
     Strong,
-    /// It can be passed over.
+    /// Unimportant.
     Faint,
     /// What a thread does.
-    Thread(ThreadId),
+    Thread(u32),
 }
 
 impl Paint {
@@ -31,15 +29,14 @@ impl Paint {
         if self == Paint::Plain || text.is_empty() {
             return text.into();
         }
-        // The eight colours that every terminal has, in the shade it was set up with; red is kept for
-        // what is wrong.
+        // Colours that every terminal has; red is reserved for failures.
         const THREADS: [&str; 5] = ["36", "33", "35", "34", "32"];
         let code = match look {
             Look::Bad => "1;31",
             Look::Good => "1;32",
             Look::Strong => "1",
             Look::Faint => "2",
-            Look::Thread(thread) => THREADS[thread.index() % THREADS.len()],
+            Look::Thread(thread) => THREADS[thread as usize % THREADS.len()],
         };
         format!("\x1b[{code}m{text}\x1b[0m")
     }

@@ -1,4 +1,4 @@
-//! A check that is under way, in one line.
+//! The progress of a running check, in one line.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use raddle_results::Progress;
 
 use crate::number::{about, count, thousands, time};
 
-/// How far a check has come after `elapsed`: how much was done, how fast, and which part of the whole
+/// Returns the progress of a check after `elapsed`: how much was done, how fast, and which part of the whole
 /// that is.
 pub fn progress(name: &str, progress: &Progress, elapsed: Duration) -> String {
     let Progress { executions, classes, total } = *progress;

@@ -1,38 +1,141 @@
-//! A whole report.
+//! A report as text.
 
-use raddle_results::{Report, Verdict};
+mod excerpt;
+mod lanes;
 
+use std::collections::BTreeSet;
+
+use raddle_results::Report;
+use raddle_results::document::{Coverage, Document, Failure, Finding};
+
+use crate::document::brief;
+use crate::fold::PICTURE;
+use crate::number::thousands;
 use crate::paint::{Look, Paint};
-use crate::{clean, coverage, failure, oddity};
+use crate::source::Source;
+use crate::words::coverage::{at_most, searched, sentence};
+use crate::words::failure::{
+    backtrace, explanation, message, not_reproduced, origin, replay_command,
+};
+use crate::words::names::legend;
+use crate::words::rows::{acts, rows};
+use crate::words::{clean, failures, stale};
+use excerpt::excerpt;
 
-/// The report in words, without a line break at its end.
+/// The indentation of everything below the first line of a result without a failure.
+const BELOW: &str = "        ";
+/// The maximal number of variables listed one by one.
+const MAX_VARIABLES: usize = 5;
+/// The maximal number of objects explained below a picture.
+const MAX_LEGEND: usize = 20;
+
+/// Returns a report as text, without a line break at its end.
 pub fn text(report: &Report) -> String {
-    text_with(report, Paint::Plain, &|_, _| None)
+    text_with(&brief(report), Paint::Plain, &|_, _| None)
 }
 
-/// As [`text`], perhaps with colours, and with the source of the steps below their picture. `source`
-/// gives a line of a source file, counted from one, if it can be had.
-pub fn text_with(
-    report: &Report,
-    paint: Paint,
-    source: &dyn Fn(&str, u32) -> Option<String>,
-) -> String {
-    let text = match &report.verdict {
-        Verdict::Failed(found) => {
-            return failure::text(report, found, paint, source) + &coverage::text(report);
+/// Returns a document as text, without a line break at its end, perhaps with colours, and with the source of
+/// the steps below their picture.
+pub fn text_with(document: &Document, paint: Paint, source: Source<'_>) -> String {
+    let (verdict, text) = match &document.failure {
+        Some(failure) => (
+            paint.paint(Look::Bad, "FAILED"),
+            failed(document, failure, paint, source) + &below(&coverage(document)),
+        ),
+        None => {
+            let mut lines = clean::lines(document);
+            lines.extend(coverage(document));
+            lines.extend(document.warnings.iter().map(|warning| warning.summary.clone()));
+            let first = if lines.is_empty() { String::new() } else { lines.remove(0) };
+            (paint.paint(Look::Good, "ok"), first + &below(&lines))
         }
-        Verdict::Exhausted => clean::exhaustive(report),
-        Verdict::Bounded(bound) => clean::bounded(report, bound),
-        Verdict::Sampled => clean::sampled(report),
-        Verdict::NothingToExplore => clean::nothing_to_explore(report),
     };
-    let text = text + &coverage::text(report) + &oddity::remarks(report);
-    let begin = clean::ok(report);
-    match text.strip_prefix(&begin) {
-        Some(rest) => {
-            let ok = begin.replace("` ok —", &format!("` {} —", paint.paint(Look::Good, "ok")));
-            ok + rest
-        }
-        None => text,
+    format!("raddle: test `{}` {verdict} — {text}", document.name)
+}
+
+/// Returns lines below the first one of a result, each with a line break before it.
+fn below(lines: &[String]) -> String {
+    lines.iter().map(|line| format!("\n{BELOW}{line}")).collect()
+}
+
+fn coverage(document: &Document) -> Vec<String> {
+    let covered = document.coverage.iter().flat_map(variables);
+    covered.chain(document.patterns.iter().flat_map(searched)).collect()
+}
+
+fn variables(coverage: &Coverage) -> Vec<String> {
+    let mut lines = vec![sentence(coverage)];
+    for variable in coverage.variables.iter().take(MAX_VARIABLES) {
+        let (covered, total) = (thousands(variable.covered), at_most(variable.total));
+        lines.push(format!("  {}: {covered} of {total}", variable.site));
     }
+    if coverage.variables.len() > MAX_VARIABLES {
+        let more = thousands((coverage.variables.len() - MAX_VARIABLES) as u64);
+        lines.push(format!("  and {more} more"));
+    }
+    lines
+}
+
+/// Returns a failure: summary, how it was found, the execution, what explains it, how to replay it.
+fn failed(document: &Document, failure: &Failure, paint: Paint, source: Source<'_>) -> String {
+    let mut text = format!("{}\n", paint.paint(Look::Strong, &failure.summary));
+    text += &indented(&origin(document, failure));
+    text += &indented(&not_reproduced(failure).join("\n"));
+    let weak_memory = stale::explanation(document, &failure.trace);
+    let backtrace = backtrace(&failure.finding);
+    let explained = explanation(document, failure)
+        + &backtrace.map_or_else(String::new, |frames| format!("backtrace:\n{frames}\n"));
+    let all = document.failures.as_ref();
+    let sections = [
+        indented(message(&failure.finding).unwrap_or_default()),
+        match failure.finding {
+            // The execution itself is not what is wrong.
+            Finding::Nondeterminism { .. } => String::new(),
+            Finding::Panic { .. }
+            | Finding::Deadlock { .. }
+            | Finding::Race { .. }
+            | Finding::StepLimit { .. }
+            | Finding::Leak { .. }
+            | Finding::Stuck { .. } => picture(failure, paint, source),
+        },
+        indented(&weak_memory),
+        indented(&explained),
+        replay_command(document, failure).map_or_else(String::new, |command| {
+            format!("  replay: {}\n", paint.paint(Look::Strong, &command))
+        }),
+        all.map_or_else(String::new, |all| indented(&failures::lines(document, all).join("\n"))),
+    ];
+    for section in sections.iter().filter(|section| !section.is_empty()) {
+        text.push('\n');
+        text += section;
+    }
+    text.truncate(text.trim_end().len());
+    text
+}
+
+/// Returns the steps of an execution in lanes, the objects they are about, and their source.
+fn picture(failure: &Failure, paint: Paint, source: Source<'_>) -> String {
+    let rows = rows(failure, PICTURE);
+    let mut text = lanes::draw(&rows, &failure.trace, paint);
+    let used: BTreeSet<u32> = acts(&rows).filter_map(|act| act.object).collect();
+    let legend = legend(&failure.trace, &used);
+    if !legend.is_empty() {
+        text.push('\n');
+    }
+    for line in legend.iter().take(MAX_LEGEND) {
+        text += &format!("  {}\n", paint.paint(Look::Faint, line));
+    }
+    if legend.len() > MAX_LEGEND {
+        text += &format!("  … and {} more\n", legend.len() - MAX_LEGEND);
+    }
+    let excerpt = excerpt(&rows, source, paint);
+    if !excerpt.is_empty() {
+        text.push('\n');
+    }
+    text + &excerpt
+}
+
+/// Returns lines with a margin, each with a line break at its end.
+fn indented(text: &str) -> String {
+    text.lines().map(|line| format!("  {line}").trim_end().to_owned() + "\n").collect()
 }

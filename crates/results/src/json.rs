@@ -104,7 +104,7 @@ impl Json {
         [open, close]: [char; 2],
         items: impl Iterator<Item = (Option<&'a str>, &'a Json)>,
     ) {
-        let broken = indent == 0 || self.depth() > 2;
+        let broken = indent == 0 || self.is_deeper_than(2);
         let inner = indent + 2;
         let mut is_first = true;
         to.push(open);
@@ -128,16 +128,17 @@ impl Json {
         to.push(close);
     }
 
-    /// Returns how many lists and objects are nested in this value, at least up to 3.
-    fn depth(&self) -> usize {
-        let deepest = match self {
-            Json::List(items) => items.iter().map(Json::depth).max(),
-            Json::Object(fields) => fields.iter().map(|field| field.1.depth()).max(),
+    /// Returns whether more than `levels` lists and objects are nested in one another.
+    fn is_deeper_than(&self, levels: usize) -> bool {
+        let is_deep = |inner: &Json| inner.is_deeper_than(levels - 1);
+        match self {
             Json::Null | Json::Bool(_) | Json::Number(_) | Json::Fraction(_) | Json::Text(_) => {
-                return 0;
+                false
             }
-        };
-        1 + deepest.unwrap_or(0)
+            Json::List(_) | Json::Object(_) if levels == 0 => true,
+            Json::List(items) => items.iter().any(is_deep),
+            Json::Object(fields) => fields.iter().any(|field| is_deep(&field.1)),
+        }
     }
 }
 

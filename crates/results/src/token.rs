@@ -45,13 +45,13 @@ impl fmt::Display for TokenError {
 
 impl std::error::Error for TokenError {}
 
-/// The hash by which a token recognises its check.
+/// Returns the hash by which a token recognises its check.
 pub fn name_hash(name: &str) -> u32 {
     checksum(name.as_bytes())
 }
 
 impl Token {
-    /// A token for the run with these `threads` and this `schedule` of the check called `name`.
+    /// Creates a token for the run with these `threads` and this `schedule` of the check called `name`.
     pub fn new(name: &str, threads: &[ThreadInfo], schedule: Schedule) -> Token {
         let in_order = threads.iter().skip(1).enumerate().all(|(position, thread)| {
             let expected = ThreadId(position as u32 + 1);
@@ -110,7 +110,7 @@ impl fmt::Display for Token {
 struct Input<'a>(&'a [u8]);
 
 impl Input<'_> {
-    /// Longest schedule accepted: a forged repeat count must not exhaust memory.
+    /// The longest schedule accepted: a forged repeat count must not exhaust memory.
     const LIMIT: u64 = 1 << 26;
 
     fn token(&mut self) -> Option<(Vec<ThreadInfo>, Schedule)> {
@@ -145,7 +145,7 @@ impl Input<'_> {
         u32::try_from(self.number()?).ok()
     }
 
-    /// A number in base 128, least significant digit first.
+    /// Reads a number in base 128, least significant digit first.
     fn number(&mut self) -> Option<u64> {
         let mut number = 0u64;
         for shift in (0..63).step_by(7) {
@@ -233,7 +233,7 @@ mod tests {
             let mut bytes = text.clone().into_bytes();
             bytes[at] = if bytes[at] == b'A' { b'B' } else { b'A' };
             let changed = String::from_utf8(bytes).unwrap();
-            // The last digit may carry bits that stand for nothing.
+            // The last digit may carry unused bits.
             assert!(Token::parse(&changed) != Ok(sample()) || at + 1 == text.len(), "{changed}");
             assert!(Token::parse(&text[..at]).is_err());
         }

@@ -1,11 +1,11 @@
-//! Which events of a run are accesses to data that threads share, and how each of them is one.
+//! Which events of a run access shared data, and whether they read or write it.
 //!
-//! Variables are read and written. What a lock protects is not seen, so that taking the lock is the
-//! access: to read for a reader, to write for all others. Every other object is data of its own.
+//! Variables are read and written. The data that a lock protects is not visible, so that acquiring the lock
+//! counts as the access: a read for a reader, a write for others. Every other object is data of its own.
 
 use raddle_core::{Access, Action, Effect, MutexOp, Op, RwLockOp};
 
-/// How an operation with this effect accesses shared data; not at all if it only starts, awaits or
+/// Returns how an operation with this effect accesses shared data. Returns `None` if it only starts, awaits or
 /// releases something.
 #[inline]
 pub fn data_access(op: Op, effect: Effect) -> Option<Access> {
@@ -19,7 +19,7 @@ pub fn data_access(op: Op, effect: Effect) -> Option<Access> {
         | Action::Fence(_)
         | Action::Pause(_)
         | Action::Choose { .. } => None,
-        // Several may hold it at once; what they protect is not changed.
+        // Several readers may hold the lock; the data is not changed.
         Action::RwLock(RwLockOp::Read | RwLockOp::TryRead) => Some(Access::Read),
         Action::Atomic(_)
         | Action::Cell(_)

@@ -1,12 +1,12 @@
 //! MAP-coverage (Wang et al., ASE 2019): which of the memory-access patterns runs have exhibited.
 //!
-//! A run exhibits a pattern if its accesses come in that order, and those of each thread follow one
-//! another: between them the thread touches none of the pattern's variables. A variable is what accesses
-//! to one object have in common: all accesses (lines, or single events) that ever touched the same object
-//! make up one. How many patterns there are is estimated by the formula of §2.4 of the paper on PCR.
+//! A run exhibits a pattern if its accesses occur in that order, and those of each thread are consecutive:
+//! between them the thread accesses none of the pattern's variables. A variable is a set of accesses (lines,
+//! or single events): all that ever accessed the same object. The number of all patterns is estimated by the
+//! formula of §2.4 of the paper on PCR.
 //!
-//! Deviation: looked back upon are the last [`WINDOW`] different accesses to a variable, and for patterns
-//! with two variables the last [`RECENT`] accesses of each thread.
+//! Deviation: only the last [`WINDOW`] different accesses to a variable are considered, and for patterns with
+//! two variables the last [`RECENT`] accesses of each thread.
 
 use std::collections::HashSet;
 
@@ -17,10 +17,10 @@ use super::data_access;
 use super::keys::{Keying, PatternKey};
 use super::table::{bits, number_of_shape};
 
-/// How many different accesses to a variable are looked back upon.
+/// The number of different accesses to a variable that are kept.
 const WINDOW: usize = 64;
 
-/// How many accesses of a thread are looked back upon for patterns with two variables.
+/// The number of accesses of a thread that are kept for patterns with two variables.
 const RECENT: usize = 8;
 
 /// The patterns seen so far.
@@ -30,56 +30,60 @@ pub struct MapCoverage {
     accesses: Vec<OfAccess>,
     seen: HashSet<PatternKey>,
     quick: Seen,
-    /// Of the patterns with two variables: an access to each.
+    /// Of each seen pattern with two variables: an access to either.
     pairs: Vec<(u32, u32)>,
     objects: Vec<OfObject>,
     threads: Vec<Vec<Recent>>,
     run: u64,
 }
 
-/// An access, as far as it is told apart from others.
+/// A distinguished access.
 #[derive(Clone, Debug)]
 struct OfAccess {
     site: Site,
     access: Access,
-    /// Another access to the same variable, or itself: a forest.
+    /// Another access to the same variable, or itself: a union-find forest.
     parent: u32,
-    /// Of the access at the root of its tree: how many patterns its variable has been seen in, alone.
+    /// At a root: the number of seen patterns on this variable alone.
     covered: u64,
+    /// At a root: the number of accesses that read the variable.
     reads: u64,
+    /// At a root: the number of accesses that write the variable.
     writes: u64,
-    /// A thread that made an access to the variable, and whether another did too.
+    /// A thread that accesses the variable.
     thread: u32,
+    /// Whether another thread does too.
     is_shared: bool,
 }
 
-/// What has happened to an object in a run.
+/// The accesses to an object in one run.
 #[derive(Clone, Debug, Default)]
 struct OfObject {
     run: u64,
     /// The different accesses.
     slots: Vec<Slot>,
-    /// The last access of each thread: when, and which. Zero if there was none.
+    /// The last access of each thread: time and number. Zero if there was none.
     last: Vec<(u32, u32)>,
-    /// There is one access only, and what can come of that has been seen.
+    /// Whether there is only one access and all patterns of it have been seen.
     is_settled: bool,
 }
 
-/// An access to an object, with when it was made last. Times begin with one.
+/// An access to an object, with the times it occurred last. Times are counted from one.
 #[derive(Copy, Clone, Debug)]
 struct Slot {
     access: u32,
-    /// Where the line is that makes it, and whether it writes: to be found again quickly.
+    /// The key of its site, and whether it writes: found faster than by number.
     line: (usize, bool),
-    /// Who made it last, and when.
+    /// The last thread that made the access.
     thread: u32,
+    /// The time of that.
     time: u32,
-    /// When somebody else made it last; zero for never.
+    /// The last time that another thread made it; zero for never.
     time_of_others: u32,
 }
 
 impl Slot {
-    /// Somebody makes it. Whether that is the second who does.
+    /// Records that a thread makes the access. Returns whether it is the second thread to do so.
     #[inline(always)]
     fn made_by(&mut self, thread: u32, time: u32) -> bool {
         let is_second = self.thread != thread && self.time_of_others == 0;
@@ -99,13 +103,15 @@ struct Recent {
     time: u32,
 }
 
-/// The patterns on one variable of the first so many accesses, as bits: most are seen again and again.
+/// The number of accesses whose patterns on one variable are also kept as bits: most recur in every run.
 const QUICK: u32 = 64;
 
-/// For each last access a bit for each first one, and for each two of one thread one for each between.
+/// The patterns of two accesses, and of three, as bits.
 #[derive(Clone, Debug)]
 struct Seen {
+    /// By last access: a bit for each first one.
     twos: [u64; QUICK as usize],
+    /// By last and first access: a bit for each one between.
     threes: Vec<u64>,
 }
 
@@ -179,7 +185,7 @@ impl MapCoverage {
                 total += pair_total((x.reads, x.writes), (y.reads, y.writes));
             }
         }
-        // What were two variables when a pattern was seen may have turned out to be one.
+        // Two variables may have been merged after a pattern on both was seen.
         let pairs = self.pairs.iter().filter(|&&(x, y)| self.root(x) != self.root(y)).count();
         let covered = variables.iter().map(|variable| variable.covered).sum::<u64>() + pairs as u64;
         Coverage { by: self.keying.by(), covered, total, variables }
@@ -211,7 +217,7 @@ impl MapCoverage {
         access
     }
 
-    /// An access to an object belongs to the variable that others to it belong to.
+    /// Merges the variables of two accesses to one object.
     fn join(&mut self, access: u32, other: u32) {
         let (root, into) = (self.root(access), self.root(other));
         if into != root {
@@ -225,7 +231,7 @@ impl MapCoverage {
         }
     }
 
-    /// Somebody makes an access.
+    /// Records that a thread accesses the variable of `access`.
     fn shared_with(&mut self, access: u32, thread: u32) {
         let root = self.root(access) as usize;
         let variable = &mut self.accesses[root];
@@ -236,7 +242,7 @@ impl MapCoverage {
         bits(thread, variable, self.accesses[access as usize].access)
     }
 
-    /// The patterns with one variable that end with an access, whose number this gives.
+    /// Adds the patterns with one variable that end with an access. Returns the number of the access.
     #[inline(always)]
     fn on_one_variable(&mut self, event: &Event, access: Access, time: u32) -> u32 {
         let thread = event.id.thread.0;
@@ -254,7 +260,7 @@ impl MapCoverage {
         let by_event = self.keying.by() == Accesses::ByEvent;
         let line = (event.site.key(), access == Access::Update);
         let slot = if state.is_settled && state.slots[0].line == line {
-            // Only when it was made counts, should another access come.
+            // Only its time matters, in case another access follows.
             let slot = &mut state.slots[0];
             state.last[thread as usize] = (time, slot.access);
             slot.made_by(thread, time);
@@ -298,7 +304,7 @@ impl MapCoverage {
         this
     }
 
-    /// An access that the object has not had in this run.
+    /// Adds a slot for an access that the object has not had in this run.
     #[cold]
     fn new_slot(&mut self, event: &Event, access: Access, line: (usize, bool)) -> usize {
         let access = self.number(event, access);
@@ -310,7 +316,7 @@ impl MapCoverage {
         self.shared_with(access, thread);
         let slots = &mut self.objects[object].slots;
         if let Some(known) = slots.iter().position(|slot| slot.access == access) {
-            // The same line, at another address.
+            // The same line with another key.
             slots[known].line = line;
             return known;
         }
@@ -323,7 +329,7 @@ impl MapCoverage {
         last
     }
 
-    /// Counts what has not been seen yet of the patterns that end with this access.
+    /// Adds the patterns with one variable that end with this access.
     #[cold]
     fn see_singles(
         &mut self,
@@ -366,7 +372,7 @@ impl MapCoverage {
         }
     }
 
-    /// The patterns with two variables that end with this access.
+    /// Adds the patterns with two variables that end with this access.
     fn on_two_variables(&mut self, this: Recent) {
         let threads = std::mem::take(&mut self.threads);
         if let Some(mine) = threads.get(this.thread as usize) {
@@ -387,7 +393,7 @@ impl MapCoverage {
         self.threads = threads;
     }
 
-    /// Patterns of `first` and `last`, of one thread, with two of another's.
+    /// Adds the patterns of `first` and `last`, of one thread, with two accesses of another thread.
     fn between(&mut self, first: Recent, last: Recent, theirs: &[Recent]) {
         let on_both =
             |access: &&Recent| access.object == first.object || access.object == last.object;
@@ -438,13 +444,13 @@ impl MapCoverage {
     }
 }
 
-/// How many patterns there are on one variable with so many accesses.
+/// Returns the number of patterns on one variable with these numbers of accesses.
 fn single_total(reads: u64, writes: u64) -> f64 {
     let (r, w) = (reads as f64, writes as f64);
     2.0 * r * w + w * w + r * r * w + 3.0 * r * w * w + w * w * w
 }
 
-/// How many there are on two variables, by their reads and writes.
+/// Returns the number of patterns on two variables with these reads and writes.
 fn pair_total(x: (u64, u64), y: (u64, u64)) -> f64 {
     let [(rx, wx), (ry, wy)] = [x, y].map(|(reads, writes)| (reads as f64, writes as f64));
     3.0 * wx * wx * wy * wy + 6.0 * wx * rx * wy * ry

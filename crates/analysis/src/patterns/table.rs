@@ -1,7 +1,7 @@
 //! The 17 memory-access patterns (Park, Vuduc and Harrold, UNICORN; Table 1 of the paper on PCR).
 //!
 //! A pattern is two to four accesses of two threads to one or two variables, in an order in which they
-//! can disturb one another. An access that reads and writes counts as a write.
+//! can interfere with one another. An access that reads and writes counts as a write.
 
 use raddle_core::Access;
 
@@ -50,7 +50,7 @@ pub const PATTERNS: [&[Role]; 17] = [
     &[AW, BR_Y, AW_Y, BR],
 ];
 
-/// The number of the pattern that accesses of these threads to these variables make, in this order.
+/// Returns the number of the pattern that these accesses form, each given by thread, variable and access.
 pub fn number(accesses: &[(u32, u32, Access)]) -> Option<u8> {
     let &(first_thread, first_variable, _) = accesses.first()?;
     let mut shape = 0;
@@ -68,12 +68,12 @@ pub fn number(accesses: &[(u32, u32, Access)]) -> Option<u8> {
     number_of_shape(shape | 1 << (3 * accesses.len()))
 }
 
-/// The number of the pattern with this shape: a one, then three bits for each access.
+/// Returns the number of the pattern with this shape: a one, then three bits for each access.
 pub(crate) fn number_of_shape(shape: u32) -> Option<u8> {
     SHAPES.iter().position(|&known| known == shape).map(|index| index as u8 + 1)
 }
 
-/// Three bits for an access.
+/// Returns the three bits of an access.
 pub(crate) const fn bits(thread: u8, variable: u8, access: Access) -> u32 {
     let writes = matches!(access, Access::Update) as u32;
     (thread as u32) << 2 | (variable as u32) << 1 | writes

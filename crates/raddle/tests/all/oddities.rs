@@ -50,7 +50,7 @@ fn what_is_left_behind_is_noted() {
         matches!(oddities(&report)[..], [WarningKind::Leak(Leak::Thread { thread, .. })] if thread.0 == 1)
     );
     let text = raddle::text(&report);
-    assert!(text.contains("note: in execution 1, thread 1 still waits at"), "{text}");
+    assert!(text.contains("note: in execution 1, thread 1 is still blocked at"), "{text}");
     assert!(raddle::json(&report).contains(r#""kind": "leak""#));
 
     let report = Config::new().run(forgets_a_lock);
@@ -58,7 +58,7 @@ fn what_is_left_behind_is_noted() {
         matches!(oddities(&report)[..], [WarningKind::Leak(Leak::Lock { thread, .. })] if thread.0 == 1)
     );
     let text = raddle::text(&report);
-    assert!(text.contains("thread 1 ended while it held the lock taken at"), "{text}");
+    assert!(text.contains("thread 1 ended while it held the lock acquired at"), "{text}");
     let report = Config::new().run(forgets_a_reader);
     assert!(matches!(oddities(&report)[..], [WarningKind::Leak(Leak::Lock { .. })]));
 }
@@ -66,7 +66,7 @@ fn what_is_left_behind_is_noted() {
 #[test]
 fn it_can_be_a_failure_or_nothing() {
     for (program, words) in [
-        (leaves_a_thread as fn(), "thread 1 still waits when all others have ended"),
+        (leaves_a_thread as fn(), "thread 1 is still blocked when all other threads have ended"),
         (forgets_a_lock, "thread 1 ended while it held mutex 1"),
         (forgets_a_reader, "main ended while it held rwlock 1"),
     ] {
@@ -194,10 +194,10 @@ fn orders_kept_apart_by_other_means_are_a_warning() {
     assert!(orders[0].held == orders[1].wanted && orders[0].wanted == orders[1].held);
     assert!(matches!(report.verdict, Verdict::Exhausted), "a warning is no failure");
     let text = raddle::text(&report);
-    assert!(text.contains("warning: locks are taken in different orders: "), "{text}");
-    assert!(text.contains("holds A (taken at") && text.contains("and takes B at"), "{text}");
+    assert!(text.contains("warning: locks are acquired in different orders: "), "{text}");
+    assert!(text.contains("holds A (acquired at") && text.contains("and acquires B at"), "{text}");
     assert!(raddle::json(&report).contains(r#""kind": "lock-order""#));
-    assert!(raddle::html(&report).contains("locks are taken in different orders"));
+    assert!(raddle::html(&report).contains("locks are acquired in different orders"));
 }
 
 #[test]

@@ -97,7 +97,7 @@ fn a_loop_without_end_is_named() {
         for part in ["500 × thread 1: atomic 1.load at", "500 × thread 1: yield_now at"] {
             assert!(text.contains(part) && text.contains("spinning.rs:"), "{text}");
         }
-        assert!(raddle::json(&report).contains(r#""circles""#));
+        assert!(raddle::json(&report).contains(r#""repeated""#));
     });
 }
 

@@ -1,29 +1,28 @@
-//! Which memory-access patterns were seen, for all variables and for each.
+//! The memory-access patterns seen, of all variables and of each.
 
 use std::fmt::Write;
 
-use raddle_results::{Coverage, Report, VariableCoverage};
+use raddle_results::document::{Coverage, Document, VariableCoverage};
 
-use super::escape;
-use crate::coverage::{at_most, searched, sentence};
+use super::markup::{broken, escape};
 use crate::number::thousands;
+use crate::words::coverage::{at_most, searched, sentence};
 
-/// So many variables have a row.
-const SHOWN: usize = 100;
+/// The maximal number of variables that have a row.
+const MAX_VARIABLES: usize = 100;
 
-/// The section, or nothing if nobody asked.
-pub(super) fn section(report: &Report) -> String {
-    if report.coverage.is_none() && report.patterns.is_none() {
+/// Returns the section, or nothing if coverage was not requested.
+pub(super) fn section(document: &Document) -> String {
+    if document.coverage.is_none() && document.patterns.is_none() {
         return String::new();
     }
     let mut text = String::from("<section class=\"box coverage\">\n<h2>Coverage</h2>\n");
-    if let Some(coverage) = &report.coverage {
+    if let Some(coverage) = &document.coverage {
         let _ = writeln!(text, "<p>{}</p>", escape(&sentence(coverage)));
         text += &variables(coverage);
     }
-    if let Some(patterns) = &report.patterns {
-        let words = escape(searched(patterns).trim());
-        let _ = writeln!(text, "<p>{}</p>", words.replace("\n        ", "<br>"));
+    if let Some(patterns) = &document.patterns {
+        let _ = writeln!(text, "<p>{}</p>", broken(&searched(patterns)));
     }
     text + "</section>\n"
 }
@@ -37,7 +36,7 @@ fn variables(coverage: &Coverage) -> String {
         "<table class=\"parts\"><tr><th>variable, by a line that accesses it</th><th>reads</th>\
          <th>writes</th><th>covered</th><th>of at most</th><th></th></tr>\n",
     );
-    for variable in variables.iter().take(SHOWN) {
+    for variable in variables.iter().take(MAX_VARIABLES) {
         let VariableCoverage { site, reads, writes, covered, total } = variable;
         let share = if *total > 0.0 { *covered as f64 / total } else { 0.0 };
         let _ = writeln!(
@@ -52,8 +51,12 @@ fn variables(coverage: &Coverage) -> String {
         );
     }
     text += "</table>\n";
-    if variables.len() > SHOWN {
-        let _ = writeln!(text, "<p>and {} more</p>", thousands((variables.len() - SHOWN) as u64));
+    if variables.len() > MAX_VARIABLES {
+        let _ = writeln!(
+            text,
+            "<p>and {} more</p>",
+            thousands((variables.len() - MAX_VARIABLES) as u64)
+        );
     }
     text
 }

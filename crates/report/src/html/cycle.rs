@@ -3,33 +3,32 @@
 use std::f64::consts::TAU;
 use std::fmt::Write;
 
-use raddle_core::Trace;
-use raddle_results::Wait;
+use raddle_results::document::{Hop, Trace, Wait};
 
-use super::escape;
-use crate::deadlock::{self, Hop, waits_to_join};
-use crate::names::Names;
+use super::markup::escape;
+use crate::phrase::file_name;
+use crate::words::deadlock::{find, waits_to_join};
+use crate::words::names::{object_name, thread_name};
 
-/// Half the size of a box.
+/// Half the height of a box.
 const HEIGHT: f64 = 15.0;
 /// The width of a letter in a box.
 const LETTER: f64 = 7.9;
 
-/// A drawing of every cycle.
-pub(super) fn drawings(waits: &[Wait], trace: &Trace, names: &Names<'_>) -> String {
-    let cycles = deadlock::cycles(waits);
-    cycles.iter().enumerate().map(|(number, cycle)| drawing(number, cycle, trace, names)).collect()
+/// Returns a drawing of every cycle.
+pub(super) fn drawings(waits: &[Wait], cycles: &[Vec<Hop>], trace: &Trace) -> String {
+    let nodes = cycles.iter().map(|cycle| nodes(cycle, waits, trace));
+    nodes.enumerate().map(|(number, nodes)| drawing(number, &nodes)).collect()
 }
 
-/// A box on the ring, and what the arrow to the next says.
+/// A box on the ring, and the label of the arrow to the next.
 struct Node {
     label: String,
     class: &'static str,
     arrow: String,
 }
 
-fn drawing(number: usize, cycle: &[Hop<'_>], trace: &Trace, names: &Names<'_>) -> String {
-    let nodes = nodes(cycle, trace, names);
+fn drawing(number: usize, nodes: &[Node]) -> String {
     let widest = nodes.iter().map(|node| half_width(&node.label)).fold(0.0, f64::max);
     let (across, down) = (170.0 + 2.0 * widest, 24.0 + 20.0 * nodes.len() as f64);
     let (width, height) = (2.0 * (across + widest) + 20.0, 2.0 * (down + HEIGHT) + 20.0);
@@ -81,35 +80,30 @@ fn drawing(number: usize, cycle: &[Hop<'_>], trace: &Trace, names: &Names<'_>) -
     text + "</svg>\n"
 }
 
-/// Threads, and what each waits for unless that is a thread.
-fn nodes(cycle: &[Hop<'_>], trace: &Trace, names: &Names<'_>) -> Vec<Node> {
+/// Returns the threads, and what each waits for unless that is a thread.
+fn nodes(cycle: &[Hop], waits: &[Wait], trace: &Trace) -> Vec<Node> {
     let mut nodes = Vec::new();
-    for hop in cycle {
-        let thread = names.thread(hop.wait.thread);
-        if waits_to_join(trace, hop.wait) {
+    for (wait, holder) in cycle.iter().filter_map(|hop| find(waits, hop)) {
+        let thread = thread_name(trace, wait.thread);
+        if waits_to_join(wait, trace) {
             let arrow = "waits for the end of".into();
             nodes.push(Node { label: thread, class: "thread", arrow });
         } else {
-            let arrow = format!("waits for · {}", line(&hop.wait.site.to_string()));
+            let arrow = format!("waits for · {}", file_name(&wait.site.to_string()));
             nodes.push(Node { label: thread, class: "thread", arrow });
-            let label = names.name(hop.wait.object).to_owned();
-            let arrow = format!("held by · {}", line(&hop.holder.1.to_string()));
+            let label = object_name(trace, wait.object).to_owned();
+            let arrow = format!("held by · {}", file_name(&holder.taken.to_string()));
             nodes.push(Node { label, class: "object", arrow });
         }
     }
     nodes
 }
 
-/// File and line without the folders.
-fn line(site: &str) -> &str {
-    site.rsplit(['/', '\\']).next().unwrap_or(site)
-}
-
 fn half_width(label: &str) -> f64 {
     label.chars().count() as f64 * LETTER / 2.0 + 12.0
 }
 
-/// Where the line from the middle of a box to another point leaves the box.
+/// Returns where the line from the middle of a box to another point leaves the box.
 fn leave(from: (f64, f64), to: (f64, f64), label: &str) -> (f64, f64) {
     let (x, y) = (to.0 - from.0, to.1 - from.1);
     let (half, high) = (half_width(label) + 3.0, HEIGHT + 3.0);

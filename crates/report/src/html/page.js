@@ -70,7 +70,7 @@
     for (const [kind, target] of ties(event)) {
       const link = element("a", `step ${target}`);
       link.addEventListener("click", () => choose(byStep.get(target)));
-      say(kind === "taken-in" ? "taken in" : kind, byStep.has(target) ? link : `step ${target}`);
+      say(kind === "taken-in" ? "acquired in" : kind, byStep.has(target) ? link : `step ${target}`);
     }
     if (event && event.missed && ties(event).length) say("stale", `step ${event.missed} is newer`);
     const later = trace.events.filter((other) => ties(other).some((tie) => tie[1] === step));
@@ -78,7 +78,7 @@
       const link = element("a", `step ${other.step}`);
       link.addEventListener("click", () => choose(byStep.get(other.step)));
       const [kind] = ties(other).find((tie) => tie[1] === step);
-      const words = { "reads": "read by", "stores-before": "newer than", "overwrites": "overwritten by", "after": "lets go on", "taken-in": "given back in" };
+      const words = { "reads": "read by", "stores-before": "newer than", "overwrites": "overwritten by", "after": "enables", "taken-in": "released in" };
       say(words[kind], link);
     }
     const { file, line } = row.dataset;

@@ -1,46 +1,46 @@
-//! The steps of a run as a table with a lane for each thread.
+//! The steps of an execution as a table with a lane per thread.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use raddle_core::{ObjectId, ThreadId};
-use raddle_results::Failure;
+use raddle_results::Json;
+use raddle_results::document::{Document, Failure, Trace};
 
-use super::escape;
-use crate::excerpt::{Source, acts, place};
+use super::markup::escape;
 use crate::fold::Fold;
-use crate::json::Json;
-use crate::lanes::{Act, Line, Step};
-use crate::names::Names;
 use crate::number::{count, thousands};
-use crate::steps;
+use crate::phrase::file_name;
+use crate::source::Source;
+use crate::words::names::{object_name, thread_name};
+use crate::words::rows::{Act, Row, Step, acts, rows};
 
 /// What a browser shows without effort.
-pub(crate) const FOLD: Fold = Fold { whole: 2_000, first: 200, last: 1_800 };
+const STEPS: Fold = Fold { whole: 2_000, first: 200, last: 1_800 };
 
-/// So many lines before and after the line of a step are shown with it.
+/// The number of lines shown before and after the line of a step.
 const AROUND: u32 = 6;
 
-/// The table, what is done with it, and the place for the details of a step.
-pub(super) fn section(failure: &Failure, names: &Names<'_>, source: Source<'_>) -> String {
-    let (lines, used) = steps::lines(&failure.trace, &failure.finding, names, FOLD);
-    let threads: BTreeSet<ThreadId> = acts(&lines).map(|act| act.thread).collect();
+/// Returns the table, its controls, and the place for the details of a step.
+pub(super) fn section(failure: &Failure, source: Source<'_>) -> String {
+    let (rows, trace) = (rows(failure, STEPS), &failure.trace);
+    let threads: BTreeSet<u32> = acts(&rows).map(|act| act.thread).collect();
+    let objects: BTreeSet<u32> = acts(&rows).filter_map(|act| act.object).collect();
     let mut text = String::from("<div class=\"run\">\n<section class=\"box\">\n");
-    text += &tools(&used, names);
+    text += &tools(&objects, trace);
     text += "<div class=\"frame\">\n<table class=\"steps\">\n<thead><tr><th></th>";
     for thread in &threads {
-        let _ = write!(text, "<th>{}</th>", escape(&names.thread(*thread)));
+        let _ = write!(text, "<th>{}</th>", escape(&thread_name(trace, *thread)));
     }
     text += "<th class=\"source\">source</th></tr></thead>\n<tbody>\n";
-    for line in &lines {
-        match line {
-            Line::Act(act) => text += &row(act, &threads, failure, source),
-            Line::Omitted(number) => {
+    for row in &rows {
+        match row {
+            Row::Act(act) => text += &act_row(act, &threads, source),
+            Row::Omitted(number) => {
                 let _ = writeln!(
                     text,
                     "<tr class=\"omitted\"><td></td><td colspan=\"{}\">… {} …</td></tr>",
                     threads.len() + 1,
-                    count(*number as u64, "step", "steps")
+                    count(*number, "step", "steps")
                 );
             }
         }
@@ -59,55 +59,57 @@ pub(super) fn section(failure: &Failure, names: &Names<'_>, source: Source<'_>) 
             </div>\n"
 }
 
-/// The lines of source around every step, by file and number, as JSON.
+/// Returns a document with only the steps that the page shows.
+pub(super) fn shortened(document: &Document) -> Document {
+    let mut document = document.clone();
+    if let Some(Failure { trace, .. }) = &mut document.failure {
+        trace.events.retain(|event| STEPS.shows(event.step, trace.steps));
+        trace.omitted = trace.steps - trace.events.len() as u64;
+    }
+    document
+}
+
+/// Returns the lines of source around every step, by file and number, as JSON.
 pub(super) fn snippets(failure: &Failure, source: Source<'_>) -> String {
-    let names = Names::new(&failure.trace);
-    let (lines, _) = steps::lines(&failure.trace, &failure.finding, &names, FOLD);
+    let rows = rows(failure, STEPS);
     let mut wanted: BTreeMap<String, BTreeSet<u32>> = BTreeMap::new();
-    for (file, line) in acts(&lines).filter_map(place) {
+    for (file, line) in acts(&rows).filter_map(Act::line) {
         let around = line.saturating_sub(AROUND).max(1)..=line.saturating_add(AROUND);
         wanted.entry(file.to_owned()).or_default().extend(around);
     }
     let mut files = Vec::new();
     for (file, numbers) in wanted {
         let found = numbers.into_iter().filter_map(|number| {
-            source(&file, number).map(|line| (number.to_string(), Json::Text(line)))
+            source(&file, number).map(|line| (number.to_string().into(), Json::Text(line)))
         });
         let found: Vec<_> = found.collect();
         if !found.is_empty() {
-            files.push((file, Json::Map(found)));
+            files.push((file.into(), Json::Object(found)));
         }
     }
-    Json::Map(files).to_string()
+    Json::Object(files).to_string()
 }
 
-fn tools(used: &[ObjectId], names: &Names<'_>) -> String {
-    let objects: BTreeSet<ObjectId> =
-        used.iter().copied().filter(|object| *object != ObjectId::NONE).collect();
+fn tools(objects: &BTreeSet<u32>, trace: &Trace) -> String {
     let mut text = String::from(
         "<div class=\"tools\"><label>only steps on <select id=\"filter\"><option value=\"\">any object</option>",
     );
     for object in objects {
-        let _ =
-            write!(text, "<option value=\"{}\">{}</option>", object.0, escape(names.name(object)));
+        let name = escape(object_name(trace, *object));
+        let _ = write!(text, "<option value=\"{object}\">{name}</option>");
     }
     text + "</select></label>\
             <span><kbd>↓</kbd> <kbd>j</kbd> next · <kbd>↑</kbd> <kbd>k</kbd> before · \
             <kbd>o</kbd> its object only · <kbd>Esc</kbd> all</span>\
             <span class=\"key\"><i class=\"reads\"></i>reads from</span>\
             <span class=\"key\"><i class=\"overwrites\"></i>overwrites</span>\
-            <span class=\"key\"><i class=\"after\"></i>lets go on</span></div>\n"
+            <span class=\"key\"><i class=\"after\"></i>enables</span></div>\n"
 }
 
-fn row(act: &Act, threads: &BTreeSet<ThreadId>, failure: &Failure, source: Source<'_>) -> String {
-    let (number, object) = match act.step {
-        Step::Number(step) => {
-            (thousands(step as u64), Some(failure.trace.events[step - 1].op.object()))
-        }
-        Step::Mark(mark) => {
-            let waiting = failure.trace.pending.iter().find(|p| p.thread == act.thread);
-            (mark.to_owned(), waiting.map(|waiting| waiting.op.object()))
-        }
+fn act_row(act: &Act, threads: &BTreeSet<u32>, source: Source<'_>) -> String {
+    let number = match act.step {
+        Step::Number(step) => thousands(step),
+        Step::Mark(mark) => mark.to_owned(),
     };
     let mut text = String::from("<tr");
     match act.step {
@@ -116,11 +118,11 @@ fn row(act: &Act, threads: &BTreeSet<ThreadId>, failure: &Failure, source: Sourc
         }
         Step::Mark(_) => text += " class=\"stop\"",
     }
-    let _ = write!(text, " data-thread=\"{}\"", act.thread.0);
-    if let Some(object) = object.filter(|object| *object != ObjectId::NONE) {
-        let _ = write!(text, " data-object=\"{}\"", object.0);
+    let _ = write!(text, " data-thread=\"{}\"", act.thread);
+    if let Some(object) = act.object {
+        let _ = write!(text, " data-object=\"{object}\"");
     }
-    if let Some((file, line)) = place(act) {
+    if let Some((file, line)) = act.line() {
         let _ = write!(text, " data-file=\"{}\" data-line=\"{line}\"", escape(file));
     }
     let _ = write!(text, "><td class=\"number\">{number}</td>");
@@ -139,16 +141,12 @@ fn row(act: &Act, threads: &BTreeSet<ThreadId>, failure: &Failure, source: Sourc
         }
         text += "</td>";
     }
-    let code = place(act)
+    let code = act
+        .line()
         .and_then(|(file, line)| source(file, line))
         .map(|line| format!("<code>{}</code>", escape(line.trim())))
         .unwrap_or_default();
     let _ = write!(text, "<td class=\"source\" title=\"{}\">", escape(&act.source));
-    let _ = writeln!(text, "{}{code}</td></tr>", escape(short(&act.source)));
+    let _ = writeln!(text, "{}{code}</td></tr>", escape(file_name(&act.source)));
     text
-}
-
-/// The last part of a path.
-fn short(path: &str) -> &str {
-    path.rsplit(['/', '\\']).next().unwrap_or(path)
 }

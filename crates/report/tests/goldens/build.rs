@@ -81,11 +81,11 @@ impl Build {
 
 /// Checks what `report` looks like.
 pub(crate) fn check(report: &Report, expected: Expect) {
-    expected.assert_eq(&raddle_report::text(report));
-    assert_eq!(
-        without_colours(&raddle_report::text_with(report, Paint::Colours, &|_, _| None)),
-        raddle_report::text(report)
-    );
+    let text = raddle_report::text(report);
+    expected.assert_eq(&text);
+    let document = raddle_report::document(report);
+    let coloured = raddle_report::text_with(&document, Paint::Colours, &|_, _| None);
+    assert_eq!(without_colours(&coloured), text);
     json::parsed(report);
 }
 

@@ -47,27 +47,27 @@ fn as_text() {
     check(
         &several(),
         expect![[r#"
-        raddle: test `tests::queue` FAILED — lost 1 of 2
-          found by pct:2 (portfolio:pos-star+pct:2) after 1,204 executions (0.4 s) · 1 step · replayed once: it fails in the same way
+            raddle: test `tests::queue` FAILED — lost 1 of 2
+              found by pct:2 (portfolio:pos-star+pct:2) after 1,204 executions (0.4 s) · 1 step · replayed once: it fails in the same way
 
-               main             thread 1
-            1  spawn thread 1   │          crates/report/tests/goldens/site.rs:5
-            ✗  │                panics     src/lib.rs:20
+                   main             thread 1
+                1  spawn thread 1   │          crates/report/tests/goldens/site.rs:5
+                ✗  │                panics     src/lib.rs:20
 
-          thread 1 panicked at src/lib.rs:20:9
+              thread 1 panicked at src/lib.rs:20:9
 
-          replay: RADDLE_REPLAY=r1-TOKEN cargo test tests::queue
+              replay: RADDLE_REPLAY=r1-TOKEN cargo test tests::queue
 
-          312 of 10,000 executions fail: 3.1 % (between 2.8 % and 3.5 % with 95 % confidence), the first after 17
-          by strategy: pos-star 11 of 5,000 · pct:2 301 of 5,000
-          3 causes:
-            240 × lost 1 of 2 at src/lib.rs:20:9
-              first after 17 executions · RADDLE_REPLAY=r1-FIRST
-            60 × a "queue" is empty at src/lib.rs:20:9
-              first after 18 executions · RADDLE_REPLAY=r1-SECOND
-            1 × an execution did not end within 1,000 steps
-              first after 9,000 executions, NOT reproduced · RADDLE_REPLAY=r1-THIRD
-            11 × something else"#]],
+              312 of 10,000 executions fail: 3.1 % (between 2.8 % and 3.5 % with 95 % confidence), the first after 17
+              by strategy: pos-star 11 of 5,000 · pct:2 301 of 5,000
+              3 causes:
+                240 × lost 1 of 2 at src/lib.rs:20:9
+                  first after 17 executions · RADDLE_REPLAY=r1-FIRST
+                60 × a "queue" is empty at src/lib.rs:20:9
+                  first after 18 executions · RADDLE_REPLAY=r1-SECOND
+                1 × an execution did not end within 1,000 steps
+                  first after 9,000 executions, NOT reproduced · RADDLE_REPLAY=r1-THIRD
+                11 × other causes"#]],
     );
     let mut report = several();
     report.phases.clear();

@@ -25,7 +25,7 @@ fn exhaustive() {
         &clean,
         expect![[r#"
             raddle: test `queue` ok — exhaustive up to the step limit: 1,204 classes, 1,204 executions, 0.02 s, SC
-                    1 execution reached it and was set aside: nothing is known of it"#]],
+                    1 execution reached it and was discarded: nothing is known of it"#]],
     );
 }
 
@@ -45,8 +45,8 @@ fn sampled() {
     check(
         &clean,
         expect![[r#"
-        raddle: test `tests::queue` ok — sampled: 10,000 executions (random), ≈ 131,072 classes seen, 0.4 s, SC
-                of these, 12 reached the step limit and were set aside"#]],
+            raddle: test `tests::queue` ok — sampled: 10,000 executions (random), ≈ 131,072 classes seen, 0.4 s, SC
+                    of these, 12 reached the step limit and were discarded"#]],
     );
 }
 
@@ -135,7 +135,7 @@ fn not_finished() {
         &Report { verdict: Verdict::Exhausted, ..clean },
         expect![[r#"
             raddle: test `tests::queue` ok — exhaustive: 3,911 classes, 10,000 executions, 0.4 s, SC
-                    2 executions were given up half-way: nothing new could follow"#]],
+                    2 executions were abandoned: everything reachable from there had been tried"#]],
     );
 }
 
@@ -154,7 +154,7 @@ fn nothing_to_explore() {
     check(
         &clean,
         expect![
-            "raddle: test `tests::queue` ok — nothing to explore: at every step only one thread can go on, and the program makes no choices; it ran without failing"
+            "raddle: test `tests::queue` ok — nothing to explore: at every step only one thread is runnable, and the program makes no choices; it ran without failing"
         ],
     );
     clean.threads = 1;

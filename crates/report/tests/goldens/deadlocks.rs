@@ -36,36 +36,36 @@ fn a_cycle_of_readers_and_writers_and_a_bystander() {
     check(
         &failed(Finding::Deadlock(waits), build.finish()),
         expect![[r#"
-        raddle: test `tests::queue` FAILED — deadlock: 2 threads wait for one another
-          found by random after 1,204 executions (0.4 s) · 7 steps · replayed once: it fails in the same way
+            raddle: test `tests::queue` FAILED — deadlock: 2 threads wait for one another
+              found by random after 1,204 executions (0.4 s) · 7 steps · replayed once: it fails in the same way
 
-               main             thread 1        thread 2         thread 3
-            1  spawn thread 1   │                                                crates/report/tests/goldens/site.rs:5
-            2  spawn thread 2   │               │                                crates/report/tests/goldens/site.rs:5
-            3  spawn thread 3   │               │                │               crates/report/tests/goldens/site.rs:5
-            4  │                rwlock 1.read   │                │               crates/report/tests/goldens/site.rs:9
-            5  │                │               │                rwlock 1.read   crates/report/tests/goldens/site.rs:13
-            6  │                │               mutex 1.lock     │               crates/report/tests/goldens/site.rs:17
-            7  │                │               │                ends
-            ✗  join thread 1    │               │                                crates/report/tests/goldens/site.rs:5    waits for ever
-            ✗  │                mutex 1.lock    │                                crates/report/tests/goldens/site.rs:13   waits for ever
-            ✗  │                │               rwlock 1.write                   crates/report/tests/goldens/site.rs:17   waits for ever
+                   main             thread 1        thread 2         thread 3
+                1  spawn thread 1   │                                                crates/report/tests/goldens/site.rs:5
+                2  spawn thread 2   │               │                                crates/report/tests/goldens/site.rs:5
+                3  spawn thread 3   │               │                │               crates/report/tests/goldens/site.rs:5
+                4  │                rwlock 1.read   │                │               crates/report/tests/goldens/site.rs:9
+                5  │                │               │                rwlock 1.read   crates/report/tests/goldens/site.rs:13
+                6  │                │               mutex 1.lock     │               crates/report/tests/goldens/site.rs:17
+                7  │                │               │                ends
+                ✗  join thread 1    │               │                                crates/report/tests/goldens/site.rs:5    blocked forever
+                ✗  │                mutex 1.lock    │                                crates/report/tests/goldens/site.rs:13   blocked forever
+                ✗  │                │               rwlock 1.write                   crates/report/tests/goldens/site.rs:17   blocked forever
 
-          rwlock 1  first used at crates/report/tests/goldens/site.rs:9
-          mutex 1   first used at crates/report/tests/goldens/site.rs:9
+              rwlock 1  first used at crates/report/tests/goldens/site.rs:9
+              mutex 1   first used at crates/report/tests/goldens/site.rs:9
 
-          cycle: thread 1 → mutex 1 (held by thread 2, taken at crates/report/tests/goldens/site.rs:17)
-               → thread 2 → rwlock 1 (held by thread 1, taken at crates/report/tests/goldens/site.rs:9)
-               → thread 1
+              cycle: thread 1 → mutex 1 (held by thread 2, acquired at crates/report/tests/goldens/site.rs:17)
+                   → thread 2 → rwlock 1 (held by thread 1, acquired at crates/report/tests/goldens/site.rs:9)
+                   → thread 1
 
-          main waits for thread 1 to end at crates/report/tests/goldens/site.rs:5
-          thread 1 waits for mutex 1 at crates/report/tests/goldens/site.rs:13
-            held by thread 2, taken at crates/report/tests/goldens/site.rs:17
-          thread 2 waits for rwlock 1 at crates/report/tests/goldens/site.rs:17
-            held by thread 3, taken at crates/report/tests/goldens/site.rs:13 and never given back: it has ended
-            held by thread 1, taken at crates/report/tests/goldens/site.rs:9
+              main waits for thread 1 to end at crates/report/tests/goldens/site.rs:5
+              thread 1 waits for mutex 1 at crates/report/tests/goldens/site.rs:13
+                held by thread 2, acquired at crates/report/tests/goldens/site.rs:17
+              thread 2 waits for rwlock 1 at crates/report/tests/goldens/site.rs:17
+                held by thread 3, acquired at crates/report/tests/goldens/site.rs:13 and never released: that thread has ended
+                held by thread 1, acquired at crates/report/tests/goldens/site.rs:9
 
-          replay: RADDLE_REPLAY=r1-TOKEN cargo test tests::queue"#]],
+              replay: RADDLE_REPLAY=r1-TOKEN cargo test tests::queue"#]],
     );
 }
 
@@ -81,22 +81,22 @@ fn a_thread_that_waits_for_itself() {
     check(
         &failed(Finding::Deadlock(vec![wait]), build.finish()),
         expect![[r#"
-        raddle: test `tests::queue` FAILED — deadlock: main waits for itself
-          found by random after 1,204 executions (0.4 s) · 1 step · replayed once: it fails in the same way
+            raddle: test `tests::queue` FAILED — deadlock: main waits for itself
+              found by random after 1,204 executions (0.4 s) · 1 step · replayed once: it fails in the same way
 
-               main
-            1  mutex 1.lock   crates/report/tests/goldens/site.rs:9
-            ✗  mutex 1.lock   crates/report/tests/goldens/site.rs:13   waits for ever
+                   main
+                1  mutex 1.lock   crates/report/tests/goldens/site.rs:9
+                ✗  mutex 1.lock   crates/report/tests/goldens/site.rs:13   blocked forever
 
-          mutex 1  first used at crates/report/tests/goldens/site.rs:9
+              mutex 1  first used at crates/report/tests/goldens/site.rs:9
 
-          cycle: main → mutex 1 (held by main, taken at crates/report/tests/goldens/site.rs:9)
-               → main
+              cycle: main → mutex 1 (held by main, acquired at crates/report/tests/goldens/site.rs:9)
+                   → main
 
-          main waits for mutex 1 at crates/report/tests/goldens/site.rs:13
-            held by main, taken at crates/report/tests/goldens/site.rs:9
+              main waits for mutex 1 at crates/report/tests/goldens/site.rs:13
+                held by main, acquired at crates/report/tests/goldens/site.rs:9
 
-          replay: RADDLE_REPLAY=r1-TOKEN cargo test tests::queue"#]],
+              replay: RADDLE_REPLAY=r1-TOKEN cargo test tests::queue"#]],
     );
 }
 
@@ -121,45 +121,45 @@ fn two_cycles_at_once() {
     check(
         &failed(Finding::Deadlock(waits), build.finish()),
         expect![[r#"
-        raddle: test `tests::queue` FAILED — deadlock: 2 threads wait for one another
-          found by random after 1,204 executions (0.4 s) · 8 steps · replayed once: it fails in the same way
+            raddle: test `tests::queue` FAILED — deadlock: 2 threads wait for one another
+              found by random after 1,204 executions (0.4 s) · 8 steps · replayed once: it fails in the same way
 
-               main             thread 1       thread 2       thread 3       thread 4
-            1  spawn thread 1   │                                                           crates/report/tests/goldens/site.rs:5
-            2  spawn thread 2   │              │                                            crates/report/tests/goldens/site.rs:5
-            3  spawn thread 3   │              │              │                             crates/report/tests/goldens/site.rs:5
-            4  spawn thread 4   │              │              │              │              crates/report/tests/goldens/site.rs:5
-            5  │                mutex 1.lock   │              │              │              crates/report/tests/goldens/site.rs:9
-            6  │                │              mutex 2.lock   │              │              crates/report/tests/goldens/site.rs:9
-            7  │                │              │              mutex 3.lock   │              crates/report/tests/goldens/site.rs:9
-            8  │                │              │              │              mutex 4.lock   crates/report/tests/goldens/site.rs:9
-            ✗  │                mutex 2.lock   │              │              │              crates/report/tests/goldens/site.rs:13   waits for ever
-            ✗  │                │              mutex 1.lock   │              │              crates/report/tests/goldens/site.rs:13   waits for ever
-            ✗  │                │              │              mutex 4.lock   │              crates/report/tests/goldens/site.rs:13   waits for ever
-            ✗  │                │              │              │              mutex 3.lock   crates/report/tests/goldens/site.rs:13   waits for ever
+                   main             thread 1       thread 2       thread 3       thread 4
+                1  spawn thread 1   │                                                           crates/report/tests/goldens/site.rs:5
+                2  spawn thread 2   │              │                                            crates/report/tests/goldens/site.rs:5
+                3  spawn thread 3   │              │              │                             crates/report/tests/goldens/site.rs:5
+                4  spawn thread 4   │              │              │              │              crates/report/tests/goldens/site.rs:5
+                5  │                mutex 1.lock   │              │              │              crates/report/tests/goldens/site.rs:9
+                6  │                │              mutex 2.lock   │              │              crates/report/tests/goldens/site.rs:9
+                7  │                │              │              mutex 3.lock   │              crates/report/tests/goldens/site.rs:9
+                8  │                │              │              │              mutex 4.lock   crates/report/tests/goldens/site.rs:9
+                ✗  │                mutex 2.lock   │              │              │              crates/report/tests/goldens/site.rs:13   blocked forever
+                ✗  │                │              mutex 1.lock   │              │              crates/report/tests/goldens/site.rs:13   blocked forever
+                ✗  │                │              │              mutex 4.lock   │              crates/report/tests/goldens/site.rs:13   blocked forever
+                ✗  │                │              │              │              mutex 3.lock   crates/report/tests/goldens/site.rs:13   blocked forever
 
-          mutex 1  first used at crates/report/tests/goldens/site.rs:9
-          mutex 2  first used at crates/report/tests/goldens/site.rs:9
-          mutex 3  first used at crates/report/tests/goldens/site.rs:9
-          mutex 4  first used at crates/report/tests/goldens/site.rs:9
+              mutex 1  first used at crates/report/tests/goldens/site.rs:9
+              mutex 2  first used at crates/report/tests/goldens/site.rs:9
+              mutex 3  first used at crates/report/tests/goldens/site.rs:9
+              mutex 4  first used at crates/report/tests/goldens/site.rs:9
 
-          cycle: thread 1 → mutex 2 (held by thread 2, taken at crates/report/tests/goldens/site.rs:9)
-               → thread 2 → mutex 1 (held by thread 1, taken at crates/report/tests/goldens/site.rs:9)
-               → thread 1
+              cycle: thread 1 → mutex 2 (held by thread 2, acquired at crates/report/tests/goldens/site.rs:9)
+                   → thread 2 → mutex 1 (held by thread 1, acquired at crates/report/tests/goldens/site.rs:9)
+                   → thread 1
 
-          cycle: thread 3 → mutex 4 (held by thread 4, taken at crates/report/tests/goldens/site.rs:9)
-               → thread 4 → mutex 3 (held by thread 3, taken at crates/report/tests/goldens/site.rs:9)
-               → thread 3
+              cycle: thread 3 → mutex 4 (held by thread 4, acquired at crates/report/tests/goldens/site.rs:9)
+                   → thread 4 → mutex 3 (held by thread 3, acquired at crates/report/tests/goldens/site.rs:9)
+                   → thread 3
 
-          thread 1 waits for mutex 2 at crates/report/tests/goldens/site.rs:13
-            held by thread 2, taken at crates/report/tests/goldens/site.rs:9
-          thread 2 waits for mutex 1 at crates/report/tests/goldens/site.rs:13
-            held by thread 1, taken at crates/report/tests/goldens/site.rs:9
-          thread 3 waits for mutex 4 at crates/report/tests/goldens/site.rs:13
-            held by thread 4, taken at crates/report/tests/goldens/site.rs:9
-          thread 4 waits for mutex 3 at crates/report/tests/goldens/site.rs:13
-            held by thread 3, taken at crates/report/tests/goldens/site.rs:9
+              thread 1 waits for mutex 2 at crates/report/tests/goldens/site.rs:13
+                held by thread 2, acquired at crates/report/tests/goldens/site.rs:9
+              thread 2 waits for mutex 1 at crates/report/tests/goldens/site.rs:13
+                held by thread 1, acquired at crates/report/tests/goldens/site.rs:9
+              thread 3 waits for mutex 4 at crates/report/tests/goldens/site.rs:13
+                held by thread 4, acquired at crates/report/tests/goldens/site.rs:9
+              thread 4 waits for mutex 3 at crates/report/tests/goldens/site.rs:13
+                held by thread 3, acquired at crates/report/tests/goldens/site.rs:9
 
-          replay: RADDLE_REPLAY=r1-TOKEN cargo test tests::queue"#]],
+              replay: RADDLE_REPLAY=r1-TOKEN cargo test tests::queue"#]],
     );
 }

@@ -140,23 +140,23 @@ fn every_operation_has_its_words() {
                 2  thread 1.is_finished → false
                 3  mutex 1.lock
                 4  mutex 1.try_lock → busy
-                5  mutex 1.unlock                                                                   taken in 3
+                5  mutex 1.unlock                                                                   acquired in 3
                 6  rwlock 1.read
                 7  rwlock 1.try_write → busy
-                8  rwlock 1.unlock (read)                                                           taken in 6
+                8  rwlock 1.unlock (read)                                                           acquired in 6
                 9  rwlock 1.try_write → taken
-               10  rwlock 1.unlock (write)                                                          taken in 9
-               11  condvar 1.notify_one → wakes nobody
+               10  rwlock 1.unlock (write)                                                          acquired in 9
+               11  condvar 1.notify_one → wakes no thread
                12  condvar 1.wait begins
                13  condvar 1.wait_timeout → timed out
                14  condvar 1.notify_all
-               15  barrier 1.wait begins → all are here
+               15  barrier 1.wait begins → all arrived
                16  barrier 1.wait
                17  once 1.call → first
                18  once 1 failed
                19  once 1 is complete
                20  unpark thread 1
-               21  unpark thread 1 → was unparked already
+               21  unpark thread 1 → already unparked
                22  park_timeout → timed out
                23  channel 1.send
                24  channel 1.try_send → not taken
@@ -311,7 +311,7 @@ fn a_failure_that_does_not_come_back_says_so() {
         expect![[r#"
             raddle: test `tests::queue` FAILED — now and then
               found by random after 1,204 executions (0.4 s) · 0 steps
-              NOT reproduced: making the same choices again did not bring it back, or was not possible.
+              NOT reproduced: the same choices did not give the same failure, or could not be made again.
               The program may be nondeterministic: look for clocks, randomness, addresses, hash maps,
               `std` threads or locks, and state that outlives an execution.
 
@@ -361,63 +361,63 @@ fn an_execution_that_goes_on_for_ever() {
     check(
         &failed(Finding::StepLimit { steps: 1801 }, build.finish()),
         expect![[r#"
-        raddle: test `tests::queue` FAILED — an execution did not end within 1,801 steps
-          found by random after 1,204 executions (0.4 s) · 1,801 steps · replayed once: it fails in the same way
+            raddle: test `tests::queue` FAILED — an execution did not end within 1,801 steps
+              found by random after 1,204 executions (0.4 s) · 1,801 steps · replayed once: it fails in the same way
 
-                 main                    thread 1
-              1  spawn thread 1          │           crates/report/tests/goldens/site.rs:5
-              2  atomic 1.load → false   │           crates/report/tests/goldens/site.rs:9    reads the initial value
-              3  yield_now               │           crates/report/tests/goldens/site.rs:13
-              4  │                       yield_now   crates/report/tests/goldens/site.rs:17
-              5  atomic 1.load → false   │           crates/report/tests/goldens/site.rs:9    reads the initial value
-              6  yield_now               │           crates/report/tests/goldens/site.rs:13
-              7  │                       yield_now   crates/report/tests/goldens/site.rs:17
-              8  atomic 1.load → false   │           crates/report/tests/goldens/site.rs:9    reads the initial value
-                 … 1,761 steps …
-          1,770  yield_now               │           crates/report/tests/goldens/site.rs:13
-          1,771  │                       yield_now   crates/report/tests/goldens/site.rs:17
-          1,772  atomic 1.load → false   │           crates/report/tests/goldens/site.rs:9    reads the initial value
-          1,773  yield_now               │           crates/report/tests/goldens/site.rs:13
-          1,774  │                       yield_now   crates/report/tests/goldens/site.rs:17
-          1,775  atomic 1.load → false   │           crates/report/tests/goldens/site.rs:9    reads the initial value
-          1,776  yield_now               │           crates/report/tests/goldens/site.rs:13
-          1,777  │                       yield_now   crates/report/tests/goldens/site.rs:17
-          1,778  atomic 1.load → false   │           crates/report/tests/goldens/site.rs:9    reads the initial value
-          1,779  yield_now               │           crates/report/tests/goldens/site.rs:13
-          1,780  │                       yield_now   crates/report/tests/goldens/site.rs:17
-          1,781  atomic 1.load → false   │           crates/report/tests/goldens/site.rs:9    reads the initial value
-          1,782  yield_now               │           crates/report/tests/goldens/site.rs:13
-          1,783  │                       yield_now   crates/report/tests/goldens/site.rs:17
-          1,784  atomic 1.load → false   │           crates/report/tests/goldens/site.rs:9    reads the initial value
-          1,785  yield_now               │           crates/report/tests/goldens/site.rs:13
-          1,786  │                       yield_now   crates/report/tests/goldens/site.rs:17
-          1,787  atomic 1.load → false   │           crates/report/tests/goldens/site.rs:9    reads the initial value
-          1,788  yield_now               │           crates/report/tests/goldens/site.rs:13
-          1,789  │                       yield_now   crates/report/tests/goldens/site.rs:17
-          1,790  atomic 1.load → false   │           crates/report/tests/goldens/site.rs:9    reads the initial value
-          1,791  yield_now               │           crates/report/tests/goldens/site.rs:13
-          1,792  │                       yield_now   crates/report/tests/goldens/site.rs:17
-          1,793  atomic 1.load → false   │           crates/report/tests/goldens/site.rs:9    reads the initial value
-          1,794  yield_now               │           crates/report/tests/goldens/site.rs:13
-          1,795  │                       yield_now   crates/report/tests/goldens/site.rs:17
-          1,796  atomic 1.load → false   │           crates/report/tests/goldens/site.rs:9    reads the initial value
-          1,797  yield_now               │           crates/report/tests/goldens/site.rs:13
-          1,798  │                       yield_now   crates/report/tests/goldens/site.rs:17
-          1,799  atomic 1.load → false   │           crates/report/tests/goldens/site.rs:9    reads the initial value
-          1,800  yield_now               │           crates/report/tests/goldens/site.rs:13
-          1,801  │                       yield_now   crates/report/tests/goldens/site.rs:17
+                     main                    thread 1
+                  1  spawn thread 1          │           crates/report/tests/goldens/site.rs:5
+                  2  atomic 1.load → false   │           crates/report/tests/goldens/site.rs:9    reads the initial value
+                  3  yield_now               │           crates/report/tests/goldens/site.rs:13
+                  4  │                       yield_now   crates/report/tests/goldens/site.rs:17
+                  5  atomic 1.load → false   │           crates/report/tests/goldens/site.rs:9    reads the initial value
+                  6  yield_now               │           crates/report/tests/goldens/site.rs:13
+                  7  │                       yield_now   crates/report/tests/goldens/site.rs:17
+                  8  atomic 1.load → false   │           crates/report/tests/goldens/site.rs:9    reads the initial value
+                     … 1,761 steps …
+              1,770  yield_now               │           crates/report/tests/goldens/site.rs:13
+              1,771  │                       yield_now   crates/report/tests/goldens/site.rs:17
+              1,772  atomic 1.load → false   │           crates/report/tests/goldens/site.rs:9    reads the initial value
+              1,773  yield_now               │           crates/report/tests/goldens/site.rs:13
+              1,774  │                       yield_now   crates/report/tests/goldens/site.rs:17
+              1,775  atomic 1.load → false   │           crates/report/tests/goldens/site.rs:9    reads the initial value
+              1,776  yield_now               │           crates/report/tests/goldens/site.rs:13
+              1,777  │                       yield_now   crates/report/tests/goldens/site.rs:17
+              1,778  atomic 1.load → false   │           crates/report/tests/goldens/site.rs:9    reads the initial value
+              1,779  yield_now               │           crates/report/tests/goldens/site.rs:13
+              1,780  │                       yield_now   crates/report/tests/goldens/site.rs:17
+              1,781  atomic 1.load → false   │           crates/report/tests/goldens/site.rs:9    reads the initial value
+              1,782  yield_now               │           crates/report/tests/goldens/site.rs:13
+              1,783  │                       yield_now   crates/report/tests/goldens/site.rs:17
+              1,784  atomic 1.load → false   │           crates/report/tests/goldens/site.rs:9    reads the initial value
+              1,785  yield_now               │           crates/report/tests/goldens/site.rs:13
+              1,786  │                       yield_now   crates/report/tests/goldens/site.rs:17
+              1,787  atomic 1.load → false   │           crates/report/tests/goldens/site.rs:9    reads the initial value
+              1,788  yield_now               │           crates/report/tests/goldens/site.rs:13
+              1,789  │                       yield_now   crates/report/tests/goldens/site.rs:17
+              1,790  atomic 1.load → false   │           crates/report/tests/goldens/site.rs:9    reads the initial value
+              1,791  yield_now               │           crates/report/tests/goldens/site.rs:13
+              1,792  │                       yield_now   crates/report/tests/goldens/site.rs:17
+              1,793  atomic 1.load → false   │           crates/report/tests/goldens/site.rs:9    reads the initial value
+              1,794  yield_now               │           crates/report/tests/goldens/site.rs:13
+              1,795  │                       yield_now   crates/report/tests/goldens/site.rs:17
+              1,796  atomic 1.load → false   │           crates/report/tests/goldens/site.rs:9    reads the initial value
+              1,797  yield_now               │           crates/report/tests/goldens/site.rs:13
+              1,798  │                       yield_now   crates/report/tests/goldens/site.rs:17
+              1,799  atomic 1.load → false   │           crates/report/tests/goldens/site.rs:9    reads the initial value
+              1,800  yield_now               │           crates/report/tests/goldens/site.rs:13
+              1,801  │                       yield_now   crates/report/tests/goldens/site.rs:17
 
-          atomic 1  bool, first used at crates/report/tests/goldens/site.rs:9
+              atomic 1  bool, first used at crates/report/tests/goldens/site.rs:9
 
-          the last 1,000 steps:
-              334 × thread 1: yield_now at crates/report/tests/goldens/site.rs:17
-              333 × main: atomic 1.load at crates/report/tests/goldens/site.rs:9
-              333 × main: yield_now at crates/report/tests/goldens/site.rs:13
+              the last 1,000 steps:
+                  334 × thread 1: yield_now at crates/report/tests/goldens/site.rs:17
+                  333 × main: atomic 1.load at crates/report/tests/goldens/site.rs:9
+                  333 × main: yield_now at crates/report/tests/goldens/site.rs:13
 
-          Does a loop wait for another thread without blocking? If the executions are just long, raise
-          the limit with `Config::max_steps`; to set such executions aside, use `Config::on_step_limit`.
+              Does a loop wait for another thread without blocking? If the executions are just long, raise
+              the limit with `Config::max_steps`; to discard such executions, use `Config::on_step_limit`.
 
-          replay: RADDLE_REPLAY=r1-TOKEN cargo test tests::queue"#]],
+              replay: RADDLE_REPLAY=r1-TOKEN cargo test tests::queue"#]],
     );
 }
 
@@ -450,16 +450,16 @@ fn a_thread_that_does_not_go_away() {
     check(
         &failed(finding, Build::with_threads(1).finish()),
         expect![[r#"
-        raddle: test `tests::queue` FAILED — thread 1 could not be cleared away after its execution
-          found by random after 1,204 executions (0.4 s) · 1 step · replayed once: it fails in the same way
+            raddle: test `tests::queue` FAILED — thread 1 could not be unwound after its execution
+              found by random after 1,204 executions (0.4 s) · 1 step · replayed once: it fails in the same way
 
-               main
-            1  spawn thread 1   crates/report/tests/goldens/site.rs:5
+                   main
+                1  spawn thread 1   crates/report/tests/goldens/site.rs:5
 
-          thread 1 is at crates/report/tests/goldens/site.rs:17. After an execution raddle unwinds the threads that are left; this one
-          waits in a destructor for something that will not happen, or keeps catching the unwinding
-          (a loop around `catch_unwind`).
+              thread 1 is at crates/report/tests/goldens/site.rs:17. After an execution raddle unwinds the remaining threads; this one is
+              blocked forever in a destructor, or keeps catching the unwinding (a loop around
+              `catch_unwind`).
 
-          replay: RADDLE_REPLAY=r1-TOKEN cargo test tests::queue"#]],
+              replay: RADDLE_REPLAY=r1-TOKEN cargo test tests::queue"#]],
     );
 }

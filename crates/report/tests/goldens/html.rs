@@ -24,7 +24,7 @@ pub(crate) fn source(file: &str, line: u32) -> Option<String> {
 }
 
 fn page(report: &Report) -> String {
-    raddle_report::html(report, &source)
+    raddle_report::html(&raddle_report::document(report), &source)
 }
 
 fn lost_update() -> Report {
@@ -159,12 +159,12 @@ fn coverage_has_a_section() {
             page,
             &[
                 "<h2>Coverage</h2>",
-                "<p>memory-access patterns: 1,240 covered of at most 5,012 (accesses one by one), 2 shared variables</p>",
+                "<p>memory-access patterns: 1,240 covered of at most 5,012 (accesses by event), 2 shared variables</p>",
                 "<tr><td><code>crates/report/tests/goldens/site.rs:5</code></td><td>3</td><td>2</td><td>1,200</td><td>4,800</td>\
                  <td><meter value=\"0.250\"></meter></td></tr>",
                 "<code>crates/report/tests/goldens/site.rs:9</code>",
                 "<meter value=\"1.000\">",
-                "<p>solver: 3,000 put together, 21 left out by rules, 40 solved, 10 impossible<br>nothing is left to try",
+                "<p>solver: 3,000 patterns composed, 21 filtered out, 40 solved, 10 impossible<br>nothing is left to try",
             ],
         );
         assert_eq!(page.matches("1,240 covered").count(), 1, "told once");

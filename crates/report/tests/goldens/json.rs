@@ -12,13 +12,14 @@ use raddle_results::{Bounds, Finding, Leak, Phase, PhaseEnd, Report, Search, Ver
 use serde_json::Value;
 
 use crate::build::{Build, failed, panic, report};
-use crate::{causes, programs, real, site};
+use crate::{causes, programs, real, round_trip, site};
 
 const PAGE: &str = include_str!("../../../../docs/report-json.md");
 
 /// The JSON of `report`, read back. Panics if the page about it does not tell of a field or a kind.
 pub(crate) fn parsed(report: &Report) -> Value {
     let text = raddle_report::json(report);
+    round_trip::check(report, &text);
     let value: Value =
         serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let mut found = BTreeSet::new();
@@ -26,7 +27,7 @@ pub(crate) fn parsed(report: &Report) -> Value {
     for word in found {
         assert!(PAGE.contains(&format!("`{word}`")), "nothing is said about `{word}`");
     }
-    assert_eq!(value["version"], 1);
+    assert_eq!(value["version"], 2);
     assert_eq!(value["name"], *report.name);
     assert_eq!(value["executions"], report.executions);
     assert_eq!(value["failure"].is_null(), report.failure().is_none());
@@ -75,7 +76,7 @@ fn a_clean_result() {
         &report(Verdict::Sampled),
         expect![[r#"
             {
-              "version": 1,
+              "version": 2,
               "name": "tests::queue",
               "strategy": "random",
               "memory": "SC",
@@ -123,7 +124,7 @@ fn a_search_in_parts() {
         &report,
         expect![[r#"
             {
-              "version": 1,
+              "version": 2,
               "name": "tests::queue",
               "strategy": "random",
               "memory": "SC",
@@ -166,7 +167,7 @@ fn a_run() {
         &real::replayed(programs::lost_update, &[0, 0, 1, 1, 1, 0, 0, 0]),
         expect![[r#"
             {
-              "version": 1,
+              "version": 2,
               "name": "real",
               "strategy": "replay",
               "memory": "SC",
@@ -195,11 +196,11 @@ fn a_run() {
                 "trace": {
                   "ending": "panicked",
                   "fingerprint": "d81495d734a0ec36",
-                  "threads": [{"id": 0, "parent": null, "position": 0, "name": null}, {"id": 1, "parent": 0, "position": 0, "name": null}],
+                  "threads": [{"id": 0, "parent": null, "position": 0, "name": null, "spawned": null, "ended": null}, {"id": 1, "parent": 0, "position": 0, "name": null, "spawned": 1, "ended": 5}],
                   "objects": [
-                    {"id": 0, "name": "main", "kind": "thread", "thread": 0, "initial": null, "first": {"thread": 0, "index": 0}, "site": null},
-                    {"id": 1, "name": "thread 1", "kind": "thread", "thread": 1, "initial": null, "first": {"thread": 0, "index": 0}, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 8, "column": 17}},
-                    {"id": 2, "name": "atomic 1", "kind": "atomic", "type": "i32", "initial": "-1", "first": {"thread": 1, "index": 0}, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 11, "column": 32}}
+                    {"id": 0, "name": "main", "named": false, "kind": "thread", "thread": 0, "type": null, "initial": null, "first": {"thread": 0, "index": 0}, "site": null},
+                    {"id": 1, "name": "thread 1", "named": false, "kind": "thread", "thread": 1, "type": null, "initial": null, "first": {"thread": 0, "index": 0}, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 8, "column": 17}},
+                    {"id": 2, "name": "atomic 1", "named": false, "kind": "atomic", "thread": null, "type": "i32", "initial": "-1", "first": {"thread": 1, "index": 0}, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 11, "column": 32}}
                   ],
                   "steps": 8,
                   "omitted": 0,
@@ -213,7 +214,9 @@ fn a_run() {
                     {"step": 7, "thread": 0, "index": 3, "object": 1, "operation": {"kind": "thread.join"}, "effect": null, "text": "join thread 1", "link": null, "missed": null, "after": 5, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 17, "column": 11}},
                     {"step": 8, "thread": 0, "index": 4, "object": 2, "operation": {"kind": "atomic.load", "order": "SeqCst"}, "effect": {"kind": "value", "value": "0"}, "text": "atomic 1.load → 0", "link": {"kind": "reads", "step": 6}, "missed": null, "after": null, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 18, "column": 24}}
                   ],
-                  "pending": []
+                  "pending": [],
+                  "stale_reads": [],
+                  "more_stale_reads": 0
                 }
               },
               "failures": null
@@ -228,7 +231,7 @@ fn a_deadlock_and_names() {
         &real::replayed(programs::named_threads, &[0, 1, 1, 0]),
         expect![[r#"
             {
-              "version": 1,
+              "version": 2,
               "name": "real",
               "strategy": "replay",
               "memory": "SC",
@@ -249,20 +252,23 @@ fn a_deadlock_and_names() {
               "guarantees": [],
               "warnings": [],
               "failure": {
-                "summary": "deadlock: no thread can go on",
+                "summary": "deadlock: no thread is runnable",
                 "finding": {
                   "kind": "deadlock",
                   "waits": [
                     {
                       "thread": 0,
                       "object": 2,
+                      "text": "waits for mutex 1",
                       "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 60, "column": 15},
                       "holders": [
                         {"thread": 1, "taken": {"file": "crates/report/tests/goldens/programs.rs", "line": 57, "column": 39}}
                       ],
-                      "in_cycle": false
+                      "in_cycle": false,
+                      "missed_notification": null
                     }
-                  ]
+                  ],
+                  "cycles": []
                 },
                 "execution": 1,
                 "reproduced": true,
@@ -270,11 +276,11 @@ fn a_deadlock_and_names() {
                 "trace": {
                   "ending": "deadlock",
                   "fingerprint": "3229fca73324c2d1",
-                  "threads": [{"id": 0, "parent": null, "position": 0, "name": null}, {"id": 1, "parent": 0, "position": 0, "name": "worker"}],
+                  "threads": [{"id": 0, "parent": null, "position": 0, "name": null, "spawned": null, "ended": null}, {"id": 1, "parent": 0, "position": 0, "name": "worker", "spawned": 1, "ended": 3}],
                   "objects": [
-                    {"id": 0, "name": "main", "kind": "thread", "thread": 0, "initial": null, "first": {"thread": 0, "index": 0}, "site": null},
-                    {"id": 1, "name": "thread 1 (worker)", "kind": "thread", "thread": 1, "initial": null, "first": {"thread": 0, "index": 0}, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 55, "column": 63}},
-                    {"id": 2, "name": "mutex 1", "kind": "mutex", "initial": null, "first": {"thread": 1, "index": 0}, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 57, "column": 39}}
+                    {"id": 0, "name": "main", "named": false, "kind": "thread", "thread": 0, "type": null, "initial": null, "first": {"thread": 0, "index": 0}, "site": null},
+                    {"id": 1, "name": "thread 1 (worker)", "named": false, "kind": "thread", "thread": 1, "type": null, "initial": null, "first": {"thread": 0, "index": 0}, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 55, "column": 63}},
+                    {"id": 2, "name": "mutex 1", "named": false, "kind": "mutex", "thread": null, "type": null, "initial": null, "first": {"thread": 1, "index": 0}, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 57, "column": 39}}
                   ],
                   "steps": 4,
                   "omitted": 0,
@@ -286,7 +292,9 @@ fn a_deadlock_and_names() {
                   ],
                   "pending": [
                     {"thread": 0, "object": 2, "operation": {"kind": "mutex.lock"}, "text": "mutex 1.lock", "enabled": false, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 60, "column": 15}}
-                  ]
+                  ],
+                  "stale_reads": [],
+                  "more_stale_reads": 0
                 }
               },
               "failures": null
@@ -336,7 +344,7 @@ fn the_middle_of_a_very_long_run_is_left_out() {
     }
     let value = parsed(&failed(Finding::StepLimit { steps: 10_500 }, build.finish()));
     // Every store is of another value.
-    assert_eq!(value["failure"]["finding"]["circles"][4]["times"], 1);
+    assert_eq!(value["failure"]["finding"]["repeated"][4]["times"], 1);
     let trace = &value["failure"]["trace"];
     assert_eq!(trace["omitted"], 500);
     assert_eq!(trace["events"][999]["step"], 1_000);
@@ -407,7 +415,7 @@ fn promises() {
         &report,
         expect![[r#"
             {
-              "version": 1,
+              "version": 2,
               "name": "tests::queue",
               "strategy": "random",
               "memory": "SC",
@@ -440,7 +448,7 @@ fn failures_by_cause() {
         &causes::several(),
         expect![[r#"
             {
-              "version": 1,
+              "version": 2,
               "name": "tests::queue",
               "strategy": "portfolio:pos-star+pct:2",
               "memory": "SC",
@@ -472,17 +480,19 @@ fn failures_by_cause() {
                 "trace": {
                   "ending": "finished",
                   "fingerprint": "0000000000000000",
-                  "threads": [{"id": 0, "parent": null, "position": 0, "name": null}, {"id": 1, "parent": 0, "position": 0, "name": null}],
+                  "threads": [{"id": 0, "parent": null, "position": 0, "name": null, "spawned": null, "ended": null}, {"id": 1, "parent": 0, "position": 0, "name": null, "spawned": 1, "ended": null}],
                   "objects": [
-                    {"id": 0, "name": "main", "kind": "thread", "thread": 0, "initial": null, "first": {"thread": 0, "index": 0}, "site": {"file": "crates/report/tests/goldens/site.rs", "line": 9, "column": 5}},
-                    {"id": 1, "name": "thread 1", "kind": "thread", "thread": 1, "initial": null, "first": {"thread": 0, "index": 0}, "site": {"file": "crates/report/tests/goldens/site.rs", "line": 9, "column": 5}}
+                    {"id": 0, "name": "main", "named": false, "kind": "thread", "thread": 0, "type": null, "initial": null, "first": {"thread": 0, "index": 0}, "site": {"file": "crates/report/tests/goldens/site.rs", "line": 9, "column": 5}},
+                    {"id": 1, "name": "thread 1", "named": false, "kind": "thread", "thread": 1, "type": null, "initial": null, "first": {"thread": 0, "index": 0}, "site": {"file": "crates/report/tests/goldens/site.rs", "line": 9, "column": 5}}
                   ],
                   "steps": 1,
                   "omitted": 0,
                   "events": [
                     {"step": 1, "thread": 0, "index": 0, "object": 1, "operation": {"kind": "thread.spawn"}, "effect": {"kind": "value", "value": "1"}, "text": "spawn thread 1", "link": null, "missed": null, "after": null, "site": {"file": "crates/report/tests/goldens/site.rs", "line": 5, "column": 5}}
                   ],
-                  "pending": []
+                  "pending": [],
+                  "stale_reads": [],
+                  "more_stale_reads": 0
                 }
               },
               "failures": {
@@ -498,9 +508,11 @@ fn failures_by_cause() {
                     "finding": {
                       "kind": "step-limit",
                       "steps": 1000,
-                      "circles": [
+                      "recent_steps": 1,
+                      "repeated": [
                         {"times": 1, "thread": 0, "text": "spawn thread 1", "site": {"file": "crates/report/tests/goldens/site.rs", "line": 5, "column": 5}}
-                      ]
+                      ],
+                      "other_operations": 0
                     },
                     "execution": 9000,
                     "reproduced": false,

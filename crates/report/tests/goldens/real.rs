@@ -82,29 +82,29 @@ fn locks_are_taken_in_opposite_orders() {
         programs::opposite_locks,
         &[0, 1, 0],
         expect![[r#"
-        raddle: test `real` FAILED — deadlock: 2 threads wait for one another
-          replayed from its token · 3 steps
+            raddle: test `real` FAILED — deadlock: 2 threads wait for one another
+              replayed from its token · 3 steps
 
-               main             thread 1
-            1  spawn thread 1   │              crates/report/tests/goldens/programs.rs:23
-            2  │                mutex 1.lock   crates/report/tests/goldens/programs.rs:26
-            3  mutex 2.lock     │              crates/report/tests/goldens/programs.rs:31
-            ✗  mutex 1.lock     │              crates/report/tests/goldens/programs.rs:32   waits for ever
-            ✗  │                mutex 2.lock   crates/report/tests/goldens/programs.rs:27   waits for ever
+                   main             thread 1
+                1  spawn thread 1   │              crates/report/tests/goldens/programs.rs:23
+                2  │                mutex 1.lock   crates/report/tests/goldens/programs.rs:26
+                3  mutex 2.lock     │              crates/report/tests/goldens/programs.rs:31
+                ✗  mutex 1.lock     │              crates/report/tests/goldens/programs.rs:32   blocked forever
+                ✗  │                mutex 2.lock   crates/report/tests/goldens/programs.rs:27   blocked forever
 
-          mutex 1  first used at crates/report/tests/goldens/programs.rs:26
-          mutex 2  first used at crates/report/tests/goldens/programs.rs:31
+              mutex 1  first used at crates/report/tests/goldens/programs.rs:26
+              mutex 2  first used at crates/report/tests/goldens/programs.rs:31
 
-          cycle: main → mutex 1 (held by thread 1, taken at crates/report/tests/goldens/programs.rs:26)
-               → thread 1 → mutex 2 (held by main, taken at crates/report/tests/goldens/programs.rs:31)
-               → main
+              cycle: main → mutex 1 (held by thread 1, acquired at crates/report/tests/goldens/programs.rs:26)
+                   → thread 1 → mutex 2 (held by main, acquired at crates/report/tests/goldens/programs.rs:31)
+                   → main
 
-          main waits for mutex 1 at crates/report/tests/goldens/programs.rs:32
-            held by thread 1, taken at crates/report/tests/goldens/programs.rs:26
-          thread 1 waits for mutex 2 at crates/report/tests/goldens/programs.rs:27
-            held by main, taken at crates/report/tests/goldens/programs.rs:31
+              main waits for mutex 1 at crates/report/tests/goldens/programs.rs:32
+                held by thread 1, acquired at crates/report/tests/goldens/programs.rs:26
+              thread 1 waits for mutex 2 at crates/report/tests/goldens/programs.rs:27
+                held by main, acquired at crates/report/tests/goldens/programs.rs:31
 
-          replay: RADDLE_REPLAY=r1-XbDf1gAAAQQBAAFc9N7p cargo test real"#]],
+              replay: RADDLE_REPLAY=r1-XbDf1gAAAQQBAAFc9N7p cargo test real"#]],
     );
 }
 
@@ -114,30 +114,30 @@ fn a_notification_comes_too_early() {
         programs::lost_wakeup,
         &[0, 1, 1, 0, 0, 0, 1, 1, 1],
         expect![[r#"
-        raddle: test `real` FAILED — deadlock: no thread can go on
-          replayed from its token · 9 steps
+            raddle: test `real` FAILED — deadlock: no thread is runnable
+              replayed from its token · 9 steps
 
-               main                                  thread 1
-            1  spawn thread 1                        │                       crates/report/tests/goldens/programs.rs:39
-            2  │                                     mutex 1.lock            crates/report/tests/goldens/programs.rs:42
-            3  │                                     mutex 1.unlock          crates/report/tests/goldens/programs.rs:42   taken in 2
-            4  mutex 1.lock                          │                       crates/report/tests/goldens/programs.rs:48
-            5  mutex 1.unlock                        │                       crates/report/tests/goldens/programs.rs:48   taken in 4
-            6  condvar 1.notify_one → wakes nobody   │                       crates/report/tests/goldens/programs.rs:49
-            7  │                                     mutex 1.lock            crates/report/tests/goldens/programs.rs:43
-            8  │                                     condvar 1.wait begins   crates/report/tests/goldens/programs.rs:44
-            9  │                                     mutex 1.unlock          crates/report/tests/goldens/programs.rs:43   taken in 7
-            ✗  join thread 1                         │                       crates/report/tests/goldens/programs.rs:50   waits for ever
-            ✗  │                                     condvar 1.wait          crates/report/tests/goldens/programs.rs:44   waits for ever
+                   main                                     thread 1
+                1  spawn thread 1                           │                       crates/report/tests/goldens/programs.rs:39
+                2  │                                        mutex 1.lock            crates/report/tests/goldens/programs.rs:42
+                3  │                                        mutex 1.unlock          crates/report/tests/goldens/programs.rs:42   acquired in 2
+                4  mutex 1.lock                             │                       crates/report/tests/goldens/programs.rs:48
+                5  mutex 1.unlock                           │                       crates/report/tests/goldens/programs.rs:48   acquired in 4
+                6  condvar 1.notify_one → wakes no thread   │                       crates/report/tests/goldens/programs.rs:49
+                7  │                                        mutex 1.lock            crates/report/tests/goldens/programs.rs:43
+                8  │                                        condvar 1.wait begins   crates/report/tests/goldens/programs.rs:44
+                9  │                                        mutex 1.unlock          crates/report/tests/goldens/programs.rs:43   acquired in 7
+                ✗  join thread 1                            │                       crates/report/tests/goldens/programs.rs:50   blocked forever
+                ✗  │                                        condvar 1.wait          crates/report/tests/goldens/programs.rs:44   blocked forever
 
-          mutex 1    first used at crates/report/tests/goldens/programs.rs:42
-          condvar 1  first used at crates/report/tests/goldens/programs.rs:49
+              mutex 1    first used at crates/report/tests/goldens/programs.rs:42
+              condvar 1  first used at crates/report/tests/goldens/programs.rs:49
 
-          main waits for thread 1 to end at crates/report/tests/goldens/programs.rs:50
-          thread 1 waits for a notification of condvar 1 at crates/report/tests/goldens/programs.rs:44
-            notified in step 6, at crates/report/tests/goldens/programs.rs:49, when nobody waited
+              main waits for thread 1 to end at crates/report/tests/goldens/programs.rs:50
+              thread 1 waits for a notification of condvar 1 at crates/report/tests/goldens/programs.rs:44
+                notified in step 6, at crates/report/tests/goldens/programs.rs:49, when no thread waited
 
-          replay: RADDLE_REPLAY=r1-XbDf1gAAAQQCAAMEA25xO20 cargo test real"#]],
+              replay: RADDLE_REPLAY=r1-XbDf1gAAAQQCAAMEA25xO20 cargo test real"#]],
     );
 }
 
@@ -147,29 +147,33 @@ fn threads_have_the_names_the_program_gave_them() {
         programs::named_threads,
         &[0, 1, 1, 0],
         expect![[r#"
-        raddle: test `real` FAILED — deadlock: no thread can go on
-          replayed from its token · 4 steps
+            raddle: test `real` FAILED — deadlock: no thread is runnable
+              replayed from its token · 4 steps
 
-               main                      thread 1 (worker)
-            1  spawn thread 1 (worker)   │                   crates/report/tests/goldens/programs.rs:55
-            2  │                         mutex 1.lock        crates/report/tests/goldens/programs.rs:57
-            3  │                         ends
-            4  join thread 1 (worker)                        crates/report/tests/goldens/programs.rs:59
-            ✗  mutex 1.lock                                  crates/report/tests/goldens/programs.rs:60   waits for ever
+                   main                      thread 1 (worker)
+                1  spawn thread 1 (worker)   │                   crates/report/tests/goldens/programs.rs:55
+                2  │                         mutex 1.lock        crates/report/tests/goldens/programs.rs:57
+                3  │                         ends
+                4  join thread 1 (worker)                        crates/report/tests/goldens/programs.rs:59
+                ✗  mutex 1.lock                                  crates/report/tests/goldens/programs.rs:60   blocked forever
 
-          mutex 1  first used at crates/report/tests/goldens/programs.rs:57
+              mutex 1  first used at crates/report/tests/goldens/programs.rs:57
 
-          main waits for mutex 1 at crates/report/tests/goldens/programs.rs:60
-            held by thread 1 (worker), taken at crates/report/tests/goldens/programs.rs:57 and never given back: it has ended
+              main waits for mutex 1 at crates/report/tests/goldens/programs.rs:60
+                held by thread 1 (worker), acquired at crates/report/tests/goldens/programs.rs:57 and never released: that thread has ended
 
-          replay: RADDLE_REPLAY=r1-XbDf1gAAAQQCAAHNqsUq cargo test real"#]],
+              replay: RADDLE_REPLAY=r1-XbDf1gAAAQQCAAHNqsUq cargo test real"#]],
     );
 }
 
 #[test]
 fn the_source_is_below_the_picture() {
     let report = replayed(programs::lost_update, &[0, 0, 1, 1, 1, 0, 0, 0]);
-    let text = raddle_report::text_with(&report, raddle_report::Paint::Plain, &html::source);
+    let text = raddle_report::text_with(
+        &raddle_report::brief(&report),
+        raddle_report::Paint::Plain,
+        &html::source,
+    );
     expect![[r#"
         raddle: test `real` FAILED — assertion `left == right` failed: an update got lost: left: 0, right: 1
           replayed from its token · 8 steps
@@ -204,7 +208,11 @@ fn the_source_is_below_the_picture() {
 #[test]
 fn colours() {
     let report = replayed(programs::opposite_locks, &[0, 1, 0]);
-    let text = raddle_report::text_with(&report, raddle_report::Paint::Colours, &html::source);
+    let text = raddle_report::text_with(
+        &raddle_report::brief(&report),
+        raddle_report::Paint::Colours,
+        &html::source,
+    );
     expect![[r#"
         raddle: test `real` ^[1;31mFAILED^[0m — ^[1mdeadlock: 2 threads wait for one another^[0m
           replayed from its token · 3 steps
@@ -213,8 +221,8 @@ fn colours() {
             ^[2m1^[0m  ^[36mspawn thread 1   ^[0m^[33m│              ^[0m^[2mcrates/report/tests/goldens/programs.rs:23^[0m
             ^[2m2^[0m  ^[36m│                ^[0m^[33mmutex 1.lock   ^[0m^[2mcrates/report/tests/goldens/programs.rs:26^[0m
             ^[2m3^[0m  ^[36mmutex 2.lock     ^[0m^[33m│              ^[0m^[2mcrates/report/tests/goldens/programs.rs:31^[0m
-            ^[1;31m✗^[0m  ^[36mmutex 1.lock     ^[0m^[33m│              ^[0m^[2mcrates/report/tests/goldens/programs.rs:32   ^[0mwaits for ever
-            ^[1;31m✗^[0m  ^[36m│                ^[0m^[33mmutex 2.lock   ^[0m^[2mcrates/report/tests/goldens/programs.rs:27   ^[0mwaits for ever
+            ^[1;31m✗^[0m  ^[36mmutex 1.lock     ^[0m^[33m│              ^[0m^[2mcrates/report/tests/goldens/programs.rs:32   ^[0mblocked forever
+            ^[1;31m✗^[0m  ^[36m│                ^[0m^[33mmutex 2.lock   ^[0m^[2mcrates/report/tests/goldens/programs.rs:27   ^[0mblocked forever
 
           ^[2mmutex 1  first used at crates/report/tests/goldens/programs.rs:26^[0m
           ^[2mmutex 2  first used at crates/report/tests/goldens/programs.rs:31^[0m
@@ -226,14 +234,14 @@ fn colours() {
             ^[2m31 │^[0m     let _first = locks.1.lock().unwrap();
             ^[2m32 │^[0m     let _second = locks.0.lock().unwrap();
 
-          cycle: main → mutex 1 (held by thread 1, taken at crates/report/tests/goldens/programs.rs:26)
-               → thread 1 → mutex 2 (held by main, taken at crates/report/tests/goldens/programs.rs:31)
+          cycle: main → mutex 1 (held by thread 1, acquired at crates/report/tests/goldens/programs.rs:26)
+               → thread 1 → mutex 2 (held by main, acquired at crates/report/tests/goldens/programs.rs:31)
                → main
 
           main waits for mutex 1 at crates/report/tests/goldens/programs.rs:32
-            held by thread 1, taken at crates/report/tests/goldens/programs.rs:26
+            held by thread 1, acquired at crates/report/tests/goldens/programs.rs:26
           thread 1 waits for mutex 2 at crates/report/tests/goldens/programs.rs:27
-            held by main, taken at crates/report/tests/goldens/programs.rs:31
+            held by main, acquired at crates/report/tests/goldens/programs.rs:31
 
           replay: ^[1mRADDLE_REPLAY=r1-XbDf1gAAAQQBAAFc9N7p cargo test real^[0m"#]].assert_eq(&text.replace('\x1b', "^"));
 }

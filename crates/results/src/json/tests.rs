@@ -1,3 +1,5 @@
+//! JSON in both directions: round trips of random values, and refusals of what is no report.
+
 use raddle_strategy::Rng;
 
 use super::*;

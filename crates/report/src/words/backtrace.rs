@@ -1,6 +1,6 @@
 //! Backtraces without the frames of panicking itself and of raddle, which are the same every time.
 
-/// The frames of `backtrace` that belong to the program; all of them if there are none.
+/// Returns the frames of `backtrace` that belong to the program; all of them if there are none.
 pub(crate) fn program_part(backtrace: &str) -> String {
     let mut frames: Vec<Vec<&str>> = Vec::new();
     for line in backtrace.lines() {
@@ -17,13 +17,13 @@ pub(crate) fn program_part(backtrace: &str) -> String {
     kept.concat().join("\n")
 }
 
-/// What a panic goes through after it left the program.
+/// Functions between the panic and the program.
 const PANICKING: &[&str] =
     &["core::panicking::", "rust_begin_unwind", "core::result::unwrap_failed"];
-/// What calls the program.
+/// Functions that call the program.
 const RUNNING: &[&str] = &["raddle_runtime::", "__rust_begin_short_backtrace"];
 
-/// Whether a line begins a frame: `  12: function`.
+/// Returns whether a line begins a frame: `  12: function`.
 fn begins_frame(line: &str) -> bool {
     let number = line.trim_start();
     let digits = number.bytes().take_while(u8::is_ascii_digit).count();

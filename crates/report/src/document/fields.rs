@@ -1,17 +1,17 @@
-//! Operations and what came of them as JSON. Values of variables are texts, as the program would print
-//! them: JSON's numbers are not wide enough everywhere.
+//! Operations and effects, by kind. Values of variables are texts, as the program would print them: JSON's
+//! numbers are not wide enough everywhere.
 
 use raddle_core::{
     Action, AtomicOp, BarrierOp, CellOp, ChannelOp, CondvarOp, Effect, Event, MutexOp, OnceOp, Op,
     Order, ParkOp, PauseOp, RwLockOp, Scalar, ThreadOp,
 };
+use raddle_results::Json;
+use raddle_results::document::Operation;
 
-use super::kind;
-use super::value::Json;
-use crate::operation::{ordering, rmw, value};
+use super::operation::{ordering, rmw, value};
 
-/// What is done, without what it is done to.
-pub(super) fn operation(op: Op, scalar: Scalar) -> Json {
+/// Returns the kind of an operation and the fields that belong to it, without its object.
+pub(super) fn operation(op: Op, scalar: Scalar) -> Operation {
     let shown = |bits| Json::Text(value(scalar, bits));
     let order = |order: Order| Json::text(ordering(order));
     let word = match op.action() {
@@ -112,15 +112,15 @@ pub(super) fn operation(op: Op, scalar: Scalar) -> Json {
     kind(word, [])
 }
 
-fn waiting(word: &'static str, timed: bool) -> Json {
+fn waiting(word: &str, timed: bool) -> Operation {
     kind(word, [("timed", Json::Bool(timed))])
 }
 
-/// What the operation told its thread; `null` for nothing.
-pub(super) fn effect(event: &Event, scalar: Scalar) -> Json {
+/// Returns what the operation returned to its thread. Returns `None` for nothing.
+pub(super) fn effect(event: &Event, scalar: Scalar) -> Option<Operation> {
     let shown = |bits| ("value", Json::Text(value(scalar, bits)));
-    match event.effect {
-        Effect::None => Json::Null,
+    Some(match event.effect {
+        Effect::None => return None,
         Effect::Value(bits) => kind("value", [shown(bits)]),
         Effect::Exchanged(bits) => kind("exchanged", [shown(bits)]),
         Effect::Kept(bits) => kind("kept", [shown(bits)]),
@@ -129,5 +129,10 @@ pub(super) fn effect(event: &Event, scalar: Scalar) -> Json {
         Effect::Ticket(ticket) => kind("ticket", [("ticket", Json::Number(ticket))]),
         Effect::LastTicket(ticket) => kind("last-ticket", [("ticket", Json::Number(ticket))]),
         Effect::Closed => kind("closed", []),
-    }
+    })
+}
+
+fn kind<const N: usize>(word: &str, fields: [(&'static str, Json); N]) -> Operation {
+    let fields = fields.into_iter().map(|(name, value)| (name.into(), value)).collect();
+    Operation { kind: word.to_owned(), fields }
 }

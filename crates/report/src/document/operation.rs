@@ -1,4 +1,4 @@
-//! Operations in words. What follows `→` is what the operation told its thread.
+//! Operations in words. What follows `→` is what the operation returned to its thread.
 
 use std::time::Duration;
 
@@ -7,11 +7,11 @@ use raddle_core::{
     OnceOp, Op, Order, ParkOp, PauseOp, Rmw, RwLockOp, Scalar, ThreadOp,
 };
 
-use crate::names::Names;
+use super::names::Names;
 use crate::number;
 
-/// A performed operation: `atomic 1.load → 0`.
-pub(crate) fn performed(event: &Event, names: &Names<'_>) -> String {
+/// Returns a performed operation in words: `atomic 1.load → 0`.
+pub(super) fn performed(event: &Event, names: &Names<'_>) -> String {
     let announced = announced(event.op, names);
     match outcome(event, names) {
         Some(outcome) => format!("{announced} → {outcome}"),
@@ -19,8 +19,8 @@ pub(crate) fn performed(event: &Event, names: &Names<'_>) -> String {
     }
 }
 
-/// An operation without what came of it: `atomic 1.load`.
-pub(crate) fn announced(op: Op, names: &Names<'_>) -> String {
+/// Returns an operation in words, without its effect: `atomic 1.load`.
+pub(super) fn announced(op: Op, names: &Names<'_>) -> String {
     let name = names.name(op.object());
     match op.action() {
         Action::Thread(op) => match op {
@@ -91,7 +91,7 @@ pub(crate) fn announced(op: Op, names: &Names<'_>) -> String {
     }
 }
 
-/// What the operation told its thread, if it is worth a word.
+/// Returns the effect of an operation in words, if it is worth telling.
 fn outcome(event: &Event, names: &Names<'_>) -> Option<String> {
     let value = |bits| value(names.scalar(event.op), bits);
     match event.op.action() {
@@ -123,19 +123,19 @@ fn outcome(event: &Event, names: &Names<'_>) -> Option<String> {
                 Some(if event.effect == Effect::No { "timed out" } else { "notified" }.into())
             }
             CondvarOp::NotifyOne | CondvarOp::NotifyAll => {
-                (event.effect == Effect::No).then(|| "wakes nobody".into())
+                (event.effect == Effect::No).then(|| "wakes no thread".into())
             }
             CondvarOp::Enqueue => None,
         },
         Action::Barrier(op) => match op {
             BarrierOp::Arrive => {
-                matches!(event.effect, Effect::LastTicket(_)).then(|| "all are here".into())
+                matches!(event.effect, Effect::LastTicket(_)).then(|| "all arrived".into())
             }
             BarrierOp::Leave { .. } => None,
         },
         Action::Once(op) => match op {
             OnceOp::Begin => {
-                Some(if event.effect == Effect::No { "done already" } else { "first" }.into())
+                Some(if event.effect == Effect::No { "already done" } else { "first" }.into())
             }
             OnceOp::IsComplete => Some((event.effect == Effect::Yes).to_string()),
             OnceOp::Complete | OnceOp::Reset => None,
@@ -144,7 +144,7 @@ fn outcome(event: &Event, names: &Names<'_>) -> Option<String> {
             ParkOp::Park { timed } => {
                 (timed && event.effect == Effect::No).then(|| "timed out".into())
             }
-            ParkOp::Unpark => (event.effect == Effect::No).then(|| "was unparked already".into()),
+            ParkOp::Unpark => (event.effect == Effect::No).then(|| "already unparked".into()),
         },
         Action::Channel(op) => match op {
             ChannelOp::Send | ChannelOp::TrySend | ChannelOp::AwaitTaken { .. } => {
@@ -188,6 +188,42 @@ fn outcome(event: &Event, names: &Names<'_>) -> Option<String> {
     }
 }
 
+/// Returns what a thread blocked on an operation waits for: `waits for room in channel 1`.
+pub(super) fn waits_for(op: Op, names: &Names<'_>) -> String {
+    let name = names.name(op.object());
+    match op.action() {
+        Action::Thread(ThreadOp::Join) => format!("waits for {name} to end"),
+        Action::Condvar(CondvarOp::Consume { .. }) => {
+            format!("waits for a notification of {name}")
+        }
+        Action::Barrier(BarrierOp::Leave { .. }) => format!("waits for the others at {name}"),
+        Action::Once(_) => format!("waits until {name} is complete"),
+        Action::Park(ParkOp::Park { .. }) => "waits to be unparked".into(),
+        Action::Channel(ChannelOp::Send) => format!("waits for room in {name}"),
+        Action::Channel(ChannelOp::AwaitTaken { .. }) => {
+            format!("waits until its message to {name} is taken")
+        }
+        Action::Channel(ChannelOp::Receive { .. }) => format!("waits for a message from {name}"),
+        Action::Mutex(_)
+        | Action::RwLock(_)
+        | Action::Thread(ThreadOp::Spawn | ThreadOp::Exit | ThreadOp::IsFinished)
+        | Action::Condvar(CondvarOp::Enqueue | CondvarOp::NotifyOne | CondvarOp::NotifyAll)
+        | Action::Barrier(BarrierOp::Arrive)
+        | Action::Park(ParkOp::Unpark)
+        | Action::Channel(
+            ChannelOp::TrySend
+            | ChannelOp::TryReceive
+            | ChannelOp::CloseSenders
+            | ChannelOp::CloseReceiver,
+        )
+        | Action::Atomic(_)
+        | Action::Cell(_)
+        | Action::Fence(_)
+        | Action::Pause(_)
+        | Action::Choose { .. } => format!("waits for {name}"),
+    }
+}
+
 fn atomic(op: AtomicOp, scalar: Scalar) -> String {
     match op {
         AtomicOp::Load { .. } => "load".into(),
@@ -202,7 +238,7 @@ fn atomic(op: AtomicOp, scalar: Scalar) -> String {
     }
 }
 
-pub(crate) fn rmw(function: Rmw) -> &'static str {
+pub(super) fn rmw(function: Rmw) -> &'static str {
     match function {
         Rmw::Swap => "swap",
         Rmw::Add => "fetch_add",
@@ -216,7 +252,7 @@ pub(crate) fn rmw(function: Rmw) -> &'static str {
     }
 }
 
-pub(crate) fn ordering(order: Order) -> &'static str {
+pub(super) fn ordering(order: Order) -> &'static str {
     match order {
         Order::Relaxed => "Relaxed",
         Order::Acquire => "Acquire",
@@ -226,7 +262,7 @@ pub(crate) fn ordering(order: Order) -> &'static str {
     }
 }
 
-pub(crate) fn value(scalar: Scalar, bits: u64) -> String {
+pub(super) fn value(scalar: Scalar, bits: u64) -> String {
     match scalar {
         Scalar::Bool => (bits != 0).to_string(),
         Scalar::U8 | Scalar::U16 | Scalar::U32 | Scalar::U64 => bits.to_string(),
@@ -237,7 +273,7 @@ pub(crate) fn value(scalar: Scalar, bits: u64) -> String {
     }
 }
 
-/// Whose park token the operation is on.
+/// Returns the thread whose park token the operation is on.
 fn parked(op: Op, names: &Names<'_>) -> String {
     match names.kind(op.object()) {
         Some(ObjectKind::Parker(thread)) => names.thread(thread),

@@ -1,24 +1,22 @@
-//! The source lines of a run, below its picture.
+//! The source lines of an execution, below its picture.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::lanes::{Act, Line};
 use crate::paint::{Look, Paint};
+use crate::source::Source;
+use crate::words::rows::{Act, Row, acts};
 
-/// Gives a line of a source file, counted from one, if it can be had.
-pub(crate) type Source<'a> = &'a dyn Fn(&str, u32) -> Option<String>;
+/// The maximal number of lines shown.
+const MAX_LINES: usize = 20;
 
-/// The most lines shown.
-const MOST: usize = 20;
-
-/// The lines that the steps in `lines` are at, by file.
-pub(crate) fn excerpt(lines: &[Line], source: Source<'_>, paint: Paint) -> String {
+/// Returns the source lines of `rows`, by file.
+pub(super) fn excerpt(rows: &[Row], source: Source<'_>, paint: Paint) -> String {
     let mut files: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
-    for (file, line) in acts(lines).filter_map(place) {
+    for (file, line) in acts(rows).filter_map(Act::line) {
         files.entry(file).or_default().insert(line);
     }
     let total: usize = files.values().map(BTreeSet::len).sum();
-    if total > MOST {
+    if total > MAX_LINES {
         return String::new();
     }
     let mut text = String::new();
@@ -38,19 +36,6 @@ pub(crate) fn excerpt(lines: &[Line], source: Source<'_>, paint: Paint) -> Strin
         }
     }
     text
-}
-
-/// The file and the line of an act.
-pub(crate) fn place(act: &Act) -> Option<(&str, u32)> {
-    let (file, line) = act.source.rsplit_once(':')?;
-    Some((file, line.parse().ok()?))
-}
-
-pub(crate) fn acts(lines: &[Line]) -> impl Iterator<Item = &Act> {
-    lines.iter().filter_map(|line| match line {
-        Line::Act(act) => Some(act),
-        Line::Omitted(_) => None,
-    })
 }
 
 fn indentation(line: &str) -> usize {

@@ -1,0 +1,167 @@
+//! Documents made from reports: the analyses of the failing execution, and operations in words.
+
+mod fields;
+mod finding;
+mod names;
+mod operation;
+mod summary;
+mod trace;
+
+use raddle_results::document::{
+    Cause, Coverage, Document, Failure, Failures, VariableCoverage, Verdict, Warning,
+};
+use raddle_results::{self as results, Report};
+
+use self::finding::{finding, warning_kind};
+use self::names::Names;
+use self::summary::{summary, warning_summary};
+use self::trace::trace;
+use crate::fold::{Fold, PICTURE};
+
+/// Which steps of long executions are in a document: the token has all of them in a few bytes.
+const STEPS: Fold = Fold { whole: 10_000, first: 1_000, last: 9_000 };
+
+/// Returns the document of a report.
+///
+/// ```
+/// use raddle_results::document::Document;
+///
+/// let report = raddle::Config::new().name("seven").run(|| {
+///     assert!(raddle::choose(10) != 7, "seven");
+/// });
+/// let document = raddle_report::document(&report);
+/// assert_eq!(document.failure.as_ref().unwrap().summary, "seven");
+/// assert_eq!(Document::parse(&document.to_string()), Ok(document));
+/// ```
+pub fn document(report: &Report) -> Document {
+    with_steps(report, STEPS)
+}
+
+/// As [`document`], with only the steps that a text shows.
+pub fn brief(report: &Report) -> Document {
+    with_steps(report, PICTURE)
+}
+
+/// Returns the report as JSON, with a line break at its end.
+///
+/// ```
+/// let report = raddle::Config::new().strategy("dpor").name("seven").run(|| {
+///     assert!(raddle::choose(10) != 7, "seven");
+/// });
+/// let json = raddle_report::json(&report);
+/// assert!(json.contains(r#""verdict": {"kind": "failed"}"#));
+/// ```
+pub fn json(report: &Report) -> String {
+    format!("{}\n", document(report))
+}
+
+fn with_steps(report: &Report, steps_shown: Fold) -> Document {
+    let Report {
+        name,
+        strategy,
+        memory,
+        seed,
+        verdict,
+        executions,
+        steps,
+        classes,
+        classes_exact,
+        discarded,
+        elapsed,
+        threads,
+        phases,
+        search,
+        coverage,
+        patterns,
+        unseen,
+        guarantees,
+        failures,
+        warnings,
+    } = report;
+    Document {
+        name: name.to_string(),
+        strategy: strategy.to_string(),
+        memory: *memory,
+        seed: *seed,
+        verdict: match verdict {
+            results::Verdict::Exhausted => Verdict::Exhausted,
+            results::Verdict::Bounded(bounds) => Verdict::Bounded(*bounds),
+            results::Verdict::Sampled => Verdict::Sampled,
+            results::Verdict::NothingToExplore => Verdict::NothingToExplore,
+            results::Verdict::Failed(_) => Verdict::Failed,
+        },
+        executions: *executions,
+        steps: *steps,
+        classes: *classes,
+        classes_exact: *classes_exact,
+        discarded: *discarded,
+        elapsed_seconds: elapsed.as_secs_f64(),
+        threads: *threads,
+        phases: phases.clone(),
+        search: *search,
+        coverage: coverage.as_deref().map(covered),
+        patterns: patterns.as_deref().copied(),
+        unseen: *unseen,
+        guarantees: guarantees.clone(),
+        warnings: warnings.iter().map(warning).collect(),
+        failure: report.failure().map(|found| failure(found, steps_shown)),
+        failures: failures.as_deref().map(all_failures),
+    }
+}
+
+fn covered(coverage: &results::Coverage) -> Coverage {
+    let results::Coverage { by, covered, total, variables } = coverage;
+    let variable = |variable: &results::VariableCoverage| VariableCoverage {
+        site: variable.site.into(),
+        reads: variable.reads,
+        writes: variable.writes,
+        covered: variable.covered,
+        total: variable.total,
+    };
+    let variables = variables.iter().map(variable).collect();
+    Coverage { by: *by, covered: *covered, total: *total, variables }
+}
+
+fn warning(warning: &results::Warning) -> Warning {
+    Warning {
+        summary: warning_summary(warning),
+        execution: warning.execution,
+        warning: warning_kind(&warning.kind),
+    }
+}
+
+fn failure(failure: &results::Failure, steps: Fold) -> Failure {
+    let names = Names::new(&failure.trace);
+    Failure {
+        summary: summary(&failure.finding, &names),
+        finding: finding(&failure.finding, &failure.trace, &names),
+        execution: failure.execution,
+        reproduced: failure.reproduced,
+        token: failure.token.clone(),
+        trace: trace(&failure.trace, &names, steps),
+    }
+}
+
+fn all_failures(failures: &results::Failures) -> Failures {
+    let results::Failures { failing, runs, interval: (low, high), causes, others } = failures;
+    Failures {
+        failing: *failing,
+        runs: *runs,
+        interval: [*low, *high],
+        causes: causes.iter().map(cause).collect(),
+        others: *others,
+    }
+}
+
+fn cause(cause: &results::Cause) -> Cause {
+    let results::Cause { failure, runs } = cause;
+    let names = Names::new(&failure.trace);
+    Cause {
+        runs: *runs,
+        summary: summary(&failure.finding, &names),
+        finding: finding(&failure.finding, &failure.trace, &names),
+        execution: failure.execution,
+        reproduced: failure.reproduced,
+        token: failure.token.clone(),
+    }
+}

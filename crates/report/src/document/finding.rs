@@ -1,0 +1,134 @@
+//! Findings and warnings, with what the execution says about them.
+
+use raddle_analysis::{Repetition, cycles, missed_notification};
+use raddle_core::{Panic, PlainAccess, Trace};
+use raddle_results::document::{
+    Access, Finding, Holder, Hop, LeakKind, LockOrder, Notification, Place, Repeated, Wait,
+    WarningKind,
+};
+use raddle_results::{self as results, Leak};
+
+use super::names::Names;
+use super::operation::{announced, waits_for};
+
+/// The maximal number of repeated operations in a document.
+const MAX_REPEATED: usize = 5;
+
+pub(super) fn finding(finding: &results::Finding, trace: &Trace, names: &Names<'_>) -> Finding {
+    match finding {
+        results::Finding::Panic(Panic { thread, message, place, backtrace }) => Finding::Panic {
+            thread: thread.0,
+            message: message.clone(),
+            place: place.clone(),
+            backtrace: backtrace.clone(),
+        },
+        results::Finding::Deadlock(waits) => {
+            let hop =
+                |hop: &raddle_analysis::Hop| Hop { thread: hop.thread.0, holder: hop.holder.0 };
+            let cycle = |cycle: &Vec<raddle_analysis::Hop>| cycle.iter().map(hop).collect();
+            Finding::Deadlock {
+                waits: waits.iter().map(|blocked| wait(blocked, trace, names)).collect(),
+                cycles: cycles(waits).iter().map(cycle).collect(),
+            }
+        }
+        results::Finding::Race { first, second } => {
+            Finding::Race { first: access(first, trace), second: access(second, trace) }
+        }
+        results::Finding::StepLimit { steps } => {
+            let Repetition { steps: recent, operations } = Repetition::of(trace);
+            let shown = operations.iter().take(MAX_REPEATED);
+            Finding::StepLimit {
+                steps: *steps,
+                recent_steps: recent as u64,
+                repeated: shown.map(|operation| repeated(operation, names)).collect(),
+                other_operations: operations.len().saturating_sub(MAX_REPEATED) as u64,
+            }
+        }
+        results::Finding::Nondeterminism { at, first, second } => Finding::Nondeterminism {
+            step: *at as u64 + 1,
+            first: first.clone(),
+            second: second.clone(),
+        },
+        results::Finding::Leak(left) => {
+            let (what, thread, object, site, bytes) = leak(left);
+            Finding::Leak { what, thread, object, site, bytes }
+        }
+        results::Finding::Stuck { thread, site } => {
+            Finding::Stuck { thread: thread.0, site: (*site).into() }
+        }
+    }
+}
+
+pub(super) fn warning_kind(kind: &results::WarningKind) -> WarningKind {
+    match kind {
+        results::WarningKind::Leak(left) => {
+            let (what, thread, object, site, bytes) = leak(left);
+            WarningKind::Leak { what, thread, object, site, bytes }
+        }
+        results::WarningKind::LockOrder(orders) => {
+            let order = |order: &results::LockOrder| LockOrder {
+                thread: order.thread.0,
+                held: order.held.0,
+                taken_at: order.taken_at.into(),
+                wanted: order.wanted.0,
+                wanted_at: order.wanted_at.into(),
+            };
+            WarningKind::LockOrder { orders: orders.iter().map(order).collect() }
+        }
+    }
+}
+
+fn leak(leak: &Leak) -> (LeakKind, u32, u32, Place, Option<u64>) {
+    let (what, thread, object, site, bytes) = match *leak {
+        Leak::Thread { thread, object, site } => (LeakKind::Thread, thread, object, site, None),
+        Leak::Lock { thread, object, site } => (LeakKind::Lock, thread, object, site, None),
+        Leak::Memory { thread, object, site, bytes } => {
+            (LeakKind::Memory, thread, object, site, Some(bytes as u64))
+        }
+    };
+    (what, thread.0, object.0, site.into(), bytes)
+}
+
+fn wait(wait: &results::Wait, trace: &Trace, names: &Names<'_>) -> Wait {
+    let pending = trace.pending.iter().find(|pending| pending.thread == wait.thread);
+    let notification =
+        |step: usize| Notification { step: step as u64 + 1, site: trace.events[step].site.into() };
+    Wait {
+        thread: wait.thread.0,
+        object: wait.object.0,
+        text: pending.map_or_else(
+            || format!("waits for {}", names.name(wait.object)),
+            |pending| waits_for(pending.op, names),
+        ),
+        site: wait.site.into(),
+        holders: wait
+            .holders
+            .iter()
+            .map(|&(holder, taken)| Holder { thread: holder.0, taken: taken.into() })
+            .collect(),
+        in_cycle: wait.in_cycle,
+        missed_notification: missed_notification(trace, wait).map(notification),
+    }
+}
+
+fn access(access: &PlainAccess, trace: &Trace) -> Access {
+    let after = access.after as u64;
+    Access {
+        thread: access.thread.0,
+        after,
+        step: (!trace.plain.contains(access)).then_some(after + 1),
+        object: access.object.0,
+        writes: access.writes,
+        site: access.site.into(),
+    }
+}
+
+fn repeated(operation: &raddle_analysis::Repeated<'_>, names: &Names<'_>) -> Repeated {
+    let event = operation.event;
+    Repeated {
+        times: operation.times,
+        thread: event.id.thread.0,
+        text: announced(event.op, names),
+        site: event.site.into(),
+    }
+}

@@ -1,0 +1,11 @@
+//! Documents in words: sentences and lines without layout, which texts and pages share.
+
+pub(crate) mod backtrace;
+pub(crate) mod clean;
+pub(crate) mod coverage;
+pub(crate) mod deadlock;
+pub(crate) mod failure;
+pub(crate) mod failures;
+pub(crate) mod names;
+pub(crate) mod rows;
+pub(crate) mod stale;

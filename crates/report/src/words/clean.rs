@@ -1,0 +1,215 @@
+//! Results without a failure. Each says what was tried, never more.
+
+use std::time::Duration;
+
+use raddle_core::Guarantee;
+use raddle_results::document::{Document, Verdict};
+use raddle_results::{Bounds, Phase, PhaseEnd};
+
+use crate::number::{about, count, probability, thousands, time};
+
+/// The strategy of a report on a replay, as its word.
+pub(crate) const REPLAY: &str = "replay";
+
+/// The probability up to which a bug is said to have been ruled out.
+const UNLIKELY: f64 = 0.05;
+
+/// Returns the result in words: a sentence, and lines that explain it. Empty if the check failed.
+pub(crate) fn lines(document: &Document) -> Vec<String> {
+    match &document.verdict {
+        Verdict::Exhausted => exhaustive(document),
+        Verdict::Bounded(bounds) => bounded(document, bounds),
+        Verdict::Sampled => sampled(document),
+        Verdict::NothingToExplore => vec![nothing_to_explore(document)],
+        Verdict::Failed => Vec::new(),
+    }
+}
+
+/// Returns the bounds that executions keep within.
+pub(crate) fn within(bounds: &Bounds) -> String {
+    let Bounds { preemptions, delays, unfairness } = *bounds;
+    let counted = [
+        preemptions.map(|most| format!("≤ {}", count(most.into(), "preemption", "preemptions"))),
+        delays.map(|most| format!("≤ {}", count(most.into(), "delay", "delays"))),
+    ];
+    let counted = counted.into_iter().flatten().collect::<Vec<_>>().join(" and ");
+    match unfairness {
+        None => format!("with {counted}"),
+        Some(most) if counted.is_empty() => format!("within the fair bound {most}"),
+        Some(most) => format!("with {counted} (fair bound {most})"),
+    }
+}
+
+/// Returns the duration of the check.
+pub(crate) fn elapsed(document: &Document) -> String {
+    time(Duration::try_from_secs_f64(document.elapsed_seconds).unwrap_or_default())
+}
+
+fn exhaustive(document: &Document) -> Vec<String> {
+    let how_far = if document.discarded > 0 { " up to the step limit" } else { "" };
+    let mut lines = vec![format!(
+        "exhaustive{how_far}: {}, {}, {}, {}",
+        classes(document),
+        executions(document),
+        elapsed(document),
+        document.memory
+    )];
+    if document.discarded > 0 {
+        lines.push(format!(
+            "{} it and {} discarded: nothing is known of {}",
+            count(document.discarded, "execution reached", "executions reached"),
+            if document.discarded == 1 { "was" } else { "were" },
+            if document.discarded == 1 { "it" } else { "them" },
+        ));
+    }
+    lines.extend(abandoned(document));
+    lines
+}
+
+fn bounded(document: &Document, bounds: &Bounds) -> Vec<String> {
+    let first = format!(
+        "bounded: all executions {}: none fails; {}, {}{}, {}, {}",
+        within(bounds),
+        classes(document),
+        executions(document),
+        parts(document),
+        elapsed(document),
+        document.memory
+    );
+    [first].into_iter().chain(abandoned(document)).collect()
+}
+
+/// Returns how many executions a search did not need to finish.
+fn abandoned(document: &Document) -> Option<String> {
+    let blocked = document.search.map_or(0, |search| search.blocked);
+    (blocked > 0).then(|| {
+        let number = count(blocked, "execution was", "executions were");
+        format!("{number} abandoned: everything reachable from there had been tried")
+    })
+}
+
+fn sampled(document: &Document) -> Vec<String> {
+    if document.strategy == REPLAY {
+        return vec!["replayed: this execution does not fail".into()];
+    }
+    let mut lines = vec![format!(
+        "sampled: {}{}, {} seen{}, {}, {}",
+        executions(document),
+        strategies(document),
+        classes(document),
+        document.unseen.map(unseen).unwrap_or_default(),
+        elapsed(document),
+        document.memory
+    )];
+    lines.extend(strongest(&document.guarantees).map(guaranteed));
+    lines.extend(document.phases.iter().filter_map(|phase| explained(phase, document)));
+    if let (true, Some(estimate)) =
+        (document.phases.is_empty(), document.search.and_then(|search| search.estimate))
+    {
+        lines.push(format!("{} executions in all", about(estimate)));
+    }
+    if document.discarded > 0 {
+        lines.push(format!(
+            "of these, {} reached the step limit and {} discarded",
+            thousands(document.discarded),
+            if document.discarded == 1 { "was" } else { "were" },
+        ));
+    }
+    lines
+}
+
+fn nothing_to_explore(document: &Document) -> String {
+    let why = if document.threads > 1 {
+        "at every step only one thread is runnable, and the program makes no choices"
+    } else {
+        "the program runs one thread and makes no choices"
+    };
+    format!("nothing to explore: {why}; it ran without failing")
+}
+
+/// Returns the estimated probability of an execution of a class not seen before.
+fn unseen(mass: f64) -> String {
+    match mass * 100.0 {
+        percent if percent >= 9.95 => format!(", unseen mass ≈ {percent:.0} %"),
+        percent if percent >= 0.1 => format!(", unseen mass ≈ {percent:.1} %"),
+        percent if percent > 0.0 => ", unseen mass < 0.1 %".to_owned(),
+        _ => ", unseen mass ≈ 0 %".to_owned(),
+    }
+}
+
+/// Returns the guarantee worth telling: for the deepest bugs that are ruled out, or else for those that
+/// escape with the smallest probability.
+fn strongest(guarantees: &[Guarantee]) -> Option<&Guarantee> {
+    let good = guarantees.iter().filter(|guarantee| guarantee.escape <= UNLIKELY);
+    let deepest = good.max_by_key(|guarantee| guarantee.depth);
+    deepest.or_else(|| guarantees.iter().min_by(|a, b| a.escape.total_cmp(&b.escape)))
+}
+
+fn guaranteed(guarantee: &Guarantee) -> String {
+    let Guarantee { strategy, depth, threads, steps, in_one_phase, history, runs, escape } =
+        guarantee;
+    if let Some(history) = history {
+        return format!(
+            "a bug of {} among ≤ {}, each with one of the {} newest stores, escaped with probability ≤ {} ({} of {strategy})",
+            count(u64::from(*depth), "communication", "communications"),
+            count(*steps, "communication event", "communication events"),
+            thousands(u64::from(*history)),
+            probability(*escape),
+            count(*runs, "qualifying run", "qualifying runs"),
+        );
+    }
+    let within = if *in_one_phase { " within one phase" } else { "" };
+    format!(
+        "a depth-≤{depth} bug{within} in ≤ {} and ≤ {} escaped with probability ≤ {} ({} of {strategy})",
+        count(u64::from(*threads), "thread", "threads"),
+        count(*steps, "step", "steps"),
+        probability(*escape),
+        count(*runs, "qualifying run", "qualifying runs"),
+    )
+}
+
+/// Returns the strategy, or its phases with the executions of each.
+fn strategies(document: &Document) -> String {
+    match parts(document) {
+        parts if parts.is_empty() => format!(" ({})", document.strategy),
+        parts => parts,
+    }
+}
+
+/// Returns the phases of a strategy with the executions of each, if it has any.
+fn parts(document: &Document) -> String {
+    if document.phases.is_empty() {
+        return String::new();
+    }
+    let part = |phase: &Phase| format!("{} {}", phase.strategy, thousands(phase.executions));
+    format!(" ({})", document.phases.iter().map(part).collect::<Vec<_>>().join(" · "))
+}
+
+/// Returns why a phase did not try everything.
+fn explained(phase: &Phase, document: &Document) -> Option<String> {
+    match phase.end {
+        PhaseEnd::TooMany(estimate) => Some(format!(
+            "{} found {} executions in all, too many for {} or the time allowed",
+            phase.strategy,
+            about(estimate),
+            thousands(document.executions)
+        )),
+        PhaseEnd::TooLong => Some(format!(
+            "{} met an execution that does not seem to end: a loop that waits for another thread?",
+            phase.strategy
+        )),
+        PhaseEnd::Bounded(bounds) => {
+            Some(format!("{}: all executions {}: none fails", phase.strategy, within(&bounds)))
+        }
+        PhaseEnd::Exhausted | PhaseEnd::OutOfBudget | PhaseEnd::Failed => None,
+    }
+}
+
+fn executions(document: &Document) -> String {
+    count(document.executions, "execution", "executions")
+}
+
+fn classes(document: &Document) -> String {
+    let about = if document.classes_exact { "" } else { "≈ " };
+    format!("{about}{}", count(document.classes, "class", "classes"))
+}

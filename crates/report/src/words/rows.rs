@@ -1,0 +1,197 @@
+//! The rows of an execution: its steps, and what stopped it.
+
+use raddle_results::document::{
+    Access, Event, Failure, Finding, LeakKind, Link, Pending, Place, Thread, Trace,
+};
+
+use super::names::object_name;
+use crate::fold::Fold;
+use crate::phrase::access_verb;
+
+/// A row.
+pub(crate) enum Row {
+    /// A thread does something.
+    Act(Act),
+    /// This many steps are left out.
+    Omitted(u64),
+}
+
+/// What a thread does.
+pub(crate) struct Act {
+    /// The number of the step, or a mark.
+    pub(crate) step: Step,
+    /// The thread.
+    pub(crate) thread: u32,
+    /// The object.
+    pub(crate) object: Option<u32>,
+    /// What the thread does.
+    pub(crate) text: String,
+    /// Where in the program: `file:line`, or nothing.
+    pub(crate) source: String,
+    /// A remark.
+    pub(crate) note: String,
+    /// The threads that are alive.
+    pub(crate) alive: Vec<u32>,
+}
+
+/// The first column of a row.
+#[derive(Copy, Clone)]
+pub(crate) enum Step {
+    /// The number of a step.
+    Number(u64),
+    /// The mark of something that is no step.
+    Mark(&'static str),
+}
+
+const STOP: Step = Step::Mark("✗");
+
+impl Act {
+    /// Returns file and line.
+    pub(crate) fn line(&self) -> Option<(&str, u32)> {
+        let (file, line) = self.source.rsplit_once(':')?;
+        Some((file, line.parse().ok()?))
+    }
+}
+
+/// Returns the acts among `rows`.
+pub(crate) fn acts(rows: &[Row]) -> impl Iterator<Item = &Act> {
+    rows.iter().filter_map(|row| match row {
+        Row::Act(act) => Some(act),
+        Row::Omitted(_) => None,
+    })
+}
+
+/// Returns the rows of a failing execution.
+pub(crate) fn rows(failure: &Failure, how: Fold) -> Vec<Row> {
+    let Failure { finding, trace, .. } = failure;
+    let mut rows = Vec::new();
+    let mut accesses = racing(finding).into_iter().peekable();
+    let mut last = 0;
+    for event in trace.events.iter().filter(|event| how.shows(event.step, trace.steps)) {
+        if event.step > last + 1 {
+            rows.push(Row::Omitted(event.step - last - 1));
+        }
+        last = event.step;
+        while let Some(access) = accesses.next_if(|access| access.after < event.step) {
+            rows.push(Row::Act(plain_access(access, trace)));
+        }
+        rows.push(Row::Act(step(event, trace)));
+    }
+    if trace.steps > last {
+        rows.push(Row::Omitted(trace.steps - last));
+    }
+    rows.extend(accesses.map(|access| Row::Act(plain_access(access, trace))));
+    rows.extend(stopped(finding, trace).into_iter().map(Row::Act));
+    rows
+}
+
+fn step(event: &Event, trace: &Trace) -> Act {
+    Act {
+        step: Step::Number(event.step),
+        thread: event.thread,
+        object: event.object,
+        text: event.text.clone(),
+        source: source(&event.site),
+        note: note(event),
+        alive: alive(trace, event.step),
+    }
+}
+
+/// Returns what links a step to earlier ones, in words.
+fn note(event: &Event) -> String {
+    let stale = event.missed.map_or(String::new(), |newest| format!(", stale: {newest} is newer"));
+    match event.link {
+        Some(Link::Reads { step }) => format!("reads {step}{stale}"),
+        Some(Link::ReadsInitial) => format!("reads the initial value{stale}"),
+        Some(Link::StoresBefore { step }) => format!("stored before {step}"),
+        Some(Link::Overwrites { step }) => format!("overwrites {step}"),
+        Some(Link::TakenIn { step }) => format!("acquired in {step}"),
+        None => String::new(),
+    }
+}
+
+/// Returns the accesses that race, unless they are steps.
+fn racing(finding: &Finding) -> Vec<&Access> {
+    match finding {
+        Finding::Race { first, second } => {
+            [first, second].into_iter().filter(|access| access.step.is_none()).collect()
+        }
+        Finding::Panic { .. }
+        | Finding::Deadlock { .. }
+        | Finding::StepLimit { .. }
+        | Finding::Nondeterminism { .. }
+        | Finding::Leak { .. }
+        | Finding::Stuck { .. } => Vec::new(),
+    }
+}
+
+/// Returns an access that is no step.
+fn plain_access(access: &Access, trace: &Trace) -> Act {
+    let verb = access_verb(access.writes, &access.site);
+    Act {
+        step: STOP,
+        thread: access.thread,
+        object: Some(access.object),
+        text: format!("{verb} {}", object_name(trace, access.object)),
+        source: source(&access.site),
+        note: String::new(),
+        alive: alive(trace, access.after + 1),
+    }
+}
+
+/// Returns what stopped the execution, in the lanes of the threads it stopped.
+fn stopped(finding: &Finding, trace: &Trace) -> Vec<Act> {
+    let blocked = |pending: &Pending| Act {
+        step: STOP,
+        thread: pending.thread,
+        object: pending.object,
+        text: pending.text.clone(),
+        source: source(&pending.site),
+        note: "blocked forever".into(),
+        alive: alive(trace, trace.steps + 1),
+    };
+    match finding {
+        Finding::Panic { thread, place, .. } => vec![Act {
+            step: STOP,
+            thread: *thread,
+            object: None,
+            text: "panics".into(),
+            source: place.as_deref().map(without_column).unwrap_or_default().into(),
+            note: String::new(),
+            alive: alive(trace, trace.steps + 1),
+        }],
+        Finding::Deadlock { waits, .. } => {
+            let waits = |pending: &&Pending| waits.iter().any(|wait| wait.thread == pending.thread);
+            trace.pending.iter().filter(waits).map(blocked).collect()
+        }
+        Finding::Leak { what: LeakKind::Thread, thread, .. } => {
+            trace.pending(*thread).map(blocked).into_iter().collect()
+        }
+        Finding::Race { .. }
+        | Finding::StepLimit { .. }
+        | Finding::Nondeterminism { .. }
+        | Finding::Leak { what: LeakKind::Lock | LeakKind::Memory, .. }
+        | Finding::Stuck { .. } => Vec::new(),
+    }
+}
+
+fn source(site: &Place) -> String {
+    if *site == Place::Unknown { String::new() } else { site.to_string() }
+}
+
+/// Returns `file:line` of `file:line:column`.
+fn without_column(place: &str) -> &str {
+    match place.rsplit_once(':') {
+        Some((line, column)) if column.bytes().all(|byte| byte.is_ascii_digit()) => line,
+        Some(_) | None => place,
+    }
+}
+
+/// Returns the threads that are alive at a step.
+fn alive(trace: &Trace, step: u64) -> Vec<u32> {
+    let is_alive = |thread: &&Thread| {
+        let is_spawned = thread.id == 0 || thread.spawned.is_some_and(|spawned| spawned <= step);
+        is_spawned && thread.ended.is_none_or(|ended| step < ended)
+    };
+    trace.threads.iter().filter(is_alive).map(|thread| thread.id).collect()
+}
