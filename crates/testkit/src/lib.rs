@@ -4,13 +4,14 @@
 //! a seed ([`Shape`]), cut down when a property fails ([`for_all`]), and run in three ways that must
 //! not differ: by the [`Interpreter`] without any stacks, and on [`Coroutines`] with either back end.
 //! The [`oracle`] knows what a program means without any of raddle's code; [`litmus`] does the same for
-//! weak memory, and [`z3`] for solvers.
+//! weak memory; [`constraints`] are random questions to solvers.
 //!
 //! Only tests depend on this crate.
 #![forbid(unsafe_code)]
 
 mod actor;
 mod check;
+pub mod constraints;
 mod coroutines;
 mod drive;
 mod generate;
@@ -20,7 +21,6 @@ pub mod oracle;
 mod program;
 mod shrink;
 pub mod statistics;
-pub mod z3;
 
 pub use actor::{Actor, Request, Target};
 pub use check::{for_all, scaled};

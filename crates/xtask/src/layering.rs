@@ -1,8 +1,8 @@
 //! Checks which crate depends on which.
 //!
-//! [`TABLE`] is the table of layers in ARCHITECTURE.md. Normal and build dependencies must follow it. Tests
-//! and examples may use any crate except the suite. Some crates must also declare `no_std` or
-//! `forbid(unsafe_code)` in their root file.
+//! [`TABLE`] is the table of layers in ARCHITECTURE.md. Normal and build dependencies must follow it. Development
+//! dependencies are free, except for the tools that raddle is compared with: these belong to the workspace in
+//! `evaluation/`. Some crates must also declare `no_std` or `forbid(unsafe_code)` in their root file.
 
 use std::fs;
 use std::path::Path;
@@ -110,28 +110,16 @@ const TABLE: &[Layer] = &[
         promises: &[Promise::NoUnsafe],
     },
     Layer {
-        name: SUITE,
-        may_use: &[
-            "raddle-core",
-            "raddle-engine",
-            "raddle-strategy",
-            "raddle-explore",
-            "raddle-runtime",
-            "raddle-report",
-            "raddle-macros",
-            "raddle",
-            "raddle-testkit",
-        ],
+        name: "raddle-programs",
+        may_use: &["raddle"],
         external: External::Any,
-        promises: &[],
+        promises: &[Promise::NoUnsafe],
     },
-    // For tests: only the suite's row allows it, so that other crates may name it in development
-    // dependencies alone.
     Layer { name: "xtask", may_use: &[], external: External::Any, promises: &[] },
 ];
 
-/// Nothing depends on it, not even a test.
-const SUITE: &str = "raddle-suite";
+/// Crates that only `evaluation` may depend on.
+const EVALUATION_ONLY: &[&str] = &["loom", "shuttle", "z3"];
 
 /// One row of the table.
 struct Layer {
@@ -236,8 +224,8 @@ fn unlisted(name: &str) -> String {
 /// names of all crates of the workspace.
 fn edge(from: &Layer, to: &Dependency, workspace: &[&str]) -> Option<String> {
     let (name, on) = (from.name, to.name.as_str());
-    if on == SUITE {
-        return Some(format!("{name} → {on} is not allowed: nothing may depend on {SUITE}"));
+    if EVALUATION_ONLY.contains(&on) {
+        return Some(format!("{name} → {on} is not allowed: only evaluation may depend on {on}"));
     }
     match to.kind {
         Kind::Normal | Kind::Build => {}
@@ -323,8 +311,7 @@ mod tests {
         assert!(allowed("raddle-runtime", "raddle-engine"));
         assert!(allowed("raddle", "raddle-runtime"));
         assert!(allowed("cargo-raddle", "raddle-report"));
-        assert!(allowed("raddle-suite", "raddle"));
-        assert!(allowed("raddle-suite", "raddle-engine"));
+        assert!(allowed("raddle-programs", "raddle"));
 
         assert!(!allowed("raddle-core", "raddle-engine"));
         assert!(!allowed("raddle-engine", "raddle-strategy"));
@@ -339,6 +326,7 @@ mod tests {
         assert!(!allowed("raddle-macros", "raddle-core"));
         assert!(!allowed("raddle-explore", "raddle"));
         assert!(!allowed("cargo-raddle", "raddle-explore"));
+        assert!(!allowed("raddle-programs", "raddle-engine"));
         assert!(!allowed("xtask", "raddle-core"));
     }
 
@@ -400,7 +388,7 @@ mod tests {
             package("raddle-core", Some("good.rs"), &["libc"]),
             package("raddle-engine", Some("bad.rs"), &["raddle-core", "raddle-new"]),
             package("raddle-report", None, &[]),
-            package("raddle-new", None, &["raddle-suite"]),
+            package("raddle-new", None, &["raddle-programs"]),
         ]);
         let beginnings = [
             "raddle-core/Cargo.toml: raddle-core → libc is not allowed",
@@ -419,12 +407,14 @@ mod tests {
     }
 
     #[test]
-    fn tests_may_use_anything_but_the_suite() {
+    fn tests_may_use_anything_but_the_tools_compared_with() {
         assert!(verdict("raddle-engine", "raddle", Kind::Development, false).is_none());
         assert!(verdict("raddle-core", "proptest", Kind::Development, false).is_none());
-        assert!(verdict("raddle-engine", SUITE, Kind::Development, false).is_some());
-        for layer in TABLE {
-            assert!(!allowed(layer.name, SUITE));
+        for tool in EVALUATION_ONLY {
+            assert!(verdict("raddle-engine", tool, Kind::Development, false).is_some());
+            for layer in TABLE {
+                assert!(!allowed(layer.name, tool));
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 //! Answers by trying, for every clause, every way to satisfy it.
 
-use crate::problem::{Problem, Term};
+use raddle_testkit::constraints::{Problem, Term};
 
 /// Whether there is an order in which everything holds that `question` assumes.
 pub(crate) fn is_possible(problem: &Problem, question: &[Term]) -> bool {

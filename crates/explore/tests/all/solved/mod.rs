@@ -1,6 +1,5 @@
 //! Searches by solver: what they reach, and whether every order they find is one.
 
-mod by_z3;
 mod cases;
 mod filters;
 mod naive_coverage;

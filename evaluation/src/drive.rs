@@ -1,0 +1,64 @@
+//! Runs of a program under an explorer, one after the other. The tables look at every trace, which
+//! `raddle::check` does not show.
+
+use raddle::Granularity;
+use raddle_core::Trace;
+use raddle_engine::{Engine, Memory, Substrate};
+use raddle_explore::Explorer;
+use raddle_runtime::{Options, Runtime};
+
+/// An explorer, the engine that it plans for, and the substrate that the program runs on.
+pub(crate) struct Driver<S, M: Memory, E: Explorer> {
+    substrate: S,
+    engine: Engine<M, E::Then>,
+    explorer: E,
+    runs: u64,
+}
+
+/// Returns a runtime for a program of this name with these scheduling points.
+pub(crate) fn runtime(name: &str, points: Granularity) -> Runtime<raddle_runtime::Default> {
+    let plain_accesses = match points {
+        Granularity::Sync => false,
+        // In programs with points at races only, all plain accesses race.
+        Granularity::All | Granularity::Racy => true,
+    };
+    Runtime::new(name, &Options { plain_accesses, ..Options::default() })
+}
+
+impl<S: Substrate, M: Memory, E: Explorer> Driver<S, M, E> {
+    /// Returns a driver that has made no run.
+    pub(crate) fn new(substrate: S, memory: M, explorer: E, max_steps: usize) -> Driver<S, M, E> {
+        let engine = Engine::new(memory, explorer.family(), explorer.chooser(), max_steps);
+        Driver { substrate, engine, explorer, runs: 0 }
+    }
+
+    /// Makes the next run, and calls `renew` for another substrate if a thread could not be unwound: its
+    /// stack is lost, but the trace is complete. Returns false if there is nothing left to run.
+    pub(crate) fn run(&mut self, program: &S::Program, renew: impl FnOnce() -> S) -> bool {
+        if !self.explorer.next(self.engine.plan_mut()) {
+            return false;
+        }
+        if self.substrate.execute(&mut self.engine, program).is_err() {
+            self.substrate = renew();
+        }
+        true
+    }
+
+    /// Shows the last trace to the explorer.
+    pub(crate) fn learn(&mut self) {
+        let (trace, plan) = self.engine.trace_and_plan_mut();
+        self.explorer.learn(self.runs, trace, plan);
+        self.runs += 1;
+    }
+
+    /// Returns the last trace.
+    pub(crate) fn trace(&self) -> &Trace {
+        self.engine.trace()
+    }
+
+    /// Returns the explorer, with all that it has learnt.
+    pub(crate) fn finish(mut self) -> E {
+        self.explorer.finish(self.engine.plan_mut());
+        self.explorer
+    }
+}
