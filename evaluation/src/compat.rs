@@ -13,7 +13,7 @@
 //! - POS performs spawns and joins at once, and takes two reads not to race: raddle's own `pos-star`, which
 //!   needs no other rules.
 
-use raddle_core::{Chooser, Event, Op, Pick, Point, ThreadOp, Threads, Trace};
+use raddle_core::{Choices, Chooser, Event, Op, Pick, Point, ThreadOp, Threads};
 use raddle_strategy::{Rng, Sampler};
 
 /// Random walk by Maple's rules.
@@ -48,8 +48,6 @@ impl Walk {
 }
 
 impl Chooser for Walk {
-    const WATCHES_CHANGES: bool = false;
-
     fn choose(&mut self, at: &Point<'_>, _past: &[Event]) -> Pick {
         if let Point::Thread(threads) = at {
             if let Some(option) = find(threads, |op| is_exit(op) || op.is_pause()) {
@@ -65,7 +63,9 @@ impl Sampler for Walk {
         self.rng = Rng::new(seed);
     }
 
-    fn learn(&mut self, _trace: &Trace) {}
+    fn choices(&mut self) -> Choices<'_> {
+        Choices::Chooser(self)
+    }
 }
 
 impl Priorities {
@@ -99,8 +99,6 @@ impl Priorities {
 }
 
 impl Chooser for Priorities {
-    const WATCHES_CHANGES: bool = false;
-
     fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick {
         let Point::Thread(threads) = at else {
             return Pick::Take(self.rng.below(at.options()));
@@ -144,7 +142,9 @@ impl Sampler for Priorities {
         self.is_point = false;
     }
 
-    fn learn(&mut self, _trace: &Trace) {}
+    fn choices(&mut self) -> Choices<'_> {
+        Choices::Chooser(self)
+    }
 }
 
 /// The first thread that can go on and whose operation is as asked for.

@@ -8,9 +8,9 @@ use raddle_explore::Explorer;
 use raddle_runtime::{Options, Runtime};
 
 /// An explorer, the engine that it plans for, and the substrate that the program runs on.
-pub(crate) struct Driver<S, M: Memory, E: Explorer> {
+pub(crate) struct Driver<S, M: Memory, E> {
     substrate: S,
-    engine: Engine<M, E::Then>,
+    engine: Engine<M>,
     explorer: E,
     runs: u64,
 }
@@ -28,17 +28,18 @@ pub(crate) fn runtime(name: &str, points: Granularity) -> Runtime<raddle_runtime
 impl<S: Substrate, M: Memory, E: Explorer> Driver<S, M, E> {
     /// Returns a driver that has made no run.
     pub(crate) fn new(substrate: S, memory: M, explorer: E, max_steps: usize) -> Driver<S, M, E> {
-        let engine = Engine::new(memory, explorer.family(), explorer.chooser(), max_steps);
+        let engine = Engine::new(memory, explorer.thread_ids(), max_steps);
         Driver { substrate, engine, explorer, runs: 0 }
     }
 
     /// Makes the next run, and calls `renew` for another substrate if a thread could not be unwound: its
     /// stack is lost, but the trace is complete. Returns false if there is nothing left to run.
     pub(crate) fn run(&mut self, program: &S::Program, renew: impl FnOnce() -> S) -> bool {
-        if !self.explorer.next(self.engine.plan_mut()) {
+        if !self.explorer.next(self.engine.prefix_mut()) {
             return false;
         }
-        if self.substrate.execute(&mut self.engine, program).is_err() {
+        let choices = self.explorer.choices();
+        if self.substrate.execute(&mut self.engine, choices, program).is_err() {
             self.substrate = renew();
         }
         true
@@ -46,8 +47,7 @@ impl<S: Substrate, M: Memory, E: Explorer> Driver<S, M, E> {
 
     /// Shows the last trace to the explorer.
     pub(crate) fn learn(&mut self) {
-        let (trace, plan) = self.engine.trace_and_plan_mut();
-        self.explorer.learn(self.runs, trace, plan);
+        self.explorer.learn(self.runs, self.engine.trace());
         self.runs += 1;
     }
 
@@ -57,8 +57,7 @@ impl<S: Substrate, M: Memory, E: Explorer> Driver<S, M, E> {
     }
 
     /// Returns the explorer, with all that it has learnt.
-    pub(crate) fn finish(mut self) -> E {
-        self.explorer.finish(self.engine.plan_mut());
+    pub(crate) fn finish(self) -> E {
         self.explorer
     }
 }

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use raddle::{Config, Memory, Strategy, Verdict as Result};
+use raddle::{Config, Memory, Verdict as Result};
 use raddle_testkit::litmus::Code;
 use raddle_testkit::litmus::table::{MORE, TESTS, Test, Verdict};
 
@@ -93,7 +93,7 @@ fn word(verdict: Option<Verdict>, graphs: u64) -> String {
 /// Runs every execution of a program.
 pub(crate) fn search(script: &'static Script) -> std::result::Result<Found, String> {
     script.look();
-    let config = Config::new().memory(Memory::Rc11).strategy(Strategy::Dfs).runs(u64::MAX);
+    let config = Config::new().memory(Memory::Rc11).strategy("dfs").runs(u64::MAX);
     let report = config.unlimited_time().name("litmus").run(move || ours::execute(script));
     match report.verdict {
         Result::Exhausted | Result::NothingToExplore => {}

@@ -9,7 +9,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use raddle_core::{Choice, Plan, ThreadId, Trace};
+use raddle_core::{Choice, Choices, Schedule, ThreadId, Trace};
 use raddle_engine::Sc;
 use raddle_explore::Explorer;
 use raddle_strategy::{Pct, Pos, Rapos, Sampler, mix};
@@ -132,28 +132,26 @@ struct AfterSpawns<S> {
     run: u64,
 }
 
-impl<S: Sampler + Clone> Explorer for AfterSpawns<S> {
-    type Then = S;
-
-    fn chooser(&self) -> S {
-        self.sampler.clone()
-    }
-
-    fn next(&mut self, plan: &mut Plan<S>) -> bool {
-        plan.prefix.clear();
-        plan.prefix.extend([Choice::Thread(ThreadId::MAIN); program::THREADS]);
-        plan.then.begin(mix(1, self.run));
+impl<S: Sampler> Explorer for AfterSpawns<S> {
+    fn next(&mut self, prefix: &mut Schedule) -> bool {
+        prefix.clear();
+        prefix.extend([Choice::Thread(ThreadId::MAIN); program::THREADS]);
+        self.sampler.begin(mix(1, self.run));
         self.run += 1;
         true
     }
 
-    fn learn(&mut self, _run: u64, trace: &Trace, plan: &mut Plan<S>) {
-        plan.then.learn(trace);
+    fn choices(&mut self) -> Choices<'_> {
+        self.sampler.choices()
+    }
+
+    fn learn(&mut self, _run: u64, trace: &Trace) {
+        self.sampler.learn(trace);
     }
 }
 
 /// Samples a program, after its threads have been spawned.
-fn cover<S: Sampler + Clone>(micro: &Micro, exact: &Orders, sampler: S, samples: u64) -> Least {
+fn cover<S: Sampler>(micro: &Micro, exact: &Orders, sampler: S, samples: u64) -> Least {
     let mut hits: HashMap<u64, u64, BuildHasherDefault<AsIs>> = HashMap::default();
     let mut driver = Driver::new(Scripted, Sc, AfterSpawns { sampler, run: 0 }, 1_000);
     for _ in 0..samples {

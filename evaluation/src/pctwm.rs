@@ -5,7 +5,7 @@
 //! gives k_com it is learnt here, so the first execution of each series has no sinks.
 
 use raddle::Granularity;
-use raddle_core::{Chooser, Ending, Event, Pick, Point, ThreadId, Trace};
+use raddle_core::{Choices, Ending, ThreadId, Trace};
 use raddle_engine::Rc11;
 use raddle_explore::Repeat;
 use raddle_programs::Form;
@@ -264,25 +264,14 @@ fn pct_rate(program: &'static Program, instance: Instance, depth: u32, runs: u64
 #[derive(Clone)]
 struct Untaught<S>(S);
 
-impl<S: Chooser> Chooser for Untaught<S> {
-    const WATCHES_CHANGES: bool = S::WATCHES_CHANGES;
-    const GRANTS_LEASES: bool = S::GRANTS_LEASES;
-
-    fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick {
-        self.0.choose(at, past)
-    }
-
-    fn interrupts(&mut self, thread: ThreadId) -> bool {
-        self.0.interrupts(thread)
-    }
-}
-
 impl<S: Sampler> Sampler for Untaught<S> {
     fn begin(&mut self, seed: u64) {
         self.0.begin(seed);
     }
 
-    fn learn(&mut self, _trace: &Trace) {}
+    fn choices(&mut self) -> Choices<'_> {
+        self.0.choices()
+    }
 }
 
 fn has_failed(trace: &Trace) -> bool {

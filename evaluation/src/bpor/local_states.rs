@@ -11,7 +11,7 @@
 use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use raddle_core::{Access, Action, Chooser, Effect, Event, ObjectId, ObjectKind, ThreadOp, Trace};
+use raddle_core::{Access, Action, Choices, Effect, Event, ObjectId, ObjectKind, ThreadOp, Trace};
 use raddle_engine::{Engine, Memory, Stuck, Substrate};
 
 /// A substrate that looks at every trace.
@@ -23,12 +23,13 @@ pub(super) struct Watched<S> {
 impl<S: Substrate> Substrate for Watched<S> {
     type Program = S::Program;
 
-    fn execute<M: Memory, C: Chooser>(
+    fn execute<M: Memory>(
         &mut self,
-        engine: &mut Engine<M, C>,
+        engine: &mut Engine<M>,
+        choices: Choices<'_>,
         program: &S::Program,
     ) -> Result<(), Stuck> {
-        let result = self.substrate.execute(engine, program);
+        let result = self.substrate.execute(engine, choices, program);
         self.states.add(engine.trace());
         result
     }

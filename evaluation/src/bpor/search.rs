@@ -193,9 +193,10 @@ mod tests {
     fn starvation_is_no_livelock() {
         // The first run of depth-first search never leaves a spinning thread.
         let limit = Duration::from_secs(10);
-        let outcome = subject("fair", Form::Fixed, 2).search(Strategy::Dfs, limit).unwrap();
+        let outcome = subject("fair", Form::Fixed, 2).search(known("dfs").unwrap(), limit).unwrap();
         assert_eq!((outcome.end, outcome.runs), (End::Endless, 1));
-        let outcome = subject("fair", Form::Bugged, 2).search(Strategy::Random, limit).unwrap();
+        let outcome =
+            subject("fair", Form::Bugged, 2).search(known("random").unwrap(), limit).unwrap();
         assert_eq!(outcome.end, End::Found);
     }
 
@@ -203,14 +204,14 @@ mod tests {
     #[test]
     fn local_states_of_a_small_program_are_counted() {
         let fft = subject("fft", Form::Fixed, 2);
-        let all = fft.coverage(Strategy::Random, 1_000);
+        let all = fft.coverage(known("random").unwrap(), 1_000);
         // Each thread has 9 events, before and in which it is first or second: 18 states each. Main
         // spawns twice, joins twice, reads four times and exits. A joined thread was first or second,
         // so that its states but for the spawns are there twice.
         assert_eq!(all.count, 2 * 18 + 2 + 2 * 7);
         // Whatever else visits every class sees the same.
-        assert_eq!(fft.coverage(Strategy::Pct { depth: 3 }, 1_000), all);
-        assert!(fft.coverage(Strategy::Dfs, 1).count < all.count);
+        assert_eq!(fft.coverage(known("pct:3").unwrap(), 1_000), all);
+        assert!(fft.coverage(known("dfs").unwrap(), 1).count < all.count);
     }
 
     /// The strategy behind a word, if this build has it.

@@ -1,10 +1,9 @@
 //! Runs small programs directly on the engine, without any stacks: some ten million runs a minute.
 
 use raddle_core::{
-    Action, AtomicOp, Chooser, ObjectId, Op, Order, Scalar, Site, ThreadId, ThreadOp,
+    Action, AtomicOp, Choices, ObjectId, Op, Order, Scalar, Site, ThreadId, ThreadOp,
 };
-use raddle_engine::known::{AnyOp, AtomicOp as KnownAtomic};
-use raddle_engine::{Engine, Initial, Memory, Stuck, Substrate, Turn};
+use raddle_engine::{Engine, Initial, Kind, Memory, Stuck, Substrate, Turn};
 
 use super::program::{LENGTH, Micro, OBJECTS, THREADS};
 
@@ -15,14 +14,16 @@ pub(crate) struct Scripted;
 impl Substrate for Scripted {
     type Program = Micro;
 
-    fn execute<M: Memory, C: Chooser>(
+    fn execute<M: Memory>(
         &mut self,
-        engine: &mut Engine<M, C>,
+        engine: &mut Engine<M>,
+        choices: Choices<'_>,
         program: &Micro,
     ) -> Result<(), Stuck> {
-        engine.reset();
+        engine.begin(&choices);
         let mut run = Run {
             engine,
+            choices,
             program,
             objects: [None; OBJECTS],
             spawned: 0,
@@ -40,8 +41,9 @@ impl Substrate for Scripted {
     }
 }
 
-struct Run<'a, M: Memory, C> {
-    engine: &'a mut Engine<M, C>,
+struct Run<'a, 'c, M: Memory> {
+    engine: &'a mut Engine<M>,
+    choices: Choices<'c>,
     program: &'a Micro,
     /// What objects are called in this run, once announced.
     objects: [Option<ObjectId>; OBJECTS],
@@ -52,18 +54,22 @@ struct Run<'a, M: Memory, C> {
     script: [(usize, usize); THREADS + 1],
 }
 
-impl<M: Memory, C: Chooser> Run<'_, M, C> {
+impl<M: Memory> Run<'_, '_, M> {
     fn announce(&mut self, thread: ThreadId) -> Turn {
         if thread == ThreadId::MAIN && self.spawned < THREADS {
             let (_, life) = self.engine.declare_child(thread, Site::UNKNOWN);
             self.child = life;
             let op = Op::new(life, Action::Thread(ThreadOp::Spawn));
-            return self.engine.submit::<AnyOp>(thread, op, Site::UNKNOWN);
+            return self.submit(Kind::Any, thread, op);
         }
         match self.next(thread) {
-            Some(op) => self.engine.submit::<KnownAtomic>(thread, op, Site::UNKNOWN),
-            None => self.engine.submit_exit(thread),
+            Some(op) => self.submit(Kind::Atomic, thread, op),
+            None => self.engine.submit_exit(thread, &mut self.choices),
         }
+    }
+
+    fn submit(&mut self, kind: Kind, thread: ThreadId, op: Op) -> Turn {
+        self.engine.submit(kind, thread, op, Site::UNKNOWN, &mut self.choices)
     }
 
     /// What `thread` does next, if it does anything.
@@ -99,11 +105,12 @@ impl<M: Memory, C: Chooser> Run<'_, M, C> {
         }
         match self.next(thread) {
             Some(op) => {
-                self.engine.perform::<KnownAtomic>(thread, op, Site::UNKNOWN)?;
+                let kind = Kind::Atomic;
+                self.engine.perform(kind, thread, op, Site::UNKNOWN, &mut self.choices)?;
                 self.script[thread.index()].1 += 1;
                 Some(self.announce(thread))
             }
-            None => Some(self.engine.exit(thread)),
+            None => Some(self.engine.exit(thread, &mut self.choices)),
         }
     }
 }

@@ -6,7 +6,6 @@ use raddle::PatternSearch;
 use raddle::sync::Arc;
 use raddle::sync::atomic::{AtomicU64, Ordering};
 use raddle::{Accesses, Config, Granularity, thread};
-use raddle_results::PatternSearch;
 use raddle_engine::Sc;
 use raddle_explore::Pcr;
 use rustix::time::ClockId;

@@ -12,6 +12,10 @@ fn instance(form: Form, tries: u32) -> Instance {
     Instance { form, tries, extra_stores: 0 }
 }
 
+fn known(word: &str) -> Strategy {
+    word.parse().unwrap()
+}
+
 fn small() -> impl Iterator<Item = &'static Program> {
     PROGRAMS.iter().filter(|program| program.space == Space::Small)
 }
@@ -19,7 +23,7 @@ fn small() -> impl Iterator<Item = &'static Program> {
 /// All executions of a small program; races are failures.
 fn search(program: &'static Program, form: Form) -> Report {
     let (runs, seed, instance) = (SEARCH, 0, instance(form, program.tries.least));
-    run(program, Request { strategy: Strategy::Dpor, runs, seed, instance }).unwrap()
+    run(program, Request { strategy: known("dpor"), runs, seed, instance }).unwrap()
 }
 
 fn sample(program: &'static Program, form: Form, strategy: &str, runs: u64) -> Report {
@@ -116,7 +120,7 @@ const CLASSES: &[(&str, u64)] = &[
 fn the_forms_have_the_same_interleavings() {
     for form in [Form::Bugged, Form::Fixed] {
         let classes = small().map(|program| {
-            let config = config(program.name, Strategy::Dpor, SEARCH).races(false);
+            let config = config(program.name, known("dpor"), SEARCH).races(false);
             let report = config.run(program.closure(instance(form, program.tries.least)));
             assert_clean(&report);
             (program.name, report.executions)
@@ -129,7 +133,7 @@ fn the_forms_have_the_same_interleavings() {
 #[test]
 fn plain_accesses_as_points_make_no_difference() {
     for program in PROGRAMS {
-        let config = config(program.name, Strategy::Random, 200).granularity(Granularity::All);
+        let config = config(program.name, known("random"), 200).granularity(Granularity::All);
         let report = config.run(program.closure(instance(Form::Fixed, program.tries.usual)));
         assert_clean(&report);
     }
@@ -142,7 +146,7 @@ fn extra_stores_only_add_events() {
     for program in small().filter(|program| matches!(program.origin, Origin::Pctwm(_))) {
         let [without, with] = [0, EXTRA as u32].map(|extra_stores| {
             let instance = Instance { extra_stores, ..instance(Form::Fixed, program.tries.least) };
-            config(program.name, Strategy::Dpor, SEARCH).run(program.closure(instance))
+            config(program.name, known("dpor"), SEARCH).run(program.closure(instance))
         });
         assert_eq!(with.executions, without.executions, "{}", program.name);
         let more = without.executions * u64::from(program.threads - 1) * EXTRA;
@@ -160,12 +164,8 @@ fn names_are_unique_and_tries_are_checked() {
     assert_eq!(names.len(), number);
     assert!(find("treibr").is_none());
     let treiber = find("treiber").unwrap();
-    let request = Request {
-        strategy: Strategy::Random,
-        runs: 1,
-        seed: 0,
-        instance: instance(Form::Fixed, 0),
-    };
+    let request =
+        Request { strategy: known("random"), runs: 1, seed: 0, instance: instance(Form::Fixed, 0) };
     let error = run(treiber, request).err();
     assert_eq!(error.as_deref(), Some("treiber: the size counts tries, from 2 to 1000"));
     let nine = PROGRAMS.iter().filter(|program| matches!(program.origin, Origin::Pctwm(_)));
@@ -176,10 +176,7 @@ fn names_are_unique_and_tries_are_checked() {
 /// A program under RC11.
 fn under_rc11(program: &'static Program, form: Form, strategy: &str, runs: u64) -> Report {
     let strategy: Strategy = strategy.parse().unwrap();
-    let tries = match strategy {
-        Strategy::Dfs => program.tries.least,
-        _ => program.tries.usual,
-    };
+    let tries = if strategy == known("dfs") { program.tries.least } else { program.tries.usual };
     let config = config(program.name, strategy, runs).memory(Memory::Rc11);
     config.run(program.closure(instance(form, tries)))
 }
