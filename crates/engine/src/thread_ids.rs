@@ -68,14 +68,14 @@ impl ThreadIds {
         }
         for thread in sorted {
             // Ids that the recorded run did not use still need an entry.
-            while ids.len() < thread.id.index() {
+            while ids.count() < thread.id.index() {
                 ids.add(ThreadInfo {
-                    id: ThreadId(ids.len() as u32),
+                    id: ThreadId(ids.count() as u32),
                     parent: ThreadId::MAIN,
                     position: u32::MAX,
                 });
             }
-            let known = ids.len();
+            let known = ids.count();
             if thread.id.index() != known || thread.parent.index() >= known {
                 return None;
             }
@@ -98,7 +98,7 @@ impl ThreadIds {
     /// Registers the child at `position` of `parent`, which is not registered yet.
     #[cold]
     pub fn register_child(&mut self, parent: ThreadId, position: u32) -> ThreadId {
-        let new = ThreadId(self.len() as u32);
+        let new = ThreadId(self.count() as u32);
         let Some(register) = self.register.clone() else {
             return self.add(ThreadInfo { id: new, parent, position });
         };
@@ -129,13 +129,13 @@ impl ThreadIds {
     }
 
     /// Returns the number of registered threads; main is one.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         1 + self.others.len()
     }
 
     /// Becomes equal to `other`. Keeps its memory if `other` is new.
     pub(crate) fn become_like(&mut self, other: ThreadIds) {
-        if other.len() > 1 || other.register.is_some() {
+        if other.count() > 1 || other.register.is_some() {
             *self = other;
         } else {
             self.others.clear();

@@ -96,14 +96,14 @@ impl<B: Backend> Runtime<B> {
 
     /// Returns the names that the program gave to threads in the last run. Empty after a thread got stuck.
     pub fn thread_names(&self) -> Vec<(ThreadId, String)> {
-        let names = |pool: &Box<CoroutinePool<B>>| pool.data.look().thread_names.borrow().clone();
-        self.pool.as_ref().map_or_else(Vec::new, names)
+        let data = self.pool.as_ref().map(|pool| pool.data.look());
+        data.map_or_else(Vec::new, |data| data.thread_names.borrow().clone())
     }
 
     /// Returns the names that the program gave to objects of the last run. Empty after a thread got stuck.
     pub fn object_names(&self) -> Vec<(ObjectId, String)> {
-        let names = |pool: &Box<CoroutinePool<B>>| pool.data.look().object_names.borrow().clone();
-        self.pool.as_ref().map_or_else(Vec::new, names)
+        let data = self.pool.as_ref().map(|pool| pool.data.look());
+        data.map_or_else(Vec::new, |data| data.object_names.borrow().clone())
     }
 }
 

@@ -45,7 +45,7 @@ impl<M: Memory> Engine<M> {
 
     /// Gives threads these ids from the next run on.
     fn set_thread_ids(&mut self, thread_ids: ThreadIds) {
-        if thread_ids.len() > 1 {
+        if thread_ids.count() > 1 {
             // The tables by thread are built anew for threads that the ids know already.
             self.threads.truncate(1);
             self.pending.truncate(1);

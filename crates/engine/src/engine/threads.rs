@@ -32,10 +32,10 @@ impl<M: Memory> Engine<M> {
     /// Registers a child of `by` that no earlier run has had.
     #[cold]
     fn register_child(&mut self, by: ThreadId, position: u32) -> ThreadId {
-        let known = self.thread_ids.len();
+        let known = self.thread_ids.count();
         let child = self.thread_ids.register_child(by, position);
         // Under other thread ids these may have been other threads.
-        for id in known..self.thread_ids.len().min(self.threads.len()) {
+        for id in known..self.thread_ids.count().min(self.threads.len()) {
             let thread = ThreadId(id as u32);
             let (info, first) = (self.thread_ids.info(thread), self.thread_ids.first_event(thread));
             self.threads[id] = Thread::absent(info, first);
