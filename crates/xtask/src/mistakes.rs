@@ -28,10 +28,10 @@ struct Mistake {
 /// Tests that take longer than this fail.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
-const DPOR: &[&str] = &["-p", "raddle-explore", "--test", "dpor"];
-const CLASSES: &[&str] = &["-p", "raddle-explore", "--test", "classes"];
+const DPOR: &[&str] = &["-p", "raddle-explore", "--test", "all", "dpor"];
+const CLASSES: &[&str] = &["-p", "raddle-explore", "--test", "all", "classes"];
 
-const PARALLEL: &[&str] = &["-p", "raddle-explore", "--test", "parallel"];
+const PARALLEL: &[&str] = &["-p", "raddle-explore", "--test", "all", "parallel"];
 
 const MISTAKES: &[Mistake] = &[
     Mistake {
@@ -58,8 +58,8 @@ const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "every worker has its own names for threads",
         file: "crates/explore/src/parallel.rs",
-        right: "Family::registered(self.all.names.clone())",
-        wrong: "Family::registered(Arc::new(Names::default()))",
+        right: "ThreadIds::registered(self.all.names.clone())",
+        wrong: "ThreadIds::registered(Arc::new(Names::default()))",
         tests: PARALLEL,
     },
     Mistake {
