@@ -155,12 +155,14 @@ impl<T: ?Sized> Mutex<T> {
         Some(Initial::Mutex)
     }
 
+    #[inline]
     fn guard_in_run(&self, site: Site) -> LockResult<MutexGuard<'_, T>> {
         let guard = self.guard(site);
         result(guard, self.poisoned_in.load(Ordering::Relaxed) == port::run_number())
     }
 
     /// The guard of whoever has just taken the lock in a run.
+    #[inline]
     fn guard(&self, site: Site) -> MutexGuard<'_, T> {
         // SAFETY: the caller holds the lock, and with it the hold.
         let hold = unsafe { &mut *self.hold.get() };
