@@ -86,22 +86,47 @@ impl<M: Memory> Engine<M> {
         if self.lease > 0 || !self.stale.is_empty() {
             return self.defer_update(first, object);
         }
+        match kind {
+            // Every thread that waits for a mutex was enabled before it was locked, and none before it is unlocked.
+            Kind::Lock => self.set_each_enabled(first, false),
+            Kind::Unlock => self.set_each_enabled(first, true),
+            Kind::Any | Kind::Atomic => self.reevaluate_waiters(first, object),
+        }
+    }
+
+    #[inline(always)]
+    fn set_each_enabled(&mut self, first: u32, can: bool) {
         let mut waiter = first;
         while waiter != NO_WAITER {
             let thread = ThreadId(waiter - 1);
-            match kind {
-                // Every thread that waits for a mutex was enabled before it was locked.
-                Kind::Lock => self.disable(thread),
-                // And none of them before it is unlocked.
-                Kind::Unlock => self.enable(thread),
-                Kind::Any | Kind::Atomic => {
-                    let op = self.pending[thread.index()].op;
-                    let can = self.objects[object.index()].object.enabled(op, thread);
-                    self.set_enabled(thread, can);
-                }
+            if can {
+                self.enable(thread);
+            } else {
+                self.disable(thread);
             }
-            if kind != Kind::Any && self.needs.changes {
+            if self.needs.changes {
                 self.note_change(thread);
+            }
+            waiter = self.links[waiter as usize].next;
+        }
+    }
+
+    /// Enables or disables the waiters of an object by its state.
+    fn reevaluate_waiters(&mut self, first: u32, object: ObjectId) {
+        let mut waiter = first;
+        while waiter != NO_WAITER {
+            let thread = ThreadId(waiter - 1);
+            let op = self.pending[thread.index()].op;
+            let can = self.objects[object.index()].object.enabled(op, thread);
+            if can != self.is_enabled(thread) {
+                if can {
+                    self.enable(thread);
+                } else {
+                    self.disable(thread);
+                }
+                if self.needs.changes {
+                    self.note_change(thread);
+                }
             }
             waiter = self.links[waiter as usize].next;
         }
@@ -140,22 +165,7 @@ impl<M: Memory> Engine<M> {
             let slot = &mut self.objects[object.index()];
             slot.is_stale = false;
             let first = slot.first_waiter;
-            self.update_waiters(Kind::Any, first, object);
-        }
-    }
-
-    #[inline(always)]
-    fn set_enabled(&mut self, thread: ThreadId, can: bool) {
-        if can == self.is_enabled(thread) {
-            return;
-        }
-        if can {
-            self.enable(thread);
-        } else {
-            self.disable(thread);
-        }
-        if self.needs.changes {
-            self.note_change(thread);
+            self.reevaluate_waiters(first, object);
         }
     }
 
