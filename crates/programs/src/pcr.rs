@@ -7,7 +7,7 @@
 //! runs; [`Subject::operations`] and [`Subject::run`] are what a generator of other tests needs.
 //!
 //! What the paper does not tell is chosen here: the sizes of collections, which fields methods consult on
-//! their way (see [`library::Consulted`]), what is called before the bug. It is chosen so that random schedules
+//! their way (see `library::Consulted`), what is called before the bug. It is chosen so that random schedules
 //! need about as many runs to the first failure as the paper reports for MAPTest, except for V6 and V14,
 //! which fail at once there. So that figure says nothing new here; those of other strategies do.
 //!
