@@ -57,7 +57,7 @@ impl<G> Held<G> {
         if let Held::InRun(held) = self {
             assert!(
                 held.run == port::run_number(),
-                "a guard of a RwLock was used outside the execution that made it"
+                "a guard of a RwLock was used outside the execution that created it"
             );
         }
     }

@@ -153,7 +153,7 @@ fn a_handle_that_leaves_its_execution() {
 #[test]
 fn a_panic_whose_payload_is_no_text() {
     let report = Config::new().run(|| std::panic::panic_any(7));
-    assert_eq!(panic_message(&report), "a panic whose payload is no text");
+    assert_eq!(panic_message(&report), "a panic whose payload is not a string");
 }
 
 fn panic_message(report: &Report) -> String {

@@ -239,9 +239,9 @@ fn nobody_waits_for_a_channel_from_outside() {
     let receiver = StdMutex::new(receiver);
     let report = Config::new().runs(1).run(move || {
         let said = message(|| sender.send(1));
-        assert!(said.contains("Make the channel inside"), "{said}");
+        assert!(said.contains("Create the channel inside"), "{said}");
         let said = message(|| receiver.lock().unwrap().recv());
-        assert!(said.contains("Make the channel inside"), "{said}");
+        assert!(said.contains("Create the channel inside"), "{said}");
         receiver.clear_poison();
     });
     assert!(report.failure().is_none(), "{}", raddle::text(&report));
@@ -263,7 +263,7 @@ fn a_channel_does_not_outlive_its_execution() {
     assert_eq!(Arc::strong_count(&value), 2 + 3);
     let kept = std::mem::take(&mut *KEPT.lock().unwrap());
     let said = message(|| kept[0].try_recv());
-    assert!(said.contains("outside the execution that made it"), "{said}");
+    assert!(said.contains("outside the execution that created it"), "{said}");
     drop(kept);
     assert_eq!(Arc::strong_count(&value), 2);
 }

@@ -397,8 +397,8 @@ fn it_is_like_std() {
 fn one_of_several_references_of_std_is_refused() {
     let shared = std::sync::Arc::new(7);
     let weak = std::sync::Arc::downgrade(&shared);
-    assert!(message(|| Arc::from_std(shared.clone())).contains("one of several references"));
-    assert!(message(|| Arc::from_std(shared)).contains("one of several references"));
+    assert!(message(|| Arc::from_std(shared.clone())).contains("takes the only reference"));
+    assert!(message(|| Arc::from_std(shared)).contains("takes the only reference"));
     assert!(weak.upgrade().is_none());
     let counted = Arc::from_std(std::sync::Arc::<str>::from("a"));
     assert_eq!(Arc::strong_count(&counted.clone()), 2);

@@ -203,7 +203,7 @@ fn a_guard_that_leaves_its_execution_gives_no_access() {
     assert!(report.failure().is_none(), "{}", raddle::text(&report));
     let guard = KEPT.with(|kept| kept.borrow_mut().take()).unwrap();
     let said = message(|| *guard);
-    assert!(said.contains("outside the execution that made it"), "{said}");
+    assert!(said.contains("outside the execution that created it"), "{said}");
     drop(guard);
     *LOCK.write().unwrap() = 4;
 }
