@@ -224,6 +224,6 @@ fn a_value_initialised_after_the_end_of_its_thread() {
         });
         let failure = report.failure().expect("a thread panics");
         let Finding::Panic(panic) = &failure.finding else { panic!("{:?}", failure.finding) };
-        assert!(panic.message.contains("no text") && failure.reproduced, "{}", panic.message);
+        assert!(panic.message.contains("not a string") && failure.reproduced, "{}", panic.message);
     }
 }
