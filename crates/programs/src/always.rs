@@ -1,4 +1,4 @@
-//! SCTBench's programs that fail in every execution, or in nearly every one: no test of a scheduler, but
+//! SCTBench's programs that fail in every execution, or in nearly every one. They do not test a scheduler, but they are
 //! part of the collection.
 
 use std::sync::atomic::{AtomicU32 as Quiet, Ordering::Relaxed};
@@ -12,7 +12,7 @@ use super::{Class, Failure, Form, Origin, Program, Size, Space, join_all, start}
 pub(super) const ARITHMETIC: Program = Program {
     name: "arithmetic_prog",
     origin: Origin::SctBench,
-    about: "a sum of numbers handed over one by one is expected to be another",
+    about: "the check expects a wrong sum of numbers that are passed one by one",
     failure: Failure::Assertion,
     class: Class::Always,
     granularity: Granularity::Sync,
@@ -24,7 +24,7 @@ pub(super) const ARITHMETIC: Program = Program {
 
 pub(super) const FSBENCH: Program = Program {
     name: "fsbench",
-    about: "each thread takes a block of a file system with fewer blocks than threads",
+    about: "each thread uses a block of a file system with fewer blocks than threads",
     threads: |_| 28,
     body: |form, _| fsbench(form),
     ..ARITHMETIC
@@ -32,7 +32,7 @@ pub(super) const FSBENCH: Program = Program {
 
 pub(super) const SYNC: Program = Program {
     name: "sync01",
-    about: "a producer waits until there is room, and nobody ever makes any",
+    about: "a producer waits until there is space, which no thread makes",
     failure: Failure::Deadlock,
     body: |form, _| sync(form, 1),
     ..ARITHMETIC
@@ -40,12 +40,12 @@ pub(super) const SYNC: Program = Program {
 
 pub(super) const SYNC_2: Program = Program {
     name: "sync02",
-    about: "the same, with several items",
+    about: "as sync01, with several items",
     body: |form, _| sync(form, 3),
     ..SYNC
 };
 
-/// A place for one number between two threads.
+/// A buffer for one number between two threads.
 struct Place {
     number: Mutex<Option<u32>>,
     changed: Condvar,
@@ -107,7 +107,7 @@ fn fsbench(form: Form) {
     join_all(handles.collect());
 }
 
-/// The producer waits for a place to become free, but counts from the wrong end.
+/// The producer waits until there is space. In the bugged form the condition is inverted.
 fn sync(form: Form, items: u32) {
     struct Room {
         form: Form,

@@ -1,5 +1,5 @@
-//! Bugs of applications in SCTBench: ctrace, pbzip2, aget, ferret and PCT's Dryad, cut down to the threads
-//! and locks that matter.
+//! Bugs of applications in SCTBench: ctrace, pbzip2, aget, ferret and PCT's Dryad, reduced to the relevant threads and
+//! locks.
 
 use std::sync::atomic::{AtomicBool as QuietFlag, AtomicU32 as Quiet, Ordering::Relaxed};
 
@@ -14,7 +14,7 @@ use super::{Class, Failure, Form, Origin, Program, Size, Space, join_all, start}
 pub(super) const CTRACE: Program = Program {
     name: "ctrace-test",
     origin: Origin::SctBench,
-    about: "a thread that ends frees all records of the trace, while main writes into its own",
+    about: "a thread that ends frees all records of the trace, while main writes to its record",
     failure: Failure::Assertion,
     class: Class::Lifetime,
     granularity: Granularity::All,
@@ -26,7 +26,7 @@ pub(super) const CTRACE: Program = Program {
 
 pub(super) const PBZIP2: Program = Program {
     name: "pbzip2",
-    about: "main joins the writer alone, then destroys the queue; a consumer is still at its lock",
+    about: "main joins only the writer, then destroys the queue; a consumer still uses its lock",
     granularity: Granularity::Sync,
     size: Size { counts: "blocks", least: 1, usual: 3, most: 500 },
     threads: |_| 4,
@@ -36,7 +36,7 @@ pub(super) const PBZIP2: Program = Program {
 
 pub(super) const AGET: Program = Program {
     name: "aget-bug2",
-    about: "a download moves its offset, then counts the bytes under a lock; they are saved between",
+    about: "a download moves its offset, then counts the bytes under a lock; both are saved in between",
     class: Class::Atomicity,
     granularity: Granularity::Sync,
     threads: |_| 4,
@@ -46,7 +46,7 @@ pub(super) const AGET: Program = Program {
 
 pub(super) const FERRET: Program = Program {
     name: "ferret",
-    about: "the end of the input is told after the last item, and looked for only with an item",
+    about: "the end of the input is announced after the last item, and tested only with an item",
     failure: Failure::Deadlock,
     class: Class::Wakeup,
     granularity: Granularity::Sync,
@@ -57,7 +57,7 @@ pub(super) const FERRET: Program = Program {
 pub(super) const DRYAD: Program = Program {
     name: "dryad",
     origin: Origin::Pct,
-    about: "a channel is freed when its last item was handled, by a worker that needs its lock again",
+    about: "a channel is freed after its last item, while a worker needs its lock again",
     granularity: Granularity::Sync,
     size: Size { counts: "items for each worker", least: 1, usual: 3, most: 2_000 },
     threads: |_| 5,
@@ -72,10 +72,10 @@ fn ctrace(form: Form) {
         freed: Shared<bool>,
     }
     impl Trace {
-        /// A message goes into the thread's own record, without a lock.
+        /// Appends a message to the thread's own record, without a lock.
         fn write(&self) {
             *self.lock.lock().unwrap() += 1;
-            assert!(!self.freed.get(), "a record is written that was freed");
+            assert!(!self.freed.get(), "write to a freed record");
         }
 
         fn end(&self) {
@@ -100,11 +100,11 @@ fn pbzip2(form: Form, blocks: u32) {
         is_all: bool,
     }
     struct Files {
-        /// How many there will be.
+        /// The total number of blocks.
         all: u32,
         queue: Mortal<Queue>,
         more: Condvar,
-        /// Blocks that are ready to be written.
+        /// The number of blocks that are ready to be written.
         output: Mutex<u32>,
         ready: Condvar,
     }
@@ -163,8 +163,7 @@ fn aget(form: Form) {
     const WORKERS: usize = 2;
     struct Download {
         form: Form,
-        /// By worker: how far it is. In the bugged form written without the lock, and so just before it
-        /// is taken.
+        /// The progress of each worker. In the bugged form it is written without the lock, just before the lock is acquired.
         offsets: [Quiet; WORKERS],
         written: Mutex<u32>,
     }
@@ -201,7 +200,7 @@ fn aget(form: Form) {
     join_all(start(&download, &bodies));
 }
 
-/// A loader puts items into a queue, a last stage takes them out. Who is told of the end?
+/// A loader puts items into a queue, and a last stage takes them out until the end.
 fn ferret(form: Form) {
     const ITEMS: u32 = 2;
     struct Pipeline {
@@ -213,7 +212,7 @@ fn ferret(form: Form) {
     impl Pipeline {
         fn load(&self) {
             for item in 1..=ITEMS {
-                // Fixed: the end is known before the last item can be taken.
+                // Fixed: the end is announced before the last item can be taken.
                 if self.form == Form::Fixed && item == ITEMS {
                     self.is_end.store(true, Relaxed);
                 }
@@ -251,9 +250,9 @@ fn ferret(form: Form) {
 fn dryad(form: Form, share: u32) {
     const WORKERS: usize = 4;
     struct Channel {
-        /// Items for each worker.
+        /// The number of items for each worker.
         share: u32,
-        /// Items that are left.
+        /// The number of items left.
         lock: Mortal<u32>,
         closer: Thread,
     }
@@ -266,7 +265,7 @@ fn dryad(form: Form, share: u32) {
                 self.lock.unlock(left);
                 if is_last {
                     self.closer.unpark();
-                    // What is left to be written down.
+                    // The last worker locks once more after it has woken main.
                     self.lock.unlock(self.lock.lock());
                 }
             }

@@ -1,5 +1,5 @@
-//! Parallel phases with a barrier too few: PARSEC's streamcluster in three versions, and SPLASH-2's
-//! Barnes, FFT and LU, whose macro for waiting until all have ended expands to nothing.
+//! Parallel phases with a missing barrier: PARSEC's streamcluster in three versions, and SPLASH-2's Barnes, FFT and LU,
+//! whose macro that waits for the end of all threads expands to nothing.
 
 use std::sync::atomic::{AtomicBool as Quiet, AtomicU32 as QuietCount, Ordering::Relaxed};
 
@@ -14,7 +14,7 @@ use super::{Class, Failure, Form, Origin, Program, Size, Space, join_all, start}
 pub(super) const STREAMCLUSTER: Program = Program {
     name: "streamcluster",
     origin: Origin::SctBench,
-    about: "the master closes a round before all workers have looked whether it is open",
+    about: "the master closes a round before all workers have tested whether it is open",
     failure: Failure::Assertion,
     class: Class::Order,
     granularity: Granularity::All,
@@ -26,14 +26,14 @@ pub(super) const STREAMCLUSTER: Program = Program {
 
 pub(super) const STREAMCLUSTER_2: Program = Program {
     name: "streamcluster2",
-    about: "workers use the table of costs before the master has made it",
+    about: "workers use the table of costs before the master has created it",
     body: |form, _| run(form, Missing::AfterAllocation),
     ..STREAMCLUSTER
 };
 
 pub(super) const STREAMCLUSTER_3: Program = Program {
     name: "streamcluster3",
-    about: "all sum up a table; the master drops it while others are still at it",
+    about: "all threads sum up a table; the master drops it while others read it",
     class: Class::Lifetime,
     body: |form, _| run(form, Missing::BeforeDrop),
     ..STREAMCLUSTER
@@ -41,7 +41,7 @@ pub(super) const STREAMCLUSTER_3: Program = Program {
 
 pub(super) const BARNES: Program = Program {
     name: "barnes",
-    about: "main does not wait for the other before it looks whether it has finished",
+    about: "main does not wait for the other thread before it tests whether it has finished",
     granularity: Granularity::Sync,
     space: Space::Cyclic,
     threads: |_| 2,
@@ -64,14 +64,14 @@ pub(super) const LU: Program = Program {
 pub(super) const PCT_SPLASH: Program = Program {
     name: "pct-splash",
     origin: Origin::Pct,
-    about: "two threads work; main does not wait for the other (FFT, LU and Barnes, by their size)",
+    about: "two threads work; main does not wait for the other (FFT, LU and Barnes, by size)",
     space: Space::Acyclic,
     size: Size { counts: "critical sections each", least: 1, usual: 20, most: 5_000 },
     body: |form, work| wait_for_end(form, work, Meeting::None),
     ..BARNES
 };
 
-/// Which barrier is missing.
+/// The barrier that is missing.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Missing {
     AfterRound,
@@ -82,7 +82,7 @@ enum Missing {
 const WORKERS: usize = 4;
 
 struct Cluster {
-    /// In the fixed form none is.
+    /// The missing barrier of the bugged form. `None` in the fixed form.
     missing: Option<Missing>,
     barrier: Barrier,
     table: Quiet,
@@ -118,7 +118,7 @@ impl Cluster {
             self.costs.set(true);
         }
         self.wait_unless(Missing::AfterAllocation);
-        assert!(self.costs.get(), "the table of costs is not there yet");
+        assert!(self.costs.get(), "the table of costs does not exist yet");
 
         *self.sum.lock().unwrap() += 1;
         self.barrier.wait();
@@ -146,15 +146,15 @@ impl Cluster {
     }
 }
 
-/// Whether the threads meet before they finish.
+/// Whether the threads wait for each other before they finish.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Meeting {
     None,
-    /// At a barrier on which they spin.
+    /// They spin at a barrier.
     Spinning,
 }
 
-/// Main and another thread work and finish. Nothing makes main wait for the other.
+/// Main and another thread work and finish. Main does not wait for the other thread.
 fn wait_for_end(form: Form, work: u32, meeting: Meeting) {
     struct Splash {
         work: u32,

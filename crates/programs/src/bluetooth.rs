@@ -1,7 +1,7 @@
-//! SCTBench's bluetooth_driver: a request counts itself in, unless the driver is stopping; the driver
-//! stops when nobody is in.
+//! SCTBench's bluetooth_driver: a request increments a count, unless the driver is stopping. The driver stops when there
+//! are no requests.
 //!
-//! In the bugged form the request looks whether the driver is stopping before it counts itself in.
+//! In the bugged form the request tests whether the driver is stopping before it increments the count.
 
 use raddle::Granularity;
 use raddle::cell::Shared;
@@ -12,7 +12,7 @@ use super::{Class, Failure, Form, Origin, Program, Size, Space, join_all, start}
 pub(super) const PROGRAM: Program = Program {
     name: "bluetooth_driver",
     origin: Origin::SctBench,
-    about: "a request is counted in only after it has seen that the driver is not stopping",
+    about: "a request is counted only after it has read that the driver is not stopping",
     failure: Failure::Assertion,
     class: Class::Atomicity,
     granularity: Granularity::All,
@@ -24,7 +24,7 @@ pub(super) const PROGRAM: Program = Program {
 
 struct Driver {
     is_stopping: Shared<bool>,
-    /// Requests, and one for the driver itself. A request that was turned away leaves as well.
+    /// The number of requests, plus one for the driver itself. A rejected request is counted until it leaves.
     pending: Mutex<i32>,
     is_idle: Shared<bool>,
     has_stopped: Shared<bool>,

@@ -1,5 +1,5 @@
-//! SCTBench's buffers between two threads: a queue, a circular buffer, a stack and Java's StringBuffer.
-//! Every operation is a critical section; what goes wrong is what the threads expect of the other.
+//! SCTBench's buffers between two threads: a queue, a circular buffer, a stack and Java's StringBuffer. Every operation is a
+//! critical section. The bugs are wrong assumptions about the other thread.
 
 use raddle::Granularity;
 use raddle::sync::{Arc, Mutex};
@@ -9,7 +9,7 @@ use super::{Class, Failure, Form, Origin, Program, Size, Space, join_all, start}
 pub(super) const QUEUE: Program = Program {
     name: "queue",
     origin: Origin::SctBench,
-    about: "a consumer compares the item of its n-th attempt with what was stored at the n-th",
+    about: "a consumer compares its n-th item with the one stored in the n-th attempt",
     failure: Failure::Assertion,
     class: Class::Order,
     granularity: Granularity::Sync,
@@ -21,14 +21,14 @@ pub(super) const QUEUE: Program = Program {
 
 pub(super) const CIRCULAR_BUFFER: Program = Program {
     name: "circular_buffer",
-    about: "a receiver expects the number of its attempt, but attempts can come to nothing",
+    about: "a receiver expects the number of its attempt, but attempts can fail",
     body: |form, _| circular_buffer(form),
     ..QUEUE
 };
 
 pub(super) const STACK: Program = Program {
     name: "stack",
-    about: "a flag says that something was pushed, not that something is there to be popped",
+    about: "a flag says that an item was pushed, not that the stack is not empty",
     body: |form, _| stack(form),
     ..QUEUE
 };
@@ -47,7 +47,7 @@ fn queue(form: Form) {
     struct Queue {
         form: Form,
         items: Vec<u32>,
-        /// How many were taken out.
+        /// The number of items taken out.
         taken: usize,
         stored: [u32; ATTEMPTS],
         may_enqueue: bool,
@@ -115,7 +115,7 @@ fn circular_buffer(form: Form) {
         items: [u32; ROOM],
         first: usize,
         next: usize,
-        /// How many were sent, and how many received.
+        /// The numbers of items sent and received.
         sent: u32,
         received: u32,
         may_send: bool,
@@ -185,7 +185,7 @@ fn stack(form: Form) {
                         Form::Fixed => stack.top > 0,
                     };
                     if may_pop {
-                        assert!(stack.top > 0, "nothing is there to be popped");
+                        assert!(stack.top > 0, "the stack is empty");
                         stack.top -= 1;
                     }
                 }

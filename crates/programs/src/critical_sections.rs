@@ -1,5 +1,5 @@
-//! SCTBench's small programs about critical sections: each is right by itself, but one too few, under
-//! the wrong lock, or in an order that nobody thought of.
+//! SCTBench's small programs about critical sections. Each section is correct, but one is missing, uses the wrong lock, or
+//! runs in an unexpected order.
 
 use raddle::Granularity;
 use raddle::cell::Shared;
@@ -22,7 +22,7 @@ const BASE: Program = Program {
 
 pub(super) const ACCOUNT: Program = Program {
     name: "account",
-    about: "a deposit, a withdrawal and a check of the balance, which gets it wrong if it is last",
+    about: "a deposit, a withdrawal and a check of the balance, which fails if it is last",
     threads: |_| 4,
     body: |form, _| account(form),
     ..BASE
@@ -30,7 +30,7 @@ pub(super) const ACCOUNT: Program = Program {
 
 pub(super) const LAZY: Program = Program {
     name: "lazy01",
-    about: "two threads add to a sum; the third does not expect both to have done so",
+    about: "two threads add to a sum; the third fails if both have added",
     threads: |_| 4,
     body: |form, _| lazy(form),
     ..BASE
@@ -38,7 +38,7 @@ pub(super) const LAZY: Program = Program {
 
 pub(super) const TOKEN_RING: Program = Program {
     name: "token_ring",
-    about: "three threads hand a value round, in any order; a fourth expects the right one",
+    about: "three threads pass a value on, in any order; a fourth expects the right order",
     threads: |_| 5,
     body: |form, _| token_ring(form),
     ..BASE
@@ -46,7 +46,7 @@ pub(super) const TOKEN_RING: Program = Program {
 
 pub(super) const TWO_STAGE: Program = Program {
     name: "twostage",
-    about: "two variables are written under two locks, one after the other; a reader sees only one",
+    about: "two variables are written under two locks, one after the other; a reader sees only one write",
     class: Class::Atomicity,
     body: |form, _| two_stage(form, 1),
     ..BASE
@@ -86,7 +86,7 @@ fn account(form: Form) {
         balance: i32,
         deposited: bool,
         withdrawn: bool,
-        /// What the check expects in the end.
+        /// The balance that the check expects.
         expected: i32,
     }
     let expected = match form {
@@ -94,7 +94,7 @@ fn account(form: Form) {
         Form::Fixed => -1,
     };
     let account = Account { balance: 1, deposited: false, withdrawn: false, expected };
-    // Nobody waits for the threads.
+    // The threads are not joined.
     start(
         &Arc::new(Mutex::new(account)),
         &[
@@ -148,7 +148,7 @@ fn token_ring(form: Form) {
         done: [bool; 3],
     }
     impl Ring {
-        /// In the fixed form a thread does its part only if the one before it has.
+        /// In the fixed form a thread does its part only after the previous thread.
         fn pass(&mut self, to: usize, value: i32) {
             let is_its_turn = to == 0 || self.done[to - 1];
             if self.form == Form::Bugged || is_its_turn {
@@ -190,7 +190,7 @@ fn two_stage(form: Form, writers: usize) {
     struct Stages {
         form: Form,
         first: Mutex<()>,
-        /// Written under the first lock; read under the second as well.
+        /// Written under the first lock, and also read under the second.
         one: Shared<i32>,
         two: Mutex<i32>,
     }
@@ -198,7 +198,7 @@ fn two_stage(form: Form, writers: usize) {
         fn write(&self) {
             let first = self.first.lock().unwrap();
             self.one.set(1);
-            // The fixed form keeps the first lock for both stages.
+            // The fixed form holds the first lock during both stages.
             let first = match self.form {
                 Form::Bugged => {
                     drop(first);
@@ -242,7 +242,7 @@ fn wrong_lock(form: Form, others: usize) {
             let _guard = self.right.lock().unwrap();
             let before = self.value.get();
             self.value.set(self.value.get() + 1);
-            assert_eq!(self.value.get(), before + 1, "somebody else counted");
+            assert_eq!(self.value.get(), before + 1, "another thread has counted");
         }
 
         fn count(&self) {

@@ -1,10 +1,10 @@
-//! Exception: tasks of a port, run by a dispatcher's threads; one task throws, and the handler has to
-//! receive that exactly once.
+//! Exception: tasks of a port, run by a dispatcher's threads. One task throws, and the handler must receive the exception
+//! exactly once.
 //!
-//! Whoever ends a task counts it; the one that ends the last task, and the one that threw, see to it
-//! that the exception is delivered. In the first bugged form delivery checks, then sets "handled",
-//! so that both can deliver. In the second, only the end of the last task delivers, and it looks for
-//! the exception before it knows that it is the last: the exception can get lost.
+//! A thread that ends a task counts it. The thread that ends the last task and the thread that threw deliver the
+//! exception. In the first bugged form the delivery tests "handled" and then sets it, so both can deliver. In the second,
+//! only the end of the last task delivers. It reads the exception before it knows that it is the last, so the exception
+//! can be lost.
 
 use std::collections::VecDeque;
 
@@ -17,7 +17,7 @@ use super::{Class, Failure, Form, Origin, Program, Size, Space, join_all};
 
 pub(super) const TWICE: Program = Program {
     name: "exception",
-    about: "tasks of a port, one throws; the handler can receive it twice (check, then act)",
+    about: "tasks of a port, one throws; the handler can receive the exception twice (test, then set)",
     class: Class::Atomicity,
     body: |form, tasks| body(form, tasks, Delivery::ByThrowerToo),
     ..LOST
@@ -26,7 +26,7 @@ pub(super) const TWICE: Program = Program {
 pub(super) const LOST: Program = Program {
     name: "exception-lost",
     origin: Origin::Bpor,
-    about: "tasks of a port, one throws; the last task looks for the exception too early",
+    about: "tasks of a port, one throws; the last task reads the exception too early",
     failure: Failure::Assertion,
     class: Class::Order,
     granularity: Granularity::All,
@@ -38,12 +38,12 @@ pub(super) const LOST: Program = Program {
 
 const DISPATCHERS: u32 = 2;
 
-/// Who delivers an exception.
+/// The thread that delivers an exception.
 #[derive(Clone, Copy)]
 enum Delivery {
     /// The end of the last task.
     ByLast,
-    /// That, and the task that threw.
+    /// The end of the last task, and the task that threw.
     ByThrowerToo,
 }
 
@@ -80,7 +80,7 @@ fn body(form: Form, tasks: u32, delivery: Delivery) {
 impl Causality {
     fn dispatch(&self) {
         while let Some(task) = self.take() {
-            // The first task throws, the others do nothing.
+            // The first task throws. The others do nothing.
             let threw = task == 0;
             if threw {
                 self.thrown.store(true, SeqCst);

@@ -1,7 +1,7 @@
-//! Fair: threads in a ring that spin, with a yield, until the one before hands them the token.
+//! Fair: threads in a ring that spin, with a yield, until the previous thread passes them the token.
 //!
-//! The token goes round twice. In the bugged form a thread gives the token on before it puts down its
-//! own: if the token is back before that, it is lost, and all spin for ever.
+//! The token goes round twice. In the bugged form a thread passes the token before it clears its own flag. If the token
+//! comes back before that, it is lost, and all threads spin forever.
 
 use raddle::Granularity;
 use raddle::sync::Arc;
@@ -13,7 +13,7 @@ use super::{Class, Failure, Form, Origin, Program, Size, Space, join_all};
 pub(super) const PROGRAM: Program = Program {
     name: "fair",
     origin: Origin::Bpor,
-    about: "a token goes round a ring of spinning threads; it is given on before it is put down",
+    about: "a token goes round a ring of spinning threads; it is passed on before the own flag is cleared",
     failure: Failure::Livelock,
     class: Class::Order,
     granularity: Granularity::All,

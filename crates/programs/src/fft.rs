@@ -1,8 +1,7 @@
-//! FFT: threads that take a number under a lock, then transform their part of the data on their own.
+//! FFT: each thread takes a number under a lock, then transforms its own part of the data.
 //!
-//! There is one class per order of the critical sections, and nearly every step of the lock asks for
-//! a conservative backtrack point under a preemption bound. In the bugged form main does not wait
-//! for the threads and looks at the data too early.
+//! There is one class per order of the critical sections. Under a preemption bound nearly every step of the lock needs a
+//! conservative backtrack point. In the bugged form main does not wait for the threads and reads the data too early.
 
 use raddle::Granularity;
 use raddle::cell::Shared;
@@ -14,7 +13,7 @@ use super::{Class, Failure, Form, Origin, Program, Size, Space, join_all};
 pub(super) const PROGRAM: Program = Program {
     name: "fft",
     origin: Origin::Bpor,
-    about: "threads number themselves under a lock, then work alone; main does not wait for them",
+    about: "threads take numbers under a lock, then work separately; main does not wait for them",
     failure: Failure::Assertion,
     class: Class::Order,
     granularity: Granularity::All,
@@ -25,9 +24,9 @@ pub(super) const PROGRAM: Program = Program {
 };
 
 struct Transform {
-    /// How many threads have a number.
+    /// The number of threads that have a number.
     numbered: Mutex<u32>,
-    /// One pair for each thread, which alone works on it.
+    /// One pair for each thread, which alone accesses it.
     pairs: Vec<[Shared<i64>; 2]>,
 }
 

@@ -46,13 +46,13 @@ pub struct Program {
     pub origin: Origin,
     /// What the program does and what is wrong with its bugged form, in words.
     pub about: &'static str,
-    /// How the bug shows.
+    /// The failure that the bug causes.
     pub failure: Failure,
-    /// The kind of mistake.
+    /// The class of the bug.
     pub class: Class,
-    /// Which operations have to be points for the bug to show.
+    /// The operations that must be scheduling points to reveal the bug.
     pub granularity: Granularity,
-    /// Whether executions can run for ever.
+    /// Whether executions can run forever.
     pub space: Space,
     /// The sizes that the program has.
     pub size: Size,
@@ -83,26 +83,26 @@ pub enum Origin {
 pub enum Failure {
     /// A thread panics.
     Assertion,
-    /// Threads wait for one another.
+    /// The threads deadlock.
     Deadlock,
-    /// Threads spin for ever under a fair scheduler.
+    /// The threads livelock: they spin forever under a fair scheduler.
     Livelock,
 }
 
-/// What kind of mistake a bug is.
+/// The class of a bug.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
-    /// What should be one step is several.
+    /// A violation of atomicity.
     Atomicity,
-    /// Something comes before what it should come after.
+    /// A violation of order: an operation comes before one that it depends on.
     Order,
-    /// Locks are taken in conflicting orders.
+    /// Locks are acquired in conflicting orders.
     Locking,
-    /// A notification is missing, or comes too early.
+    /// A notification is missing or too early.
     Wakeup,
-    /// Something is used after it was destroyed.
+    /// An object is used after its destruction.
     Lifetime,
-    /// None of interleaving: every execution fails.
+    /// Not a concurrency bug: every execution fails.
     Always,
 }
 
@@ -111,13 +111,13 @@ pub enum Class {
 pub enum Space {
     /// Every execution ends.
     Acyclic,
-    /// Threads spin, with a yield in every round: without fairness an execution need not end.
+    /// Threads spin with a yield in every iteration. Without fairness an execution may not end.
     Cyclic,
 }
 
 /// The sizes of a program.
 pub struct Size {
-    /// What the size is the number of.
+    /// What the size counts.
     pub counts: &'static str,
     /// The smallest size.
     pub least: u32,
@@ -128,7 +128,7 @@ pub struct Size {
 }
 
 impl Size {
-    /// A program that has one size only.
+    /// The size of a program that has only one.
     pub const FIXED: Size = Size { counts: "", least: 1, usual: 1, most: 1 };
 }
 
@@ -141,8 +141,8 @@ pub enum Form {
     Fixed,
 }
 
-/// The programs that are no part of a larger subject, by origin. SCTBench's programs are first in the order
-/// of the POS paper's Table 3, then the others. See [`all`].
+/// The programs that are not in [`pcr::SUBJECTS`], by origin. SCTBench's programs are in the order of the POS paper's
+/// Table 3, and then the others. See [`all`].
 pub static PROGRAMS: &[Program] = &[
     mrse::PROGRAM,
     fft::PROGRAM,
@@ -225,7 +225,7 @@ pub fn all() -> impl Iterator<Item = &'static Program> {
 /// Finds a program by its name.
 ///
 /// # Errors
-/// If there is no such program; the text lists all names.
+/// Returns an error with all names if there is no such program.
 pub fn find(name: &str) -> Result<&'static Program, String> {
     all().find(|program| program.name == name).ok_or_else(|| {
         let weak = weak::PROGRAMS.iter().map(|program| program.name);
@@ -238,7 +238,7 @@ pub fn find(name: &str) -> Result<&'static Program, String> {
 /// stealers.
 ///
 /// # Errors
-/// If there is none with this number of items.
+/// Returns an error if there is no queue with this number of items.
 pub fn stealing_with(items: u32) -> Result<&'static Program, String> {
     match items {
         4 => find("pct-wsq"),
@@ -251,14 +251,14 @@ pub fn stealing_with(items: u32) -> Result<&'static Program, String> {
 }
 
 impl Program {
-    /// The most operations of one execution: far more than a fair execution needs, and enough for
-    /// priorities that let a thread spin for a while.
+    /// The maximum number of steps of an execution. It is far more than a fair execution needs, and enough for priorities that
+    /// let a thread spin for a while.
     pub const MAX_STEPS: usize = 20_000;
 
     /// Returns `size` if the program has it.
     ///
     /// # Errors
-    /// If it does not; the text says which sizes there are.
+    /// Returns an error with the valid sizes if the program does not have this size.
     pub fn admits(&self, size: u32) -> Result<u32, String> {
         let Size { counts, least, most, .. } = self.size;
         if (least..=most).contains(&size) {
@@ -322,7 +322,7 @@ impl Class {
 }
 
 impl Form {
-    /// Takes a lock that only the fixed form takes.
+    /// Acquires a lock that only the fixed form uses.
     fn guard(self, lock: &Mutex<()>) -> Option<MutexGuard<'_, ()>> {
         match self {
             Form::Bugged => None,

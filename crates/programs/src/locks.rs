@@ -1,7 +1,7 @@
 //! SCTBench's programs that deadlock over locks.
 //!
-//! Its dining philosophers, 2 to 7 of them, count themselves and fail at the last one in every execution. Here
-//! they take forks, and can deadlock as philosophers do.
+//! Its 2 to 7 dining philosophers only count themselves, and fail at the last one in every execution. Here they take forks
+//! and can deadlock.
 
 use raddle::Granularity;
 use raddle::sync::{Arc, Mutex};
@@ -11,7 +11,7 @@ use super::{Class, Failure, Form, Origin, Program, Size, Space, join_all, start}
 pub(super) const DEADLOCK: Program = Program {
     name: "deadlock01",
     origin: Origin::SctBench,
-    about: "two locks are taken in either order",
+    about: "two locks are acquired in opposite orders",
     failure: Failure::Deadlock,
     class: Class::Locking,
     granularity: Granularity::Sync,
@@ -23,7 +23,7 @@ pub(super) const DEADLOCK: Program = Program {
 
 pub(super) const CARTER: Program = Program {
     name: "carter01",
-    about: "a lock is kept from one section of another lock to the next; two idle threads",
+    about: "a lock is held from one section of another lock to the next; two idle threads",
     threads: |_| 5,
     body: |form, _| carter(form),
     ..DEADLOCK
@@ -31,7 +31,7 @@ pub(super) const CARTER: Program = Program {
 
 pub(super) const PHASE: Program = Program {
     name: "phase01",
-    about: "a thread takes a lock that it has already: always a deadlock",
+    about: "a thread acquires a lock that it holds: always a deadlock",
     class: Class::Always,
     threads: |_| 3,
     body: |form, _| phase(form),
@@ -60,7 +60,7 @@ impl Two {
 }
 
 fn deadlock(form: Form) {
-    fn take_both([one, other]: [&Mutex<()>; 2]) {
+    fn lock_both([one, other]: [&Mutex<()>; 2]) {
         let one = one.lock().unwrap();
         let other = other.lock().unwrap();
         drop(other);
@@ -69,20 +69,20 @@ fn deadlock(form: Form) {
     join_all(start(
         &Two::new(form),
         &[
-            |two| take_both([&two.first, &two.second]),
+            |two| lock_both([&two.first, &two.second]),
             |two| match two.form {
-                Form::Bugged => take_both([&two.second, &two.first]),
-                Form::Fixed => take_both([&two.first, &two.second]),
+                Form::Bugged => lock_both([&two.second, &two.first]),
+                Form::Fixed => lock_both([&two.first, &two.second]),
             },
         ],
     ));
 }
 
-/// Each thread counts itself in and out under the first lock; the first in of its kind takes the second
-/// lock, the last out drops it. Every thread is the only one of its kind.
+/// Each thread counts itself in and out under the first lock. The first of a group acquires the second lock, and the last
+/// releases it. Each group has one thread.
 fn carter(form: Form) {
-    fn come_and_go(two: &Two) {
-        // Fixed: the lock that is kept is taken outside the other.
+    fn enter_and_leave(two: &Two) {
+        // Fixed: the lock that is held longer is acquired first.
         let outside = (two.form == Form::Fixed).then(|| two.second.lock().unwrap());
         let count = two.first.lock().unwrap();
         let inside = (two.form == Form::Bugged).then(|| two.second.lock().unwrap());
@@ -92,7 +92,7 @@ fn carter(form: Form) {
         drop(count);
         drop(outside);
     }
-    join_all(start(&Two::new(form), &[come_and_go, come_and_go, |_| {}, |_| {}]));
+    join_all(start(&Two::new(form), &[enter_and_leave, enter_and_leave, |_| {}, |_| {}]));
 }
 
 fn phase(form: Form) {

@@ -1,8 +1,8 @@
-//! Matrix: a product of matrices by a work-stealing pool; a task is a row of the result.
+//! Matrix: a product of matrices by a work-stealing pool. A task is a row of the result.
 //!
-//! Every row is also added to two check sums, one for each worker, under the spin locks of both.
-//! Bugged forms: the queue's guard lets a task be overwritten; each worker takes its own lock first and
-//! spins for the other's without giving up its own; a thief misses its wake-up.
+//! Every row is also added to two checksums, one for each worker, under the spin locks of both. Bugged forms: the queue's
+//! guard allows a task to be overwritten; each worker acquires its own lock first and spins for the other's; a thief misses
+//! its wakeup.
 
 use raddle::Granularity;
 use raddle::cell::Shared;
@@ -15,7 +15,7 @@ use super::{Class, Failure, Form, Origin, Program, Size, Space};
 
 pub(super) const GUARD: Program = Program {
     name: "matrix",
-    about: "a product of matrices, by work stealing; the queue's guard lets a task be overwritten",
+    about: "a product of matrices, by work stealing; the queue's guard allows a task to be overwritten",
     failure: Failure::Assertion,
     class: Class::Atomicity,
     body: |form, side| body(side, defect(form, Defect::Guard), Order::SameForAll),
@@ -24,7 +24,7 @@ pub(super) const GUARD: Program = Program {
 
 pub(super) const LOCKS: Program = Program {
     name: "matrix-locks",
-    about: "a product of matrices, by work stealing; two spin locks are taken in either order",
+    about: "a product of matrices, by work stealing; two spin locks are acquired in opposite orders",
     class: Class::Locking,
     body: |form, side| {
         let order = match form {
@@ -39,7 +39,7 @@ pub(super) const LOCKS: Program = Program {
 pub(super) const WAKE: Program = Program {
     name: "matrix-wake",
     origin: Origin::Bpor,
-    about: "a product of matrices, by work stealing; a thief that lies down misses its wake-up",
+    about: "a product of matrices, by work stealing; a thief that goes to sleep misses its wakeup",
     failure: Failure::Livelock,
     class: Class::Wakeup,
     granularity: Granularity::All,
@@ -49,14 +49,14 @@ pub(super) const WAKE: Program = Program {
     body: |form, side| body(side, defect(form, Defect::Wake), Order::SameForAll),
 };
 
-/// In which order a worker takes the locks of the check sums.
+/// The order in which a worker acquires the locks of the checksums.
 #[derive(Clone, Copy)]
 enum Order {
     SameForAll,
     OwnFirst,
 }
 
-/// A number under a spin lock.
+/// A number protected by a spin lock.
 struct Sum {
     locked: AtomicBool,
     value: Shared<u32>,
@@ -92,11 +92,11 @@ fn body(side: u32, defect: Defect, order: Order) {
     let rows = (0..side).flat_map(|row| (0..side).map(move |column| entry(side, row, column)));
     let expected: u32 = rows.sum();
     for sum in &*sums {
-        assert_eq!(sum.value.get(), expected, "the check sum of the product");
+        assert_eq!(sum.value.get(), expected, "the checksum of the product");
     }
 }
 
-/// An entry of the product of two matrices with small entries, such that rows have different sums.
+/// Returns an entry of the product of two matrices with small entries, chosen so that rows have different sums.
 fn entry(side: u32, row: u32, column: u32) -> u32 {
     (0..side).map(|inner| (row * row + inner) * (inner + column)).sum()
 }

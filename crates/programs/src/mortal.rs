@@ -1,13 +1,13 @@
-//! A mutex that can be destroyed, as in C: whoever takes or releases it afterwards fails.
+//! A mutex that can be destroyed, as in C. Locking or unlocking it afterwards fails.
 
 use std::sync::atomic::{AtomicBool as Quiet, Ordering::Relaxed};
 
 use raddle::sync::{Mutex, MutexGuard};
 
-/// A mutex with an end.
+/// A mutex that can be destroyed.
 pub(super) struct Mortal<T> {
     mutex: Mutex<T>,
-    /// No point of its own: it is looked at in the very step that takes or releases the mutex.
+    /// Not a scheduling point: it is read in the step that locks or unlocks the mutex.
     is_destroyed: Quiet,
 }
 
@@ -32,6 +32,6 @@ impl<T> Mortal<T> {
     }
 
     fn check(&self) {
-        assert!(!self.is_destroyed.load(Relaxed), "a mutex is used that was destroyed");
+        assert!(!self.is_destroyed.load(Relaxed), "use of a destroyed mutex");
     }
 }

@@ -1,11 +1,10 @@
-//! MRSE, a manual reset event: a packed word holds whether the event is set and how many wait for it.
+//! MRSE, a manual reset event: a packed word holds whether the event is set and the number of waiters.
 //!
-//! The word is changed by a loop around a compare-exchange. In the bugged form the loop computes the
-//! new word from a second read instead of from the word it compares with. When the word goes away and
-//! comes back between the reads, the exchange writes what is out of date: a set or a waiter gets
-//! lost, and the waiter waits for ever.
+//! The word is changed by a compare-exchange in a loop. In the bugged form the loop computes the new word from a second
+//! read instead of from the word it compares with. If the word changes and changes back between the reads, the exchange
+//! writes an outdated word (ABA). A set or a waiter is lost, and the waiter waits forever.
 //!
-//! Thread 1 waits; the size is how many threads do. The last thread sets, resets and sets.
+//! The size is the number of waiting threads. The last thread sets, resets and sets.
 
 use raddle::Granularity;
 use raddle::sync::atomic::{AtomicU32, Ordering::SeqCst};
@@ -17,7 +16,7 @@ use super::{Class, Failure, Form, Origin, Program, Size, Space, join_all};
 pub(super) const PROGRAM: Program = Program {
     name: "mrse",
     origin: Origin::Bpor,
-    about: "manual reset event; its packed word is changed by a stale read",
+    about: "manual reset event; its packed word is computed from a stale read",
     failure: Failure::Deadlock,
     class: Class::Atomicity,
     granularity: Granularity::All,
@@ -52,7 +51,7 @@ fn body(form: Form, waiting: u32) {
 
 struct Event {
     form: Form,
-    /// The lowest bit tells whether it is set, the others count the waiters.
+    /// The lowest bit is whether the event is set, and the others are the number of waiters.
     word: AtomicU32,
     monitor: Mutex<()>,
     wake: Condvar,
@@ -87,7 +86,7 @@ impl Event {
         self.update(0, SET);
     }
 
-    /// One waiter less; in the bugged form the count can be lost already.
+    /// Decrements the number of waiters. In the bugged form the increment may have been lost.
     fn leave(&self) {
         self.set_waiters(self.waiters().saturating_sub(1));
     }
@@ -104,7 +103,7 @@ impl Event {
         self.update(waiters << 1, WAITERS);
     }
 
-    /// Puts `bits` where `mask` is; what the word is now.
+    /// Replaces the bits of `mask` by `bits`. Returns the new word.
     fn update(&self, bits: u32, mask: u32) -> u32 {
         loop {
             let old = self.word.load(SeqCst);

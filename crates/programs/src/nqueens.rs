@@ -1,8 +1,8 @@
-//! NQueens: how many ways there are to put as many queens on a board as it has rows, by a
-//! work-stealing pool; a task is the column of the first queen.
+//! NQueens: the number of solutions of the n-queens problem, by a work-stealing pool. A task is the column of the first
+//! queen.
 //!
-//! Bugged forms: the queue's guard lets a task be overwritten; a thief misses its wake-up; the sum of
-//! solutions is added to by a read and a write.
+//! Bugged forms: the queue's guard allows a task to be overwritten; a thief misses its wakeup; the number of solutions is
+//! incremented by a read and a write.
 
 use raddle::Granularity;
 use raddle::cell::Shared;
@@ -13,7 +13,7 @@ use super::{Class, Failure, Form, Origin, Program, Size, Space};
 
 pub(super) const GUARD: Program = Program {
     name: "nqueens",
-    about: "queens on a board, by work stealing; the queue's guard lets a task be overwritten",
+    about: "n-queens by work stealing; the queue's guard allows a task to be overwritten",
     failure: Failure::Assertion,
     class: Class::Atomicity,
     body: |form, side| body(side, defect(form, Defect::Guard), Sum::Locked),
@@ -23,7 +23,7 @@ pub(super) const GUARD: Program = Program {
 pub(super) const WAKE: Program = Program {
     name: "nqueens-wake",
     origin: Origin::Bpor,
-    about: "queens on a board, by work stealing; a thief that lies down misses its wake-up",
+    about: "n-queens by work stealing; a thief that goes to sleep misses its wakeup",
     failure: Failure::Livelock,
     class: Class::Wakeup,
     granularity: Granularity::All,
@@ -35,7 +35,7 @@ pub(super) const WAKE: Program = Program {
 
 pub(super) const SUM: Program = Program {
     name: "nqueens-sum",
-    about: "queens on a board, by work stealing; solutions are added up without a lock",
+    about: "n-queens by work stealing; solutions are counted without a lock",
     body: |form, side| {
         let sum = match form {
             Form::Bugged => Sum::Plain,
@@ -48,7 +48,7 @@ pub(super) const SUM: Program = Program {
     ..WAKE
 };
 
-/// How solutions are added up.
+/// How solutions are counted.
 #[derive(Clone, Copy)]
 enum Sum {
     Locked,
@@ -78,7 +78,7 @@ fn body(side: u32, defect: Defect, sum: Sum) {
     assert_eq!(solutions.1.get(), expected, "solutions");
 }
 
-/// In how many ways the queens put so far, by row, can be completed.
+/// Returns the number of ways to complete the placed queens, given by row.
 fn complete(side: u32, columns: &mut Vec<u32>) -> u32 {
     let row = columns.len() as u32;
     if row == side {

@@ -1,18 +1,17 @@
 //! The twenty classes of PCR's evaluation (Zhao et al., "Achieving high MAP-coverage through pattern
-//! constraint reduction", TSE 2023), V1 to V20: Java classes that are said to be thread-safe, and are not.
+//! constraint reduction", TSE 2023), V1 to V20: Java classes that are documented as thread-safe and are not.
 //!
-//! Each is written from its description as a Rust type of plain shared fields and a lock. A test of one makes
-//! an object, calls operations on it (the prefix), then lets threads call more of them (the suffixes).
-//! [`Subject::failing`] is the test that can show the published bug, and what the subject's [`Program`]
-//! runs; [`Subject::operations`] and [`Subject::run`] are what a generator of other tests needs.
+//! Each is written from its description as a Rust type with plain shared fields and a lock. A test creates an object and
+//! calls operations on it (the prefix). Then several threads call more operations (the suffixes). [`Subject::failing`] is
+//! the test that can show the published bug, which the subject's [`Program`] runs. A generator of other tests uses
+//! [`Subject::operations`] and [`Subject::run`].
 //!
-//! What the paper does not tell is chosen here: the sizes of collections, which fields methods consult on
-//! their way (see `library::Consulted`), what is called before the bug. It is chosen so that random schedules
-//! need about as many runs to the first failure as the paper reports for MAPTest, except for V6 and V14,
-//! which fail at once there. So that figure says nothing new here; those of other strategies do.
+//! The paper does not give the sizes of collections, the fields that methods read on their way (see
+//! `library::Consulted`), and the operations before the bug. They are chosen here so that random schedules need about as
+//! many runs to the first failure as the paper reports for MAPTest. Exceptions are V6 and V14, which fail at once in the
+//! paper. So this figure is no new result, but those of other strategies are.
 //!
-//! No operation fails without a second thread, whatever was called before. In the fixed form none fails at all,
-//! and no two accesses race.
+//! No operation fails with one thread, in any state. In the fixed form no operation fails, and no two accesses race.
 
 use std::borrow::Cow;
 
@@ -45,21 +44,21 @@ pub struct Subject {
     pub program: Program,
     /// The name of the Java class.
     pub class: &'static str,
-    /// What is wrong with it, in the paper's words.
+    /// The bug, in the words of the paper.
     pub mistake: Mistake,
-    /// The exception that shows the bug: a part of what the panic says.
+    /// The exception that shows the bug: a part of the panic message.
     pub symptom: &'static str,
-    /// What can be called, by name, in an order that never changes.
+    /// The names of the operations, in a fixed order.
     pub operations: fn() -> Vec<&'static str>,
     /// The test that can show the bug.
     pub failing: Test,
-    /// One execution of a test, with so many threads, which take turns at the suffixes.
+    /// Runs one execution of a test with a number of threads, to which the suffixes are assigned in turn.
     pub run: fn(Form, &Test, u32),
-    /// What the paper measured.
+    /// The results of the paper.
     pub published: &'static Published,
 }
 
-/// The bug of a class as the paper's Table 3 calls it.
+/// The kind of bug, as in the paper's Table 3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mistake {
     /// A data race.
@@ -68,16 +67,16 @@ pub enum Mistake {
     Atomicity,
 }
 
-/// Operations, by name, of one thread and then of several.
+/// The names of the operations of a test.
 #[derive(Clone, Debug)]
 pub struct Test {
-    /// Called by the main thread, before there are others.
+    /// The operations of the main thread, before it starts others.
     pub prefix: Calls,
-    /// Called by one thread each.
+    /// The operations of the other threads.
     pub suffixes: [Calls; 2],
 }
 
-/// Names of operations: written down, or made by a generator.
+/// Names of operations: constants, or made by a generator.
 pub type Calls = Cow<'static, [&'static str]>;
 
 impl Test {
@@ -92,7 +91,7 @@ impl Test {
     }
 }
 
-/// Something to call on an object of a class.
+/// An operation on an object of a class.
 struct Operation<C> {
     name: &'static str,
     call: fn(&C),
@@ -100,7 +99,7 @@ struct Operation<C> {
 
 /// A class that is supposed to be thread-safe.
 trait ThreadSafe: Sized + Send + Sync + 'static {
-    /// The word for it on the command line.
+    /// The name of the class on the command line.
     const NAME: &'static str;
     const ABOUT: &'static str;
     const CLASS: &'static str;
@@ -109,11 +108,11 @@ trait ThreadSafe: Sized + Send + Sync + 'static {
     const OPERATIONS: &'static [Operation<Self>];
     const FAILING: Test;
 
-    /// An object, as a test begins with it.
+    /// Returns an object in the initial state of a test.
     fn new(form: Form) -> Self;
 }
 
-/// Methods without parameters as operations, under their own names.
+/// Expands to operations that call methods without parameters, under the names of the methods.
 macro_rules! operations {
     ($($method:ident),* $(,)?) => {
         &[$($crate::pcr::Operation {
@@ -124,7 +123,7 @@ macro_rules! operations {
 }
 use operations;
 
-/// V1 to V20.
+/// The subjects V1 to V20.
 pub static SUBJECTS: [Subject; 20] = [
     subject::<data_sources::PerUserPoolDataSource>(1),
     subject::<data_sources::SharedPoolDataSource>(2),
@@ -155,7 +154,7 @@ const fn subject<C: ThreadSafe>(number: usize) -> Subject {
             origin: Origin::Pcr,
             about: C::ABOUT,
             failure: Failure::Assertion,
-            // What the paper calls data races are reads that another thread's write comes between, too.
+            // The data races of the paper are also violations of atomicity: a write comes between two reads.
             class: Class::Atomicity,
             granularity: Granularity::All,
             space: Space::Acyclic,
@@ -188,7 +187,7 @@ fn run<C: ThreadSafe>(form: Form, test: &Test, threads: u32) {
     join_all(threads);
 }
 
-/// What the operations of these names do.
+/// Returns the operations with these names.
 fn calls<C: ThreadSafe>(names: &[&str]) -> Vec<fn(&C)> {
     let find = |name: &&str| {
         let known = C::OPERATIONS.iter().find(|operation| operation.name == *name);

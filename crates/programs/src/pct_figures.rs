@@ -1,7 +1,7 @@
-//! The examples of bug depth in the PCT paper, Figs 1 to 5: each bug with the depth that the paper gives.
+//! The examples of bug depth in the PCT paper, Figs 1 to 5, each with the depth that the paper gives.
 //!
-//! Figure 2 has a second constraint, that main does not end the process before; here the others run on
-//! when main returns, so that one is left.
+//! Figure 2 has a second constraint: main does not end the process before the bug. Here the other threads continue when
+//! main returns, so only one constraint is left.
 
 use raddle::Granularity;
 use raddle::cell::Shared;
@@ -14,7 +14,7 @@ use super::{Class, Failure, Form, Origin, Program, Size, Space, join_all, start}
 pub(super) const ORDER: Program = Program {
     name: "pct-fig1a",
     origin: Origin::Pct,
-    about: "depth 1: a thread uses what another has not initialised yet",
+    about: "depth 1: a thread uses a value that another has not initialised yet",
     failure: Failure::Assertion,
     class: Class::Order,
     granularity: Granularity::All,
@@ -34,7 +34,7 @@ pub(super) const ATOMICITY: Program = Program {
 
 pub(super) const DEADLOCK: Program = Program {
     name: "pct-fig1c",
-    about: "depth 2: two locks are taken in either order",
+    about: "depth 2: two locks are acquired in opposite orders",
     failure: Failure::Deadlock,
     class: Class::Locking,
     granularity: Granularity::Sync,
@@ -44,7 +44,7 @@ pub(super) const DEADLOCK: Program = Program {
 
 pub(super) const DESTROYED: Program = Program {
     name: "pct-fig2",
-    about: "depth 2, or 1 if the others run on after main: a mutex is released after it was freed",
+    about: "depth 2, or 1 if the others continue after main: a mutex is unlocked after it was freed",
     class: Class::Lifetime,
     granularity: Granularity::Sync,
     threads: |_| 2,
@@ -54,27 +54,27 @@ pub(super) const DESTROYED: Program = Program {
 
 pub(super) const PREEMPTED: Program = Program {
     name: "pct-fig3",
-    about: "depth 1, though it takes a preemption: use before initialisation, after an event",
+    about: "depth 1, although it needs a preemption: use before initialisation, after an event",
     body: |form, _| preempted(form),
     ..ORDER
 };
 
 pub(super) const CONTROL_FLOW: Program = Program {
     name: "pct-fig4",
-    about: "depth 2: a flag says initialised before it is",
+    about: "depth 2: a flag is set before the initialisation",
     body: |form, _| control_flow(form),
     ..ORDER
 };
 
 pub(super) const LONG: Program = Program {
     name: "pct-fig5",
-    about: "depth 1, but a coin for each step hardly finds it: all steps of one thread come first",
+    about: "depth 1, but a random walk rarely finds it: all steps of one thread come first",
     size: Size { counts: "steps on the way", least: 1, usual: 20, most: 1000 },
     body: long,
     ..ORDER
 };
 
-/// A value that is used by one thread and initialised by another.
+/// A value that one thread uses and another initialises.
 struct Value {
     form: Form,
     is_ready: Shared<bool>,
@@ -98,7 +98,7 @@ impl Value {
         self.is_initialised.set(true);
     }
 
-    fn use_it(&self) {
+    fn use_value(&self) {
         assert!(self.is_initialised.get(), "used before it is initialised");
     }
 
@@ -127,7 +127,7 @@ fn order(form: Form) {
                 if value.form == Form::Fixed {
                     value.wait();
                 }
-                value.use_it();
+                value.use_value();
             },
         ],
     ));
@@ -150,7 +150,7 @@ fn atomicity(form: Form) {
             |pointer| {
                 let _guard = pointer.form.guard(&pointer.lock);
                 if pointer.is_there.get() {
-                    assert!(pointer.is_there.get(), "a call through nothing");
+                    assert!(pointer.is_there.get(), "a call through a null pointer");
                 }
             },
         ],
@@ -188,7 +188,7 @@ fn preempted(form: Form) {
             },
             |value| {
                 value.wait();
-                value.use_it();
+                value.use_value();
             },
         ],
     ));
@@ -210,15 +210,15 @@ fn control_flow(form: Form) {
             },
             |value| {
                 if value.is_ready.get() {
-                    value.use_it();
+                    value.use_value();
                 }
             },
         ],
     ));
 }
 
-/// Each thread uses a value, takes many steps and clears the value of the other: two bugs, and each needs
-/// all steps of one thread to come before the first of the other.
+/// Each thread uses a value, performs many steps and clears the value of the other. There are two bugs, and each needs all
+/// steps of one thread before the first of the other.
 fn long(form: Form, length: u32) {
     struct Values {
         form: Form,

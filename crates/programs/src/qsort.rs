@@ -1,8 +1,7 @@
-//! SCTBench's qsort_mt: quicksort that hands parts of the array to a pool of two workers.
+//! SCTBench's qsort_mt: quicksort that gives parts of the array to a pool of two workers.
 //!
-//! In the bugged form a worker is marked as working under the pool's lock, before its own lock is taken
-//! and its range is written: if it looks at that moment it sorts what it was given before, nothing, and
-//! takes itself for done.
+//! In the bugged form a worker is marked as working under the pool's lock, before its own lock is acquired and its range is
+//! written. If the worker reads its range in between, it sorts the empty range from before and considers itself done.
 
 use std::ops::Range;
 use std::sync::Mutex as QuietMutex;
@@ -17,7 +16,7 @@ use super::{Class, Failure, Form, Origin, Program, Size, Space, join_all};
 pub(super) const PROGRAM: Program = Program {
     name: "qsort_mt",
     origin: Origin::SctBench,
-    about: "a sort by a pool; a worker is marked as working before it is told what to sort",
+    about: "a sort by a pool; a worker is marked as working before it has its range",
     failure: Failure::Assertion,
     class: Class::Order,
     granularity: Granularity::All,
@@ -38,18 +37,18 @@ enum State {
 
 struct Worker {
     state: Shared<State>,
-    /// What to sort.
+    /// The range to sort.
     range: Mutex<Range<usize>>,
     wake: Condvar,
 }
 
 struct Pool {
     form: Form,
-    /// How many workers have nothing to do.
+    /// The number of idle workers.
     idle: Mutex<usize>,
     all_idle: Condvar,
     workers: [Worker; WORKERS],
-    /// Workers have parts of their own: nothing here is shared.
+    /// The array. Each worker accesses only its own part.
     array: QuietMutex<Vec<u32>>,
 }
 
@@ -72,8 +71,8 @@ fn body(form: Form, _size: u32) {
     });
     let handles = handles.collect();
     let middle = pool.partition(0..8);
-    pool.hand_over(0..middle);
-    pool.hand_over(middle + 1..8);
+    pool.assign(0..middle);
+    pool.assign(middle + 1..8);
     let mut idle = pool.idle.lock().unwrap();
     while *idle < WORKERS {
         idle = pool.all_idle.wait(idle).unwrap();
@@ -107,8 +106,8 @@ impl Pool {
         }
     }
 
-    /// Gives a part to a worker that has nothing to do; there is one.
-    fn hand_over(&self, part: Range<usize>) {
+    /// Gives a part to an idle worker, which must exist.
+    fn assign(&self, part: Range<usize>) {
         let mut idle = self.idle.lock().unwrap();
         let free = self.workers.iter().find(|worker| worker.state.get() == State::Idle);
         let worker = free.expect("as many parts as workers");
@@ -146,7 +145,7 @@ impl Pool {
         }
     }
 
-    /// Puts the last element where it belongs, and tells where that is.
+    /// Moves the last element to its final position. Returns this position.
     fn partition(&self, part: Range<usize>) -> usize {
         let mut array = self.array.lock().unwrap();
         let part_start = part.start;

@@ -1,8 +1,8 @@
-//! RegOwn: a region of memory is handed from thread to thread; each spins, with a yield, until it owns
-//! it, writes its part and hands it on. The last one frees it.
+//! RegOwn: a region of memory is passed from thread to thread. Each thread spins, with a yield, until it owns the region,
+//! writes its part and passes the region on. The last thread frees it.
 //!
-//! In the bugged form the first thread touches the region once more after it handed it on, which fails
-//! if all the others were done with it by then.
+//! In the bugged form the first thread accesses the region again after it passed it on. This fails if all other threads
+//! have finished with the region.
 
 use raddle::Granularity;
 use raddle::cell::Shared;
@@ -15,7 +15,7 @@ use super::{Class, Failure, Form, Origin, Program, Size, Space, join_all};
 pub(super) const PROGRAM: Program = Program {
     name: "regown",
     origin: Origin::Bpor,
-    about: "a region is handed over by an owner field that threads spin on; used after that",
+    about: "a region is passed on by an owner field that threads spin on; used after that",
     failure: Failure::Assertion,
     class: Class::Lifetime,
     granularity: Granularity::All,
@@ -69,7 +69,7 @@ impl Region {
     }
 
     fn add(&self, part: u32) {
-        assert!(!self.freed.get(), "a freed region is used");
+        assert!(!self.freed.get(), "use of a freed region");
         self.total.set(self.total.get() + part);
     }
 }

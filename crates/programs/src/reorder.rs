@@ -1,5 +1,5 @@
-//! SCTBench's reorder: setters write two variables one after the other, and a checker must never see
-//! only one of them written.
+//! SCTBench's reorder: setters write two variables one after the other, and a checker must never read only one of them as
+//! written.
 
 use raddle::Granularity;
 use raddle::cell::Shared;
@@ -17,7 +17,7 @@ const fn program(name: &'static str, body: fn(Form, u32), threads: fn(u32) -> u3
     Program {
         name,
         origin: Origin::SctBench,
-        about: "setters write two variables, unlocked; a checker looks at both",
+        about: "setters write two variables, without a lock; a checker reads both",
         failure: Failure::Assertion,
         class: Class::Atomicity,
         granularity: Granularity::All,

@@ -56,10 +56,10 @@ pub struct Request {
     pub size: u32,
 }
 
-/// Runs a program, with the scheduling points that its bug needs, until it fails or all runs are made.
+/// Runs a program, with the scheduling points that its bug needs, until it fails or all executions are done.
 ///
 /// # Errors
-/// If the program does not have this size, or the strategy refuses it.
+/// Returns an error if the program does not have this size, or the strategy refuses it.
 pub fn run(program: &'static Program, request: Request) -> Result<Report, String> {
     let Request { form, size, .. } = request;
     let size = program.admits(size)?;
@@ -89,7 +89,7 @@ mod tests {
     use raddle::{Failure, OnStepLimit};
     use raddle_testkit::scaled;
 
-    /// A size that a debug build gets done with.
+    /// Returns a size that is small enough for debug builds.
     fn small(program: &Program) -> u32 {
         program.size.usual.min(4).max(program.size.least)
     }
@@ -99,7 +99,7 @@ mod tests {
         Request { strategy, runs, seed: 1, form, size: small(program) }
     }
 
-    /// The bugged form fails as it should within so many runs.
+    /// Asserts that the bugged form has its failure within `runs` executions.
     fn fails(name: &str, word: &str, runs: u64) {
         let program = find(name).unwrap();
         let bugged = run(program, request(program, word, runs, Form::Bugged)).unwrap();
@@ -108,8 +108,8 @@ mod tests {
         assert!(failure.reproduced, "{name}: not reproduced");
     }
 
-    /// The fixed form does not. Executions that do not end are set aside where threads spin: RAPOS and
-    /// SURW, which know no fairness, need not leave a spinning loop.
+    /// Asserts that the fixed form does not fail. Where threads spin, executions that do not end are discarded: RAPOS and SURW
+    /// are not fair and may not leave a spin loop.
     fn passes(program: &'static Program, word: &str, runs: u64) -> Report {
         let request = request(program, word, runs, Form::Fixed);
         let on_step_limit = match (program.space, word) {
@@ -127,7 +127,7 @@ mod tests {
         fixed
     }
 
-    /// Bugs that a random walk does not find quickly, with what does.
+    /// Bugs that a random walk does not find quickly, each with a strategy that does.
     const HARD: &[(&str, &str)] = &[
         ("reorder_10", "pos-star"),
         ("reorder_20", "pos-star"),
@@ -140,7 +140,7 @@ mod tests {
 
     const PORTFOLIO: &str = "portfolio:pos-star+surw+pct:3";
 
-    /// An execution of SafeStack that fails; it takes about a million random ones to find one.
+    /// A failing execution of SafeStack. A random walk needs about a million executions to find one.
     const SAFESTACK: &str = "r1-cCdF4gAAAggBBAEAAQwBBAEMAQgBDAIICAQCCAEEAwwJBAMIBAwCCAEMAQgFDAMIAgQEDAMEDgwBBAIMAQgCBAEMAQgHDAMIAgwDBAEMAQgBDAUIAgQJCAFc8r28";
 
     #[test]
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn by_priorities_as_well() {
+    fn rare_bugs_are_found_by_other_strategies() {
         for (name, word) in [
             ("mrse", "pct:6"),
             ("fft", "pct:1"),
@@ -176,7 +176,7 @@ mod tests {
         }
     }
 
-    /// Also that the programs have the threads they are said to have: sooner or later main goes first.
+    /// This also tests the declared number of threads: in some execution main runs until all are alive.
     #[test]
     fn fixed_programs_pass_when_sampled() {
         for program in PROGRAMS {
@@ -192,7 +192,7 @@ mod tests {
         }
     }
 
-    /// As far as a search comes in so many runs; without fairness it does not get out of a spinning loop.
+    /// The search is limited by the number of executions. Without fairness it does not leave a spin loop.
     #[test]
     fn fixed_programs_pass_when_searched() {
         for program in PROGRAMS {
@@ -225,7 +225,7 @@ mod tests {
         }
         assert_eq!(list().lines().count(), all().count() + 1);
         let sctbench = PROGRAMS.iter().filter(|program| program.origin == Origin::SctBench);
-        // Table 3 of the POS paper, and the rest; philosophers are one program of six sizes.
+        // The programs of the POS paper's Table 3, and the others. The philosophers are one program with six sizes.
         assert_eq!(sctbench.count(), 32 + 15);
     }
 }

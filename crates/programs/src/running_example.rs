@@ -1,7 +1,7 @@
-//! The running example of the POS paper (Fig. 2): two threads with ten events, of which one total order
-//! fails. Main is thread A.
+//! The running example of the POS paper (Fig. 2): two threads with ten events, which fail in one total order. Main is
+//! thread A.
 //!
-//! Random walk finds it with probability 1/128, BasicPOS with 1/120, POS with 1/48.
+//! A random walk finds the failure with probability 1/128, BasicPOS with 1/120, POS with 1/48.
 
 use raddle::Granularity;
 use raddle::sync::Arc;
@@ -46,7 +46,7 @@ fn body(form: Form, _size: u32) {
     x.fetch_add(1, SeqCst);
     y.fetch_add(1, SeqCst);
     b.thread().unpark();
-    // The largest sum there is: a is at most 2, and b at most 3.
+    // This is the largest possible sum: `a` is at most 2, and `b` at most 3.
     let bound = match form {
         Form::Bugged => 5,
         Form::Fixed => 6,

@@ -1,13 +1,13 @@
 //! SafeStack: a lock-free stack of indices (published by Dmitry Vyukov as a puzzle for testers). Three
 //! threads pop a node, write its value and push it back, twice each.
 //!
-//! A node that is popped, pushed and popped again while another thread is between its swap and its
-//! compare-exchange ends up owned by two: five switches at the right places. Or its link is lost, and the
-//! last thread looks for a second node for ever.
+//! If a node is popped, pushed and popped again while another thread is between its swap and its compare-exchange, two
+//! threads own it. This takes five context switches. Or its link is lost, and the last thread searches for a second node
+//! forever.
 //!
-//! The stack holds a pointer to its nodes, which is read whenever one is used. No thread writes it, but
-//! testers that see every access stop there, between the load of an index and the use of its node. That
-//! matters: without it SURW fails half as often.
+//! The stack holds a pointer to its nodes, which is read whenever a node is used. No thread writes the pointer, but for
+//! testers that see every access it is a scheduling point between the load of an index and the use of its node. Without it
+//! SURW finds the bug half as often.
 
 use raddle::Granularity;
 use raddle::cell::Shared;
@@ -32,15 +32,15 @@ pub(super) const PROGRAM: Program = Program {
 
 const TIMES: u32 = 2;
 
-/// What the next node is while a thread is at work on a node, and after the last one.
+/// The next node while a thread pops or pushes a node, and after the last node.
 const NONE: i32 = -1;
 
 struct Stack {
     form: Form,
-    /// What the fixed form holds on to while it pops or pushes.
+    /// The lock that the fixed form holds while it pops or pushes.
     lock: Mutex<()>,
     nodes: Vec<Node>,
-    /// Where the nodes begin: a pointer in the original, read whenever a node is used.
+    /// The start of the nodes: a pointer in the original, read whenever a node is used.
     base: Shared<usize>,
     head: AtomicI32,
     count: AtomicI32,
@@ -76,7 +76,7 @@ fn body(form: Form, threads: u32) {
 }
 
 impl Stack {
-    /// Pops a node, marks it as mine for a while, and pushes it back.
+    /// Pops a node, marks it as owned by the thread, and pushes it back.
     fn borrow_node(&self, me: u32) {
         let node = loop {
             match self.pop() {

@@ -1,5 +1,5 @@
-//! RADBench's bugs 1 to 6, of a JavaScript engine and of the portable runtime under it, as SCTBench has
-//! them: contexts that come and go while others look at them, and the locks around that.
+//! RADBench's bugs 1 to 6, of a JavaScript engine and of its portable runtime, as in SCTBench: contexts that are created
+//! and destroyed while other threads access them, and the locks around that.
 
 use std::sync::atomic::{AtomicBool as Quiet, Ordering::Relaxed};
 
@@ -12,7 +12,7 @@ use super::{Class, Failure, Form, Origin, Program, Size, Space, join_all, start}
 pub(super) const LAST_CONTEXT: Program = Program {
     name: "radbench-bug1",
     origin: Origin::SctBench,
-    about: "the last context frees the atoms; a new first one was created in between",
+    about: "the last context frees the atoms; a new context was created in between",
     failure: Failure::Assertion,
     class: Class::Lifetime,
     granularity: Granularity::Sync,
@@ -24,7 +24,7 @@ pub(super) const LAST_CONTEXT: Program = Program {
 
 pub(super) const COLLECTOR: Program = Program {
     name: "radbench-bug2",
-    about: "a collector looks whether a context has a thread, then uses the thread",
+    about: "a collector tests whether a context has a thread, then uses the thread",
     class: Class::Atomicity,
     granularity: Granularity::All,
     threads: |_| 2,
@@ -34,14 +34,14 @@ pub(super) const COLLECTOR: Program = Program {
 
 pub(super) const LATE_COLLECTOR: Program = Program {
     name: "radbench-bug3",
-    about: "a collector is under way while the last context destroys what it collects",
+    about: "a collector runs while the last context destroys the atoms",
     body: |form, _| late_collector(form),
     ..LAST_CONTEXT
 };
 
 pub(super) const MONITORS: Program = Program {
     name: "radbench-bug4",
-    about: "a monitor is made when it is first needed, by two threads: then there are two",
+    about: "two threads create a monitor on first use, so there are two",
     class: Class::Atomicity,
     granularity: Granularity::All,
     body: |form, _| monitors(form),
@@ -50,7 +50,7 @@ pub(super) const MONITORS: Program = Program {
 
 pub(super) const INTERRUPT: Program = Program {
     name: "radbench-bug5",
-    about: "an interrupt comes between the check for it and the wait",
+    about: "an interrupt comes between the test for it and the wait",
     failure: Failure::Deadlock,
     class: Class::Wakeup,
     threads: |_| 2,
@@ -60,18 +60,18 @@ pub(super) const INTERRUPT: Program = Program {
 
 pub(super) const READ_TWICE: Program = Program {
     name: "radbench-bug6",
-    about: "a reader takes a lock that prefers writers twice; a writer queues in between",
+    about: "a reader acquires a lock that prefers writers twice; a writer waits in between",
     failure: Failure::Deadlock,
     class: Class::Locking,
     body: |form, _| read_twice(form),
     ..LAST_CONTEXT
 };
 
-/// Atoms live as long as there is a context.
+/// Atoms exist as long as there is a context.
 struct Runtime {
     form: Form,
     contexts: Mutex<u32>,
-    /// Whether the atoms are there; seen only in the sections of a context.
+    /// Whether the atoms exist. Accessed only while a context exists.
     atoms: Quiet,
     atoms_lock: Mutex<()>,
 }
@@ -92,14 +92,14 @@ impl Runtime {
 
     fn use_atoms(&self) {
         let _guard = self.atoms_lock.lock().unwrap();
-        assert!(self.atoms.load(Relaxed), "atoms are used that were freed");
+        assert!(self.atoms.load(Relaxed), "use of freed atoms");
     }
 
     fn destroy(&self) {
         let mut contexts = self.contexts.lock().unwrap();
         *contexts -= 1;
         if *contexts == 0 {
-            // Fixed: whoever creates a context meanwhile has to wait.
+            // Fixed: a thread that creates a context must wait.
             let kept = match self.form {
                 Form::Bugged => {
                     drop(contexts);
@@ -129,7 +129,7 @@ fn collector(form: Form) {
     struct Contexts {
         form: Form,
         lock: Mutex<()>,
-        /// By context: the thread that is in it.
+        /// The thread in each context.
         threads: [Shared<Option<u32>>; CONTEXTS],
     }
     let contexts = Arc::new(Contexts {
@@ -171,7 +171,7 @@ fn late_collector(form: Form) {
                 if *contexts == 0 {
                     return;
                 }
-                // Fixed: as long as it is under way no context can go.
+                // Fixed: no context can be destroyed during the collection.
                 let kept = match runtime.form {
                     Form::Bugged => {
                         drop(contexts);
@@ -190,7 +190,7 @@ fn monitors(form: Form) {
     struct Object {
         form: Form,
         lock: Mutex<()>,
-        /// Which of the monitors belongs to the object, once one does.
+        /// The monitor of the object, once it has one.
         monitor: Shared<Option<usize>>,
         monitors: [Mutex<()>; 2],
         made: Mutex<usize>,
@@ -256,7 +256,7 @@ fn interrupt(form: Form) {
     join_all(sender);
 }
 
-/// A lock that lets no reader in while a writer waits.
+/// A reader-writer lock that prefers writers: a reader waits while a writer waits.
 struct WriterFirst {
     state: Mutex<ReadersAndWriters>,
     changed: Condvar,

@@ -1,9 +1,9 @@
-//! A work-stealing pool: an owner pushes tasks into a small queue and works from its end; thieves steal
-//! from its front, spinning, with a yield, while there is nothing to steal.
+//! A work-stealing pool: an owner pushes and pops tasks at the tail of a small queue. Thieves steal from its head, spinning
+//! with a yield while there is nothing to steal.
 //!
-//! The queue is Cilk's: head and tail are plain counters, and only thieves, and an owner that meets
-//! one at the last task, take the lock. A thief that finds nothing lies down until it is woken; it
-//! spins while it lies. The defects are those of the programs that use the pool.
+//! The queue is Cilk's: head and tail are plain counters, and only thieves acquire the lock, and an owner that competes with
+//! a thief for the last task. A thief that finds nothing sleeps until it is woken, which is a spin loop here. The defects
+//! are those of the programs that use the pool.
 
 use raddle::cell::Shared;
 use raddle::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering::SeqCst};
@@ -12,34 +12,34 @@ use raddle::thread;
 
 use super::join_all;
 
-/// What is wrong with a pool.
+/// The defect of a pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Defect {
     None,
     /// The owner pushes into a slot that a thief has claimed and not read yet.
     Guard,
-    /// A thief lies down without a second look: whoever would have woken it has gone by.
+    /// A thief goes to sleep without a second test, so it misses its wakeup.
     Wake,
 }
 
-/// One bit less than the slots of the queue.
+/// The bit mask of slot numbers.
 const MASK: i32 = 1;
 
-/// A pool that runs tasks by number.
+/// A pool whose tasks are numbers.
 pub(super) struct Pool {
     defect: Defect,
     head: AtomicI32,
     tail: AtomicI32,
     slots: [Shared<u32>; MASK as usize + 1],
     lock: Mutex<()>,
-    /// Tasks that have not been run yet.
+    /// The number of tasks that have not run.
     left: AtomicU32,
-    /// Whether the thief lies down.
-    lying: AtomicBool,
+    /// Whether the thief sleeps.
+    is_asleep: AtomicBool,
 }
 
 impl Pool {
-    /// Runs the tasks below `tasks` by an owner and one thief; returns when both have gone.
+    /// Runs `tasks` tasks with an owner and one thief. Returns when both have ended.
     pub(super) fn run(
         tasks: u32,
         defect: Defect,
@@ -52,18 +52,18 @@ impl Pool {
             slots: [const { Shared::new(0) }; MASK as usize + 1],
             lock: Mutex::new(()),
             left: AtomicU32::new(tasks),
-            lying: AtomicBool::new(false),
+            is_asleep: AtomicBool::new(false),
         });
         let task = Arc::new(task);
         let thief = {
             let (pool, task) = (pool.clone(), task.clone());
-            thread::spawn(move || pool.thieve(&*task))
+            thread::spawn(move || pool.run_thief(&*task))
         };
-        let owner = thread::spawn(move || pool.own(tasks, &*task));
+        let owner = thread::spawn(move || pool.run_owner(tasks, &*task));
         join_all(vec![thief, owner]);
     }
 
-    fn own(&self, tasks: u32, task: &impl Fn(Worker, u32)) {
+    fn run_owner(&self, tasks: u32, task: &impl Fn(Worker, u32)) {
         for number in 0..tasks {
             if self.push(number) {
                 self.wake();
@@ -76,46 +76,46 @@ impl Pool {
         }
     }
 
-    fn thieve(&self, task: &impl Fn(Worker, u32)) {
+    fn run_thief(&self, task: &impl Fn(Worker, u32)) {
         while self.left.load(SeqCst) != 0 {
             match self.steal() {
                 Some(number) => self.finish(Worker::Thief, number, task),
-                None => self.lie(),
+                None => self.sleep(),
             }
         }
     }
 
     fn finish(&self, worker: Worker, number: u32, task: &impl Fn(Worker, u32)) {
         task(worker, number);
-        // In a pool that runs a task twice the count passes zero: the thief must still be told.
+        // If a defect runs a task twice, the count passes zero, and the thief must still be woken.
         if self.left.fetch_sub(1, SeqCst) == 1 {
             self.wake();
         }
     }
 
-    fn lie(&self) {
+    fn sleep(&self) {
         if self.defect == Defect::Wake {
             if self.left.load(SeqCst) != 0 {
-                self.lying.store(true, SeqCst);
+                self.is_asleep.store(true, SeqCst);
             }
         } else {
-            self.lying.store(true, SeqCst);
+            self.is_asleep.store(true, SeqCst);
             if self.left.load(SeqCst) == 0 || self.head.load(SeqCst) < self.tail.load(SeqCst) {
-                self.lying.store(false, SeqCst);
+                self.is_asleep.store(false, SeqCst);
             }
         }
-        while self.lying.load(SeqCst) {
+        while self.is_asleep.load(SeqCst) {
             thread::yield_now();
         }
     }
 
     fn wake(&self) {
-        if self.lying.load(SeqCst) {
-            self.lying.store(false, SeqCst);
+        if self.is_asleep.load(SeqCst) {
+            self.is_asleep.store(false, SeqCst);
         }
     }
 
-    /// False if there is no room.
+    /// Returns false if the queue is full.
     fn push(&self, number: u32) -> bool {
         let room = match self.defect {
             Defect::Guard => MASK + 1,
@@ -134,7 +134,7 @@ impl Pool {
         let tail = self.tail.load(SeqCst) - 1;
         self.tail.store(tail, SeqCst);
         if self.head.load(SeqCst) > tail {
-            // A thief may be at this task, or only have looked: the lock tells.
+            // A thief may have claimed this task, or given it up. The lock decides.
             self.tail.store(tail + 1, SeqCst);
             let _guard = self.lock.lock().unwrap();
             if self.head.load(SeqCst) > tail {
@@ -161,7 +161,7 @@ impl Pool {
     }
 }
 
-/// Who runs a task.
+/// The thread that runs a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Worker {
     Owner,

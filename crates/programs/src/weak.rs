@@ -1,14 +1,13 @@
 //! Programs whose bug is a memory ordering: the nine benchmarks of PCTWM (Gao, Chakraborty and Ozkan,
 //! ASPLOS 2023), and the classic programs of weak memory.
 //!
-//! The bugged form differs from the fixed one in memory orderings and fences only, so both do the same under
-//! sequential consistency. If the missing ordering would have ordered accesses to plain memory, an
-//! interleaving is enough to show the data race. Otherwise a thread has to read a stale value, which
-//! needs RC11.
+//! The bugged form differs from the fixed one only in memory orderings and fences, so both behave in the same way under
+//! sequential consistency. If the missing ordering would have ordered accesses to plain memory, an interleaving is enough
+//! to show the data race. Otherwise a thread must read a stale value, which needs RC11.
 //!
-//! Every loop ends: after a number of tries a thread gives up and leaves the rest of its work undone. With
-//! one try a program is small enough for exhaustive search; with many it behaves as if it waited.
-//! Nodes of queues, stacks and lists are numbered from one; zero is no node.
+//! Every loop ends: after a number of tries a thread gives up and skips the rest of its work. With one try a program is
+//! small enough for exhaustive search. With many tries it behaves as if it waited. Nodes of queues, stacks and lists are
+//! numbered from one, and zero is no node.
 
 use raddle::cell::Shared;
 use raddle::sync::Arc;
@@ -43,15 +42,15 @@ pub struct Program {
     pub origin: Origin,
     /// What the program does and which ordering its bugged form lacks, in words.
     pub about: &'static str,
-    /// How the bug shows.
+    /// The failure that the bug causes.
     pub failure: Failure,
-    /// Under which memory model the bug shows.
+    /// The memory model under which the bug can occur.
     pub model: Model,
     /// Whether exhaustive search is possible.
     pub space: Space,
     /// The largest number of threads alive at once, main included.
     pub threads: u32,
-    /// How often a thread tries. `least` is meant for exhaustive search, `usual` for sampling.
+    /// The number of tries of a thread. `least` is for exhaustive search, `usual` for sampling.
     pub tries: Size,
     /// Runs the program once.
     pub body: fn(Instance),
@@ -75,31 +74,29 @@ pub struct Published {
     pub communication: u32,
     /// The depth of the bug (d), table 1.
     pub depth: u32,
-    /// How often it is found, in percent, and the history depth (h) that was best, at the depths d, d + 1
-    /// and d + 2: table 2.
+    /// The rate of finding the bug, in percent, and the best history depth (h), at the depths d, d + 1 and d + 2: table 2.
     pub by_depth: [(f64, u32); 3],
-    /// The depth at which the history depth is varied, and how often the bug is found at the history
-    /// depths 1 to 4: table 3.
+    /// The depth at which the history depth is varied, and the rates at the history depths 1 to 4: table 3.
     pub by_history: (u32, [f64; 4]),
 }
 
 /// How a bug shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// Plain accesses that nothing orders.
+    /// Two plain accesses race.
     Race,
     /// A thread panics.
     Assertion,
-    /// One or the other, by the execution.
+    /// Two plain accesses race, or a thread panics.
     Either,
 }
 
-/// The strictest memory model under which a bug shows.
+/// The strictest memory model under which a bug can occur.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Model {
-    /// An interleaving shows the bug; memory orderings decide what is a race.
+    /// Sequential consistency. The memory orderings decide what is a race.
     Sc,
-    /// A thread has to read a stale value, or stores have to take effect out of program order.
+    /// RC11: a thread must read a stale value, or stores must take effect out of program order.
     Rc11,
 }
 
@@ -112,7 +109,7 @@ pub enum Space {
     Large,
 }
 
-/// All of them: PCTWM's in the order of its tables, then the others by name.
+/// All programs: those of PCTWM in the order of its tables, then the others by name.
 pub const PROGRAMS: &[Program] = &[
     dekker::FENCES,
     ms_queue::PCTWM,
@@ -145,24 +142,24 @@ pub fn find(name: &str) -> Option<&'static Program> {
     PROGRAMS.iter().find(|program| program.name == name)
 }
 
-/// Tries for programs that wait in loops.
+/// The tries of programs that wait in loops.
 const WAITING: Size = Size { counts: "tries", least: 1, usual: 100, most: 1_000 };
 
-/// Tries for programs that try again only if another thread got ahead of them.
+/// The tries of programs that retry only after interference by another thread.
 const RETRYING: Size = Size { counts: "tries", least: 2, usual: 10, most: 1_000 };
 
-/// Programs that try nothing twice.
+/// The tries of programs that do not retry.
 const ONCE: Size = Size { counts: "tries", least: 1, usual: 1, most: 1 };
 
-/// What to run of a program.
+/// A variant of a program to run.
 #[derive(Clone, Copy, Debug)]
 pub struct Instance {
     /// Whether the program has its bug.
     pub form: Form,
-    /// How often a thread tries before it gives up.
+    /// The number of tries after which a thread gives up.
     pub tries: u32,
-    /// Relaxed stores that each thread makes before anything else, to a variable of its own: events that
-    /// have nothing to do with the bug (figure 6 of the PCTWM paper).
+    /// The number of relaxed stores that each thread first makes to a variable of its own. These events are irrelevant to the
+    /// bug (figure 6 of the PCTWM paper).
     pub extra_stores: u32,
 }
 
@@ -235,12 +232,12 @@ impl Instance {
         })
     }
 
-    /// Waits until `ready`. Returns false if it gives up.
+    /// Waits until `ready` returns true. Returns false if the thread gives up.
     fn wait(self, mut ready: impl FnMut() -> bool) -> bool {
         self.retry(|| ready().then_some(())).is_some()
     }
 
-    /// Calls `attempt` until there is a result. Returns `None` if it gives up.
+    /// Calls `attempt` until it returns a result. Returns `None` if the thread gives up.
     fn retry<R>(self, mut attempt: impl FnMut() -> Option<R>) -> Option<R> {
         for _ in 1..self.tries {
             let result = attempt();
@@ -255,12 +252,13 @@ impl Instance {
 
 /// Joins threads and returns their results, in order.
 fn join<T>(threads: Vec<JoinHandle<T>>) -> Vec<T> {
-    let returned = |thread: JoinHandle<T>| thread.join().expect("a panic ends the execution");
+    let returned =
+        |thread: JoinHandle<T>| thread.join().expect("no thread panicked while it held the lock");
     threads.into_iter().map(returned).collect()
 }
 
-/// Makes threads increment a plain counter in critical sections. `sections` is called with the number of the
-/// thread and a function to call in each section; it must not let two threads call that at once.
+/// Increments a plain counter in the critical sections of several threads. `sections` is called with the number of the
+/// thread and a function to call in each section. It must ensure mutual exclusion of these calls.
 fn exclude<F>(instance: Instance, threads: u32, sections: F)
 where
     F: Fn(usize, &dyn Fn()) + Send + Sync + 'static,

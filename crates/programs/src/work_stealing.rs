@@ -1,14 +1,13 @@
-//! Work-stealing queues after Cilk's THE protocol: an owner pushes and pops at the tail; stealers take
-//! from the head, one at a time.
+//! Work-stealing queues with Cilk's THE protocol: an owner pushes and pops at the tail, and stealers take from the head, one
+//! at a time.
 //!
-//! `WSQ` and `IWSQ` (with a mutex and with a spin lock) are SCTBench's; in their bugged forms the guard of
-//! a push is off by one: while a stealer has moved the head but not read its slot yet, the owner
-//! overwrites it. `WSQ-State` and `IWSQ-State` have the right guard; what fails there is a log of what each
-//! thread does, whose list of threads is made longer without a lock. `pct-wsq` is the first of these as
-//! the PCT paper varies it: more stealers, more items.
+//! `WSQ` and `IWSQ` (with a mutex and with a spin lock) are from SCTBench. In their bugged forms the guard of a push is off
+//! by one: after a stealer has moved the head and before it reads its slot, the owner overwrites the slot. `WSQ-State` and
+//! `IWSQ-State` have the correct guard. Their bug is in a log of the threads' actions, whose list of threads grows without
+//! a lock. `pct-wsq` is the first queue with the PCT paper's variations: more stealers and more items.
 //!
-//! SCTBench's queues access head and tail by interlocked instructions, reads included. Such an access is
-//! two points to Maple, a read and a write, and here.
+//! SCTBench's queues access head and tail by interlocked instructions, including reads. Such an access is two scheduling
+//! points, a read and a write, in Maple and here.
 
 use std::sync::atomic::{AtomicI32 as Quiet, Ordering::Relaxed};
 
@@ -23,7 +22,7 @@ use super::{Class, Failure, Form, Origin, Program, Size, Space, join_all};
 pub(super) const WSQ: Program = Program {
     name: "WSQ",
     origin: Origin::SctBench,
-    about: "a work-stealing queue; the guard of a push lets an item be overwritten",
+    about: "a work-stealing queue; the guard of a push allows an item to be overwritten",
     failure: Failure::Assertion,
     class: Class::Atomicity,
     granularity: Granularity::All,
@@ -43,7 +42,7 @@ pub(super) const INTERLOCKED: Program = Program {
 
 pub(super) const STATE: Program = Program {
     name: "WSQ-State",
-    about: "a work-stealing queue that logs; its list of threads is made longer without a lock",
+    about: "a work-stealing queue that logs; its list of threads grows without a lock",
     body: |form, _| run(Setup { form, defect: Defect::Log, ..Setup::SCTBENCH }),
     ..WSQ
 };
@@ -112,7 +111,7 @@ impl Setup {
     const PCT: Setup = Setup { points: Points::One, ..Setup::SCTBENCH };
 }
 
-/// What is wrong in the bugged form.
+/// The defect of the bugged form.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Defect {
     Guard,
@@ -125,11 +124,11 @@ enum Kind {
     Spin,
 }
 
-/// How many points an access to head or tail is.
+/// The scheduling points of an access to head or tail.
 #[derive(Clone, Copy)]
 enum Points {
     One,
-    /// Maple takes an interlocked instruction for a read and a write.
+    /// Two: Maple considers an interlocked instruction as a read and a write.
     Two,
 }
 
@@ -142,7 +141,7 @@ struct Queue {
     lock: Lock,
     guard: i32,
     log: Option<Log>,
-    /// By item: how often it was run.
+    /// The number of times each item has run.
     runs: Vec<Quiet>,
 }
 
@@ -186,7 +185,7 @@ fn run(setup: Setup) {
 }
 
 impl Queue {
-    /// The owner pushes two and pops one until all are pushed, then pops the others.
+    /// The body of the owner: pushes two items and pops one until all are pushed, then pops the others.
     fn own(&self, items: i32) {
         for pair in 0..items / 2 {
             self.push(2 * pair);
@@ -271,7 +270,7 @@ impl Queue {
         }
     }
 
-    /// Moves the items to the front, and doubles the room if they fill it.
+    /// Moves the items to the front, and doubles the capacity if the queue is full.
     fn push_locked(&self, item: i32) {
         let _guard = self.lock.take();
         let head = self.head.get();
@@ -301,7 +300,7 @@ impl Queue {
     }
 }
 
-/// A place for an item. Where several threads can be at it, the access is a point.
+/// A slot for an item. If several threads can access it, an access is a scheduling point.
 #[derive(Default)]
 struct Slot {
     point: Shared<()>,
@@ -401,7 +400,7 @@ impl Drop for Held<'_> {
     }
 }
 
-/// What threads did, one stack each; the list of stacks is as long as threads have been seen.
+/// A log of the threads' actions, with a stack for each thread. The list of stacks grows with each new thread.
 struct Log {
     form: Form,
     lock: Mutex<()>,

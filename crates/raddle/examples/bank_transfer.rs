@@ -1,6 +1,5 @@
-//! Transfers between accounts that each have a lock. Bug: both locks are taken in the order of the
-//! transfer, so that two transfers in opposite directions wait for each other. Fixed by an order of all
-//! accounts.
+//! Transfers between accounts, each with a lock. Bug: the locks are acquired in the order of the transfer, so two
+//! transfers in opposite directions can deadlock. Fixed by a global order of the accounts.
 //!
 //! ```sh
 //! cargo run -p raddle --example bank_transfer
@@ -22,7 +21,7 @@ impl Account {
     }
 }
 
-/// In which order the locks of two accounts are taken.
+/// The order in which the locks of two accounts are acquired.
 #[derive(Copy, Clone)]
 enum Order {
     AsTransferred,

@@ -1,5 +1,5 @@
-//! A bounded queue with a lock and one condition variable. Bug: `notify_one` can wake a thread of the same
-//! kind as the one that notifies, which goes back to sleep, and the other kind is never woken.
+//! A bounded queue with a lock and one condition variable. Bug: `notify_one` of a producer can wake another producer, which
+//! waits again, and no consumer is woken.
 //!
 //! ```sh
 //! cargo run -p raddle --example bounded_queue
@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 use raddle::sync::{Condvar, Mutex};
 use raddle::thread;
 
-/// Whom a change of the queue wakes.
+/// The threads that a change of the queue wakes.
 #[derive(Copy, Clone)]
 enum Wake {
     One,
@@ -37,21 +37,21 @@ impl Queue {
             items = self.changed.wait(items).unwrap();
         }
         items.push_back(item);
-        self.tell();
+        self.notify();
     }
 
     fn pop(&self) -> u32 {
         let mut items = self.items.lock().unwrap();
         loop {
             if let Some(item) = items.pop_front() {
-                self.tell();
+                self.notify();
                 return item;
             }
             items = self.changed.wait(items).unwrap();
         }
     }
 
-    fn tell(&self) {
+    fn notify(&self) {
         match self.wake {
             Wake::One => self.changed.notify_one(),
             Wake::All => self.changed.notify_all(),
@@ -59,7 +59,7 @@ impl Queue {
     }
 }
 
-/// Two producers and two consumers share a queue with room for one.
+/// Two producers and two consumers share a queue with a capacity of one.
 fn exchange(wake: Wake) {
     let queue = Queue::new(1, wake);
     let total = thread::scope(|scope| {

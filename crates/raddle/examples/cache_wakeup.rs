@@ -1,6 +1,5 @@
-//! A cache that one thread fills while others wait. Bug: whoever waits looks whether the value is there,
-//! lets go of the lock, and then waits: the notification in between is lost. Fixed by waiting under the
-//! lock that was looked under.
+//! A cache that one thread fills while others wait. Bug: a thread tests whether there is a value, unlocks, and then waits. A
+//! notification in between is lost. Fixed by testing and waiting under the same lock.
 //!
 //! ```sh
 //! cargo run -p raddle --example cache_wakeup
@@ -23,7 +22,7 @@ impl Cache {
         self.filled.notify_all();
     }
 
-    /// Looks and waits under two different holds of the lock.
+    /// Tests and waits in two critical sections.
     fn get_bugged(&self) -> u32 {
         let there = *self.value.lock().unwrap();
         match there {
@@ -31,7 +30,7 @@ impl Cache {
             None => {
                 let value = self.value.lock().unwrap();
                 let value = self.filled.wait(value).unwrap();
-                value.expect("notified when it is there")
+                value.expect("notified after the value was set")
             }
         }
     }
@@ -47,7 +46,7 @@ impl Cache {
     }
 }
 
-fn one_fills_and_one_waits(get: fn(&Cache) -> u32) {
+fn fill_and_wait(get: fn(&Cache) -> u32) {
     let cache = Cache::default();
     thread::scope(|scope| {
         thread::Builder::new()
@@ -59,11 +58,11 @@ fn one_fills_and_one_waits(get: fn(&Cache) -> u32) {
 }
 
 fn bugged() {
-    one_fills_and_one_waits(Cache::get_bugged);
+    fill_and_wait(Cache::get_bugged);
 }
 
 fn fixed() {
-    one_fills_and_one_waits(Cache::get_fixed);
+    fill_and_wait(Cache::get_fixed);
 }
 
 fn main() {

@@ -1,5 +1,5 @@
-//! A value that is made when it is first needed. Bug: two threads see that it is not there yet, and both
-//! make it. Fixed with a compare-exchange: the second one takes what the first one made.
+//! A value that is initialised on first use. Bug: two threads see that there is no value, and both initialise it. Fixed
+//! with a compare-exchange: the second thread uses the value of the first.
 //!
 //! ```sh
 //! cargo run -p raddle --example lazy_init
@@ -10,19 +10,19 @@ mod support;
 use raddle::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use raddle::thread;
 
-/// A connection that is opened once and told by its number; 0 while there is none.
+/// A connection that is opened once. It is identified by a number, which is 0 while there is none.
 #[derive(Default)]
 struct Lazy {
     connection: AtomicU32,
     opened: AtomicUsize,
 }
 
-/// What is done if the value is not there.
+/// How the value is initialised.
 #[derive(Copy, Clone)]
 enum Init {
-    /// Look, then write.
+    /// With a load and a store.
     Store,
-    /// Write if it is still not there.
+    /// With a compare-exchange.
     CompareExchange,
 }
 
@@ -52,7 +52,7 @@ impl Lazy {
     }
 }
 
-fn both_need_it(init: Init) {
+fn two_uses(init: Init) {
     let lazy = Lazy::default();
     let (one, other) = thread::scope(|scope| {
         let other = scope.spawn(|| lazy.get(7, init));
@@ -63,11 +63,11 @@ fn both_need_it(init: Init) {
 }
 
 fn bugged() {
-    both_need_it(Init::Store);
+    two_uses(Init::Store);
 }
 
 fn fixed() {
-    both_need_it(Init::CompareExchange);
+    two_uses(Init::CompareExchange);
 }
 
 fn main() {

@@ -1,6 +1,6 @@
-//! A stack of numbered nodes whose top is one atomic variable. Bug (ABA): between reading the top and
-//! replacing it, the node can be popped and pushed again, with another node below it; the
-//! compare-exchange cannot tell. Fixed with a count of changes beside the number of the node.
+//! A stack of numbered nodes whose top is one atomic variable. Bug (ABA): between a load of the top and the
+//! compare-exchange, the node can be popped and pushed again, with another node below it. The compare-exchange does not
+//! detect this. Fixed with a version number next to the number of the node.
 //!
 //! ```sh
 //! cargo run -p raddle --example lock_free_stack
@@ -14,7 +14,7 @@ use raddle::thread;
 /// No node.
 const NONE: u32 = u32::MAX;
 
-/// Whether the top counts how often it was changed.
+/// Whether the top has a version number.
 #[derive(Copy, Clone)]
 enum Top {
     Bare,
@@ -22,15 +22,15 @@ enum Top {
 }
 
 struct Stack {
-    /// The node at the top, and above its 32 bits how often it was changed.
+    /// The number of the node at the top in the lower 32 bits, and the version above.
     top: AtomicU64,
-    /// The node below each.
+    /// The node below each node.
     below: [AtomicU32; 3],
     kind: Top,
 }
 
 impl Stack {
-    /// The nodes 0, 1 and 2, with 0 at the top.
+    /// Returns a stack of the nodes 0, 1 and 2, with 0 at the top.
     fn new(kind: Top) -> Stack {
         Stack { top: AtomicU64::new(0), below: [1, 2, NONE].map(AtomicU32::new), kind }
     }
@@ -72,7 +72,7 @@ impl Stack {
     }
 }
 
-/// One thread takes two nodes and puts the first back, while another takes one.
+/// One thread pops two nodes and pushes the first again, while another thread pops one.
 fn pops_and_pushes(kind: Top) {
     let stack = Stack::new(kind);
     let mut taken = thread::scope(|scope| {
@@ -85,7 +85,7 @@ fn pops_and_pushes(kind: Top) {
         [second, other.join().unwrap()].into_iter().flatten().collect::<Vec<_>>()
     });
     while let Some(node) = stack.pop() {
-        assert!(!taken.contains(&node), "node {node} was taken twice");
+        assert!(!taken.contains(&node), "node {node} was popped twice");
         taken.push(node);
     }
     taken.sort_unstable();
@@ -106,6 +106,6 @@ fn main() {
 
 #[test]
 fn the_bug_is_found_and_fixed() {
-    support::assert_panic(bugged, "was taken twice");
+    support::assert_panic(bugged, "was popped twice");
     support::assert_clean(fixed);
 }

@@ -1,5 +1,4 @@
-//! Two seeded bugs, each found, printed and replayed: an update that gets lost, and two locks taken
-//! in opposite orders.
+//! Two seeded bugs, each found, printed and replayed: a lost update, and two locks acquired in opposite orders.
 //!
 //! ```sh
 //! cargo run --release -p raddle --example lost_update
@@ -18,12 +17,12 @@ fn main() {
     println!();
     demonstrate(
         "opposite locks",
-        "Two threads take the same two locks, each beginning with the other one.",
+        "Two threads acquire the same two locks in opposite orders.",
         opposite_locks,
     );
 }
 
-/// Bug: between a load and its store, the other thread's store gets lost.
+/// Bug: the other thread's store between the load and the store is lost.
 fn lost_update() {
     let counter = Arc::new(AtomicUsize::new(0));
     let other = thread::spawn({
@@ -40,7 +39,7 @@ fn increment(counter: &AtomicUsize) {
     counter.store(seen + 1, Ordering::SeqCst);
 }
 
-/// Bug: each thread holds what the other one waits for.
+/// Bug: each thread holds the lock that the other waits for.
 fn opposite_locks() {
     let checking = Arc::new(Mutex::new(100));
     let savings = Arc::new(Mutex::new(100));
@@ -62,23 +61,23 @@ fn opposite_locks() {
     other.join().unwrap();
 }
 
-/// Looks for a failing execution of `program`, prints it, and replays it from its token.
+/// Finds a failing execution of `program`, prints it, and replays it from its token.
 fn demonstrate(name: &'static str, what: &str, program: fn()) {
     println!("{what}\n");
     let found = match Config::new().name(name).try_run(program) {
         Ok(report) => report,
-        // A token in RADDLE_REPLAY belongs to one of the two.
+        // A token in RADDLE_REPLAY belongs to one of the two programs.
         Err(error) => return println!("raddle: {error}"),
     };
     println!("{}\n", raddle::text(&found));
 
-    let failure = found.failure().expect("the bug is there to be found");
+    let failure = found.failure().expect("there is a bug");
     let again = Config::new().name(name).replay(&failure.token).run(program);
-    let second = again.failure().expect("a replay does what the execution did");
+    let second = again.failure().expect("a replay repeats the execution");
     assert_eq!(second.finding, failure.finding);
     assert_eq!(second.trace, failure.trace);
     println!(
-        "The replay of that token failed in the same way, all {} steps alike.",
+        "The replay of the token failed in the same way, with the same {} steps.",
         second.trace.events.len()
     );
 }

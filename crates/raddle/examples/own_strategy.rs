@@ -1,5 +1,4 @@
-//! Strategies of one's own: a chooser that switches threads at every step, and a search that tries every
-//! single preemption.
+//! Custom strategies: a chooser that switches threads at every step, and a search that tries every single preemption.
 //!
 //! ```sh
 //! cargo run -p raddle --example own_strategy
@@ -12,7 +11,7 @@ use raddle::strategy::{
 use raddle::sync::atomic::{AtomicU32, Ordering};
 use raddle::thread;
 
-/// Draws among the threads that did not make the last step.
+/// Chooses at random among the threads other than that of the last step.
 struct AlwaysSwitch {
     rng: Rng,
 }
@@ -87,7 +86,7 @@ impl Explorer for EachPreemption {
         }
     }
 
-    /// Executions with one preemption are not all: they can also differ in which thread runs first.
+    /// There are more executions with at most one preemption: they can also differ in which thread runs first.
     fn covered(&self, _is_done: bool) -> Covered {
         Covered::Nothing
     }
@@ -140,19 +139,19 @@ fn main() {
 fn both_find_the_bug() {
     for (report, strategy) in [(by_chooser(), "AlwaysSwitch"), (by_explorer(), "EachPreemption")] {
         assert_eq!(report.strategy, strategy);
-        let failure = report.failure().expect("the bug is there to be found");
+        let failure = report.failure().expect("there is a bug");
         assert!(failure.reproduced, "{}", raddle::text(&report));
     }
 }
 
-/// The same result on several OS threads, and counts by cause.
+/// A chooser gives the same result on several OS threads, and failures are counted by cause.
 #[test]
 fn a_chooser_samples_like_a_named_strategy() {
     let config = || Config::new().name("lost update").runs(500).chooser(AlwaysSwitch::new);
     let (one, two) = (config().run(lost_update), config().threads(2).run(lost_update));
     assert_eq!(one.failure().unwrap().token, two.failure().unwrap().token);
     let report = config().keep_going(true).run(lost_update);
-    let failures = report.failures.expect("this was asked for");
+    let failures = report.failures.expect("failures are counted");
     assert_eq!((failures.runs, failures.causes.len()), (500, 1));
 }
 

@@ -11,9 +11,9 @@ use crate::naming::Named;
 
 /// A plain shared variable, for modelling programs that access memory without synchronisation.
 ///
-/// Two accesses by different threads that nothing orders, one of them a write, are a data race: a
-/// failure, unless [`Config::races`](crate::Config::races) says otherwise. Its accesses are scheduling
-/// points under [`Granularity::All`](crate::Granularity::All).
+/// Two unordered accesses by different threads, one of them a write, are a data race. A race is a failure, unless
+/// [`Config::races`](crate::Config::races) is off. The accesses are scheduling points under
+/// [`Granularity::All`](crate::Granularity::All).
 ///
 /// ```
 /// let x = raddle::cell::Shared::new(1);
@@ -23,13 +23,13 @@ use crate::naming::Named;
 #[derive(Debug, Default)]
 pub struct Shared<T> {
     name: Name,
-    /// Never contended inside a run; outside one it keeps the accesses whole.
+    /// Never contended inside a run. Outside runs it makes accesses atomic.
     value: Mutex<T>,
     origin: Origin,
 }
 
 impl<T: Copy> Shared<T> {
-    /// A variable that holds `value`.
+    /// Returns a variable that holds `value`.
     ///
     /// ```
     /// static COUNT: raddle::cell::Shared<u32> = raddle::cell::Shared::new(7);
@@ -39,7 +39,7 @@ impl<T: Copy> Shared<T> {
         Shared { name: Name::new(), value: Mutex::new(value), origin: Origin::new() }
     }
 
-    /// Reads it.
+    /// Returns the value.
     ///
     /// ```
     /// assert_eq!(raddle::cell::Shared::new(7).get(), 7);
@@ -50,7 +50,7 @@ impl<T: Copy> Shared<T> {
         *self.value.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes it.
+    /// Sets the value.
     ///
     /// ```
     /// let number = raddle::cell::Shared::new(7);
@@ -69,11 +69,11 @@ impl<T: Copy> Shared<T> {
         }
     }
 
-    /// The run under way uses the variable for the first time.
+    /// Prepares the variable for its first use in the current run.
     #[cold]
     fn begin(&self, site: Site) {
         let mut value = self.value.lock().unwrap_or_else(PoisonError::into_inner);
-        // SAFETY: the lock is held, and the reference is used for nothing else.
+        // SAFETY: this thread holds the mutex, so there is no other reference to the value.
         unsafe { self.origin.used_in_run(&mut *value, "Shared", site) };
     }
 }
@@ -88,10 +88,10 @@ impl<T: Copy> Named for Shared<T> {
     }
 }
 
-/// [`std::cell::UnsafeCell`] that tells raddle of accesses to it.
+/// An [`std::cell::UnsafeCell`] that reports accesses to raddle.
 ///
-/// Two accesses by different threads that nothing orders, one of them a write, are a data race: a
-/// failure. Where the pointer is taken counts as the access; use it at once.
+/// Two unordered accesses by different threads, one of them a write, are a data race, which is a failure. Taking the pointer
+/// counts as the access, so use the pointer at once.
 ///
 /// ```
 /// use raddle::cell::UnsafeCell;
@@ -109,7 +109,7 @@ impl<T: Copy> Named for Shared<T> {
 ///         // SAFETY: raddle runs one thread at a time.
 ///         thread::spawn(move || counter.0.with_mut(|number| unsafe { *number += 1 }))
 ///     };
-///     // SAFETY: as above.
+///     // SAFETY: raddle runs one thread at a time.
 ///     counter.0.with_mut(|number| unsafe { *number += 1 });
 ///     other.join().unwrap();
 /// });
@@ -123,7 +123,7 @@ pub struct UnsafeCell<T: ?Sized> {
 }
 
 impl<T> UnsafeCell<T> {
-    /// A cell that holds `value`.
+    /// Returns a cell that holds `value`.
     ///
     /// ```
     /// let cell = raddle::cell::UnsafeCell::new(7);
@@ -137,7 +137,7 @@ impl<T> UnsafeCell<T> {
         }
     }
 
-    /// The value.
+    /// Returns the value.
     ///
     /// ```
     /// assert_eq!(raddle::cell::UnsafeCell::new(7).into_inner(), 7);
@@ -148,12 +148,12 @@ impl<T> UnsafeCell<T> {
 }
 
 impl<T: ?Sized> UnsafeCell<T> {
-    /// A pointer to the value. It counts as a write, because it could be used for one; for a read
-    /// say [`with`](UnsafeCell::with).
+    /// Returns a pointer to the value. This counts as a write, because the pointer can be written through. Use
+    /// [`with`](UnsafeCell::with) for a read.
     ///
     /// ```
     /// let cell = raddle::cell::UnsafeCell::new(7);
-    /// // SAFETY: nobody else has the cell.
+    /// // SAFETY: there is no other reference to the cell.
     /// unsafe { *cell.get() += 1 };
     /// assert_eq!(cell.into_inner(), 8);
     /// ```
@@ -163,7 +163,7 @@ impl<T: ?Sized> UnsafeCell<T> {
         self.value.get()
     }
 
-    /// The value, by a reference that nobody else has.
+    /// Returns the value: the caller has the only reference.
     ///
     /// ```
     /// let mut cell = raddle::cell::UnsafeCell::new(7);
@@ -174,11 +174,11 @@ impl<T: ?Sized> UnsafeCell<T> {
         self.value.get_mut()
     }
 
-    /// Hands a pointer to read from to `read`.
+    /// Calls `read` with a pointer for reading.
     ///
     /// ```
     /// let cell = raddle::cell::UnsafeCell::new(7);
-    /// // SAFETY: nobody else has the cell.
+    /// // SAFETY: there is no other reference to the cell.
     /// assert_eq!(cell.with(|number| unsafe { *number }), 7);
     /// ```
     #[track_caller]
@@ -187,11 +187,11 @@ impl<T: ?Sized> UnsafeCell<T> {
         read(self.value.get())
     }
 
-    /// Hands a pointer to write to to `write`.
+    /// Calls `write` with a pointer for writing.
     ///
     /// ```
     /// let cell = raddle::cell::UnsafeCell::new(7);
-    /// // SAFETY: nobody else has the cell.
+    /// // SAFETY: there is no other reference to the cell.
     /// cell.with_mut(|number| unsafe { *number += 1 });
     /// assert_eq!(cell.into_inner(), 8);
     /// ```
@@ -207,12 +207,11 @@ impl<T: ?Sized> UnsafeCell<T> {
         }
     }
 
-    /// The run under way uses the cell for the first time.
+    /// Prepares the cell for its first use in the current run.
     #[cold]
     fn begin(&self, site: Site) {
-        // SAFETY: threads of a run go one at a time, and this one has no pointer to the value yet that it
-        // could be using now. One of a run before, or of outside, would break the promise of whoever
-        // has it not to use it while others do.
+        // SAFETY: the threads of a run run one at a time, and none of them has a pointer to the value yet. Code outside the
+        // run that used an older pointer now would violate the contract of `UnsafeCell`.
         unsafe { self.origin.used_in_run(self.value.get(), "UnsafeCell", site) };
     }
 }

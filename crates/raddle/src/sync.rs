@@ -12,6 +12,7 @@ pub mod atomic;
 mod barrier;
 mod condvar;
 pub mod counted;
+mod held;
 mod lazy_lock;
 pub mod mpsc;
 mod mutex;

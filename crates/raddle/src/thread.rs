@@ -10,7 +10,7 @@ use raddle_core::{Action, Effect, ObjectId, Op, PauseOp, Site, ThreadId as Id, T
 use raddle_runtime::port::{self, Kind, Unwinding};
 
 use crate::unexpected;
-use handle::More;
+use handle::Details;
 use work::{Outcome, Work};
 
 mod builder;
@@ -148,12 +148,11 @@ impl<T> JoinHandle<T> {
         JoinHandle { thread, handle: Handle::Outside(handle) }
     }
 
-    fn in_run<F>(f: F, name: Option<Arc<More>>, site: Site) -> JoinHandle<T>
+    fn in_run<F>(f: F, name: Option<Arc<Details>>, site: Site) -> JoinHandle<T>
     where
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
-        // The thread's id is not known yet.
         let work = Work::new(f);
         let id = port::spawn(work.clone(), site);
         let thread = Thread::in_run(port::run_number(), id, name);
@@ -168,8 +167,7 @@ impl<T> JoinHandle<T> {
     /// ```
     /// assert_eq!(raddle::thread::spawn(|| 7).join().unwrap(), 7);
     /// ```
-    // After a switch, each return mispredicts.
-    #[inline(always)]
+    #[inline]
     #[track_caller]
     pub fn join(self) -> Result<T> {
         match self.handle {
@@ -217,10 +215,11 @@ impl<T> fmt::Debug for JoinHandle<T> {
     }
 }
 
-/// The payload of the panic that ended `thread`, which has no result.
+/// Returns the payload of the panic that ended `thread`.
 #[cold]
 fn panicked(thread: Id) -> Box<dyn Any + Send> {
-    port::take_panic(thread).unwrap_or_else(|| Box::new("the thread was unwound with its run"))
+    port::take_panic(thread)
+        .unwrap_or_else(|| Box::new("the thread was unwound because its execution ended"))
 }
 
 fn is_finished(thread: &Thread, site: Site) -> bool {
@@ -236,7 +235,7 @@ fn is_finished(thread: &Thread, site: Site) -> bool {
 ///
 /// # Panics
 /// Panics if the caller is not part of that run.
-#[inline(always)]
+#[inline]
 fn here(thread: &Thread) -> Id {
     thread.here().unwrap_or_else(|| elsewhere())
 }

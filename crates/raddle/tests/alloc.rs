@@ -1,6 +1,6 @@
-//! With an allocator that tells: who made an object, and what is never freed.
+//! Tests with `raddle::Alloc`: publication of new objects, and memory leaks.
 //!
-//! A binary of its own, because a program has one `#[global_allocator]`.
+//! A separate binary, because a program has one `#[global_allocator]`.
 
 use raddle::cell::{Shared, UnsafeCell};
 use raddle::sync::atomic::{AtomicPtr, AtomicU32, Ordering, Ordering::*};
@@ -20,7 +20,7 @@ fn is_race(report: &Report) -> bool {
     matches!(failure.map(|failure| &failure.finding), Some(Finding::Race { .. }))
 }
 
-/// One thread publishes what `make` made, the other uses it if it is there.
+/// One thread publishes the object that `make` returns. The other uses the object if it has been published.
 fn published<T: Send + Sync + 'static>(
     make: fn() -> T,
     store: Ordering,
@@ -31,18 +31,18 @@ fn published<T: Send + Sync + 'static>(
         let shared: AtomicPtr<T> = AtomicPtr::default();
         thread::scope(|scope| {
             scope.spawn(|| shared.store(Box::into_raw(Box::new(make())), store));
-            // SAFETY: it is freed below, when nobody uses it any more.
+            // SAFETY: the object is freed below, after its last use.
             if let Some(there) = unsafe { shared.load(load).as_ref() } {
                 use_it(there);
             }
         });
-        // SAFETY: nobody else has it any more.
+        // SAFETY: there is no other reference to the object any more.
         drop(unsafe { Box::from_raw(shared.load(Relaxed)) });
     })
 }
 
 #[test]
-fn to_publish_without_release_is_a_race() {
+fn publishing_without_release_is_a_race() {
     for (store, load, race) in [
         (Relaxed, Relaxed, true),
         (Relaxed, Acquire, true),
@@ -62,7 +62,7 @@ fn to_publish_without_release_is_a_race() {
 }
 
 #[test]
-fn the_report_says_who_made_it() {
+fn the_report_names_the_allocating_thread() {
     let report = published(|| Shared::new(1), Relaxed, Relaxed, |number| _ = number.get());
     let Finding::Race { first, second } = &report.failure().unwrap().finding else { panic!() };
     assert_eq!((first.thread.0, first.writes, second.thread.0, second.writes), (1, true, 0, false));
@@ -72,13 +72,13 @@ fn the_report_says_who_made_it() {
 }
 
 #[test]
-fn other_ways_to_hand_it_over_are_no_race() {
+fn other_ways_to_publish_are_no_race() {
     clean(&Config::new().run(|| {
         let (sender, receiver) = raddle::sync::mpsc::channel();
         let other = thread::spawn(move || sender.send(Arc::new(AtomicU32::new(1))).unwrap());
         receiver.recv().unwrap().store(2, Relaxed);
         other.join().unwrap();
-        // To and fro, and freed by the other.
+        // The object is sent to another thread, which frees it.
         let number = Box::new(Mutex::new(1));
         let number = thread::spawn(move || {
             *number.lock().unwrap() += 1;
@@ -88,9 +88,9 @@ fn other_ways_to_hand_it_over_are_no_race() {
     }));
 }
 
-/// Memory that is used again belongs to whoever has it now.
+/// Reused memory belongs to its current owner.
 #[test]
-fn memory_that_is_used_again_is_another_object() {
+fn reused_memory_is_another_object() {
     clean(&Config::new().granularity(Granularity::All).run(|| {
         let other = thread::spawn(|| {
             for number in 0..3 {
@@ -118,7 +118,7 @@ impl Node {
 }
 
 #[test]
-fn what_is_never_freed_is_found_on_request() {
+fn memory_leaks_are_found_on_request() {
     fn cycle() {
         let (one, other) = (Node::new(), Node::new());
         *one.next.lock().unwrap() = Some(other.clone());
@@ -137,7 +137,7 @@ fn what_is_never_freed_is_found_on_request() {
     let run = |leaks, program: fn()| Config::new().leaks(leaks).run(program);
     for program in [cycle, forgotten] {
         let report = run(Leaks::Fail, program);
-        let finding = &report.failure().expect("it is never freed").finding;
+        let finding = &report.failure().expect("there is a leak").finding;
         assert!(matches!(finding, Finding::Leak(Leak::Memory { .. })), "{finding:?}");
         assert!(report.failure().unwrap().reproduced);
         let text = raddle::text(&report);
@@ -152,7 +152,7 @@ fn what_is_never_freed_is_found_on_request() {
     clean(&run(Leaks::Fail, cleared));
 }
 
-/// What is kept for counts is freed with them.
+/// The memory of the counts is freed with the last reference.
 #[test]
 fn counted_references_are_freed() {
     use raddle::sync::counted;

@@ -1,7 +1,7 @@
-//! Random programs whose threads panic, catch that, and do things in destructors meanwhile. None of them can fail, so
-//! that whatever is found is a mistake of raddle's: a deadlock that is none, a message or a lock that is lost.
+//! Random programs whose threads panic, catch the panics, and perform operations in destructors. None of them can fail, so
+//! each failure is a bug of raddle: a false deadlock, or a lost message or lock.
 //!
-//! A binary of its own, because it replaces the panic hook of the process.
+//! A separate binary, because it replaces the panic hook of the process.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -12,7 +12,7 @@ use raddle::{Config, thread};
 use raddle_strategy::{Rng, mix};
 
 const PROGRAMS: u64 = 150;
-/// How deep steps lie in one another.
+/// The maximum nesting of steps.
 const DEPTH: u32 = 2;
 const STRATEGIES: &[&str] =
     &["random", "pct:3", "pos-star", "surw", "delay:2", "round-robin", "dfs", "dpor"];
@@ -23,19 +23,19 @@ enum Step {
     Add,
     Lock,
     Send,
-    /// The outer lock is held while these steps are taken.
+    /// Performs these steps while the outer lock is held.
     Hold(Vec<Step>),
-    /// A thread with these steps, which is joined.
+    /// Spawns and joins a thread with these steps.
     Spawn(Vec<Step>),
-    /// A panic that is caught; a destructor takes these steps meanwhile.
+    /// Panics and catches the panic. A destructor performs these steps during the unwinding.
     Panic(Vec<Step>),
 }
 
 #[derive(Clone, Debug)]
 struct Program {
-    /// How many messages the channel has room for, if there is a bound.
+    /// The bound of the channel, if there is one.
     bound: Option<usize>,
-    /// What each thread does, main first, which then receives all messages.
+    /// The steps of each thread. The first is main, which then receives all messages.
     threads: Vec<Vec<Step>>,
 }
 
@@ -44,14 +44,14 @@ impl Program {
         let bound = [None, Some(0), Some(1), Some(2)][rng.below(4)];
         let threads = (0..2 + rng.below(3)).map(|_| steps(rng, 3, DEPTH)).collect();
         let mut program = Program { bound, threads };
-        // Nobody receives while main sends.
+        // No thread receives while main sends.
         if bound.is_some() {
             forget_sends(&mut program.threads[0]);
         }
         program
     }
 
-    /// What goes wrong in some execution, if anything does.
+    /// Returns the report of a failing execution, or `None` if none fails.
     fn failure(&self) -> Option<String> {
         STRATEGIES.iter().find_map(|&strategy| {
             let program = self.clone();
@@ -74,7 +74,7 @@ impl Program {
         };
         let shared = Arc::new((AtomicU32::new(0), Mutex::new(0), Mutex::new(())));
         let actor = Actor { sender, shared: shared.clone() };
-        let (main, others) = self.threads.split_first().expect("main is there");
+        let (main, others) = self.threads.split_first().expect("main is a thread of the program");
         let threads: Vec<_> = others.iter().map(|steps| actor.spawn(steps)).collect();
         actor.take(main);
         drop(actor);
@@ -85,17 +85,17 @@ impl Program {
         }
         assert_eq!(shared.0.load(SeqCst), count(all(), &|step| matches!(step, Step::Add)));
         assert!(!shared.2.is_poisoned(), "no panic left anybody who held it");
-        let locked = *shared.1.lock().expect("nobody panicked while holding it");
+        let locked = *shared.1.lock().expect("no thread panicked while it held the lock");
         assert_eq!(locked, count(all(), &|step| matches!(step, Step::Lock)));
     }
 
-    /// Of this program, which fails, what is left after everything that is not needed for that was taken out.
+    /// Returns a minimal failing program, made from this failing program by removing steps and threads.
     fn smallest(self) -> Program {
         let smaller = self.smaller().find(|program| program.failure().is_some());
         smaller.map_or(self, Program::smallest)
     }
 
-    /// The same with one step or thread less, in all ways.
+    /// Returns all programs with one step or thread less.
     fn smaller(&self) -> impl Iterator<Item = Program> {
         let threads = (1..self.threads.len()).map(|thread| {
             let mut program = self.clone();
@@ -118,8 +118,8 @@ impl Program {
     }
 }
 
-fn steps(rng: &mut Rng, most: usize, depth: u32) -> Vec<Step> {
-    (0..rng.below(most + 1)).map(|_| step(rng, depth)).collect()
+fn steps(rng: &mut Rng, max: usize, depth: u32) -> Vec<Step> {
+    (0..rng.below(max + 1)).map(|_| step(rng, depth)).collect()
 }
 
 fn step(rng: &mut Rng, depth: u32) -> Step {
@@ -133,7 +133,7 @@ fn step(rng: &mut Rng, depth: u32) -> Step {
             forget_sends(&mut inner);
             Step::Hold(inner)
         }
-        // Not in a destructor, where it would fail after the end of a run, and so end the process.
+        // In a destructor this would panic after the end of a run, and so abort the process.
         5 if depth == DEPTH => Step::Spawn(steps(rng, 2, depth - 1)),
         _ => Step::Panic(steps(rng, 2, depth - 1)),
     }
@@ -142,7 +142,7 @@ fn step(rng: &mut Rng, depth: u32) -> Step {
 fn forget_sends(steps: &mut Vec<Step>) {
     steps.retain(|step| !matches!(step, Step::Send));
     for step in steps {
-        // A thread that main waits for must not wait for main.
+        // A thread that main joins must not wait for main.
         if let Step::Panic(inner) | Step::Spawn(inner) | Step::Hold(inner) = step {
             forget_sends(inner);
         }
@@ -185,7 +185,7 @@ impl Actor {
                     thread::yield_now();
                     *locked += 1;
                 }
-                // Main receives as long as the run is under way, and counts.
+                // Main receives and counts the messages as long as the run is active.
                 Step::Send => match &self.sender {
                     AnySender::Unbounded(sender) => _ = sender.send(1),
                     AnySender::Bounded(sender) => _ = sender.send(1),
@@ -216,8 +216,8 @@ impl Drop for InDestructor<'_> {
 }
 
 #[test]
-fn programs_that_cannot_fail_do_not() {
-    // Panics are told as often as they are caught.
+fn correct_random_programs_do_not_fail() {
+    // Without this the hook would print every caught panic.
     std::panic::set_hook(Box::new(|_| {}));
     let mut found = None;
     for case in 0..PROGRAMS {

@@ -1,20 +1,20 @@
-//! Numbers for runs, and which of them may still be under way.
+//! Numbers of runs, and which of these runs may still be active.
 //!
-//! An object carries the number of the run that used it last. If that run belongs to another runtime
-//! that still exists, two OS threads are about to share the object behind each other's back.
+//! An object stores the number of the run that used it last. If that run belongs to another runtime that still exists,
+//! two OS threads use the object at the same time.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Run numbers are multiples of this: what is below is free for the objects of a run.
+/// Run numbers are multiples of this number. The numbers in between are for the objects of a run.
 pub(crate) const STEP: u64 = 1 << 24;
 
-/// Numbers are taken in blocks, so that OS threads meet here only now and then.
+/// Each runtime takes numbers in blocks, so OS threads rarely contend for the mutex.
 const BLOCK: u64 = STEP << 12;
 
 struct Blocks {
     next: u64,
-    /// A few: one for each OS thread that has checked something. With whether it does so now.
+    /// The blocks in use, one for each OS thread that has run a check, and whether it runs one now.
     taken: Vec<(u64, Arc<AtomicBool>)>,
 }
 
@@ -28,35 +28,35 @@ impl Blocks {
     }
 }
 
-/// The numbers of one runtime after another: never zero, different in the whole process.
+/// The numbers of the runtimes of one OS thread: never zero, and unique in the process.
 pub(crate) struct Epochs {
     last: u64,
-    /// How many more there are in the block.
+    /// The count of numbers left in the block.
     left: u32,
-    /// Whether there is a runtime that uses them.
+    /// Whether a runtime uses the numbers.
     in_use: Arc<AtomicBool>,
 }
 
 impl Epochs {
-    /// To be used by a runtime.
+    /// Returns numbers that a runtime uses.
     pub(crate) fn new() -> Epochs {
         Epochs { last: 0, left: 0, in_use: Arc::new(AtomicBool::new(true)) }
     }
 
-    /// Another runtime uses them.
+    /// Notes that another runtime uses the numbers.
     pub(crate) fn begin(&self) {
-        // Whoever sees a claim of one of its runs sees this too: claims release.
+        // A thread that sees a claim by one of the runs sees this store too, because claims release.
         self.in_use.store(true, Ordering::Relaxed);
     }
 
-    /// The runtime that used them exists no longer.
+    /// Notes that the runtime that used the numbers no longer exists.
     pub(crate) fn rest(&self) {
-        // Whoever sees this may use what its runs have used.
+        // A thread that sees this store may use the objects that the runs have used.
         self.in_use.store(false, Ordering::Release);
     }
 
-    /// A new number.
-    #[inline(always)]
+    /// Returns a new number.
+    #[inline]
     pub(crate) fn next(&mut self) -> u64 {
         if self.left == 0 {
             self.next_block();
@@ -86,8 +86,7 @@ impl Drop for Epochs {
     }
 }
 
-/// Whether the run `other` may be under way on another OS thread than the run `mine`; `mine` is zero
-/// outside a run.
+/// Returns whether the run `other` may be active on another OS thread than the run `mine`, which is zero outside a run.
 #[cold]
 pub(crate) fn is_foreign(other: u64, mine: u64) -> bool {
     let block = other / BLOCK;

@@ -1,26 +1,25 @@
-//! Ctrl-C: a check that is interrupted ends with what it has.
+//! Ctrl-C: an interrupted check ends with the results so far.
 //!
-//! While somebody [`Watch`]es, the first SIGINT is noted, and everybody who watches is expected to come
-//! to an end and call [`Watch::leave`]; the process then ends as it would have. A second SIGINT ends it
-//! at once. A program that handles SIGINT itself is left alone. Where there are no signals nothing is
-//! ever interrupted.
+//! While a [`Watch`] exists, the first SIGINT is only recorded. Every check is expected to end then and to call
+//! [`Watch::leave`]. After the last one the process ends as by SIGINT. A second SIGINT ends it at once. If the program
+//! handles SIGINT itself, nothing is changed. Where there are no signals, no check is interrupted.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// How many watch. Changed under [`HANDLER`] only.
+/// The number of watches. Changed only while [`HANDLER`] is held.
 static WATCHING: AtomicUsize = AtomicUsize::new(0);
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 /// Held while the handler is installed or removed.
 static HANDLER: Mutex<()> = Mutex::new(());
 
-/// As long as there is one, SIGINT is noted.
+/// SIGINT is recorded as long as a watch exists.
 #[derive(Debug)]
 pub struct Watch(());
 
 impl Watch {
-    /// Watches from now on.
-    #[expect(clippy::new_without_default, reason = "it changes what a signal does")]
+    /// Begins to record SIGINT.
+    #[expect(clippy::new_without_default, reason = "it changes the handling of a signal")]
     pub fn new() -> Watch {
         let _handler = HANDLER.lock().unwrap_or_else(PoisonError::into_inner);
         if WATCHING.fetch_add(1, Ordering::SeqCst) == 0 {
@@ -29,13 +28,13 @@ impl Watch {
         Watch(())
     }
 
-    /// Whether there was a SIGINT.
+    /// Returns whether there was a SIGINT.
     pub fn is_interrupted(&self) -> bool {
         INTERRUPTED.load(Ordering::Relaxed)
     }
 
-    /// To be called after an interruption, with everything said: ends the process, together with the
-    /// last of those who watch.
+    /// Waits for the end of the process, which ends with the last watch. To be called after an interruption, when the
+    /// results have been printed.
     pub fn leave(self) -> ! {
         drop(self);
         loop {
@@ -62,40 +61,40 @@ mod system {
 
     use super::INTERRUPTED;
 
-    /// Handles SIGINT unless the program does.
+    /// Installs the handler for SIGINT, unless the program has one.
     pub(super) fn install() {
         if handler() == libc::SIG_DFL {
             let handler = on_interrupt as extern "C" fn(libc::c_int);
-            // SAFETY: the handler only does what handlers may.
+            // SAFETY: the handler is async-signal-safe.
             unsafe { libc::signal(libc::SIGINT, handler as *const () as libc::sighandler_t) };
         }
     }
 
     pub(super) fn remove() {
         if handler() == on_interrupt as *const () as libc::sighandler_t {
-            // SAFETY: no handler is left behind.
+            // SAFETY: the default action is always valid.
             unsafe { libc::signal(libc::SIGINT, libc::SIG_DFL) };
         }
     }
 
     /// Ends the process as SIGINT does.
     pub(super) fn end() {
-        // SAFETY: a plain system call.
+        // SAFETY: `raise` has no preconditions.
         unsafe { libc::raise(libc::SIGINT) };
     }
 
-    /// What SIGINT does.
+    /// Returns the current handler of SIGINT.
     fn handler() -> libc::sighandler_t {
         // SAFETY: all-zero is a valid `sigaction`.
         let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
-        // SAFETY: it is valid to be written to; nothing is changed.
+        // SAFETY: the structure can be written, and no handler is changed.
         unsafe { libc::sigaction(libc::SIGINT, std::ptr::null(), &mut action) };
         action.sa_sigaction
     }
 
     extern "C" fn on_interrupt(_signal: libc::c_int) {
         if INTERRUPTED.swap(true, Ordering::SeqCst) {
-            // SAFETY: allowed in handlers.
+            // SAFETY: `signal` is async-signal-safe.
             unsafe { libc::signal(libc::SIGINT, libc::SIG_DFL) };
             end();
         }

@@ -1,11 +1,10 @@
-//! Data that runs change in place: where it comes from, and how it begins each run anew.
+//! Data that runs change in place: where it is stored, and how it is reset between runs.
 //!
-//! What a static holds is copied when a run first uses it and put back afterwards; what the run left there
-//! is forgotten, not dropped. That is sound if the value owns nothing that a run could free: because it is
-//! of a type without a destructor, or because it still is what the compiler put there, which is looked up in
-//! the program file. A static whose data is neither (one that was used outside of runs, or is set up by a
-//! `LazyLock` of the standard library) is left as it is. Anything else that is used in two runs carries data
-//! from one to the other, and is refused.
+//! The value of a static is copied when a run first uses it and restored after the run. The value that the run left is
+//! overwritten without being dropped. This is sound if the value owns nothing that a run could free. That holds for a type
+//! without a destructor, and for a value that is still the compiled one, as the program file shows. Other statics keep
+//! their value: those used outside runs, and those set by a `LazyLock` of the standard library. Any other object that two
+//! runs use would carry data from one to the other, and is refused.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -14,32 +13,32 @@ use raddle_core::Site;
 use crate::port;
 use crate::statics::{self, Place, place};
 
-/// Where the data of an object comes from; a part of the object.
+/// The origin of the data of an object, stored in the object.
 #[derive(Debug, Default)]
 pub struct Origin {
-    /// One of the constants below; or the last run that used it, if it is not in a static.
+    /// One of the constants below, or the last run that used the object, if it is not in a static.
     used: AtomicU64,
 }
 
 const NEW: u64 = 0;
-/// It may own something. No run has this number, nor the next.
+/// The data was used outside runs, so it may own something. No run has the number 1 or 2.
 const OUTSIDE: u64 = 1;
-/// In a static, and between runs what the compiler put there.
+/// The data is in a static and, between runs, has its compiled value.
 const COMPILED: u64 = 2;
 
 impl Origin {
-    /// That of an object nobody has used yet.
+    /// Returns the origin of an object that has not been used.
     pub const fn new() -> Origin {
         Origin { used: AtomicU64::new(NEW) }
     }
 
-    /// Whether the data may have been changed outside of runs, and no run used it since.
+    /// Returns whether the data may have been changed outside runs and no run has used it since.
     #[inline]
     pub fn is_outside(&self) -> bool {
         self.used.load(Ordering::Relaxed) == OUTSIDE
     }
 
-    /// The data may be changed outside of runs from now on.
+    /// Notes that the data is used outside runs, where it may change.
     #[inline]
     pub fn used_outside(&self) {
         if !self.is_outside() {
@@ -47,22 +46,22 @@ impl Origin {
         }
     }
 
-    /// The object, a `kind` of thing, is used for the first time in the current run.
+    /// Notes the first use of the object in the current run. `kind` is its type, for messages.
     ///
     /// # Safety
-    /// `data` is that of the object, and nobody has a reference to it before this returns.
+    /// `data` is the data of the object, and there is no reference to it before this function returns.
     ///
     /// # Panics
-    /// If an earlier run used it, and it is not in a static.
+    /// Panics if an earlier run used the object and it is not in a static.
     pub unsafe fn used_in_run<T: ?Sized>(&self, data: *mut T, kind: &str, site: Site) {
         let used = self.used.load(Ordering::Relaxed);
         match place(data.cast::<u8>().addr()) {
             Place::Static => {
-                // SAFETY: it is valid, and nobody has another reference.
+                // SAFETY: the caller promises that `data` is valid and that there is no other reference.
                 let size = std::mem::size_of_val(unsafe { &*data });
                 if !std::mem::needs_drop::<T>() || self.is_as_compiled(data.cast(), size) {
-                    // SAFETY: likewise; it is in a static and so still there after the run; and the
-                    // value owns nothing that could be freed during the run.
+                    // SAFETY: `data` is valid and in a static, so it can still be written after the run. The value
+                    // owns nothing that the run could free.
                     unsafe { port::restore_after_run(data.cast(), size) };
                 }
             }
@@ -70,14 +69,14 @@ impl Origin {
             Place::Elsewhere => {
                 let here = port::run_number();
                 if used != NEW && used != OUTSIDE && used != here {
-                    survives(kind, site);
+                    used_by_earlier_run(kind, site);
                 }
                 self.used.store(here, Ordering::Relaxed);
             }
         }
     }
 
-    /// Whether a static holds what the compiler put there.
+    /// Returns whether a static has its compiled value.
     fn is_as_compiled(&self, data: *const u8, size: usize) -> bool {
         match self.used.load(Ordering::Relaxed) {
             COMPILED => true,
@@ -92,10 +91,10 @@ impl Origin {
 }
 
 #[cold]
-fn survives(kind: &str, site: Site) -> ! {
+fn used_by_earlier_run(kind: &str, site: Site) -> ! {
     panic!(
-        "raddle: the {kind} used at {site} was used by an earlier execution, which may have changed what \
-         it holds. Every execution must begin alike: make it inside the check, or let it be a static, \
-         which raddle resets."
+        "raddle: the {kind} used at {site} was used by an earlier execution, which may have changed its \
+         value. Every execution must begin in the same state: create the {kind} inside the check, or make \
+         it a static, which raddle resets."
     )
 }

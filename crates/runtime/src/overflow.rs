@@ -1,8 +1,7 @@
-//! Names a stack overflow, which would otherwise be a bare SIGSEGV.
+//! Reports a stack overflow, which would otherwise be a SIGSEGV without a message.
 //!
-//! The handler looks whether the faulting address lies in the guard page of a coroutine of this OS
-//! thread. If so it says which thread of the program overflowed and ends the process; if not, the
-//! fault goes to the handler there was before.
+//! The handler tests whether the faulting address is in the guard page of a coroutine of this OS thread. If so, it prints
+//! which thread of the program overflowed and aborts the process. Otherwise the previous handler handles the fault.
 
 use std::cell::{Cell, UnsafeCell};
 use std::fmt::Write as _;
@@ -11,16 +10,17 @@ use std::sync::Once;
 
 use crate::port;
 
+/// The handlers that the program had before, one for each of [`SIGNALS`].
 struct Previous(UnsafeCell<[MaybeUninit<libc::sigaction>; 2]>);
 
-// SAFETY: written once, under `Once`, before the handler that reads it is installed.
+// SAFETY: the value is written once, under `Once`, before the handler that reads it is installed.
 unsafe impl Sync for Previous {}
 
 static PREVIOUS: Previous = Previous(UnsafeCell::new([MaybeUninit::zeroed(); 2]));
 
 const SIGNALS: [libc::c_int; 2] = [libc::SIGSEGV, libc::SIGBUS];
 
-/// Makes overflows on coroutines of the calling OS thread known as such.
+/// Installs the handler for overflows of coroutines on the calling OS thread.
 pub(crate) fn install_handler() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
@@ -39,18 +39,17 @@ fn install(index: usize, signal: libc::c_int) {
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
     action.sa_sigaction = on_fault as *const () as usize;
     action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
-    // SAFETY: inside `Once`, before the handler can run: nobody else looks.
+    // SAFETY: this runs inside `Once`, before the handler can run, so there is no other reference.
     let previous = unsafe { &mut (*PREVIOUS.0.get())[index] };
-    // SAFETY: both structures are valid, and the handler only does what handlers may.
+    // SAFETY: both structures are valid, and the handler is async-signal-safe.
     unsafe { libc::sigaction(signal, &action, previous.as_mut_ptr()) };
 }
 
-/// The standard library gives its own threads a stack for signals; threads it did not start need
-/// one from us.
+/// Provides a stack for signals. Threads that the standard library started already have one.
 fn provide_signal_stack() {
     // SAFETY: all-zero is a valid `stack_t`.
     let mut current: libc::stack_t = unsafe { std::mem::zeroed() };
-    // SAFETY: only asks; the structure is valid.
+    // SAFETY: the structure can be written, and no stack is changed.
     unsafe { libc::sigaltstack(std::ptr::null(), &mut current) };
     if current.ss_flags & libc::SS_DISABLE == 0 {
         return;
@@ -58,7 +57,7 @@ fn provide_signal_stack() {
     let size = 64 * 1024;
     let stack = Box::leak(vec![0u8; size].into_boxed_slice());
     let new = libc::stack_t { ss_sp: stack.as_mut_ptr().cast(), ss_flags: 0, ss_size: size };
-    // SAFETY: the stack is leaked, so it stays.
+    // SAFETY: the stack is leaked, so it stays valid.
     unsafe { libc::sigaltstack(&new, std::ptr::null_mut()) };
 }
 
@@ -69,34 +68,34 @@ extern "C" fn on_fault(
 ) {
     // SAFETY: the kernel passes valid information to a SA_SIGINFO handler.
     let info = unsafe { &*info };
-    // SAFETY: for the signals handled here it carries an address.
+    // SAFETY: the signals handled here have an address.
     let address = unsafe { info.si_addr() } as usize;
     if port::is_stack_guard(address) {
-        say_and_abort();
+        report_and_abort();
     }
     let index = usize::from(signal == libc::SIGBUS);
-    // SAFETY: written before this handler was installed, never since.
+    // SAFETY: the value was written before this handler was installed, and never since.
     let previous = unsafe { &(*PREVIOUS.0.get())[index] };
-    // SAFETY: puts back what was there; the fault happens again and goes to it.
+    // SAFETY: the structure is valid. The fault happens again, and the previous handler handles it.
     unsafe { libc::sigaction(signal, previous.as_ptr(), std::ptr::null_mut()) };
 }
 
-fn say_and_abort() -> ! {
+fn report_and_abort() -> ! {
     let mut text = Text { bytes: [0; 256], length: 0 };
-    // Cannot fail: what does not fit is cut off.
+    // This cannot fail, because text that does not fit is cut off.
     let _ = write!(
         text,
         "\nraddle: {} overflowed its stack. Its recursion is too deep, or it needs more than \
          `Config::stack_size` gives it.\n",
         port::thread()
     );
-    // SAFETY: the bytes are initialised and ours.
+    // SAFETY: `text` holds `length` initialised bytes.
     unsafe { libc::write(2, text.bytes.as_ptr().cast(), text.length) };
-    // SAFETY: always allowed.
+    // SAFETY: `abort` has no preconditions.
     unsafe { libc::abort() }
 }
 
-/// Text without allocation, for signal handlers.
+/// A text that needs no allocation, for signal handlers.
 struct Text {
     bytes: [u8; 256],
     length: usize,

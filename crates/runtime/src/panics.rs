@@ -10,7 +10,7 @@ use raddle_core::{Panic, ThreadId};
 
 use crate::port;
 
-/// Unwinds a thread whose run is over; no bug of anybody.
+/// The payload that unwinds a thread whose run is over. It is not a panic of the program.
 struct Teardown;
 
 /// Begins the unwinding of the calling thread.
@@ -18,27 +18,27 @@ pub(crate) fn tear_down() -> ! {
     panic::resume_unwind(Box::new(Teardown))
 }
 
-struct Seen {
+struct Record {
     message: String,
     place: Option<String>,
     backtrace: Backtrace,
 }
 
 thread_local! {
-    /// The last panic in a run.
-    static LAST: RefCell<Option<Seen>> = const { RefCell::new(None) };
+    /// The last panic of a run on this OS thread.
+    static LAST: RefCell<Option<Record>> = const { RefCell::new(None) };
 }
 
-/// What is known of a panic that escaped: from the hook if it saw it, otherwise from the payload.
+/// Describes a panic that left a thread: by the hook's record if there is one, otherwise by the payload.
 pub(crate) fn describe(thread: ThreadId, payload: &(dyn Any + Send)) -> Panic {
-    let seen = LAST.with(|last| last.borrow_mut().take());
+    let record = LAST.with(|last| last.borrow_mut().take());
     let own = message(payload);
-    match seen {
-        // `resume_unwind` passes the hook by: then the last panic seen is an older one.
-        Some(seen) if own.is_none_or(|own| own == seen.message) => {
-            let captured = seen.backtrace.status() == BacktraceStatus::Captured;
-            let backtrace = captured.then(|| seen.backtrace.to_string());
-            Panic { thread, message: seen.message, place: seen.place, backtrace }
+    match record {
+        // `resume_unwind` does not call the hook. Then the record is of an earlier panic.
+        Some(record) if own.is_none_or(|own| own == record.message) => {
+            let captured = record.backtrace.status() == BacktraceStatus::Captured;
+            let backtrace = captured.then(|| record.backtrace.to_string());
+            Panic { thread, message: record.message, place: record.place, backtrace }
         }
         Some(_) | None => {
             let message = own.unwrap_or(NO_TEXT).to_owned();
@@ -47,16 +47,16 @@ pub(crate) fn describe(thread: ThreadId, payload: &(dyn Any + Send)) -> Panic {
     }
 }
 
-/// Says what raddle itself panicked with outside of the program's threads, which the hook kept to itself.
+/// Prints a panic of raddle itself, which the hook has recorded but not printed.
 #[cold]
 pub(crate) fn tell() {
-    if let Some(seen) = LAST.with(|last| last.borrow_mut().take()) {
-        let place = seen.place.as_deref().unwrap_or("an unknown place");
-        eprintln!("raddle panicked at {place}:\n{}", seen.message);
+    if let Some(record) = LAST.with(|last| last.borrow_mut().take()) {
+        let place = record.place.as_deref().unwrap_or("an unknown place");
+        eprintln!("raddle panicked at {place}:\n{}", record.message);
     }
 }
 
-const NO_TEXT: &str = "a panic whose payload is no text";
+const NO_TEXT: &str = "a panic whose payload is not a string";
 
 fn message(payload: &(dyn Any + Send)) -> Option<&str> {
     payload
@@ -65,7 +65,7 @@ fn message(payload: &(dyn Any + Send)) -> Option<&str> {
         .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
 }
 
-/// Keeps panics inside runs off the terminal; everything else goes to the hook there was before.
+/// Installs a hook that records the panics of runs instead of printing them. Other panics go to the previous hook.
 pub(crate) fn install_hook() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
@@ -78,7 +78,7 @@ pub(crate) fn install_hook() {
 
 fn in_run(info: &PanicHookInfo<'_>, before: &dyn Fn(&PanicHookInfo<'_>)) {
     let text = message(info.payload()).unwrap_or(NO_TEXT);
-    // What the standard library says before it aborts the process.
+    // The messages of the standard library before it aborts the process.
     let aborts = text.starts_with("panic in a destructor during cleanup")
         || text.starts_with("panic in a function that cannot unwind");
     if aborts {
@@ -87,9 +87,9 @@ fn in_run(info: &PanicHookInfo<'_>, before: &dyn Fn(&PanicHookInfo<'_>)) {
             "raddle: {thread} panicked while it was unwinding from another panic; \
              Rust ends the process."
         );
-        if let Some(seen) = LAST.with(|last| last.borrow_mut().take()) {
-            let place = seen.place.as_deref().unwrap_or("unknown place");
-            eprintln!("  the last panic: {} ({place})", seen.message);
+        if let Some(record) = LAST.with(|last| last.borrow_mut().take()) {
+            let place = record.place.as_deref().unwrap_or("unknown place");
+            eprintln!("  the last panic: {} ({place})", record.message);
         }
         eprintln!("  replay: RADDLE_REPLAY={}", port::token());
         before(info);
@@ -97,6 +97,6 @@ fn in_run(info: &PanicHookInfo<'_>, before: &dyn Fn(&PanicHookInfo<'_>)) {
     }
     port::panicked();
     let place = info.location().map(|location| location.to_string());
-    let seen = Seen { message: text.to_owned(), place, backtrace: Backtrace::capture() };
-    LAST.with(|last| *last.borrow_mut() = Some(seen));
+    let record = Record { message: text.to_owned(), place, backtrace: Backtrace::capture() };
+    LAST.with(|last| *last.borrow_mut() = Some(record));
 }

@@ -1,6 +1,6 @@
-//! Asymmetric coroutines by `corosensei`, for every other target.
+//! Asymmetric coroutines of `corosensei`, for all targets without [`Native`](crate::Native).
 //!
-//! A switch goes through the host: the coroutine suspends, the host resumes the next.
+//! A switch takes two steps: the coroutine suspends itself, and the host resumes the next one.
 
 use std::io;
 use std::ops::Range;
@@ -15,19 +15,19 @@ use crate::backend::OWN_STACKS;
 pub struct Portable {
     stack_size: usize,
     entry: fn() -> !,
-    coroutines: Vec<One>,
-    /// By thread: the number of its coroutine.
+    coroutines: Vec<Slot>,
+    /// The number of the coroutine of each thread.
     assigned: Vec<Option<usize>>,
-    /// Whether a coroutine went from one thread to another in this run.
+    /// Whether a coroutine was reassigned to another thread in this run.
     was_reassigned: bool,
     /// The thread that the host resumes next, if any.
     next: Option<usize>,
 }
 
-struct One {
-    /// Boxed: the host resumes through this address while the pool may grow.
+struct Slot {
+    /// Boxed, so that the address stays valid when the pool grows while the coroutine runs.
     coroutine: Box<Coroutine<(), (), ()>>,
-    /// How the coroutine suspends itself; set when it first runs.
+    /// Suspends the coroutine. Set when the coroutine first runs.
     yielder: Box<*const Yielder<(), ()>>,
     guard: Range<usize>,
 }
@@ -74,30 +74,29 @@ impl Backend for Portable {
     }
 
     fn is_stack_guard(&self, address: usize) -> bool {
-        self.coroutines.iter().any(|one| one.guard.contains(&address))
+        self.coroutines.iter().any(|slot| slot.guard.contains(&address))
     }
 
     unsafe fn enter(this: *mut Portable, to: usize) {
         // SAFETY: the caller promises that `this` points to a pool without other references into it.
         unsafe { (*this).next = Some(to) };
-        // SAFETY: as above; coroutines touch it only through `this` too, and one at a time.
+        // SAFETY: coroutines access the pool only through `this`, one at a time, and hold no reference now.
         while let Some(next) = unsafe { (*this).next.take() } {
-            // SAFETY: as above; the reference ends with the block.
+            // SAFETY: there is no other reference into the pool. This one ends before the coroutine runs.
             let pool = unsafe { &mut *this };
             let number = pool.coroutine(next);
-            // The box keeps its address when the pool grows meanwhile.
+            // The box keeps its address when the pool grows.
             let coroutine: *mut Coroutine<_, _, _> = &mut *pool.coroutines[number].coroutine;
-            // SAFETY: the pool outlives the call; the coroutine is suspended, or it would be the
-            // caller.
+            // SAFETY: the pool outlives the call. The coroutine is suspended, because the host runs.
             unsafe { (*coroutine).resume(()) };
         }
     }
 
     unsafe fn switch(this: *mut Portable, from: usize, to: Option<usize>) {
-        // The host stops when there is no next.
+        // The host returns if there is no next thread.
         // SAFETY: the caller promises that `this` points to a pool without other references into it.
         unsafe { (*this).next = to };
-        // SAFETY: as above, and the caller runs on `from`.
+        // SAFETY: the caller promises that `this` has no other references into it, and that it runs on `from`.
         unsafe { suspend(this, from) }
     }
 
@@ -107,7 +106,7 @@ impl Backend for Portable {
 }
 
 impl Portable {
-    /// Makes a coroutine, and returns its number.
+    /// Creates a coroutine. Returns its number.
     fn grow(&mut self) -> io::Result<usize> {
         let stack = DefaultStack::new(self.stack_size)?;
         let (base, limit) = (stack.base().get(), stack.limit().get());
@@ -115,14 +114,13 @@ impl Portable {
         let mut yielder = Box::new(std::ptr::null());
         let slot: *mut *const Yielder<(), ()> = &mut *yielder;
         let coroutine = Coroutine::with_stack(stack, move |yielder: &Yielder<(), ()>, ()| {
-            // SAFETY: the slot is boxed and lives as long as this coroutine; only the coroutine
-            // itself reads it later.
+            // SAFETY: the slot is boxed and lives as long as the coroutine, which alone reads it later.
             unsafe { slot.write(yielder) };
             entry()
         });
-        // The limit counts the guard page in: it is what the stack has beyond the size asked for.
+        // The stack includes the guard page, which is the part beyond the requested size.
         let guard = limit..base.saturating_sub(self.stack_size);
-        self.coroutines.push(One { coroutine: Box::new(coroutine), yielder, guard });
+        self.coroutines.push(Slot { coroutine: Box::new(coroutine), yielder, guard });
         Ok(self.coroutines.len() - 1)
     }
 
@@ -131,23 +129,25 @@ impl Portable {
     }
 }
 
+/// Suspends the coroutine of the thread `from`.
+///
 /// # Safety
 /// `this` points to a pool without other references into it, and the caller runs on `from`.
 unsafe fn suspend(this: *mut Portable, from: usize) {
-    // SAFETY: the caller promises it.
+    // SAFETY: the caller promises that there are no other references into the pool.
     let pool = unsafe { &*this };
     let yielder = *pool.coroutines[pool.coroutine(from)].yielder;
-    // SAFETY: set when the coroutine began to run, and valid while it does.
+    // SAFETY: the pointer was set when the coroutine began to run, and is valid until it ends.
     unsafe { (*yielder).suspend(()) };
 }
 
 impl Drop for Portable {
     fn drop(&mut self) {
-        for one in &mut self.coroutines {
-            if one.coroutine.started() && !one.coroutine.done() {
-                // SAFETY: a parked coroutine holds nothing that needs dropping: it waits in its
-                // entry loop between two pieces of work.
-                unsafe { one.coroutine.force_reset() };
+        for slot in &mut self.coroutines {
+            if slot.coroutine.started() && !slot.coroutine.done() {
+                // SAFETY: a suspended coroutine owns nothing that must be dropped: it waits in its entry loop for the
+                // next body.
+                unsafe { slot.coroutine.force_reset() };
             }
         }
     }

@@ -1,13 +1,13 @@
-//! Notices a run that has got out of raddle's control: a thread of the program waits for something real (a
-//! lock, channel or thread of the standard library, input), or loops without doing anything that could be
-//! seen. Such a run never ends, and nothing can end it but the process.
+//! Detects a run that raddle no longer controls. A thread of the program waits for something outside raddle (a lock,
+//! channel or thread of the standard library, or input), or it loops without an operation. Such a run can only be ended
+//! by ending the process.
 //!
-//! An OS thread of its own asks from time to time, by a signal, how far the run on the watched OS thread has
-//! come. The runs themselves do nothing for it. Where there are no signals nothing is watched.
+//! A separate OS thread periodically sends a signal to the watched OS thread, whose handler reports the progress of the
+//! run. The runs themselves have no cost. Where there are no signals, nothing is watched.
 
 use std::time::Duration;
 
-/// Watches the OS thread that made it, until it is dropped.
+/// Watches the OS thread that created it, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Watchdog {
     #[cfg(unix)]
@@ -15,15 +15,13 @@ pub(crate) struct Watchdog {
 }
 
 impl Watchdog {
-    /// Ends the process if a run of the check `name` shows no sign of life for as long as `patience`.
-    pub(crate) fn new(name: &str, patience: Option<Duration>) -> Watchdog {
+    /// Ends the process if a run of the check `name` makes no progress for as long as `timeout`.
+    pub(crate) fn new(name: &str, timeout: Option<Duration>) -> Watchdog {
         #[cfg(unix)]
-        return Watchdog {
-            _watch: patience.and_then(|patience| system::Watch::new(name, patience)),
-        };
+        return Watchdog { _watch: timeout.and_then(|timeout| system::Watch::new(name, timeout)) };
         #[cfg(not(unix))]
         {
-            let _ = (name, patience);
+            let _ = (name, timeout);
             Watchdog {}
         }
     }
@@ -40,14 +38,14 @@ mod system {
 
     use crate::port;
 
-    /// Ignored by default, and seldom used for anything.
+    /// A signal that is ignored by default and rarely used by programs.
     const SIGNAL: libc::c_int = libc::SIGURG;
 
-    /// How often it is asked before the patience is over.
-    const LOOKS: u32 = 4;
+    /// The number of signals without progress after which the run is stuck.
+    const SIGNALS: u32 = 4;
 
-    /// How long the last words of the stuck thread may take.
-    const LAST_WORDS: Duration = Duration::from_secs(5);
+    /// The time that the stuck thread has to describe where it is.
+    const DESCRIPTION_TIMEOUT: Duration = Duration::from_secs(5);
 
     #[derive(Debug)]
     pub(super) struct Watch {
@@ -58,41 +56,41 @@ mod system {
     #[derive(Debug, Default)]
     struct Shared {
         is_over: Mutex<bool>,
-        ends: Condvar,
-        pulse: Pulse,
+        over: Condvar,
+        progress: Progress,
     }
 
-    /// How far the watched OS thread has come, as it last told.
+    /// The progress of the watched OS thread, as last reported by its signal handler.
     #[derive(Debug, Default)]
-    struct Pulse {
-        /// How often it was asked, and how often it has answered.
+    struct Progress {
+        /// The number of requests, and the number of requests answered.
         asked: AtomicU64,
         answered: AtomicU64,
-        /// The run, or zero if it is in none.
+        /// The number of the run, or zero outside a run.
         run: AtomicU64,
         steps: AtomicU64,
-        /// Whether it is to say where it is.
-        speaks: AtomicBool,
+        /// Whether the handler must print where the thread is.
+        describes: AtomicBool,
     }
 
     thread_local! {
-        /// Where to tell, if somebody watches.
-        static PULSE: AtomicPtr<Pulse> = const { AtomicPtr::new(std::ptr::null_mut()) };
+        /// Where the signal handler reports, or null if the OS thread is not watched.
+        static PROGRESS: AtomicPtr<Progress> = const { AtomicPtr::new(std::ptr::null_mut()) };
     }
 
     impl Watch {
-        pub(super) fn new(name: &str, patience: Duration) -> Option<Watch> {
+        pub(super) fn new(name: &str, timeout: Duration) -> Option<Watch> {
             if !install_handler() {
                 return None;
             }
             let shared = Arc::new(Shared::default());
-            let pulse: *const Pulse = &shared.pulse;
-            PULSE.with(|place| place.store(pulse.cast_mut(), Ordering::Relaxed));
-            // SAFETY: always allowed.
+            let progress: *const Progress = &shared.progress;
+            PROGRESS.with(|place| place.store(progress.cast_mut(), Ordering::Relaxed));
+            // SAFETY: `pthread_self` has no preconditions.
             let watched = unsafe { libc::pthread_self() } as usize;
             let (name, theirs) = (name.to_owned(), shared.clone());
             let builder = std::thread::Builder::new().name("raddle watchdog".to_owned());
-            let thread = builder.spawn(move || watch(&theirs, watched, &name, patience)).ok();
+            let thread = builder.spawn(move || watch(&theirs, watched, &name, timeout)).ok();
             Some(Watch { shared, thread })
         }
     }
@@ -100,79 +98,81 @@ mod system {
     impl Drop for Watch {
         fn drop(&mut self) {
             *self.shared.is_over.lock().unwrap_or_else(PoisonError::into_inner) = true;
-            self.shared.ends.notify_all();
+            self.shared.over.notify_all();
             if let Some(thread) = self.thread.take() {
                 let _ = thread.join();
             }
-            // Nobody sends the signal any more, and what was sent has arrived: a signal that an OS thread
-            // sends to another is there when the call returns, and this one has been running since.
-            PULSE.with(|place| place.store(std::ptr::null_mut(), Ordering::Relaxed));
+            // No more signals are sent, and earlier ones have been handled: a signal is pending when `pthread_kill`
+            // returns, and this OS thread has run since.
+            PROGRESS.with(|place| place.store(std::ptr::null_mut(), Ordering::Relaxed));
         }
     }
 
-    /// What the watchdog does.
-    fn watch(shared: &Shared, watched: usize, name: &str, patience: Duration) {
-        let pulse = &shared.pulse;
+    /// Watches an OS thread until the check is over. Runs on the OS thread of the watchdog.
+    fn watch(shared: &Shared, watched: usize, name: &str, timeout: Duration) {
+        let progress = &shared.progress;
         let mut last = (0, 0);
-        // Counted in looks, not by the clock: all of the process may be stopped, by a debugger.
-        let mut looks = 0;
+        // Signals are counted instead of time, because a debugger may stop the whole process.
+        let mut unchanged = 0;
         let mut is_over = shared.is_over.lock().unwrap_or_else(PoisonError::into_inner);
-        // A short check may be over before this begins, and then nobody is notified any more.
+        // A short check may be over before this OS thread starts, and then there is no notification.
         while !*is_over {
-            let waited = shared.ends.wait_timeout(is_over, patience / LOOKS);
+            let waited = shared.over.wait_timeout(is_over, timeout / SIGNALS);
             is_over = waited.unwrap_or_else(PoisonError::into_inner).0;
             if *is_over {
                 return;
             }
-            let asked = pulse.asked.fetch_add(1, Ordering::SeqCst);
-            if pulse.answered.load(Ordering::SeqCst) == asked {
-                let now = (pulse.run.load(Ordering::SeqCst), pulse.steps.load(Ordering::SeqCst));
+            let asked = progress.asked.fetch_add(1, Ordering::SeqCst);
+            if progress.answered.load(Ordering::SeqCst) == asked {
+                let now =
+                    (progress.run.load(Ordering::SeqCst), progress.steps.load(Ordering::SeqCst));
                 if now != last || now.0 == 0 {
-                    (last, looks) = (now, 0);
-                } else if looks == LOOKS {
-                    end(pulse, watched, name, patience);
+                    (last, unchanged) = (now, 0);
+                } else if unchanged == SIGNALS {
+                    end(progress, watched, name, timeout);
                 } else {
-                    looks += 1;
+                    unchanged += 1;
                 }
             } else {
-                // It blocks signals, or does not get to run.
-                pulse.asked.store(asked, Ordering::SeqCst);
+                // The watched OS thread blocks signals, or has not been scheduled.
+                progress.asked.store(asked, Ordering::SeqCst);
             }
             ask(watched);
         }
     }
 
     fn ask(watched: usize) {
-        // SAFETY: whoever is watched waits for this thread before it ends.
+        // SAFETY: the watched OS thread joins the watchdog before it ends.
         unsafe { libc::pthread_kill(watched as libc::pthread_t, SIGNAL) };
     }
 
-    /// Says what is known of a run that does not go on, and ends the process.
-    fn end(pulse: &Pulse, watched: usize, name: &str, patience: Duration) -> ! {
-        // Not by `eprintln!`, which a test harness may keep to itself.
-        let words = format!(
-            "\nraddle: the check `{name}` is stuck: for {patience:?} nothing has happened in it that \
-             raddle can see.\n"
+    /// Describes a run that makes no progress, and ends the process.
+    fn end(progress: &Progress, watched: usize, name: &str, timeout: Duration) -> ! {
+        // A test harness may capture the output of `eprintln!`.
+        let text = format!(
+            "\nraddle: the check `{name}` is stuck: for {timeout:?} there was no scheduling point.\n"
         );
-        let _ = std::io::stderr().write_all(words.as_bytes());
-        let answered = pulse.answered.load(Ordering::SeqCst);
-        pulse.speaks.store(true, Ordering::SeqCst);
+        let _ = std::io::stderr().write_all(text.as_bytes());
+        let answered = progress.answered.load(Ordering::SeqCst);
+        progress.describes.store(true, Ordering::SeqCst);
         ask(watched);
         let since = Instant::now();
-        while pulse.answered.load(Ordering::SeqCst) == answered && since.elapsed() < LAST_WORDS {
+        while progress.answered.load(Ordering::SeqCst) == answered
+            && since.elapsed() < DESCRIPTION_TIMEOUT
+        {
             std::thread::sleep(Duration::from_millis(10));
         }
         std::process::exit(101);
     }
 
-    /// Handles the signal, unless the program does. Whether it is handled.
+    /// Installs the signal handler, unless the program has one. Returns whether it is installed.
     fn install_handler() -> bool {
         static INSTALLED: Once = Once::new();
         static IS_OURS: AtomicBool = AtomicBool::new(false);
         INSTALLED.call_once(|| {
             // SAFETY: all-zero is a valid `sigaction`.
             let mut before: libc::sigaction = unsafe { std::mem::zeroed() };
-            // SAFETY: it is valid to be written to; nothing is changed.
+            // SAFETY: the structure can be written, and no handler is changed.
             unsafe { libc::sigaction(SIGNAL, std::ptr::null(), &mut before) };
             if before.sa_sigaction != libc::SIG_DFL && before.sa_sigaction != libc::SIG_IGN {
                 return;
@@ -180,9 +180,9 @@ mod system {
             // SAFETY: all-zero is a valid `sigaction`.
             let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
             action.sa_sigaction = on_signal as *const () as usize;
-            // What the program waits for is waited for again.
+            // System calls of the program that are interrupted are restarted.
             action.sa_flags = libc::SA_RESTART;
-            // SAFETY: the structure is valid, and the handler only looks and stores.
+            // SAFETY: the structure is valid, and the handler only loads and stores, unless the run is stuck.
             unsafe { libc::sigaction(SIGNAL, &action, std::ptr::null_mut()) };
             IS_OURS.store(true, Ordering::Relaxed);
         });
@@ -190,21 +190,21 @@ mod system {
     }
 
     extern "C" fn on_signal(_signal: libc::c_int) {
-        let pulse = PULSE.with(|place| place.load(Ordering::Relaxed));
-        // SAFETY: while it is set, what it points to is there.
-        let Some(pulse) = (unsafe { pulse.as_ref() }) else { return };
+        let progress = PROGRESS.with(|place| place.load(Ordering::Relaxed));
+        // SAFETY: the pointer is null, or `Watch` keeps its target alive.
+        let Some(progress) = (unsafe { progress.as_ref() }) else { return };
         let steps = port::steps();
-        pulse.run.store(if steps.is_some() { port::run_number() } else { 0 }, Ordering::SeqCst);
-        pulse.steps.store(steps.unwrap_or(0) as u64, Ordering::SeqCst);
-        if pulse.speaks.load(Ordering::SeqCst) {
-            speak();
+        progress.run.store(if steps.is_some() { port::run_number() } else { 0 }, Ordering::SeqCst);
+        progress.steps.store(steps.unwrap_or(0) as u64, Ordering::SeqCst);
+        if progress.describes.load(Ordering::SeqCst) {
+            describe();
         }
-        pulse.answered.store(pulse.asked.load(Ordering::SeqCst), Ordering::SeqCst);
+        progress.answered.store(progress.asked.load(Ordering::SeqCst), Ordering::SeqCst);
     }
 
-    /// Says where the calling OS thread is, which will not go on. This allocates, which a handler must
-    /// not: if it never returns, the watchdog ends the process all the same.
-    fn speak() {
+    /// Prints where the calling OS thread is stuck. This allocates, which a signal handler must not do. If it never
+    /// returns, the watchdog ends the process after a timeout.
+    fn describe() {
         if port::steps().is_none() {
             return;
         }
@@ -222,23 +222,23 @@ mod system {
         let _ = std::io::stderr().write_all(text.as_bytes());
     }
 
-    /// The frames of a backtrace from the interruption up to where raddle called the program.
+    /// Returns the frames of the program in a backtrace.
     fn program_part(backtrace: &str) -> String {
         let mut part = String::new();
-        let mut is_ours = true;
+        let mut is_raddle = true;
         for line in backtrace.lines() {
-            let words = line.trim_start();
-            let frame = words.split_once(": ").filter(|(number, _)| number.parse::<u32>().is_ok());
+            let text = line.trim_start();
+            let frame = text.split_once(": ").filter(|(number, _)| number.parse::<u32>().is_ok());
             if let Some((_, function)) = frame {
-                is_ours =
+                is_raddle =
                     ["raddle_runtime::", "<raddle_runtime::", "std::backtrace", "std::panicking"]
                         .iter()
-                        .any(|ours| function.starts_with(ours))
+                        .any(|prefix| function.starts_with(prefix))
                         || ["__restore_rt", "catch_unwind", "__rust_try", "core::ops::function"]
                             .iter()
-                            .any(|ours| function.contains(ours));
+                            .any(|prefix| function.contains(prefix));
             }
-            if !is_ours {
+            if !is_raddle {
                 part += &format!("    {}\n", line.trim_end());
             }
         }
@@ -250,9 +250,9 @@ mod system {
         use super::*;
 
         #[test]
-        fn a_watchdog_that_comes_after_the_end_does_not_wait() {
+        fn a_watchdog_that_starts_after_the_check_does_not_wait() {
             let over = Shared { is_over: Mutex::new(true), ..Shared::default() };
-            // Otherwise for a quarter of an hour.
+            // It would wait for a quarter of an hour.
             watch(&over, 0, "over", Duration::from_secs(3600));
         }
     }

@@ -1,5 +1,5 @@
-//! The same choices give the same run, byte for byte: on the interpreter, on either back end, and
-//! again from the recorded schedule or its token.
+//! The same choices give the same trace on the interpreter and on both back ends, and again when the recorded schedule or
+//! its token is replayed.
 #![cfg(all(unix, target_arch = "x86_64"))]
 
 use raddle_core::{Choices, Chooser, Event, MemoryModel, Pick, Point, Trace};
@@ -10,10 +10,10 @@ use raddle_runtime::{Native, Portable};
 use raddle_strategy::{Pct, Random, RoundRobin, Sampler};
 use raddle_testkit::{Coroutines, Interpreter, Program, Shape, for_all, run_once, scaled};
 
-/// Schedules tried on each program.
+/// The number of schedules for each program.
 const SCHEDULES: u64 = 20;
 
-/// One of each.
+/// The interpreter and the two back ends.
 #[derive(Default)]
 struct Substrates {
     interpreter: Interpreter,
@@ -22,7 +22,7 @@ struct Substrates {
 }
 
 impl Substrates {
-    /// Runs `program` three times as a sampler with this seed says; the results must be the same.
+    /// Runs `program` on each substrate with the choices of a sampler. The traces must be equal.
     fn sample<C: Sampler + Clone>(
         &mut self,
         program: &Program,
@@ -38,25 +38,25 @@ impl Substrates {
         Ok(trace)
     }
 
-    /// Follows what `trace` did, on each, by schedule and by token; the results must be `trace`.
-    fn follow(&mut self, program: &Program, trace: &Trace) -> Result<(), String> {
+    /// Replays `trace` on each substrate, with its schedule and its token. The traces must be equal to `trace`.
+    fn replay(&mut self, program: &Program, trace: &Trace) -> Result<(), String> {
         let token = Token::new("a program", &trace.threads, trace.schedule());
         let read = Token::parse(&token.to_string()).map_err(|error| error.to_string())?;
         if read != token {
-            return Err(format!("{token:?} came back as {read:?}"));
+            return Err(format!("{token:?} was read back as {read:?}"));
         }
         let ids =
             || ThreadIds::of_recorded(&read.threads).expect("the threads of a run are consistent");
-        let interpreted = follow(&mut self.interpreter, program, ids(), trace);
+        let interpreted = replay(&mut self.interpreter, program, ids(), trace);
         same("a run and its replay", trace, &interpreted)?;
-        let native = follow(&mut self.native, program, ids(), trace);
+        let native = replay(&mut self.native, program, ids(), trace);
         same("a run and its replay on native", trace, &native)?;
-        let portable = follow(&mut self.portable, program, ids(), trace);
+        let portable = replay(&mut self.portable, program, ids(), trace);
         same("a run and its replay on portable", trace, &portable)
     }
 }
 
-fn follow<S: Substrate>(
+fn replay<S: Substrate>(
     substrate: &mut S,
     program: &S::Program,
     thread_ids: ThreadIds,
@@ -64,7 +64,7 @@ fn follow<S: Substrate>(
 ) -> Trace {
     let (memory, schedule) = (MemoryModel::Sc, trace.schedule());
     let replay = Replay { memory, thread_ids, schedule, max_steps: 10_000 };
-    replay.run(substrate, program).expect("scripted threads do not get stuck")
+    replay.run(substrate, program).expect("scripted threads can follow a recorded schedule")
 }
 
 fn same(what: &str, first: &Trace, second: &Trace) -> Result<(), String> {
@@ -78,14 +78,14 @@ fn same(what: &str, first: &Trace, second: &Trace) -> Result<(), String> {
 }
 
 #[test]
-fn random_schedules_are_the_same_everywhere_and_again() {
+fn random_schedules_give_equal_traces_and_replay() {
     let mut substrates = Substrates::default();
     let mut schedules = 0;
     for_all(1, scaled(10_000) / SCHEDULES, &Shape::large(), |program, rng| {
         for _ in 0..SCHEDULES {
             let seed = rng.bits();
             let trace = substrates.sample(program, Random::default(), seed)?;
-            substrates.follow(program, &trace)?;
+            substrates.replay(program, &trace)?;
             schedules += 1;
         }
         Ok(())
@@ -93,11 +93,11 @@ fn random_schedules_are_the_same_everywhere_and_again() {
     println!("{schedules} schedules");
 }
 
-/// PCT that is asked at every step.
+/// PCT without leases.
 #[derive(Clone)]
-struct Asked(Pct);
+struct WithoutLeases(Pct);
 
-impl Chooser for Asked {
+impl Chooser for WithoutLeases {
     fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick {
         match self.0.choose(at, past) {
             Pick::Run { option, .. } => Pick::Take(option),
@@ -107,7 +107,7 @@ impl Chooser for Asked {
 }
 
 #[test]
-fn leased_turns_are_the_same_everywhere_and_again() {
+fn leases_do_not_change_traces() {
     let mut substrates = Substrates::default();
     for_all(2, scaled(5_000) / SCHEDULES, &Shape::large(), |program, rng| {
         for depth in 1..=SCHEDULES as u32 {
@@ -115,13 +115,13 @@ fn leased_turns_are_the_same_everywhere_and_again() {
             let seed = rng.bits();
             let trace = substrates.sample(program, pct.clone(), seed)?;
             pct.begin(seed);
-            let mut asked = Asked(pct);
-            let choices = Choices::Chooser(&mut asked);
-            let asked = run_once(&mut substrates.interpreter, program, vec![], choices);
-            same("leased and asked at every step", &trace, &asked)?;
-            substrates.follow(program, &trace)?;
+            let mut chooser = WithoutLeases(pct);
+            let choices = Choices::Chooser(&mut chooser);
+            let unleased = run_once(&mut substrates.interpreter, program, vec![], choices);
+            same("with and without leases", &trace, &unleased)?;
+            substrates.replay(program, &trace)?;
         }
         let trace = substrates.sample(program, RoundRobin, 0)?;
-        substrates.follow(program, &trace)
+        substrates.replay(program, &trace)
     });
 }

@@ -1,4 +1,4 @@
-//! V17, V18 and V19, where log records go: fields that are looked at, then read once more.
+//! V17, V18 and V19, log appenders: a field is tested and then read again.
 
 use raddle::cell::Shared;
 use raddle::sync::{Mutex, MutexGuard};
@@ -6,7 +6,7 @@ use raddle::sync::{Mutex, MutexGuard};
 use super::library::{Consulted, Monitor, NULL_POINTER, Reference};
 use super::{Form, Mistake, Operation, Test, ThreadSafe, operations};
 
-/// The paper's Fig. 2. Its list is synchronised in itself; that there is one is what can change.
+/// The class of the paper's Fig. 2. The list itself is synchronised, but the reference to the list is not.
 pub(super) struct AppenderAttachable {
     monitor: Monitor,
     /// Whether there is a list.
@@ -14,12 +14,12 @@ pub(super) struct AppenderAttachable {
     appenders: Mutex<Vec<u32>>,
 }
 
-/// The appender that is attached and looked for.
+/// The appender that the tests attach and search for.
 const APPENDER: u32 = 1;
 
 impl ThreadSafe for AppenderAttachable {
     const NAME: &'static str = "v17-appenders";
-    const ABOUT: &'static str = "the list of appenders is taken away while one is looked for in it";
+    const ABOUT: &'static str = "the list of appenders is removed while it is searched";
     const CLASS: &'static str = "AppenderAttachableImpl";
     const MISTAKE: Mistake = Mistake::DataRace;
     const SYMPTOM: &'static str = NULL_POINTER;
@@ -35,17 +35,17 @@ impl ThreadSafe for AppenderAttachable {
 }
 
 impl AppenderAttachable {
-    /// The list, if the field refers to it.
+    /// Returns the list, or `None` if the field is null.
     #[track_caller]
     fn list(&self) -> MutexGuard<'_, Vec<u32>> {
         self.list.used();
-        self.appenders.lock().expect("a panic ends the execution")
+        self.appenders.lock().expect("no thread panicked while it held the lock")
     }
 
     fn add_appender(&self) {
         let _guard = self.monitor.enter_if_fixed();
         if self.list.is_null() {
-            // A new list is empty, like one that was given up.
+            // A new list is empty, as is one that was removed.
             self.list.set(());
         }
         self.list().push(APPENDER);
@@ -69,7 +69,7 @@ impl AppenderAttachable {
         }
     }
 
-    /// Looks at every appender; how many there are.
+    /// Visits every appender. Returns their number.
     fn close_appenders(&self) -> usize {
         let size = self.list().len();
         (0..size).filter(|&index| self.list().get(index).is_some()).count()
@@ -85,13 +85,13 @@ pub(super) struct FileAppender {
     monitor: Monitor,
     file_name: Reference<u32>,
     open: Shared<bool>,
-    /// Whether it appends, whether it buffers, and so on.
+    /// Other options of the appender.
     options: Consulted<6>,
 }
 
 impl ThreadSafe for FileAppender {
     const NAME: &'static str = "v18-file-appender";
-    const ABOUT: &'static str = "the file name is tested, and read once more to open the file";
+    const ABOUT: &'static str = "the file name is tested, and read again to open the file";
     const CLASS: &'static str = "FileAppender";
     const MISTAKE: Mistake = Mistake::Atomicity;
     const SYMPTOM: &'static str = NULL_POINTER;
@@ -145,13 +145,13 @@ pub(super) struct NullAppender {
     monitor: Monitor,
     threshold: Reference<u32>,
     closed: Shared<bool>,
-    /// Its name, its layout, and so on.
+    /// Other fields of the appender.
     properties: Consulted<4>,
 }
 
 impl ThreadSafe for NullAppender {
     const NAME: &'static str = "v19-null-appender";
-    const ABOUT: &'static str = "the threshold is removed between the look and the comparison";
+    const ABOUT: &'static str = "the threshold is removed between the test and the comparison";
     const CLASS: &'static str = "NullAppender";
     const MISTAKE: Mistake = Mistake::Atomicity;
     const SYMPTOM: &'static str = NULL_POINTER;

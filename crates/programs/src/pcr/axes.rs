@@ -1,11 +1,11 @@
-//! V12 and V13, axes of a chart: the ends of a range that were read at different times need not be in order.
+//! V12 and V13, axes of a chart: the bounds of a range are read at different times, so they may be out of order.
 
 use raddle::cell::Shared;
 
 use super::library::{Consulted, Monitor};
 use super::{Form, Mistake, Operation, Test, ThreadSafe, operations};
 
-/// What a range says whose ends are not in order.
+/// The message of a range whose bounds are out of order.
 const ILLEGAL_ARGUMENT: &str = "IllegalArgumentException";
 
 #[derive(Clone, Copy)]
@@ -29,7 +29,7 @@ pub(super) struct NumberAxis {
     monitor: Monitor,
     range: Shared<Range>,
     automatic: Shared<bool>,
-    /// How it is drawn.
+    /// Fields for drawing.
     marks: Consulted<7>,
 }
 
@@ -101,15 +101,15 @@ pub(super) struct PeriodAxis {
     monitor: Monitor,
     first: Shared<i32>,
     last: Shared<i32>,
-    /// What turns periods into times.
+    /// Fields that convert periods to times.
     zone: Consulted<1>,
-    /// How it is drawn.
+    /// Fields for drawing.
     ticks: Consulted<5>,
 }
 
 impl ThreadSafe for PeriodAxis {
     const NAME: &'static str = "v13-period-axis";
-    const ABOUT: &'static str = "first and last of a period are read while both are changed";
+    const ABOUT: &'static str = "the bounds of a period are read while both are changed";
     const CLASS: &'static str = "PeriodAxis";
     const MISTAKE: Mistake = Mistake::DataRace;
     const SYMPTOM: &'static str = ILLEGAL_ARGUMENT;

@@ -1,4 +1,4 @@
-//! V14, V15 and V16, the data of a chart: lists that nothing protects.
+//! V14, V15 and V16, the data of a chart: lists without synchronisation.
 
 use super::library::{Consulted, List, MODIFIED, Monitor, NULL_POINTER};
 use super::{Form, Mistake, Operation, Test, ThreadSafe, operations};
@@ -10,7 +10,8 @@ pub(super) struct TimeSeries {
 
 impl ThreadSafe for TimeSeries {
     const NAME: &'static str = "v14-time-series";
-    const ABOUT: &'static str = "series adds in order, and reads an element counted but not there";
+    const ABOUT: &'static str =
+        "series adds in order, and reads an element that is counted but not written";
     const CLASS: &'static str = "TimeSeries";
     const MISTAKE: Mistake = Mistake::DataRace;
     const SYMPTOM: &'static str = NULL_POINTER;
@@ -57,13 +58,13 @@ impl TimeSeries {
 pub(super) struct XyPlot {
     monitor: Monitor,
     axes: List<u32, 4>,
-    /// How it is drawn.
+    /// Fields for drawing.
     look: Consulted<7>,
 }
 
 impl ThreadSafe for XyPlot {
     const NAME: &'static str = "v15-xy-plot";
-    const ABOUT: &'static str = "plot cloned while an axis is put into the map of them";
+    const ABOUT: &'static str = "plot cloned while an axis is put into the map of axes";
     const CLASS: &'static str = "XYPlot";
     const MISTAKE: Mistake = Mistake::DataRace;
     const SYMPTOM: &'static str = MODIFIED;
@@ -105,7 +106,7 @@ pub(super) struct XySeries {
     monitor: Monitor,
     values: List<u32, 4>,
     listeners: List<u32, 4>,
-    /// Its name, its order, and so on.
+    /// Other fields of the data set.
     description: Consulted<3>,
 }
 
@@ -114,7 +115,7 @@ const LISTENER: u32 = 1;
 
 impl ThreadSafe for XySeries {
     const NAME: &'static str = "v16-xy-series";
-    const ABOUT: &'static str = "a listener is added while the listeners are told of a value";
+    const ABOUT: &'static str = "a listener is added while the listeners are notified";
     const CLASS: &'static str = "XYSeries";
     const MISTAKE: Mistake = Mistake::DataRace;
     const SYMPTOM: &'static str = MODIFIED;
@@ -137,13 +138,13 @@ impl XySeries {
     fn add_value(&self) {
         let _guard = self.monitor.enter_if_fixed();
         self.values.add(1);
-        self.tell();
+        self.notify();
     }
 
     fn clear_values(&self) {
         let _guard = self.monitor.enter_if_fixed();
         self.values.clear();
-        self.tell();
+        self.notify();
     }
 
     fn get_description(&self) -> u32 {
@@ -151,7 +152,7 @@ impl XySeries {
         self.description.consult()
     }
 
-    fn tell(&self) {
+    fn notify(&self) {
         self.listeners.iterate(|listener| assert_eq!(listener, LISTENER));
     }
 

@@ -1,5 +1,5 @@
-//! V3 and V4, what a web server reads requests with. Objects are re-used: one that another thread recycles
-//! loses what it refers to between a look and a use.
+//! V3 and V4, the connector of a web server. Objects are reused: another thread recycles an object between the test of a
+//! reference and its use.
 
 use raddle::cell::Shared;
 
@@ -24,7 +24,7 @@ enum State {
 
 impl ThreadSafe for InputBuffer {
     const NAME: &'static str = "v3-input-buffer";
-    const ABOUT: &'static str = "input buffer read while its request is taken away";
+    const ABOUT: &'static str = "input buffer read while its request is removed";
     const CLASS: &'static str = "InputBuffer";
     const MISTAKE: Mistake = Mistake::DataRace;
     const SYMPTOM: &'static str = NULL_POINTER;
@@ -107,7 +107,7 @@ pub(super) struct Request {
 
 impl ThreadSafe for Request {
     const NAME: &'static str = "v4-request";
-    const ABOUT: &'static str = "request recycled while its context is asked for a session";
+    const ABOUT: &'static str = "request recycled while its context creates a session";
     const CLASS: &'static str = "Request";
     const MISTAKE: Mistake = Mistake::DataRace;
     const SYMPTOM: &'static str = NULL_POINTER;

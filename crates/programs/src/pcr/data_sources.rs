@@ -1,17 +1,17 @@
-//! V1 and V2, the data sources of a connection pool. All instances are in one map of their class. To
-//! register an instance means to iterate over the map under the lock of the class, for a key that is not taken;
-//! closing one removes it from the map without the lock.
+//! V1 and V2, the data sources of a connection pool. All instances are in one map of their class. Registering an instance
+//! iterates over the map under the lock of the class, to find an unused key. Closing an instance removes it from the map
+//! without the lock.
 
 use super::library::{Consulted, List, MODIFIED, Monitor};
 use super::{Form, Mistake, Operation, Test, ThreadSafe, operations};
 
-/// What both inherit: the map and its lock, which are static in Java.
+/// The superclass: the map and its lock, which are static in Java.
 struct Instances {
     class: Monitor,
     keys: List<u32, 4>,
 }
 
-/// The key of the instance that is under test.
+/// The key of the instance under test.
 const KEY: u32 = 1;
 
 impl Instances {
@@ -41,13 +41,14 @@ impl Instances {
 
 pub(super) struct PerUserPoolDataSource {
     instances: Instances,
-    /// What each user's pool is made with.
+    /// The parameters of each user's pool.
     limits: Consulted<6>,
 }
 
 impl ThreadSafe for PerUserPoolDataSource {
     const NAME: &'static str = "v1-user-pools";
-    const ABOUT: &'static str = "data source closed while the map of all is iterated over";
+    const ABOUT: &'static str =
+        "data source closed while the map of all data sources is iterated over";
     const CLASS: &'static str = "PerUserPoolDataSource";
     const MISTAKE: Mistake = Mistake::DataRace;
     const SYMPTOM: &'static str = MODIFIED;
@@ -81,13 +82,13 @@ impl PerUserPoolDataSource {
 
 pub(super) struct SharedPoolDataSource {
     instances: Instances,
-    /// What the one pool is made with.
+    /// The parameters of the shared pool.
     limits: Consulted<7>,
 }
 
 impl ThreadSafe for SharedPoolDataSource {
     const NAME: &'static str = "v2-shared-pool";
-    const ABOUT: &'static str = "as v1, after two looks at the pool";
+    const ABOUT: &'static str = "as v1, after two reads of the pool";
     const CLASS: &'static str = "SharedPoolDataSource";
     const MISTAKE: Mistake = Mistake::Atomicity;
     const SYMPTOM: &'static str = MODIFIED;

@@ -1,19 +1,19 @@
-//! V6 and V7, hash tables: one that copies itself into itself while it is cleared, and one whose table is
-//! exchanged without the lock.
+//! V6 and V7, hash tables: one is copied into itself while it is cleared, and the table of the other is replaced without the
+//! lock.
 
 use raddle::cell::Shared;
 
 use super::library::{Monitor, OUT_OF_BOUNDS, Reference};
 use super::{Form, Mistake, Operation, Test, ThreadSafe, operations};
 
-/// What the hash of a map says that contains itself.
+/// The message of the hash of a map that contains itself.
 const STACK_OVERFLOW: &str = "StackOverflowError";
 
-/// A map that contains itself. Its single operations are atomic, those made of several are not.
+/// A map that contains itself. Operations on one entry are atomic, and composed operations are not.
 pub(super) struct ConcurrentHashMap {
-    /// Each operation on one entry.
+    /// Protects operations on one entry.
     segment: Monitor,
-    /// What consists of several of them; nothing in the bugged form.
+    /// Protects composed operations in the fixed form. Unused in the bugged form.
     whole: Monitor,
     entries: [Reference<Value>; 2],
 }
@@ -26,7 +26,8 @@ enum Value {
 
 impl ThreadSafe for ConcurrentHashMap {
     const NAME: &'static str = "v6-concurrent-map";
-    const ABOUT: &'static str = "a map that contains itself is cleared while it is put into itself";
+    const ABOUT: &'static str =
+        "a map that contains itself is cleared while it is copied into itself";
     const CLASS: &'static str = "ConcurrentHashMap";
     const MISTAKE: Mistake = Mistake::Atomicity;
     const SYMPTOM: &'static str = STACK_OVERFLOW;
@@ -68,7 +69,8 @@ impl ConcurrentHashMap {
         }
     }
 
-    /// One operation, because the hash of a map that contains itself has no end, with any number of threads.
+    /// Clears and hashes in one operation, because the hash of a map that contains itself does not end with any number of
+    /// threads.
     fn clear_and_hash(&self) -> u32 {
         let _guard = self.whole.enter_if_fixed();
         for key in 0..self.entries.len() {
@@ -105,13 +107,13 @@ impl ConcurrentHashMap {
     }
 }
 
-/// A table of numbers; its hash function is the remainder, and there is one entry a bucket.
+/// A table of numbers. The hash function is the remainder, and each bucket has one entry.
 pub(super) struct Hashtable {
     monitor: Monitor,
-    /// Which of the tables is in use.
+    /// The number of the current table.
     table: Shared<usize>,
     count: Shared<usize>,
-    /// Tables of growing size; a bucket holds a key.
+    /// Tables of increasing size, whose buckets hold keys.
     tables: [Vec<Reference<usize>>; TABLES],
 }
 
@@ -119,7 +121,7 @@ const TABLES: usize = 3;
 
 impl ThreadSafe for Hashtable {
     const NAME: &'static str = "v7-hashtable";
-    const ABOUT: &'static str = "rehash exchanges the table, without the lock, while it is cloned";
+    const ABOUT: &'static str = "rehash replaces the table, without the lock, while it is cloned";
     const CLASS: &'static str = "Hashtable";
     const MISTAKE: Mistake = Mistake::DataRace;
     const SYMPTOM: &'static str = OUT_OF_BOUNDS;
@@ -163,7 +165,7 @@ impl Hashtable {
         !table[1 % table.len()].is_null()
     }
 
-    /// A copy, as large as the table first read is, of the table read then.
+    /// Copies the table. The size of the copy is that of the table at the first read.
     fn clone_table(&self) -> Vec<bool> {
         let _guard = self.monitor.enter();
         let mut copy = vec![false; self.tables[self.table.get()].len()];
@@ -174,7 +176,7 @@ impl Hashtable {
         copy
     }
 
-    /// Goes on to the next larger table, if there is one.
+    /// Replaces the table by the next larger one, if there is one.
     fn rehash(&self) {
         let _guard = self.monitor.enter_if_fixed();
         let old = self.table.get();

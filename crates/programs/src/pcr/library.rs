@@ -1,19 +1,19 @@
-//! The little of Java that the classes are made of: monitors, fields that can be null, lists whose
-//! iterators fail fast. Fields are plain memory; nothing but a monitor keeps threads apart.
+//! The parts of Java that the classes use: monitors, nullable fields, and lists with fail-fast iterators. Fields are plain
+//! memory, and only monitors synchronise.
 
 use raddle::cell::Shared;
 use raddle::sync::{Mutex, MutexGuard};
 
 use super::Form;
 
-/// What a null that is used says.
+/// The message of the use of null.
 pub(super) const NULL_POINTER: &str = "NullPointerException";
-/// What an iterator says whose list has changed.
+/// The message of an iterator whose list has changed.
 pub(super) const MODIFIED: &str = "ConcurrentModificationException";
-/// What an index says that is too large.
+/// The message of an index that is too large.
 pub(super) const OUT_OF_BOUNDS: &str = "IndexOutOfBoundsException";
 
-/// The lock of an object or of a class. It is not reentrant: public methods enter it, private ones do not.
+/// The lock of an object or a class. It is not reentrant: only public methods acquire it.
 pub(super) struct Monitor {
     lock: Mutex<()>,
     form: Form,
@@ -24,13 +24,13 @@ impl Monitor {
         Monitor { lock: Mutex::new(()), form }
     }
 
-    /// What is `synchronized` in Java.
+    /// Acquires the lock, for methods that are `synchronized` in Java.
     #[track_caller]
     pub(super) fn enter(&self) -> MutexGuard<'_, ()> {
-        self.lock.lock().expect("a panic ends the execution")
+        self.lock.lock().expect("no thread panicked while it held the lock")
     }
 
-    /// What should be `synchronized` in Java, and is in the fixed form only.
+    /// Acquires the lock in the fixed form, for methods that should be `synchronized` in Java.
     #[track_caller]
     pub(super) fn enter_if_fixed(&self) -> Option<MutexGuard<'_, ()>> {
         match self.form {
@@ -42,8 +42,8 @@ impl Monitor {
 
 /// A field that can be null.
 ///
-/// Half of the bugs are of one shape: a method looks whether the field [is null](Reference::is_null), and
-/// [uses](Reference::used) it later, which reads it anew.
+/// Half of the bugs have this form: a method tests whether the field [is null](Reference::is_null) and
+/// [uses](Reference::used) it later, with a second read.
 pub(super) struct Reference<T>(Shared<Option<T>>);
 
 impl<T: Copy> Reference<T> {
@@ -60,7 +60,7 @@ impl<T: Copy> Reference<T> {
         self.0.get().is_none()
     }
 
-    /// What it refers to, which has to be something.
+    /// Returns the referenced value. Panics if the field is null.
     #[track_caller]
     pub(super) fn used(&self) -> T {
         self.0.get().expect(NULL_POINTER)
@@ -77,8 +77,8 @@ impl<T: Copy> Reference<T> {
     }
 }
 
-/// Fields that methods consult on their way and no test writes. In the originals they are the most; they
-/// make the steps between which a bug shows a small part of an execution.
+/// Fields that methods read and no test writes. In the originals most fields are of this kind. Because of them the steps of
+/// the bug are a small part of an execution.
 pub(super) struct Consulted<const N: usize>([Shared<u32>; N]);
 
 impl<const N: usize> Consulted<N> {
@@ -86,10 +86,10 @@ impl<const N: usize> Consulted<N> {
         Consulted(std::array::from_fn(|_| Shared::new(1)))
     }
 
-    /// Reads all of them.
+    /// Reads all fields.
     #[track_caller]
     pub(super) fn consult(&self) -> u32 {
-        // Not by `map`, whose closure would be the caller that accesses are reported at.
+        // With `map`, the closure would be reported as the site of the accesses.
         let mut sum = 0;
         for field in &self.0 {
             sum += field.get();
@@ -98,7 +98,7 @@ impl<const N: usize> Consulted<N> {
     }
 }
 
-/// A list of at most `N` elements; adding to a full one does nothing. Not synchronised.
+/// A list of at most `N` elements, without synchronisation. Adding to a full list does nothing.
 pub(super) struct List<T, const N: usize> {
     elements: [Shared<Option<T>>; N],
     count: Shared<usize>,
@@ -125,7 +125,7 @@ impl<T: Copy + PartialEq, const N: usize> List<T, N> {
         self.elements[index].get().expect(NULL_POINTER)
     }
 
-    /// Adds an element behind the others. It is counted before it is there.
+    /// Appends an element. The count is incremented before the element is written.
     #[track_caller]
     pub(super) fn add(&self, element: T) {
         let count = self.count.get();
@@ -136,7 +136,7 @@ impl<T: Copy + PartialEq, const N: usize> List<T, N> {
         }
     }
 
-    /// Removes an element, if it is there; the last one takes its place.
+    /// Removes an element if the list contains it. The last element takes its place.
     #[track_caller]
     pub(super) fn remove(&self, element: T) {
         let count = self.count.get();
@@ -163,14 +163,14 @@ impl<T: Copy + PartialEq, const N: usize> List<T, N> {
         self.count.set(0);
     }
 
-    /// Hands every element that is there to `visit`; fails as soon as it sees that the list has changed.
+    /// Calls `visit` with every element. Panics as soon as it detects that the list has changed.
     #[track_caller]
     pub(super) fn iterate(&self, mut visit: impl FnMut(T)) {
         let expected = self.modifications.get();
         let mut index = 0;
         while index != self.count.get() {
             let unchanged = self.modifications.get() == expected;
-            // A change that came in parts can also show by a count that has been passed.
+            // A concurrent change can also make the index larger than the count.
             assert!(unchanged && index < N, "{MODIFIED}");
             if let Some(element) = self.elements[index].get() {
                 visit(element);

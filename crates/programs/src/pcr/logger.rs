@@ -1,4 +1,4 @@
-//! V8, a logger: `log` looks under the lock whether there is a filter and asks it; the filter is set without.
+//! V8, a logger: `log` tests and uses the filter under the lock, but the filter is set without the lock.
 
 use raddle::cell::Shared;
 
@@ -7,17 +7,17 @@ use super::{Form, Mistake, Operation, Test, ThreadSafe, operations};
 
 pub(super) struct Logger {
     monitor: Monitor,
-    /// The least level that goes through.
+    /// The lowest level that is logged.
     filter: Reference<u32>,
     level: Shared<u32>,
     logged: Shared<u32>,
-    /// What it inherits from its parents.
+    /// Fields inherited from the parents.
     parents: Consulted<3>,
 }
 
 impl ThreadSafe for Logger {
     const NAME: &'static str = "v8-logger";
-    const ABOUT: &'static str = "logger whose filter is removed between the look and the use";
+    const ABOUT: &'static str = "logger whose filter is removed between the test and the use";
     const CLASS: &'static str = "Logger";
     const MISTAKE: Mistake = Mistake::Atomicity;
     const SYMPTOM: &'static str = NULL_POINTER;
@@ -73,5 +73,5 @@ impl Logger {
     }
 }
 
-/// The level of all that is logged.
+/// The level of the logged records.
 const RECORD: u32 = 2;

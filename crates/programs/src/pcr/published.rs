@@ -1,4 +1,4 @@
-//! What the paper measured for V1 to V20, on two processors of eight cores and 2.6 GHz: means of ten runs.
+//! The paper's results for V1 to V20, on two processors with eight cores and 2.6 GHz: means of ten runs.
 
 /// The rows of Tables 4, 5 and 6 for one class.
 #[derive(Clone, Copy, Debug)]
@@ -7,26 +7,26 @@ pub struct Published {
     pub pcr: Effort,
     /// To the first failure, Table 4.
     pub maptest: Effort,
-    /// How often MAPTest met the pattern it was after, of 1, Table 4.
+    /// The share of MAPTest's runs with the intended pattern, Table 4.
     pub maptest_intended: f64,
     /// Failing traces in ten seconds, Table 5.
     pub pcr_failing: f64,
     /// Failing traces in ten seconds, Table 5.
     pub maptest_failing: f64,
-    /// To the first failure, Table 6; its time is not always that of Table 4.
+    /// To the first failure, Table 6. The time is not always that of Table 4.
     pub pcr_solving: Solving,
     /// To the first failure, Table 6.
     pub mcr_solving: Solving,
 }
 
-/// What it took to see a failure.
+/// The cost of the first failure.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
     pub schedules: f64,
     pub milliseconds: f64,
 }
 
-/// The same for a strategy that solves constraints.
+/// The cost of the first failure for a strategy that solves constraints.
 #[derive(Clone, Copy, Debug)]
 pub struct Solving {
     pub schedules: f64,
@@ -34,8 +34,8 @@ pub struct Solving {
     pub milliseconds: f64,
 }
 
-/// V1 to V20, in columns: MAPTest's intended patterns; schedules and milliseconds of PCR, of MAPTest (Table 4);
-/// failing traces of PCR, of MAPTest (Table 5); schedules, constraints and milliseconds of PCR, of MCR
+/// The rows of V1 to V20. The columns are: MAPTest's intended patterns; schedules and milliseconds of PCR and of MAPTest
+/// (Table 4); failing traces of PCR and of MAPTest (Table 5); schedules, constraints and milliseconds of PCR and of MCR
 /// (Table 6).
 #[rustfmt::skip]
 const COLUMNS: [[f64; 13]; 20] = [
@@ -61,7 +61,7 @@ const COLUMNS: [[f64; 13]; 20] = [
     [0.00,  3.0, 5981.5, 670.3, 67461.8,  1.0,  0.1,  3.0,  8.0, 5981.5,  3.0,  11.0, 5018.8],
 ];
 
-/// What is published for V1 to V20.
+/// The published results of V1 to V20.
 pub static PUBLISHED: [Published; 20] = rows();
 
 const fn rows() -> [Published; 20] {

@@ -1,5 +1,5 @@
-//! V5, a buffered input stream: reading is synchronised, closing is not, and takes the buffer away while
-//! `read` fills it.
+//! V5, a buffered input stream: `read` is synchronised and `close` is not. So `close` can remove the buffer while `read`
+//! fills it.
 
 use raddle::cell::Shared;
 
@@ -8,7 +8,7 @@ use super::{Form, Mistake, Operation, Test, ThreadSafe, operations};
 
 pub(super) struct BufferedInputStream {
     monitor: Monitor,
-    /// The stream that is read from; none once this one is closed.
+    /// The underlying stream. Null once this stream is closed.
     input: Reference<u32>,
     /// The size of the buffer.
     buffer: Reference<u32>,
@@ -40,7 +40,7 @@ impl ThreadSafe for BufferedInputStream {
 }
 
 impl BufferedInputStream {
-    /// A byte, or none if the stream is closed.
+    /// Returns a byte, or none if the stream is closed.
     fn read(&self) -> Option<u32> {
         let _guard = self.monitor.enter();
         if self.input.is_null() {

@@ -1,20 +1,20 @@
-//! V9, a string buffer: inserting another buffer asks for its length before it takes the lock, and then for
-//! as many characters, which may be gone.
+//! V9, a string buffer: inserting another buffer reads its length before it acquires the lock, and then copies as many
+//! characters, which may have been removed.
 
 use raddle::cell::Shared;
 
 use super::library::{Monitor, OUT_OF_BOUNDS};
 use super::{Form, Mistake, Operation, Test, ThreadSafe, operations};
 
-/// Two of them: one that is inserted into the other.
+/// Two string buffers: the source is inserted into the target.
 pub(super) struct StringBuffer {
-    /// For what needs both of them to stay as they are.
+    /// Protects operations on both buffers in the fixed form.
     both: Monitor,
     target: Buffer,
     source: Buffer,
 }
 
-/// Characters are not kept, only how many there are.
+/// A string buffer without its characters: only their number is stored.
 struct Buffer {
     monitor: Monitor,
     count: Shared<u32>,
@@ -90,7 +90,7 @@ impl Buffer {
         self.count.set(self.count.get() + 1);
     }
 
-    /// The first characters of another buffer.
+    /// Copies the first characters of another buffer.
     fn insert(&self, other: &Buffer, length: u32) {
         let _guard = self.monitor.enter();
         assert!(length <= other.length(), "{OUT_OF_BOUNDS}: {length}");

@@ -1,11 +1,11 @@
-//! The bugs of V1 to V20 show under every kind of strategy, and only where they should.
+//! The bugs of V1 to V20 are found by every kind of strategy, and only in the bugged form.
 
 use raddle::{Config, Finding, Granularity, Report, Verdict};
 
 use super::published::Solving;
 use super::{Form, Mistake, PUBLISHED, Program, Published, SUBJECTS, Subject, Test};
 
-/// Whether data races are looked for.
+/// Whether data races are failures.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Races {
     Ignored,
@@ -48,7 +48,7 @@ fn expect_clean(what: &str, report: &Report) {
 }
 
 #[test]
-fn bugs_show_under_every_kind_of_strategy() {
+fn bugs_are_found_by_every_kind_of_strategy() {
     for subject in &SUBJECTS {
         let name = subject.program.name;
         for strategy in ["random", "pct:3", "dpor", "bpor:2"] {
@@ -66,7 +66,7 @@ fn bugs_show_under_every_kind_of_strategy() {
 }
 
 #[test]
-fn fixed_classes_pass_their_failing_tests_exhaustively_and_without_a_race() {
+fn fixed_classes_pass_their_failing_tests_in_all_executions() {
     for subject in &SUBJECTS {
         let name = subject.program.name;
         let program = (Form::Fixed, &subject.failing, 2);
@@ -88,7 +88,7 @@ fn fixed_classes_pass_with_more_threads() {
     }
 }
 
-/// What a generator can make of two operations.
+/// Tests that a generator can make from two operations.
 #[test]
 fn fixed_classes_pass_every_pair_of_operations() {
     for subject in &SUBJECTS {
@@ -104,9 +104,9 @@ fn fixed_classes_pass_every_pair_of_operations() {
     }
 }
 
-/// A failure is one of threads: no operation fails in one, whatever was called before.
+/// No operation fails with one thread, in any state.
 #[test]
-fn no_operation_fails_in_one_thread() {
+fn no_operation_fails_with_one_thread() {
     for subject in &SUBJECTS {
         let operations = (subject.operations)();
         for &first in &operations {
@@ -115,7 +115,7 @@ fn no_operation_fails_in_one_thread() {
                     let prefix = vec![first, second, third, first].into();
                     let test = Test { prefix, ..Test::of(&[], [&[], &[]]) };
                     for form in [Form::Bugged, Form::Fixed] {
-                        // Outside of a check: without other threads there is nothing to choose.
+                        // No check is needed: with one thread there is nothing to choose.
                         (subject.run)(form, &test, 0);
                     }
                 }
@@ -124,9 +124,9 @@ fn no_operation_fails_in_one_thread() {
     }
 }
 
-/// What the module says about the sizes that were chosen.
+/// The sizes were chosen for this result, see the documentation of the module.
 #[test]
-fn bugs_are_about_as_rare_under_random_schedules_as_published_for_maptest() {
+fn random_schedules_need_as_many_runs_as_published_for_maptest() {
     const TIMES: u64 = 12;
     for subject in &SUBJECTS {
         let name = subject.program.name;
@@ -139,7 +139,7 @@ fn bugs_are_about_as_rare_under_random_schedules_as_published_for_maptest() {
         let mean = (0..TIMES).map(runs_to_failure).sum::<u64>() as f64 / TIMES as f64;
         let published = subject.published.maptest.schedules;
         let range = match subject.class {
-            // They fail at once there.
+            // In the paper they fail at once.
             "ConcurrentHashMap" | "TimeSeries" => 1.0..100.0,
             _ => published / 4.0..published * 4.0,
         };
@@ -147,9 +147,9 @@ fn bugs_are_about_as_rare_under_random_schedules_as_published_for_maptest() {
     }
 }
 
-/// What the text of the paper says about its tables.
+/// The claims of the paper's text about its tables.
 #[test]
-fn published_figures_add_up() {
+fn published_figures_are_consistent() {
     let mean = |figure: fn(&Published) -> f64| PUBLISHED.iter().map(figure).sum::<f64>() / 20.0;
     assert_eq!(format!("{:.2}", mean(|row| row.pcr.schedules)), "4.07");
     assert_eq!(format!("{:.2}", mean(|row| row.maptest.schedules)), "79.78");
@@ -165,8 +165,8 @@ fn published_figures_add_up() {
         let more = |row: &&Published| compared(&row.pcr_solving) > compared(&row.mcr_solving);
         (PUBLISHED.iter().filter(less).count(), PUBLISHED.iter().filter(more).count())
     };
-    // The text says 9 and 7, and 10 and 8: Table 6 gives the reduction of V13 the wrong sign, and that of
-    // V9, from 1.1 constraints to 1.0, as none.
+    // The text says 9 and 7, and 10 and 8. Table 6 gives the reduction of V13 with the wrong sign, and that of V9, from 1.1
+    // constraints to 1.0, as zero.
     assert_eq!(solved(|solving| solving.schedules), (8, 8));
     assert_eq!(solved(|solving| solving.constraints), (11, 8));
     assert_eq!(solved(|solving| solving.milliseconds), (10, 10));
@@ -177,12 +177,12 @@ fn published_figures_add_up() {
 }
 
 #[test]
-fn subjects_are_numbered_and_their_operations_have_names_of_their_own() {
+fn subjects_are_numbered_and_their_operations_have_unique_names() {
     for (number, subject) in (1..).zip(&SUBJECTS) {
         assert!(!subject.class.is_empty());
         assert!(subject.program.name.starts_with(&format!("v{number}-")));
         let mut operations = (subject.operations)();
-        assert!(operations.len() >= 4, "{}: there is little to call", subject.program.name);
+        assert!(operations.len() >= 4, "{}: there are few operations", subject.program.name);
         operations.sort_unstable();
         operations.dedup();
         assert_eq!(operations.len(), (subject.operations)().len(), "{}", subject.program.name);

@@ -1,5 +1,5 @@
-//! V10 and V11, vectors: one that counts its elements before it takes the lock, and one that is made of
-//! another by asking how many elements that has, then for the elements.
+//! V10 and V11, vectors: one reads its count before it acquires the lock, and one copies another vector by reading its count
+//! and then its elements.
 
 use super::library::{Consulted, List, Monitor, NULL_POINTER, OUT_OF_BOUNDS};
 use super::{Form, Mistake, Operation, Test, ThreadSafe, operations};
@@ -9,7 +9,7 @@ pub(super) struct OldVector {
     elements: List<u32, 4>,
 }
 
-/// What is looked for.
+/// The element that is searched for.
 const ELEMENT: u32 = 1;
 
 impl ThreadSafe for OldVector {
@@ -63,13 +63,14 @@ impl OldVector {
 pub(super) struct Vector {
     monitor: Monitor,
     elements: List<u32, 4>,
-    /// How it grows.
+    /// Fields for growing.
     growth: Consulted<4>,
 }
 
 impl ThreadSafe for Vector {
     const NAME: &'static str = "v11-vector";
-    const ABOUT: &'static str = "vector emptied while another is made of it: count, then elements";
+    const ABOUT: &'static str =
+        "vector emptied while it is copied: first the count, then the elements";
     const CLASS: &'static str = "Vector (1.4.2)";
     const MISTAKE: Mistake = Mistake::Atomicity;
     const SYMPTOM: &'static str = NULL_POINTER;
@@ -84,7 +85,7 @@ impl ThreadSafe for Vector {
 }
 
 impl Vector {
-    /// A vector with the elements of this one, each of which is used.
+    /// Copies the elements to another vector, which uses each of them.
     fn copy(&self) -> Vec<u32> {
         let fixed = self.monitor.enter_if_fixed();
         let count = match fixed {

@@ -1,4 +1,4 @@
-//! V20, a serialiser: its strategy is taken away between the look whether there is one and its use.
+//! V20, a serialiser: its strategy is removed between a test for null and its use.
 
 use super::library::{Consulted, Monitor, NULL_POINTER, Reference};
 use super::{Form, Mistake, Operation, Test, ThreadSafe, operations};
@@ -12,7 +12,7 @@ pub(super) struct XStream {
 
 impl ThreadSafe for XStream {
     const NAME: &'static str = "v20-xstream";
-    const ABOUT: &'static str = "serialiser whose strategy is removed between the look and the use";
+    const ABOUT: &'static str = "serialiser whose strategy is removed between the test and the use";
     const CLASS: &'static str = "XStream";
     const MISTAKE: Mistake = Mistake::Atomicity;
     const SYMPTOM: &'static str = NULL_POINTER;
@@ -33,7 +33,7 @@ impl ThreadSafe for XStream {
 }
 
 impl XStream {
-    /// What is written, or nothing if nobody said how.
+    /// Returns the output, or nothing if there is no strategy.
     fn marshal(&self) -> Option<u32> {
         let _guard = self.monitor.enter_if_fixed();
         if self.strategy.is_null() {

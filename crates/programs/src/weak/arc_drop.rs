@@ -1,9 +1,8 @@
-//! The end of a reference-counted value: whoever takes the last reference away frees it.
+//! The drop of a reference-counted value: the thread that drops the last reference frees it.
 //!
-//! The references are given up by releasing decrements; the last one makes an acquire fence before it
-//! frees. In the bugged form there is no fence. Then the last thread has read the others' decrements
-//! without synchronising with them, so that its write may come before their reads: a race, and under RC11
-//! a use after free.
+//! The references are dropped by release decrements. The last thread performs an acquire fence before it frees the value.
+//! In the bugged form there is no fence. Then the last thread has read the others' decrements without synchronising with
+//! them, so its write is not ordered after their reads: a race, and under RC11 a use after free.
 
 use raddle::cell::Shared;
 use raddle::sync::Arc;
@@ -50,7 +49,7 @@ fn body(instance: Instance) {
         })
         .collect();
     join(threads);
-    assert_eq!(counted.value.get(), FREED, "nobody has freed it");
+    assert_eq!(counted.value.get(), FREED, "not freed");
 }
 
 impl Counted {

@@ -1,8 +1,8 @@
 //! A spinning barrier, as in the PCTWM paper: one thread writes before the barrier, three read after it.
 //!
-//! The last to come starts a new step, for which the others wait. In the bugged form it does so by a
-//! relaxed increment. A reader that came before the writer learns of the writer by the step only, which
-//! then synchronises with nothing: its read races with the write, and under RC11 may read 0.
+//! The last thread to arrive starts a new step, for which the others wait. In the bugged form it does so by a relaxed
+//! increment. A reader that arrived before the writer reads only the step, which synchronises with nothing. Its read races
+//! with the write, and under RC11 may return 0.
 
 use raddle::cell::Shared;
 use raddle::sync::Arc;
@@ -22,7 +22,7 @@ pub(super) const PROGRAM: Program = Program {
         by_depth: [(77.8, 2), (78.7, 3), (75.9, 2)],
         by_history: (2, [74.8, 75.1, 76.7, 78.7]),
     }),
-    about: "one writes, three read after a spinning barrier; its last thread does not release",
+    about: "one thread writes, three read after a spinning barrier; the last thread to arrive does not release",
     failure: Failure::Race,
     model: Model::Sc,
     space: Space::Small,
@@ -67,7 +67,7 @@ fn body(instance: Instance) {
 }
 
 impl Barrier {
-    /// False if the thread gives up.
+    /// Waits at the barrier. Returns false if the thread gives up.
     fn wait(&self) -> bool {
         let step = self.step.load(Relaxed);
         if self.waiting.fetch_add(1, AcqRel) == READERS {

@@ -1,19 +1,17 @@
-//! The work-stealing deque of Chase and Lev, with the orderings of Lê, Pop, Cohen and Zappa Nardelli
-//! (PPoPP 2013): an owner pushes and takes at the bottom, thieves steal at the top. Sizes and slots are
-//! relaxed atomics in memory that was cleared by plain writes when its array was made, as the benchmark in
-//! C has it (`calloc`).
+//! The work-stealing deque of Chase and Lev, with the orderings of Lê, Pop, Cohen and Zappa Nardelli (PPoPP 2013): an owner
+//! pushes and takes at the bottom, and thieves steal at the top. Sizes and slots are relaxed atomics in memory that is
+//! cleared by plain writes when the array is created, as in the benchmark in C (`calloc`).
 //!
-//! `cldeque`, as in the PCTWM paper: the owner pushes 1, 2 and 4, which makes it change to a larger array,
-//! and takes twice; a thief steals once. The first push is made before the threads are started, so
-//! that there always is something to steal. In the bugged form the array is published by a relaxed store
-//! and the thief loads it relaxed. If the thief reads the new array while the bottom that it has read is
-//! older, nothing synchronises: it races with the clearing of the array, its load of the size or of the
-//! slot may read 0, from before they were set.
+//! `cldeque`, as in the PCTWM paper: the owner pushes 1, 2 and 4, which needs a larger array, and takes twice. A thief
+//! steals once. The first push is performed before the threads start, so there is always something to steal. In the bugged
+//! form the array is published by a relaxed store and loaded relaxed by the thief. If the thief reads the new array and an
+//! older bottom, nothing synchronises. It races with the clearing of the array, and its load of the size or of the slot may
+//! return the initial 0.
 //!
-//! `chase-lev`: two items, the owner takes one, a thief steals both. In the bugged form the owner's fence
-//! between claiming the bottom and looking at the top is not sequentially consistent. This is store
-//! buffering: the owner may read the initial top although the thief has stolen the first item, and takes
-//! the second without a compare-exchange; the thief may read the initial bottom, and steals it as well.
+//! `chase-lev`: two items. The owner takes one, and a thief steals both. In the bugged form the owner's fence between the
+//! store to the bottom and the load of the top is not sequentially consistent. This is store buffering: the owner may read
+//! the initial top although the thief has stolen the first item, and takes the second without a compare-exchange. The thief
+//! may read the initial bottom, and steals the second item too.
 
 use raddle::cell::Shared;
 use raddle::sync::Arc;
@@ -55,7 +53,7 @@ pub(super) const LAST_ITEM: Program = Program {
     body: last_item,
 };
 
-/// Orderings that differ.
+/// The orderings that differ between the forms.
 struct Orders {
     /// The owner's store of a new array.
     publish: Ordering,
@@ -69,17 +67,17 @@ struct Deque {
     orders: Orders,
     top: AtomicI32,
     bottom: AtomicI32,
-    /// Which array is in use.
+    /// The number of the current array.
     array: AtomicUsize,
-    /// The first, and the one it is changed for.
+    /// The first array and its replacement.
     arrays: [Array; 2],
 }
 
 #[derive(Default)]
 struct Array {
-    /// Stands for the memory that the rest is in: written when that is cleared, read with every access.
+    /// Represents the memory of the array: written when the array is cleared, and read with every access.
     memory: Shared<u32>,
-    /// Zero before it is set.
+    /// Zero until it is set.
     size: AtomicUsize,
     slots: [AtomicU32; LARGE],
 }
@@ -178,7 +176,7 @@ impl Deque {
         item
     }
 
-    /// `None` if there is nothing, or another thread was there first.
+    /// Steals an item. Returns `None` if there is none, or another thread was faster.
     fn steal(&self) -> Option<u32> {
         let top = self.top.load(Acquire);
         fence(SeqCst);

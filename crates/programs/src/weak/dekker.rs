@@ -1,11 +1,11 @@
-//! Dekker's mutual exclusion: each of two threads raises its flag and looks at the other's; whose turn
-//! it is not lowers its flag again and waits for its turn.
+//! Dekker's mutual exclusion: each of two threads raises its flag and reads the other's. The thread whose turn it is not
+//! lowers its flag again and waits for its turn.
 //!
 //! `dekker`, as in the PCTWM paper: relaxed accesses and fences. The bugged form lacks thread 0's first
 //! sequentially consistent fence. This is store buffering: with a fence on one side only, each thread's
 //! load of the other's flag may read the initial `false`, both enter, and their accesses race. One
-//! fence in each thread forbids it (psc: the load that comes before the other's store puts the one
-//! fence before the other).
+//! fence in each thread forbids it (psc: a load that reads from before the other's store orders the
+//! fences).
 //!
 //! `dekker-accesses`: no fences, all accesses sequentially consistent. In the bugged form thread 0
 //! raises its flag by a release store. That store has no place in the order of the sequentially

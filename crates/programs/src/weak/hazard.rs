@@ -1,11 +1,10 @@
-//! A hazard pointer: a reader announces which node it is at, so that a writer that has replaced the node
-//! does not free it.
+//! A hazard pointer: a reader announces the node that it reads, so that a writer that has replaced the node does not free
+//! it.
 //!
-//! The reader announces a node and looks again whether it is still there; the writer replaces it and
-//! looks whether it is announced. A sequentially consistent fence in each forbids that both read what was
-//! before (store buffering). In the bugged form the reader's fence only acquires and releases: the
-//! reader may read the old head and the writer no announcement, so that the node is freed while it is
-//! read.
+//! The reader announces a node and tests again whether it is current. The writer replaces the node and tests whether it is
+//! announced. A sequentially consistent fence in each forbids that both read the old value (store buffering). In the bugged
+//! form the reader's fence is only acquire-release. The reader may read the old head and the writer no announcement, so the
+//! node is freed while it is read.
 
 use raddle::cell::Shared;
 use raddle::sync::Arc;
@@ -32,11 +31,11 @@ pub(super) const PROGRAM: Program = Program {
 const FREED: u32 = 0;
 
 struct List {
-    /// The node that is in use.
+    /// The current node.
     head: AtomicUsize,
-    /// The node that the reader is at; zero is none.
+    /// The node that the reader announces, or zero.
     hazard: AtomicUsize,
-    /// Number zero is nobody's.
+    /// The nodes. Number zero is unused.
     nodes: [Shared<u32>; 3],
 }
 
@@ -65,7 +64,7 @@ impl List {
         if let Some(node) = protected {
             assert_ne!(self.nodes[node].get(), FREED, "node {node} is read after it was freed");
         }
-        // Whoever reads this comes after the read of the node.
+        // A thread that reads this store is ordered after the read of the node.
         self.hazard.store(0, Release);
     }
 

@@ -1,15 +1,14 @@
-//! The lock of Mellor-Crummey and Scott: threads stand in a queue, each waiting at a gate of its own that
-//! the one before it opens.
+//! The lock of Mellor-Crummey and Scott: threads form a queue, and each waits at a gate of its own, which its predecessor
+//! opens.
 //!
-//! `mcslock`, as in the PCTWM paper, with the sections of the benchmark in C++: one thread writes in its first
-//! section and reads in its second, the other reads and then writes. Nodes are made by sequentially
-//! consistent stores, as constructors there do it; together that makes the 16 communication events of
-//! the paper when nobody waits. In the bugged form the load that
-//! waits at the gate and the one with which unlocking waits for a successor are relaxed. Whoever comes
-//! through the gate does not synchronise with the section before: it has acquired from its
-//! predecessor's place in the queue only, which was taken before that section. The sections race.
+//! `mcslock`, as in the PCTWM paper, with the critical sections of the benchmark in C++: one thread writes in its first
+//! section and reads in its second, and the other reads and then writes. Nodes are initialised by sequentially consistent
+//! stores, as by the constructors in C++. Together this gives the 16 communication events of the paper if no thread waits.
+//! In the bugged form two loads are relaxed: the one that waits at the gate, and the one by which unlocking waits for a
+//! successor. A thread that passes the gate does not synchronise with the previous section. It has only acquired its
+//! predecessor's enqueueing, which is before that section. The sections race.
 //!
-//! `mcs-unlock`: one section each, in which a counter is counted up; the gate is opened by a relaxed store,
+//! `mcs-unlock`: each thread increments a counter in one section. In the bugged form the gate is opened by a relaxed store,
 //! with the same result.
 
 use raddle::cell::Shared;
@@ -30,7 +29,7 @@ pub(super) const GATE: Program = Program {
         by_depth: [(100.0, 1), (100.0, 1), (100.0, 1)],
         by_history: (1, [100.0; 4]),
     }),
-    about: "a queue of threads, each at its gate; coming through the gate does not acquire",
+    about: "a queue of threads, each at its gate; passing the gate does not acquire",
     failure: Failure::Race,
     model: Model::Sc,
     space: Space::Small,
@@ -55,23 +54,23 @@ pub(super) const UNLOCK: Program = Program {
         let open = instance.order(Relaxed, Release);
         let lock = Lock::new(instance, Orders { gate: Acquire, successor: Acquire, open });
         exclude(instance, 2, move |me, section| {
-            lock.hold(me + 1, section);
+            lock.with_lock(me + 1, section);
         });
     },
 };
 
-/// Orderings that differ.
+/// The orderings that differ between the forms.
 #[derive(Clone, Copy)]
 struct Orders {
-    /// Waiting at the gate.
+    /// The load that waits at the gate.
     gate: Ordering,
-    /// Waiting for a successor that is known to come.
+    /// The load that waits for a known successor.
     successor: Ordering,
-    /// Opening the gate of the successor.
+    /// The store that opens the gate of the successor.
     open: Ordering,
 }
 
-/// Two threads with two sections each.
+/// Runs two threads with two sections each.
 fn write_and_read(lock: Lock) {
     let instance = lock.instance;
     let shared = Arc::new((lock, Shared::new(0)));
@@ -82,14 +81,14 @@ fn write_and_read(lock: Lock) {
             lock.nodes[me].next.store(0, SeqCst);
             lock.nodes[me].closed.store(false, SeqCst);
             for section in [1, 2] {
-                let holds = lock.hold(me, &|| {
+                let holds = lock.with_lock(me, &|| {
                     if section == me {
                         data.set(17);
                     } else {
                         data.get();
                     }
                 });
-                // A thread that has given up still stands in the queue.
+                // A thread that has given up is still in the queue.
                 if !holds {
                     return;
                 }
@@ -102,9 +101,9 @@ fn write_and_read(lock: Lock) {
 struct Lock {
     instance: Instance,
     orders: Orders,
-    /// The last in the queue; zero is nobody.
+    /// The last node in the queue, or zero.
     tail: AtomicUsize,
-    /// The threads' own, the first of them nobody's.
+    /// The nodes of the threads. The first one is unused.
     nodes: [Node; 3],
 }
 
@@ -119,8 +118,8 @@ impl Lock {
         Lock { instance, orders, tail: AtomicUsize::new(0), nodes: Default::default() }
     }
 
-    /// Does what is to be done under the lock; false if it gives up.
-    fn hold(&self, me: usize, section: &dyn Fn()) -> bool {
+    /// Calls `section` under the lock. Returns false if the thread gives up.
+    fn with_lock(&self, me: usize, section: &dyn Fn()) -> bool {
         if !self.lock(me) {
             return false;
         }
@@ -136,7 +135,7 @@ impl Lock {
         if before == 0 {
             return true;
         }
-        // Releases the closing of the gate: it must not come after its opening.
+        // Releases the store that closes the gate, which must be ordered before the store that opens it.
         self.nodes[before].next.store(me, Release);
         self.instance.wait(|| !node.closed.load(self.orders.gate))
     }

@@ -1,15 +1,15 @@
 //! Bounded queues for several producers and several consumers.
 //!
-//! `mpmcqueue`, as in the PCTWM paper: slots are claimed by a compare-exchange of a word that packs how many
-//! have been claimed for reading and for writing, and published by counting. Main adds one item, two
-//! threads write one each and two read until they find nothing. In the bugged form publishing is a relaxed increment, and claiming for
-//! reading does not release: a reader learns that its slot is written without synchronising with the
-//! writer, and races with it. (Slots are published in order here. Without that the count can be
-//! reached by a later slot, and the program fails under sequential consistency too.)
+//! `mpmcqueue`, as in the PCTWM paper: slots are claimed by a compare-exchange of a word that packs the numbers of slots
+//! claimed for reading and for writing, and published by incrementing a count. Main adds one item, two threads write one
+//! each, and two read until the queue is empty. In the bugged form publishing is a relaxed increment, and claiming for
+//! reading does not release. A reader sees that its slot is written without synchronising with the writer, and races with
+//! it. (Slots are published in order here. Otherwise a later slot can increment the count, and the program fails under
+//! sequential consistency too.)
 //!
-//! `mpmc-ring`: Vyukov's ring, in which every slot has a sequence number. In the bugged form a producer
-//! publishes its slot by a relaxed store of the number: a consumer that finds the number right has not
-//! acquired the item, and races with the producer.
+//! `mpmc-ring`: Vyukov's ring, in which every slot has a sequence number. In the bugged form a producer publishes its slot
+//! by a relaxed store of the number. A consumer that reads the right number has not acquired the item, and races with the
+//! producer.
 
 use raddle::cell::Shared;
 use raddle::sync::Arc;
@@ -29,7 +29,7 @@ pub(super) const PACKED: Program = Program {
         by_depth: [(100.0, 1), (100.0, 1), (100.0, 1)],
         by_history: (2, [100.0; 4]),
     }),
-    about: "slots are claimed in a packed word and published by counting, which does not release",
+    about: "slots are claimed in a packed word and published by a count, which does not release",
     failure: Failure::Race,
     model: Model::Sc,
     space: Space::Small,
@@ -74,21 +74,24 @@ fn packed(instance: Instance) {
     assert_different(join(threads).concat());
 }
 
-/// Items that came out: none that was not put in, none twice.
+/// Asserts that the items are different and that none is the initial 0.
 fn assert_different(mut items: Vec<u32>) {
     let number = items.len();
     items.sort_unstable();
     items.dedup();
-    assert!(items.len() == number && !items.contains(&0), "{items:?} came out, {number} times");
+    assert!(
+        items.len() == number && !items.contains(&0),
+        "{number} items were read, of which {items:?} are different"
+    );
 }
 
 struct Packed {
     instance: Instance,
-    /// How many have been claimed: for reading in the upper half, for writing in the lower.
+    /// The number of slots claimed for reading in the upper half, and for writing in the lower.
     claimed: AtomicU32,
-    /// How many have been read.
+    /// The number of slots read.
     read: AtomicU32,
-    /// How many have been published.
+    /// The number of slots published.
     written: AtomicU32,
     slots: [Shared<u32>; 4],
 }
@@ -124,7 +127,7 @@ impl Packed {
         }
     }
 
-    /// `None` if there is nothing, or it gives up.
+    /// Returns `None` if the queue is empty or the thread gives up.
     fn read(&self) -> Option<u32> {
         let claim = self.instance.order(Acquire, AcqRel);
         let mut claimed = self.claimed.load(Acquire);
@@ -183,7 +186,7 @@ struct Ring {
 }
 
 struct Slot {
-    /// The position at which the slot can be produced to, or one more if it can be consumed.
+    /// The position of the next producer of the slot, or one more if the slot can be consumed.
     number: AtomicU32,
     item: Shared<u32>,
 }
@@ -205,7 +208,7 @@ impl Ring {
         Some(item)
     }
 
-    /// The next position, once its slot has the number that is so much ahead of it.
+    /// Claims the next position, once the number of its slot is ahead of it by `ahead`.
     fn claim(&self, next: &AtomicU32, ahead: u32) -> Option<u32> {
         self.instance.retry(|| {
             let at = next.load(Relaxed);

@@ -1,16 +1,15 @@
-//! The queue of Michael and Scott: a linked list with a node before its first; a node is linked to the
-//! last one by a compare-exchange, and the tail is swung after it by whoever finds it behind. Each of two
-//! threads enqueues an item and dequeues one. The link of a node that nobody has enqueued is poison.
+//! The queue of Michael and Scott: a linked list with a dummy node. A node is linked to the last one by a compare-exchange,
+//! and a thread that finds the tail behind advances it. Each of two threads enqueues an item and dequeues one. The link of a
+//! node that has not been enqueued is poison.
 //!
-//! `msqueue`, as in the PCTWM paper: in the bugged form a node is linked by a relaxed store, and the tail is
-//! loaded relaxed. A thread that meets the other's node synchronises with nothing: its load of the
-//! node's link may read the poison from before the node was made ready, its load of the head's link may be
-//! out of date against the tail, and reading the item races with writing it. No communication is needed:
-//! a failed compare-exchange shows the thread the new tail.
+//! `msqueue`, as in the PCTWM paper: in the bugged form a node is linked by a relaxed store, and the tail is loaded relaxed.
+//! A thread that reads the other's node synchronises with nothing. Its load of the node's link may return the initial
+//! poison, its load of the head's link may be older than the tail, and its read of the item races with the write. No
+//! communication is needed: a failed compare-exchange returns the new tail.
 //!
-//! `ms-queue`: only linking is relaxed. Whoever finds the node by its link before the tail is swung has not
-//! acquired the item, nor what came before it: reading the item races, and a thread that swings the tail
-//! itself and goes on from there may read poison.
+//! `ms-queue`: only linking is relaxed. A thread that finds the node by its link before the tail is advanced has not
+//! acquired the item, nor earlier writes. Its read of the item races, and if it advances the tail itself and continues from
+//! there, it may read poison.
 
 use raddle::cell::Shared;
 use raddle::sync::Arc;
@@ -61,11 +60,11 @@ const NONE: usize = 0;
 const FIRST: usize = 1;
 const POISON: usize = usize::MAX;
 
-/// Orderings that differ.
+/// The orderings that differ between the forms.
 struct Orders {
-    /// Linking a node to the last one.
+    /// The compare-exchange that links a node to the last one.
     link: Ordering,
-    /// Loading the tail.
+    /// The load of the tail.
     tail: Ordering,
 }
 
@@ -122,7 +121,7 @@ impl Queue {
                 other => other,
             };
             assert_ne!(last, POISON, "node {tail} is not ready");
-            self.swing(tail, last);
+            self.advance_tail(tail, last);
             last == node
         });
     }
@@ -134,9 +133,9 @@ impl Queue {
             let next = self.nodes[head].next.load(Acquire);
             assert_ne!(next, POISON, "node {head} is not ready");
             if head == tail {
-                // Its own item is there until it or the other thread takes one: it is not empty for long.
+                // The thread's own item is in the queue until one of the threads takes it, so the queue is not empty.
                 if next != NONE {
-                    self.swing(tail, next);
+                    self.advance_tail(tail, next);
                 }
                 return None;
             }
@@ -146,8 +145,8 @@ impl Queue {
         })
     }
 
-    fn swing(&self, tail: usize, last: usize) {
-        // If it fails another thread was faster.
+    fn advance_tail(&self, tail: usize, last: usize) {
+        // If this fails, another thread was faster.
         let _ = self.tail.compare_exchange(tail, last, Release, Relaxed);
     }
 }

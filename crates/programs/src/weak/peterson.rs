@@ -1,10 +1,10 @@
-//! Peterson's mutual exclusion: each of two threads raises its flag and gives the turn away; it enters
-//! if the other's flag is down or the turn has come back.
+//! Peterson's mutual exclusion: each of two threads raises its flag and gives the turn to the other. It enters if the
+//! other's flag is down or it has the turn again.
 //!
-//! All accesses are sequentially consistent. In the bugged form thread 0 raises its flag by a release
-//! store, which the order of the sequentially consistent accesses says nothing about: after thread 0
-//! has entered because it read the other's flag as down, thread 1 may still read the initial `false` of
-//! thread 0's flag (nothing it has read synchronises with thread 0), and enters as well.
+//! All accesses are sequentially consistent. In the bugged form thread 0 raises its flag by a release store, which is not
+//! in the order of the sequentially consistent accesses. After thread 0 has entered because it read the other's flag as
+//! down, thread 1 may still read the initial `false` of thread 0's flag, because nothing synchronises with thread 0. Then
+//! thread 1 enters too.
 
 use raddle::sync::atomic::{
     AtomicBool, AtomicUsize,

@@ -1,12 +1,11 @@
-//! Publication by pointer: a thread makes a node ready and stores where it is; another loads that and
-//! reads the node.
+//! Publication by pointer: a thread initialises a node and stores a pointer to it. Another loads the pointer and reads the
+//! node.
 //!
-//! `publication`: the node is plain memory, and in the bugged form the pointer is stored relaxed. Whoever
-//! reads the pointer does not synchronise: its read of the node races with the write.
+//! `publication`: the node is plain memory, and in the bugged form the pointer is stored relaxed. A thread that reads the
+//! pointer does not synchronise, so its read of the node races with the write.
 //!
-//! `publication-atomic`: the node is a relaxed atomic, and in the bugged form the pointer is loaded
-//! relaxed. That is no race, but nothing synchronises: the load of the node may read 0, the value it had
-//! before.
+//! `publication-atomic`: the node is a relaxed atomic, and in the bugged form the pointer is loaded relaxed. There is no
+//! race, but nothing synchronises, so the load of the node may return the initial 0.
 
 use raddle::cell::Shared;
 use raddle::sync::Arc;
@@ -20,7 +19,7 @@ use super::{Failure, Instance, Model, ONCE, Origin, Program, Space, join};
 pub(super) const PLAIN: Program = Program {
     name: "publication",
     origin: Origin::Classic,
-    about: "a plain node is published by storing its place, which does not release",
+    about: "a plain node is published by a store of its pointer that does not release",
     failure: Failure::Race,
     model: Model::Sc,
     space: Space::Small,
@@ -32,7 +31,7 @@ pub(super) const PLAIN: Program = Program {
 pub(super) const ATOMIC: Program = Program {
     name: "publication-atomic",
     origin: Origin::Classic,
-    about: "a relaxed atomic is published; loading its place does not acquire",
+    about: "a relaxed atomic is published; the load of its pointer does not acquire",
     failure: Failure::Assertion,
     model: Model::Rc11,
     space: Space::Small,
@@ -41,7 +40,7 @@ pub(super) const ATOMIC: Program = Program {
     body: atomic,
 };
 
-/// Where the node is put.
+/// The number of the node.
 const PLACE: usize = 1;
 const READY: u32 = 42;
 

@@ -6,7 +6,7 @@ use raddle::{Config, Report, Strategy};
 
 use super::{Instance, Origin, PROGRAMS, Program, Published};
 
-/// The most operations of one execution: more than any execution has with the default number of tries.
+/// The maximum number of steps of an execution: more than any execution has with the default number of tries.
 const MAX_STEPS: usize = 20_000;
 
 /// Returns the programs as aligned text, with the published figures of those of the PCTWM paper.
@@ -59,14 +59,14 @@ pub struct Request {
     pub runs: u64,
     /// The seed of all randomness.
     pub seed: u64,
-    /// What to run of the program.
+    /// The variant of the program.
     pub instance: Instance,
 }
 
-/// Runs a program until it fails or all runs are made.
+/// Runs a program until it fails or all executions are done.
 ///
 /// # Errors
-/// If the program does not have this number of tries, or the strategy refuses it.
+/// Returns an error if the program does not have this number of tries, or the strategy refuses it.
 pub fn run(program: &'static Program, request: Request) -> Result<Report, String> {
     let Request { strategy, runs, seed, instance } = request;
     let (least, most) = (program.tries.least, program.tries.most);

@@ -1,17 +1,16 @@
-//! Locks for readers and writers in one counter, as the Linux kernel had them: it starts at a bias; a
-//! reader takes one away, a writer the whole bias, and whoever finds too little puts it back, waits and
-//! tries again. All changes are read-modify-writes, so an acquiring one synchronises with every
-//! releasing one before it.
+//! Reader-writer locks with one counter, as in earlier Linux kernels. The counter starts at a bias. A reader subtracts one,
+//! and a writer the whole bias. A thread that finds too little adds it back, waits and retries. All changes are
+//! read-modify-writes, so an acquire one synchronises with every earlier release one.
 //!
-//! `linuxrwlocks`, as in the PCTWM paper: two threads read plain data, then write it. In the bugged form
-//! the second try of both locks is relaxed: what it lets in synchronises with nobody, and races.
+//! `linuxrwlocks`, as in the PCTWM paper: two threads read plain data, then write it. In the bugged form the second try of
+//! both locks is relaxed, so a thread that it admits synchronises with no other thread, and races.
 //!
-//! `rwlock`, as there: three threads alternately read and write two relaxed atomics that should be equal
+//! `rwlock`, as in the paper: three threads alternately read and write two relaxed atomics that should be equal
 //! under the lock. In the bugged form a writer never acquires. Then one writer's stores do not happen
 //! before the next one's, and may come in either order in the modification order of each variable.
 //! If the two orders disagree, a reader, which does acquire, finds the last values different.
 //!
-//! `rwlock-small`: the same with one section for each thread, two of them writing, to search all of it.
+//! `rwlock-small`: `rwlock` with one section for each thread, two of them writing, for exhaustive search.
 
 use raddle::cell::Shared;
 use raddle::sync::Arc;
@@ -70,10 +69,10 @@ pub(super) const SMALL: Program = Program {
     body: small,
 };
 
-/// More than there are readers.
+/// More than the number of readers.
 const BIAS: i32 = 0x10_0000;
 
-/// The orderings of the first try for a lock and of the others.
+/// The orderings of the first try and of the later tries.
 #[derive(Clone, Copy)]
 struct Tries {
     first: Ordering,
@@ -133,7 +132,7 @@ fn small(instance: Instance) {
     join(threads);
 }
 
-/// Two variables that are equal whenever the lock is free.
+/// Two variables that are equal while no writer holds the lock.
 struct Pair {
     lock: Lock,
     one: AtomicU32,
@@ -178,7 +177,7 @@ impl Lock {
         self.with(BIAS, self.write, |left| left == BIAS, section);
     }
 
-    /// Does what is to be done under the lock, unless it gives up.
+    /// Calls `section` under the lock, unless the thread gives up.
     fn with<R>(
         &self,
         share: i32,

@@ -1,14 +1,14 @@
-//! Sequence locks: a number is odd while somebody writes; readers try again if it was odd or has changed.
+//! Sequence locks: a number is odd while a thread writes. Readers retry if it was odd or has changed.
 //!
-//! `seqlock`, as in the PCTWM paper: two writers and one reader, data stored by releases and loaded by
-//! acquires. In the bugged form a writer claims the number by relaxed accesses. Then one writer's stores do
+//! `seqlock`, as in the PCTWM paper: two writers and one reader, with release stores and acquire loads of the
+//! data. In the bugged form a writer claims the number by relaxed accesses. Then one writer's stores do
 //! not happen before the other's and may come in either order in the modification order of each
 //! variable. If the orders disagree, a reader that has seen both writers finish reads different values.
 //!
 //! `seqlock-fence`: one writer, data relaxed, with the fences of Boehm (MSPC 2012). The bugged form lacks
 //! the writer's release fence between making the number odd and writing the data. A reader that reads
-//! new data then synchronises with nothing, and may still read the old, even number afterwards: it
-//! takes a half-written pair for a whole one.
+//! new data then synchronises with nothing, and may still read the old, even number afterwards. It
+//! accepts an inconsistent pair.
 
 use raddle::sync::Arc;
 use raddle::sync::atomic::{
@@ -112,7 +112,7 @@ fn fenced(instance: Instance) {
 }
 
 impl SeqLock {
-    /// Reads a pair, `data` being the data and the number after it, until nobody has interfered.
+    /// Reads a pair, retrying after interference. `data` returns the pair and the number after it.
     fn read(&self, instance: Instance, data: impl Fn() -> ((u32, u32), u32)) {
         let pair = instance.retry(|| {
             let before = self.number.load(Acquire);

@@ -1,8 +1,8 @@
 //! A ring buffer for one producer and one consumer: each has a counter that the other only reads.
 //!
-//! In the bugged form the consumer counts by a relaxed store. The producer that finds room by it does
-//! not synchronise with the consumer's read of the slot, and its write to the slot races with that read:
-//! the consumer may get an item that was put in later.
+//! In the bugged form the consumer increments its counter by a relaxed store. A producer that finds a free slot by this
+//! counter does not synchronise with the consumer's read of the slot. Its write races with that read, and the consumer may
+//! read a later item.
 
 use raddle::cell::Shared;
 use raddle::sync::Arc;
@@ -16,7 +16,7 @@ use super::{Failure, Instance, Model, Origin, Program, Space, WAITING, join};
 pub(super) const PROGRAM: Program = Program {
     name: "spsc-ring",
     origin: Origin::Classic,
-    about: "three items go through two slots; the consumer gives slots back without releasing",
+    about: "three items go through two slots; the consumer frees slots without releasing",
     failure: Failure::Race,
     model: Model::Sc,
     space: Space::Small,

@@ -1,7 +1,7 @@
 //! A ticket lock: threads draw numbers and are served in their order.
 //!
-//! In the bugged form the lock is given on by a relaxed store. Whoever is served next reads it without
-//! synchronising with the section before, so that the accesses in both race.
+//! In the bugged form the lock is passed on by a relaxed store. The next thread reads it without synchronising with the
+//! previous section, so the accesses in both race.
 
 use raddle::sync::atomic::{
     AtomicU32,
@@ -25,7 +25,7 @@ pub(super) const PROGRAM: Program = Program {
 fn body(instance: Instance) {
     let (next, serving) = (AtomicU32::new(0), AtomicU32::new(0));
     exclude(instance, 3, move |_, section| {
-        // Modification order alone makes tickets different.
+        // The modification order alone makes tickets unique.
         let ticket = next.fetch_add(1, Relaxed);
         if instance.wait(|| serving.load(Acquire) == ticket) {
             section();

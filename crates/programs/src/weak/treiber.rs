@@ -1,10 +1,9 @@
-//! Treiber's stack: a linked list whose head is changed by compare-exchange. Each of two threads pushes an
-//! item and pops one; nodes are not used again.
+//! Treiber's stack: a linked list whose head is changed by compare-exchange. Each of two threads pushes an item and pops
+//! one. Nodes are not reused.
 //!
-//! Pushing releases the node, and popping acquires it by loading the head. (Popping itself need not
-//! release: as a read-modify-write it goes on with the release sequences of the pushes below.) In the
-//! bugged form pushing is relaxed: the other thread pops a node whose link and item it has not
-//! synchronised with, and its reads race with the writes.
+//! Pushing releases the node, and popping acquires it by loading the head. (Popping itself need not release: as a
+//! read-modify-write it continues the release sequences of earlier pushes.) In the bugged form pushing is relaxed. The
+//! other thread pops a node without synchronising with the writes of its link and item, and its reads race with them.
 
 use raddle::cell::Shared;
 use raddle::sync::Arc;
@@ -30,7 +29,7 @@ pub(super) const PROGRAM: Program = Program {
 struct Stack {
     instance: Instance,
     head: AtomicUsize,
-    /// Number zero is the end.
+    /// The nodes. Number zero is the end of the list.
     nodes: [Node; 3],
 }
 

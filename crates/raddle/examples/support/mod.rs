@@ -1,12 +1,12 @@
-//! What the examples share: showing the bug and that it is gone, and the same as tests.
-// Each example uses a part of it.
+//! Helpers for the examples: they print and test that the bug is found and that the fixed program has none.
+// Each example uses some of these functions.
 #![allow(dead_code)]
 
 use std::borrow::Cow;
 
 use raddle::{Config, Finding, Report, Verdict};
 
-/// Prints what raddle says of `bugged` and of `fixed`.
+/// Prints the reports of `bugged` and `fixed`.
 pub(crate) fn show(name: &str, bugged: fn(), fixed: fn()) {
     println!("{}\n", raddle::text(&checked(format!("{name}, bugged"), bugged)));
     println!("{}", raddle::text(&checked(format!("{name}, fixed"), fixed)));
@@ -18,7 +18,7 @@ fn checked(name: impl Into<Cow<'static, str>>, program: fn()) -> Report {
 
 pub(crate) fn assert_deadlock(program: fn()) {
     let report = checked("deadlock", program);
-    let failure = report.failure().expect("the bug is there to be found");
+    let failure = report.failure().expect("there is a bug");
     assert!(matches!(failure.finding, Finding::Deadlock(_)), "{}", raddle::text(&report));
     assert!(failure.reproduced);
 }
@@ -26,12 +26,12 @@ pub(crate) fn assert_deadlock(program: fn()) {
 pub(crate) fn assert_panic(program: fn(), message: &str) {
     let report = checked("panic", program);
     let text = raddle::text(&report);
-    let failure = report.failure().expect("the bug is there to be found");
+    let failure = report.failure().expect("there is a bug");
     assert!(matches!(&failure.finding, Finding::Panic(_)) && text.contains(message), "{text}");
     assert!(failure.reproduced);
 }
 
-/// Every execution was tried, and none fails.
+/// Asserts that all executions are explored and none fails.
 pub(crate) fn assert_clean(program: fn()) {
     let report = checked("clean", program);
     assert!(matches!(report.verdict, Verdict::Exhausted), "{}", raddle::text(&report));

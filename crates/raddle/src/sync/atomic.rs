@@ -1,7 +1,7 @@
 //! Atomic types, as in [`std::sync::atomic`].
 //!
-//! Inside a run the value lives in the engine. The variable itself keeps the value it was made with,
-//! which is what it starts from in the next run: statics begin every execution anew.
+//! In a run the engine stores the value. The variable itself keeps its value from outside the run, with which it starts
+//! the next run. So a static has the same initial value in every execution.
 
 use std::fmt;
 
@@ -26,19 +26,19 @@ pub(super) use sited::fence_at;
 /// let is_ready = AtomicBool::new(true);
 /// if is_ready.load(Ordering::Relaxed) {
 ///     fence(Ordering::Acquire);
-///     // What was written before the flag was set with `Release` can be seen here.
+///     // Writes before the `Release` store to the flag are visible here.
 /// }
 /// ```
 ///
 /// # Panics
-/// If the ordering is `Relaxed`.
+/// Panics if the ordering is `Relaxed`.
 #[track_caller]
 pub fn fence(order: Ordering) {
     assert!(order != Ordering::Relaxed, "there is no such thing as a relaxed fence");
     fence_at(order, Site::caller());
 }
 
-#[inline(always)]
+#[inline]
 fn translate(order: Ordering) -> Order {
     match order {
         Ordering::Relaxed => Order::Relaxed,
@@ -80,13 +80,13 @@ fn failure_order(order: Ordering) -> Order {
     }
 }
 
-/// The constant part of an update, see [`Op::update`].
+/// Returns the constant part of an update, see [`Op::update`].
 const fn update(function: Rmw, scalar: Scalar) -> Op {
     let op = AtomicOp::Update { order: Order::Relaxed, scalar, function, operand: 0 };
     Op::new(ObjectId::NONE, Action::Atomic(op))
 }
 
-#[inline(always)]
+#[inline]
 fn word_of(effect: Effect) -> u64 {
     match effect {
         Effect::Value(value) => value,
@@ -103,7 +103,7 @@ fn exchanged(effect: Effect) -> Result<u64, u64> {
     }
 }
 
-/// An example for the documentation, about a variable of the type `$name` with the first of two values.
+/// Expands to an example for the documentation, with a variable of type `$name` that holds the first of `$values`.
 macro_rules! example {
     ($name:ident, $values:literal, $($text:tt)+) => {
         concat!(
@@ -115,8 +115,8 @@ macro_rules! example {
     };
 }
 
-/// What every atomic type has. `$bits` and `$value` turn `$from` into 64 bits and `$word` back; `$values` are
-/// two for examples.
+/// Defines an atomic type, with the methods that all atomic types have. `$bits` converts `$from` to 64 bits, and `$value`
+/// converts `$word` back. `$values` are two values for the examples.
 macro_rules! atomic_type {
     ($(#[$doc:meta])* $name:ident [$($generic:ident)?], $std:ty, $type:ty, $scalar:expr, |$from:ident| $bits:expr, |$word:ident| $value:expr, $values:literal) => {
         $(#[$doc])*
@@ -127,33 +127,33 @@ macro_rules! atomic_type {
         }
 
         impl $(<$generic>)? $name $(<$generic>)? {
-            /// A variable with this value.
+            /// Returns a variable that holds `value`.
             #[doc = example!($name, $values, "assert_eq!(variable.into_inner(), old);")]
             pub const fn new(value: $type) -> Self {
                 Self { name: Name::new(), inner: <$std>::new(value) }
             }
 
-            /// Reads it.
+            /// Returns the value.
             #[doc = example!($name, $values, "assert_eq!(variable.load(SeqCst), old);")]
             #[inline]
             #[track_caller]
             pub fn load(&self, order: Ordering) -> $type {
-                let order_of_load = load_order(order);
-                match self.access(Op::load(ObjectId::NONE, order_of_load), Site::caller()) {
+                let op_order = load_order(order);
+                match self.access(Op::load(ObjectId::NONE, op_order), Site::caller()) {
                     Some(effect) => Self::from_bits(word_of(effect)),
                     None => self.inner.load(order),
                 }
             }
 
-            /// Writes it.
+            /// Sets the value.
             #[doc = example!($name, $values, "\
                 variable.store(new, SeqCst);\n\
                 assert_eq!(variable.load(SeqCst), new);")]
             #[inline]
             #[track_caller]
             pub fn store(&self, value: $type, order: Ordering) {
-                let (order_of_store, bits) = (store_order(order), Self::to_bits(value));
-                let op = Op::store(ObjectId::NONE, order_of_store, bits);
+                let (op_order, bits) = (store_order(order), Self::to_bits(value));
+                let op = Op::store(ObjectId::NONE, op_order, bits);
                 if self.access(op, Site::caller()).is_none() {
                     self.inner.store(value, order);
                 }
@@ -167,13 +167,13 @@ macro_rules! atomic_type {
             #[track_caller]
             pub fn swap(&self, value: $type, order: Ordering) -> $type {
                 const UPDATE: &Op = &update(Rmw::Swap, $scalar);
-                match self.compute(UPDATE, Self::to_bits(value), order, Site::caller()) {
+                match self.read_modify_write(UPDATE, Self::to_bits(value), order, Site::caller()) {
                     Some(effect) => Self::from_bits(word_of(effect)),
                     None => self.inner.swap(value, order),
                 }
             }
 
-            /// Writes `new` if the value is `current`; returns the old value either way.
+            /// Sets the value to `new` if it is `current`. Returns the old value in either case.
             #[doc = example!($name, $values, "\
                 assert_eq!(variable.compare_exchange(old, new, SeqCst, SeqCst), Ok(old));\n\
                 assert_eq!(variable.compare_exchange(old, new, SeqCst, SeqCst), Err(new));")]
@@ -190,9 +190,9 @@ macro_rules! atomic_type {
                     .unwrap_or_else(|| self.inner.compare_exchange(current, new, success, failure))
             }
 
-            /// As [`compare_exchange`](Self::compare_exchange), but may fail without reason.
+            /// Does what [`compare_exchange`](Self::compare_exchange) does, but may fail spuriously.
             /// Inside a check it does not, unless [`Config::spurious`](crate::Config::spurious)
-            /// asks for it.
+            /// allows it.
             #[doc = example!($name, $values, "\
                 while variable.compare_exchange_weak(old, new, SeqCst, SeqCst).is_err() {}\n\
                 assert_eq!(variable.load(SeqCst), new);")]
@@ -215,7 +215,7 @@ macro_rules! atomic_type {
                     .unwrap_or_else(|| self.inner.compare_exchange_weak(current, new, success, failure))
             }
 
-            /// Replaces the value by what `f` makes of it, until that succeeds or `f` gives up.
+            /// Replaces the value by the result of `f`, until that succeeds or `f` returns `None`.
             #[doc = example!($name, $values, "\
                 assert_eq!(variable.fetch_update(SeqCst, SeqCst, |_| Some(new)), Ok(old));\n\
                 assert_eq!(variable.fetch_update(SeqCst, SeqCst, |_| None), Err(new));")]
@@ -239,7 +239,7 @@ macro_rules! atomic_type {
                 Err(old)
             }
 
-            /// As [`fetch_update`](Self::fetch_update).
+            /// Does what [`fetch_update`](Self::fetch_update) does.
             #[doc = example!($name, $values, "\
                 assert_eq!(variable.try_update(SeqCst, SeqCst, |_| Some(new)), Ok(old));\n\
                 assert_eq!(variable.try_update(SeqCst, SeqCst, |_| None), Err(new));")]
@@ -253,7 +253,7 @@ macro_rules! atomic_type {
                 self.fetch_update(set_order, fetch_order, f)
             }
 
-            /// Replaces the value by what `f` makes of it; returns the old value.
+            /// Replaces the value by the result of `f`. Returns the old value.
             #[doc = example!($name, $values, "\
                 assert_eq!(variable.update(SeqCst, SeqCst, |_| new), old);\n\
                 assert_eq!(variable.load(SeqCst), new);")]
@@ -269,7 +269,7 @@ macro_rules! atomic_type {
                 old
             }
 
-            /// The value, without synchronisation: nobody else can have a reference.
+            /// Returns the value without synchronisation: the caller has the only reference.
             #[doc = example!($name, $values, "\
                 *variable.get_mut() = new;\n\
                 assert_eq!(variable.into_inner(), new);")]
@@ -278,15 +278,14 @@ macro_rules! atomic_type {
                 self.inner.get_mut()
             }
 
-            /// The value.
+            /// Returns the value.
             #[doc = example!($name, $values, "assert_eq!(variable.into_inner(), old);")]
             pub fn into_inner(mut self) -> $type {
                 self.settle();
                 self.inner.into_inner()
             }
 
-            /// Takes the value back from the engine, which learns of the variable anew when it is
-            /// next used.
+            /// Copies the value from the engine. The next operation declares the variable again.
             fn settle(&mut self) {
                 if let Some(object) = self.name.known() {
                     *self.inner.get_mut() = Self::from_bits(port::newest(object));
@@ -294,29 +293,29 @@ macro_rules! atomic_type {
                 }
             }
 
-            #[inline(always)]
+            #[inline]
             fn to_bits($from: $type) -> u64 {
                 $bits
             }
 
-            #[inline(always)]
+            #[inline]
             fn from_bits($word: u64) -> $type {
                 $value
             }
 
-            #[inline(always)]
+            #[inline]
             fn access(&self, op: Op, site: Site) -> Option<Effect> {
                 port::operate(Kind::Atomic, &self.name, || Some(self.begin()), op, site)
             }
 
-            /// What the variable holds when a run first uses it.
-            #[inline(always)]
+            /// Returns the state of the variable when a run first uses it.
+            #[inline]
             fn begin(&self) -> Initial {
                 Initial::Atomic($scalar, Self::to_bits(self.inner.load(Ordering::Relaxed)))
             }
 
-            #[inline(always)]
-            fn compute(
+            #[inline]
+            fn read_modify_write(
                 &self,
                 update: &'static Op,
                 operand: u64,
@@ -358,7 +357,7 @@ macro_rules! atomic_type {
 
         impl $(<$generic>)? fmt::Debug for $name $(<$generic>)? {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                // Looking is no operation of the program.
+                // This is not an operation of the program.
                 let newest = self.name.known().map(|object| Self::from_bits(port::newest(object)));
                 let value = newest.unwrap_or_else(|| self.inner.load(Ordering::Relaxed));
                 fmt::Debug::fmt(&value, f)
@@ -367,8 +366,8 @@ macro_rules! atomic_type {
     };
 }
 
-/// Methods that compute, each from its function.
-macro_rules! computing_methods {
+/// Defines read-modify-write methods, each by its function.
+macro_rules! rmw_methods {
     ($name:ident $values:literal, $type:ty, $scalar:expr; $($(#[$doc:meta])* $method:ident $function:ident $result:literal),* $(,)?) => {
         $(
             $(#[$doc])*
@@ -381,7 +380,7 @@ macro_rules! computing_methods {
             #[track_caller]
             pub fn $method(&self, value: $type, order: Ordering) -> $type {
                 const UPDATE: &Op = &update(Rmw::$function, $scalar);
-                match self.compute(UPDATE, Self::to_bits(value), order, Site::caller()) {
+                match self.read_modify_write(UPDATE, Self::to_bits(value), order, Site::caller()) {
                     Some(Effect::Value(value)) => Self::from_bits(value),
                     Some(other) => unexpected(other),
                     None => self.inner.$method(value, order),
@@ -402,22 +401,22 @@ macro_rules! atomic_integer {
         }
 
         impl $name {
-            computing_methods! { $name "(6, 3)", $type, $scalar;
-                /// Adds, wrapping around; returns the old value.
+            rmw_methods! { $name "(6, 3)", $type, $scalar;
+                /// Adds, with wrapping. Returns the old value.
                 fetch_add Add "old + new",
-                /// Subtracts, wrapping around; returns the old value.
+                /// Subtracts, with wrapping. Returns the old value.
                 fetch_sub Sub "old - new",
-                /// Bitwise and; returns the old value.
+                /// Computes the bitwise and. Returns the old value.
                 fetch_and And "old & new",
-                /// Bitwise and, negated; returns the old value.
+                /// Computes the bitwise nand. Returns the old value.
                 fetch_nand Nand "!(old & new)",
-                /// Bitwise or; returns the old value.
+                /// Computes the bitwise or. Returns the old value.
                 fetch_or Or "old | new",
-                /// Bitwise exclusive or; returns the old value.
+                /// Computes the bitwise exclusive or. Returns the old value.
                 fetch_xor Xor "old ^ new",
-                /// Keeps the larger; returns the old value.
+                /// Computes the maximum. Returns the old value.
                 fetch_max Max "old.max(new)",
-                /// Keeps the smaller; returns the old value.
+                /// Computes the minimum. Returns the old value.
                 fetch_min Min "old.min(new)",
             }
         }
@@ -456,18 +455,18 @@ atomic_type! {
 }
 
 impl AtomicBool {
-    computing_methods! { AtomicBool "(true, false)", bool, Scalar::Bool;
-        /// Logical and; returns the old value.
+    rmw_methods! { AtomicBool "(true, false)", bool, Scalar::Bool;
+        /// Computes the logical and. Returns the old value.
         fetch_and And "old & new",
-        /// Logical and, negated; returns the old value.
+        /// Computes the logical nand. Returns the old value.
         fetch_nand Nand "!(old & new)",
-        /// Logical or; returns the old value.
+        /// Computes the logical or. Returns the old value.
         fetch_or Or "old | new",
-        /// Logical exclusive or; returns the old value.
+        /// Computes the logical exclusive or. Returns the old value.
         fetch_xor Xor "old ^ new",
     }
 
-    /// Logical not; returns the old value.
+    /// Negates the value. Returns the old value.
     ///
     /// ```
     /// use raddle::sync::atomic::{AtomicBool, Ordering::SeqCst};
@@ -503,7 +502,7 @@ impl<T> Default for AtomicPtr<T> {
     }
 }
 
-/// Methods that compute with the address, each from its function and what it does to a pointer.
+/// Defines read-modify-write methods on the address, each by its function and its effect on a pointer.
 macro_rules! address_methods {
     ($($(#[$doc:meta])* $method:ident $function:ident $result:literal $change:expr),* $(,)?) => {
         $(
@@ -518,10 +517,10 @@ macro_rules! address_methods {
             #[track_caller]
             pub fn $method(&self, val: usize, order: Ordering) -> *mut T {
                 const UPDATE: &Op = &update(Rmw::$function, Scalar::Pointer);
-                if let Some(effect) = self.compute(UPDATE, val as u64, order, Site::caller()) {
+                if let Some(effect) = self.read_modify_write(UPDATE, val as u64, order, Site::caller()) {
                     return Self::from_bits(word_of(effect));
                 }
-                // Not by the real method, which is newer than the oldest compiler.
+                // The method of `std` is newer than the oldest supported compiler.
                 let change: fn(*mut T, usize) -> *mut T = $change;
                 let mut old = self.inner.load(Ordering::Relaxed);
                 loop {
@@ -537,7 +536,7 @@ macro_rules! address_methods {
 }
 
 impl<T> AtomicPtr<T> {
-    /// Adds so many values of the type; returns the old pointer.
+    /// Adds `val` times the size of `T`. Returns the old pointer.
     ///
     /// ```
     /// use raddle::sync::atomic::{AtomicPtr, Ordering::SeqCst};
@@ -552,7 +551,7 @@ impl<T> AtomicPtr<T> {
         self.fetch_byte_add(val.wrapping_mul(size_of::<T>()), order)
     }
 
-    /// Subtracts so many values of the type; returns the old pointer.
+    /// Subtracts `val` times the size of `T`. Returns the old pointer.
     ///
     /// ```
     /// use raddle::sync::atomic::{AtomicPtr, Ordering::SeqCst};
@@ -568,22 +567,22 @@ impl<T> AtomicPtr<T> {
     }
 
     address_methods! {
-        /// Adds so many bytes; returns the old pointer.
+        /// Adds `val` bytes. Returns the old pointer.
         fetch_byte_add Add "6 + 3" |old, val| old.wrapping_byte_add(val),
-        /// Subtracts so many bytes; returns the old pointer.
+        /// Subtracts `val` bytes. Returns the old pointer.
         fetch_byte_sub Sub "6 - 3" |old, val| old.wrapping_byte_sub(val),
-        /// Bitwise or of the address; returns the old pointer.
+        /// Computes the bitwise or of the address. Returns the old pointer.
         fetch_or Or "6 | 3" |old, val| old.map_addr(|address| address | val),
-        /// Bitwise and of the address; returns the old pointer.
+        /// Computes the bitwise and of the address. Returns the old pointer.
         fetch_and And "6 & 3" |old, val| old.map_addr(|address| address & val),
-        /// Bitwise exclusive or of the address; returns the old pointer.
+        /// Computes the bitwise exclusive or of the address. Returns the old pointer.
         fetch_xor Xor "6 ^ 3" |old, val| old.map_addr(|address| address ^ val),
     }
 }
 
 impl<T> fmt::Pointer for AtomicPtr<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Looking is no operation of the program.
+        // This is not an operation of the program.
         let newest = self.name.known().map(port::newest);
         let newest = newest.map(|bits| std::ptr::with_exposed_provenance_mut::<T>(bits as usize));
         fmt::Pointer::fmt(&newest.unwrap_or_else(|| self.inner.load(Ordering::Relaxed)), f)

@@ -8,7 +8,7 @@ use raddle_runtime::port::{self, Kind, Name};
 
 use crate::unexpected;
 
-/// Lets threads wait for each other, as [`std::sync::Barrier`].
+/// A barrier, at which threads wait for each other, as [`std::sync::Barrier`].
 ///
 /// ```
 /// use raddle::sync::{Arc, Barrier};
@@ -27,11 +27,11 @@ pub struct Barrier {
     outside: std::sync::Barrier,
 }
 
-/// Whether a thread was the last to come to a [`Barrier`], as [`std::sync::BarrierWaitResult`].
+/// Whether a thread is the leader of those that met at a [`Barrier`], as [`std::sync::BarrierWaitResult`].
 pub struct BarrierWaitResult(bool);
 
 impl BarrierWaitResult {
-    /// Whether this thread, of all that met, is the one that `wait` tells so.
+    /// Returns whether this thread is the leader. Of the threads that met, one is.
     pub fn is_leader(&self) -> bool {
         self.0
     }
@@ -44,12 +44,12 @@ impl fmt::Debug for BarrierWaitResult {
 }
 
 impl Barrier {
-    /// A barrier for so many threads.
+    /// Returns a barrier for `n` threads.
     pub const fn new(n: usize) -> Barrier {
         Barrier { name: Name::new(), size: n, outside: std::sync::Barrier::new(n) }
     }
 
-    /// Waits until so many threads wait, as [`std::sync::Barrier::wait`].
+    /// Waits until all threads of the barrier wait, as [`std::sync::Barrier::wait`].
     #[track_caller]
     pub fn wait(&self) -> BarrierWaitResult {
         let site = Site::caller();
@@ -64,16 +64,11 @@ impl Barrier {
         }
     }
 
-    /// `None` outside a run.
+    /// Performs an operation on the barrier. Returns `None` outside a run.
     fn submit(&self, op: BarrierOp, site: Site) -> Option<Effect> {
         let initial = || Some(Initial::Barrier(self.size as u64));
-        port::operate(
-            Kind::Any,
-            &self.name,
-            initial,
-            Op::new(ObjectId::NONE, Action::Barrier(op)),
-            site,
-        )
+        let op = Op::new(ObjectId::NONE, Action::Barrier(op));
+        port::operate(Kind::Any, &self.name, initial, op, site)
     }
 }
 

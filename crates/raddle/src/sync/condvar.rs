@@ -11,20 +11,21 @@ use raddle_runtime::port::{self, Kind, Name};
 use crate::naming::Named;
 
 use super::MutexGuard;
+use super::poison::map;
 
-// Made once, by the compiler; only the object is to be filled in.
-const ENQUEUE: Op = op(CondvarOp::Enqueue);
-const CONSUME: Op = op(CondvarOp::Consume { timed: false });
-const CONSUME_TIMED: Op = op(CondvarOp::Consume { timed: true });
-const NOTIFY_ONE: Op = op(CondvarOp::NotifyOne);
-const NOTIFY_ALL: Op = op(CondvarOp::NotifyAll);
+const ENQUEUE: Op = operation(CondvarOp::Enqueue);
+const CONSUME: Op = operation(CondvarOp::Consume { timed: false });
+const CONSUME_TIMED: Op = operation(CondvarOp::Consume { timed: true });
+const NOTIFY_ONE: Op = operation(CondvarOp::NotifyOne);
+const NOTIFY_ALL: Op = operation(CondvarOp::NotifyAll);
 
-const fn op(op: CondvarOp) -> Op {
+const fn operation(op: CondvarOp) -> Op {
     Op::new(ObjectId::NONE, Action::Condvar(op))
 }
 
-/// A condition variable, as [`std::sync::Condvar`]. Inside a check no wait ends without a
-/// reason, unless [`Config::spurious`](crate::Config::spurious) asks for it.
+/// A condition variable, as [`std::sync::Condvar`].
+///
+/// Inside a check there are no spurious wakeups, unless [`Config::spurious`](crate::Config::spurious) allows them.
 ///
 /// ```
 /// use raddle::sync::{Arc, Condvar, Mutex};
@@ -48,19 +49,19 @@ pub struct Condvar {
     outside: std::sync::Condvar,
 }
 
-/// Whether a timed wait ended by its time, as [`std::sync::WaitTimeoutResult`].
+/// Whether a timed wait timed out, as [`std::sync::WaitTimeoutResult`].
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct WaitTimeoutResult(bool);
 
 impl WaitTimeoutResult {
-    /// Whether the time was up.
+    /// Returns whether the wait timed out.
     pub fn timed_out(&self) -> bool {
         self.0
     }
 }
 
 impl Condvar {
-    /// A condition variable nobody waits on.
+    /// Returns a condition variable on which no thread waits.
     pub const fn new() -> Condvar {
         Condvar { name: Name::new(), outside: std::sync::Condvar::new() }
     }
@@ -70,25 +71,15 @@ impl Condvar {
     pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> LockResult<MutexGuard<'a, T>> {
         let site = Site::caller();
         if !port::active() {
-            return self.wait_outside(guard);
+            let wait = |held| map(self.outside.wait(held), |held| (held, ()));
+            return map(guard.suspend_outside(wait), |(guard, ())| guard);
         }
         let is_spurious = port::spurious(site);
         self.act(ENQUEUE, site);
         guard.suspend_in_run(site, move || {
-            // A wait that may end without a reason is one whose time may be up.
+            // A wait that may end spuriously is like one that may time out.
             self.act(if is_spurious { CONSUME_TIMED } else { CONSUME }, site);
         })
-    }
-
-    fn wait_outside<'a, T>(&self, guard: MutexGuard<'a, T>) -> LockResult<MutexGuard<'a, T>> {
-        let outcome = guard.suspend_outside(|held| match self.outside.wait(held) {
-            Ok(held) => Ok((held, ())),
-            Err(held) => Err(std::sync::PoisonError::new((held.into_inner(), ()))),
-        });
-        match outcome {
-            Ok((guard, ())) => Ok(guard),
-            Err(back) => Err(std::sync::PoisonError::new(back.into_inner().0)),
-        }
     }
 
     /// Waits while `condition` holds, as [`std::sync::Condvar::wait_while`].
@@ -107,9 +98,9 @@ impl Condvar {
         Ok(guard)
     }
 
-    /// Waits for a notification or until the time is up, as [`std::sync::Condvar::wait_timeout`].
+    /// Waits for a notification or a timeout, as [`std::sync::Condvar::wait_timeout`].
     ///
-    /// Inside a check the time may be up at any moment.
+    /// Inside a check the wait may time out at any moment.
     #[track_caller]
     pub fn wait_timeout<'a, T>(
         &self,
@@ -118,13 +109,10 @@ impl Condvar {
     ) -> LockResult<(MutexGuard<'a, T>, WaitTimeoutResult)> {
         let site = Site::caller();
         if !port::active() {
-            return guard.suspend_outside(|held| match self.outside.wait_timeout(held, time) {
-                Ok((held, result)) => Ok((held, WaitTimeoutResult(result.timed_out()))),
-                Err(back) => {
-                    let (held, result) = back.into_inner();
-                    let result = WaitTimeoutResult(result.timed_out());
-                    Err(std::sync::PoisonError::new((held, result)))
-                }
+            return guard.suspend_outside(|held| {
+                map(self.outside.wait_timeout(held, time), |(held, result)| {
+                    (held, WaitTimeoutResult(result.timed_out()))
+                })
             });
         }
         self.act(ENQUEUE, site);
@@ -137,18 +125,12 @@ impl Condvar {
                 crate::time::pass(time);
             }
         });
-        match outcome {
-            Ok(guard) => Ok((guard, WaitTimeoutResult(timed_out))),
-            Err(back) => {
-                Err(std::sync::PoisonError::new((back.into_inner(), WaitTimeoutResult(timed_out))))
-            }
-        }
+        map(outcome, |guard| (guard, WaitTimeoutResult(timed_out)))
     }
 
-    /// Waits while `condition` holds or until the time is up, as
-    /// [`std::sync::Condvar::wait_timeout_while`].
+    /// Waits while `condition` holds, or for a timeout, as [`std::sync::Condvar::wait_timeout_while`].
     ///
-    /// Inside a check the time may be up at any moment.
+    /// Inside a check the wait may time out at any moment.
     #[track_caller]
     pub fn wait_timeout_while<'a, T, F>(
         &self,
@@ -160,19 +142,19 @@ impl Condvar {
         F: FnMut(&mut T) -> bool,
     {
         let begin = Instant::now();
-        let mut time_is_up = false;
+        let mut timed_out = false;
         loop {
             if !condition(&mut *guard) {
                 return Ok((guard, WaitTimeoutResult(false)));
             }
-            if time_is_up {
+            if timed_out {
                 return Ok((guard, WaitTimeoutResult(true)));
             }
-            // The real clock does not run inside a check; there the wait says when it is over.
+            // Inside a check the real clock says nothing; the wait itself tells whether it timed out.
             let left = if port::active() { time } else { time.saturating_sub(begin.elapsed()) };
             let result;
             (guard, result) = self.wait_timeout(guard, left)?;
-            time_is_up = result.timed_out();
+            timed_out = result.timed_out();
         }
     }
 
@@ -194,8 +176,8 @@ impl Condvar {
         }
     }
 
-    /// False outside a run.
-    #[inline(always)]
+    /// Performs an operation on the condition variable. Returns false, with no side effect, outside a run.
+    #[inline]
     fn act(&self, op: Op, site: Site) -> bool {
         port::operate(Kind::Any, &self.name, || Some(Initial::Condvar), op, site).is_some()
     }

@@ -1,10 +1,9 @@
-//! References whose numbers count, as [`std::sync::Arc`] and [`std::sync::Weak`].
+//! Reference counting whose changes are operations, as [`std::sync::Arc`] and [`std::sync::Weak`].
 //!
-//! [`raddle::sync::Arc`](crate::sync::Arc) is `std`'s: to clone and to drop it is no operation, and
-//! threads come and go with their references between the operations there are. That is all that most programs
-//! need. One that *asks* how many references there are, by [`Arc::strong_count`], [`Arc::get_mut`],
-//! [`Arc::try_unwrap`], [`Arc::into_inner`], [`Arc::make_mut`] or [`Weak::upgrade`], depends on the order in which
-//! they come and go, and is tested for all of these orders with the types of this module:
+//! [`raddle::sync::Arc`](crate::sync::Arc) is that of `std`: cloning and dropping it are no operations. Most programs need
+//! no more. A program that *reads* the counts depends on the order of clones and drops: by [`Arc::strong_count`],
+//! [`Arc::get_mut`], [`Arc::try_unwrap`], [`Arc::into_inner`], [`Arc::make_mut`] or [`Weak::upgrade`]. With the types of
+//! this module, raddle explores these orders:
 //!
 //! ```
 //! use raddle::sync::counted::Arc;
@@ -16,24 +15,22 @@
 //!     let other = thread::spawn(move || Arc::try_unwrap(theirs).is_ok());
 //!     let is_mine = Arc::try_unwrap(mine).is_ok();
 //!     let is_theirs = other.join().unwrap();
-//!     assert!(is_mine || is_theirs, "nobody has it"); // use `into_inner`
+//!     assert!(is_mine || is_theirs, "the value is lost"); // use `into_inner`
 //! });
 //! assert!(report.failure().is_some());
 //! ```
 //!
-//! Inside a check each clone, drop, downgrade, upgrade and question about a count is what it is in `std`: one or
-//! a few operations on two atomic variables, the strong count and the weak count, with `std`'s orderings. That
-//! makes for more executions, and so is something to ask for. Two that drop are in conflict: which
-//! of them was the last matters.
+//! Inside a check each clone, drop, downgrade, upgrade and read of a count is what it is in `std`: one or more operations on
+//! two atomic variables, the strong count and the weak count, with the orderings of `std`. This makes more executions
+//! necessary, so it is optional. Two drops conflict, because it matters which is the last.
 //!
-//! - A value that was made outside a check has no counts in it: its references are `std`'s, and
-//!   coming and going is no operation. So it is for a value of an execution after that, in
-//!   another or outside.
-//! - An `Arc<T>` does not become an `Arc<dyn Trait>` or `Arc<[T]>` by itself, as only `std`'s own can on stable Rust.
-//!   [`Arc::from_std`] and `From<Box<T>>` make such. Nor can it be the type of `self` in a method.
-//! - There are no `into_raw`, `from_raw`, `increment_strong_count` and the like: a raw pointer carries no counts.
-//! - The end of a reference stands in a report with the line where the reference was made, because a
-//!   destructor has no line of its own.
+//! - A value that was created outside a check has no counts inside: cloning and dropping its references are no
+//!   operations. The same holds for a value of one execution that is used in another or outside.
+//! - An `Arc<T>` is not coerced to an `Arc<dyn Trait>` or `Arc<[T]>`, which stable Rust allows for `std`'s type only. Use
+//!   [`Arc::from_std`] or `From<Box<T>>`. It cannot be the type of `self` in a method either.
+//! - There are no `into_raw`, `from_raw`, `increment_strong_count` and similar functions: a raw pointer carries no counts.
+//! - A report shows the drop of a reference with the line where the reference was created, because a destructor has no
+//!   line of its own.
 
 use std::any::Any;
 use std::pin::Pin;
@@ -42,17 +39,17 @@ use std::sync::Arc as Real;
 use raddle_core::Site;
 
 use counts::{Handle, Owner};
-use ending::{Ending, Stage};
+use release::{Release, Stage};
 
 mod convert;
 mod counts;
-mod ending;
+mod release;
 mod traits;
 mod weak;
 
 pub use weak::Weak;
 
-/// A reference to a value that others may have too, as [`std::sync::Arc`].
+/// A counted reference to a shared value, as [`std::sync::Arc`].
 ///
 /// ```
 /// use raddle::sync::counted::Arc;
@@ -62,15 +59,16 @@ pub use weak::Weak;
 /// assert_eq!((*second, Arc::strong_count(&first)), (7, 2));
 /// ```
 pub struct Arc<T: ?Sized> {
-    /// Nothing only while its end is under way. Invariant: in the run that the counts belong to, references come
-    /// and go directly after they are counted, so that what is allowed by the counts can be done. Whether the
-    /// memory is there depends on this alone.
+    /// `None` only while the reference is dropped.
+    ///
+    /// Invariant: in the run of the counts, a reference of `std` is cloned or dropped directly after the count is changed.
+    /// So what the counts allow is possible. The memory is managed by this reference alone.
     value: Option<Real<T>>,
     handle: Handle,
 }
 
 impl<T> Arc<T> {
-    /// The first reference to `value`, as [`std::sync::Arc::new`].
+    /// Returns the first reference to `value`, as [`std::sync::Arc::new`].
     ///
     /// ```
     /// assert_eq!(*raddle::sync::counted::Arc::new(7), 7);
@@ -80,7 +78,7 @@ impl<T> Arc<T> {
         Arc::count(Real::new(value), Site::caller())
     }
 
-    /// The first reference to a value that refers to itself, as [`std::sync::Arc::new_cyclic`].
+    /// Returns the first reference to a value that refers to itself, as [`std::sync::Arc::new_cyclic`].
     ///
     /// ```
     /// use raddle::sync::counted::{Arc, Weak};
@@ -102,8 +100,8 @@ impl<T> Arc<T> {
         let value = Real::new_cyclic(|weak| {
             let weak = Weak::counted(weak.clone(), handle.share(handle.site));
             let value = data_fn(&weak);
-            // It becomes the one that all strong references have together.
-            weak.discount();
+            // It becomes the weak reference that all strong references own together.
+            weak.forget_count();
             value
         });
         if let Some(counts) = handle.here() {
@@ -112,21 +110,21 @@ impl<T> Arc<T> {
         Arc { value: Some(value), handle }
     }
 
-    /// The first reference to `value`, which is never moved, as [`std::sync::Arc::pin`].
+    /// Returns the first reference to `value`, which is never moved, as [`std::sync::Arc::pin`].
     ///
     /// ```
     /// assert_eq!(*raddle::sync::counted::Arc::pin(7), 7);
     /// ```
     #[track_caller]
     pub fn pin(data: T) -> Pin<Arc<T>> {
-        // SAFETY: as for `std::sync::Arc`, which the value is in: a pinned reference gives neither the value nor
-        // itself away, and another one to the same value, which would, cannot be made of it.
+        // SAFETY: the value is in a `std::sync::Arc`, which does not move it. A pinned reference gives out neither the value
+        // nor an unpinned reference to it.
         unsafe { Pin::new_unchecked(Arc::new(data)) }
     }
 
-    /// The value, if this is the only strong reference, as [`std::sync::Arc::try_unwrap`].
+    /// Returns the value if this is the only strong reference, as [`std::sync::Arc::try_unwrap`].
     ///
-    /// If several threads try at the same time, all may fail; [`Arc::into_inner`] gives it to one of them.
+    /// If several threads call it at the same time, all may fail. [`Arc::into_inner`] returns the value to one of them.
     ///
     /// ```
     /// use raddle::sync::counted::Arc;
@@ -139,7 +137,7 @@ impl<T> Arc<T> {
     /// ```
     ///
     /// # Errors
-    /// If there are others.
+    /// Returns the reference if there are other strong references.
     #[track_caller]
     pub fn try_unwrap(mut this: Arc<T>) -> Result<T, Arc<T>> {
         let Some(counts) = this.handle.here() else {
@@ -151,15 +149,15 @@ impl<T> Arc<T> {
         if !counts.drop_last() {
             return Err(this);
         }
-        let mut ending = this.end(Stage::Last, Site::caller());
-        ending.count();
-        let inner = Real::try_unwrap(taken(&mut ending.value));
-        drop(ending);
-        // Others have it only if threads that raddle does not control made references of their own.
+        let mut release = this.begin_drop(Stage::Last, Site::caller());
+        release.count();
+        let inner = Real::try_unwrap(taken(&mut release.value));
+        drop(release);
+        // There are other references only if threads that raddle does not control have cloned one.
         inner.map_err(|value| Arc { value: Some(value), handle: Handle::uncounted() })
     }
 
-    /// The value, if this is the last strong reference, which is gone in any case, as
+    /// Drops the reference, and returns the value if it was the last strong reference, as
     /// [`std::sync::Arc::into_inner`].
     ///
     /// ```
@@ -172,14 +170,14 @@ impl<T> Arc<T> {
     /// ```
     #[track_caller]
     pub fn into_inner(mut this: Arc<T>) -> Option<T> {
-        let mut ending = this.end(Stage::Counted, Site::caller());
-        let is_last = ending.count();
-        let inner = Real::into_inner(taken(&mut ending.value));
-        drop(ending);
+        let mut release = this.begin_drop(Stage::Counted, Site::caller());
+        let is_last = release.count();
+        let inner = Real::into_inner(taken(&mut release.value));
+        drop(release);
         inner.filter(|_| is_last)
     }
 
-    /// The value, or a clone if there are other strong references, as [`std::sync::Arc::unwrap_or_clone`].
+    /// Returns the value, or a clone if there are other strong references, as [`std::sync::Arc::unwrap_or_clone`].
     ///
     /// ```
     /// use raddle::sync::counted::Arc;
@@ -201,7 +199,7 @@ impl<T> Arc<T> {
 }
 
 impl<T: Clone> Arc<T> {
-    /// The value, to be changed; a clone of it if there are other strong references, as
+    /// Returns the value, after replacing it by a clone if there are other strong references, as
     /// [`std::sync::Arc::make_mut`].
     ///
     /// ```
@@ -218,23 +216,22 @@ impl<T: Clone> Arc<T> {
         if let Some(counts) = this.handle.here() {
             match counts.claim() {
                 Owner::Several => *this = Arc::count(Real::new(T::clone(this)), site),
-                Owner::CallerOfLate => {
-                    // Nobody must come to see a reference without a value, so there is no operation in between.
+                Owner::CallerUncounted => {
+                    // No thread may see a reference without a value, so there is no operation in between.
                     let value = Real::unwrap_or_clone(taken(&mut this.value));
                     let mut old = std::mem::replace(this, Arc::count(Real::new(value), site));
-                    drop(old.end(Stage::Alone, site));
+                    drop(old.begin_drop(Stage::Exclusive, site));
                 }
                 Owner::Caller => {}
             }
         }
-        // In the execution that it belongs to it is now the only one, and nothing is cloned.
+        // In the run of the counts this is now the only reference, so nothing is cloned.
         Real::make_mut(present(&mut this.value))
     }
 }
 
 impl<T: ?Sized> Arc<T> {
-    /// The first counted reference to the value of a reference of `std`. This is how to make one to a `dyn Trait`
-    /// or a slice.
+    /// Returns the first counted reference to the value of `std`. It may be a `dyn Trait` or a slice.
     ///
     /// ```
     /// use raddle::sync::counted::Arc;
@@ -245,17 +242,17 @@ impl<T: ?Sized> Arc<T> {
     /// ```
     ///
     /// # Panics
-    /// If there are other references, strong or weak, which nobody would count.
+    /// Panics if there are other references, strong or weak, which would not be counted.
     #[track_caller]
     pub fn from_std(mut std: std::sync::Arc<T>) -> Arc<T> {
         assert!(
             Real::get_mut(&mut std).is_some(),
-            "`Arc::from_std` was given one of several references; the others would not be counted"
+            "`Arc::from_std` takes the only reference to a value; other references would not be counted"
         );
         Arc::count(std, Site::caller())
     }
 
-    /// The value, to be changed, if there is no other reference, strong or weak, as
+    /// Returns the value, or `None` if there are other references, strong or weak, as
     /// [`std::sync::Arc::get_mut`].
     ///
     /// ```
@@ -275,7 +272,7 @@ impl<T: ?Sized> Arc<T> {
         }
     }
 
-    /// How many strong references there are, as [`std::sync::Arc::strong_count`].
+    /// Returns the number of strong references, as [`std::sync::Arc::strong_count`].
     ///
     /// ```
     /// use raddle::sync::counted::Arc;
@@ -292,7 +289,7 @@ impl<T: ?Sized> Arc<T> {
         }
     }
 
-    /// How many weak references there are, as [`std::sync::Arc::weak_count`].
+    /// Returns the number of weak references, as [`std::sync::Arc::weak_count`].
     ///
     /// ```
     /// use raddle::sync::counted::Arc;
@@ -309,7 +306,7 @@ impl<T: ?Sized> Arc<T> {
         }
     }
 
-    /// A reference that does not keep the value, as [`std::sync::Arc::downgrade`].
+    /// Returns a reference that does not keep the value alive, as [`std::sync::Arc::downgrade`].
     ///
     /// ```
     /// use raddle::sync::counted::Arc;
@@ -327,7 +324,7 @@ impl<T: ?Sized> Arc<T> {
         Weak::counted(Real::downgrade(this.value()), this.handle.share(Site::caller()))
     }
 
-    /// Whether both are references to the same value, as [`std::sync::Arc::ptr_eq`].
+    /// Returns whether both refer to the same value, as [`std::sync::Arc::ptr_eq`].
     ///
     /// ```
     /// use raddle::sync::counted::Arc;
@@ -340,7 +337,7 @@ impl<T: ?Sized> Arc<T> {
         Real::ptr_eq(this.value(), other.value())
     }
 
-    /// A pointer to the value, as [`std::sync::Arc::as_ptr`].
+    /// Returns a pointer to the value, as [`std::sync::Arc::as_ptr`].
     ///
     /// ```
     /// use raddle::sync::counted::Arc;
@@ -352,24 +349,24 @@ impl<T: ?Sized> Arc<T> {
         Real::as_ptr(this.value())
     }
 
-    /// The first reference to `value`, which has no other, made at `site`.
+    /// Returns the first counted reference to `value`, created at `site`.
     fn count(value: Real<T>, site: Site) -> Arc<T> {
         Arc { value: Some(value), handle: Handle::new(1, site) }
     }
 
-    /// Begins the end of the reference, at `site`, which has come so far already.
-    fn end(&mut self, stage: Stage, site: Site) -> Ending<T> {
+    /// Begins to drop the reference, at `site` and from `stage` on.
+    fn begin_drop(&mut self, stage: Stage, site: Site) -> Release<T> {
         let handle = std::mem::replace(&mut self.handle, Handle::uncounted());
-        Ending::new(self.value.take(), handle, stage, site)
+        Release::new(self.value.take(), handle, stage, site)
     }
 
     fn value(&self) -> &Real<T> {
-        self.value.as_ref().unwrap_or_else(|| ended())
+        self.value.as_ref().unwrap_or_else(|| dropped())
     }
 }
 
 impl Arc<dyn Any + Send + Sync> {
-    /// The same reference, if the value is a `T`, as [`std::sync::Arc::downcast`].
+    /// Converts the reference if the value is a `T`, as [`std::sync::Arc::downcast`].
     ///
     /// ```
     /// use std::any::Any;
@@ -382,7 +379,7 @@ impl Arc<dyn Any + Send + Sync> {
     /// ```
     ///
     /// # Errors
-    /// If it is not.
+    /// Returns the reference if the value is of another type.
     pub fn downcast<T: Any + Send + Sync>(mut self) -> Result<Arc<T>, Arc<dyn Any + Send + Sync>> {
         match taken(&mut self.value).downcast() {
             Ok(value) => {
@@ -410,20 +407,20 @@ impl<T: ?Sized> Clone for Arc<T> {
 impl<T: ?Sized> Drop for Arc<T> {
     fn drop(&mut self) {
         if self.value.is_some() {
-            drop(self.end(Stage::Counted, self.handle.site));
+            drop(self.begin_drop(Stage::Counted, self.handle.site));
         }
     }
 }
 
 fn taken<R>(value: &mut Option<R>) -> R {
-    value.take().unwrap_or_else(|| ended())
+    value.take().unwrap_or_else(|| dropped())
 }
 
 fn present<R>(value: &mut Option<R>) -> &mut R {
-    value.as_mut().unwrap_or_else(|| ended())
+    value.as_mut().unwrap_or_else(|| dropped())
 }
 
 #[cold]
-fn ended() -> ! {
-    unreachable!("raddle invariant broken: a reference was used after its end")
+fn dropped() -> ! {
+    unreachable!("raddle invariant broken: a reference was used after it was dropped")
 }

@@ -1,23 +1,23 @@
-//! A value that is made when it is first used, as [`std::sync::LazyLock`].
+//! A value that is initialised on first access, as [`std::sync::LazyLock`].
 
 use std::any::TypeId;
-use std::cell::UnsafeCell;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Deref;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use raddle_core::Site;
 use raddle_runtime::port;
 
 use super::OnceLock;
 
-/// A value that is made when it is first used, as [`std::sync::LazyLock`].
+/// A value that is initialised on first access, as [`std::sync::LazyLock`].
 ///
-/// A value that was made outside a check is there in it too; a value that is made in an execution is
-/// made anew in the next. For that the function has to be a plain `fn() -> T`, as it is in a static;
-/// with any other, the lock has to be made inside the check.
+/// A value that was initialised outside a check is there inside too. A value that is initialised in an execution is
+/// initialised again in the next. This needs a plain `fn() -> T`, as in a static. A lock with any other function must be
+/// created inside the check.
 ///
 /// ```
 /// use raddle::sync::LazyLock;
@@ -27,88 +27,80 @@ use super::OnceLock;
 /// ```
 pub struct LazyLock<T, F = fn() -> T> {
     cell: OnceLock<T>,
-    /// Belongs to whoever is at initialising `cell`.
-    function: UnsafeCell<Option<F>>,
+    /// Accessed only by the thread that initialises `cell`, so the mutex is never contended.
+    function: Mutex<Option<F>>,
     /// The run that called the function last, or zero.
     called_in: AtomicU64,
 }
-
-// SAFETY: `cell` is `Sync`, and `function` is touched only by the one who initialises it, so that it
-// only has to be `Send`; as for `std::sync::LazyLock`.
-unsafe impl<T: Sync + Send, F: Send> Sync for LazyLock<T, F> {}
 
 impl<T: UnwindSafe, F: UnwindSafe> UnwindSafe for LazyLock<T, F> {}
 impl<T: RefUnwindSafe + UnwindSafe, F: UnwindSafe> RefUnwindSafe for LazyLock<T, F> {}
 
 impl<T, F: FnOnce() -> T> LazyLock<T, F> {
-    /// A value that `f` will make.
+    /// Returns a lock whose value `f` will return.
     pub const fn new(f: F) -> LazyLock<T, F> {
         LazyLock {
             cell: OnceLock::new(),
-            function: UnsafeCell::new(Some(f)),
+            function: Mutex::new(Some(f)),
             called_in: AtomicU64::new(0),
         }
     }
 
-    /// The value, which is made if it is not there yet, as [`std::sync::LazyLock::force`].
+    /// Returns the value, after initialising it if necessary, as [`std::sync::LazyLock::force`].
     ///
     /// # Panics
-    /// If the function panics or has done so before.
+    /// Panics if the function panics or has panicked before.
     #[track_caller]
     pub fn force(this: &LazyLock<T, F>) -> &T {
         this.cell.initialise(|| this.take_function()(), Site::caller())
     }
 
-    /// As [`force`](LazyLock::force): nobody else can have a reference.
+    /// Returns the value, after initialising it if necessary: the caller has the only reference.
     ///
     /// # Panics
-    /// If the function panics or has done so before.
+    /// Panics if the function panics or has panicked before.
     #[track_caller]
     pub fn force_mut(this: &mut LazyLock<T, F>) -> &mut T {
         LazyLock::force(this);
-        this.cell.get_mut().expect("raddle invariant broken: a value that was made is gone")
+        this.cell.get_mut().expect("raddle invariant broken: an initialised value is gone")
     }
 
-    /// By the one who initialises `cell`.
+    /// Returns the function. To be called only by the thread that initialises `cell`.
     fn take_function(&self) -> F {
         let last = self.called_in.load(Ordering::Relaxed);
         let here = port::run_number();
+        let mut function = self.function.lock().unwrap_or_else(PoisonError::into_inner);
         if port::active() {
             self.called_in.store(here, Ordering::Relaxed);
-            if is_plain::<T, F>() && last != here {
-                // SAFETY: nobody else initialises `cell`, so that nobody else touches this.
-                let function = unsafe { &*self.function.get() };
-                let copy = function.as_ref().map(|function| {
-                    // SAFETY: it is a `fn() -> T`, which may be copied.
+            if is_plain::<T, F>() {
+                let again = function.as_ref().filter(|_| last != here);
+                let copy = again.map(|function| {
+                    // SAFETY: `F` is `fn() -> T`, which is `Copy`.
                     unsafe { std::ptr::read(function) }
                 });
                 return copy.unwrap_or_else(|| poisoned());
             }
-            if is_plain::<T, F>() {
-                poisoned();
-            }
         }
-        // SAFETY: nobody else initialises `cell`, so that nobody else touches this.
-        let function = unsafe { (*self.function.get()).take() };
+        let function = function.take();
         match function {
             Some(function) => function,
             None if last == here => poisoned(),
             None => panic!(
-                "raddle: a LazyLock was used in an earlier execution, and its function is gone. \
-                 Make it inside the check, or give it a plain `fn` that can be called again."
+                "raddle: a LazyLock was used in an earlier execution, which has called its function. \
+                 Create it inside the check, or give it a plain `fn`, which can be called again."
             ),
         }
     }
 }
 
 impl<T, F> LazyLock<T, F> {
-    /// The value, if it was made.
+    /// Returns the value, or `None` if it is not initialised.
     #[track_caller]
     pub fn get(this: &LazyLock<T, F>) -> Option<&T> {
         this.cell.get()
     }
 
-    /// The value, if it was made: nobody else can have a reference.
+    /// Returns the value, or `None` if it is not initialised: the caller has the only reference.
     pub fn get_mut(this: &mut LazyLock<T, F>) -> Option<&mut T> {
         this.cell.get_mut()
     }
@@ -119,12 +111,12 @@ fn poisoned() -> ! {
     panic!("LazyLock instance has previously been poisoned")
 }
 
-/// Whether `F` is the type `fn() -> T`.
+/// Returns whether `F` is the type `fn() -> T`.
 fn is_plain<T, F>() -> bool {
     erased_id::<F>() == erased_id::<fn() -> T>()
 }
 
-/// The id of a type whose lifetimes are taken for `'static`.
+/// Returns the id that the type would have if its lifetimes were `'static`.
 fn erased_id<T>() -> TypeId {
     trait Identified {
         fn id(&self) -> TypeId
@@ -141,8 +133,7 @@ fn erased_id<T>() -> TypeId {
     }
     let phantom = PhantomData::<T>;
     let short: &dyn Identified = &phantom;
-    // SAFETY: the type holds nothing, and only its id is asked for, which does not depend on
-    // lifetimes; nothing with the wrong lifetime is made or reached.
+    // SAFETY: the value has no fields. Only its type's id is used, which does not depend on lifetimes.
     let long =
         unsafe { std::mem::transmute::<&dyn Identified, &(dyn Identified + 'static)>(short) };
     long.id()

@@ -1,7 +1,7 @@
 //! Channels, as in [`std::sync::mpsc`].
 //!
-//! A channel belongs to the execution that made it, or to none: one that was made outside a check
-//! works inside as long as nobody has to wait for it.
+//! A channel belongs to the execution that created it, or to none. A channel that was created outside a check works inside
+//! as long as no thread has to wait for it.
 
 use std::cell::Cell;
 use std::fmt;
@@ -23,18 +23,17 @@ mod shared;
 
 pub use iter::{IntoIter, Iter, TryIter};
 
-// Made once, by the compiler; only the object is to be filled in.
-const SEND: Op = on_channel(ChannelOp::Send);
-const TRY_SEND: Op = on_channel(ChannelOp::TrySend);
-const RECEIVE: Op = on_channel(ChannelOp::Receive { timed: false });
-const RECEIVE_TIMED: Op = on_channel(ChannelOp::Receive { timed: true });
-const TRY_RECEIVE: Op = on_channel(ChannelOp::TryReceive);
+const SEND: Op = operation(ChannelOp::Send);
+const TRY_SEND: Op = operation(ChannelOp::TrySend);
+const RECEIVE: Op = operation(ChannelOp::Receive { timed: false });
+const RECEIVE_TIMED: Op = operation(ChannelOp::Receive { timed: true });
+const TRY_RECEIVE: Op = operation(ChannelOp::TryReceive);
 
-const fn on_channel(op: ChannelOp) -> Op {
+const fn operation(op: ChannelOp) -> Op {
     Op::new(ObjectId::NONE, Action::Channel(op))
 }
 
-/// A channel with room for any number of messages, as [`std::sync::mpsc::channel`].
+/// Creates a channel without a bound on the number of messages, as [`std::sync::mpsc::channel`].
 ///
 /// ```
 /// let (sender, receiver) = raddle::sync::mpsc::channel();
@@ -49,14 +48,14 @@ pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
         return (Sender { side: Side::Outside(sender) }, Receiver::outside(receiver));
     }
     let (shared, site) = (Shared::new(None), Site::caller());
-    let inside = InRun { shared: shared.clone(), site };
-    (Sender { side: Side::InRun(inside) }, Receiver::in_run(shared, site))
+    let in_run = InRun { shared: shared.clone(), site };
+    (Sender { side: Side::InRun(in_run) }, Receiver::in_run(shared, site))
 }
 
-/// A channel with room for so many messages, as [`std::sync::mpsc::sync_channel`]. Without room, each
-/// message is handed over directly.
+/// Creates a channel that holds at most `bound` messages, as [`std::sync::mpsc::sync_channel`]. If `bound` is zero, a
+/// send waits until the message is received.
 ///
-/// Inside a check, [`SyncSender::try_send`] never succeeds on a channel without room.
+/// Inside a check, [`SyncSender::try_send`] never succeeds on a channel with a bound of zero.
 ///
 /// ```
 /// let (sender, receiver) = raddle::sync::mpsc::sync_channel(1);
@@ -71,20 +70,21 @@ pub fn sync_channel<T>(bound: usize) -> (SyncSender<T>, Receiver<T>) {
         return (SyncSender { side: Side::Outside(sender) }, Receiver::outside(receiver));
     }
     let (shared, site) = (Shared::new(Some(bound)), Site::caller());
-    let inside = InRun { shared: shared.clone(), site };
-    (SyncSender { side: Side::InRun(inside) }, Receiver::in_run(shared, site))
+    let in_run = InRun { shared: shared.clone(), site };
+    (SyncSender { side: Side::InRun(in_run) }, Receiver::in_run(shared, site))
 }
 
+/// The sending side of a channel.
 enum Side<R, T> {
-    /// Made outside of any run.
+    /// Of a channel that was created outside any run.
     Outside(R),
     InRun(InRun<T>),
 }
 
-/// A sender's part of a channel of a run.
+/// The sending side of a channel of a run.
 struct InRun<T> {
     shared: Arc<Shared<T>>,
-    /// Where it was made; the report shows it for its end, which has no line of its own.
+    /// The place where the sender was created. Reports show it for the drop, which has no place of its own.
     site: Site,
 }
 
@@ -106,8 +106,8 @@ impl<T> InRun<T> {
     fn send(&self, value: T, site: Site) -> Result<(), SendError<T>> {
         match self.shared.submit(SEND, site) {
             Effect::Ticket(ticket) => {
-                let has_to_wait = self.shared.put(ticket, value);
-                if has_to_wait { self.await_taken(ticket, site) } else { Ok(()) }
+                let must_wait = self.shared.put(ticket, value);
+                if must_wait { self.await_taken(ticket, site) } else { Ok(()) }
             }
             Effect::Closed => Err(SendError(value)),
             other => unexpected(other),
@@ -116,7 +116,7 @@ impl<T> InRun<T> {
 
     #[cold]
     fn await_taken(&self, ticket: u64, site: Site) -> Result<(), SendError<T>> {
-        let wait = on_channel(ChannelOp::AwaitTaken { ticket });
+        let wait = operation(ChannelOp::AwaitTaken { ticket });
         match self.shared.submit(wait, site) {
             Effect::Yes => Ok(()),
             Effect::No => Err(SendError(self.shared.take_back(ticket))),
@@ -142,7 +142,7 @@ impl<R: Clone, T> Clone for Side<R, T> {
     fn clone(&self) -> Side<R, T> {
         match self {
             Side::Outside(sender) => Side::Outside(sender.clone()),
-            Side::InRun(inside) => Side::InRun(inside.clone()),
+            Side::InRun(in_run) => Side::InRun(in_run.clone()),
         }
     }
 }
@@ -172,12 +172,12 @@ impl<T> Sender<T> {
     /// ```
     ///
     /// # Errors
-    /// If the receiver is gone.
+    /// Returns an error if the receiver was dropped.
     #[track_caller]
     pub fn send(&self, t: T) -> Result<(), SendError<T>> {
         match &self.side {
             Side::Outside(sender) => sender.send(t),
-            Side::InRun(inside) => inside.send(t, Site::caller()),
+            Side::InRun(in_run) => in_run.send(t, Site::caller()),
         }
     }
 }
@@ -208,7 +208,7 @@ pub struct SyncSender<T> {
 }
 
 impl<T> SyncSender<T> {
-    /// Waits for room and sends a message, as [`std::sync::mpsc::SyncSender::send`].
+    /// Sends a message, waiting while the channel is full, as [`std::sync::mpsc::SyncSender::send`].
     ///
     /// ```
     /// let (sender, receiver) = raddle::sync::mpsc::sync_channel(1);
@@ -218,7 +218,7 @@ impl<T> SyncSender<T> {
     /// ```
     ///
     /// # Errors
-    /// If the receiver is gone.
+    /// Returns an error if the receiver was dropped.
     #[track_caller]
     pub fn send(&self, t: T) -> Result<(), SendError<T>> {
         match &self.side {
@@ -228,11 +228,11 @@ impl<T> SyncSender<T> {
                 Err(TrySendError::Full(_)) => waits_for_outside(),
             },
             Side::Outside(sender) => sender.send(t),
-            Side::InRun(inside) => inside.send(t, Site::caller()),
+            Side::InRun(in_run) => in_run.send(t, Site::caller()),
         }
     }
 
-    /// Sends a message if there is room, as [`std::sync::mpsc::SyncSender::try_send`].
+    /// Sends a message if the channel is not full, as [`std::sync::mpsc::SyncSender::try_send`].
     ///
     /// ```
     /// let (sender, receiver) = raddle::sync::mpsc::sync_channel(1);
@@ -242,12 +242,12 @@ impl<T> SyncSender<T> {
     /// ```
     ///
     /// # Errors
-    /// If there is no room or the receiver is gone.
+    /// Returns an error if the channel is full or the receiver was dropped.
     #[track_caller]
     pub fn try_send(&self, t: T) -> Result<(), TrySendError<T>> {
         match &self.side {
             Side::Outside(sender) => sender.try_send(t),
-            Side::InRun(inside) => inside.try_send(t, Site::caller()),
+            Side::InRun(in_run) => in_run.try_send(t, Site::caller()),
         }
     }
 }
@@ -275,14 +275,14 @@ impl<T> fmt::Debug for SyncSender<T> {
 /// ```
 pub struct Receiver<T> {
     side: ReceiverSide<T>,
-    /// Not to be shared between threads.
+    /// A receiver must not be shared between threads.
     _not_sync: PhantomData<Cell<()>>,
 }
 
 enum ReceiverSide<T> {
-    /// Made outside of any run.
+    /// Of a channel that was created outside any run.
     Outside(real::Receiver<T>),
-    /// Made at this place.
+    /// Of a channel of a run, created at this place.
     InRun(Arc<Shared<T>>, Site),
 }
 
@@ -305,7 +305,7 @@ impl<T> Receiver<T> {
     /// ```
     ///
     /// # Errors
-    /// If all senders are gone and there is no message left.
+    /// Returns an error if all senders were dropped and there is no message left.
     #[track_caller]
     pub fn recv(&self) -> Result<T, RecvError> {
         self.receive(Site::caller())
@@ -327,7 +327,7 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// A message, if there is one, as [`std::sync::mpsc::Receiver::try_recv`].
+    /// Receives a message if there is one, as [`std::sync::mpsc::Receiver::try_recv`].
     ///
     /// ```
     /// let (sender, receiver) = raddle::sync::mpsc::channel();
@@ -337,7 +337,7 @@ impl<T> Receiver<T> {
     /// ```
     ///
     /// # Errors
-    /// If there is no message.
+    /// Returns an error if there is no message.
     #[track_caller]
     pub fn try_recv(&self) -> Result<T, TryRecvError> {
         self.try_receive(Site::caller())
@@ -355,10 +355,9 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// Waits for a message or until the time is up, as
-    /// [`std::sync::mpsc::Receiver::recv_timeout`].
+    /// Waits for a message or a timeout, as [`std::sync::mpsc::Receiver::recv_timeout`].
     ///
-    /// Inside a check the time may be up at any moment at which there is no message.
+    /// Inside a check the wait may time out at any moment at which there is no message.
     ///
     /// ```
     /// use std::time::Duration;
@@ -370,7 +369,7 @@ impl<T> Receiver<T> {
     /// ```
     ///
     /// # Errors
-    /// If the time is up, or all senders are gone and there is no message left.
+    /// Returns an error if the wait times out, or all senders were dropped and there is no message left.
     #[track_caller]
     pub fn recv_timeout(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
         match &self.side {
@@ -387,7 +386,7 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// All messages to come, as [`std::sync::mpsc::Receiver::iter`].
+    /// Returns an iterator that waits for messages until all senders were dropped, as [`std::sync::mpsc::Receiver::iter`].
     ///
     /// ```
     /// let (sender, receiver) = raddle::sync::mpsc::channel();
@@ -400,7 +399,7 @@ impl<T> Receiver<T> {
         Iter::new(self, Site::caller())
     }
 
-    /// The messages that are there, as [`std::sync::mpsc::Receiver::try_iter`].
+    /// Returns an iterator over the messages that have been sent, which does not wait, as [`std::sync::mpsc::Receiver::try_iter`].
     ///
     /// ```
     /// let (sender, receiver) = raddle::sync::mpsc::channel();
@@ -428,11 +427,11 @@ impl<T> fmt::Debug for Receiver<T> {
     }
 }
 
-/// The thread would have to wait, and nobody could be scheduled meanwhile.
+/// Panics because a thread of a run would have to wait for an OS thread outside it.
 #[cold]
 fn waits_for_outside() -> ! {
     panic!(
-        "raddle: a thread waits for a channel that was made outside the check; nobody inside can \
-         end that. Make the channel inside."
+        "raddle: a thread waits for a channel that was created outside the check; no thread inside can \
+         end the wait. Create the channel inside the check."
     )
 }

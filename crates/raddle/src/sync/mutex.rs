@@ -3,18 +3,17 @@
 use std::cell::UnsafeCell;
 use std::fmt;
 use std::marker::PhantomData;
-use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
 use std::panic::{RefUnwindSafe, UnwindSafe};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
+use std::sync::{LockResult, TryLockError, TryLockResult};
 
 use raddle_core::{Action, Effect, MutexOp, ObjectId, Op, Site};
 use raddle_engine::Initial;
 use raddle_runtime::Origin;
-use raddle_runtime::port::{self, Kind, Name, Unwinding};
+use raddle_runtime::port::{self, Kind, Name};
 
-use super::poison::result;
+use super::held::Held;
+use super::poison::{Poison, map, result, try_map};
 use crate::naming::Named;
 use crate::unexpected;
 
@@ -31,75 +30,54 @@ const UNLOCK: Op = Op::new(ObjectId::NONE, Action::Mutex(MutexOp::Unlock));
 /// ```
 pub struct Mutex<T: ?Sized> {
     name: Name,
-    /// Belongs to whoever holds the lock.
-    hold: UnsafeCell<Hold>,
-    /// The lock outside runs. Inside one the engine decides.
+    /// The lock outside runs. In a run the engine grants the lock.
     outside: std::sync::Mutex<()>,
-    /// The run in which a thread panicked while it held the lock.
-    poisoned_in: AtomicU64,
+    poison: Poison,
     origin: Origin,
     data: UnsafeCell<T>,
 }
 
-/// What is remembered while the lock is held. Kept here and not in the guard, which is one word
-/// then and stays in a register.
-struct Hold {
-    /// The real lock, outside runs. It borrows from the mutex that it is kept in, so it must be given
-    /// back while that has not moved: by the guard, or, if that is forgotten, never.
-    outside: Option<ManuallyDrop<std::sync::MutexGuard<'static, ()>>>,
-    /// Where the lock was taken; the report shows it for the unlock, which has no line of its own.
-    site: Site,
-    /// Whether the thread was unwinding when it took the lock.
-    was_panicking: bool,
-}
-
-// SAFETY: the data goes with the mutex; as for `std::sync::Mutex`.
+// SAFETY: the mutex owns the data, as `std::sync::Mutex` does.
 unsafe impl<T: ?Sized + Send> Send for Mutex<T> {}
-// SAFETY: a reference to the data is handed out only by a guard, and there is one guard at a time:
-// outside runs by `outside`, inside a run by the engine, and between the two by `Name`, which refuses
-// an object that is in use elsewhere.
+// SAFETY: only a guard gives out references to the data, and there is one guard at a time. Outside runs `outside`
+// ensures this, inside a run the engine. `Name` refuses an object that is in use both in a run and elsewhere.
 unsafe impl<T: ?Sized + Send> Sync for Mutex<T> {}
 
 impl<T: ?Sized> UnwindSafe for Mutex<T> {}
 impl<T: ?Sized> RefUnwindSafe for Mutex<T> {}
 
 impl<T> Mutex<T> {
-    /// A free mutex around `value`.
+    /// Returns an unlocked mutex that holds `value`.
     pub const fn new(value: T) -> Mutex<T> {
         Mutex {
             name: Name::new(),
-            hold: UnsafeCell::new(Hold {
-                outside: None,
-                site: Site::UNKNOWN,
-                was_panicking: false,
-            }),
             outside: std::sync::Mutex::new(()),
-            poisoned_in: AtomicU64::new(0),
+            poison: Poison::new(),
             origin: Origin::new(),
             data: UnsafeCell::new(value),
         }
     }
 
-    /// The data, as [`std::sync::Mutex::into_inner`].
+    /// Returns the data, as [`std::sync::Mutex::into_inner`].
     pub fn into_inner(self) -> LockResult<T> {
-        let poisoned = self.is_poisoned();
-        result(self.data.into_inner(), poisoned)
+        let is_poisoned = self.is_poisoned();
+        result(self.data.into_inner(), is_poisoned)
     }
 }
 
 impl<T: ?Sized> Mutex<T> {
-    /// Waits for the lock and takes it, as [`std::sync::Mutex::lock`].
+    /// Locks the mutex, waiting while another thread holds it, as [`std::sync::Mutex::lock`].
     #[inline]
     #[track_caller]
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
         let site = Site::caller();
         match port::operate(Kind::Lock, &self.name, || self.begin(site), LOCK, site) {
             Some(_) => self.guard_in_run(site),
-            None => self.lock_outside(site),
+            None => map(self.outside.lock(), |held| self.guard_outside(held, site)),
         }
     }
 
-    /// Takes the lock if it is free, as [`std::sync::Mutex::try_lock`].
+    /// Locks the mutex if it is unlocked, as [`std::sync::Mutex::try_lock`].
     #[track_caller]
     pub fn try_lock(&self) -> TryLockResult<MutexGuard<'_, T>> {
         let site = Site::caller();
@@ -111,118 +89,63 @@ impl<T: ?Sized> Mutex<T> {
                 other => unexpected(other),
             };
         }
-        match self.outside.try_lock() {
-            Ok(held) => Ok(self.guard_outside(held, site)),
-            Err(TryLockError::Poisoned(held)) => {
-                let guard = self.guard_outside(held.into_inner(), site);
-                Err(TryLockError::Poisoned(PoisonError::new(guard)))
-            }
-            Err(TryLockError::WouldBlock) => Err(TryLockError::WouldBlock),
-        }
+        try_map(self.outside.try_lock(), |held| self.guard_outside(held, site))
     }
 
-    /// Whether a thread panicked while it held the lock.
+    /// Returns whether a thread panicked while it held the lock.
     pub fn is_poisoned(&self) -> bool {
-        match port::run_number() {
-            0 => self.outside.is_poisoned(),
-            run => self.poisoned_in.load(Ordering::Relaxed) == run,
-        }
+        if port::active() { self.poison.is_set() } else { self.outside.is_poisoned() }
     }
 
-    /// Forgets that a thread panicked while it held the lock.
+    /// Clears the poisoned state, as [`std::sync::Mutex::clear_poison`].
     pub fn clear_poison(&self) {
         if port::active() {
-            self.poisoned_in.store(0, Ordering::Relaxed);
+            self.poison.clear();
         } else {
             self.outside.clear_poison();
         }
     }
 
-    /// The data, without locking: nobody else can have a reference.
+    /// Returns the data without locking: the caller has the only reference.
     pub fn get_mut(&mut self) -> LockResult<&mut T> {
-        let poisoned = self.is_poisoned();
-        result(self.data.get_mut(), poisoned)
+        let is_poisoned = self.is_poisoned();
+        result(self.data.get_mut(), is_poisoned)
     }
 
-    /// The run under way uses the mutex for the first time. `None` if somebody outside holds it.
+    /// Prepares the mutex for its first use in the current run. Returns `None` if a thread outside the run holds it.
     #[cold]
     fn begin(&self, site: Site) -> Option<Initial> {
         if matches!(self.outside.try_lock(), Err(TryLockError::WouldBlock)) {
             return None;
         }
-        // SAFETY: nobody holds the lock, so that there are no references to the data.
+        // SAFETY: no thread holds the lock, so there are no references to the data.
         unsafe { self.origin.used_in_run(self.data.get(), "Mutex", site) };
         Some(Initial::Mutex)
     }
 
+    /// Returns the guard of the thread that has just taken the lock in a run.
     #[inline]
     fn guard_in_run(&self, site: Site) -> LockResult<MutexGuard<'_, T>> {
-        let guard = self.guard(site);
-        result(guard, self.poisoned_in.load(Ordering::Relaxed) == port::run_number())
+        let guard = MutexGuard { mutex: self, held: Held::in_run(site), _not_send: PhantomData };
+        result(guard, self.poison.is_set())
     }
 
-    /// The guard of whoever has just taken the lock in a run.
-    #[inline]
-    fn guard(&self, site: Site) -> MutexGuard<'_, T> {
-        // SAFETY: the caller holds the lock, and with it the hold.
-        let hold = unsafe { &mut *self.hold.get() };
-        hold.site = site;
-        hold.was_panicking = port::unwinding_in_run() != Unwinding::No;
-        MutexGuard { mutex: self, _not_send: PhantomData }
-    }
-
-    fn lock_outside(&self, site: Site) -> LockResult<MutexGuard<'_, T>> {
-        let (held, is_poisoned) = match self.outside.lock() {
-            Ok(held) => (held, false),
-            Err(held) => (held.into_inner(), true),
-        };
-        result(self.guard_outside(held, site), is_poisoned)
-    }
-
+    /// Returns the guard of the thread that has just taken the lock outside a run.
     fn guard_outside<'a>(
         &'a self,
         held: std::sync::MutexGuard<'a, ()>,
         site: Site,
     ) -> MutexGuard<'a, T> {
-        let is_usual = self.name.is_new() && self.origin.is_outside();
-        self.keep(if is_usual { held } else { self.begin_outside(held, site) });
-        // What else is kept of a hold is for runs: the real lock knows of panics.
-        MutexGuard { mutex: self, _not_send: PhantomData }
-    }
-
-    /// Somebody outside runs has taken the lock, for the first time or after a run used it.
-    ///
-    /// The real lock goes through here, so that nothing has to be cleared up elsewhere if this panics.
-    #[cold]
-    fn begin_outside<'a>(
-        &self,
-        held: std::sync::MutexGuard<'a, ()>,
-        site: Site,
-    ) -> std::sync::MutexGuard<'a, ()> {
         self.name.assert_outside(site);
         self.origin.used_outside();
-        held
-    }
-
-    /// Keeps the real lock in the hold.
-    fn keep<'a>(&'a self, held: std::sync::MutexGuard<'a, ()>) {
-        // SAFETY: it is taken out again only by the guard, which borrows the mutex: until then the
-        // lock that it borrows from neither moves nor ends.
-        let held = unsafe {
-            std::mem::transmute::<std::sync::MutexGuard<'a, ()>, std::sync::MutexGuard<'static, ()>>(
-                held,
-            )
-        };
-        // SAFETY: whoever has the real lock has the hold.
-        let hold = unsafe { &mut *self.hold.get() };
-        hold.outside = Some(ManuallyDrop::new(held));
+        MutexGuard { mutex: self, held: Held::Outside(held), _not_send: PhantomData }
     }
 }
 
 impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = f.debug_struct("Mutex");
-        // Inside a run looking is no operation of the program, and the data may be locked.
+        // In a run reading the data here would be no operation, and another thread may hold the lock.
         if !port::active() {
             let held = match self.outside.try_lock() {
                 Ok(held) => Some(held),
@@ -231,7 +154,7 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
             };
             match held {
                 Some(_held) if self.name.is_unused() => {
-                    // SAFETY: no check uses the mutex, and outside of checks it is held.
+                    // SAFETY: no run uses the mutex, and outside runs this thread holds it.
                     let data = unsafe { &*self.data.get() };
                     text.field("data", &data)
                 }
@@ -264,15 +187,16 @@ impl<T: ?Sized> Named for Mutex<T> {
 #[must_use = "if unused the Mutex will immediately unlock"]
 pub struct MutexGuard<'a, T: ?Sized> {
     mutex: &'a Mutex<T>,
-    /// A guard stays on its thread.
+    held: Held<std::sync::MutexGuard<'a, ()>>,
+    /// A guard must be dropped by the thread that locked.
     _not_send: PhantomData<*const ()>,
 }
 
-// SAFETY: a shared guard gives shared access to the data, nothing more.
+// SAFETY: a shared reference to a guard gives only shared access to the data.
 unsafe impl<T: ?Sized + Sync> Sync for MutexGuard<'_, T> {}
 
 impl<'a, T: ?Sized> MutexGuard<'a, T> {
-    /// Inside a run: gives the lock up without a guard's end, waits as `wait` does, takes it again.
+    /// In a run: unlocks, calls `wait` and locks again.
     pub(super) fn suspend_in_run(self, site: Site, wait: impl FnOnce()) -> LockResult<Self> {
         let mutex = self.mutex;
         drop(self);
@@ -281,40 +205,29 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
         mutex.guard_in_run(site)
     }
 
-    /// Outside runs: passes the real lock through `wait`.
+    /// Outside runs: passes the guard of `std` through `wait`.
     pub(super) fn suspend_outside<R>(
-        self,
+        mut self,
         wait: impl FnOnce(std::sync::MutexGuard<'a, ()>) -> Waited<'a, R>,
     ) -> LockResult<(Self, R)> {
-        // SAFETY: this guard has the hold.
-        let hold = unsafe { &mut *self.mutex.hold.get() };
-        let held = hold.outside.take().expect("a MutexGuard left the execution it belongs to");
-        let (poisoned, (held, outcome)) = match wait(ManuallyDrop::into_inner(held)) {
-            Ok(back) => (false, back),
-            Err(back) => (true, back.into_inner()),
+        let Held::Outside(held) = std::mem::replace(&mut self.held, Held::Released) else {
+            panic!("a MutexGuard left the execution it belongs to");
         };
-        self.mutex.keep(held);
-        result((self, outcome), poisoned)
+        map(wait(held), |(held, outcome)| {
+            self.held = Held::Outside(held);
+            (self, outcome)
+        })
     }
 }
 
-/// The real lock after a wait, and how that went.
+/// The guard of `std` after a wait, and the outcome of the wait.
 pub(super) type Waited<'a, R> = LockResult<(std::sync::MutexGuard<'a, ()>, R)>;
 
 impl<T: ?Sized> Drop for MutexGuard<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: this guard has the hold.
-        let hold = unsafe { &mut *self.mutex.hold.get() };
-        if let Some(held) = hold.outside.take() {
-            return drop(ManuallyDrop::into_inner(held));
-        }
-        // A guard may outlive the run it was made in; then there is nothing to do.
-        let Some(object) = self.mutex.name.known() else { return };
-        if !hold.was_panicking && port::unwinding_in_run() == Unwinding::Surely {
-            self.mutex.poisoned_in.store(port::run_number(), Ordering::Relaxed);
-        }
-        port::submit(Kind::Unlock, UNLOCK.on(object), hold.site);
+        let mutex = self.mutex;
+        self.held.release(Kind::Unlock, &mutex.name, UNLOCK, Some(&mutex.poison));
     }
 }
 
@@ -323,7 +236,7 @@ impl<T: ?Sized> Deref for MutexGuard<'_, T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: while this guard exists, no other reference to the data is handed out.
+        // SAFETY: this guard holds the lock, so no other guard gives out references to the data.
         unsafe { &*self.mutex.data.get() }
     }
 }
@@ -331,7 +244,7 @@ impl<T: ?Sized> Deref for MutexGuard<'_, T> {
 impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: likewise, and the guard is borrowed mutably.
+        // SAFETY: this guard holds the lock and is borrowed mutably, so there is no other reference to the data.
         unsafe { &mut *self.mutex.data.get() }
     }
 }

@@ -10,10 +10,10 @@ use raddle_runtime::port::{self, Kind, Name};
 use super::poison::Poison;
 use crate::unexpected;
 
-/// Something that is done once, as [`std::sync::Once`].
+/// A one-time initialisation, as [`std::sync::Once`].
 ///
-/// What was done outside a check is done in it too; what is done in an execution is not done in the
-/// next.
+/// If it was completed outside a check, it is complete inside too. Completing it in an execution does not complete it in
+/// the next.
 ///
 /// ```
 /// static START: raddle::sync::Once = raddle::sync::Once::new();
@@ -23,47 +23,47 @@ use crate::unexpected;
 /// assert_eq!(calls, 1);
 /// ```
 pub struct Once {
-    course: Course,
+    initialisation: Initialisation,
     outside: std::sync::Once,
 }
 
-/// What a [`Once`] tells the function that it calls, as [`std::sync::OnceState`].
+/// The state of a [`Once`], passed to the function that it calls, as [`std::sync::OnceState`].
 #[derive(Debug)]
 pub struct OnceState {
     poisoned: bool,
 }
 
 impl OnceState {
-    /// Whether an earlier call ended by a panic.
+    /// Returns whether an earlier call panicked.
     pub fn is_poisoned(&self) -> bool {
         self.poisoned
     }
 }
 
 impl Once {
-    /// Nothing was done yet.
+    /// Returns a `Once` that is not complete.
     pub const fn new() -> Once {
-        Once { course: Course::new(), outside: std::sync::Once::new() }
+        Once { initialisation: Initialisation::new(), outside: std::sync::Once::new() }
     }
 
-    /// Calls `f` if nobody has before, as [`std::sync::Once::call_once`].
+    /// Calls `f` if no call has completed before, as [`std::sync::Once::call_once`].
     ///
     /// # Panics
-    /// If an earlier call ended by a panic.
+    /// Panics if an earlier call panicked.
     #[track_caller]
     pub fn call_once<F: FnOnce()>(&self, f: F) {
         let site = Site::caller();
         if self.outside.is_completed() {
             return;
         }
-        match self.course.begin(site) {
+        match self.initialisation.begin(site) {
             Start::Outside => self.outside.call_once(|| {
-                let _hold = self.course.hold_outside(site);
+                let _hold = self.initialisation.hold_outside(site);
                 f();
             }),
             Start::Done => {}
             Start::First(running) => {
-                if self.course.poison.is_set() {
+                if self.initialisation.poison.is_set() {
                     drop(running);
                     panic!("Once instance has previously been poisoned");
                 }
@@ -73,7 +73,7 @@ impl Once {
         }
     }
 
-    /// As [`call_once`](Once::call_once), even if an earlier call ended by a panic, as
+    /// Calls `f` if no call has completed before, even if an earlier call panicked, as
     /// [`std::sync::Once::call_once_force`].
     #[track_caller]
     pub fn call_once_force<F: FnOnce(&OnceState)>(&self, f: F) {
@@ -81,23 +81,23 @@ impl Once {
         if self.outside.is_completed() {
             return;
         }
-        match self.course.begin(site) {
+        match self.initialisation.begin(site) {
             Start::Outside => self.outside.call_once_force(|state| {
-                let _hold = self.course.hold_outside(site);
+                let _hold = self.initialisation.hold_outside(site);
                 f(&OnceState { poisoned: state.is_poisoned() });
             }),
             Start::Done => {}
             Start::First(running) => {
-                f(&OnceState { poisoned: self.course.poison.is_set() });
+                f(&OnceState { poisoned: self.initialisation.poison.is_set() });
                 running.complete();
             }
         }
     }
 
-    /// Whether it is done, as [`std::sync::Once::is_completed`].
+    /// Returns whether a call has completed, as [`std::sync::Once::is_completed`].
     #[track_caller]
     pub fn is_completed(&self) -> bool {
-        self.outside.is_completed() || self.course.is_complete(Site::caller())
+        self.outside.is_completed() || self.initialisation.is_complete(Site::caller())
     }
 }
 
@@ -113,43 +113,47 @@ impl fmt::Debug for Once {
     }
 }
 
-/// How far an initialisation is inside a run, and who is at it.
+/// The progress of an initialisation inside a run.
 #[derive(Debug)]
-pub(super) struct Course {
+pub(super) struct Initialisation {
     name: Name,
     poison: Poison,
-    /// Whether somebody outside of any run is at it.
+    /// Whether a thread outside any run is initialising.
     held_outside: AtomicBool,
 }
 
-/// What came of wanting to begin.
+/// The result of [`Initialisation::begin`].
 pub(super) enum Start<'a> {
     /// The caller is not part of a run.
     Outside,
-    /// Somebody has done it.
+    /// The initialisation is complete.
     Done,
-    /// It is up to the caller. Nobody else of the run, and nobody outside, is at it meanwhile.
+    /// The caller must initialise. Until the value is dropped, no other thread does, inside or outside the run.
     First(Running<'a>),
 }
 
-impl Course {
-    pub(super) const fn new() -> Course {
-        Course { name: Name::new(), poison: Poison::new(), held_outside: AtomicBool::new(false) }
+impl Initialisation {
+    pub(super) const fn new() -> Initialisation {
+        Initialisation {
+            name: Name::new(),
+            poison: Poison::new(),
+            held_outside: AtomicBool::new(false),
+        }
     }
 
-    /// Waits while somebody else of the run is at it.
+    /// Begins the initialisation, waiting while another thread of the run initialises.
     pub(super) fn begin(&self, site: Site) -> Start<'_> {
         match self.submit(OnceOp::Begin, site) {
             None => Start::Outside,
             Some(Effect::No) => Start::Done,
             Some(Effect::Yes) => {
-                Start::First(Running { course: self, site, outcome: Outcome::Failed })
+                Start::First(Running { initialisation: self, site, is_complete: false })
             }
             Some(other) => unexpected(other),
         }
     }
 
-    /// Whether it is done in the run that the caller is part of, if it is.
+    /// Returns whether the initialisation is complete in the current run. Returns false outside a run.
     pub(super) fn is_complete(&self, site: Site) -> bool {
         match self.submit(OnceOp::IsComplete, site) {
             None | Some(Effect::No) => false,
@@ -158,21 +162,20 @@ impl Course {
         }
     }
 
-    /// Whether the current run has heard of it.
+    /// Returns whether the current run has used the object.
     pub(super) fn is_known(&self) -> bool {
         self.name.known().is_some()
     }
 
-    /// Makes it new to the current run.
+    /// Makes the object new to the current run again.
     pub(super) fn forget(&mut self) {
         self.name.forget();
     }
 
-    /// To be called by the one who is at it outside of any run: until the result is dropped, no run
-    /// may begin.
+    /// Refuses runs until the result is dropped. To be called by a thread outside any run before it initialises.
     ///
     /// # Panics
-    /// If a check on another OS thread uses it.
+    /// Panics if a check on another OS thread uses the object.
     pub(super) fn hold_outside(&self, site: Site) -> HeldOutside<'_> {
         self.held_outside.store(true, Ordering::SeqCst);
         let held = HeldOutside(self);
@@ -180,21 +183,16 @@ impl Course {
         held
     }
 
-    /// `None` outside a run.
+    /// Performs an operation on the object. Returns `None` outside a run.
     fn submit(&self, op: OnceOp, site: Site) -> Option<Effect> {
         let initial = || (!self.held_outside.load(Ordering::SeqCst)).then_some(Initial::Once);
-        port::operate(
-            Kind::Any,
-            &self.name,
-            initial,
-            Op::new(ObjectId::NONE, Action::Once(op)),
-            site,
-        )
+        let op = Op::new(ObjectId::NONE, Action::Once(op));
+        port::operate(Kind::Any, &self.name, initial, op, site)
     }
 }
 
-/// Keeps runs away, see [`Course::hold_outside`].
-pub(super) struct HeldOutside<'a>(&'a Course);
+/// Refuses runs while it exists, see [`Initialisation::hold_outside`].
+pub(super) struct HeldOutside<'a>(&'a Initialisation);
 
 impl Drop for HeldOutside<'_> {
     fn drop(&mut self) {
@@ -202,36 +200,28 @@ impl Drop for HeldOutside<'_> {
     }
 }
 
-/// An initialisation under way inside a run. Dropped before it is complete, it has failed.
+/// An initialisation in progress in a run. It has failed if it is dropped before [`complete`](Running::complete).
 pub(super) struct Running<'a> {
-    course: &'a Course,
+    initialisation: &'a Initialisation,
     site: Site,
-    outcome: Outcome,
-}
-
-enum Outcome {
-    Failed,
-    Complete,
+    is_complete: bool,
 }
 
 impl Running<'_> {
     pub(super) fn complete(mut self) {
-        self.outcome = Outcome::Complete;
+        self.is_complete = true;
     }
 }
 
 impl Drop for Running<'_> {
     fn drop(&mut self) {
-        let op = match self.outcome {
-            Outcome::Failed => {
-                self.course.poison.set();
-                OnceOp::Reset
-            }
-            Outcome::Complete => {
-                self.course.poison.clear();
-                OnceOp::Complete
-            }
+        let op = if self.is_complete {
+            self.initialisation.poison.clear();
+            OnceOp::Complete
+        } else {
+            self.initialisation.poison.set();
+            OnceOp::Reset
         };
-        self.course.submit(op, self.site);
+        self.initialisation.submit(op, self.site);
     }
 }

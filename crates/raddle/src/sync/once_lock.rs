@@ -1,21 +1,19 @@
 //! A value that is set once, as [`std::sync::OnceLock`].
 
-use std::cell::UnsafeCell;
 use std::fmt;
 use std::marker::PhantomData;
 use std::panic::{RefUnwindSafe, UnwindSafe};
-use std::ptr::NonNull;
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 use raddle_core::Site;
 use raddle_runtime::port;
 
-use super::once::{Course, Start};
+use super::once::{Initialisation, Start};
 
 /// A value that is set once, as [`std::sync::OnceLock`].
 ///
-/// What was set outside a check is set in it too; what is set in an execution is not set in the
-/// next. The value that an execution gave to a static is then forgotten and not dropped: there may
-/// still be references to it.
+/// A value that was set outside a check is set inside too. A value that was set in an execution is not set in the next.
+/// A static then leaks the value of the execution, because references to the value may still exist.
 ///
 /// ```
 /// static NAME: raddle::sync::OnceLock<String> = raddle::sync::OnceLock::new();
@@ -24,63 +22,57 @@ use super::once::{Course, Start};
 /// assert_eq!(NAME.set("second".to_owned()), Err("second".to_owned()));
 /// ```
 pub struct OnceLock<T> {
-    course: Course,
+    initialisation: Initialisation,
     outside: std::sync::OnceLock<T>,
-    /// Belongs to the run that `course` is about: written by the one who is at it, and read by others
-    /// once it is complete.
-    inside: UnsafeCell<Inside<T>>,
+    in_run: InRun<T>,
 }
 
 /// A value that was set in a run.
-struct Inside<T> {
-    run: u64,
-    /// In memory of its own, which stays in place when a later run sets another.
-    value: Option<NonNull<T>>,
+struct InRun<T> {
+    run: AtomicU64,
+    /// Null, or made from a box. A later run leaks the value and sets another.
+    ///
+    /// Written by the thread that initialises, and read after the initialisation is complete.
+    value: AtomicPtr<T>,
     _owns: PhantomData<T>,
 }
-
-// SAFETY: the values go with it; as for `std::sync::OnceLock`.
-unsafe impl<T: Send> Send for OnceLock<T> {}
-// SAFETY: outside runs as for `std::sync::OnceLock`. Inside a run `inside` is written by the one to
-// whom the engine said to begin and read after that is complete, both on the OS thread of the run;
-// `Name` refuses other runs meanwhile. References to a value may be on any thread, so that `T` has to
-// be `Sync`, and it may be dropped on another than it was made on, so that it has to be `Send`.
-unsafe impl<T: Send + Sync> Sync for OnceLock<T> {}
 
 impl<T: UnwindSafe> UnwindSafe for OnceLock<T> {}
 impl<T: RefUnwindSafe + UnwindSafe> RefUnwindSafe for OnceLock<T> {}
 
 impl<T> OnceLock<T> {
-    /// Nothing is set yet.
+    /// Returns a lock without a value.
     pub const fn new() -> OnceLock<T> {
         OnceLock {
-            course: Course::new(),
+            initialisation: Initialisation::new(),
             outside: std::sync::OnceLock::new(),
-            inside: UnsafeCell::new(Inside { run: 0, value: None, _owns: PhantomData }),
+            in_run: InRun {
+                run: AtomicU64::new(0),
+                value: AtomicPtr::new(std::ptr::null_mut()),
+                _owns: PhantomData,
+            },
         }
     }
 
-    /// The value, if it is set, as [`std::sync::OnceLock::get`].
+    /// Returns the value, or `None` if it is not set, as [`std::sync::OnceLock::get`].
     #[track_caller]
     pub fn get(&self) -> Option<&T> {
         if let Some(value) = self.outside.get() {
             return Some(value);
         }
-        self.course.is_complete(Site::caller()).then(|| self.value_in_run())
+        self.initialisation.is_complete(Site::caller()).then(|| self.value_in_run())
     }
 
-    /// The value, if it is set: nobody else can have a reference.
+    /// Returns the value, or `None` if it is not set: the caller has the only reference.
     pub fn get_mut(&mut self) -> Option<&mut T> {
         if let Some(value) = self.outside.get_mut() {
             return Some(value);
         }
-        let mut value = self.inside.get_mut().current()?;
-        // SAFETY: the value is there until `self` is dropped or set anew, and `self` is borrowed
-        // mutably: nobody else has a reference.
-        Some(unsafe { value.as_mut() })
+        // SAFETY: the value is freed only with `self`, which is borrowed mutably, so there is no other reference.
+        unsafe { self.in_run.current().as_mut() }
     }
 
-    /// Sets the value, or returns it if one is set, as [`std::sync::OnceLock::set`].
+    /// Sets the value, or returns `value` if one is set already, as [`std::sync::OnceLock::set`].
     #[track_caller]
     pub fn set(&self, value: T) -> Result<(), T> {
         let mut value = Some(value);
@@ -91,93 +83,89 @@ impl<T> OnceLock<T> {
         }
     }
 
-    /// The value, which `f` makes if none is set, as [`std::sync::OnceLock::get_or_init`].
+    /// Returns the value, after setting it to the result of `f` if it is not set, as
+    /// [`std::sync::OnceLock::get_or_init`].
     #[track_caller]
     pub fn get_or_init<F: FnOnce() -> T>(&self, f: F) -> &T {
         self.initialise(f, Site::caller())
     }
 
-    /// The value, if it is set.
+    /// Returns the value, or `None` if it is not set.
     pub fn into_inner(mut self) -> Option<T> {
         self.take()
     }
 
-    /// The value, if it is set; afterwards none is.
+    /// Takes the value out. Returns `None` if it is not set.
     pub fn take(&mut self) -> Option<T> {
         if let Some(value) = self.outside.take() {
             return Some(value);
         }
-        let inside = self.inside.get_mut();
-        let value = inside.current()?;
-        inside.value = None;
-        self.course.forget();
-        // SAFETY: it was made from a box in `initialise`, and nobody knows of it any more.
-        Some(*unsafe { Box::from_raw(value.as_ptr()) })
-    }
-
-    /// Whether it is set in the current run or outside of any; looking is no operation.
-    pub(super) fn peek(&self) -> Option<&T> {
-        if let Some(value) = self.outside.get() {
-            return Some(value);
-        }
-        if !port::active() || !self.course.is_known() {
+        let value = self.in_run.current();
+        if value.is_null() {
             return None;
         }
-        // SAFETY: the current run knows it, so that nobody on another OS thread writes to it, and
-        // nobody on this one is in the middle of that.
-        let value = unsafe { (*self.inside.get()).current() }?;
-        // SAFETY: as in `value_in_run`.
-        Some(unsafe { value.as_ref() })
+        *self.in_run.value.get_mut() = std::ptr::null_mut();
+        self.initialisation.forget();
+        // SAFETY: `initialise` made the pointer from a box, and the only copy of the pointer has been removed.
+        Some(*unsafe { Box::from_raw(value) })
+    }
+
+    /// Returns the value that is set in the current run or outside any. This is not an operation of the program.
+    pub(super) fn peek(&self) -> Option<&T> {
+        let is_used = port::active() && self.initialisation.is_known();
+        self.outside.get().or_else(|| if is_used { self.current() } else { None })
     }
 
     pub(super) fn initialise(&self, f: impl FnOnce() -> T, site: Site) -> &T {
         if let Some(value) = self.outside.get() {
             return value;
         }
-        match self.course.begin(site) {
+        match self.initialisation.begin(site) {
             Start::Outside => self.outside.get_or_init(|| {
-                let _hold = self.course.hold_outside(site);
+                let _hold = self.initialisation.hold_outside(site);
                 f()
             }),
             Start::Done => self.value_in_run(),
             Start::First(running) => {
-                let value = NonNull::from(Box::leak(Box::new(f())));
-                let new =
-                    Inside { run: port::run_number(), value: Some(value), _owns: PhantomData };
-                // SAFETY: nobody else is at it, and nobody reads before it is complete. What an
-                // earlier run has set is not dropped, see `OnceLock`.
-                unsafe { self.inside.get().write(new) };
+                let value = Box::into_raw(Box::new(f()));
+                // The value of an earlier run is leaked, see `OnceLock`.
+                self.in_run.value.store(value, Ordering::Relaxed);
+                self.in_run.run.store(port::run_number(), Ordering::Relaxed);
                 running.complete();
-                // SAFETY: as in `value_in_run`.
-                unsafe { value.as_ref() }
+                self.value_in_run()
             }
         }
     }
 
-    /// The value, which is set in the current run.
+    /// Returns the value, which is set in the current run.
     fn value_in_run(&self) -> &T {
-        // SAFETY: the initialisation is complete, and nobody writes after that.
-        let value = unsafe { (*self.inside.get()).current() };
-        let value = value.expect("raddle invariant broken: complete without a value");
-        // SAFETY: the value stays in place until somebody has `self` for himself, which nobody has
-        // while it is borrowed.
-        unsafe { value.as_ref() }
+        self.current().expect("raddle invariant broken: complete without a value")
+    }
+
+    /// Returns the value, if it is set in the current run.
+    fn current(&self) -> Option<&T> {
+        // SAFETY: the pointer is null or made from a box, which is freed only by a caller with a mutable reference.
+        unsafe { self.in_run.current().as_ref() }
     }
 }
 
-impl<T> Inside<T> {
-    /// What was set in the current run.
-    fn current(&self) -> Option<NonNull<T>> {
-        self.value.filter(|_| port::active() && self.run == port::run_number())
+impl<T> InRun<T> {
+    /// Returns the value that was set in the current run, or null.
+    fn current(&self) -> *mut T {
+        if port::active() && self.run.load(Ordering::Relaxed) == port::run_number() {
+            self.value.load(Ordering::Relaxed)
+        } else {
+            std::ptr::null_mut()
+        }
     }
 }
 
-impl<T> Drop for Inside<T> {
+impl<T> Drop for InRun<T> {
     fn drop(&mut self) {
-        if let Some(value) = self.value.take() {
-            // SAFETY: it was made from a box in `initialise`, and whoever drops this has it for
-            // himself, with all references gone.
-            drop(unsafe { Box::from_raw(value.as_ptr()) });
+        let value = *self.value.get_mut();
+        if !value.is_null() {
+            // SAFETY: `initialise` made the pointer from a box, and all references have ended.
+            drop(unsafe { Box::from_raw(value) });
         }
     }
 }
@@ -212,7 +200,7 @@ impl<T: Clone> Clone for OnceLock<T> {
 impl<T> From<T> for OnceLock<T> {
     fn from(value: T) -> OnceLock<T> {
         let lock = OnceLock::new();
-        // A value that was there from the beginning needs no operation.
+        // A value that is there from the beginning needs no operation.
         if lock.outside.set(value).is_err() {
             unreachable!("a new lock has no value");
         }

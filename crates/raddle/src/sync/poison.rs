@@ -1,14 +1,14 @@
-//! Poison inside a run, which does not outlive it. Outside runs the real lock knows.
+//! Poisoning inside a run, which ends with the run. Outside runs the object of `std` is poisoned.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{LockResult, PoisonError};
+use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 
 use raddle_runtime::port;
 
-/// Whether a thread of the current run panicked while it was at work.
+/// Whether a thread of the current run panicked while it held the lock or initialised the value.
 #[derive(Debug)]
 pub(super) struct Poison {
-    /// The run in which that was, or zero.
+    /// The run in which the thread panicked, or zero.
     run: AtomicU64,
 }
 
@@ -17,6 +17,8 @@ impl Poison {
         Poison { run: AtomicU64::new(0) }
     }
 
+    /// Returns whether the object is poisoned in the current run. Returns false outside a run.
+    #[inline]
     pub(super) fn is_set(&self) -> bool {
         port::active() && self.run.load(Ordering::Relaxed) == port::run_number()
     }
@@ -30,8 +32,31 @@ impl Poison {
     }
 }
 
-/// What an operation on a lock returns that may be poisoned.
+/// Returns `value` as the result of an operation on a lock, which may be poisoned.
 #[inline]
-pub(super) fn result<G>(value: G, poisoned: bool) -> LockResult<G> {
-    if poisoned { Err(PoisonError::new(value)) } else { Ok(value) }
+pub(super) fn result<G>(value: G, is_poisoned: bool) -> LockResult<G> {
+    if is_poisoned { Err(PoisonError::new(value)) } else { Ok(value) }
+}
+
+/// Applies `make` to the guard in the result of `std`, poisoned or not.
+#[inline]
+pub(super) fn map<G, H>(result: LockResult<G>, make: impl FnOnce(G) -> H) -> LockResult<H> {
+    match result {
+        Ok(guard) => Ok(make(guard)),
+        Err(poisoned) => Err(PoisonError::new(make(poisoned.into_inner()))),
+    }
+}
+
+/// Applies `make` to the guard in the result of `std`, poisoned or not.
+pub(super) fn try_map<G, H>(
+    result: TryLockResult<G>,
+    make: impl FnOnce(G) -> H,
+) -> TryLockResult<H> {
+    match result {
+        Ok(guard) => Ok(make(guard)),
+        Err(TryLockError::Poisoned(poisoned)) => {
+            Err(TryLockError::Poisoned(PoisonError::new(make(poisoned.into_inner()))))
+        }
+        Err(TryLockError::WouldBlock) => Err(TryLockError::WouldBlock),
+    }
 }

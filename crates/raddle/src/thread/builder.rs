@@ -7,7 +7,7 @@ use std::sync::Arc;
 use raddle_core::Site;
 use raddle_runtime::port;
 
-use super::handle::More;
+use super::handle::Details;
 use super::scope::{Scope, ScopedJoinHandle};
 use super::{JoinHandle, state};
 
@@ -101,11 +101,11 @@ impl Builder {
     pub(super) fn named<T, F: FnOnce() -> T>(
         self,
         f: F,
-    ) -> (Option<Arc<More>>, impl FnOnce() -> T + use<T, F>) {
+    ) -> (Option<Arc<Details>>, impl FnOnce() -> T + use<T, F>) {
         let name = self.name.map(|name| {
             let checked = CString::new(name.as_str());
             checked.expect("thread name may not contain interior null bytes");
-            Arc::new(More::Named(name.into_boxed_str()))
+            Arc::new(Details::Named(name.into_boxed_str()))
         });
         let own = name.clone();
         let f = move || {

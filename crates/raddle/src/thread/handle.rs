@@ -13,22 +13,22 @@ use super::state;
 /// A handle to a thread, as [`std::thread::Thread`].
 #[derive(Clone)]
 pub struct Thread {
-    /// Which thread of its run it is; of no meaning for one outside of runs.
+    /// The id of the thread in its run. Unused for a thread outside runs.
     thread: Id,
-    /// Zero for a thread outside of runs.
+    /// The number of the run, or zero for a thread outside runs.
     run: u64,
-    /// Invariant: [`More::Outside`] if and only if `run` is zero.
-    more: Option<Arc<More>>,
+    /// Invariant: [`Details::Outside`] if and only if `run` is zero.
+    details: Option<Arc<Details>>,
 }
 
-/// What a handle knows of a thread besides its number.
-pub(super) enum More {
+/// What a handle knows of a thread besides its id.
+pub(super) enum Details {
     Outside(std::thread::Thread),
     /// A thread of a run with this name.
     Named(Box<str>),
 }
 
-/// The calling thread, as [`std::thread::current`].
+/// Returns the calling thread, as [`std::thread::current`].
 ///
 /// ```
 /// let thread = raddle::thread::Builder::new().name("worker".to_owned()).spawn(|| {
@@ -43,8 +43,9 @@ pub fn current() -> Thread {
     Thread::in_run(port::run_number(), port::thread(), state::name())
 }
 
-/// Waits until somebody calls [`Thread::unpark`], as [`std::thread::park`]. Inside a check it does not
-/// end without a reason, unless [`Config::spurious`](crate::Config::spurious) asks for it.
+/// Waits until a thread calls [`Thread::unpark`], as [`std::thread::park`].
+///
+/// Inside a check there are no spurious wakeups, unless [`Config::spurious`](crate::Config::spurious) allows them.
 ///
 /// ```
 /// let parked = raddle::thread::spawn(raddle::thread::park);
@@ -61,10 +62,9 @@ pub fn park() {
     submit(port::thread(), ParkOp::Park { timed }, site);
 }
 
-/// Waits until somebody calls [`Thread::unpark`] or until the time is up, as
-/// [`std::thread::park_timeout`].
+/// Waits until a thread calls [`Thread::unpark`] or the wait times out, as [`std::thread::park_timeout`].
 ///
-/// Inside a check the time may be up at any moment.
+/// Inside a check the wait may time out at any moment.
 #[track_caller]
 pub fn park_timeout(dur: Duration) {
     if !port::active() {
@@ -81,52 +81,52 @@ fn submit(thread: Id, op: ParkOp, site: Site) -> Effect {
 
 impl Thread {
     pub(super) fn outside(thread: std::thread::Thread) -> Thread {
-        Thread { thread: Id::MAIN, run: 0, more: Some(Arc::new(More::Outside(thread))) }
+        Thread { thread: Id::MAIN, run: 0, details: Some(Arc::new(Details::Outside(thread))) }
     }
 
-    /// A thread of the current run, which has this number.
-    pub(super) fn in_run(run: u64, thread: Id, name: Option<Arc<More>>) -> Thread {
-        Thread { thread, run, more: name }
+    /// Returns a handle to `thread` of the current run, which has the number `run`.
+    pub(super) fn in_run(run: u64, thread: Id, name: Option<Arc<Details>>) -> Thread {
+        Thread { thread, run, details: name }
     }
 
-    /// Returns its id in the current run, or `None` if it is not a thread of that.
+    /// Returns the id of the thread, or `None` if it is not a thread of the current run.
     pub(super) fn here(&self) -> Option<Id> {
         if self.run == port::run_number() && self.run != 0 { Some(self.thread) } else { None }
     }
 
     fn real(&self) -> Option<&std::thread::Thread> {
-        match self.more.as_deref() {
-            Some(More::Outside(thread)) => Some(thread),
-            Some(More::Named(_)) | None => None,
+        match self.details.as_deref() {
+            Some(Details::Outside(thread)) => Some(thread),
+            Some(Details::Named(_)) | None => None,
         }
     }
 
-    /// Lets the thread go on that waits in [`park`], or the next time it does, as
+    /// Wakes the thread from [`park`], or lets its next [`park`] return at once, as
     /// [`std::thread::Thread::unpark`].
     #[track_caller]
     pub fn unpark(&self) {
         if let Some(thread) = self.real() {
             return thread.unpark();
         }
-        // A thread of an execution that is over has ended.
+        // If the execution is over, its threads have ended.
         if let Some(thread) = self.here() {
             submit(thread, ParkOp::Unpark, Site::caller());
         }
     }
 
-    /// What tells the thread from others, as [`std::thread::Thread::id`].
+    /// Returns the id of the thread, as [`std::thread::Thread::id`].
     pub fn id(&self) -> ThreadId {
         match self.real() {
-            Some(thread) => ThreadId(Number::Outside(thread.id())),
-            None => ThreadId(Number::InRun { thread: self.thread, run: self.run }),
+            Some(thread) => ThreadId(Key::Outside(thread.id())),
+            None => ThreadId(Key::InRun { thread: self.thread, run: self.run }),
         }
     }
 
-    /// The name of the thread, if it has one, as [`std::thread::Thread::name`].
+    /// Returns the name of the thread, or `None` if it has none, as [`std::thread::Thread::name`].
     pub fn name(&self) -> Option<&str> {
-        match self.more.as_deref() {
-            Some(More::Outside(thread)) => thread.name(),
-            Some(More::Named(name)) => Some(name),
+        match self.details.as_deref() {
+            Some(Details::Outside(thread)) => thread.name(),
+            Some(Details::Named(name)) => Some(name),
             None => (self.thread == Id::MAIN).then_some("main"),
         }
     }
@@ -141,22 +141,22 @@ impl fmt::Debug for Thread {
     }
 }
 
-/// What tells a thread from others, as [`std::thread::ThreadId`].
+/// The id of a thread, as [`std::thread::ThreadId`].
 #[derive(Copy, Clone, PartialEq, Eq, Hash)]
-pub struct ThreadId(Number);
+pub struct ThreadId(Key);
 
 #[derive(Copy, Clone, PartialEq, Eq)]
-enum Number {
+enum Key {
     Outside(std::thread::ThreadId),
     InRun { thread: Id, run: u64 },
 }
 
-impl Hash for Number {
+impl Hash for Key {
     fn hash<H: Hasher>(&self, state: &mut H) {
         match self {
-            Number::Outside(id) => id.hash(state),
-            // Not the run: a program should do the same in each.
-            Number::InRun { thread, run: _ } => thread.0.hash(state),
+            Key::Outside(id) => id.hash(state),
+            // The run is not hashed: a program should behave in the same way in every run.
+            Key::InRun { thread, run: _ } => thread.0.hash(state),
         }
     }
 }
@@ -164,8 +164,8 @@ impl Hash for Number {
 impl fmt::Debug for ThreadId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Number::Outside(id) => id.fmt(f),
-            Number::InRun { thread, .. } => f.debug_tuple("ThreadId").field(&thread.0).finish(),
+            Key::Outside(id) => id.fmt(f),
+            Key::InRun { thread, .. } => f.debug_tuple("ThreadId").field(&thread.0).finish(),
         }
     }
 }

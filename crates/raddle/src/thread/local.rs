@@ -8,10 +8,10 @@ use raddle_runtime::port;
 
 use super::state::{self, Found};
 
-/// Makes thread-local values, as [`std::thread_local!`].
+/// Defines thread-local values, as [`std::thread_local!`].
 ///
-/// Inside a check every thread of every execution has its own. They are destroyed when the body of
-/// the thread has ended, before anybody who joins it goes on.
+/// Inside a check every thread of every execution has its own values. They are destroyed when the body of the thread has
+/// ended, before `join` returns.
 ///
 /// ```
 /// use std::cell::{Cell, RefCell};
@@ -27,7 +27,7 @@ use super::state::{self, Found};
 /// assert_eq!((COUNT.get(), WORDS.take().len()), (2, 2));
 /// ```
 #[macro_export]
-// The names are long because the initial value is the program's, and must not mean them.
+// The names have a prefix because the initial value is an expression of the program.
 macro_rules! thread_local {
     () => {};
     ($(#[$attribute:meta])* $vis:vis static $name:ident: $type:ty = const $init:block; $($rest:tt)*) => {
@@ -66,13 +66,13 @@ macro_rules! thread_local {
     };
 }
 
-/// A thread-local value, as [`std::thread::LocalKey`]; made by [`thread_local!`](crate::thread_local).
+/// A thread-local value, as [`std::thread::LocalKey`]. Defined by [`thread_local!`](crate::thread_local).
 pub struct LocalKey<T: 'static> {
     outside: &'static std::thread::LocalKey<T>,
     init: fn() -> T,
 }
 
-/// The value was destroyed because its thread is ending, as [`std::thread::AccessError`].
+/// The error of an access to a value after its destruction, as [`std::thread::AccessError`].
 #[derive(Copy, Clone, PartialEq, Eq)]
 pub struct AccessError(());
 
@@ -91,16 +91,16 @@ impl fmt::Display for AccessError {
 impl std::error::Error for AccessError {}
 
 impl<T: 'static> LocalKey<T> {
-    /// For [`thread_local!`](crate::thread_local) alone.
+    /// Only for [`thread_local!`](crate::thread_local).
     #[doc(hidden)]
     pub const fn new(outside: &'static std::thread::LocalKey<T>, init: fn() -> T) -> LocalKey<T> {
         LocalKey { outside, init }
     }
 
-    /// Shows the calling thread's value to `f`, as [`std::thread::LocalKey::with`].
+    /// Calls `f` with the calling thread's value, as [`std::thread::LocalKey::with`].
     ///
     /// # Panics
-    /// If the value was destroyed.
+    /// Panics if the value was destroyed.
     #[track_caller]
     pub fn with<F, R>(&'static self, f: F) -> R
     where
@@ -112,10 +112,10 @@ impl<T: 'static> LocalKey<T> {
         }
     }
 
-    /// Shows the calling thread's value to `f`, as [`std::thread::LocalKey::try_with`].
+    /// Calls `f` with the calling thread's value, as [`std::thread::LocalKey::try_with`].
     ///
     /// # Errors
-    /// If the value was destroyed.
+    /// Returns an error if the value was destroyed.
     pub fn try_with<F, R>(&'static self, f: F) -> Result<R, AccessError>
     where
         F: FnOnce(&T) -> R,
@@ -131,11 +131,11 @@ impl<T: 'static> LocalKey<T> {
         Ok(f(&value))
     }
 
-    /// Inside a run: the value that `value` becomes if there is none yet, or else what there is.
+    /// In a run: initialises the value with `make(value)`. Returns the existing value and `value` if there is one.
     #[track_caller]
-    fn value_or<V>(&'static self, value: V, make: impl FnOnce(V) -> T) -> Result<(), (Rc<T>, V)> {
+    fn try_insert<V>(&'static self, value: V, make: impl FnOnce(V) -> T) -> Result<(), (Rc<T>, V)> {
         match state::find(self.key()) {
-            Found::Value(there) => Err((there, value)),
+            Found::Value(existing) => Err((existing, value)),
             Found::Nothing => {
                 state::insert(self.key(), make(value));
                 Ok(())
@@ -162,12 +162,12 @@ impl<T: 'static> LocalKey<Cell<T>> {
         if !port::active() {
             return self.outside.set(value);
         }
-        if let Err((there, value)) = self.value_or(value, Cell::new) {
-            there.set(value);
+        if let Err((existing, value)) = self.try_insert(value, Cell::new) {
+            existing.set(value);
         }
     }
 
-    /// The value, as [`std::thread::LocalKey::get`].
+    /// Returns the value, as [`std::thread::LocalKey::get`].
     #[track_caller]
     pub fn get(&'static self) -> T
     where
@@ -176,7 +176,7 @@ impl<T: 'static> LocalKey<Cell<T>> {
         self.with(Cell::get)
     }
 
-    /// The value, and a default in its place, as [`std::thread::LocalKey::take`].
+    /// Returns the value, leaving the default in its place, as [`std::thread::LocalKey::take`].
     #[track_caller]
     pub fn take(&'static self) -> T
     where
@@ -185,7 +185,7 @@ impl<T: 'static> LocalKey<Cell<T>> {
         self.with(Cell::take)
     }
 
-    /// The value, and another in its place, as [`std::thread::LocalKey::replace`].
+    /// Replaces the value and returns the old one, as [`std::thread::LocalKey::replace`].
     #[track_caller]
     pub fn replace(&'static self, value: T) -> T {
         self.with(|cell| cell.replace(value))
@@ -193,7 +193,7 @@ impl<T: 'static> LocalKey<Cell<T>> {
 }
 
 impl<T: 'static> LocalKey<RefCell<T>> {
-    /// Shows the value to `f`, as [`std::thread::LocalKey::with_borrow`].
+    /// Calls `f` with the value, as [`std::thread::LocalKey::with_borrow`].
     #[track_caller]
     pub fn with_borrow<F, R>(&'static self, f: F) -> R
     where
@@ -202,7 +202,7 @@ impl<T: 'static> LocalKey<RefCell<T>> {
         self.with(|cell| f(&cell.borrow()))
     }
 
-    /// Lets `f` change the value, as [`std::thread::LocalKey::with_borrow_mut`].
+    /// Calls `f` with a mutable reference to the value, as [`std::thread::LocalKey::with_borrow_mut`].
     #[track_caller]
     pub fn with_borrow_mut<F, R>(&'static self, f: F) -> R
     where
@@ -217,12 +217,12 @@ impl<T: 'static> LocalKey<RefCell<T>> {
         if !port::active() {
             return self.outside.set(value);
         }
-        if let Err((there, value)) = self.value_or(value, RefCell::new) {
-            drop(there.replace(value));
+        if let Err((existing, value)) = self.try_insert(value, RefCell::new) {
+            drop(existing.replace(value));
         }
     }
 
-    /// The value, and a default in its place, as [`std::thread::LocalKey::take`].
+    /// Returns the value, leaving the default in its place, as [`std::thread::LocalKey::take`].
     #[track_caller]
     pub fn take(&'static self) -> T
     where
@@ -231,7 +231,7 @@ impl<T: 'static> LocalKey<RefCell<T>> {
         self.with(RefCell::take)
     }
 
-    /// The value, and another in its place, as [`std::thread::LocalKey::replace`].
+    /// Replaces the value and returns the old one, as [`std::thread::LocalKey::replace`].
     #[track_caller]
     pub fn replace(&'static self, value: T) -> T {
         self.with(|cell| cell.replace(value))

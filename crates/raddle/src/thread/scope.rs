@@ -1,4 +1,4 @@
-//! Threads that borrow, as in [`std::thread::scope`].
+//! Scoped threads, as in [`std::thread::scope`].
 
 use std::cell::Cell;
 use std::fmt;
@@ -6,7 +6,7 @@ use std::io;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use raddle_core::Site;
 use raddle_runtime::{Body, port};
@@ -14,8 +14,9 @@ use raddle_runtime::{Body, port};
 use super::builder::Builder;
 use super::work::{Clear, Outcome, Work};
 use super::{Result, Thread};
+use crate::run_cell::RunCell;
 
-/// Where threads can be spawned that borrow from outside, as [`std::thread::Scope`].
+/// A scope, whose threads can borrow from outside it, as [`std::thread::Scope`].
 pub struct Scope<'scope, 'env: 'scope> {
     kind: Kind<'scope, 'env>,
     /// Invariant in both lifetimes, as in `std`.
@@ -39,7 +40,7 @@ enum Handle<'scope, T> {
     InRun { work: Arc<dyn Outcome<T> + 'scope>, child: Arc<Child> },
 }
 
-/// Lets `f` spawn threads that borrow, and waits for them, as [`std::thread::scope`].
+/// Calls `f`, which can spawn threads that borrow, and waits for these threads, as [`std::thread::scope`].
 ///
 /// ```
 /// let mut numbers = vec![1, 2, 3];
@@ -60,9 +61,9 @@ where
     }
     let site = Site::caller();
     let scope =
-        Scope { kind: Kind::InRun(Children::default()), _scope: PhantomData, _env: PhantomData };
-    let Kind::InRun(children) = &scope.kind else { unreachable!("it was just made") };
-    // However `f` and the waiting end, the scope is not left while threads borrow from it.
+        Scope { kind: Kind::InRun(Children::new()), _scope: PhantomData, _env: PhantomData };
+    let Kind::InRun(children) = &scope.kind else { unreachable!("just created") };
+    // The scope must not be left while threads borrow from it, even if `f` or `wait` unwinds.
     let unwinding = WaitWhileUnwinding { children, site };
     let result = f(&scope);
     let panicked = children.wait(site);
@@ -75,25 +76,25 @@ fn scope_outside<'env, F, T>(f: F) -> T
 where
     F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
 {
-    // Freed after the real scope, in which threads may use it to the end.
-    let place = Place(Cell::new(None));
+    // Dropped after the scope of `std`, whose threads may use it until they end.
+    let owner = ScopeOwner(Cell::new(None));
     std::thread::scope(|real| {
         let scope = Scope { kind: Kind::Outside(real), _scope: PhantomData, _env: PhantomData };
         let scope = NonNull::from(Box::leak(Box::new(scope)));
-        place.0.set(Some(scope.cast()));
-        // SAFETY: it is freed by `place`, which outlives the real scope, and with it `'scope`.
+        owner.0.set(Some(scope.cast()));
+        // SAFETY: `owner` frees the scope, and it outlives the scope of `std` and with it `'scope`.
         f(unsafe { scope.as_ref() })
     })
 }
 
-/// A scope to be freed.
-struct Place(Cell<Option<NonNull<Scope<'static, 'static>>>>);
+/// Frees a scope when it is dropped.
+struct ScopeOwner(Cell<Option<NonNull<Scope<'static, 'static>>>>);
 
-impl Drop for Place {
+impl Drop for ScopeOwner {
     fn drop(&mut self) {
         if let Some(scope) = self.0.take() {
-            // SAFETY: it was made from a box of the same type but for the lifetimes, which have
-            // ended with the real scope, and it has no destructor that could notice.
+            // SAFETY: the pointer was made from a box of the same type with other lifetimes. These ended with the scope of
+            // `std`, and a scope outside runs has no destructor that depends on them.
             drop(unsafe { Box::from_raw(scope.as_ptr()) });
         }
     }
@@ -133,15 +134,14 @@ impl<'scope, 'env> Scope<'scope, 'env> {
                 let (name, f) = builder.named(f);
                 let work = Work::new(f);
                 let clear: Arc<dyn Clear + 'scope> = work.clone();
-                // SAFETY: the scope does not end before `Children::wait` has, and that clears the
-                // work when its thread has ended or never starts. What is left then has nothing of
-                // `'scope` in it, so that it may be dropped at any time.
+                // SAFETY: the scope ends after `Children::wait`, which clears the work of every thread that has ended
+                // or never starts. A cleared work borrows nothing from `'scope`, so it may be dropped at any time.
                 let clear = unsafe {
                     std::mem::transmute::<Arc<dyn Clear + 'scope>, Arc<dyn Clear + 'static>>(clear)
                 };
                 let child = children.add(clear);
                 let body: Arc<dyn Body + 'scope> = work.clone();
-                // SAFETY: likewise.
+                // SAFETY: `body` is the same work as `clear`, and `Children::wait` clears it before the scope ends.
                 let body = unsafe {
                     std::mem::transmute::<Arc<dyn Body + 'scope>, Arc<dyn Body + 'static>>(body)
                 };
@@ -158,8 +158,8 @@ impl<'scope, 'env> Scope<'scope, 'env> {
 impl<T> ScopedJoinHandle<'_, T> {
     /// Waits until the thread has ended, as [`std::thread::ScopedJoinHandle::join`].
     ///
-    /// Inside a check a panic that leaves a thread ends the execution as a failure, so that this
-    /// does not return `Err`, unless [`Panics::Join`](crate::Panics::Join) asks for it.
+    /// Inside a check a panic that leaves a thread is a failure and ends the execution. `join` returns `Err`
+    /// only with [`Panics::Join`](crate::Panics::Join).
     #[track_caller]
     pub fn join(self) -> Result<T> {
         match self.handle {
@@ -173,7 +173,7 @@ impl<T> ScopedJoinHandle<'_, T> {
         }
     }
 
-    /// Whether the thread has ended, as [`std::thread::ScopedJoinHandle::is_finished`].
+    /// Returns whether the thread has ended, as [`std::thread::ScopedJoinHandle::is_finished`].
     #[track_caller]
     pub fn is_finished(&self) -> bool {
         match &self.handle {
@@ -182,7 +182,7 @@ impl<T> ScopedJoinHandle<'_, T> {
         }
     }
 
-    /// The thread, as [`std::thread::ScopedJoinHandle::thread`].
+    /// Returns the thread, as [`std::thread::ScopedJoinHandle::thread`].
     pub fn thread(&self) -> &Thread {
         &self.thread
     }
@@ -201,35 +201,35 @@ impl<T> fmt::Debug for ScopedJoinHandle<'_, T> {
 }
 
 /// The threads of a scope in a run, each after the one that spawned it.
-#[derive(Default)]
-struct Children(Mutex<Vec<Arc<Child>>>);
+struct Children(RunCell<Vec<Arc<Child>>>);
 
 struct Child {
-    /// Borrows from outside of the scope until it is cleared.
+    /// Borrows from outside the scope until it is cleared.
     work: Arc<dyn Clear>,
-    /// Empty until it was started. If it stays so, because the run ended before, the thread never
-    /// starts, or its body has ended.
+    /// Empty until the thread was started. If the run ended before that, the thread never starts or its body has ended.
     thread: OnceLock<Thread>,
     joined: AtomicBool,
 }
 
 impl Children {
+    fn new() -> Children {
+        Children(RunCell::new(Vec::new()))
+    }
+
     fn add(&self, work: Arc<dyn Clear>) -> Arc<Child> {
         let (thread, joined) = (OnceLock::new(), AtomicBool::new(false));
         let child = Arc::new(Child { work, thread, joined });
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(child.clone());
+        self.0.with(|children| children.push(child.clone()));
         child
     }
 
-    /// Waits until all threads have ended, also those that they spawn meanwhile: a thread is in the list before its creator
-    /// ends. Returns whether one of them panicked that was not joined.
+    /// Waits until all threads have ended, including those that they spawn during the wait. Such a thread is in the list
+    /// before its creator ends. Returns whether a thread that was not joined panicked.
     fn wait(&self, site: Site) -> bool {
         let mut panicked = false;
         for number in 0.. {
-            let children = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            let Some(child) = children.get(number).cloned() else { break };
-            // Others may add to the list while this thread waits.
-            drop(children);
+            let child = self.0.with(|children| children.get(number).cloned());
+            let Some(child) = child else { break };
             if let Some(thread) = child.thread.get() {
                 if !child.joined.load(Ordering::Relaxed) {
                     let thread = super::here(thread);
@@ -253,7 +253,7 @@ struct WaitWhileUnwinding<'a> {
 
 impl Drop for WaitWhileUnwinding<'_> {
     fn drop(&mut self) {
-        // The panic that is under way is reported, as in `std`.
+        // The panic that unwinds the scope is reported, as in `std`.
         let _ = self.children.wait(self.site);
     }
 }

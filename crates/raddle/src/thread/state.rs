@@ -1,4 +1,4 @@
-//! What a thread of a run has of its own: a name, and thread-local values.
+//! The state of a thread of a run: its name and thread-local values.
 
 use std::any::Any;
 use std::cell::{OnceCell, RefCell};
@@ -7,22 +7,22 @@ use std::sync::Arc;
 
 use raddle_runtime::port;
 
-use super::handle::More;
+use super::handle::Details;
 
 #[derive(Default)]
 struct ThreadState {
-    /// [`More::Named`].
-    name: OnceCell<Arc<More>>,
-    /// In the order in which they were first used.
+    /// [`Details::Named`].
+    name: OnceCell<Arc<Details>>,
+    /// The values in the order of their first use.
     ///
-    /// No code of the program runs while it is borrowed.
+    /// No code of the program runs while this is borrowed.
     values: RefCell<Vec<Value>>,
 }
 
 struct Value {
     /// The address of the key, which is a static.
     key: *const (),
-    /// `None` once it was destroyed.
+    /// `None` once the value was destroyed.
     value: Option<Rc<dyn Any>>,
     needs_drop: bool,
 }
@@ -36,8 +36,8 @@ pub(super) enum Found<T> {
 }
 
 /// Names the calling thread of a run.
-pub(super) fn set_name(name: Arc<More>) {
-    if let More::Named(name) = &*name {
+pub(super) fn set_name(name: Arc<Details>) {
+    if let Details::Named(name) = &*name {
         port::name_thread(name);
     }
     if mine().name.set(name).is_err() {
@@ -46,7 +46,7 @@ pub(super) fn set_name(name: Arc<More>) {
 }
 
 /// Returns the name of the calling thread of a run, if it was given one.
-pub(super) fn name() -> Option<Arc<More>> {
+pub(super) fn name() -> Option<Arc<Details>> {
     existing().and_then(|mine| mine.name.get().cloned())
 }
 

@@ -1,4 +1,4 @@
-//! The body of a thread of a run and, later, what it returned: shared by the thread and its handle.
+//! The body of a thread of a run and, later, its result, shared by the thread and its handle.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use raddle_runtime::Body;
 use super::state::DestroyThreadState;
 use crate::run_cell::RunCell;
 
-/// The body of a thread and, later, what it returned.
+/// The body of a thread and, later, its result.
 pub(super) struct Work<F, T>(RunCell<State<F, T>>);
 
 enum State<F, T> {

@@ -1,5 +1,4 @@
-//! `#[raddle::test]`: what it accepts, what the test harness sees of it, and what it says of what it
-//! does not accept.
+//! `#[raddle::test]`: what it accepts, how the test harness sees the tests, and its error messages.
 
 use std::fs;
 use std::path::Path;
@@ -11,8 +10,8 @@ use raddle::sync::atomic::{
 };
 use raddle::{Granularity, OnStepLimit, Strategy, cell, thread};
 
-/// Fails if the other thread comes in between.
-fn increments_get_lost() {
+/// Panics if an increment is lost.
+fn lost_increments() {
     let count = AtomicUsize::new(0);
     thread::scope(|scope| {
         let increment = || {
@@ -38,24 +37,24 @@ fn passes() {
 #[raddle::test]
 #[should_panic]
 fn fails() {
-    increments_get_lost();
+    lost_increments();
 }
 
 #[should_panic(
-    expected = "test `attribute::fails_with_words` FAILED — assertion `left == right` failed: an update"
+    expected = "test `attribute::fails_with_message` FAILED — assertion `left == right` failed: an update"
 )]
 #[raddle::test(strategy = "dpor")]
-fn fails_with_words() {
-    increments_get_lost();
+fn fails_with_message() {
+    lost_increments();
 }
 
-/// Documentation and other attributes stay.
+/// Documentation and other attributes are kept.
 #[raddle::test(runs = 100)]
-#[ignore = "to see that it is; run by `the_harness_sees_tests`"]
+#[ignore = "tests this attribute; run by `the_harness_sees_tests`"]
 #[allow(unused_variables)]
 pub fn is_ignored() {
     let unused = 1;
-    increments_get_lost();
+    lost_increments();
 }
 
 #[raddle::test(
@@ -71,7 +70,7 @@ pub fn is_ignored() {
 )]
 #[should_panic = "test `all of them` FAILED"]
 fn every_setting() {
-    // A plain access is a scheduling point under this granularity alone.
+    // A plain access is a scheduling point only at this granularity.
     let total = cell::Shared::new(0);
     thread::scope(|scope| {
         scope.spawn(|| total.set(total.get() + 1));
@@ -130,17 +129,17 @@ fn r#true() {}
 
 mod inner {
     #[raddle::test]
-    #[should_panic = "raddle: test `attribute::inner::has_its_path` FAILED — here"]
-    fn has_its_path() {
-        super::increments_may_get_lost_here();
+    #[should_panic = "raddle: test `attribute::inner::is_named_by_its_path` FAILED — here"]
+    fn is_named_by_its_path() {
+        super::finds_a_lost_increment();
     }
 }
 
-fn increments_may_get_lost_here() {
+fn finds_a_lost_increment() {
     panic!("here");
 }
 
-/// What the harness prints for these arguments, and whether it was content.
+/// Runs the harness with these arguments. Returns whether it succeeded, and its output.
 fn harness(arguments: &[&str]) -> (bool, String) {
     let output = Command::new(std::env::current_exe().unwrap()).args(arguments).output().unwrap();
     (output.status.success(), String::from_utf8(output.stdout).unwrap())
@@ -149,7 +148,7 @@ fn harness(arguments: &[&str]) -> (bool, String) {
 #[test]
 fn the_harness_sees_tests() {
     let (_, list) = harness(&["--list"]);
-    for name in ["passes", "inner::has_its_path", "r#true", "returns_ok"] {
+    for name in ["passes", "inner::is_named_by_its_path", "r#true", "returns_ok"] {
         assert!(
             list.lines().any(|line| line == format!("attribute::{name}: test")),
             "{name} is not in\n{list}"
@@ -157,14 +156,14 @@ fn the_harness_sees_tests() {
     }
     let (content, text) = harness(&["--exact", "attribute::is_ignored"]);
     assert!(content && text.contains("1 ignored"), "{text}");
-    // On one thread the harness does not name it after the test.
+    // With one thread the harness does not name the thread after the test.
     let (content, text) =
         harness(&["--exact", "attribute::is_ignored", "--include-ignored", "--test-threads=1"]);
     assert!(!content && text.contains("test `attribute::is_ignored` FAILED"), "{text}");
     assert!(text.contains("cargo test attribute::is_ignored"), "{text}");
 }
 
-/// The location of an `Err`, of the panic and of its backtrace is the test, not a macro of raddle.
+/// The locations of an `Err`, of a panic and of its backtrace are in the test, not in a macro of raddle.
 #[test]
 fn failures_are_located_in_the_test() {
     let output = Command::new(std::env::current_exe().unwrap())
@@ -178,7 +177,7 @@ fn failures_are_located_in_the_test() {
     assert!(errors.contains("main panicked at crates/raddle/tests/all/attribute.rs:1"), "{errors}");
 }
 
-/// Uses that cannot be compiled, each with words of the error.
+/// Uses that do not compile, each with a part of the error message.
 const WRONG: &[(&str, &str)] = &[
     (
         "#[raddle::test(strategie = 1)] fn a() {}",
@@ -197,7 +196,7 @@ const WRONG: &[(&str, &str)] = &[
     ("#[raddle::test] #[test] fn k() {}", "remove this attribute"),
 ];
 
-/// As above, for what is found after macros are expanded.
+/// Uses whose errors are found after macro expansion, each with a part of the error message.
 const WRONG_VALUES: &[(&str, &str)] = &[
     (
         "#[raddle::test(time = \"10 parsecs\")] fn a() {}",
@@ -212,14 +211,14 @@ const WRONG_VALUES: &[(&str, &str)] = &[
     ("#[raddle::test(leaks = \"no\")] fn e() {}", "say ignore, note or fail"),
 ];
 
-/// And for what has a type that will not do.
+/// Uses with wrong types, each with a part of the error message.
 const WRONG_TYPES: &[(&str, &str)] = &[
     ("#[raddle::test(runs = \"many\")] fn a() {}", "mismatched types"),
     ("#[raddle::test] fn b() -> u32 { 1 }", "a test cannot return `u32`"),
 ];
 
 #[test]
-fn wrong_uses_are_explained() {
+fn misuse_is_explained() {
     let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join("wrong-attributes");
     fs::create_dir_all(root.join("tests")).unwrap();
     fs::create_dir_all(root.join("src")).unwrap();
@@ -245,11 +244,12 @@ fn wrong_uses_are_explained() {
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success(), "it compiles");
     for (name, cases) in files {
-        for (number, (case, words)) in cases.iter().enumerate() {
+        for (number, (case, expected)) in cases.iter().enumerate() {
             let place = format!("--> tests/{name}.rs:{}:", number + 1);
-            let found =
-                errors.split("\n\n").any(|error| error.contains(words) && error.contains(&place));
-            assert!(found, "{case}: no error at {place} says `{words}`:\n{errors}");
+            let found = errors
+                .split("\n\n")
+                .any(|error| error.contains(expected) && error.contains(&place));
+            assert!(found, "{case}: no error at {place} contains `{expected}`:\n{errors}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Settings, tokens and programs that make no sense: each a message that says what would.
+//! Invalid settings, tokens and programs: each gives a message with advice.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::Command;
@@ -26,7 +26,7 @@ fn fails_in_two_threads() {
     panic!("always");
 }
 
-/// The token of a failing run of `program`.
+/// Returns the token of a failing run of `program`.
 fn token(name: &'static str, program: fn()) -> String {
     Config::new().name(name).run(program).failure().unwrap().token.clone()
 }
@@ -52,14 +52,14 @@ fn settings_that_allow_nothing() {
 }
 
 #[test]
-fn run_panics_with_the_same_words() {
+fn run_panics_with_the_same_message() {
     let panic = catch_unwind(|| Config::new().runs(0).run(two_threads)).unwrap_err();
     let text = panic.downcast::<String>().unwrap();
     assert!(text.starts_with("raddle: zero runs check nothing"), "{text}");
 }
 
 #[test]
-fn words_that_are_no_tokens() {
+fn texts_that_are_not_tokens() {
     for word in ["hello", "r2-AAAA", ""] {
         let text = message(Config::new().replay(word), two_threads);
         assert!(text.contains("tokens begin with `r1-`"), "{text}");
@@ -117,7 +117,7 @@ fn an_empty_program_under_every_strategy() {
 }
 
 #[test]
-fn a_choice_among_nothing() {
+fn a_choice_with_bound_zero() {
     let outside = catch_unwind(|| raddle::choose(0)).unwrap_err();
     let text = outside.downcast_ref::<&str>().unwrap();
     assert!(text.contains("nothing to choose from"), "{text}");
@@ -132,12 +132,12 @@ fn a_check_inside_a_check() {
     let report = Config::new().run(|| raddle::check(two_threads));
     let text = panic_message(&report);
     assert!(text.contains("checks do not nest"), "{text}");
-    // And nothing is left behind.
+    // Later checks are not affected.
     assert!(Config::new().run(two_threads).failure().is_none());
 }
 
 #[test]
-fn a_handle_that_leaves_its_execution() {
+fn a_handle_used_outside_its_execution() {
     let slot = Arc::new(std::sync::Mutex::new(None));
     let report = Config::new().runs(1).run({
         let slot = slot.clone();
@@ -151,9 +151,9 @@ fn a_handle_that_leaves_its_execution() {
 }
 
 #[test]
-fn a_panic_whose_payload_is_no_text() {
+fn a_panic_whose_payload_is_not_a_string() {
     let report = Config::new().run(|| std::panic::panic_any(7));
-    assert_eq!(panic_message(&report), "a panic whose payload is no text");
+    assert_eq!(panic_message(&report), "a panic whose payload is not a string");
 }
 
 fn panic_message(report: &Report) -> String {
@@ -163,7 +163,7 @@ fn panic_message(report: &Report) -> String {
     }
 }
 
-/// Run by `a_bad_environment` in another process; alone it is an ordinary check.
+/// Run by `a_bad_environment` in another process. Otherwise it is an ordinary check.
 #[test]
 fn victim() {
     raddle::check(two_threads);

@@ -1,5 +1,5 @@
-//! Engines and coroutines are kept from check to check. A check comes out the same whatever was checked
-//! before it on its OS thread.
+//! Engines and coroutines are reused between checks. The result of a check does not depend on the earlier checks of its OS
+//! thread.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use raddle::sync::atomic::{AtomicU32, Ordering::*};
 use raddle::{Config, Finding, Memory, Report, Strategy, thread};
 use raddle_core::Trace;
 
-/// What a check says, without how long it took.
+/// The result of a check without its duration.
 #[derive(Debug, PartialEq)]
 struct Summary {
     counts: [u64; 4],
@@ -37,7 +37,7 @@ fn adds(threads: u32) -> impl Fn() + Send + Sync + 'static {
     }
 }
 
-/// Threads spawn threads, in an order that is not always the same.
+/// Threads spawn threads, in an order that depends on the schedule.
 fn nested() {
     let outer = thread::spawn(|| thread::spawn(thread::yield_now).join().unwrap());
     let other = thread::spawn(thread::yield_now);
@@ -79,7 +79,7 @@ fn deadlock() {
     let _second = locks.0.lock();
 }
 
-/// A destructor waits for a thread that waits for the destructor's thread: coroutines are given up.
+/// A destructor waits for a thread that waits for the destructor's thread. The coroutines are abandoned.
 fn stuck() {
     let lock = Arc::new(Mutex::new(()));
     let held = lock.lock().unwrap();
@@ -101,8 +101,8 @@ impl<F: FnMut()> Drop for OnDrop<F> {
     }
 }
 
-/// When a thread ends matters.
-fn asks_for_the_end() {
+/// The result depends on when a thread ends.
+fn polls_for_the_end_of_a_thread() {
     let number = Arc::new(AtomicU32::new(0));
     let other = number.clone();
     let thread = thread::Builder::new().name("asked".to_owned());
@@ -131,9 +131,9 @@ const CHECKS: [Check; 15] = [
     || config("dfs").memory(Memory::Rc11).run(adds(3)),
     || config("dfs").memory(Memory::Rc11).run(store_buffering),
     || config("dfs").memory(Memory::Rc11).run(nested),
-    || config("dfs").memory(Memory::Rc11).run(asks_for_the_end),
+    || config("dfs").memory(Memory::Rc11).run(polls_for_the_end_of_a_thread),
     || config("surw").runs(50).run(nested),
-    || config("pcr").runs(50).run(asks_for_the_end),
+    || config("pcr").runs(50).run(polls_for_the_end_of_a_thread),
     || config("dpor").run(nested),
     || config("random").runs(50).run(nested),
     || config("pos-star").run(lost_update),
@@ -144,11 +144,11 @@ const CHECKS: [Check; 15] = [
 ];
 
 #[test]
-fn a_check_does_not_depend_on_those_before_it() {
+fn a_check_does_not_depend_on_earlier_ones() {
     let alone = CHECKS.map(|check| std::thread::spawn(move || summary(&check())).join().unwrap());
     let distinct: BTreeSet<_> = alone.iter().map(|summary| summary.counts).collect();
-    assert!(distinct.len() >= 9, "the checks are too much alike: {alone:#?}");
-    // Every check after every other.
+    assert!(distinct.len() >= 9, "the checks are too similar: {alone:#?}");
+    // Each check runs after each other check.
     for before in CHECKS {
         for (check, alone) in CHECKS.iter().zip(&alone) {
             before();
@@ -158,7 +158,7 @@ fn a_check_does_not_depend_on_those_before_it() {
 }
 
 #[test]
-fn and_not_on_those_on_other_os_threads() {
+fn a_check_does_not_depend_on_those_of_other_os_threads() {
     let alone = CHECKS.map(|check| summary(&check()));
     std::thread::scope(|scope| {
         for first in 0..4 {

@@ -1,4 +1,4 @@
-//! Channels: as in `std`, and with their bugs.
+//! Channels: they behave as in `std`, and their bugs are found.
 
 use std::sync::Mutex as StdMutex;
 use std::time::Duration;
@@ -9,11 +9,11 @@ use raddle::sync::mpsc::{
 };
 use raddle::{Config, Finding, thread};
 
-use super::support::alike::{alike, deadlock, exhaust, failure, message};
+use super::support::same_as_std::{deadlock, exhaust, failure, message, same_as_std};
 
 #[test]
-fn messages_come_in_order() {
-    let seen = alike(|| {
+fn messages_are_received_in_order() {
+    let seen = same_as_std(|| {
         let (sender, receiver) = channel();
         let other = sender.clone();
         sender.send(1).unwrap();
@@ -35,8 +35,8 @@ fn messages_come_in_order() {
 }
 
 #[test]
-fn sending_to_nobody_gives_the_message_back() {
-    alike(|| {
+fn sending_without_a_receiver_returns_the_message() {
+    same_as_std(|| {
         let (sender, receiver) = channel();
         sender.send(1).unwrap();
         drop(receiver);
@@ -51,7 +51,7 @@ fn sending_to_nobody_gives_the_message_back() {
 
 #[test]
 fn iterators() {
-    alike(|| {
+    same_as_std(|| {
         let (sender, receiver) = channel();
         let producer = thread::spawn(move || (0..4).for_each(|n| sender.send(n).unwrap()));
         let first: Vec<i32> = receiver.iter().take(2).collect();
@@ -66,11 +66,11 @@ fn iterators() {
 }
 
 #[test]
-fn a_bounded_channel_waits_for_room() {
+fn a_send_waits_while_the_channel_is_full() {
     for bound in [0, 1, 2] {
         static BOUND: StdMutex<usize> = StdMutex::new(0);
         *BOUND.lock().unwrap() = bound;
-        let sum = alike(|| {
+        let sum = same_as_std(|| {
             let (sender, receiver) = sync_channel(*BOUND.lock().unwrap());
             let producers: Vec<_> = (1..=2)
                 .map(|producer| {
@@ -91,7 +91,7 @@ fn a_bounded_channel_waits_for_room() {
 
 #[test]
 fn messages_are_dropped_with_the_receiver() {
-    alike(|| {
+    same_as_std(|| {
         let value = Arc::new(());
         let (sender, receiver) = channel();
         sender.send(value.clone()).unwrap();
@@ -103,9 +103,9 @@ fn messages_are_dropped_with_the_receiver() {
     });
 }
 
-/// The sender waits until its message is taken, or takes it back.
+/// The sender waits until its message is received, or takes it back if the receiver is dropped.
 #[test]
-fn a_message_is_handed_over_or_comes_back() {
+fn a_rendezvous_send_delivers_or_returns_the_message() {
     let outcomes: &'static StdMutex<Vec<bool>> = Box::leak(Box::default());
     let report = Config::new().strategy("dfs").run(|| {
         let (sender, receiver) = sync_channel(0);
@@ -124,7 +124,7 @@ fn a_message_is_handed_over_or_comes_back() {
 }
 
 #[test]
-fn who_hangs_up_last_is_a_matter_of_order() {
+fn the_order_of_dropped_senders_matters() {
     let executions = exhaust(|| {
         let (sender, receiver) = channel::<u32>();
         let other = thread::spawn({
@@ -135,12 +135,12 @@ fn who_hangs_up_last_is_a_matter_of_order() {
         assert!(receiver.recv().is_err());
         other.join().unwrap();
     });
-    // Main is first and the other closes: 2 orders. Or main closes: 4 places for the end of the other.
+    // Main drops first and the other thread closes: 2 orders. Or main closes: 4 places for the exit of the other thread.
     assert_eq!(executions, 6);
 }
 
 #[test]
-fn a_timed_receive_may_end_either_way() {
+fn a_timed_receive_may_succeed_or_time_out() {
     let seen: &'static StdMutex<Vec<bool>> = Box::leak(Box::default());
     let report = Config::new().strategy("dfs").run(|| {
         let (sender, receiver) = channel();
@@ -157,9 +157,9 @@ fn a_timed_receive_may_end_either_way() {
     assert!(seen.contains(&true) && seen.contains(&false));
 }
 
-/// The receiver waits for senders to hang up, and has one itself.
+/// The receiver waits until all senders are dropped, and owns one itself.
 #[test]
-fn a_sender_that_was_kept_is_a_deadlock() {
+fn a_receiver_that_keeps_a_sender_deadlocks() {
     let waits = deadlock(|| {
         let (sender, receiver) = channel();
         let worker = thread::spawn({
@@ -173,9 +173,9 @@ fn a_sender_that_was_kept_is_a_deadlock() {
     assert_eq!(waits, [(0, false)]);
 }
 
-/// Each waits for room before it takes.
+/// Each thread waits to send before it receives.
 #[test]
-fn full_channels_in_a_circle_are_a_deadlock() {
+fn a_cycle_of_full_channels_is_a_deadlock() {
     let waits = deadlock(|| {
         let ((to_other, from_main), (to_main, from_other)) = (sync_channel(1), sync_channel(1));
         let other = thread::spawn(move || {
@@ -195,7 +195,7 @@ fn full_channels_in_a_circle_are_a_deadlock() {
 }
 
 #[test]
-fn a_hand_over_that_nobody_takes_is_a_deadlock() {
+fn a_rendezvous_without_a_receive_is_a_deadlock() {
     let waits = deadlock(|| {
         let (sender, receiver) = sync_channel(0);
         thread::yield_now();
@@ -206,7 +206,7 @@ fn a_hand_over_that_nobody_takes_is_a_deadlock() {
 }
 
 #[test]
-fn messages_of_two_senders_come_in_any_order() {
+fn messages_of_two_senders_are_received_in_any_order() {
     let finding = failure(|| {
         let (sender, receiver) = channel();
         let other = thread::spawn({
@@ -221,7 +221,7 @@ fn messages_of_two_senders_come_in_any_order() {
 }
 
 #[test]
-fn a_channel_from_outside_takes_messages_out() {
+fn a_channel_created_outside_carries_messages() {
     let (sender, receiver) = channel();
     let report = Config::new()
         .strategy("random")
@@ -229,19 +229,19 @@ fn a_channel_from_outside_takes_messages_out() {
         .explore_trivial(true)
         .run(move || sender.send(1).unwrap());
     assert!(report.failure().is_none(), "{}", raddle::text(&report));
-    // The first execution is made twice.
+    // The first execution is run twice.
     assert_eq!(receiver.try_iter().count(), 4);
 }
 
 #[test]
-fn nobody_waits_for_a_channel_from_outside() {
+fn waiting_for_a_channel_created_outside_is_refused() {
     let (sender, receiver) = sync_channel::<u32>(0);
     let receiver = StdMutex::new(receiver);
     let report = Config::new().runs(1).run(move || {
-        let said = message(|| sender.send(1));
-        assert!(said.contains("Make the channel inside"), "{said}");
-        let said = message(|| receiver.lock().unwrap().recv());
-        assert!(said.contains("Make the channel inside"), "{said}");
+        let text = message(|| sender.send(1));
+        assert!(text.contains("Create the channel inside"), "{text}");
+        let text = message(|| receiver.lock().unwrap().recv());
+        assert!(text.contains("Create the channel inside"), "{text}");
         receiver.clear_poison();
     });
     assert!(report.failure().is_none(), "{}", raddle::text(&report));
@@ -262,15 +262,15 @@ fn a_channel_does_not_outlive_its_execution() {
     assert!(report.failure().is_none(), "{}", raddle::text(&report));
     assert_eq!(Arc::strong_count(&value), 2 + 3);
     let kept = std::mem::take(&mut *KEPT.lock().unwrap());
-    let said = message(|| kept[0].try_recv());
-    assert!(said.contains("outside the execution that made it"), "{said}");
+    let text = message(|| kept[0].try_recv());
+    assert!(text.contains("outside the execution that created it"), "{text}");
     drop(kept);
     assert_eq!(Arc::strong_count(&value), 2);
 }
 
-/// A run ends while messages, senders and receivers are about.
+/// A run ends while there are messages, senders and receivers.
 #[test]
-fn channels_are_cleared_away_after_a_failure() {
+fn channels_are_dropped_after_a_failure() {
     let report = Config::new().run(|| {
         let (sender, receiver) = sync_channel(0);
         let workers: Vec<_> = (0..2)
@@ -280,7 +280,7 @@ fn channels_are_cleared_away_after_a_failure() {
             })
             .collect();
         let first = receiver.recv().unwrap();
-        assert!(first == [0], "the second came first");
+        assert!(first == [0], "the second message was first");
         drop(receiver);
         for worker in workers {
             let _ = worker.join();

@@ -1,5 +1,5 @@
-//! Counted references: every order in which they come and go, what each question tells, and that they
-//! are otherwise `std`'s.
+//! Counted references: all orders of clones and drops, the synchronisation of each method, and the same behaviour as in
+//! `std` otherwise.
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
@@ -11,9 +11,9 @@ use raddle::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use raddle::sync::counted::{Arc, Weak};
 use raddle::{Config, Finding, Memory, Report, Verdict, thread};
 
-use super::support::alike::{alike, message};
+use super::support::same_as_std::{message, same_as_std};
 
-/// All ways to go through every execution.
+/// The exhaustive strategies.
 const SEARCHES: [(&str, Memory); 3] =
     [("dpor", Memory::Sc), ("dfs", Memory::Sc), ("dfs", Memory::Rc11)];
 
@@ -30,7 +30,7 @@ fn search(
     report
 }
 
-/// What is found, on which all searches have to agree.
+/// Returns the finding of all searches, which must agree.
 fn found(program: fn()) -> Option<Finding> {
     let found = SEARCHES.map(|by| search(by, program).failure().map(|it| it.finding.clone()));
     let kinds = found.each_ref().map(|found| found.as_ref().map(std::mem::discriminant));
@@ -46,7 +46,7 @@ fn panics(program: fn()) -> bool {
     })
 }
 
-/// Everything that `program` can come to.
+/// Returns all outcomes of `program`.
 fn outcomes<T: Ord + Debug + Clone + Send + 'static>(
     by: (&str, Memory),
     program: impl Fn() -> T + Send + Sync + 'static,
@@ -61,8 +61,8 @@ fn outcomes<T: Ord + Debug + Clone + Send + 'static>(
     seen.lock().unwrap().iter().cloned().collect()
 }
 
-/// Two references to one value, the second for a thread that does `theirs` with it.
-fn race_of<A: Send + 'static, B: Send + 'static>(
+/// Runs `mine` and, on another thread, `theirs`, each with a reference to the same value.
+fn run_both<A: Send + 'static, B: Send + 'static>(
     mine: fn(Arc<u32>) -> A,
     theirs: fn(Arc<u32>) -> B,
 ) -> (A, B) {
@@ -74,27 +74,27 @@ fn race_of<A: Send + 'static, B: Send + 'static>(
 }
 
 #[test]
-fn of_two_who_unwrap_both_may_fail_and_one_takes_it() {
+fn concurrent_try_unwraps_may_both_fail() {
     for by in SEARCHES {
         let is_ok = |arc| Arc::try_unwrap(arc).is_ok();
-        let seen = outcomes(by, move || race_of(is_ok, is_ok));
+        let seen = outcomes(by, move || run_both(is_ok, is_ok));
         assert_eq!(seen, [(false, false), (false, true), (true, false)], "{by:?}");
-        let seen = outcomes(by, || race_of(Arc::into_inner, Arc::into_inner));
+        let seen = outcomes(by, || run_both(Arc::into_inner, Arc::into_inner));
         assert_eq!(seen, [(None, Some(7)), (Some(7), None)], "{by:?}");
     }
     assert!(panics(|| {
         let is_ok = |arc| Arc::try_unwrap(arc).is_ok();
-        let (mine, theirs) = race_of(is_ok, is_ok);
-        assert!(mine || theirs, "nobody has it");
+        let (mine, theirs) = run_both(is_ok, is_ok);
+        assert!(mine || theirs, "the value is lost");
     }));
     assert!(!panics(|| {
-        let (mine, theirs) = race_of(Arc::into_inner, Arc::into_inner);
+        let (mine, theirs) = run_both(Arc::into_inner, Arc::into_inner);
         assert!(mine.or(theirs) == Some(7));
     }));
 }
 
 #[test]
-fn the_last_reference_may_go_before_an_upgrade() {
+fn the_last_reference_may_be_dropped_before_an_upgrade() {
     fn look_up(entry: Weak<u32>) -> Option<u32> {
         entry.upgrade().map(|value| *value)
     }
@@ -107,7 +107,7 @@ fn the_last_reference_may_go_before_an_upgrade() {
     }
     assert!(panics(|| assert_eq!(cache().unwrap(), 7)));
     assert!(!panics(|| assert!(cache().is_none_or(|value| value == 7))));
-    // What `std`'s own does between two operations is not seen.
+    // With `std`'s type the drop between two operations is not explored.
     assert!(!panics(|| {
         let value = std::sync::Arc::new(7);
         let entry = std::sync::Arc::downgrade(&value);
@@ -119,17 +119,17 @@ fn the_last_reference_may_go_before_an_upgrade() {
 }
 
 #[test]
-fn a_count_is_old_when_it_is_told() {
+fn a_count_may_be_stale_when_it_is_used() {
     fn owner(change: fn(&mut Arc<u32>)) {
         let mut value = Arc::new(7);
         let weak = Arc::downgrade(&value);
         let reader = thread::spawn(move || weak.upgrade().map_or(7, |value| *value));
         change(&mut value);
-        assert_eq!(reader.join().unwrap(), 7, "the reader came in between");
+        assert_eq!(reader.join().unwrap(), 7, "the reader has upgraded");
     }
     assert!(panics(|| owner(|value| {
         if Arc::strong_count(value) == 1 && Arc::weak_count(value) == 0 {
-            // The weak reference has become a strong one meanwhile.
+            // The weak reference may have been upgraded.
             assert!(Arc::get_mut(value).is_some() || Arc::strong_count(value) == 1);
         } else {
             assert!(Arc::get_mut(value).is_none(), "it was not the only one");
@@ -143,7 +143,7 @@ fn a_count_is_old_when_it_is_told() {
 }
 
 #[test]
-fn counts_go_down_as_references_go() {
+fn counts_decrease_with_drops() {
     for by in SEARCHES {
         let seen = outcomes(by, || {
             let value = Arc::new(());
@@ -157,20 +157,19 @@ fn counts_go_down_as_references_go() {
     }
 }
 
-/// Whether the only strong reference is left, by a question each. The end of a reference would tell something
-/// too, so that those who ask keep it.
-const QUESTIONS: [(&str, Question, Told); 6] = [
-    ("strong_count", |arc| Arc::strong_count(&forget(arc)) == 1, Told::Nothing),
-    ("get_mut", |arc| Arc::get_mut(&mut forget(arc)).is_some(), Told::All),
-    ("try_unwrap", |arc| Arc::try_unwrap(arc).is_ok(), Told::All),
-    ("into_inner", |arc| Arc::into_inner(arc).is_some(), Told::All),
+/// Ways to test whether the only strong reference is left. A drop would synchronise too, so the tests keep their reference.
+const TESTS: [(&str, Test, Synchronises); 6] = [
+    ("strong_count", |arc| Arc::strong_count(&forget(arc)) == 1, Synchronises::No),
+    ("get_mut", |arc| Arc::get_mut(&mut forget(arc)).is_some(), Synchronises::Yes),
+    ("try_unwrap", |arc| Arc::try_unwrap(arc).is_ok(), Synchronises::Yes),
+    ("into_inner", |arc| Arc::into_inner(arc).is_some(), Synchronises::Yes),
     (
         "make_mut",
         |arc| {
             let (before, mut arc) = (Arc::as_ptr(&arc), forget(arc));
             std::ptr::eq(Arc::make_mut(&mut arc), before)
         },
-        Told::All,
+        Synchronises::Yes,
     ),
     (
         "upgrade",
@@ -179,7 +178,7 @@ const QUESTIONS: [(&str, Question, Told); 6] = [
             drop(arc);
             weak.upgrade().is_none()
         },
-        Told::Nothing,
+        Synchronises::No,
     ),
 ];
 
@@ -187,21 +186,21 @@ fn forget<T>(value: T) -> std::mem::ManuallyDrop<T> {
     std::mem::ManuallyDrop::new(value)
 }
 
-type Question = fn(Arc<Token>) -> bool;
+type Test = fn(Arc<Token>) -> bool;
 
-/// What whoever gets yes for an answer knows of what was done before.
+/// For each test, whether a positive answer synchronises with earlier accesses.
 #[derive(Copy, Clone, PartialEq, Debug)]
-enum Told {
-    Nothing,
-    All,
+enum Synchronises {
+    No,
+    Yes,
 }
 
 #[derive(Clone)]
 struct Token(#[expect(dead_code, reason = "has an address")] u8);
 
 #[test]
-fn what_an_answer_tells_of_the_writes_before() {
-    for (name, question, told) in QUESTIONS {
+fn counts_synchronise_with_earlier_writes() {
+    for (name, test, synchronises) in TESTS {
         let program = move || {
             let token = Arc::new(Token(7));
             let data = std::sync::Arc::new(AtomicU32::new(0));
@@ -212,20 +211,21 @@ fn what_an_answer_tells_of_the_writes_before() {
                     drop(token);
                 })
             };
-            let seen = question(token).then(|| data.load(Relaxed));
+            let seen = test(token).then(|| data.load(Relaxed));
             writer.join().unwrap();
             seen
         };
         let (no, stale, fresh) = (None, Some(0), Some(1));
         assert_eq!(outcomes(("dpor", Memory::Sc), program), [no, fresh], "{name}");
-        let weak: &[_] = if told == Told::All { &[no, fresh] } else { &[no, stale, fresh] };
+        let weak: &[_] =
+            if synchronises == Synchronises::Yes { &[no, fresh] } else { &[no, stale, fresh] };
         assert_eq!(outcomes(("dfs", Memory::Rc11), program), weak, "{name}");
     }
 }
 
 #[test]
-fn what_an_answer_tells_decides_on_races() {
-    for (name, question, told) in QUESTIONS {
+fn counts_order_plain_accesses() {
+    for (name, test, synchronises) in TESTS {
         let program = move || {
             let token = Arc::new(Token(7));
             let data = std::sync::Arc::new(Shared::new(0));
@@ -236,7 +236,7 @@ fn what_an_answer_tells_decides_on_races() {
                     drop(token);
                 })
             };
-            if question(token) {
+            if test(token) {
                 assert_eq!(data.get(), 1);
             }
             writer.join().unwrap();
@@ -245,7 +245,11 @@ fn what_an_answer_tells_decides_on_races() {
             let report = search(by, program);
             let finding = report.failure().map(|failure| &failure.finding);
             let races = matches!(finding, Some(Finding::Race { .. }));
-            assert_eq!((races, finding.is_some()), (told == Told::Nothing, races), "{name} {by:?}");
+            assert_eq!(
+                (races, finding.is_some()),
+                (synchronises == Synchronises::No, races),
+                "{name} {by:?}"
+            );
         }
     }
 }
@@ -259,7 +263,7 @@ impl Drop for ReadsAtItsEnd {
 }
 
 #[test]
-fn the_value_ends_after_all_that_was_done_with_it() {
+fn the_value_is_dropped_after_all_accesses() {
     assert_eq!(
         found(|| {
             let value = Arc::new(ReadsAtItsEnd(Shared::new(1)));
@@ -281,7 +285,7 @@ fn the_value_ends_after_all_that_was_done_with_it() {
     assert!(matches!(finding, Some(Finding::Race { .. })), "{finding:?}");
 }
 
-/// Counts its clones.
+/// A value that counts its clones.
 struct Copied(u32, std::sync::Arc<RealAtomicU32>);
 
 impl Clone for Copied {
@@ -292,15 +296,15 @@ impl Clone for Copied {
 }
 
 #[test]
-fn to_make_mutable_clones_if_it_is_shared_then() {
+fn make_mut_clones_if_the_value_is_shared() {
     fn make_mut<R: Send + 'static>(
         theirs: fn(Arc<Copied>) -> R,
-        use_it: fn(R) -> u32,
+        use_reference: fn(R) -> u32,
     ) -> (u32, u32) {
         let clones = std::sync::Arc::new(RealAtomicU32::new(0));
         let mut value = Arc::new(Copied(1, clones.clone()));
         let theirs = theirs(value.clone());
-        let other = thread::spawn(move || use_it(theirs));
+        let other = thread::spawn(move || use_reference(theirs));
         Arc::make_mut(&mut value).0 = 2;
         assert_eq!((value.0, Arc::strong_count(&value), Arc::weak_count(&value)), (2, 1, 0));
         (clones.load(Relaxed), other.join().unwrap())
@@ -308,18 +312,18 @@ fn to_make_mutable_clones_if_it_is_shared_then() {
     for by in SEARCHES {
         let seen = outcomes(by, || make_mut(|arc| arc, |arc| arc.0));
         assert_eq!(seen, [(0, 1), (1, 1)], "{by:?}");
-        // Shared, gone when it is asked for, or there and gone again; never what main made of it.
+        // The other thread sees the old value or none, and never the value that main has changed.
         let upgrade = |weak: Weak<Copied>| weak.upgrade().map_or(0, |value| value.0);
         let seen = outcomes(by, move || make_mut(|arc| Arc::downgrade(&arc), upgrade));
         assert_eq!(seen, [(0, 0), (0, 1), (1, 1)], "{by:?}");
     }
 }
 
-/// While one asks whether his reference is the only one, another makes a weak one of his.
+/// One thread tests whether its reference is the only one while another downgrades.
 #[test]
-fn whoever_makes_a_weak_reference_waits_for_a_question() {
+fn downgrade_waits_while_the_weak_count_is_locked() {
     fn program() -> (bool, bool) {
-        race_of(
+        run_both(
             |mut mine| Arc::get_mut(&mut mine).is_some(),
             |theirs| {
                 let weak = Arc::downgrade(&theirs);
@@ -329,7 +333,7 @@ fn whoever_makes_a_weak_reference_waits_for_a_question() {
         )
     }
     for by in SEARCHES {
-        // Main has it for itself only when the weak reference is gone too, after it could be upgraded.
+        // Main has the only reference only after the weak one is dropped, which was upgraded before.
         let seen = outcomes(by, program);
         assert_eq!(seen, [(false, false), (false, true), (true, true)], "{by:?}");
     }
@@ -340,7 +344,7 @@ fn whoever_makes_a_weak_reference_waits_for_a_question() {
     assert_eq!((halves.executions, halves.classes), (41, 41));
 }
 
-/// The same source for both, and what it gives.
+/// Expands to the same program for the types of `std` and of raddle. Returns its observations.
 macro_rules! everything {
     ($($path:ident)::+) => {{
         use $($path)::+::{Arc, Weak};
@@ -387,25 +391,25 @@ macro_rules! everything {
 }
 
 #[test]
-fn it_is_like_std() {
+fn counted_references_behave_as_in_std() {
     let real = everything!(std::sync);
     assert_eq!(everything!(raddle::sync::counted), real);
-    assert_eq!(alike(|| everything!(raddle::sync::counted)), real);
+    assert_eq!(same_as_std(|| everything!(raddle::sync::counted)), real);
 }
 
 #[test]
-fn one_of_several_references_of_std_is_refused() {
+fn from_std_refuses_shared_references() {
     let shared = std::sync::Arc::new(7);
     let weak = std::sync::Arc::downgrade(&shared);
-    assert!(message(|| Arc::from_std(shared.clone())).contains("one of several references"));
-    assert!(message(|| Arc::from_std(shared)).contains("one of several references"));
+    assert!(message(|| Arc::from_std(shared.clone())).contains("takes the only reference"));
+    assert!(message(|| Arc::from_std(shared)).contains("takes the only reference"));
     assert!(weak.upgrade().is_none());
     let counted = Arc::from_std(std::sync::Arc::<str>::from("a"));
     assert_eq!(Arc::strong_count(&counted.clone()), 2);
 }
 
 #[test]
-fn a_report_shows_lines_and_names_of_the_program() {
+fn reports_show_lines_and_names_of_the_program() {
     let report = Config::new().run(|| {
         let first = Arc::new(raddle::sync::Mutex::new(7));
         let mut second = Arc::new(7);
@@ -431,13 +435,13 @@ fn a_report_shows_lines_and_names_of_the_program() {
         .filter(|event| !event.site.to_string().contains(file!()))
         .collect();
     assert!(text.contains("the end") && strangers.is_empty(), "{text}");
-    for words in ["queue.lock", "strong count of queue.fetch_add", " strong count 2.fetch_sub"] {
-        assert!(text.contains(words), "{words}: {text}");
+    for expected in ["queue.lock", "strong count of queue.fetch_add", " strong count 2.fetch_sub"] {
+        assert!(text.contains(expected), "{expected}: {text}");
     }
 }
 
 #[test]
-fn what_std_promises_of_its_references_holds() {
+fn auto_traits_are_those_of_std() {
     fn is_safe<T: Send + Sync + Unpin + std::panic::UnwindSafe + std::panic::RefUnwindSafe>() {}
     is_safe::<(Arc<str>, Weak<u8>)>();
 }

@@ -1,5 +1,5 @@
-//! Every example finds its bug, and nothing once it is fixed.
-// What only their `main` uses, and what they share, which each has for itself.
+//! The tests of the examples: each bug is found, and the fixed program has none.
+// The examples' `main` functions are unused here, and each example includes the support module.
 #![allow(dead_code, clippy::duplicate_mod)]
 
 #[path = "../../examples/bank_transfer.rs"]

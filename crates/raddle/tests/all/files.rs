@@ -1,5 +1,5 @@
-//! What checks write: reports in a folder, long tokens in files, colours, and the rest of a check that is
-//! interrupted. Each is seen from outside, in another process that runs one of the victims.
+//! The output of checks: reports in a folder, long tokens in files, colours, and the results of an interrupted check. Each
+//! test runs one of the victims in another process.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -20,7 +20,7 @@ fn two_threads() -> usize {
     counter.load(SeqCst)
 }
 
-/// Alternates between two threads for so long that its token is long.
+/// Switches between two threads often enough that the token is long.
 fn long_and_failing() {
     let turn = AtomicUsize::new(0);
     let go = |me: usize| {
@@ -72,8 +72,8 @@ fn fails_late() {
 
 #[test]
 #[ignore = "a victim, run by other tests"]
-fn goes_on_for_long() {
-    // Past the harness, which keeps what is printed.
+fn runs_for_long() {
+    // The harness captures the output of `println!`.
     std::io::stderr().write_all(b"begins\n").unwrap();
     let config = Config::new()
         .name("long")
@@ -84,7 +84,7 @@ fn goes_on_for_long() {
 }
 
 #[test]
-#[ignore = "takes all the time it is given"]
+#[ignore = "takes two seconds; run by other tests"]
 fn searches_for_two_seconds() {
     let config = Config::new().strategy("dpor").runs(u64::MAX);
     config.time(std::time::Duration::from_secs(2)).check(|| {
@@ -111,14 +111,14 @@ fn victim(name: &str) -> Command {
     command
 }
 
-/// Whether the victim was content, and all that it printed.
+/// Returns whether the victim succeeded, and its output.
 fn outcome(command: &mut Command) -> (bool, String) {
     let output = command.output().unwrap();
     let text = [output.stdout, output.stderr].concat();
     (output.status.success(), String::from_utf8(text).unwrap())
 }
 
-/// An empty folder.
+/// Returns an empty folder.
 fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = fs::remove_dir_all(&folder);
@@ -152,14 +152,14 @@ fn a_folder_for_reports() {
     assert_eq!(found.len(), 8, "two files for each of four checks: {found:?}");
     let page = fs::read_to_string(folder.join("files.fails.html")).unwrap();
     assert!(page.contains("an update got lost"));
-    // The source is in it.
+    // The page contains the source.
     assert!(page.contains("let add = || counter.store(counter.load(SeqCst) + 1, SeqCst);"));
     let json = fs::read_to_string(folder.join("files.passes.json")).unwrap();
     assert!(json.contains(r#""verdict": {"kind": "exhausted"}"#), "{json}");
 }
 
 #[test]
-fn a_folder_that_cannot_be_made() {
+fn a_folder_that_cannot_be_created() {
     let file = folder("in-the-way");
     fs::write(&file, "a file").unwrap();
     let (content, text) = outcome(victim("passes").env("RADDLE_REPORT", &file));
@@ -175,7 +175,7 @@ fn colours_are_for_terminals() {
     assert_eq!(text.matches("raddle: test `files::fails`").count(), 1, "{text}");
     let (content, text) = outcome(victim("passes").env("RADDLE_COLOR", "always"));
     assert!(content && text.contains("\x1b[1;32mok\x1b[0m"), "{text}");
-    // What a test expects of a panic has no colours in it.
+    // The message of a panic has no colours, because tests compare it.
     let (content, text) = outcome(victim("fails_as_expected").env("RADDLE_COLOR", "always"));
     assert!(content, "{text}");
     let (content, text) = outcome(victim("passes").env("RADDLE_COLOR", "blue"));
@@ -183,7 +183,7 @@ fn colours_are_for_terminals() {
 }
 
 #[test]
-fn a_search_says_how_far_it_is() {
+fn a_search_shows_progress() {
     for threads in ["1", "2"] {
         let mut victim = victim("searches_for_two_seconds");
         let victim = victim.env("RADDLE_THREADS", threads);
@@ -192,10 +192,10 @@ fn a_search_says_how_far_it_is() {
             text.lines().find(|line| line.starts_with("raddle: files::searches_for_two_seconds: "));
         let line = line.unwrap_or_else(|| panic!("{text}"));
         assert!(content && line.contains("/s), ") && line.contains(" classes, "), "{line}");
-        // Several know the share only when one of them has finished something.
+        // On several OS threads the share is known only after one of them has finished a part.
         assert!(threads != "1" || line.contains(" % of about "), "{line}");
     }
-    // Tests keep quiet by themselves.
+    // By default tests print no progress.
     let (content, text) = outcome(&mut victim("searches_for_two_seconds"));
     assert!(content && !text.contains("/s), "), "{text}");
 }
@@ -228,18 +228,18 @@ fn a_long_token_is_in_the_folder_for_reports() {
     assert!(!content && text.contains("replayed from its token"), "{text}");
 }
 
-/// The process is told to stop in the middle of a check.
+/// The process receives SIGINT during a check.
 #[cfg(target_os = "linux")]
 #[test]
-fn an_interrupted_check_tells_what_it_has() {
+fn an_interrupted_check_reports_partial_results() {
     use std::os::unix::process::ExitStatusExt;
 
-    // The harness keeps what its tests print, and is told all the same.
-    // In the background of a shell Ctrl-C is ignored, and so it would be here.
+    // The report is printed although the harness captures the output of tests.
+    // A process that a shell started in the background ignores SIGINT, and so would its child.
     let mut child = Command::new("env")
         .arg("--default-signal=INT")
         .arg(std::env::current_exe().unwrap())
-        .args(["--exact", "files::goes_on_for_long", "--include-ignored"])
+        .args(["--exact", "files::runs_for_long", "--include-ignored"])
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()

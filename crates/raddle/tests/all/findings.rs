@@ -1,4 +1,4 @@
-//! Bugs that are there are found, named, and found again from their tokens.
+//! Bugs are found, described, and replayed from their tokens.
 
 use std::process::{Command, Output};
 
@@ -6,10 +6,10 @@ use raddle::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use raddle::sync::{Arc, Condvar, Mutex};
 use raddle::{Config, Failure, Finding, Report, Verdict, thread};
 
-/// The failure of `program`, which is there and comes back from its token.
+/// Returns the failure of `program`, after replaying it from its token.
 fn failure(name: &'static str, program: fn()) -> Failure {
     let report = Config::new().name(name).run(program);
-    let found = report.failure().expect("the bug is there").clone();
+    let found = report.failure().expect("there is a bug").clone();
     assert!(found.reproduced, "{}", raddle::text(&report));
 
     let again = Config::new().name(name).replay(&found.token).run(program);
@@ -20,7 +20,7 @@ fn failure(name: &'static str, program: fn()) -> Failure {
     found
 }
 
-/// For each waiting thread of a deadlock: who it is, whether it is in a cycle, whom it waits for.
+/// Returns, for each waiting thread of a deadlock, its id, whether it is in a cycle, and the threads it waits for.
 fn waits(failure: &Failure) -> Vec<(u32, bool, Vec<u32>)> {
     let Finding::Deadlock(waits) = &failure.finding else {
         panic!("not a deadlock: {:?}", failure.finding)
@@ -135,7 +135,7 @@ fn a_thread_that_locks_twice() {
 }
 
 #[test]
-fn a_join_under_a_lock_the_thread_needs() {
+fn joining_while_holding_a_lock_the_thread_needs() {
     let found = failure("join under lock", || {
         let mutex = Arc::new(Mutex::new(()));
         let guard = mutex.lock().unwrap();
@@ -150,7 +150,7 @@ fn a_join_under_a_lock_the_thread_needs() {
 }
 
 #[test]
-fn a_wait_that_nobody_ends() {
+fn a_wait_without_a_notification() {
     let found = failure("never notified", || {
         let pair = Arc::new((Mutex::new(()), Condvar::new()));
         let waiter = thread::spawn({
@@ -163,7 +163,7 @@ fn a_wait_that_nobody_ends() {
 }
 
 #[test]
-fn a_notification_that_comes_too_early() {
+fn a_notification_before_the_wait() {
     let program = || {
         let pair = Arc::new((Mutex::new(()), Condvar::new()));
         let waiter = thread::spawn({
@@ -192,7 +192,7 @@ fn a_guard_that_is_never_dropped() {
 }
 
 #[test]
-fn threads_left_waiting_after_main_are_no_deadlock() {
+fn threads_blocked_after_main_are_not_a_deadlock() {
     let report = Config::new().strategy("dfs").run(|| {
         let pair = Arc::new((Mutex::new(()), Condvar::new()));
         for _ in 0..2 {
@@ -205,7 +205,7 @@ fn threads_left_waiting_after_main_are_no_deadlock() {
 }
 
 #[test]
-fn a_timed_wait_is_no_deadlock() {
+fn a_timed_wait_is_not_a_deadlock() {
     clean(&Config::new().strategy("dfs").run(|| {
         let pair = (Mutex::new(()), Condvar::new());
         let time = std::time::Duration::from_secs(1000);
@@ -215,7 +215,7 @@ fn a_timed_wait_is_no_deadlock() {
 }
 
 #[test]
-fn a_loop_without_end_is_cut_short() {
+fn an_endless_loop_reaches_the_step_limit() {
     let program = || {
         let flag = AtomicBool::new(false);
         while !flag.load(SeqCst) {
@@ -235,7 +235,7 @@ fn a_loop_without_end_is_cut_short() {
 }
 
 #[test]
-fn a_loop_without_end_can_be_set_aside() {
+fn an_endless_loop_can_be_discarded() {
     let report =
         Config::new().max_steps(200).runs(20).on_step_limit(raddle::OnStepLimit::Discard).run(
             || {
@@ -254,7 +254,7 @@ fn a_loop_without_end_can_be_set_aside() {
 }
 
 #[test]
-fn what_the_clock_decides_is_called_nondeterministic() {
+fn dependence_on_the_clock_is_nondeterminism() {
     let report = Config::new().run(|| {
         static RUNS: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
         let other = thread::spawn(|| {});
@@ -270,7 +270,7 @@ fn what_the_clock_decides_is_called_nondeterministic() {
 }
 
 #[test]
-fn a_failure_that_does_not_come_back_says_so() {
+fn a_failure_that_is_not_reproduced_is_reported_as_such() {
     let report = Config::new().run(|| {
         static RUNS: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
         let other = thread::spawn(|| {});
@@ -297,7 +297,7 @@ fn printed(output: &Output) -> String {
     format!("{out}{error}")
 }
 
-/// Run by `the_environment_replays` in another process; alone it has nothing to do.
+/// Run by `the_environment_replays` in another process. Otherwise it does nothing.
 #[test]
 fn victim() {
     if std::env::var_os("RADDLE_REPLAY").is_some() {
@@ -307,7 +307,7 @@ fn victim() {
 
 #[test]
 fn the_environment_replays() {
-    // By default a check has the name of its test.
+    // By default a check is named after its test.
     let found = failure("findings::victim", lost_update);
     let output = child("findings::victim", &found.token);
     let printed = printed(&output);
@@ -322,7 +322,7 @@ fn the_environment_replays() {
 
 #[test]
 fn the_environment_refuses_the_token_of_another_check() {
-    let found = failure("somebody else", lost_update);
+    let found = failure("another check", lost_update);
     let output = child("findings::victim", &found.token);
     let printed = printed(&output);
     assert!(!output.status.success(), "{printed}");

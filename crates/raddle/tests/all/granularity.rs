@@ -1,11 +1,11 @@
-//! Which accesses to plain variables are scheduling points; and names in reports.
+//! Granularity: which accesses to plain variables are scheduling points. Also names in reports.
 
 use raddle::cell::Shared;
 use raddle::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use raddle::sync::{Arc, Condvar, Mutex, RwLock};
 use raddle::{Config, Finding, Granularity, Report, thread};
 
-/// Two increments that race; a third variable is only used under a lock.
+/// Two increments that race. Another variable is accessed only under a lock.
 fn lost_update() {
     let shared = Arc::new((Shared::new(0), Mutex::new(()), Shared::new(0)));
     let add = {
@@ -28,7 +28,7 @@ fn run(granularity: Granularity) -> Report {
     config.strategy("dpor").run(lost_update)
 }
 
-/// How many accesses to plain variables were steps of the failing execution.
+/// Returns the number of accesses to plain variables that were steps of the failing execution.
 fn points(report: &Report) -> usize {
     let failure = report.failure().expect("a failure");
     let is_plain = |name: &str| name.contains("cell");
@@ -38,14 +38,14 @@ fn points(report: &Report) -> usize {
 }
 
 #[test]
-fn only_points_can_be_interleaved() {
+fn only_scheduling_points_are_interleaved() {
     let report = run(Granularity::Sync);
     assert!(report.failure().is_none(), "{}", raddle::text(&report));
     let all = points(&run(Granularity::All));
     let report = run(Granularity::Racy);
     let racy = points(&report);
     assert!(0 < racy && racy < all, "{racy} of {all}");
-    // The lines that race are looked for again when it is replayed.
+    // A replay searches for the racy lines again.
     let token = &report.failure().unwrap().token;
     let config = Config::new().name("granularity").races(false).granularity(Granularity::Racy);
     let again = config.replay(token).run(lost_update);
@@ -53,7 +53,7 @@ fn only_points_can_be_interleaved() {
 }
 
 #[test]
-fn where_nothing_races_racy_is_sync() {
+fn without_races_racy_equals_sync() {
     fn program() {
         let shared = Arc::new((Mutex::new(()), Shared::new(0)));
         let add = {
@@ -77,7 +77,7 @@ fn where_nothing_races_racy_is_sync() {
 }
 
 #[test]
-fn races_are_failures_whatever_the_points() {
+fn races_are_failures_at_every_granularity() {
     for granularity in [Granularity::Sync, Granularity::Racy, Granularity::All] {
         let report = Config::new().granularity(granularity).run(lost_update);
         let failure = report.failure().expect("a race");
@@ -86,7 +86,7 @@ fn races_are_failures_whatever_the_points() {
 }
 
 #[test]
-fn objects_have_the_names_they_are_given() {
+fn objects_have_their_given_names() {
     let report = Config::new().run(|| {
         let shared = Arc::new((Mutex::new(0), RwLock::new(0), Condvar::new(), AtomicU32::new(0)));
         raddle::name(&shared.0, "accounts");
@@ -112,6 +112,6 @@ fn objects_have_the_names_they_are_given() {
     assert!(!text.contains("mutex 1"), "{text}");
     assert!(raddle::json(&report).contains(r#""name": "accounts""#));
     assert!(raddle::html(&report).contains("accounts"));
-    // Outside it does nothing.
-    raddle::name(&Mutex::new(0), "nobody");
+    // Outside a check `name` does nothing.
+    raddle::name(&Mutex::new(0), "unused");
 }

@@ -1,4 +1,4 @@
-//! Thread-local values: as in `std`, each thread of each execution with its own.
+//! Thread-local values: they behave as in `std`, and each thread of each execution has its own.
 
 use std::cell::{Cell, RefCell};
 
@@ -6,10 +6,10 @@ use raddle::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use raddle::sync::{Arc, Mutex, mpsc};
 use raddle::{Config, Finding, thread};
 
-use super::support::alike::{alike, exhaust, failure, message};
+use super::support::same_as_std::{exhaust, failure, message, same_as_std};
 
 raddle::thread_local! {
-    /// With an initial value that is computed.
+    /// A value whose initial value is computed.
     static WORDS: RefCell<Vec<String>> = RefCell::new(vec!["first".to_owned()]);
     pub(crate) static COUNT: Cell<u32> = const { Cell::new(5) };
     static PLAIN: String = "plain".to_owned()
@@ -20,8 +20,8 @@ raddle::thread_local!();
 
 #[test]
 fn values() {
-    let seen = alike(|| {
-        // Outside runs the thread of the test keeps them.
+    let seen = same_as_std(|| {
+        // Outside runs the thread of the test keeps the values.
         thread::spawn(|| {
             let mut seen = vec![PLAIN.with(String::clone)];
             COUNT.set(COUNT.get() + 1);
@@ -46,12 +46,12 @@ fn values() {
 }
 
 #[test]
-fn setting_a_value_does_not_make_the_first() {
+fn setting_a_value_does_not_initialise_it() {
     raddle::thread_local! {
         static NEVER: Cell<u32> = panic!("not needed");
         static NEITHER: RefCell<u32> = panic!("not needed");
     }
-    alike(|| {
+    same_as_std(|| {
         thread::spawn(|| {
             NEVER.set(1);
             NEITHER.set(2);
@@ -63,7 +63,7 @@ fn setting_a_value_does_not_make_the_first() {
 }
 
 #[test]
-fn initial_values_may_have_any_names_in_them() {
+fn initial_values_may_use_any_names() {
     const INIT: u8 = 1;
     const OUTSIDE: u8 = 2;
     fn init() -> u8 {
@@ -73,11 +73,11 @@ fn initial_values_may_have_any_names_in_them() {
         static CONSTANT: Cell<u8> = const { Cell::new(INIT + OUTSIDE) };
         static COMPUTED: Cell<u8> = Cell::new(init() + OUTSIDE);
     }
-    assert_eq!(alike(|| (CONSTANT.get(), COMPUTED.get())), (3, 5));
+    assert_eq!(same_as_std(|| (CONSTANT.get(), COMPUTED.get())), (3, 5));
 }
 
 #[test]
-fn every_execution_begins_anew() {
+fn every_execution_starts_with_initial_values() {
     let report = Config::new().runs(20).explore_trivial(true).run(|| {
         assert_eq!(COUNT.replace(1), 5);
         let other = thread::spawn(|| COUNT.replace(2));
@@ -87,7 +87,7 @@ fn every_execution_begins_anew() {
     assert_eq!(COUNT.get(), 5);
 }
 
-/// Tells when it is dropped.
+/// Records when it is dropped.
 struct Tells(mpsc::Sender<&'static str>, &'static str);
 
 impl Drop for Tells {
@@ -103,7 +103,7 @@ raddle::thread_local! {
 
 #[test]
 fn values_are_destroyed_before_the_thread_has_ended() {
-    let seen = alike(|| {
+    let seen = same_as_std(|| {
         let (sender, receiver) = mpsc::channel();
         let thread = thread::spawn(move || {
             FIRST.set(Some(Tells(sender.clone(), "used first")));
@@ -116,18 +116,18 @@ fn values_are_destroyed_before_the_thread_has_ended() {
 }
 
 #[test]
-fn a_value_that_was_destroyed_cannot_be_used() {
+fn a_destroyed_value_cannot_be_used() {
     struct Looks(Arc<Mutex<Vec<String>>>);
     impl Drop for Looks {
         fn drop(&mut self) {
             let error = KEY.try_with(|_| ()).unwrap_err();
             let text = format!("{error} {}", message(|| KEY.with(|_| ())));
-            // Others can, also for the first time.
+            // Other values can be used, also for the first time.
             self.0.lock().unwrap().push(format!("{text} {}", COUNT.get()));
         }
     }
     raddle::thread_local!(static KEY: RefCell<Option<Looks>> = const { RefCell::new(None) });
-    let seen = alike(|| {
+    let seen = same_as_std(|| {
         let texts = Arc::new(Mutex::new(Vec::new()));
         let looks = Looks(texts.clone());
         thread::spawn(move || KEY.set(Some(looks))).join().unwrap();
@@ -166,9 +166,9 @@ fn destructors_are_part_of_the_execution() {
     assert!(matches!(finding, Finding::Panic(_)), "{finding:?}");
 }
 
-/// Values of main too, and those of threads that are unwound.
+/// This includes the values of main and of threads that are unwound.
 #[test]
-fn nothing_is_left_of_an_execution() {
+fn all_values_of_an_execution_are_dropped() {
     static MADE: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
     struct Counted;
     impl Counted {
@@ -206,9 +206,9 @@ fn nothing_is_left_of_an_execution() {
     }
 }
 
-/// The payload of a panic is dropped after its thread has ended, and uses a value again.
+/// The payload of a panic is dropped after its thread has ended, and its destructor uses a value.
 #[test]
-fn a_value_that_is_made_too_late() {
+fn a_value_initialised_after_the_end_of_its_thread() {
     raddle::thread_local!(static KEY: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) });
     struct Late;
     impl Drop for Late {
@@ -224,6 +224,6 @@ fn a_value_that_is_made_too_late() {
         });
         let failure = report.failure().expect("a thread panics");
         let Finding::Panic(panic) = &failure.finding else { panic!("{:?}", failure.finding) };
-        assert!(panic.message.contains("no text") && failure.reproduced, "{}", panic.message);
+        assert!(panic.message.contains("not a string") && failure.reproduced, "{}", panic.message);
     }
 }

@@ -1,4 +1,4 @@
-//! Reader-writer locks, barriers and one-time initialisation: as in `std`, and with their bugs.
+//! Reader-writer locks, barriers and one-time initialisation: they behave as in `std`, and their bugs are found.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -8,26 +8,26 @@ use raddle::sync::{
 };
 use raddle::{Config, Finding, thread};
 
-use super::support::alike::{alike, deadlock, exhaust, failure, message};
+use super::support::same_as_std::{deadlock, exhaust, failure, message, same_as_std};
 
-fn busy<G>(result: &Result<G, TryLockError<G>>) -> bool {
+fn would_block<G>(result: &Result<G, TryLockError<G>>) -> bool {
     matches!(result, Err(TryLockError::WouldBlock))
 }
 
 #[test]
 fn rwlock() {
-    alike(|| {
+    same_as_std(|| {
         let mut lock = RwLock::new(vec![1]);
         let mut seen = Vec::new();
         {
             let (first, second) = (lock.read().unwrap(), lock.try_read().unwrap());
-            seen.push(format!("{first:?} {second:?} {}", busy(&lock.try_write())));
+            seen.push(format!("{first:?} {second:?} {}", would_block(&lock.try_write())));
         }
         {
             let mut writer = lock.write().unwrap();
             writer.push(2);
-            seen.push(format!("{writer:?} {}", busy(&lock.try_read())));
-            seen.push(format!("{}", busy(&lock.try_write())));
+            seen.push(format!("{writer:?} {}", would_block(&lock.try_read())));
+            seen.push(format!("{}", would_block(&lock.try_write())));
         }
         lock.try_write().unwrap().push(3);
         lock.get_mut().unwrap().push(4);
@@ -43,7 +43,7 @@ fn rwlock() {
 }
 
 #[test]
-fn locks_outside_are_shown_as_in_std() {
+fn locks_outside_are_formatted_as_in_std() {
     let (lock, real) = (RwLock::new(1), std::sync::RwLock::new(1));
     assert_eq!(format!("{lock:?}"), format!("{real:?}"));
     let (held, held_real) = (lock.write(), real.write());
@@ -58,18 +58,18 @@ fn locks_outside_are_shown_as_in_std() {
 
 #[test]
 fn only_a_writer_poisons_a_rwlock() {
-    let seen = alike(|| {
+    let seen = same_as_std(|| {
         let lock = RwLock::new(1);
         let mut seen = Vec::new();
         message::<()>(|| {
             let _reader = lock.read().unwrap();
-            panic!("while it is read")
+            panic!("while reading")
         });
         seen.push(lock.is_poisoned().to_string());
         message::<()>(|| {
             *lock.write().unwrap() += 1;
             let _writer = lock.write().unwrap();
-            panic!("while it is written")
+            panic!("while writing")
         });
         seen.push(lock.is_poisoned().to_string());
         seen.push(format!("{:?}", lock.read().map(|guard| *guard).map_err(|e| *e.into_inner())));
@@ -101,7 +101,7 @@ fn poison_of_a_rwlock_does_not_outlive_its_execution() {
 }
 
 #[test]
-fn readers_meet_and_writers_do_not() {
+fn readers_overlap_and_writers_do_not() {
     let executions = exhaust(|| {
         let lock = Arc::new(RwLock::new((0, 0)));
         let writer = thread::spawn({
@@ -118,7 +118,7 @@ fn readers_meet_and_writers_do_not() {
         drop(pair);
         writer.join().unwrap();
     });
-    // The reader first, or the writer, which ends before, between or after the reader's two steps.
+    // The reader is first, or the writer, which exits before, between or after the reader's two steps.
     assert_eq!(executions, 4);
 }
 
@@ -136,7 +136,7 @@ fn two_readers_hold_a_lock_at_once() {
     });
 }
 
-/// Both read, then both want to write.
+/// Both threads hold a read lock and wait for a write lock.
 #[test]
 fn upgrading_a_rwlock_is_a_deadlock() {
     let waits = deadlock(|| {
@@ -159,7 +159,7 @@ fn upgrading_a_rwlock_is_a_deadlock() {
 }
 
 #[test]
-fn a_check_and_an_update_under_two_read_locks_is_lost() {
+fn an_update_based_on_a_read_lock_is_lost() {
     let finding = failure(|| {
         let lock = Arc::new(RwLock::new(0));
         let add = |lock: &RwLock<i32>| {
@@ -177,18 +177,18 @@ fn a_check_and_an_update_under_two_read_locks_is_lost() {
     assert!(matches!(finding, Finding::Panic(_)), "{finding:?}");
 }
 
-/// Outside runs a forgotten guard leaves the lock held, and nothing worse.
+/// Outside runs a leaked guard leaves the lock held. This is the only effect.
 #[test]
-fn a_forgotten_guard_outside() {
+fn a_leaked_guard_outside_a_run() {
     let lock = RwLock::new(String::from("kept"));
     std::mem::forget(lock.write());
     let moved = Box::new(lock);
-    assert!(busy(&moved.try_read()));
+    assert!(would_block(&moved.try_read()));
     assert_eq!(moved.into_inner().unwrap(), "kept");
 }
 
 #[test]
-fn a_guard_that_leaves_its_execution_gives_no_access() {
+fn a_guard_used_outside_its_execution_is_refused() {
     use raddle::sync::RwLockReadGuard;
     use std::cell::RefCell;
     static LOCK: RwLock<u32> = RwLock::new(3);
@@ -202,15 +202,15 @@ fn a_guard_that_leaves_its_execution_gives_no_access() {
     });
     assert!(report.failure().is_none(), "{}", raddle::text(&report));
     let guard = KEPT.with(|kept| kept.borrow_mut().take()).unwrap();
-    let said = message(|| *guard);
-    assert!(said.contains("outside the execution that made it"), "{said}");
+    let text = message(|| *guard);
+    assert!(text.contains("outside the execution that created it"), "{text}");
     drop(guard);
     *LOCK.write().unwrap() = 4;
 }
 
 #[test]
 fn barrier() {
-    alike(|| {
+    same_as_std(|| {
         let barrier = Arc::new(Barrier::new(3));
         let meet = |barrier: &Barrier| {
             (0..2).map(|_| usize::from(barrier.wait().is_leader())).collect::<Vec<_>>()
@@ -233,7 +233,7 @@ fn barrier() {
 }
 
 #[test]
-fn a_barrier_for_too_many_is_a_deadlock() {
+fn a_barrier_with_too_few_threads_is_a_deadlock() {
     let waits = deadlock(|| {
         let barrier = Arc::new(Barrier::new(3));
         let other = thread::spawn({
@@ -247,7 +247,7 @@ fn a_barrier_for_too_many_is_a_deadlock() {
 }
 
 #[test]
-fn a_barrier_keeps_rounds_apart() {
+fn a_barrier_separates_rounds() {
     exhaust(|| {
         let shared = Arc::new((Barrier::new(2), AtomicUsize::new(0)));
         let other = thread::spawn({
@@ -265,7 +265,7 @@ fn a_barrier_keeps_rounds_apart() {
 
 #[test]
 fn once() {
-    let seen = alike(|| {
+    let seen = same_as_std(|| {
         let once = Once::new();
         let mut seen = vec![once.is_completed().to_string()];
         seen.push(message(|| once.call_once(|| panic!("the first time"))));
@@ -284,7 +284,7 @@ fn once() {
 }
 
 #[test]
-fn one_of_several_initialises() {
+fn one_thread_initialises() {
     let executions = exhaust(|| {
         let shared = Arc::new((Once::new(), AtomicUsize::new(0)));
         let call = |shared: &(Once, AtomicUsize)| {
@@ -300,12 +300,12 @@ fn one_of_several_initialises() {
         call(&shared);
         other.join().unwrap();
     });
-    // Main is first: its load has 4 places among the steps of the other. Or the other: 6 orders.
+    // If main is first, its load has 4 places among the steps of the other thread. If the other is first, there are 6 orders.
     assert_eq!(executions, 10);
 }
 
 #[test]
-fn asking_whether_a_once_is_complete_is_an_operation() {
+fn is_completed_is_an_operation() {
     let seen: &'static std::sync::Mutex<Vec<bool>> = Box::leak(Box::default());
     let report = Config::new().strategy("dfs").run(|| {
         let once = Arc::new(Once::new());
@@ -323,7 +323,7 @@ fn asking_whether_a_once_is_complete_is_an_operation() {
 }
 
 #[test]
-fn an_initialisation_that_needs_itself_is_a_deadlock() {
+fn a_recursive_initialisation_is_a_deadlock() {
     assert_eq!(
         deadlock(|| {
             let once = Once::new();
@@ -342,7 +342,7 @@ fn an_initialisation_that_needs_itself_is_a_deadlock() {
 }
 
 #[test]
-fn what_was_done_outside_is_done() {
+fn initialisation_outside_is_complete_inside() {
     static ONCE: Once = Once::new();
     static LOCK: OnceLock<u32> = OnceLock::new();
     static LAZY: LazyLock<u32> = LazyLock::new(|| 5);
@@ -373,11 +373,11 @@ fn statics_are_initialised_in_every_execution() {
         assert_eq!(LAZY.load(SeqCst), 3);
         assert!(!ONCE.is_completed() && LOCK.get().is_none());
         ONCE.call_once(|| {});
-        assert_eq!(LOCK.get_or_init(|| "made".to_owned()), "made");
+        assert_eq!(LOCK.get_or_init(|| "created".to_owned()), "created");
         assert!(LOCK.set("again".to_owned()).is_err());
     });
     assert!(report.failure().is_none(), "{}", raddle::text(&report));
-    // The first execution is made twice.
+    // The first execution is run twice.
     assert_eq!(MADE.load(SeqCst), 21);
     assert!(!ONCE.is_completed() && LOCK.get().is_none());
     assert_eq!(LAZY.load(SeqCst), 1);
@@ -385,7 +385,7 @@ fn statics_are_initialised_in_every_execution() {
 
 #[test]
 fn once_lock() {
-    alike(|| {
+    same_as_std(|| {
         let mut lock = OnceLock::new();
         let mut seen = vec![format!("{lock:?} {:?}", lock.get())];
         seen.push(message(|| lock.get_or_init(|| panic!("not yet"))));
@@ -414,9 +414,9 @@ fn a_value_is_set_once() {
     });
 }
 
-/// Somebody looks whether a value is there, and takes for granted that it is later.
+/// A thread reads a value that may not be set yet.
 #[test]
-fn a_value_that_may_not_be_there_yet() {
+fn a_value_that_may_not_be_set_yet() {
     let finding = failure(|| {
         let lock = Arc::new(OnceLock::new());
         let other = thread::spawn({
@@ -431,7 +431,7 @@ fn a_value_that_may_not_be_there_yet() {
 
 #[test]
 fn values_of_a_once_lock_are_dropped_with_it() {
-    alike(|| {
+    same_as_std(|| {
         let value = Arc::new(());
         let lock = OnceLock::new();
         lock.set(value.clone()).unwrap();
@@ -443,7 +443,7 @@ fn values_of_a_once_lock_are_dropped_with_it() {
 
 #[test]
 fn lazy_lock() {
-    let seen = alike(|| {
+    let seen = same_as_std(|| {
         let word = String::from("a");
         let lazy = LazyLock::new(move || word + "b");
         let mut seen = vec![format!("{lazy:?}"), lazy.len().to_string()];
@@ -463,7 +463,7 @@ fn lazy_lock() {
 }
 
 #[test]
-fn a_function_that_can_be_called_once_is_gone_in_the_next_execution() {
+fn a_closure_of_a_lazy_lock_is_called_in_one_execution_only() {
     let lazy = Arc::new(LazyLock::new({
         let word = String::from("captured");
         move || word
@@ -472,17 +472,17 @@ fn a_function_that_can_be_called_once_is_gone_in_the_next_execution() {
         let lazy = &lazy;
         assert_eq!(lazy.len(), 8);
     });
-    let finding = &report.failure().expect("the first execution is made twice").finding;
+    let finding = &report.failure().expect("the first execution is run twice").finding;
     let text = raddle::text(&report);
     assert!(
-        text.contains("Make it inside the check")
+        text.contains("Create it inside the check")
             || matches!(finding, Finding::Nondeterminism { .. }),
         "{text}"
     );
 }
 
 #[test]
-fn threads_that_wait_for_an_initialisation_that_fails_take_over() {
+fn waiting_threads_retry_a_failed_initialisation() {
     exhaust(|| {
         let shared = Arc::new((OnceLock::new(), AtomicUsize::new(0)));
         let make = |shared: &(OnceLock<u32>, AtomicUsize)| {
@@ -500,7 +500,7 @@ fn threads_that_wait_for_an_initialisation_that_fails_take_over() {
         });
         let mine = make(&shared);
         let theirs = other.join().unwrap();
-        // Whoever was first failed, and the other took over.
+        // The first thread failed, and the other initialised.
         assert_eq!((mine.or(theirs), mine.and(theirs)), (Some(7), None));
     });
 }

@@ -1,12 +1,11 @@
-//! The tests of what users see, as one binary.
+//! The tests of the public interface, as one binary.
 
 mod attribute;
 mod bad_input;
 mod between_checks;
 mod channels;
 mod counted;
-mod counted_ends;
-mod ends;
+mod counted_drops;
 mod examples;
 mod files;
 mod findings;
@@ -14,8 +13,8 @@ mod granularity;
 mod locals;
 mod locks;
 mod mirror;
-mod oddities;
 mod panics;
+mod parallel_sampling;
 mod races;
 mod search;
 mod sites;
@@ -26,8 +25,9 @@ mod statics;
 mod stress;
 mod support;
 mod surface;
+mod teardown;
 mod threads;
-mod together;
 mod unwinding;
+mod warnings;
 mod watchdog;
 mod weak;

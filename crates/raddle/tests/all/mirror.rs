@@ -1,4 +1,4 @@
-//! The mirror of `std`: the same source does the same inside a run and outside.
+//! The mirror of `std`: a program behaves in the same way inside a run and outside.
 
 use std::time::Duration;
 
@@ -7,11 +7,11 @@ use raddle::sync::atomic::*;
 use raddle::sync::{Arc, Condvar, Mutex, PoisonError, TryLockError};
 use raddle::{Config, thread};
 
-use super::support::alike::{alike, alike_under, message};
+use super::support::same_as_std::{message, same_as_std, same_as_std_under};
 
 #[test]
 fn mutex() {
-    alike(|| {
+    same_as_std(|| {
         let mut mutex = Mutex::new(vec![1]);
         let mut seen = Vec::new();
         {
@@ -31,8 +31,8 @@ fn mutex() {
 }
 
 #[test]
-fn a_mutex_excludes() {
-    let total = alike(|| {
+fn a_mutex_ensures_mutual_exclusion() {
+    let total = same_as_std(|| {
         let total = Arc::new(Mutex::new(0));
         let threads: Vec<_> = (0..3)
             .map(|_| {
@@ -55,13 +55,13 @@ fn a_mutex_excludes() {
 
 #[test]
 fn a_mutex_is_poisoned_by_a_panic() {
-    let seen = alike(|| {
+    let seen = same_as_std(|| {
         let mutex = Mutex::new(1);
         let mut seen = Vec::new();
         let panics = || {
             let mut guard = mutex.lock().unwrap_or_else(PoisonError::into_inner);
             *guard += 1;
-            panic!("while it is held")
+            panic!("while locked")
         };
         seen.push(message::<()>(panics));
         seen.push(mutex.is_poisoned().to_string());
@@ -77,7 +77,7 @@ fn a_mutex_is_poisoned_by_a_panic() {
         seen.push(format!("{:?}", mutex.into_inner().map_err(PoisonError::into_inner)));
         seen
     });
-    let held = "while it is held";
+    let held = "while locked";
     assert_eq!(seen, [held, "true", "Err(2)", "poisoned 2", "Ok(2)", held, "Err(3)"]);
 }
 
@@ -98,7 +98,7 @@ fn poison_does_not_outlive_its_execution() {
 
 #[test]
 fn condvar() {
-    alike(|| {
+    same_as_std(|| {
         let pair = Arc::new((Mutex::new(0), Condvar::new()));
         let threads: Vec<_> = (1..=2)
             .map(|add| {
@@ -120,9 +120,9 @@ fn condvar() {
     });
 }
 
-/// Outside runs a forgotten guard leaves the mutex locked, wherever it moves, and nothing worse.
+/// Outside runs a leaked guard leaves the mutex locked, even if the mutex is moved. This is the only effect.
 #[test]
-fn a_forgotten_guard_outside() {
+fn a_leaked_guard_outside_a_run() {
     let mutex = Mutex::new(String::from("kept"));
     std::mem::forget(mutex.lock());
     let moved = Box::new(mutex);
@@ -131,15 +131,15 @@ fn a_forgotten_guard_outside() {
 }
 
 #[test]
-fn condvar_with_a_time() {
-    let timed_out = alike(|| {
+fn condvar_with_a_timeout() {
+    let timed_out = same_as_std(|| {
         let pair = (Mutex::new(7), Condvar::new());
         let time = Duration::from_millis(1);
         let (guard, result) = pair.1.wait_timeout(pair.0.lock().unwrap(), time).unwrap();
         (*guard, result.timed_out(), pair.0.try_lock().is_err())
     });
     assert_eq!(timed_out, (7, true, true));
-    let conditions = alike(|| {
+    let conditions = same_as_std(|| {
         let pair = (Mutex::new(7), Condvar::new());
         let time = Duration::from_millis(1);
         let holds = |wanted: i32| {
@@ -153,7 +153,7 @@ fn condvar_with_a_time() {
 }
 
 #[test]
-fn a_timed_wait_may_end_either_way() {
+fn a_timed_wait_may_be_notified_or_time_out() {
     let seen: &'static std::sync::Mutex<Vec<bool>> = Box::leak(Box::default());
     let report = Config::new().strategy("dfs").run(|| {
         let pair = Arc::new((Mutex::new(()), Condvar::new()));
@@ -172,25 +172,25 @@ fn a_timed_wait_may_end_either_way() {
     assert!(seen.contains(&true) && seen.contains(&false));
 }
 
-/// Every method of an atomic integer at the edges of its type.
+/// Tests every method of an atomic integer with the minimum and the maximum of its type.
 macro_rules! integer {
     ($($test:ident $atomic:ident $type:ident),*) => {$(
         #[test]
         fn $test() {
-            alike(|| {
-                let (least, most) = ($type::MIN, $type::MAX);
+            same_as_std(|| {
+                let (min, max) = ($type::MIN, $type::MAX);
                 let mut seen: Vec<Result<$type, $type>> = Vec::new();
                 let mut atomic = $atomic::new(5);
                 for order in [Ordering::Relaxed, Ordering::Acquire, Ordering::SeqCst] {
                     seen.push(Ok(atomic.load(order)));
                 }
                 for order in [Ordering::Relaxed, Ordering::Release, Ordering::SeqCst] {
-                    atomic.store(least, order);
+                    atomic.store(min, order);
                 }
-                seen.push(Ok(atomic.swap(most, Ordering::AcqRel)));
+                seen.push(Ok(atomic.swap(max, Ordering::AcqRel)));
                 let order = Ordering::SeqCst;
-                for operand in [1, 3, least, most, most / 2, !0] {
-                    for start in [0, 1, least, most, !0] {
+                for operand in [1, 3, min, max, max / 2, !0] {
+                    for start in [0, 1, min, max, !0] {
                         let of = |change: &dyn Fn(&$atomic) -> $type| {
                             let atomic = $atomic::new(start);
                             [Ok(change(&atomic)), Ok(atomic.load(order))]
@@ -205,12 +205,12 @@ macro_rules! integer {
                         seen.extend(of(&|a| a.fetch_min(operand, order)));
                     }
                 }
-                seen.push(atomic.compare_exchange(most, 1, order, Ordering::Relaxed));
-                seen.push(atomic.compare_exchange(most, 2, order, Ordering::Acquire));
-                while atomic.compare_exchange_weak(1, least, order, order).is_err() {}
+                seen.push(atomic.compare_exchange(max, 1, order, Ordering::Relaxed));
+                seen.push(atomic.compare_exchange(max, 2, order, Ordering::Acquire));
+                while atomic.compare_exchange_weak(1, min, order, order).is_err() {}
                 seen.push(atomic.fetch_update(order, order, |old| old.checked_add(1)));
                 seen.push(atomic.fetch_update(order, order, |_| None));
-                *atomic.get_mut() = most;
+                *atomic.get_mut() = max;
                 seen.push(Ok(atomic.fetch_add(1, order)));
                 let debug = format!("{atomic:?}");
                 (seen, debug, atomic.into_inner(), $atomic::default().into_inner(),
@@ -229,7 +229,7 @@ integer! {
 
 #[test]
 fn atomic_bool() {
-    alike(|| {
+    same_as_std(|| {
         let order = Ordering::SeqCst;
         let mut seen = Vec::new();
         for start in [false, true] {
@@ -257,7 +257,7 @@ fn atomic_bool() {
 
 #[test]
 fn atomic_pointer() {
-    alike(|| {
+    same_as_std(|| {
         let order = Ordering::SeqCst;
         let (mut one, mut two) = (1, 2);
         let (one, two): (*mut i32, *mut i32) = (&mut one, &mut two);
@@ -273,8 +273,8 @@ fn atomic_pointer() {
 }
 
 #[test]
-fn computing_with_pointers() {
-    let offsets = alike(|| {
+fn pointer_arithmetic() {
+    let offsets = same_as_std(|| {
         let order = Ordering::SeqCst;
         let mut numbers = [0_u32, 1, 2, 3];
         let start = numbers.as_mut_ptr();
@@ -295,8 +295,8 @@ fn computing_with_pointers() {
 }
 
 #[test]
-fn values_in_a_run_are_those_of_the_run() {
-    alike(|| {
+fn values_in_a_run_do_not_leave_it() {
+    same_as_std(|| {
         let counter = Arc::new(AtomicUsize::new(10));
         let other = thread::spawn({
             let counter = counter.clone();
@@ -315,7 +315,7 @@ fn values_in_a_run_are_those_of_the_run() {
 }
 
 #[test]
-fn statics_begin_every_execution_anew() {
+fn statics_have_initial_values_in_every_execution() {
     static COUNTER: AtomicI32 = AtomicI32::new(-3);
     static FLAG: AtomicBool = AtomicBool::new(true);
     let report = Config::new().strategy("random").runs(50).run(|| {
@@ -328,7 +328,7 @@ fn statics_begin_every_execution_anew() {
     });
     assert!(report.failure().is_none(), "{}", raddle::text(&report));
     assert_eq!(report.executions, 50);
-    // What happened in the runs stayed there.
+    // The runs have not changed the values outside.
     assert_eq!((COUNTER.load(Ordering::SeqCst), FLAG.load(Ordering::SeqCst)), (-3, true));
     COUNTER.store(8, Ordering::SeqCst);
     assert_eq!(COUNTER.load(Ordering::SeqCst), 8);
@@ -336,7 +336,7 @@ fn statics_begin_every_execution_anew() {
 
 #[test]
 fn threads() {
-    let values = alike(|| {
+    let values = same_as_std(|| {
         let words = thread::spawn(|| vec!["a".to_owned(), "b".to_owned()]);
         let nested = thread::spawn(|| thread::spawn(|| 1).join().unwrap() + 1);
         let unit = thread::spawn(thread::yield_now);
@@ -347,8 +347,8 @@ fn threads() {
 }
 
 #[test]
-fn asking_whether_a_thread_has_ended() {
-    alike_under(&["random", "round-robin", "pos-star", "pct:3", "surw", "urw"], || {
+fn polling_whether_a_thread_has_ended() {
+    same_as_std_under(&["random", "round-robin", "pos-star", "pct:3", "surw", "urw"], || {
         let thread = thread::spawn(|| 3);
         while !thread.is_finished() {
             thread::yield_now();
@@ -359,7 +359,7 @@ fn asking_whether_a_thread_has_ended() {
 
 #[test]
 fn a_shared_variable() {
-    alike(|| {
+    same_as_std(|| {
         let shared = Arc::new(Shared::new(1));
         let other = thread::spawn({
             let shared = shared.clone();
@@ -372,25 +372,25 @@ fn a_shared_variable() {
 
 #[test]
 fn fences() {
-    alike(|| {
+    same_as_std(|| {
         for order in [Ordering::Acquire, Ordering::Release, Ordering::AcqRel, Ordering::SeqCst] {
             fence(order);
         }
         compiler_fence(Ordering::SeqCst);
     });
     let relaxed = Ordering::Relaxed;
-    let said = alike(|| {
+    let text = same_as_std(|| {
         let relaxed = Ordering::Relaxed;
         message(|| fence(relaxed))
     });
-    assert_eq!(said, message(|| std::sync::atomic::fence(relaxed)));
+    assert_eq!(text, message(|| std::sync::atomic::fence(relaxed)));
 }
 
-/// What each misuse of an ordering says, with the atomics of this module or those of `std`.
+/// Returns the message of each misuse of an ordering, with the atomics of raddle or of `std`.
 macro_rules! misuses {
     ($atomic:ty) => {{
         let atomic = <$atomic>::new(0);
-        // By variables: the compiler refuses literals.
+        // The orderings are variables, because the compiler refuses literals.
         let load = |order| message(|| atomic.load(order));
         let store = |order| message(|| atomic.store(1, order));
         let exchange = |failure| {
@@ -409,13 +409,13 @@ macro_rules! misuses {
 }
 
 #[test]
-fn orderings_that_make_no_sense() {
-    let ours = alike(|| misuses!(AtomicU32));
+fn invalid_orderings() {
+    let ours = same_as_std(|| misuses!(AtomicU32));
     assert_eq!(ours, misuses!(std::sync::atomic::AtomicU32));
     assert!(ours.iter().take(6).all(|text| text.starts_with("there is no such thing")));
 }
 
 #[test]
-fn outside_a_run_there_is_nothing_to_choose() {
+fn choose_returns_zero_outside_a_run() {
     assert_eq!(raddle::choose(5), 0);
 }

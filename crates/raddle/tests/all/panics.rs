@@ -1,4 +1,4 @@
-//! Panics that leave spawned threads: failures, or what joining gives.
+//! Panics that leave spawned threads: failures, or results of `join`.
 
 use raddle::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use raddle::sync::{Arc, Mutex, Once, PoisonError, RwLock};
@@ -12,7 +12,7 @@ fn clean(report: &Report) {
     assert!(report.failure().is_none(), "{}", raddle::text(report));
 }
 
-/// The panic that `report` is about, which came back when it was replayed.
+/// Returns the thread and the message of the reported panic, which must have been reproduced.
 fn panic(report: &Report) -> (u32, String) {
     let failure = report.failure().expect("a failure");
     assert!(failure.reproduced, "{}", raddle::text(report));
@@ -31,10 +31,10 @@ fn returns_err() {
 }
 
 #[test]
-fn a_panic_is_a_failure_unless_joining_is_asked_for() {
+fn a_panic_is_a_failure_unless_panics_is_join() {
     assert_eq!(panic(&Config::new().run(returns_err)), (1, "on purpose".into()));
     clean(&joined(returns_err));
-    // Outside a check it is as in `std`.
+    // Outside a check `join` returns the panic, as in `std`.
     returns_err();
 }
 
@@ -95,7 +95,7 @@ fn locks_are_poisoned_for_others() {
 }
 
 #[test]
-fn a_panic_that_nobody_hears_of_is_a_failure() {
+fn an_unjoined_panic_is_a_failure() {
     let report = joined(|| {
         thread::spawn(|| panic!("into the void"));
     });
@@ -108,7 +108,7 @@ fn a_panic_that_nobody_hears_of_is_a_failure() {
 }
 
 #[test]
-fn a_failure_says_what_panicked_before() {
+fn a_failure_mentions_earlier_panics() {
     let report = joined(|| thread::spawn(|| panic!("the cause")).join().unwrap());
     let (thread, message) = panic(&report);
     assert_eq!(thread, 0);
@@ -118,29 +118,29 @@ fn a_failure_says_what_panicked_before() {
 
 #[test]
 fn a_scope_panics_unless_its_threads_are_joined() {
-    fn left_alone() {
+    fn without_join() {
         thread::scope(|scope| {
             scope.spawn(|| panic!("inside"));
         });
     }
-    fn joined_inside() {
+    fn with_join() {
         thread::scope(|scope| {
             let thread = scope.spawn(|| panic!("inside"));
             assert_eq!(text(&*thread.join().unwrap_err()), "inside");
         });
     }
-    let (thread, message) = panic(&joined(left_alone));
+    let (thread, message) = panic(&joined(without_join));
     assert!(thread == 0 && message.starts_with("a scoped thread panicked"), "{message}");
-    clean(&joined(joined_inside));
-    assert_eq!(panic(&Config::new().run(joined_inside)), (1, "inside".into()));
-    // The same outside.
-    let payload = std::panic::catch_unwind(left_alone).unwrap_err();
+    clean(&joined(with_join));
+    assert_eq!(panic(&Config::new().run(with_join)), (1, "inside".into()));
+    // Outside a check scopes behave in the same way.
+    let payload = std::panic::catch_unwind(without_join).unwrap_err();
     assert_eq!(text(&*payload), "a scoped thread panicked");
-    joined_inside();
+    with_join();
 }
 
 #[test]
-fn others_go_on_while_a_thread_waits_in_a_destructor() {
+fn other_threads_run_while_a_destructor_waits() {
     struct Waits(Arc<Mutex<u32>>);
     impl Drop for Waits {
         fn drop(&mut self) {
@@ -168,7 +168,7 @@ fn others_go_on_while_a_thread_waits_in_a_destructor() {
     }));
 }
 
-/// In every order, also with one unwinding in the middle of the other's.
+/// All orders are explored, including those in which one thread unwinds during the unwinding of the other.
 #[test]
 fn several_threads_unwind_at_once() {
     struct Counts(Arc<(AtomicUsize, Mutex<u32>)>);
@@ -192,7 +192,7 @@ fn several_threads_unwind_at_once() {
         for thread in threads {
             assert!(thread.join().is_err());
         }
-        let number = shared.1.lock().expect("nobody panicked while holding it");
+        let number = shared.1.lock().expect("no thread panicked while it held the lock");
         assert_eq!((shared.0.load(SeqCst), *number), (2, 2));
     }
     let report = Config::new().strategy("dpor").panics(Panics::Join).run(program);
@@ -201,6 +201,6 @@ fn several_threads_unwind_at_once() {
 }
 
 #[raddle::test(panics = "join", threads = 2, races = true)]
-fn the_attribute_has_it() {
+fn can_be_set_in_the_attribute() {
     assert!(thread::spawn(|| panic!("on purpose")).join().is_err());
 }

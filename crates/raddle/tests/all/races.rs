@@ -1,4 +1,4 @@
-//! Data races: for each way to order accesses, a program that does and one that does not quite.
+//! Data races: for each way to order accesses, a program without a race and a similar one with a race.
 
 use raddle::cell::{Shared, UnsafeCell};
 use raddle::sync::atomic::{
@@ -9,7 +9,7 @@ use raddle::sync::atomic::{
 use raddle::sync::{Arc, Barrier, Condvar, Mutex, OnceLock, RwLock, mpsc};
 use raddle::{Config, Finding, Granularity, Report, Verdict, thread};
 
-/// What every execution of `program` comes to, by every way to look for races.
+/// Explores `program` with each way to find races. The results must agree.
 fn explore(program: impl Fn() + Send + Sync + Clone + 'static) -> Report {
     let reports =
         [("dpor", Granularity::Sync), ("dfs", Granularity::Sync), ("dpor", Granularity::All)].map(
@@ -40,8 +40,9 @@ fn races(program: impl Fn() + Send + Sync + Clone + 'static) -> bool {
     }
 }
 
-/// One thread writes and then calls `tell`; main calls `hear` and, if that says so, reads.
-fn hand_over<T, H, S>(make: fn() -> S, tell: T, hear: H) -> bool
+/// One thread writes and then calls `publish`. Main calls `observe` and reads if it returns true. Returns whether
+/// there is a race.
+fn publication<T, H, S>(make: fn() -> S, publish: T, observe: H) -> bool
 where
     S: Send + Sync + 'static,
     T: Fn(&S) + Send + Sync + Copy + 'static,
@@ -53,10 +54,10 @@ where
             let shared = shared.clone();
             thread::spawn(move || {
                 shared.0.set(1);
-                tell(&shared.1);
+                publish(&shared.1);
             })
         };
-        if hear(&shared.1) {
+        if observe(&shared.1) {
             assert_eq!(shared.0.get(), 1);
         }
         writer.join().unwrap();
@@ -64,7 +65,7 @@ where
 }
 
 fn flag(store: Ordering, load: Ordering) -> bool {
-    hand_over(
+    publication(
         || AtomicBool::new(false),
         move |flag| flag.store(true, store),
         move |flag| flag.load(load),
@@ -82,7 +83,7 @@ fn stores_and_loads() {
 #[test]
 fn fences() {
     let fenced = |release: bool, acquire: bool| {
-        hand_over(
+        publication(
             || AtomicBool::new(false),
             move |flag| {
                 if release {
@@ -104,7 +105,7 @@ fn fences() {
     assert!(fenced(false, true));
 }
 
-/// A release sequence goes on through a read-modify-write, not through a store.
+/// A release sequence is continued by a read-modify-write, not by a store.
 #[test]
 fn release_sequences() {
     let through = |exchange: bool| {
@@ -144,7 +145,7 @@ fn release_sequences() {
 #[test]
 fn exchanges() {
     let exchange = |success: Ordering| {
-        hand_over(
+        publication(
             || AtomicBool::new(false),
             |flag| flag.store(true, Release),
             move |flag| flag.compare_exchange(true, false, success, Relaxed).is_ok(),
@@ -256,7 +257,7 @@ fn messages() {
 
 #[test]
 fn barriers_initialisations_and_parking() {
-    assert!(!hand_over(
+    assert!(!publication(
         || Barrier::new(2),
         |barrier| {
             barrier.wait();
@@ -266,7 +267,7 @@ fn barriers_initialisations_and_parking() {
             true
         }
     ));
-    assert!(!hand_over(
+    assert!(!publication(
         OnceLock::new,
         |once| once.set(()).unwrap(),
         |once: &OnceLock<()>| once.get().is_some()
@@ -287,7 +288,7 @@ fn barriers_initialisations_and_parking() {
     }));
 }
 
-/// A condition variable orders nothing that its lock does not.
+/// A condition variable orders nothing beyond what its lock orders.
 #[test]
 fn condition_variables() {
     let notify = |locked: bool| {
@@ -319,7 +320,7 @@ fn condition_variables() {
     assert!(notify(false));
 }
 
-/// Reading at the same time is no race, and neither is anything in one thread.
+/// Concurrent reads do not race, nor do accesses of one thread.
 #[test]
 fn readers_do_not_race() {
     assert!(!races(|| {
@@ -341,11 +342,11 @@ fn readers_do_not_race() {
 
 struct Slot(UnsafeCell<u32>);
 
-// SAFETY: accesses are ordered by whoever uses it; where they are not, that is what is tested.
+// SAFETY: raddle runs one thread at a time. The tests are about unordered accesses.
 unsafe impl Sync for Slot {}
 
 #[test]
-fn cells_with_the_shape_of_std() {
+fn unsafe_cells() {
     let locked = |locks: bool| {
         races(move || {
             let shared = Arc::new((Slot(UnsafeCell::new(0)), Mutex::new(())));
@@ -353,13 +354,13 @@ fn cells_with_the_shape_of_std() {
                 let shared = shared.clone();
                 thread::spawn(move || {
                     let _guard = locks.then(|| shared.1.lock().unwrap());
-                    // SAFETY: one thread runs at a time.
+                    // SAFETY: raddle runs one thread at a time.
                     unsafe { *shared.0.0.get() += 1 };
                 })
             };
             {
                 let _guard = locks.then(|| shared.1.lock().unwrap());
-                // SAFETY: one thread runs at a time.
+                // SAFETY: raddle runs one thread at a time.
                 shared.0.0.with(|number| unsafe { *number });
             }
             other.join().unwrap();
@@ -370,7 +371,7 @@ fn cells_with_the_shape_of_std() {
 }
 
 #[test]
-fn races_can_be_let_pass() {
+fn races_can_be_ignored() {
     let report = Config::new().strategy("dpor").races(false).run(|| {
         let shared = Arc::new(Shared::new(0));
         let other = {

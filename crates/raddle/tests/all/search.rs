@@ -1,10 +1,10 @@
-//! Searching systematically, as a user meets it.
+//! Systematic searches through the public interface.
 
 use raddle::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 use raddle::sync::{Arc, Mutex};
 use raddle::{Config, Finding, Verdict, thread};
 
-/// `threads` threads that count up `times` times each, without a lock.
+/// Each of `threads` threads increments a counter `times` times, without a lock.
 fn count(threads: u32, times: u32) {
     let counter = Arc::new(AtomicU32::new(0));
     let all: Vec<_> = (0..threads)
@@ -23,7 +23,7 @@ fn count(threads: u32, times: u32) {
     assert_eq!(counter.load(SeqCst), threads * times);
 }
 
-/// One thread waits for a flag that the other sets, without blocking.
+/// One thread spins on a flag that the other sets.
 fn spin() {
     let flag = Arc::new(AtomicBool::new(false));
     let other = {
@@ -62,7 +62,7 @@ fn all_classes_on_several_os_threads() {
     }
 }
 
-/// Four threads that fail in some of their orders.
+/// Four threads, which fail in some interleavings.
 fn fails_sometimes() {
     let counter = Arc::new(AtomicU32::new(0));
     let all: Vec<_> = (0..4)
@@ -104,7 +104,7 @@ fn a_static_on_several_os_threads_is_refused() {
     }
     let report = Config::new().strategy("dpor").run(|| count(2));
     assert!(matches!(report.verdict, Verdict::Exhausted), "{}", raddle::text(&report));
-    // So many that each is given some.
+    // There are enough classes for each OS thread to get some.
     let config = Config::new().strategy("dpor").threads(2).runs(1_000_000).unlimited_time();
     let report = config.run(|| count(3));
     let text = raddle::text(&report);
@@ -144,7 +144,7 @@ fn a_bug_that_only_some_classes_have() {
 }
 
 #[test]
-fn an_endless_loop_is_named_with_what_to_do() {
+fn an_endless_loop_is_reported_with_advice() {
     let error = Config::new().strategy("dpor").try_run(spin).unwrap_err().to_string();
     assert!(error.contains("main loops") && error.contains("bpor:fair:1"), "{error}");
     assert!(error.contains("tests/all/search.rs"), "{error}");
@@ -165,7 +165,7 @@ fn an_endless_loop_is_named_with_what_to_do() {
 }
 
 #[test]
-fn a_choice_too_wide_to_be_searched() {
+fn a_choice_with_too_many_values_is_refused() {
     for strategy in ["dpor", "dfs"] {
         let error = Config::new()
             .strategy(strategy)
@@ -178,14 +178,14 @@ fn a_choice_too_wide_to_be_searched() {
 }
 
 #[test]
-fn auto_tries_everything_if_it_can() {
+fn auto_searches_exhaustively_if_possible() {
     let report = Config::new().strategy("auto").run(|| count(3, 2));
     assert!(matches!(report.verdict, Verdict::Exhausted), "{}", raddle::text(&report));
     assert_eq!(report.executions, 90);
 }
 
 #[test]
-fn auto_samples_what_is_too_large() {
+fn auto_samples_large_programs() {
     let report = Config::new().strategy("auto").runs(2_000).run(|| count(5, 6));
     assert!(matches!(report.verdict, Verdict::Sampled), "{}", raddle::text(&report));
     assert_eq!((report.executions, report.phases.len()), (2_000, 3));
@@ -227,7 +227,7 @@ fn bounds() {
             "bpor:1:fair:0",
             "raddle: test `count` ok — bounded: all executions with ≤ 1 preemption (fair bound 0): none fails; ",
         ),
-        // Nobody yields, and no execution has nine preemptions.
+        // No thread yields, and no execution has nine preemptions.
         ("bpor:fair:0", "raddle: test `count` ok — exhaustive: 90 classes, "),
         ("bpor:9", "raddle: test `count` ok — exhaustive: 90 classes, "),
         ("dpor-classic", "raddle: test `count` ok — exhaustive: 90 classes, "),
@@ -253,7 +253,7 @@ fn a_fair_bound_ends_a_search_of_loops() {
 }
 
 #[test]
-fn auto_samples_choices_too_wide() {
+fn auto_samples_choices_with_many_values() {
     let report = Config::new().strategy("auto").runs(100).run(|| {
         assert!(raddle::choose(u32::MAX) < u32::MAX);
     });

@@ -1,4 +1,4 @@
-//! Every step of a report stands in the program's own source, not in raddle's or the library's.
+//! Every step of a report has a site in the program, not in raddle or the standard library.
 
 use std::cell::RefCell;
 use std::time::Duration;
@@ -59,7 +59,7 @@ fn everything() {
 }
 
 #[test]
-fn every_step_has_a_line_of_the_program() {
+fn every_step_has_a_site_in_the_program() {
     let report = Config::new().runs(3).run(everything);
     let failure = report.failure().expect("it always fails");
     let text = raddle::text(&report);
@@ -67,6 +67,6 @@ fn every_step_has_a_line_of_the_program() {
     let events = failure.trace.events.iter();
     let places: Vec<_> = events.map(|event| event.site.to_string()).collect();
     let named = places.iter().filter(|place| place.contains("tests/all/sites.rs")).count();
-    // The ends of threads have none.
+    // The exits of threads have no site.
     assert_eq!((named, failure.trace.threads.len()), (places.len() - 3, 4), "{text}");
 }

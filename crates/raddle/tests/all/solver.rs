@@ -1,4 +1,4 @@
-//! Strategies that ask a solver: what they find, and what their reports say.
+//! Strategies that use a solver: their findings and reports.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
@@ -22,7 +22,7 @@ fn increment(counter: &AtomicUsize) {
     counter.store(seen + 1, Ordering::SeqCst);
 }
 
-/// As above, with what is lost under a lock.
+/// A lost update whose reads and writes are under a lock.
 fn lost_under_a_lock() {
     let counter = Arc::new(Mutex::new(0));
     let increment = |counter: &Mutex<u32>| {
@@ -47,7 +47,7 @@ fn a_lost_update_takes_few_executions() {
     for strategy in ["pcr", "mcr"] {
         for program in [lost_update, lost_under_a_lock] {
             let report = run(strategy, program);
-            let failure = report.failure().expect("the bug is there to be found");
+            let failure = report.failure().expect("there is a bug");
             assert!(failure.reproduced && failure.execution <= 4, "{}", failure.execution);
             let text = raddle::text(&report);
             assert!(text.contains("memory-access patterns: "), "{text}");
@@ -58,7 +58,7 @@ fn a_lost_update_takes_few_executions() {
 }
 
 #[test]
-fn an_end_says_what_was_covered() {
+fn an_exhausted_search_reports_coverage() {
     let clean = || {
         let counter = Arc::new(AtomicUsize::new(0));
         let other = thread::spawn({
@@ -80,20 +80,20 @@ fn an_end_says_what_was_covered() {
 }
 
 #[test]
-fn any_strategy_tells_its_coverage_if_asked() {
+fn every_strategy_reports_coverage_on_request() {
     let sampled = |by| {
         let config = Config::new().strategy("random").runs(100).coverage(by);
         let coverage = config.run(|| drop(std::panic::catch_unwind(lost_update)));
         coverage.coverage.unwrap()
     };
     let (lines, events) = (sampled(Accesses::BySite), sampled(Accesses::ByEvent));
-    // Three reads and two writes one by one; two lines read, one writes.
+    // By event there are three reads and two writes. By site there are two reads and one write.
     assert!(lines.total < events.total && lines.covered > 2, "{lines:?} {events:?}");
     assert!(Config::new().run(|| ()).coverage.is_none());
 }
 
 #[test]
-fn what_cannot_be_ordered_is_an_error_in_words() {
+fn programs_without_conflicts_are_an_error() {
     for strategy in ["pcr", "mcr"] {
         let error = Config::new().strategy(strategy).try_run(|| ()).unwrap_err().to_string();
         assert!(error.contains("only one thread"), "{error}");
@@ -104,7 +104,7 @@ fn what_cannot_be_ordered_is_an_error_in_words() {
 }
 
 #[test]
-fn a_program_that_is_not_deterministic_is_told_so() {
+fn a_nondeterministic_program_is_reported() {
     static CALLS: AtomicU32 = AtomicU32::new(0);
     let report = run("pcr", || {
         let turn = CALLS.fetch_add(1, Relaxed);
@@ -120,6 +120,6 @@ fn a_program_that_is_not_deterministic_is_told_so() {
         counter.fetch_add(1, Ordering::SeqCst);
         other.join().unwrap();
     });
-    let finding = &report.failure().expect("no two executions are alike").finding;
+    let finding = &report.failure().expect("all executions differ").finding;
     assert!(matches!(finding, Finding::Nondeterminism { .. }), "{finding:?}");
 }

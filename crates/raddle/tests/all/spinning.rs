@@ -1,4 +1,4 @@
-//! Runs that end too early, and destructors that spin.
+//! Nondeterministic programs, endless loops, and destructors that spin.
 
 use std::sync::atomic::AtomicUsize as StdAtomicUsize;
 
@@ -16,25 +16,25 @@ impl<F: FnMut()> Drop for OnDrop<F> {
     }
 }
 
-/// The last run ends before the prescribed choices do.
+/// The last run ends before all prescribed choices are made.
 #[test]
 fn a_run_that_ends_too_early_is_nondeterministic() {
     static RUNS: StdAtomicUsize = StdAtomicUsize::new(0);
     watched("ends too early", || {
         let report = Config::new().strategy("dfs").run(|| {
-            let alike = RUNS.fetch_add(1, SeqCst) < 3;
-            let other = alike.then(|| thread::spawn(thread::yield_now));
+            let is_equal = RUNS.fetch_add(1, SeqCst) < 3;
+            let other = is_equal.then(|| thread::spawn(thread::yield_now));
             thread::yield_now();
             let _ = other.map(|other| other.join());
         });
-        let failure = report.failure().expect("it is not deterministic");
+        let failure = report.failure().expect("the program is not deterministic");
         assert!(matches!(failure.finding, Finding::Nondeterminism { .. }));
     });
 }
 
 /// A thread that panics waits in a destructor for a flag that another thread sets.
 #[test]
-fn a_destructor_that_spins_while_panicking_lets_others_go_on() {
+fn a_spinning_destructor_lets_other_threads_run() {
     watched("spins while panicking", || {
         let report = Config::new().max_steps(10_000).run(|| {
             let flag = Arc::new(AtomicBool::new(false));
@@ -54,7 +54,7 @@ fn a_destructor_that_spins_while_panicking_lets_others_go_on() {
     });
 }
 
-/// After a deadlock a destructor spins for ever.
+/// After a deadlock a destructor spins forever.
 #[test]
 fn a_destructor_that_spins_after_the_end_does_not_hang() {
     watched("spins after the end", || {
@@ -73,9 +73,9 @@ fn a_destructor_that_spins_after_the_end_does_not_hang() {
     });
 }
 
-/// What goes round is named: who, what and where.
+/// The report names the threads, operations and sites of the loop.
 #[test]
-fn a_loop_without_end_is_named() {
+fn an_endless_loop_is_described() {
     watched("livelock", || {
         let report = Config::new().strategy("random").max_steps(5_000).run(|| {
             let flag = Arc::new(AtomicBool::new(false));
@@ -101,9 +101,9 @@ fn a_loop_without_end_is_named() {
     });
 }
 
-/// The first step that differs is named, with what happened in either run.
+/// The report names the first different step, with the operations of both runs.
 #[test]
-fn nondeterminism_names_the_first_step_that_differs() {
+fn nondeterminism_is_reported_with_the_first_different_step() {
     static RUNS: StdAtomicUsize = StdAtomicUsize::new(0);
     watched("differs", || {
         let report = Config::new().run(|| {
@@ -111,7 +111,7 @@ fn nondeterminism_names_the_first_step_that_differs() {
             flag.load(SeqCst);
             flag.store(RUNS.fetch_add(1, SeqCst) == 0, SeqCst);
         });
-        let failure = report.failure().expect("it is not deterministic");
+        let failure = report.failure().expect("the program is not deterministic");
         let Finding::Nondeterminism { at, first, second } = &failure.finding else {
             panic!("{:?}", failure.finding)
         };
@@ -121,11 +121,11 @@ fn nondeterminism_names_the_first_step_that_differs() {
     });
 }
 
-/// Also where the second run asks for more than the first, whoever was asked there: nobody is.
+/// The second run has choices, steps or threads that the first did not have.
 #[test]
-fn nondeterminism_is_seen_where_the_second_run_asks_for_more() {
+fn nondeterminism_is_detected_by_extra_choices() {
     static RUNS: StdAtomicUsize = StdAtomicUsize::new(0);
-    fn program(more: fn()) {
+    fn program(extra: fn()) {
         let flag = Arc::new(AtomicBool::new(false));
         let other = thread::spawn({
             let flag = flag.clone();
@@ -134,14 +134,14 @@ fn nondeterminism_is_seen_where_the_second_run_asks_for_more() {
         flag.load(Relaxed);
         other.join().unwrap();
         if RUNS.fetch_add(1, SeqCst) == 1 {
-            more();
+            extra();
         }
     }
     let choice = || assert!(raddle::choose(3) < 3);
     let steps = || (0..100).for_each(|_| thread::yield_now());
     let threads = || thread::spawn(thread::yield_now).join().unwrap();
-    watched("asks for more", move || {
-        for more in [choice as fn(), steps, threads] {
+    watched("extra choices", move || {
+        for extra in [choice as fn(), steps, threads] {
             for (memory, strategies) in [
                 (Memory::Sc, "auto random pct:3 pos surw dfs dpor bpor:2 pcr"),
                 (Memory::Rc11, "auto random pct:3 pctwm:1:2 dfs"),
@@ -149,8 +149,8 @@ fn nondeterminism_is_seen_where_the_second_run_asks_for_more() {
                 for strategy in strategies.split(' ') {
                     RUNS.store(0, SeqCst);
                     let config = Config::new().memory(memory).strategy(strategy);
-                    let report = config.run(move || program(more));
-                    let failure = report.failure().expect("it is not deterministic");
+                    let report = config.run(move || program(extra));
+                    let failure = report.failure().expect("the program is not deterministic");
                     let Finding::Nondeterminism { first, .. } = &failure.finding else {
                         panic!("{strategy}: {:?}", failure.finding)
                     };
@@ -161,20 +161,20 @@ fn nondeterminism_is_seen_where_the_second_run_asks_for_more() {
     });
 }
 
-/// Also where a search meets a choice that it made before and cannot make again.
+/// A search cannot repeat a choice that it made before.
 #[test]
-fn nondeterminism_names_what_could_happen_instead() {
+fn nondeterminism_is_reported_with_the_enabled_operations() {
     static RUNS: StdAtomicUsize = StdAtomicUsize::new(0);
     watched("differs later", || {
         let report = Config::new().strategy("dfs").run(|| {
-            let alike = RUNS.fetch_add(1, SeqCst) < 3;
-            let other = alike.then(|| thread::spawn(thread::yield_now));
+            let is_equal = RUNS.fetch_add(1, SeqCst) < 3;
+            let other = is_equal.then(|| thread::spawn(thread::yield_now));
             for _ in 0..3 {
                 thread::yield_now();
             }
             let _ = other.map(|other| other.join());
         });
-        let failure = report.failure().expect("it is not deterministic");
+        let failure = report.failure().expect("the program is not deterministic");
         let Finding::Nondeterminism { first, second, .. } = &failure.finding else {
             panic!("{:?}", failure.finding)
         };

@@ -1,4 +1,4 @@
-//! Waits that end and exchanges that fail without a reason, as often as is asked for.
+//! Spurious wakeups and spurious failures of weak exchanges, up to a bound.
 
 use raddle::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use raddle::sync::{Arc, Condvar, Mutex};
@@ -13,7 +13,7 @@ fn clean(report: &Report) {
     assert!(matches!(report.verdict, Verdict::Exhausted | Verdict::NothingToExplore), "{report:?}");
 }
 
-/// The failure is found, comes back when replayed, and says so.
+/// Asserts that the failure has this message, is reproduced, and can be replayed.
 fn fails(report: &Report, program: fn(), message: &str) {
     let failure = report.failure().expect("a failure");
     let Finding::Panic(panic) = &failure.finding else { panic!("{:?}", failure.finding) };
@@ -115,9 +115,9 @@ fn weak_exchanges() {
     assert!(counts[0] < counts[1] && counts[1] < counts[2], "{counts:?}");
 }
 
-/// As often as was asked for, and no more: each thread by itself.
+/// The bound holds for each thread separately.
 #[test]
-fn the_number_is_a_bound_for_each_thread() {
+fn the_bound_holds_for_each_thread() {
     static MOST: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
     let report = searched(2, || {
         let number = AtomicU32::new(1);
@@ -128,12 +128,12 @@ fn the_number_is_a_bound_for_each_thread() {
     });
     clean(&report);
     assert_eq!(MOST.load(SeqCst), 2);
-    // All ways to choose at most two of four.
+    // The number of ways to choose at most two of four.
     assert_eq!(report.executions, 1 + 4 + 6);
 }
 
 #[raddle::test(spurious = 1, strategy = "dpor")]
 #[should_panic = "failed without a reason"]
-fn the_attribute_has_it() {
+fn can_be_set_in_the_attribute() {
     exchanges_once();
 }

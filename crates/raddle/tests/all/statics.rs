@@ -1,4 +1,4 @@
-//! What statics hold begins every execution anew; what else outlives an execution is refused.
+//! Statics have the same initial values in every execution. Other objects that outlive an execution are refused.
 #![cfg(target_os = "linux")]
 
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ fn clean(report: &Report) {
     assert!(report.failure().is_none(), "{}", raddle::text(report));
 }
 
-/// The message of the panic that `report` is about.
+/// Returns the message of the reported panic.
 fn message(report: &Report) -> &str {
     let failure = report.failure().expect("a failure");
     let Finding::Panic(panic) = &failure.finding else { panic!("{}", raddle::text(report)) };
@@ -19,7 +19,7 @@ fn message(report: &Report) -> &str {
 }
 
 #[test]
-fn locks_hold_what_the_compiler_put_there() {
+fn static_locks_have_their_compiled_values() {
     static NUMBER: Mutex<u32> = Mutex::new(7);
     static NAMES: Mutex<Vec<String>> = Mutex::new(Vec::new());
     static TABLE: RwLock<BTreeMap<u32, String>> = RwLock::new(BTreeMap::new());
@@ -27,7 +27,7 @@ fn locks_hold_what_the_compiler_put_there() {
     let report = Config::new().run(|| {
         let change = || {
             *NUMBER.lock().unwrap() += 1;
-            NAMES.lock().unwrap().push("somebody".to_owned());
+            NAMES.lock().unwrap().push("a name".to_owned());
             let size = TABLE.read().unwrap().len() as u32;
             TABLE.write().unwrap().insert(size, "something".to_owned());
         };
@@ -45,20 +45,20 @@ fn locks_hold_what_the_compiler_put_there() {
     assert!(
         matches!(report.verdict, Verdict::Exhausted | Verdict::Sampled) && report.executions > 10
     );
-    // And outside it is as if no check had been.
+    // Outside the checks have no effect.
     assert_eq!(*NUMBER.lock().unwrap(), 7);
     assert!(NAMES.lock().unwrap().is_empty() && TABLE.read().unwrap().is_empty());
 }
 
 #[test]
-fn cells_hold_what_the_compiler_put_there() {
+fn static_cells_have_their_compiled_values() {
     struct Counter(UnsafeCell<u32>);
-    // SAFETY: raddle runs one thread at a time, and only main uses it.
+    // SAFETY: raddle runs one thread at a time, and only main uses the cell.
     unsafe impl Sync for Counter {}
     static COUNTER: Counter = Counter(UnsafeCell::new(1));
     static SHARED: Shared<u32> = Shared::new(2);
     let report = Config::new().runs(20).explore_trivial(true).strategy("random").run(|| {
-        // SAFETY: as above.
+        // SAFETY: raddle runs one thread at a time, and only main uses the cell.
         let old = COUNTER.0.with_mut(|number| unsafe { number.replace(5) });
         SHARED.set(SHARED.get() + 1);
         assert_eq!((old, SHARED.get()), (1, 3));
@@ -68,21 +68,21 @@ fn cells_hold_what_the_compiler_put_there() {
 }
 
 #[test]
-fn a_failing_execution_leaves_nothing_behind() {
+fn statics_are_reset_after_a_failing_execution() {
     static LIST: Mutex<Vec<u32>> = Mutex::new(Vec::new());
     for _ in 0..2 {
         let report = Config::new().name("leaves nothing").run(|| {
             let _other = thread::spawn(|| LIST.lock().unwrap().push(1));
             LIST.lock().unwrap().push(2);
-            assert_eq!(LIST.lock().unwrap()[0], 2, "the other was first");
+            assert_eq!(LIST.lock().unwrap()[0], 2, "the other thread was first");
         });
-        assert!(message(&report).contains("the other was first"));
+        assert!(message(&report).contains("the other thread was first"));
         assert!(report.failure().unwrap().reproduced);
     }
 }
 
 #[test]
-fn data_without_a_destructor_goes_back_to_what_was_set_outside() {
+fn data_without_a_destructor_is_reset_to_its_value_outside() {
     static LIMIT: Mutex<u32> = Mutex::new(0);
     *LIMIT.lock().unwrap() = 10;
     clean(&Config::new().runs(10).explore_trivial(true).strategy("random").run(|| {
@@ -94,7 +94,7 @@ fn data_without_a_destructor_goes_back_to_what_was_set_outside() {
 }
 
 #[test]
-fn data_that_owns_something_from_outside_is_left_alone() {
+fn data_with_a_destructor_used_outside_is_not_reset() {
     static OUTSIDE: Mutex<Vec<u32>> = Mutex::new(Vec::new());
     static LAZY: std::sync::LazyLock<Mutex<Vec<u32>>> =
         std::sync::LazyLock::new(|| Mutex::new(vec![1]));
@@ -102,7 +102,7 @@ fn data_that_owns_something_from_outside_is_left_alone() {
     let report = Config::new().runs(20).explore_trivial(true).strategy("random").run(|| {
         for list in [&OUTSIDE, &*LAZY] {
             let mut list = list.lock().unwrap();
-            // Would be a use after free if the first buffer were put back.
+            // This would be a use after free if the first buffer were restored.
             list.extend([2; 100]);
             assert_eq!(list[0], 1);
         }
@@ -114,7 +114,7 @@ fn data_that_owns_something_from_outside_is_left_alone() {
 type Program = Box<dyn Fn() + Send + Sync>;
 
 #[test]
-fn objects_that_survive_are_refused() {
+fn objects_shared_by_executions_are_refused() {
     let mutex = Arc::new(Mutex::new(0));
     let rwlock: &'static RwLock<u32> = Box::leak(Box::new(RwLock::new(0)));
     let shared = Arc::new(Shared::new(0));
@@ -135,7 +135,7 @@ fn objects_that_survive_are_refused() {
 }
 
 #[test]
-fn objects_made_anew_are_not() {
+fn objects_created_in_every_execution_are_accepted() {
     clean(&Config::new().run(|| {
         let numbers = Arc::new((Mutex::new(0), RwLock::new(0), Shared::new(0)));
         let other = thread::spawn({

@@ -1,4 +1,4 @@
-//! Size: many steps, runs, threads and objects. Each must come to a clear end, without a leak.
+//! Many steps, runs, threads and objects. Each check must end with a clear outcome and without a leak.
 
 use raddle::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use raddle::sync::{Arc, Mutex};
@@ -11,7 +11,7 @@ fn assert_clean(report: &Report) {
     assert!(report.failure().is_none(), "{:?}", report.failure().map(|failure| &failure.finding));
 }
 
-/// Two threads that take `steps` steps each.
+/// Two threads perform `steps` steps each.
 fn two_counters(steps: usize) -> impl Fn() + Send + Sync + 'static {
     move || {
         let count = Arc::new(AtomicUsize::new(0));
@@ -55,7 +55,7 @@ fn a_run_without_end_reaches_the_step_limit() {
                 };
                 other.join().unwrap();
             });
-            let failure = report.failure().expect("nobody ever sets the flag");
+            let failure = report.failure().expect("the flag is never set");
             assert_eq!(failure.finding, Finding::StepLimit { steps: 200_000 });
             assert!(failure.reproduced, "{strategy}");
         }
@@ -99,7 +99,7 @@ fn a_hundred_thousand_objects_in_one_run() {
     });
 }
 
-/// What has to have the process to itself, because memory is measured.
+/// The cases that need a process of their own, because they measure memory.
 #[test]
 fn child_entry() {
     match child_case().as_deref() {
@@ -157,12 +157,12 @@ fn a_hundred_thousand_threads() {
     assert_eq!(report.threads, 2);
     let growth = memory("VmHWM").saturating_sub(before);
     println!("a hundred thousand threads: {growth} KiB at most");
-    // Traces and names of threads are some 100 MiB; as many stacks would be 800 more.
+    // Traces and names of threads need some 100 MiB. A stack for each thread would need 800 MiB more.
     assert!(growth < 300 << 10, "{growth} KiB");
 }
 
-/// A line of the kernel's account of this process, in KiB: `VmRSS` is the memory in use, `VmHWM` the
-/// most there has been. Zero where there is no such account.
+/// Returns a line of the kernel's status of this process, in KiB: `VmRSS` is the memory in use, `VmHWM` its maximum.
+/// Returns zero on other systems.
 fn memory(line: &str) -> u64 {
     let account = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let found = account.lines().find_map(|text| text.strip_prefix(line)?.strip_prefix(':'));

@@ -1,8 +1,7 @@
-//! What `std::sync`, `std::thread` and `std::sync::atomic` have, the mirror has.
+//! The mirror has the items of `std::sync`, `std::thread` and `std::sync::atomic`.
 //!
-//! One table names every item and method. It is compiled against `std` and against the mirror, so that
-//! what is listed is there in both, and where the documentation of `std` is installed, everything
-//! stable in it has to be in the table or in the list of what is missing and why.
+//! A table lists every item and method. It is compiled against `std` and against the mirror, so both have all of them.
+//! Where the documentation of `std` is installed, every stable item must be in the table or in the list of missing items.
 
 #[path = "surface/table.rs"]
 #[macro_use]
@@ -12,7 +11,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What the mirror does not have, and why. A name without a method stands for the item.
+/// The items and methods that the mirror does not have, each with the reason. A name without a method is an item.
 const MISSING: &[(&str, &str)] = &[
     ("sync/constant.ONCE_INIT", DEPRECATED),
     ("sync/struct.Condvar::wait_timeout_ms", DEPRECATED),
@@ -37,7 +36,7 @@ const MISSING: &[(&str, &str)] = &[
     ("hint/fn.select_unpredictable", TOO_NEW),
 ];
 
-/// What the mirror has although it is newer than the oldest compiler that the table has to pass.
+/// The items of the mirror that are newer than the oldest compiler, with which the table must compile.
 const NEWER: &[&str] = &[
     "sync/struct.LazyLock::get",
     "sync/struct.LazyLock::get_mut",
@@ -59,7 +58,7 @@ const NO_OPERATION: &str = "newer than the oldest compiler, and the engine has n
 const BEHIND_THE_BACK: &str = "accesses through a pointer could not be seen";
 const WALL_CLOCK: &str = "the time of day differs between executions";
 
-/// What is `std`'s own, with everything it has.
+/// The items that are re-exported from `std`, with all their methods.
 const RE_EXPORTED: &[&str] = &[
     "sync/struct.Arc",
     "sync/struct.Weak",
@@ -79,7 +78,7 @@ const RE_EXPORTED: &[&str] = &[
 ];
 
 #[test]
-fn what_is_newer_is_there() {
+fn newer_items_exist() {
     use raddle::sync::LazyLock;
     use raddle::sync::atomic::{AtomicPtr, AtomicU8, Ordering::SeqCst};
     let mut lazy: LazyLock<u8> = LazyLock::new(|| 1);
@@ -94,9 +93,8 @@ fn what_is_newer_is_there() {
     assert!(pointer.update(SeqCst, SeqCst, |old| old).is_null());
 }
 
-/// That what is said to be `std`'s own is.
 #[test]
-fn what_is_re_exported_is_the_same() {
+fn re_exported_items_are_those_of_std() {
     fn same<T>(_: fn(T), _: fn(T)) {}
     same::<std::sync::Arc<u8>>(drop::<raddle::sync::Arc<u8>>, drop);
     same::<std::sync::Weak<u8>>(drop::<raddle::sync::Weak<u8>>, drop);
@@ -113,7 +111,7 @@ fn what_is_re_exported_is_the_same() {
     same::<std::time::Duration>(drop::<raddle::time::Duration>, drop);
 }
 
-/// The documentation of `std`, if it is installed.
+/// Returns the folder with the documentation of `std`, or `None` if it is not installed.
 fn documentation() -> Option<PathBuf> {
     let compiler = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let output = Command::new(compiler).args(["--print", "sysroot"]).output().ok()?;
@@ -122,7 +120,7 @@ fn documentation() -> Option<PathBuf> {
     pages.is_dir().then_some(pages)
 }
 
-/// The stable methods that the page of an item describes, or `None` if the item is not stable.
+/// Returns the stable methods on the page of an item, or `None` if the item is not stable.
 fn stable_methods(page: &str) -> Option<Vec<String>> {
     const UNSTABLE: &str = "stab unstable";
     let declared = page.split_once("item-decl").map_or("", |parts| parts.1);
@@ -143,7 +141,7 @@ fn stable_methods(page: &str) -> Option<Vec<String>> {
 }
 
 #[test]
-fn everything_stable_is_there_or_missing_for_a_reason() {
+fn every_stable_item_is_in_a_table() {
     let Some(pages) = documentation() else {
         println!("the documentation of std is not installed: nothing to compare with");
         return;
@@ -178,7 +176,7 @@ fn everything_stable_is_there_or_missing_for_a_reason() {
     assert!(compared > 300, "only {compared} items and methods were found in the documentation");
 }
 
-/// The items of a module, with their pages.
+/// Returns the items of a module, with their pages.
 fn items(pages: &Path, module: &str) -> Vec<(String, String)> {
     let entries = std::fs::read_dir(pages.join(module)).expect("a module has a folder");
     let mut items: Vec<_> = entries

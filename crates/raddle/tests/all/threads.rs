@@ -1,4 +1,4 @@
-//! Handles, parking, scopes and time: as in `std`, and with their bugs.
+//! Handles, parking, scopes and time: they behave as in `std`, and their bugs are found.
 
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,11 +10,13 @@ use raddle::sync::{Arc, Condvar, Mutex, mpsc};
 use raddle::time::Instant;
 use raddle::{Config, Finding, hint, thread};
 
-use super::support::alike::{alike, alike_under, deadlock, exhaust, failure, message};
+use super::support::same_as_std::{
+    deadlock, exhaust, failure, message, same_as_std, same_as_std_under,
+};
 
 #[test]
-fn names_and_numbers() {
-    let seen = alike(|| {
+fn names_and_ids() {
+    let seen = same_as_std(|| {
         let named = thread::Builder::new().name("worker".into()).stack_size(1 << 16);
         let named =
             named.spawn(|| (thread::current().name().map(str::to_owned), thread::current().id()));
@@ -31,12 +33,12 @@ fn names_and_numbers() {
 
 #[test]
 fn a_name_with_a_null_byte() {
-    let said = alike(|| message(|| thread::Builder::new().name("a\0b".into()).spawn(|| {})));
-    assert!(said.starts_with("thread name may not contain interior null bytes"), "{said}");
+    let text = same_as_std(|| message(|| thread::Builder::new().name("a\0b".into()).spawn(|| {})));
+    assert!(text.starts_with("thread name may not contain interior null bytes"), "{text}");
 }
 
 #[test]
-fn inside_a_run_main_is_main() {
+fn the_first_thread_of_a_run_is_named_main() {
     exhaust(|| {
         assert_eq!(thread::current().name(), Some("main"));
         assert_eq!(thread::available_parallelism().unwrap().get(), 2);
@@ -52,7 +54,7 @@ fn panicking() {
             self.0.store(thread::panicking(), SeqCst);
         }
     }
-    alike(|| {
+    same_as_std(|| {
         let seen = AtomicBool::new(false);
         message::<()>(|| {
             let _sees = Sees(&seen);
@@ -64,7 +66,7 @@ fn panicking() {
 
 #[test]
 fn parking() {
-    alike(|| {
+    same_as_std(|| {
         let flag = Arc::new(AtomicBool::new(false));
         let parked = thread::spawn({
             let flag = flag.clone();
@@ -77,7 +79,7 @@ fn parking() {
         flag.store(true, SeqCst);
         parked.thread().unpark();
         parked.join().unwrap();
-        // The token is there once, however often it was given.
+        // There is at most one token, even after several calls of `unpark`.
         thread::current().unpark();
         thread::current().unpark();
         thread::park();
@@ -86,7 +88,7 @@ fn parking() {
 }
 
 #[test]
-fn a_token_is_not_lost() {
+fn a_park_token_is_not_lost() {
     let executions = exhaust(|| {
         let parked = thread::spawn(thread::park);
         parked.thread().unpark();
@@ -95,9 +97,9 @@ fn a_token_is_not_lost() {
     assert_eq!(executions, 1);
 }
 
-/// The flag is looked at, then the thread parks; but the other token was for somebody else.
+/// A thread tests a flag and parks, but another call of `park` has consumed the token.
 #[test]
-fn a_token_that_was_used_up_is_a_deadlock() {
+fn a_consumed_park_token_is_a_deadlock() {
     let waits = deadlock(|| {
         let flag = Arc::new(AtomicBool::new(false));
         let waiter = thread::spawn({
@@ -118,7 +120,7 @@ fn a_token_that_was_used_up_is_a_deadlock() {
 }
 
 #[test]
-fn an_unpark_before_the_flag_is_lost() {
+fn an_unpark_before_the_flag_is_a_deadlock() {
     deadlock(|| {
         let flag = Arc::new(AtomicBool::new(false));
         let waiter = thread::spawn({
@@ -136,7 +138,7 @@ fn an_unpark_before_the_flag_is_lost() {
 }
 
 #[test]
-fn handles_of_threads_that_are_gone() {
+fn handles_of_ended_threads() {
     static KEPT: StdMutex<Option<thread::Thread>> = StdMutex::new(None);
     let report = Config::new().runs(2).explore_trivial(true).run(|| {
         let other = thread::spawn(|| {});
@@ -154,14 +156,14 @@ fn handles_of_threads_that_are_gone() {
 }
 
 #[test]
-fn scopes_lend() {
-    let seen = alike(|| {
-        let (mut words, numbers) = (vec!["a".to_owned()], [1, 2, 3]);
+fn scoped_threads_borrow() {
+    let seen = same_as_std(|| {
+        let (mut expected, numbers) = (vec!["a".to_owned()], [1, 2, 3]);
         let total = AtomicUsize::new(0);
         let result = thread::scope(|s| {
             let sum = s.spawn(|| numbers.iter().sum::<usize>());
             s.spawn(|| {
-                words.push("b".to_owned());
+                expected.push("b".to_owned());
                 s.spawn(|| total.fetch_add(numbers.len(), SeqCst));
             });
             let named = thread::Builder::new().name("named".into());
@@ -171,14 +173,14 @@ fn scopes_lend() {
             assert_eq!(named.join().unwrap().as_deref(), Some("named"));
             sum.join().unwrap()
         });
-        (words, result, total.into_inner())
+        (expected, result, total.into_inner())
     });
     assert_eq!(seen, (vec!["a".to_owned(), "b".to_owned()], 6, 3));
 }
 
 #[test]
-fn scoped_threads_can_be_asked() {
-    alike_under(&["random", "round-robin", "pos-star", "pct:3"], || {
+fn scoped_threads_can_be_polled() {
+    same_as_std_under(&["random", "round-robin", "pos-star", "pct:3"], || {
         thread::scope(|s| {
             let other = s.spawn(|| 3);
             while !other.is_finished() {
@@ -207,14 +209,14 @@ fn a_scope_waits_for_all_its_threads() {
 }
 
 #[test]
-fn values_that_nobody_asked_for_are_dropped_in_the_scope() {
+fn unjoined_results_are_dropped_in_the_scope() {
     struct Counts<'a>(&'a AtomicUsize);
     impl Drop for Counts<'_> {
         fn drop(&mut self) {
             self.0.fetch_add(1, SeqCst);
         }
     }
-    alike(|| {
+    same_as_std(|| {
         let dropped = AtomicUsize::new(0);
         thread::scope(|s| {
             s.spawn(|| Counts(&dropped));
@@ -224,9 +226,9 @@ fn values_that_nobody_asked_for_are_dropped_in_the_scope() {
     });
 }
 
-/// In `std` the scope would wait for ever.
+/// In `std` the scope would wait forever.
 #[test]
-fn a_handle_of_a_scope_can_be_forgotten_in_a_run() {
+fn a_scoped_handle_can_be_leaked_in_a_run() {
     exhaust(|| {
         let value = std::sync::Arc::new(());
         thread::scope(|s| std::mem::forget(s.spawn(|| value.clone())));
@@ -234,9 +236,9 @@ fn a_handle_of_a_scope_can_be_forgotten_in_a_run() {
     });
 }
 
-/// The scope ends by a panic, a deadlock, or a panic of one of its threads, while others borrow.
+/// The scope ends by a panic, a deadlock, or a panic of one of its threads, while other threads borrow from it.
 #[test]
-fn a_scope_is_not_left_before_its_threads() {
+fn a_scope_is_not_left_before_its_threads_end() {
     struct Lent(AtomicUsize);
     impl Drop for Lent {
         fn drop(&mut self) {
@@ -246,7 +248,7 @@ fn a_scope_is_not_left_before_its_threads() {
     struct LooksLast<'a>(&'a Lent);
     impl Drop for LooksLast<'_> {
         fn drop(&mut self) {
-            assert_ne!(self.0.0.load(SeqCst), usize::MAX, "it is gone");
+            assert_ne!(self.0.0.load(SeqCst), usize::MAX, "the value was dropped");
         }
     }
     fn borrow(how: u32) {
@@ -279,9 +281,9 @@ fn a_scope_is_not_left_before_its_threads() {
     assert!(exhaust(|| borrow(3)) > 10);
 }
 
-/// A scoped thread catches every attempt to unwind it; its scope is never left, and nothing hangs.
+/// A scoped thread catches every attempt to unwind it. Its scope is never left, and the check does not hang.
 #[test]
-fn a_scope_whose_thread_never_ends_is_given_up() {
+fn a_scope_whose_thread_never_ends_is_abandoned() {
     raddle::thread_local!(static KEPT: Mutex<String> = Mutex::new("kept".to_owned()));
     for _ in 0..3 {
         let report = Config::new().runs(10).run(|| {
@@ -298,7 +300,7 @@ fn a_scope_whose_thread_never_ends_is_given_up() {
         });
         let finding = &report.failure().expect("main waits for the thread").finding;
         assert!(matches!(finding, Finding::Deadlock(_) | Finding::Stuck { .. }), "{finding:?}");
-        // The next check of this OS thread begins anew.
+        // The next check of this OS thread is not affected.
         let next = Config::new().runs(2).explore_trivial(true).run(|| {
             let own = KEPT.with(|kept| kept.lock().unwrap().clone());
             let other = thread::spawn(|| KEPT.with(|kept| kept.lock().unwrap().clone()));
@@ -310,9 +312,9 @@ fn a_scope_whose_thread_never_ends_is_given_up() {
 
 #[test]
 fn a_panic_of_a_scope_can_be_caught() {
-    alike(|| {
+    same_as_std(|| {
         let count = AtomicUsize::new(0);
-        let said = message::<()>(|| {
+        let text = message::<()>(|| {
             thread::scope(|s| {
                 for _ in 0..2 {
                     s.spawn(|| {
@@ -323,7 +325,7 @@ fn a_panic_of_a_scope_can_be_caught() {
                 panic!("caught")
             })
         });
-        (said, count.into_inner())
+        (text, count.into_inner())
     });
 }
 
@@ -340,7 +342,7 @@ fn a_scoped_thread_that_waits_for_its_owner_is_a_deadlock() {
 }
 
 #[test]
-fn time_passes_for_those_who_sleep() {
+fn time_advances_for_sleeping_threads() {
     exhaust(|| {
         let start = Instant::now();
         let (sender, receiver) = mpsc::channel();
@@ -350,7 +352,7 @@ fn time_passes_for_those_who_sleep() {
         });
         assert_eq!(start.elapsed(), Duration::ZERO);
         let sent = receiver.recv().unwrap();
-        // Time goes along with the message.
+        // The message carries the time.
         assert_eq!(
             (sent - start, start.elapsed()),
             (Duration::from_secs(3), Duration::from_secs(3))
@@ -379,9 +381,9 @@ fn sleepers_wake_in_any_order() {
     assert!(matches!(finding, Finding::Panic(_)), "{finding:?}");
 }
 
-/// Loops until a deadline end, because time passes where they wait.
+/// Loops until a deadline end, because waits that time out advance the time.
 #[test]
-fn waiting_until_a_deadline_ends() {
+fn loops_until_a_deadline_end() {
     exhaust(|| {
         let deadline = Instant::now() + Duration::from_secs(1);
         let (_sender, receiver) = mpsc::channel::<u32>();
@@ -404,7 +406,7 @@ fn waiting_until_a_deadline_ends() {
 
 #[test]
 fn instants() {
-    alike(|| {
+    same_as_std(|| {
         let (start, second) = (Instant::now(), Duration::from_secs(1));
         let mut later = start + second;
         later += second;
@@ -419,7 +421,7 @@ fn instants() {
 
 #[test]
 fn spinning() {
-    alike_under(&["random", "round-robin", "pos-star", "pct:3"], || {
+    same_as_std_under(&["random", "round-robin", "pos-star", "pct:3"], || {
         let flag = Arc::new(AtomicBool::new(false));
         let setter = thread::spawn({
             let flag = flag.clone();

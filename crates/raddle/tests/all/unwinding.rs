@@ -1,4 +1,4 @@
-//! Panics that the program catches, and what their destructors do meanwhile.
+//! Panics that the program catches, with operations in destructors.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use raddle::sync::{Arc, Mutex, mpsc};
 use raddle::{Config, Finding, Memory, Verdict, thread};
 
-/// Every execution of `program` is tried and none fails; how many there are, and how many classes.
+/// Explores every execution of `program`, none of which fails. Returns the numbers of executions and classes.
 fn exhausted(program: fn()) -> (u64, u64) {
     let report = Config::new().strategy("dfs").run(program);
     assert!(matches!(report.verdict, Verdict::Exhausted), "{}", raddle::text(&report));
@@ -22,7 +22,7 @@ impl Drop for LocksOnDrop {
 }
 
 #[test]
-fn a_search_goes_through_steps_it_was_not_asked_about() {
+fn a_search_handles_forced_steps() {
     let counts = exhausted(|| {
         let mutex = Arc::new(Mutex::new(()));
         let other = thread::spawn({
@@ -30,7 +30,7 @@ fn a_search_goes_through_steps_it_was_not_asked_about() {
             move || {
                 let caught = catch_unwind(AssertUnwindSafe(|| {
                     let _guard = mutex.lock();
-                    panic!("while it is held")
+                    panic!("while locked")
                 }));
                 assert!(caught.is_err());
             }
@@ -38,12 +38,12 @@ fn a_search_goes_through_steps_it_was_not_asked_about() {
         drop(mutex.lock());
         other.join().unwrap();
     });
-    // Main's lock and unlock come first, or after the other's unlock, before or after its exit.
+    // Main locks and unlocks first, or after the other thread's unlock, before or after its exit.
     assert_eq!(counts, (4, 2));
 }
 
 #[test]
-fn a_thread_may_begin_by_unwinding() {
+fn a_thread_may_start_with_unwinding() {
     exhausted(|| {
         let mutex = Arc::new(Mutex::new(()));
         let other = thread::spawn({
@@ -61,9 +61,9 @@ fn a_thread_may_begin_by_unwinding() {
     });
 }
 
-/// Its creator comes next and waits for what it announces, as after any spawn.
+/// The creator runs next, after the new thread has announced an operation.
 #[test]
-fn a_thread_may_begin_by_waiting_in_a_destructor() {
+fn a_thread_may_start_with_a_wait_in_a_destructor() {
     exhausted(|| {
         let gate = Arc::new(Mutex::new(()));
         let slow = thread::spawn(|| {
@@ -88,7 +88,7 @@ fn a_thread_may_begin_by_waiting_in_a_destructor() {
 }
 
 #[test]
-fn a_search_that_cannot_go_where_it_was_is_not_exhaustive() {
+fn nondeterminism_during_a_search_is_a_failure() {
     static RUNS: AtomicU32 = AtomicU32::new(0);
     let report = Config::new().strategy("dfs").run(|| {
         let threads = if RUNS.fetch_add(1, Relaxed) < 4 { 2 } else { 1 };
@@ -124,7 +124,7 @@ fn a_guard_dropped_while_another_thread_unwinds_does_not_poison() {
         });
         unwinds.join().unwrap();
         holder.join().unwrap();
-        assert!(!gate.is_poisoned(), "nobody panicked while holding it");
+        assert!(!gate.is_poisoned(), "no thread panicked while it held the lock");
     });
     assert!(report.failure().is_none(), "{}", raddle::text(&report));
 }
@@ -149,10 +149,10 @@ fn a_deadlock_of_an_unwinding_thread_is_reproduced() {
     assert!(failure.reproduced, "{}", raddle::text(&report));
 }
 
-/// Bodies of threads that are there.
+/// The number of bodies of threads that exist.
 static ALIVE: AtomicU32 = AtomicU32::new(0);
 
-/// Part of a body.
+/// A part of a body, which counts the bodies.
 struct Alive;
 
 impl Alive {
@@ -168,7 +168,7 @@ impl Drop for Alive {
     }
 }
 
-/// A thread that begins with a spawn, and ends with a join.
+/// The body of a thread that begins with a spawn and ends with a join.
 fn nested(alive: Alive) {
     let inner = Alive::new();
     let child = thread::spawn(move || {
@@ -181,7 +181,7 @@ fn nested(alive: Alive) {
 }
 
 #[test]
-fn threads_are_unwound_in_the_middle_of_spawns_and_joins() {
+fn threads_are_unwound_during_spawns_and_joins() {
     let cases = [
         ("random", Memory::Sc),
         ("random", Memory::Rc11),
@@ -208,8 +208,8 @@ fn threads_are_unwound_in_the_middle_of_spawns_and_joins() {
     }
 }
 
-/// Who is about to take a message that is there does not stand in line with those who wait for room. If another thread
-/// unwinds and waits meanwhile, the message is taken as anything is then, which looks for a place in that line.
+/// A thread that is about to receive a message is not among the waiting senders. If another thread unwinds and waits, the
+/// message is received on the slow path, which updates the waiters.
 #[test]
 fn a_message_is_taken_while_another_thread_unwinds() {
     let report = Config::new().strategy("random").runs(100).run(|| {

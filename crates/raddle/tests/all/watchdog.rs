@@ -1,4 +1,4 @@
-//! Executions that block outside raddle's control are named instead of hanging.
+//! Executions that block outside raddle's control are reported instead of hanging.
 #![cfg(unix)]
 
 use std::time::Duration;
@@ -10,7 +10,7 @@ use super::support::{child, child_case, watched};
 
 const PATIENCE: Duration = Duration::from_millis(400);
 
-/// What the child process runs.
+/// The cases that run in a child process.
 #[test]
 fn child_entry() {
     let Some(case) = child_case() else { return };
@@ -40,12 +40,12 @@ fn child_entry() {
             }
         }),
         "slow" => {
-            // Longer than the patience in all, and in each execution, but with signs of life.
-            let patience = 5 * PATIENCE;
-            config.watchdog(patience).runs(1).strategy("random").check(move || {
+            // The check and each execution take longer than the timeout, but they make progress.
+            let timeout = 5 * PATIENCE;
+            config.watchdog(timeout).runs(1).strategy("random").check(move || {
                 let other = thread::spawn(|| {});
                 for _ in 0..12 {
-                    std::thread::sleep(patience / 8);
+                    std::thread::sleep(timeout / 8);
                     thread::yield_now();
                 }
                 other.join().unwrap();
@@ -56,7 +56,7 @@ fn child_entry() {
     }
 }
 
-/// What a child says, and its exit code.
+/// Returns the output of a child, and its exit code.
 fn run(case: &str) -> (String, Option<i32>) {
     let name = case.to_owned();
     let output = watched(case, move || child("watchdog::child_entry", &name));
@@ -66,7 +66,7 @@ fn run(case: &str) -> (String, Option<i32>) {
 }
 
 #[test]
-fn blocking_in_std_is_named() {
+fn blocking_in_std_is_reported() {
     for (case, step) in [
         ("std lock", "watchdog.rs:"),
         ("endless loop", "in step 2, after crates/raddle/tests/all/watchdog.rs:"),
@@ -82,7 +82,7 @@ fn blocking_in_std_is_named() {
 }
 
 #[test]
-fn slow_executions_are_left_alone() {
+fn slow_executions_are_not_stuck() {
     let (text, code) = run("slow");
     assert!(text.contains("slow but alive") && !text.contains("is stuck"), "{text}");
     assert_eq!(code, Some(0), "{text}");

@@ -1,5 +1,4 @@
-//! Programs under RC11: what weak memory shows, what synchronisation rules out, and that it is all
-//! repeatable.
+//! Programs under RC11: the outcomes of weak memory, the guarantees of synchronisation, and repeatability.
 
 use raddle::cell::Shared;
 use raddle::sync::atomic::{
@@ -14,7 +13,7 @@ fn rc11(strategy: &str) -> Config {
     Config::new().memory(Memory::Rc11).strategy(strategy.parse::<Strategy>().unwrap())
 }
 
-/// What every execution of `program` comes to.
+/// Explores every execution of `program`.
 fn explore(program: impl Fn() + Send + Sync + 'static) -> Report {
     let report = rc11("dfs").runs(1_000_000).run(program);
     match &report.verdict {
@@ -28,11 +27,11 @@ fn fails(program: impl Fn() + Send + Sync + 'static) -> bool {
     explore(program).failure().is_some()
 }
 
-/// One thread stores data and then calls `tell`; main calls `hear` and, if that says so, must see it.
-fn hand_over<S: Send + Sync + 'static>(
+/// One thread stores data and then calls `publish`. Main calls `observe` and must read the data if it returns true.
+fn publication<S: Send + Sync + 'static>(
     make: fn() -> S,
-    tell: impl Fn(&S) + Send + Sync + Copy + 'static,
-    hear: impl Fn(&S) -> bool + Send + Sync + Copy + 'static,
+    publish: impl Fn(&S) + Send + Sync + Copy + 'static,
+    observe: impl Fn(&S) -> bool + Send + Sync + Copy + 'static,
 ) -> bool {
     fails(move || {
         let shared = Arc::new((AtomicU32::new(0), make()));
@@ -40,10 +39,10 @@ fn hand_over<S: Send + Sync + 'static>(
             let shared = shared.clone();
             thread::spawn(move || {
                 shared.0.store(1, Relaxed);
-                tell(&shared.1);
+                publish(&shared.1);
             })
         };
-        if hear(&shared.1) {
+        if observe(&shared.1) {
             assert_eq!(shared.0.load(Relaxed), 1, "stale");
         }
         writer.join().unwrap();
@@ -52,10 +51,10 @@ fn hand_over<S: Send + Sync + 'static>(
 }
 
 #[test]
-fn a_flag_hands_over_if_it_is_released_and_acquired() {
+fn release_and_acquire_publish() {
     let flag = || AtomicBool::new(false);
     let by = |store: Ordering, load: Ordering| {
-        hand_over(flag, move |flag| flag.store(true, store), move |flag| flag.load(load))
+        publication(flag, move |flag| flag.store(true, store), move |flag| flag.load(load))
     };
     assert!(by(Relaxed, Relaxed));
     assert!(by(Release, Relaxed));
@@ -65,10 +64,10 @@ fn a_flag_hands_over_if_it_is_released_and_acquired() {
 }
 
 #[test]
-fn fences_hand_over() {
+fn fences_publish() {
     let flag = || AtomicBool::new(false);
     let by = |release: Ordering, acquire: Ordering| {
-        hand_over(
+        publication(
             flag,
             move |flag| {
                 fence(release);
@@ -88,19 +87,19 @@ fn fences_hand_over() {
 }
 
 #[test]
-fn locks_and_the_like_hand_over() {
-    assert!(!hand_over(
+fn locks_and_other_objects_publish() {
+    assert!(!publication(
         || Mutex::new(false),
         |lock| *lock.lock().unwrap() = true,
         |lock| *lock.lock().unwrap(),
     ));
-    assert!(!hand_over(
+    assert!(!publication(
         || RwLock::new(false),
         |lock| *lock.write().unwrap() = true,
         |lock| *lock.read().unwrap(),
     ));
-    assert!(!hand_over(Once::new, |once| once.call_once(|| {}), Once::is_completed));
-    assert!(!hand_over(
+    assert!(!publication(Once::new, |once| once.call_once(|| {}), Once::is_completed));
+    assert!(!publication(
         || Barrier::new(2),
         |barrier| {
             barrier.wait();
@@ -110,7 +109,7 @@ fn locks_and_the_like_hand_over() {
             true
         },
     ));
-    assert!(!hand_over(
+    assert!(!publication(
         || (Mutex::new(false), Condvar::new()),
         |(lock, condvar)| {
             *lock.lock().unwrap() = true;
@@ -121,8 +120,8 @@ fn locks_and_the_like_hand_over() {
             true
         },
     ));
-    // A lock that could not be taken says nothing about what its holder has done.
-    assert!(hand_over(
+    // A failed `try_lock` does not synchronise with the holder.
+    assert!(publication(
         || Mutex::new(()),
         |lock| std::mem::forget(lock.lock().unwrap()),
         |lock| lock.try_lock().is_err(),
@@ -130,7 +129,7 @@ fn locks_and_the_like_hand_over() {
 }
 
 #[test]
-fn messages_and_park_tokens_hand_over() {
+fn messages_and_park_tokens_publish() {
     assert!(!fails(|| {
         let data = Arc::new(AtomicU32::new(0));
         let (sender, receiver) = mpsc::channel();
@@ -162,7 +161,7 @@ fn messages_and_park_tokens_hand_over() {
 }
 
 #[test]
-fn a_new_thread_has_seen_what_its_creator_has() {
+fn spawning_publishes() {
     assert!(!fails(|| {
         let data = Arc::new(AtomicU32::new(0));
         data.store(1, Relaxed);
@@ -174,7 +173,7 @@ fn a_new_thread_has_seen_what_its_creator_has() {
     }));
 }
 
-/// A cell handed over by a flag with these orders.
+/// Publishes a cell by a flag with these orderings.
 fn publish(store: Ordering, load: Ordering) -> Report {
     explore(move || {
         let shared = Arc::new((Shared::new(0), AtomicBool::new(false)));
@@ -208,8 +207,8 @@ fn a_relaxed_publication_is_a_race_and_a_released_one_is_not() {
 }
 
 #[test]
-fn a_race_can_hide_behind_an_old_store() {
-    // Only who reads the first store has synchronised; with the newest there is always order.
+fn a_race_may_need_an_old_store() {
+    // Only a read of the first store leaves the accesses unordered. A read of the newest store orders them.
     let report = explore(|| {
         let shared = Arc::new((Shared::new(0), AtomicU32::new(0)));
         let writer = {
@@ -228,7 +227,7 @@ fn a_race_can_hide_behind_an_old_store() {
     assert!(matches!(report.failure().unwrap().finding, Finding::Race { .. }));
 }
 
-/// Store buffering: both threads may miss the other's store.
+/// Store buffering: both threads may read the old value of the other's variable.
 fn store_buffering(order: Ordering) -> impl Fn() + Send + Sync + Clone + 'static {
     let (store, load) = match order {
         SeqCst => (SeqCst, SeqCst),
@@ -246,15 +245,15 @@ fn store_buffering(order: Ordering) -> impl Fn() + Send + Sync + Clone + 'static
         shared.1.store(1, store);
         let mine = shared.0.load(load);
         let theirs = other.join().unwrap();
-        assert!(mine + theirs > 0, "both missed the other");
+        assert!(mine + theirs > 0, "both read the old value");
     }
 }
 
 #[test]
-fn sequential_consistency_is_more_than_acquire_and_release() {
+fn sequential_consistency_is_stronger_than_acquire_release() {
     assert!(!fails(store_buffering(SeqCst)));
     assert!(fails(store_buffering(AcqRel)));
-    // Under SC nobody misses anything.
+    // Under SC at least one thread reads the new value.
     let report = Config::new().strategy("dfs").run(store_buffering(AcqRel));
     assert!(matches!(report.verdict, Verdict::Exhausted));
 }
@@ -283,7 +282,7 @@ fn every_sampler_finds_a_stale_read_and_it_can_be_replayed() {
         let second = again.failure().expect("the same failure");
         assert_eq!(second.trace, failure.trace, "{strategy}");
         assert_eq!(second.finding, failure.finding);
-        // Byte by byte the same when it is all done again.
+        // A second check gives the same report, byte by byte.
         let same = config().run(store_buffering(AcqRel));
         assert_eq!(same.failure().unwrap().token, failure.token, "{strategy}");
     }
@@ -312,13 +311,13 @@ fn the_report_shows_the_stale_read_and_why_it_was_allowed() {
                stored, but step 3 does not release and step 5 does not acquire.";
     assert!(text.contains(why), "{text}");
     assert!(text.contains("load buffering was not explored"), "{text}");
-    // Nothing of this under SC.
+    // Under SC the report has none of this.
     let report = Config::new().strategy("dfs").run(store_buffering(SeqCst));
     assert!(!raddle::text(&report).contains("RC11"));
 }
 
 #[test]
-fn strategies_for_weak_memory_say_so_under_sc() {
+fn strategies_for_weak_memory_refuse_sc() {
     for strategy in ["pctwm:1:1", "c11-random", "pct-weak:2", "portfolio:random+pctwm:0:1"] {
         let error = Config::new().strategy(strategy).try_run(|| {}).unwrap_err().to_string();
         assert!(error.contains("RADDLE_MEMORY=rc11"), "{error}");
@@ -334,7 +333,7 @@ fn strategies_for_weak_memory_say_so_under_sc() {
 }
 
 #[test]
-fn strategies_that_know_only_sc_say_so() {
+fn strategies_for_sc_refuse_rc11() {
     for strategy in ["dpor", "dpor-classic", "bpor:2", "dfs:1", "dfs-delay:1"] {
         let error = rc11(strategy).try_run(|| {}).unwrap_err().to_string();
         assert!(error.contains(&format!("`{strategy}`")) && error.contains("`dfs`"), "{error}");
@@ -351,7 +350,7 @@ fn a_token_of_another_memory_model_is_refused() {
 }
 
 #[test]
-fn values_taken_back_are_the_newest() {
+fn into_inner_returns_the_newest_value() {
     assert!(!fails(|| {
         let mut value = AtomicU32::new(1);
         thread::scope(|scope| {
@@ -366,8 +365,8 @@ fn values_taken_back_are_the_newest() {
 }
 
 #[test]
-fn it_matters_when_a_thread_ends_if_somebody_asks() {
-    // The store may be seen before the thread has ended.
+fn polling_for_the_end_of_a_thread_under_rc11() {
+    // The store may be read before the thread has ended.
     assert!(fails(|| {
         let data = Arc::new(AtomicU32::new(0));
         let other = {
@@ -379,7 +378,7 @@ fn it_matters_when_a_thread_ends_if_somebody_asks() {
         other.join().unwrap();
         assert!(seen == 0 || has_ended);
     }));
-    // Who has ended has stored.
+    // A thread that has ended has performed its store.
     assert!(!fails(|| {
         let data = Arc::new(AtomicU32::new(0));
         let other = {
@@ -393,9 +392,9 @@ fn it_matters_when_a_thread_ends_if_somebody_asks() {
     }));
 }
 
-/// Its view is old, and nobody is left who could go on instead.
+/// Its view is old, and no other thread is runnable.
 #[test]
-fn a_thread_that_waits_alone_gets_to_see_what_it_waits_for() {
+fn a_spinning_thread_eventually_reads_the_newest_value() {
     let report = rc11("pctwm:0:1").name("alone").runs(20).max_steps(1000).run(|| {
         let flag = Arc::new(AtomicBool::new(false));
         let waiting = {

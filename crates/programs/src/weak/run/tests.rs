@@ -1,4 +1,4 @@
-//! What interleavings say about the programs, and what weak memory does.
+//! The programs under sequential consistency and under RC11.
 
 use raddle::{Granularity, Memory, Verdict};
 
@@ -20,7 +20,7 @@ fn small() -> impl Iterator<Item = &'static Program> {
     PROGRAMS.iter().filter(|program| program.space == Space::Small)
 }
 
-/// All executions of a small program; races are failures.
+/// Explores all executions of a small program. Races are failures.
 fn search(program: &'static Program, form: Form) -> Report {
     let (runs, seed, instance) = (SEARCH, 0, instance(form, program.tries.least));
     run(program, Request { strategy: known("dpor"), runs, seed, instance }).unwrap()
@@ -53,7 +53,7 @@ fn fixed_programs_have_no_failing_interleaving() {
 }
 
 #[test]
-fn fixed_programs_do_not_fail_when_they_wait() {
+fn fixed_programs_do_not_fail_with_many_tries() {
     for program in PROGRAMS {
         for strategy in ["random", "pct:3"] {
             let report = sample(program, Form::Fixed, strategy, 500);
@@ -64,7 +64,7 @@ fn fixed_programs_do_not_fail_when_they_wait() {
 }
 
 #[test]
-fn interleavings_show_the_bugs_that_they_can() {
+fn bugs_under_sc_are_found() {
     for program in PROGRAMS {
         match (program.model, program.space) {
             (Model::Sc, Space::Small) => {
@@ -87,7 +87,7 @@ fn interleavings_show_the_bugs_that_they_can() {
     }
 }
 
-/// How many classes of interleavings the small programs have with the least number of tries.
+/// The number of classes of interleavings of each small program with the least number of tries.
 const CLASSES: &[(&str, u64)] = &[
     ("dekker", 12),
     ("msqueue", 86),
@@ -114,10 +114,9 @@ const CLASSES: &[(&str, u64)] = &[
     ("treiber", 40),
 ];
 
-/// Nothing is wrong with the bugged programs but the orderings: without races they do what the fixed ones
-/// do, class by class.
+/// The bugged programs differ only in orderings: if races are ignored, both forms have the same classes.
 #[test]
-fn the_forms_have_the_same_interleavings() {
+fn both_forms_have_the_same_classes() {
     for form in [Form::Bugged, Form::Fixed] {
         let classes = small().map(|program| {
             let config = config(program.name, known("dpor"), SEARCH).races(false);
@@ -129,9 +128,9 @@ fn the_forms_have_the_same_interleavings() {
     }
 }
 
-/// Also where plain accesses are points.
+/// The verdicts are the same if plain accesses are scheduling points.
 #[test]
-fn plain_accesses_as_points_make_no_difference() {
+fn verdicts_do_not_depend_on_granularity() {
     for program in PROGRAMS {
         let config = config(program.name, known("random"), 200).granularity(Granularity::All);
         let report = config.run(program.closure(instance(Form::Fixed, program.tries.usual)));
@@ -139,7 +138,7 @@ fn plain_accesses_as_points_make_no_difference() {
     }
 }
 
-/// Each thread but main makes them, and nobody can tell.
+/// Each thread except main makes the stores, which do not change the verdicts.
 #[test]
 fn extra_stores_only_add_events() {
     const EXTRA: u64 = 3;
@@ -173,7 +172,7 @@ fn names_are_unique_and_tries_are_checked() {
     assert_eq!(list().lines().count(), PROGRAMS.len() + 9 + 4);
 }
 
-/// A program under RC11.
+/// Runs a program under RC11.
 fn under_rc11(program: &'static Program, form: Form, strategy: &str, runs: u64) -> Report {
     let strategy: Strategy = strategy.parse().unwrap();
     let tries = if strategy == known("dfs") { program.tries.least } else { program.tries.usual };
@@ -181,9 +180,9 @@ fn under_rc11(program: &'static Program, form: Form, strategy: &str, runs: u64) 
     config.run(program.closure(instance(form, tries)))
 }
 
-/// Every execution of the small ones, but for `mpmcqueue`, which has too many.
+/// Explores every execution of the small programs, except `mpmcqueue`, which has too many.
 #[test]
-fn weak_memory_shows_no_bug_in_the_fixed_programs() {
+fn fixed_programs_do_not_fail_under_rc11() {
     for program in small() {
         let report = under_rc11(program, Form::Fixed, "dfs", 5_000);
         assert_clean(&report);
@@ -197,7 +196,7 @@ fn weak_memory_shows_no_bug_in_the_fixed_programs() {
 }
 
 #[test]
-fn weak_memory_shows_every_bug() {
+fn all_bugs_are_found_under_rc11() {
     for program in PROGRAMS {
         let (strategy, runs) = match program.space {
             Space::Small => ("dfs", 5_000),

@@ -1,4 +1,4 @@
-//! Operations at a given place: destructors, for one, have no caller to show.
+//! Operations with a given site, for destructors, which have no caller to show.
 
 use raddle_core::{Action, ObjectId, Op, Rmw, Scalar, Site};
 use raddle_runtime::port::{self, Kind};
@@ -7,7 +7,7 @@ use super::{AtomicUsize, Ordering, translate, update, word_of};
 
 const SCALAR: Scalar = if size_of::<usize>() == 8 { Scalar::U64 } else { Scalar::U32 };
 
-/// As [`fence`](super::fence).
+/// [`fence`](super::fence) at `site`.
 pub(in crate::sync) fn fence_at(order: Ordering, site: Site) {
     if !port::active() {
         return std::sync::atomic::fence(order);
@@ -17,25 +17,25 @@ pub(in crate::sync) fn fence_at(order: Ordering, site: Site) {
 }
 
 impl AtomicUsize {
-    /// As [`swap`](AtomicUsize::swap).
+    /// [`swap`](AtomicUsize::swap) at `site`.
     pub(in crate::sync) fn swap_at(&self, value: usize, order: Ordering, site: Site) -> usize {
         const UPDATE: &Op = &update(Rmw::Swap, SCALAR);
-        match self.compute(UPDATE, Self::to_bits(value), order, site) {
+        match self.read_modify_write(UPDATE, Self::to_bits(value), order, site) {
             Some(effect) => Self::from_bits(word_of(effect)),
             None => self.inner.swap(value, order),
         }
     }
 
-    /// As [`fetch_sub`](AtomicUsize::fetch_sub).
+    /// [`fetch_sub`](AtomicUsize::fetch_sub) at `site`.
     pub(in crate::sync) fn fetch_sub_at(&self, value: usize, order: Ordering, site: Site) -> usize {
         const UPDATE: &Op = &update(Rmw::Sub, SCALAR);
-        match self.compute(UPDATE, Self::to_bits(value), order, site) {
+        match self.read_modify_write(UPDATE, Self::to_bits(value), order, site) {
             Some(effect) => Self::from_bits(word_of(effect)),
             None => self.inner.fetch_sub(value, order),
         }
     }
 
-    /// The newest value. Looking is no operation of the program, which must not depend on it.
+    /// Returns the newest value. This is not an operation of the program, whose behaviour must not depend on it.
     pub(in crate::sync) fn newest(&self) -> usize {
         match self.name.known() {
             Some(object) => Self::from_bits(port::newest(object)),

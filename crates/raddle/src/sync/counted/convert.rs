@@ -1,4 +1,4 @@
-//! What a counted reference can be made of.
+//! Conversions to counted references.
 
 use std::sync::Arc as Real;
 

@@ -1,55 +1,56 @@
 //! The counts of references to a value of a run.
 //!
-//! The algorithms and their orderings are those of `std::sync::Arc`, with one deviation. Where its `downgrade`
-//! spins until the weak count is unlocked, this one waits, so that a search comes to an end. For that the count
-//! is unlocked by a swap, not a store: if all changes of a variable are updates, each reads what is newest.
-//! Whoever acquires it learns the same from either, because the one who unlocks has acquired what came before.
+//! The algorithms and their orderings are those of `std::sync::Arc`, with one deviation. `downgrade` of `std` spins until
+//! the weak count is unlocked. Here it waits, so that a search ends. For this the count is unlocked by a swap instead
+//! of a store: if all writes to a variable are updates, each reads the newest value. An acquire load synchronises with the
+//! same writes in both cases, because the unlocking thread has acquired the earlier ones.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use raddle_core::{Action, ChannelOp, ObjectId, Op, Site};
 use raddle_engine::Initial;
 use raddle_runtime::port::{self, Kind, Name};
 
 use crate::naming::Named;
+use crate::run_cell::RunCell;
 use crate::sync::atomic::{
     AtomicUsize,
     Ordering::{Acquire, Relaxed, Release},
     fence_at,
 };
 
-/// The weak count while somebody asks whether his reference is the only one.
+/// The weak count while a thread tests whether its reference is the only one.
 const LOCKED: usize = usize::MAX;
 
-/// A reference's part of the counts, or nothing for a value that was made outside of any run.
+/// A reference's handle to the counts, which a value that was created outside runs does not have.
 pub(super) struct Handle {
     counts: Option<Arc<Counts>>,
-    /// Where the reference was made; the report shows it for its end, which has no line of its own.
+    /// The place where the reference was created. Reports show it for the drop, which has no place of its own.
     pub(super) site: Site,
 }
 
 impl Handle {
-    /// The handle of the first reference to a new value, of which so many are strong.
+    /// Returns the handle of the first reference to a new value with `strong` strong references.
     pub(super) fn new(strong: usize, site: Site) -> Handle {
         Handle { counts: port::active().then(|| Counts::new(strong, site)), site }
     }
 
-    /// The handle of a reference that nobody counts.
+    /// Returns the handle of a reference that is not counted.
     pub(super) const fn uncounted() -> Handle {
         Handle { counts: None, site: Site::UNKNOWN }
     }
 
-    /// The handle of another reference, made at `site`.
+    /// Returns the handle of another reference, created at `site`.
     pub(super) fn share(&self, site: Site) -> Handle {
         Handle { counts: self.counts.clone(), site }
     }
 
-    /// The counts, if the calling thread is of the run that they belong to.
+    /// Returns the counts, or `None` if the calling thread is not part of their run.
     pub(super) fn here(&self) -> Option<&Counts> {
-        self.counts.as_deref().filter(|counts| counts.run == port::run_number())
+        self.counts.as_deref().filter(|counts| counts.gate.is_here())
     }
 
-    /// Calls the counts after what the program calls the value.
+    /// Names the counts after the name that the program gave to the value.
     pub(super) fn call(&self, name: &str, site: Site) {
         if let Some(counts) = self.here() {
             counts.strong.call(&format!("strong count of {name}"), site);
@@ -58,36 +59,33 @@ impl Handle {
     }
 }
 
-/// Whom a value belongs to that somebody wants to change.
+/// The owner of a value that a thread wants to change.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(super) enum Owner {
     /// There are other strong references.
     Several,
-    /// The strong reference of the caller was the only one, and is counted no more: there are weak ones.
-    CallerOfLate,
+    /// The caller had the only strong reference, which is no longer counted. There are weak references.
+    CallerUncounted,
     /// There is no other reference of any kind.
     Caller,
 }
 
-/// How many references there are to a value of a run.
+/// The numbers of references to a value of a run.
 pub(super) struct Counts {
-    /// The run that made it.
-    run: u64,
     strong: AtomicUsize,
-    /// Invariant: counts weak references, and one more until the value is gone; [`LOCKED`] only if it was one.
+    /// Invariant: the number of weak references, plus one until the value is dropped. [`LOCKED`] only instead of 1.
     weak: AtomicUsize,
-    /// What threads wait for that have seen a locked weak count, if there are any: a channel without messages
-    /// that is closed when the count is unlocked. Nobody waits for the mutex itself.
-    gate: Mutex<Option<Arc<Name>>>,
+    /// The object on which threads wait that have seen a locked weak count, if there are any. It is a channel without
+    /// messages that is closed when the count is unlocked.
+    gate: RunCell<Option<Arc<Name>>>,
 }
 
 impl Counts {
     fn new(strong: usize, site: Site) -> Arc<Counts> {
         let counts = Counts {
-            run: port::run_number(),
             strong: AtomicUsize::new(strong),
             weak: AtomicUsize::new(1),
-            gate: Mutex::new(None),
+            gate: RunCell::new(None),
         };
         let counts = Arc::new(counts);
         counts.strong.call("strong count", site);
@@ -95,37 +93,37 @@ impl Counts {
         counts
     }
 
-    /// One strong reference more, made from another.
+    /// Counts a strong reference that is cloned from another.
     #[track_caller]
     pub(super) fn add_strong(&self) {
         self.strong.fetch_add(1, Relaxed);
     }
 
-    /// The first strong reference to a value that had weak ones while it was made.
+    /// Counts the first strong reference to a value that had weak references during its construction.
     #[track_caller]
     pub(super) fn begin(&self) {
         self.strong.fetch_add(1, Release);
     }
 
-    /// One strong reference less. Whether it was the last.
+    /// Removes a strong reference. Returns whether it was the last.
     pub(super) fn drop_strong(&self, site: Site) -> bool {
         self.strong.fetch_sub_at(1, Release, site) == 1
     }
 
-    /// One strong reference less, if it is the last. Whether it was.
+    /// Removes a strong reference if it is the last. Returns whether it was.
     #[track_caller]
     pub(super) fn drop_last(&self) -> bool {
         self.strong.compare_exchange(1, 0, Relaxed, Relaxed).is_ok()
     }
 
-    /// One strong reference more, made from a weak one, if there is any yet.
+    /// Counts a strong reference made from a weak one. Returns false if there is no strong reference any more.
     #[track_caller]
     pub(super) fn upgrade(&self) -> bool {
-        let more = |strong: usize| (strong != 0).then(|| strong.wrapping_add(1));
-        self.strong.fetch_update(Acquire, Relaxed, more).is_ok()
+        let add = |strong: usize| (strong != 0).then(|| strong.wrapping_add(1));
+        self.strong.fetch_update(Acquire, Relaxed, add).is_ok()
     }
 
-    /// Whether the caller's reference is the only one of any kind.
+    /// Returns whether the caller's reference is the only one, strong or weak.
     #[track_caller]
     pub(super) fn is_unique(&self) -> bool {
         if self.weak.compare_exchange(1, LOCKED, Acquire, Relaxed).is_err() {
@@ -137,21 +135,21 @@ impl Counts {
         is_unique
     }
 
-    /// Who owns the value, which the caller has a strong reference to. That is taken from the count if he is
-    /// the only one who has.
+    /// Returns the owner of the value, to which the caller has a strong reference. Removes the reference from the count if
+    /// it is the only strong one and there are weak ones.
     #[track_caller]
     pub(super) fn claim(&self) -> Owner {
         if self.strong.compare_exchange(1, 0, Acquire, Relaxed).is_err() {
             return Owner::Several;
         }
         let site = Site::caller();
-        let counts_again = Otherwise(|| _ = self.strong.swap_at(1, Release, site));
+        let restore = IfRunEnds(|| _ = self.strong.swap_at(1, Release, site));
         let has_weak = self.weak.load(Relaxed) != 1;
         if !has_weak {
             self.strong.store(1, Release);
         }
-        std::mem::forget(counts_again);
-        if has_weak { Owner::CallerOfLate } else { Owner::Caller }
+        std::mem::forget(restore);
+        if has_weak { Owner::CallerUncounted } else { Owner::Caller }
     }
 
     #[track_caller]
@@ -159,7 +157,7 @@ impl Counts {
         self.strong.load(Relaxed)
     }
 
-    /// How many weak references there are, for whoever has a strong one.
+    /// Returns the number of weak references, to the owner of a strong one.
     #[track_caller]
     pub(super) fn weak(&self) -> usize {
         match self.weak.load(Relaxed) {
@@ -168,21 +166,21 @@ impl Counts {
         }
     }
 
-    /// How many weak references there are, for whoever has one, if there are strong ones too.
+    /// Returns the number of weak references, to the owner of a weak one, or 0 if there is no strong one.
     #[track_caller]
     pub(super) fn weak_seen_by_weak(&self) -> usize {
         let weak = self.weak.load(Acquire);
         if self.strong.load(Relaxed) == 0 { 0 } else { weak.saturating_sub(1) }
     }
 
-    /// One weak reference more, made from a strong one.
+    /// Counts a weak reference made from a strong one.
     #[track_caller]
     pub(super) fn downgrade(&self) {
         let mut weak = self.weak.load(Relaxed);
         loop {
             if weak == LOCKED {
                 self.wait();
-                // A load could read the old value for ever under RC11.
+                // Under RC11 a load could read the old value again and again.
                 weak = self.weak.fetch_add(0, Relaxed);
                 continue;
             }
@@ -193,36 +191,33 @@ impl Counts {
         }
     }
 
-    /// One weak reference more, made from another.
+    /// Counts a weak reference that is cloned from another.
     #[track_caller]
     pub(super) fn add_weak(&self) {
         self.weak.fetch_add(1, Relaxed);
     }
 
-    /// One weak reference less.
+    /// Removes a weak reference.
     pub(super) fn drop_weak(&self, site: Site) {
         let drop_one = || self.weak.fetch_sub_at(1, Release, site);
-        let again = Otherwise(|| _ = drop_one());
+        let retry = IfRunEnds(|| _ = drop_one());
         let is_last = drop_one() == 1;
-        std::mem::forget(again);
+        std::mem::forget(retry);
         if is_last {
             fence_at(Acquire, site);
         }
     }
 
-    /// Waits until the weak count, which the caller has just seen locked, is unlocked.
+    /// Waits until the weak count is unlocked, which the caller has just seen locked.
     #[cold]
     #[track_caller]
     fn wait(&self) {
         const WAIT: Op = on_gate(ChannelOp::Receive { timed: false });
         if self.weak.newest() != LOCKED {
-            // What was seen is old.
+            // The caller has read an old value.
             return;
         }
-        let gate = {
-            let mut gate = self.gate.lock().unwrap_or_else(PoisonError::into_inner);
-            gate.get_or_insert_with(|| Arc::new(Name::new())).clone()
-        };
+        let gate = self.gate.with(|gate| gate.get_or_insert_with(|| Arc::new(Name::new())).clone());
         let site = Site::caller();
         port::name_object(&gate, new_gate, "unlocking of the weak count", site);
         port::operate(Kind::Any, &gate, new_gate, WAIT, site);
@@ -237,22 +232,22 @@ fn new_gate() -> Option<Initial> {
     Some(Initial::Channel { capacity: None })
 }
 
-/// What is done if the run ends before this is forgotten. Its threads are unwound then, and their operations
-/// performed without asking, so that the counts agree with what there is.
-struct Otherwise<F: FnMut()>(F);
+/// Calls the function if the run ends before this value is forgotten. The threads are unwound then, and their operations
+/// are performed without a choice. So the counts stay consistent with the references.
+struct IfRunEnds<F: FnMut()>(F);
 
-impl<F: FnMut()> Drop for Otherwise<F> {
+impl<F: FnMut()> Drop for IfRunEnds<F> {
     fn drop(&mut self) {
         (self.0)();
     }
 }
 
-/// The weak count is locked.
+/// A locked weak count.
 struct Lock<'a> {
     counts: &'a Counts,
     site: Site,
     is_held: bool,
-    /// What is still to be opened for those who wait.
+    /// The gate that is still to be opened for the waiting threads.
     gate: Option<Arc<Name>>,
 }
 
@@ -262,7 +257,7 @@ impl Lock<'_> {
         if self.is_held {
             self.counts.weak.swap_at(1, Release, self.site);
             self.is_held = false;
-            self.gate = self.counts.gate.lock().unwrap_or_else(PoisonError::into_inner).take();
+            self.gate = self.counts.gate.with(Option::take);
         }
         if let Some(gate) = &self.gate {
             port::operate(Kind::Any, gate, new_gate, OPEN, self.site);
@@ -272,7 +267,7 @@ impl Lock<'_> {
 }
 
 impl Drop for Lock<'_> {
-    /// Goes on where a run has ended: destructors of other threads may wait for it.
+    /// Unlocks if the run ended before that: destructors of other threads may wait for it.
     fn drop(&mut self) {
         self.release();
     }

@@ -1,4 +1,4 @@
-//! What a counted reference is like: the value it refers to. None of it is an operation.
+//! Traits of the value that a counted reference has too. None of these methods is an operation.
 
 use std::borrow::Borrow;
 use std::cmp::Ordering;

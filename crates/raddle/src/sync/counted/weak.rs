@@ -1,4 +1,4 @@
-//! References that do not keep the value.
+//! Weak references.
 
 use std::fmt;
 use std::sync::Weak as Real;
@@ -8,7 +8,7 @@ use raddle_core::Site;
 use super::Arc;
 use super::counts::Handle;
 
-/// A reference that does not keep the value, as [`std::sync::Weak`].
+/// A reference that does not keep the value alive, as [`std::sync::Weak`].
 ///
 /// ```
 /// use raddle::sync::counted::{Arc, Weak};
@@ -25,7 +25,7 @@ pub struct Weak<T: ?Sized> {
 }
 
 impl<T> Weak<T> {
-    /// A reference to nothing, as [`std::sync::Weak::new`].
+    /// Returns a reference to no value, as [`std::sync::Weak::new`].
     ///
     /// ```
     /// assert!(raddle::sync::counted::Weak::<u8>::new().upgrade().is_none());
@@ -36,17 +36,17 @@ impl<T> Weak<T> {
 }
 
 impl<T: ?Sized> Weak<T> {
-    /// A reference that is counted already.
+    /// Returns a reference that has been counted.
     pub(super) fn counted(value: Real<T>, handle: Handle) -> Weak<T> {
         Weak { value, handle }
     }
 
-    /// Ends the reference without counting that.
-    pub(super) fn discount(mut self) {
+    /// Drops the reference without changing the count.
+    pub(super) fn forget_count(mut self) {
         self.handle = Handle::uncounted();
     }
 
-    /// A strong reference, if there is any yet, as [`std::sync::Weak::upgrade`].
+    /// Returns a strong reference, or `None` if all have been dropped, as [`std::sync::Weak::upgrade`].
     ///
     /// ```
     /// use raddle::sync::counted::Arc;
@@ -66,7 +66,7 @@ impl<T: ?Sized> Weak<T> {
         Some(Arc { value, handle: self.handle.share(Site::caller()) })
     }
 
-    /// How many strong references there are, as [`std::sync::Weak::strong_count`].
+    /// Returns the number of strong references, as [`std::sync::Weak::strong_count`].
     ///
     /// ```
     /// use raddle::sync::counted::Arc;
@@ -85,7 +85,7 @@ impl<T: ?Sized> Weak<T> {
         }
     }
 
-    /// How many weak references there are, or 0 if there is no strong one, as
+    /// Returns the number of weak references, or 0 if there is no strong one, as
     /// [`std::sync::Weak::weak_count`].
     ///
     /// ```
@@ -105,7 +105,7 @@ impl<T: ?Sized> Weak<T> {
         }
     }
 
-    /// Whether both are references to the same value, as [`std::sync::Weak::ptr_eq`].
+    /// Returns whether both refer to the same value, as [`std::sync::Weak::ptr_eq`].
     ///
     /// ```
     /// use raddle::sync::counted::Arc;
@@ -117,7 +117,7 @@ impl<T: ?Sized> Weak<T> {
         self.value.ptr_eq(&other.value)
     }
 
-    /// A pointer to the value, which may be gone, as [`std::sync::Weak::as_ptr`].
+    /// Returns a pointer to the value, which may have been dropped, as [`std::sync::Weak::as_ptr`].
     ///
     /// ```
     /// use raddle::sync::counted::Arc;

@@ -4,7 +4,7 @@ use raddle_core::Site;
 
 use super::Receiver;
 
-/// All messages to come, as [`std::sync::mpsc::Iter`].
+/// An iterator that waits for messages, as [`std::sync::mpsc::Iter`].
 ///
 /// ```
 /// let (sender, receiver) = raddle::sync::mpsc::channel();
@@ -17,11 +17,11 @@ use super::Receiver;
 #[derive(Debug)]
 pub struct Iter<'a, T: 'a> {
     receiver: &'a Receiver<T>,
-    /// Where it was made: the next caller is often the standard library.
+    /// The place where the iterator was created. The caller of `next` is often the standard library.
     site: Site,
 }
 
-/// The messages that are there, as [`std::sync::mpsc::TryIter`].
+/// An iterator over messages that does not wait, as [`std::sync::mpsc::TryIter`].
 ///
 /// ```
 /// let (sender, receiver) = raddle::sync::mpsc::channel();
@@ -31,11 +31,11 @@ pub struct Iter<'a, T: 'a> {
 #[derive(Debug)]
 pub struct TryIter<'a, T: 'a> {
     receiver: &'a Receiver<T>,
-    /// Where it was made: the next caller is often the standard library.
+    /// The place where the iterator was created. The caller of `next` is often the standard library.
     site: Site,
 }
 
-/// All messages to come, with the receiver, as [`std::sync::mpsc::IntoIter`].
+/// An iterator that waits for messages and owns the receiver, as [`std::sync::mpsc::IntoIter`].
 ///
 /// ```
 /// let (sender, receiver) = raddle::sync::mpsc::channel();
@@ -46,6 +46,7 @@ pub struct TryIter<'a, T: 'a> {
 #[derive(Debug)]
 pub struct IntoIter<T> {
     receiver: Receiver<T>,
+    /// The place where the iterator was created. The caller of `next` is often the standard library.
     site: Site,
 }
 

@@ -1,4 +1,4 @@
-//! A channel of a run: the engine counts the messages, the messages are here.
+//! A channel of a run. The engine counts the messages; this module stores them.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -10,17 +10,19 @@ use raddle_runtime::port::{self, Kind, Name};
 
 use crate::run_cell::RunCell;
 
-/// What the two sides of a channel share.
+/// The part of a channel of a run that its two sides share.
 pub(super) struct Shared<T> {
     name: Name,
     bound: Option<usize>,
-    /// Messages that were sent and not received, with their tickets, oldest first.
+    /// The messages that were sent and not received, with their tickets, oldest first.
     messages: RunCell<VecDeque<(u64, T)>>,
     senders: AtomicUsize,
-    /// Whether there has been more than one sender.
+    /// Whether the sender was ever cloned.
     cloned: AtomicBool,
-    /// Counts the senders that are gone. Which is the last one depends on their order, so that this is an operation. Clones
-    /// are none: the thread that clones has a sender. In a trace it is an atomic variable.
+    /// The number of dropped senders, in traces an atomic variable.
+    ///
+    /// Which sender is the last depends on the order of the drops, so a drop is an operation. A clone is none, because the
+    /// thread that clones has a sender.
     departures: Name,
 }
 
@@ -39,8 +41,8 @@ impl<T> Shared<T> {
     /// Performs an operation on the channel.
     ///
     /// # Panics
-    /// Outside the run that made the channel.
-    #[inline(always)]
+    /// Panics outside the run that created the channel.
+    #[inline]
     pub(super) fn submit(&self, op: Op, site: Site) -> Effect {
         let begin = || Some(self.begin());
         match port::operate(Kind::Any, &self.name, begin, op, site) {
@@ -49,7 +51,7 @@ impl<T> Shared<T> {
         }
     }
 
-    /// Returns how the channel begins in the run under way, which uses it for the first time.
+    /// Returns the initial state of the channel, for its first use in the current run.
     #[cold]
     fn begin(&self) -> Initial {
         if !self.is_here() {
@@ -63,19 +65,19 @@ impl<T> Shared<T> {
         self.messages.is_here()
     }
 
-    /// Puts in the message that the engine counted. Returns whether the sender has to wait until it is taken.
+    /// Stores a message that the engine has counted. Returns whether the sender must wait until it is received.
     pub(super) fn put(&self, ticket: u64, value: T) -> bool {
         self.messages.with(|messages| messages.push_back((ticket, value)));
         self.bound == Some(0)
     }
 
-    /// Takes out the message that the engine counted.
+    /// Removes the oldest message, which the engine has counted as received.
     pub(super) fn take(&self) -> T {
         let taken = self.messages.with(VecDeque::pop_front);
         taken.unwrap_or_else(|| miscounted()).1
     }
 
-    /// Takes back the message with this ticket, which was not received and never will be.
+    /// Removes the message with this ticket, which will never be received.
     pub(super) fn take_back(&self, ticket: u64) -> T {
         let taken = self.messages.with(|messages| {
             let place = messages.iter().position(|message| message.0 == ticket)?;
@@ -89,7 +91,7 @@ impl<T> Shared<T> {
         self.senders.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Drops a sender that was made at `site`.
+    /// Drops a sender that was created at `site`.
     pub(super) fn drop_sender(&self, site: Site) {
         const DEPART: Op = Op::new(
             ObjectId::NONE,
@@ -112,17 +114,17 @@ impl<T> Shared<T> {
         }
     }
 
-    /// Drops the receiver, which was made at `site`.
+    /// Drops the receiver, which was created at `site`.
     pub(super) fn drop_receiver(&self, site: Site) {
         const CLOSE: Op = Op::new(ObjectId::NONE, Action::Channel(ChannelOp::CloseReceiver));
-        // Outside the run its messages are dropped with the channel.
+        // Outside the run the messages are dropped with the channel.
         if !self.is_here() {
             return;
         }
         self.submit(CLOSE, site);
-        // Of a channel without room, messages go back to their senders.
+        // If the bound is zero, the senders take their messages back.
         if self.bound != Some(0) {
-            // Their destructors are the program's.
+            // The destructors of messages are code of the program, which `with` must not run.
             let left = self.messages.with(std::mem::take);
             drop(left);
         }
@@ -131,7 +133,7 @@ impl<T> Shared<T> {
 
 #[cold]
 fn elsewhere() -> ! {
-    panic!("a channel was used outside the execution that made it; its other side may be gone")
+    panic!("a channel was used outside the execution that created it; its other side may be gone")
 }
 
 #[cold]

@@ -1,19 +1,19 @@
-//! What stress tests share: a watchdog, and child processes for what may end the process.
+//! Helpers for stress tests: a watchdog, and child processes for cases that may end the process.
 
-pub(crate) mod alike;
+pub(crate) mod same_as_std;
 
 use std::io::Write as _;
 use std::process::{Command, Output, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// A check that takes longer than this hangs.
-const PATIENCE: Duration = Duration::from_secs(100);
+/// The time after which a test is considered to hang.
+const TIMEOUT: Duration = Duration::from_secs(100);
 
-/// Which case a child process is to run.
+/// The environment variable that names the case for a child process.
 const CHILD: &str = "RADDLE_TEST_CHILD";
 
-/// Runs `test` and ends the process as a failure if it hangs.
+/// Runs `test`. Ends the process with a failure if the test hangs.
 pub(crate) fn watched<R: Send + 'static>(
     name: &str,
     test: impl FnOnce() -> R + Send + 'static,
@@ -25,10 +25,10 @@ pub(crate) fn watched<R: Send + 'static>(
         result
     });
     let thread = thread.expect("a thread can be started");
-    if let Err(mpsc::RecvTimeoutError::Timeout) = receiver.recv_timeout(PATIENCE) {
-        // Not by `eprintln!`, which the harness would keep to itself.
-        let words = format!("{name} hangs: no result after {PATIENCE:?}\n");
-        let _ = std::io::stderr().write_all(words.as_bytes());
+    if let Err(mpsc::RecvTimeoutError::Timeout) = receiver.recv_timeout(TIMEOUT) {
+        // The harness captures the output of `eprintln!`.
+        let text = format!("{name} hangs: no result after {TIMEOUT:?}\n");
+        let _ = std::io::stderr().write_all(text.as_bytes());
         std::process::exit(101);
     }
     match thread.join() {
@@ -37,12 +37,12 @@ pub(crate) fn watched<R: Send + 'static>(
     }
 }
 
-/// The case this process was started for, if it is a child.
+/// Returns the case of a child process, or `None` in other processes.
 pub(crate) fn child_case() -> Option<String> {
     std::env::var(CHILD).ok()
 }
 
-/// Runs the test `entry` of this executable in a child process that is told to run `case`.
+/// Runs the test `entry` of this executable in a child process, with `case`.
 pub(crate) fn child(entry: &str, case: &str) -> Output {
     let program = std::env::current_exe().expect("a test knows its executable");
     let child = Command::new(program)

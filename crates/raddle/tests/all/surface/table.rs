@@ -1,9 +1,9 @@
-//! The table of items and methods, and what is made of it.
+//! The table of items and methods, and the macros that expand it.
 //!
-//! A line is a type or a function, the name of its page in the documentation, and for a type its
-//! methods and traits. `root` is `std` or the mirror.
+//! A row is a type or a function, the name of its page in the documentation, and for a type its methods and traits. `root`
+//! is `std` or the mirror.
 
-/// Hands the table to another macro.
+/// Passes the table to another macro.
 macro_rules! surface_table {
     ($with:ident) => {
         $with! {
@@ -146,7 +146,7 @@ macro_rules! surface_table {
     };
 }
 
-/// A function `names` that names what is in the table, as the documentation does.
+/// Expands to a function `names` that returns the names in the table, as in the documentation.
 macro_rules! declare_names {
     (
         types {$($type:ty, $page:literal: $($trait:ident)* {$($method:ident $(::<$($generic:ty),*>)?),*})*}
@@ -168,7 +168,7 @@ macro_rules! declare_names {
     };
 }
 
-/// What all atomic integers have.
+/// Expands to the methods of all atomic integers.
 macro_rules! integer_methods {
     ($with:ident $($argument:ty)*) => {
         $with! { $($argument)*:
@@ -191,7 +191,7 @@ macro_rules! use_methods {
     ($type:ty: $($method:ident),*) => {$(let _ = <$type>::$method;)*};
 }
 
-/// A function `check` that uses everything in the table, and counts.
+/// Expands to a function `check` that uses every item and method in the table, and counts them.
 macro_rules! compile {
     (
         types {$($type:ty, $page:literal: $($trait:ident)* {$($method:ident $(::<$($generic:ty),*>)?),*})*}
@@ -231,8 +231,7 @@ macro_rules! compile {
                 count += 1;
             })*
             $({
-                // Two implementations fit a type that has the trait, and the compiler cannot tell
-                // which is meant.
+                // For a type with the trait two implementations apply, which is a compile error.
                 trait Lacks<How> {
                     fn it() {}
                 }

@@ -1,5 +1,4 @@
-//! How runs end when something goes wrong in the program: with a clear outcome, without a hang, and
-//! without a trace in the next run.
+//! The end of runs in which the program fails: with a clear outcome, without a hang, and without effects on the next run.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicUsize as StdAtomicUsize;
@@ -10,7 +9,7 @@ use raddle::{Config, Finding, Report, thread};
 
 use super::support::{child, child_case, watched};
 
-/// Runs `program` under every strategy, with a watchdog, and shows each report to `judge`.
+/// Runs `program` with every strategy, with a watchdog, and calls `judge` with each report.
 fn check(
     name: &'static str,
     program: impl Fn() + Send + Sync + Copy + 'static,
@@ -47,7 +46,7 @@ fn assert_reproduced(report: &Report) {
     assert!(report.failure().is_some_and(|failure| failure.reproduced), "{:?}", finding(report));
 }
 
-/// Does something when it is dropped.
+/// Calls a function when it is dropped.
 struct OnDrop<F: FnMut()>(F);
 
 impl<F: FnMut()> Drop for OnDrop<F> {
@@ -74,7 +73,7 @@ fn a_mutex_leaked_while_held_is_a_deadlock() {
 }
 
 #[test]
-fn a_static_leaked_while_held_is_free_in_the_next_run() {
+fn a_static_leaked_while_held_is_unlocked_in_the_next_run() {
     static LOCK: Mutex<u32> = Mutex::new(0);
     let program = || {
         let other = thread::spawn(|| {
@@ -86,13 +85,13 @@ fn a_static_leaked_while_held_is_free_in_the_next_run() {
             std::mem::forget(held);
         }
         other.join().unwrap();
-        assert!(LOCK.try_lock().is_err(), "one of the two has it");
+        assert!(LOCK.try_lock().is_err(), "one of the two holds it");
     };
     check("a leaked static", program, |report| assert!(report.failure().is_none()));
 }
 
 #[test]
-fn catching_the_unwinding_once_is_harmless() {
+fn catching_the_teardown_once_is_harmless() {
     let program = || {
         let lock = Mutex::new(());
         let held = lock.lock().unwrap();
@@ -105,7 +104,7 @@ fn catching_the_unwinding_once_is_harmless() {
 }
 
 #[test]
-fn catching_the_unwinding_for_ever_does_not_hang() {
+fn catching_the_teardown_forever_does_not_hang() {
     let program = || {
         let lock = Mutex::new(());
         let _held = lock.lock().unwrap();
@@ -117,7 +116,7 @@ fn catching_the_unwinding_for_ever_does_not_hang() {
 }
 
 #[test]
-fn a_caught_panic_is_the_programs_own_business() {
+fn a_caught_panic_is_not_a_failure() {
     let program = || {
         let count = Arc::new(AtomicUsize::new(0));
         let other = {
@@ -166,7 +165,7 @@ fn destructors_that_lock_run_after_a_deadlock() {
     });
 }
 
-/// A thread that is joined by a destructor while the run is cleared away.
+/// A destructor joins a thread while the run is torn down.
 #[test]
 fn destructors_that_join_run_after_a_deadlock() {
     let program = || {
@@ -186,10 +185,10 @@ fn destructors_that_join_run_after_a_deadlock() {
     check("destructors that join", program, assert_deadlock);
 }
 
-/// Jobs and whether it is time to go home, and how to hear of either.
+/// The jobs and whether the workers must end, and the condition variable for both.
 type Jobs = (Mutex<(Vec<u32>, bool)>, Condvar);
 
-/// Workers that wait for jobs; dropping the pool sends them home and waits for them.
+/// Workers that wait for jobs. Dropping the pool ends and joins them.
 struct Pool {
     shared: Arc<Jobs>,
     workers: Vec<thread::JoinHandle<()>>,
@@ -245,7 +244,7 @@ fn a_pool_is_joined_while_its_owner_panics() {
 }
 
 #[test]
-fn a_pool_is_joined_while_a_deadlock_is_cleared_away() {
+fn a_pool_is_joined_during_teardown_after_a_deadlock() {
     let program = || {
         let pool = Pool::new(2);
         let held = Mutex::new(());
@@ -257,7 +256,7 @@ fn a_pool_is_joined_while_a_deadlock_is_cleared_away() {
 }
 
 #[test]
-fn a_pool_that_works_is_no_failure() {
+fn a_correct_pool_is_not_a_failure() {
     let program = || {
         let pool = Pool::new(2);
         pool.add(1);
@@ -268,9 +267,9 @@ fn a_pool_that_works_is_no_failure() {
     });
 }
 
-/// A destructor that waits for a thread that waits for the destructor's thread.
+/// A destructor waits for a thread that waits for the destructor's thread.
 #[test]
-fn a_destructor_that_waits_for_ever_does_not_hang() {
+fn a_destructor_that_deadlocks_does_not_hang() {
     let program = || {
         let lock = Arc::new(Mutex::new(()));
         let held = lock.lock().unwrap();
@@ -316,7 +315,7 @@ fn panics_in_several_threads_are_one_finding() {
     });
 }
 
-/// A thread panics while another one is in the middle of unwinding, waiting in a destructor.
+/// A thread panics while another thread unwinds and waits in a destructor.
 #[test]
 fn a_panic_during_the_unwinding_of_another_thread() {
     let program = || {
@@ -326,7 +325,7 @@ fn a_panic_during_the_unwinding_of_another_thread() {
             thread::spawn(move || {
                 let _held = lock.lock();
                 thread::yield_now();
-                panic!("the other fails");
+                panic!("the other thread fails");
             })
         };
         let _last = OnDrop(|| drop(lock.lock()));
@@ -372,7 +371,7 @@ fn threads_can_be_spawned_while_panicking() {
 }
 
 #[test]
-fn a_nondeterministic_program_is_named_so() {
+fn nondeterminism_is_reported() {
     static RUNS: StdAtomicUsize = StdAtomicUsize::new(0);
     let program = || {
         let other = thread::spawn(thread::yield_now);
@@ -386,14 +385,14 @@ fn a_nondeterministic_program_is_named_so() {
     });
 }
 
-/// The first runs are all alike, so that only the search can notice.
+/// The first runs are equal, so only a search can detect the difference.
 #[test]
-fn late_nondeterminism_is_noticed_by_a_search() {
+fn late_nondeterminism_is_detected_by_a_search() {
     static RUNS: StdAtomicUsize = StdAtomicUsize::new(0);
     watched("late nondeterminism", || {
         let report = Config::new().strategy("dfs").run(|| {
-            let alike = RUNS.fetch_add(1, SeqCst) < 4;
-            let other = alike.then(|| thread::spawn(thread::yield_now));
+            let is_equal = RUNS.fetch_add(1, SeqCst) < 4;
+            let other = is_equal.then(|| thread::spawn(thread::yield_now));
             for _ in 0..4 {
                 thread::yield_now();
             }
@@ -403,7 +402,7 @@ fn late_nondeterminism_is_noticed_by_a_search() {
     });
 }
 
-/// What ends the process.
+/// The cases that end the process.
 #[test]
 fn child_entry() {
     match child_case().as_deref() {
@@ -417,20 +416,20 @@ fn child_entry() {
     }
 }
 
-/// What `case` says on standard error before it takes its process down.
-fn last_words(case: &'static str) -> String {
-    let output = watched(case, move || child("ends::child_entry", case));
-    let words = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(!output.status.success(), "{case} passes: {words}");
-    assert!(output.status.code() != Some(101), "{case} is an ordinary failure: {words}");
-    words
+/// Returns the output of `case` on standard error before it ends its process.
+fn stderr_of_child(case: &'static str) -> String {
+    let output = watched(case, move || child("teardown::child_entry", case));
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success(), "{case} passes: {text}");
+    assert!(output.status.code() != Some(101), "{case} is an ordinary failure: {text}");
+    text
 }
 
 #[test]
 fn a_panic_in_a_destructor_during_unwinding_is_explained() {
-    let words = last_words("panic in a destructor");
+    let text = stderr_of_child("panic in a destructor");
     for part in ["raddle: main panicked while it was unwinding", "RADDLE_REPLAY=r1-"] {
-        assert!(words.contains(part), "{words}");
+        assert!(text.contains(part), "{text}");
     }
 }
 
@@ -444,14 +443,14 @@ fn panic_in_a_destructor() {
 }
 
 #[test]
-fn overflowing_recursion_is_named() {
+fn stack_overflow_is_reported() {
     for case in ["overflow", "overflow in a thread"] {
-        let words = last_words(case);
-        assert!(words.contains("overflowed its stack"), "{case}: {words}");
+        let text = stderr_of_child(case);
+        assert!(text.contains("overflowed its stack"), "{case}: {text}");
     }
     if cfg!(unix) {
-        let words = last_words("overflow on the portable back end");
-        assert!(words.contains("overflowed its stack"), "{words}");
+        let text = stderr_of_child("overflow on the portable back end");
+        assert!(text.contains("overflowed its stack"), "{text}");
     }
 }
 
@@ -487,9 +486,9 @@ fn overflow_on_portable() {
     });
 }
 
-/// A flag that nobody sets.
+/// A thread waits for a flag that no thread sets.
 #[test]
-fn a_detached_thread_that_waits_for_ever_is_cleared_away() {
+fn a_detached_thread_that_never_ends_is_torn_down() {
     let program = || {
         let lock = Arc::new(Mutex::new(false));
         let ready = Arc::new((Condvar::new(), AtomicBool::new(false)));

@@ -1,5 +1,4 @@
-//! What tests of the mirror share: the same source inside and outside of runs, and bugs that are
-//! there.
+//! Helpers for tests of the mirror: a program behaves as with `std`, or has a bug that is found.
 
 use std::fmt::Debug;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -7,12 +6,12 @@ use std::sync::Arc;
 
 use raddle::{Config, Finding, Granularity, Verdict};
 
-/// What `program` gives outside a run, it gives in every execution tried.
-pub(crate) fn alike<T: PartialEq + Debug + Send + Sync + 'static>(program: fn() -> T) -> T {
-    alike_under(&["random", "round-robin", "pct:3"], program)
+/// Asserts that `program` returns the same value outside a run and in executions of several strategies.
+pub(crate) fn same_as_std<T: PartialEq + Debug + Send + Sync + 'static>(program: fn() -> T) -> T {
+    same_as_std_under(&["random", "round-robin", "pct:3"], program)
 }
 
-pub(crate) fn alike_under<T: PartialEq + Debug + Send + Sync + 'static>(
+pub(crate) fn same_as_std_under<T: PartialEq + Debug + Send + Sync + 'static>(
     strategies: &[&str],
     program: fn() -> T,
 ) -> T {
@@ -32,7 +31,7 @@ pub(crate) fn alike_under<T: PartialEq + Debug + Send + Sync + 'static>(
     Arc::into_inner(outside).expect("the runs have ended")
 }
 
-/// Every execution of `program` is tried and none fails; how many there are.
+/// Explores every execution of `program`, none of which fails. Returns their number.
 pub(crate) fn exhaust(program: fn()) -> u64 {
     let report = Config::new().strategy("dfs").run(program);
     assert!(
@@ -45,12 +44,12 @@ pub(crate) fn exhaust(program: fn()) -> u64 {
     report.executions
 }
 
-/// The failure of `program`, which is found by a search and at random, and comes back from its token.
+/// Returns the failure of `program`, which a search and sampling must find and a replay must reproduce.
 pub(crate) fn failure(program: fn()) -> Finding {
     let searched = Config::new().name("search").strategy("dfs").run(program);
     assert!(searched.failure().is_some(), "{}", raddle::text(&searched));
     let report = Config::new().name("random").run(program);
-    let found = report.failure().expect("the bug is there");
+    let found = report.failure().expect("there is a bug");
     assert!(found.reproduced, "{}", raddle::text(&report));
     let again = Config::new().name("random").replay(&found.token).run(program);
     assert!((1..=report.threads).contains(&again.threads), "{again:?}");
@@ -59,7 +58,7 @@ pub(crate) fn failure(program: fn()) -> Finding {
     found.finding.clone()
 }
 
-/// For each thread that waits in the deadlock of `program`: who it is, whether it is in a cycle.
+/// Returns, for each waiting thread in the deadlock of `program`, its id and whether it is in a cycle.
 pub(crate) fn deadlock(program: fn()) -> Vec<(u32, bool)> {
     let Finding::Deadlock(waits) = failure(program) else { panic!("not a deadlock") };
     let mut waits: Vec<_> = waits.iter().map(|wait| (wait.thread.0, wait.in_cycle)).collect();
@@ -67,7 +66,7 @@ pub(crate) fn deadlock(program: fn()) -> Vec<(u32, bool)> {
     waits
 }
 
-/// What a panic says.
+/// Returns the message of the panic of `f`.
 pub(crate) fn message<R>(f: impl FnOnce() -> R) -> String {
     match catch_unwind(AssertUnwindSafe(f)) {
         Ok(_) => "no panic".into(),

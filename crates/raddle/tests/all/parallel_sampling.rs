@@ -1,4 +1,4 @@
-//! Sampling on several OS threads gives what one gives.
+//! Sampling on several OS threads gives the same report as on one.
 
 use raddle::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use raddle::sync::{Arc, Mutex};
@@ -8,13 +8,13 @@ use raddle::{Config, Finding, Report, Verdict, thread};
 const STRATEGIES: [&str; 5] = ["random", "basic-pos", "pos", "pos-star", "rapos"];
 
 fn run(strategy: &str, threads: usize, runs: u64, program: fn()) -> Report {
-    let config = Config::new().name("together").strategy(strategy).seed(5).unlimited_time();
+    let config =
+        Config::new().name("parallel sampling").strategy(strategy).seed(5).unlimited_time();
     config.threads(threads).runs(runs).run(program)
 }
 
-/// All of a report that does not tell the time, nor who called raddle: backtraces of the portable back
-/// end go on to that.
-fn told(report: &Report) -> String {
+/// Returns the report without times and backtraces. With the portable back end a backtrace includes the caller of raddle.
+fn without_times(report: &Report) -> String {
     let mut report = report.clone();
     report.elapsed = std::time::Duration::ZERO;
     if let Verdict::Failed(failure) = &mut report.verdict {
@@ -25,7 +25,7 @@ fn told(report: &Report) -> String {
     raddle::json(&report)
 }
 
-/// Threads that spawn threads at the same time, so that their numbers depend on the schedule.
+/// Threads spawn threads concurrently, so the ids of the threads depend on the schedule.
 fn nested() {
     let total = Arc::new((AtomicU32::new(0), Mutex::new(0)));
     let parents: Vec<_> = (0..3)
@@ -49,21 +49,25 @@ fn nested() {
 }
 
 #[test]
-fn what_is_seen_does_not_depend_on_how_many_look() {
+fn reports_do_not_depend_on_the_number_of_os_threads() {
     for strategy in STRATEGIES {
         for runs in [1, 64, 65, 1500] {
             let one = run(strategy, 1, runs, nested);
             assert!(matches!(one.verdict, Verdict::Sampled), "{}", raddle::text(&one));
             assert_eq!(one.executions, runs);
             for threads in [2, 3] {
-                assert_eq!(told(&run(strategy, threads, runs, nested)), told(&one), "{strategy}");
+                assert_eq!(
+                    without_times(&run(strategy, threads, runs, nested)),
+                    without_times(&one),
+                    "{strategy}"
+                );
             }
         }
     }
 }
 
 /// Fails in few executions.
-fn seldom() {
+fn rarely_fails() {
     let turns = Arc::new(AtomicU32::new(0));
     let threads: Vec<_> = (0..3)
         .map(|number| {
@@ -82,30 +86,34 @@ fn seldom() {
 }
 
 #[test]
-fn the_failure_is_the_one_that_one_finds() {
+fn the_failure_is_that_of_one_os_thread() {
     let mut numbers = Vec::new();
     for strategy in ["random", "pos-star"] {
-        let one = run(strategy, 1, 20_000, seldom);
-        let failure = one.failure().expect("it is there");
+        let one = run(strategy, 1, 20_000, rarely_fails);
+        let failure = one.failure().expect("some executions fail");
         assert!(matches!(failure.finding, Finding::Panic(_)) && failure.reproduced);
         numbers.push(failure.execution);
         for threads in [2, 4] {
-            assert_eq!(told(&run(strategy, threads, 20_000, seldom)), told(&one), "{strategy}");
+            assert_eq!(
+                without_times(&run(strategy, threads, 20_000, rarely_fails)),
+                without_times(&one),
+                "{strategy}"
+            );
         }
     }
-    // Not in the piece that is made before the others begin.
+    // The failure is not in the first part, which runs before the other OS threads start.
     assert!(numbers.iter().any(|number| *number > 64), "{numbers:?}");
 }
 
 #[test]
-fn a_program_that_shares_a_static_is_told_so() {
+fn a_static_shared_by_os_threads_is_refused() {
     static SHARED: AtomicU32 = AtomicU32::new(0);
     let report = run("random", 4, 50_000, || {
         let other = thread::spawn(|| SHARED.fetch_add(1, SeqCst));
         SHARED.fetch_add(1, SeqCst);
         other.join().unwrap();
     });
-    // Unless the OS never lets two of them run at once.
+    // There is no failure if the OS never runs two of the threads at the same time.
     if let Some(failure) = report.failure() {
         let Finding::Panic(panic) = &failure.finding else { panic!("{:?}", failure.finding) };
         assert!(panic.message.contains("in use on another OS thread"), "{}", panic.message);
@@ -113,7 +121,7 @@ fn a_program_that_shares_a_static_is_told_so() {
 }
 
 #[test]
-fn one_execution_is_nothing_to_explore() {
+fn a_single_execution_is_no_exploration() {
     let report = run("random", 4, 5000, || ());
     assert!(matches!(report.verdict, Verdict::NothingToExplore), "{report:?}");
 }

@@ -1,4 +1,4 @@
-//! The ends of counted references: once for each value, in runs that are cut off, and after their run.
+//! Drops of counted references: each value is dropped once, also in aborted runs and after its run.
 
 use std::sync::Mutex as RealMutex;
 use std::sync::atomic::AtomicU32 as RealAtomicU32;
@@ -10,7 +10,7 @@ use raddle::{Config, Memory, Verdict, thread};
 
 use super::support::watched;
 
-/// Counts its ends, in which it looks at itself.
+/// A value that counts its drops and accesses itself in its destructor.
 struct Node {
     ends: std::sync::Arc<RealAtomicU32>,
     me: Weak<Node>,
@@ -33,7 +33,7 @@ impl Drop for Node {
 }
 
 #[test]
-fn a_value_ends_once_in_every_execution() {
+fn a_value_is_dropped_once_in_every_execution() {
     for (strategy, memory) in [("dpor", Memory::Sc), ("dfs", Memory::Rc11)] {
         let report = Config::new().strategy(strategy).memory(memory).runs(1_000_000).run(|| {
             let ends = std::sync::Arc::new(RealAtomicU32::new(0));
@@ -51,14 +51,14 @@ fn a_value_ends_once_in_every_execution() {
             drop(node);
             threads.into_iter().for_each(|thread| thread.join().unwrap());
             assert_eq!(ends.load(Relaxed), 1);
-            // Nothing else is left of it.
+            // The value has been dropped.
             assert_eq!(std::sync::Arc::strong_count(&ends), 1);
         });
         assert!(matches!(report.verdict, Verdict::Exhausted), "{}", raddle::text(&report));
     }
 }
 
-/// Does everything with references again and again.
+/// Performs all operations on references in a loop.
 fn busy(mut node: Arc<Node>) {
     for _ in 0..3 {
         let weak = Arc::downgrade(&node);
@@ -71,7 +71,7 @@ fn busy(mut node: Arc<Node>) {
     }
 }
 
-/// Makes references while its thread is unwound.
+/// Creates references while its thread is unwound.
 struct Clings(Arc<Node>);
 
 impl Drop for Clings {
@@ -83,7 +83,7 @@ impl Drop for Clings {
 }
 
 #[test]
-fn runs_that_are_cut_off_anywhere_leave_nothing_behind() {
+fn aborted_runs_leak_nothing() {
     let cases = [
         ("random", Memory::Sc),
         ("random", Memory::Rc11),
@@ -118,7 +118,7 @@ fn runs_that_are_cut_off_anywhere_leave_nothing_behind() {
             let failures = report.failures.expect("it fails");
             let causes: Vec<_> = failures.causes.iter().collect();
             assert_eq!((failures.failing, causes.len()), (300, 1), "{strategy}: {causes:?}");
-            // A value that is taken out of its reference goes on in another.
+            // A value that is taken out of its reference is put into another.
             assert_eq!(ends.load(Relaxed), MADE.load(Relaxed), "{strategy}");
             assert_eq!(std::sync::Arc::strong_count(&ends), 1, "{strategy}");
         });
@@ -126,7 +126,7 @@ fn runs_that_are_cut_off_anywhere_leave_nothing_behind() {
 }
 
 #[test]
-fn the_end_of_a_run_may_come_at_every_step() {
+fn a_run_may_be_aborted_at_every_step() {
     for steps in 1..80 {
         watched("step limit", move || {
             let ends = std::sync::Arc::new(RealAtomicU32::new(0));
@@ -167,7 +167,7 @@ fn a_reference_may_outlive_its_run() {
         assert_eq!((Arc::try_unwrap(value), Arc::into_inner(second)), (Ok(8), Some(7)));
         assert!(weak.clone().upgrade().is_none());
     };
-    // Outside, and in another run.
+    // References are used outside the run and in another run.
     use_up();
     let left = KEPT.lock().unwrap().len();
     assert!(left > 0, "a check runs the first execution twice");
@@ -181,7 +181,7 @@ fn a_reference_may_outlive_its_run() {
 }
 
 #[test]
-fn a_reference_made_outside_is_no_business_of_a_run() {
+fn references_created_outside_are_not_counted() {
     let value = Arc::new(7);
     let theirs = value.clone();
     let report = Config::new().strategy("dpor").run(move || {

@@ -1,4 +1,4 @@
-//! What executions leave behind, and locks taken in different orders.
+//! Warnings: leaks, and locks acquired in different orders.
 
 use std::mem::forget;
 
@@ -10,17 +10,17 @@ fn clean(report: &Report) {
     assert!(report.failure().is_none(), "{}", raddle::text(report));
 }
 
-/// What `report` remarks on, which is nothing that fails.
-fn oddities(report: &Report) -> Vec<WarningKind> {
+/// Returns the warnings of a report without a failure.
+fn warnings(report: &Report) -> Vec<WarningKind> {
     clean(report);
     report.warnings.iter().map(|warning| warning.kind.clone()).collect()
 }
 
-fn leaves_a_thread() {
+fn leaks_a_thread() {
     thread::spawn(thread::park);
 }
 
-fn forgets_a_lock() {
+fn leaks_a_lock() {
     let lock = Arc::new(Mutex::new(0));
     let other = {
         let lock = lock.clone();
@@ -30,13 +30,13 @@ fn forgets_a_lock() {
     assert!(lock.try_lock().is_err());
 }
 
-fn forgets_a_reader() {
+fn leaks_a_read_lock() {
     let lock = RwLock::new(0);
     forget(lock.read());
     assert!(lock.try_read().is_ok() && lock.try_write().is_err());
 }
 
-fn tidy() {
+fn releases_everything() {
     let lock = Arc::new((Mutex::new(0), RwLock::new(0)));
     let detached = lock.clone();
     thread::spawn(move || *detached.0.lock().unwrap() += *detached.1.read().unwrap());
@@ -44,53 +44,53 @@ fn tidy() {
 }
 
 #[test]
-fn what_is_left_behind_is_noted() {
-    let report = Config::new().run(leaves_a_thread);
+fn leaks_are_warnings() {
+    let report = Config::new().run(leaks_a_thread);
     assert!(
-        matches!(oddities(&report)[..], [WarningKind::Leak(Leak::Thread { thread, .. })] if thread.0 == 1)
+        matches!(warnings(&report)[..], [WarningKind::Leak(Leak::Thread { thread, .. })] if thread.0 == 1)
     );
     let text = raddle::text(&report);
     assert!(text.contains("note: in execution 1, thread 1 is still blocked at"), "{text}");
     assert!(raddle::json(&report).contains(r#""kind": "leak""#));
 
-    let report = Config::new().run(forgets_a_lock);
+    let report = Config::new().run(leaks_a_lock);
     assert!(
-        matches!(oddities(&report)[..], [WarningKind::Leak(Leak::Lock { thread, .. })] if thread.0 == 1)
+        matches!(warnings(&report)[..], [WarningKind::Leak(Leak::Lock { thread, .. })] if thread.0 == 1)
     );
     let text = raddle::text(&report);
     assert!(text.contains("thread 1 ended while it held the lock acquired at"), "{text}");
-    let report = Config::new().run(forgets_a_reader);
-    assert!(matches!(oddities(&report)[..], [WarningKind::Leak(Leak::Lock { .. })]));
+    let report = Config::new().run(leaks_a_read_lock);
+    assert!(matches!(warnings(&report)[..], [WarningKind::Leak(Leak::Lock { .. })]));
 }
 
 #[test]
-fn it_can_be_a_failure_or_nothing() {
-    for (program, words) in [
-        (leaves_a_thread as fn(), "thread 1 is still blocked when all other threads have ended"),
-        (forgets_a_lock, "thread 1 ended while it held mutex 1"),
-        (forgets_a_reader, "main ended while it held rwlock 1"),
+fn leaks_can_be_failures_or_ignored() {
+    for (program, expected) in [
+        (leaks_a_thread as fn(), "thread 1 is still blocked when all other threads have ended"),
+        (leaks_a_lock, "thread 1 ended while it held mutex 1"),
+        (leaks_a_read_lock, "main ended while it held rwlock 1"),
     ] {
         let report = Config::new().name("leak").leaks(Leaks::Fail).run(program);
-        let failure = report.failure().expect("something is left behind");
+        let failure = report.failure().expect("there is a leak");
         assert!(matches!(failure.finding, Finding::Leak(_)) && failure.reproduced);
         let text = raddle::text(&report);
-        assert!(text.contains(words) && text.contains("oddities.rs:"), "{text}");
+        assert!(text.contains(expected) && text.contains("warnings.rs:"), "{text}");
         let again =
             Config::new().name("leak").leaks(Leaks::Fail).replay(&failure.token).run(program);
         assert_eq!(again.failure().expect("again").finding, failure.finding);
 
-        assert_eq!(oddities(&Config::new().leaks(Leaks::Ignore).run(program)), []);
+        assert_eq!(warnings(&Config::new().leaks(Leaks::Ignore).run(program)), []);
     }
 }
 
 #[test]
-fn what_is_given_back_is_not_left_behind() {
-    let report = Config::new().leaks(Leaks::Fail).run(tidy);
-    assert_eq!(oddities(&report), []);
+fn released_resources_are_not_leaks() {
+    let report = Config::new().leaks(Leaks::Fail).run(releases_everything);
+    assert_eq!(warnings(&report), []);
     assert!(matches!(report.verdict, Verdict::Exhausted), "{report:?}");
 }
 
-/// Two threads that take two locks in opposite orders, `apart` or not.
+/// Two threads acquire two locks in opposite orders, one after the other if `apart`.
 fn opposite(apart: bool) -> impl Fn() + Send + Sync + Clone {
     move || {
         let locks = Arc::new((Mutex::new(0), Mutex::new(0)));
@@ -113,8 +113,8 @@ fn opposite(apart: bool) -> impl Fn() + Send + Sync + Clone {
 }
 
 #[test]
-fn a_deadlock_is_made_of_opposite_orders() {
-    // The first execution of this strategy, its only one, does not deadlock by itself.
+fn a_deadlock_is_constructed_from_opposite_lock_orders() {
+    // The only execution of this strategy does not deadlock.
     let config = || Config::new().name("opposite").strategy("pct:1").runs(1);
     clean(&config().run(opposite(false)));
     let report = config().lock_order(true).run(opposite(false));
@@ -126,13 +126,13 @@ fn a_deadlock_is_made_of_opposite_orders() {
 }
 
 #[test]
-fn orders_that_cannot_meet_are_no_oddity() {
+fn sequential_lock_orders_are_no_warning() {
     let report = Config::new().lock_order(true).run(opposite(true));
-    assert_eq!(oddities(&report), []);
+    assert_eq!(warnings(&report), []);
 }
 
 #[test]
-fn a_lock_around_both_orders_keeps_them_apart() {
+fn a_gate_lock_prevents_the_warning() {
     let report = Config::new().run(|| {
         let locks = Arc::new((Mutex::new(()), Mutex::new(0), Mutex::new(0)));
         let other = {
@@ -150,11 +150,11 @@ fn a_lock_around_both_orders_keeps_them_apart() {
         }
         other.join().unwrap();
     });
-    assert_eq!(oddities(&report), []);
+    assert_eq!(warnings(&report), []);
 }
 
 #[test]
-fn readers_do_not_wait_for_readers() {
+fn opposite_orders_of_readers_are_no_warning() {
     let report = Config::new().run(|| {
         let locks = Arc::new((RwLock::new(0), RwLock::new(0)));
         let other = {
@@ -164,11 +164,11 @@ fn readers_do_not_wait_for_readers() {
         let _sum = *locks.1.read().unwrap() + *locks.0.read().unwrap();
         other.join().unwrap();
     });
-    assert_eq!(oddities(&report), []);
+    assert_eq!(warnings(&report), []);
 }
 
 #[test]
-fn orders_kept_apart_by_other_means_are_a_warning() {
+fn opposite_orders_that_never_overlap_are_a_warning() {
     let report = Config::new().run(|| {
         let shared = Arc::new((Mutex::new(0), Mutex::new(0), AtomicBool::new(false)));
         let other = {
@@ -181,14 +181,14 @@ fn orders_kept_apart_by_other_means_are_a_warning() {
                 shared.2.store(true, SeqCst);
             })
         };
-        // Only who finds the flag set takes the locks, so that the two never meet.
+        // Main acquires the locks only if the flag is set, so the two threads never hold locks at the same time.
         if shared.2.load(SeqCst) {
             let mut second = shared.1.lock().unwrap();
             *second += *shared.0.lock().unwrap();
         }
         other.join().unwrap();
     });
-    let found = oddities(&report);
+    let found = warnings(&report);
     let [WarningKind::LockOrder(orders)] = &found[..] else { panic!("{found:?}") };
     assert_eq!(orders.len(), 2);
     assert!(orders[0].held == orders[1].wanted && orders[0].wanted == orders[1].held);
@@ -201,7 +201,7 @@ fn orders_kept_apart_by_other_means_are_a_warning() {
 }
 
 #[test]
-fn three_that_wait_for_one_another() {
+fn a_cycle_of_three_locks() {
     let config = Config::new().name("three").strategy("pct:1").runs(1).lock_order(true);
     let report = config.run(|| {
         let locks: Arc<[Mutex<u32>; 3]> = Arc::default();
@@ -226,6 +226,6 @@ fn three_that_wait_for_one_another() {
 }
 
 #[raddle::test(leaks = "ignore", lock_order = true, watchdog = "30s")]
-fn the_attribute_has_them() {
-    leaves_a_thread();
+fn leaks_can_be_set_in_the_attribute() {
+    leaks_a_thread();
 }

@@ -1,0 +1,64 @@
+//! How a guard holds its lock.
+
+use raddle_core::{Op, Site};
+use raddle_runtime::port::{self, Kind, Name, Unwinding};
+
+use super::poison::Poison;
+
+/// How a guard holds its lock.
+pub(super) enum Held<G> {
+    /// Outside runs, by the guard of `std`.
+    Outside(G),
+    /// In a run, by the engine.
+    InRun(HeldInRun),
+    /// Not at all: the guard waits on a condition variable.
+    Released,
+}
+
+/// A lock that the engine has granted.
+#[derive(Copy, Clone)]
+pub(super) struct HeldInRun {
+    run: u64,
+    /// The place where the lock was taken. Reports show it for the unlock, which has no place of its own.
+    site: Site,
+    /// Whether the thread was unwinding when it took the lock.
+    was_panicking: bool,
+}
+
+impl<G> Held<G> {
+    /// A lock that the calling thread has just taken in the current run.
+    #[inline]
+    pub(super) fn in_run(site: Site) -> Held<G> {
+        let was_panicking = port::unwinding_in_run() != Unwinding::No;
+        Held::InRun(HeldInRun { run: port::run_number(), site, was_panicking })
+    }
+
+    /// Unlocks by `unlock` if the engine granted the lock, unless the run is over. Sets `poison` if the thread began to
+    /// panic while it held the lock. The guard of `std` unlocks when it is dropped.
+    #[inline]
+    pub(super) fn release(&self, kind: Kind, name: &Name, unlock: Op, poison: Option<&Poison>) {
+        let Held::InRun(held) = self else { return };
+        // A guard may outlive its run, whose locks are gone.
+        if held.run != port::run_number() {
+            return;
+        }
+        let Some(object) = name.known() else { return };
+        if let Some(poison) = poison {
+            if !held.was_panicking && port::unwinding_in_run() == Unwinding::Surely {
+                poison.set();
+            }
+        }
+        port::submit(kind, unlock.on(object), held.site);
+    }
+
+    /// # Panics
+    /// Panics if the run in which the lock was taken is over.
+    pub(super) fn assert_valid(&self) {
+        if let Held::InRun(held) = self {
+            assert!(
+                held.run == port::run_number(),
+                "a guard of a RwLock was used outside the execution that created it"
+            );
+        }
+    }
+}
