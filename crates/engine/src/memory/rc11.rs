@@ -322,14 +322,14 @@ impl Memory for Rc11 {
         let (variable, position, mark) = self.last;
         let stores = &mut self.locations[variable].stores;
         match mark {
-            Mark::Read => fingerprint::read(name, stores[position].name),
+            Mark::Read => fingerprint::read_from(name, stores[position].name),
             Mark::Made => {
                 stores[position].name = name;
                 let before = stores[position - 1].name;
-                let hash = fingerprint::stands_behind(name, before);
+                let hash = fingerprint::stored_after(name, before);
                 let Some(next) = stores.get(position + 1) else { return hash };
-                hash.wrapping_add(fingerprint::stands_behind(next.name, name))
-                    .wrapping_sub(fingerprint::stands_behind(next.name, before))
+                hash.wrapping_add(fingerprint::stored_after(next.name, name))
+                    .wrapping_sub(fingerprint::stored_after(next.name, before))
             }
         }
     }

@@ -80,12 +80,6 @@ fn failure_order(order: Ordering) -> Order {
     }
 }
 
-/// The constant part of an update, see [`Op::update`].
-const fn update(function: Rmw, scalar: Scalar) -> Op {
-    let op = AtomicOp::Update { order: Order::Relaxed, scalar, function, operand: 0 };
-    Op::new(ObjectId::NONE, Action::Atomic(op))
-}
-
 #[inline(always)]
 fn word_of(effect: Effect) -> u64 {
     match effect {
@@ -139,7 +133,7 @@ macro_rules! atomic_type {
             #[track_caller]
             pub fn load(&self, order: Ordering) -> $type {
                 let order_of_load = load_order(order);
-                match self.access(Op::load(ObjectId::NONE, order_of_load), Site::caller()) {
+                match self.access(AtomicOp::Load { order: order_of_load }, Site::caller()) {
                     Some(effect) => Self::from_bits(word_of(effect)),
                     None => self.inner.load(order),
                 }
@@ -153,7 +147,7 @@ macro_rules! atomic_type {
             #[track_caller]
             pub fn store(&self, value: $type, order: Ordering) {
                 let (order_of_store, bits) = (store_order(order), Self::to_bits(value));
-                let op = Op::store(ObjectId::NONE, order_of_store, bits);
+                let op = AtomicOp::Store { order: order_of_store, value: bits };
                 if self.access(op, Site::caller()).is_none() {
                     self.inner.store(value, order);
                 }
@@ -166,8 +160,7 @@ macro_rules! atomic_type {
             #[inline]
             #[track_caller]
             pub fn swap(&self, value: $type, order: Ordering) -> $type {
-                const UPDATE: &Op = &update(Rmw::Swap, $scalar);
-                match self.compute(UPDATE, Self::to_bits(value), order, Site::caller()) {
+                match self.compute(Rmw::Swap, Self::to_bits(value), order, Site::caller()) {
                     Some(effect) => Self::from_bits(word_of(effect)),
                     None => self.inner.swap(value, order),
                 }
@@ -208,7 +201,7 @@ macro_rules! atomic_type {
                 let site = Site::caller();
                 if port::spurious(site) {
                     let order = failure_order(failure);
-                    let effect = self.access(Op::load(ObjectId::NONE, order), site);
+                    let effect = self.access(AtomicOp::Load { order }, site);
                     return Err(effect.map_or(current, |effect| Self::from_bits(word_of(effect))));
                 }
                 self.exchange(true, current, new, (success, failure), site)
@@ -305,7 +298,8 @@ macro_rules! atomic_type {
             }
 
             #[inline(always)]
-            fn access(&self, op: Op, site: Site) -> Option<Effect> {
+            fn access(&self, op: AtomicOp, site: Site) -> Option<Effect> {
+                let op = Op::new(ObjectId::NONE, Action::Atomic(op));
                 port::operate(Kind::Atomic, &self.name, || Some(self.begin()), op, site)
             }
 
@@ -318,12 +312,13 @@ macro_rules! atomic_type {
             #[inline(always)]
             fn compute(
                 &self,
-                update: &'static Op,
+                function: Rmw,
                 operand: u64,
                 order: Ordering,
                 site: Site,
             ) -> Option<Effect> {
-                self.access(Op::update(update, translate(order), operand), site)
+                let order = translate(order);
+                self.access(AtomicOp::Update { order, scalar: $scalar, function, operand }, site)
             }
 
             #[inline]
@@ -336,9 +331,9 @@ macro_rules! atomic_type {
                 orders: (Ordering, Ordering),
                 site: Site,
             ) -> Option<Result<$type, $type>> {
-                let orders = (translate(orders.0), failure_order(orders.1));
+                let (success, failure) = (translate(orders.0), failure_order(orders.1));
                 let (expected, new) = (Self::to_bits(current), Self::to_bits(new));
-                let op = Op::compare_exchange(ObjectId::NONE, orders, weak, expected, new);
+                let op = AtomicOp::CompareExchange { success, failure, weak, expected, new };
                 let effect = self.access(op, site)?;
                 Some(exchanged(effect).map(Self::from_bits).map_err(Self::from_bits))
             }
@@ -369,7 +364,7 @@ macro_rules! atomic_type {
 
 /// Methods that compute, each from its function.
 macro_rules! computing_methods {
-    ($name:ident $values:literal, $type:ty, $scalar:expr; $($(#[$doc:meta])* $method:ident $function:ident $result:literal),* $(,)?) => {
+    ($name:ident $values:literal, $type:ty; $($(#[$doc:meta])* $method:ident $function:ident $result:literal),* $(,)?) => {
         $(
             $(#[$doc])*
             #[doc = example!(
@@ -380,8 +375,7 @@ macro_rules! computing_methods {
             #[inline]
             #[track_caller]
             pub fn $method(&self, value: $type, order: Ordering) -> $type {
-                const UPDATE: &Op = &update(Rmw::$function, $scalar);
-                match self.compute(UPDATE, Self::to_bits(value), order, Site::caller()) {
+                match self.compute(Rmw::$function, Self::to_bits(value), order, Site::caller()) {
                     Some(Effect::Value(value)) => Self::from_bits(value),
                     Some(other) => unexpected(other),
                     None => self.inner.$method(value, order),
@@ -402,7 +396,7 @@ macro_rules! atomic_integer {
         }
 
         impl $name {
-            computing_methods! { $name "(6, 3)", $type, $scalar;
+            computing_methods! { $name "(6, 3)", $type;
                 /// Adds, wrapping around; returns the old value.
                 fetch_add Add "old + new",
                 /// Subtracts, wrapping around; returns the old value.
@@ -456,7 +450,7 @@ atomic_type! {
 }
 
 impl AtomicBool {
-    computing_methods! { AtomicBool "(true, false)", bool, Scalar::Bool;
+    computing_methods! { AtomicBool "(true, false)", bool;
         /// Logical and; returns the old value.
         fetch_and And "old & new",
         /// Logical and, negated; returns the old value.
@@ -517,8 +511,7 @@ macro_rules! address_methods {
             )]
             #[track_caller]
             pub fn $method(&self, val: usize, order: Ordering) -> *mut T {
-                const UPDATE: &Op = &update(Rmw::$function, Scalar::Pointer);
-                if let Some(effect) = self.compute(UPDATE, val as u64, order, Site::caller()) {
+                if let Some(effect) = self.compute(Rmw::$function, val as u64, order, Site::caller()) {
                     return Self::from_bits(word_of(effect));
                 }
                 // Not by the real method, which is newer than the oldest compiler.

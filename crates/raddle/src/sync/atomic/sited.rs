@@ -1,11 +1,9 @@
 //! Operations at a given place: destructors, for one, have no caller to show.
 
-use raddle_core::{Action, ObjectId, Op, Rmw, Scalar, Site};
+use raddle_core::{Action, ObjectId, Op, Rmw, Site};
 use raddle_runtime::port::{self, Kind};
 
-use super::{AtomicUsize, Ordering, translate, update, word_of};
-
-const SCALAR: Scalar = if size_of::<usize>() == 8 { Scalar::U64 } else { Scalar::U32 };
+use super::{AtomicUsize, Ordering, translate, word_of};
 
 /// As [`fence`](super::fence).
 pub(in crate::sync) fn fence_at(order: Ordering, site: Site) {
@@ -19,8 +17,7 @@ pub(in crate::sync) fn fence_at(order: Ordering, site: Site) {
 impl AtomicUsize {
     /// As [`swap`](AtomicUsize::swap).
     pub(in crate::sync) fn swap_at(&self, value: usize, order: Ordering, site: Site) -> usize {
-        const UPDATE: &Op = &update(Rmw::Swap, SCALAR);
-        match self.compute(UPDATE, Self::to_bits(value), order, site) {
+        match self.compute(Rmw::Swap, Self::to_bits(value), order, site) {
             Some(effect) => Self::from_bits(word_of(effect)),
             None => self.inner.swap(value, order),
         }
@@ -28,8 +25,7 @@ impl AtomicUsize {
 
     /// As [`fetch_sub`](AtomicUsize::fetch_sub).
     pub(in crate::sync) fn fetch_sub_at(&self, value: usize, order: Ordering, site: Site) -> usize {
-        const UPDATE: &Op = &update(Rmw::Sub, SCALAR);
-        match self.compute(UPDATE, Self::to_bits(value), order, site) {
+        match self.compute(Rmw::Sub, Self::to_bits(value), order, site) {
             Some(effect) => Self::from_bits(word_of(effect)),
             None => self.inner.fetch_sub(value, order),
         }
