@@ -108,7 +108,7 @@ impl<M: Memory> Engine<M> {
         };
         self.trace.fingerprint = self.trace.fingerprint.wrapping_add(hash);
         if M::WEAK && !op.is_atomic() {
-            self.memory.happen(&Event { id, op, effect, site });
+            self.memory.observe(&Event { id, op, effect, site });
         }
         if self.uses_time {
             self.join_times(by, object, access);
@@ -158,7 +158,7 @@ impl<M: Memory> Engine<M> {
         thread.next.index += 1;
         self.trace.events.push(Event { id, op, effect, site });
         if M::WEAK {
-            self.memory.happen(&Event { id, op, effect, site });
+            self.memory.observe(&Event { id, op, effect, site });
         }
         let name = thread.name.advance();
         let value = if let Effect::Value(value) = effect { value } else { 0 };
