@@ -66,7 +66,7 @@ fn step(world: &mut World<'_>, place: usize, value: u64) -> Moment {
         world.options().into_iter().map(|(place, _)| world.path_of(place)).collect();
     enabled.dedup();
     let thread = world.path_of(place);
-    let wants = world.wants(place);
+    let wants = world.request(place);
     let effect = world.step(place, value);
     Moment { thread, enabled, has_yielded: gives_way(wants, effect) }
 }
@@ -112,7 +112,7 @@ pub(crate) fn replay(program: &Program, trace: &Trace) -> (Vec<Moment>, Class) {
     let mut moments = Vec::new();
     for event in &trace.events {
         let place = world.place_of(path(trace, event.id.thread)).expect("the oracle has it");
-        assert!(world.can_go_on(place), "the oracle would not let it go on: {trace:#?}");
+        assert!(world.is_enabled(place), "the oracle would not let it go on: {trace:#?}");
         let value = if let Effect::Value(value) = event.effect { value } else { 0 };
         moments.push(step(&mut world, place, value));
     }
