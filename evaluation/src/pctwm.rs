@@ -27,7 +27,7 @@ const DEEPEST_HISTORY: u32 = 4;
 /// Why rates fall short of the paper's.
 const CAUSES: &[&str] = &[
     "",
-    "Why rates fall short. The strategy is the paper's: a test (engine, `it_draws_as_the_papers_algorithms_do`) \
+    "Why rates fall short. The strategy is the paper's: a test (engine, `frequencies_agree_with_the_papers_algorithms`) \
      holds it against Algorithms 1 and 2, written down plainly and run with every outcome of their draws.",
     "mcslock, linuxrwlocks, rwlock: threads that run one after the other hand over by accesses that still \
      synchronise, so serial executions never fail; that alone forbids the paper's 100. mcslock has the \

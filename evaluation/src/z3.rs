@@ -130,19 +130,19 @@ impl Drop for Recorded {
 }
 
 impl OrderSolver for Recorded {
-    fn node(&mut self) -> Node {
-        let node = self.solver.node();
+    fn add_node(&mut self) -> Node {
+        let node = self.solver.add_node();
         let _ = writeln!(self.transcript.script, "(declare-const n{} Int)", node.0);
         node
     }
 
-    fn always(&mut self, first: Node, second: Node) {
-        self.solver.always(first, second);
+    fn add_edge(&mut self, first: Node, second: Node) {
+        self.solver.add_edge(first, second);
         let _ = writeln!(self.transcript.script, "(assert (< n{} n{}))", first.0, second.0);
     }
 
-    fn fresh(&mut self, likely: bool) -> Literal {
-        let (literal, truth) = (self.solver.fresh(likely), self.truths);
+    fn new_literal(&mut self, likely: bool) -> Literal {
+        let (literal, truth) = (self.solver.new_literal(likely), self.truths);
         self.truths += 1;
         let _ = writeln!(self.transcript.script, "(declare-const t{truth} Bool)");
         self.define(literal, format!("t{truth}"), format!("(not t{truth})"))
@@ -155,8 +155,8 @@ impl OrderSolver for Recorded {
         self.define(literal, holds, format!("(< n{} n{})", second.0, first.0))
     }
 
-    fn clause(&mut self, literals: &[Literal]) {
-        self.solver.clause(literals);
+    fn add_clause(&mut self, literals: &[Literal]) {
+        self.solver.add_clause(literals);
         self.assert_any(literals);
     }
 
@@ -178,8 +178,8 @@ impl OrderSolver for Recorded {
         self.solver.is_true(literal)
     }
 
-    fn told(&self) -> u64 {
-        self.solver.told()
+    fn size(&self) -> u64 {
+        self.solver.size()
     }
 }
 

@@ -60,7 +60,7 @@ pub fn for_each_race(
                 let source = reads.as_ref().and_then(|reads| reads.at(position));
                 detector.atomic(op, event, source.map(|read| read.source));
             } else {
-                detector.causality.happen(event);
+                detector.causality.observe(event);
             }
         }
     }
@@ -168,7 +168,7 @@ impl Detector {
         let newest = &mut self.newest[event.op.object().index()];
         if let (Some(source), Some(carried)) = (source, &self.carried) {
             match carried.get(&source) {
-                Some(carried) => newest.copy(carried),
+                Some(carried) => newest.copy_from(carried),
                 None => newest.clear(),
             }
         }

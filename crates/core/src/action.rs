@@ -1,35 +1,35 @@
-//! What can happen to an object, by the kind of object.
+//! The operations of a program, grouped by the kind of object that they act on.
 
-/// What happens to an object, grouped by the kind of object.
+/// An operation, without its object.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Action {
-    /// On the state of another thread or of the acting one.
+    /// An operation on a thread: another one or the acting one.
     Thread(ThreadOp),
-    /// On an atomic variable.
+    /// An operation on an atomic variable.
     Atomic(AtomicOp),
-    /// On a plain shared variable.
+    /// An operation on a plain shared variable.
     Cell(CellOp),
-    /// On a mutex.
+    /// An operation on a mutex.
     Mutex(MutexOp),
-    /// On a reader-writer lock.
+    /// An operation on a reader-writer lock.
     RwLock(RwLockOp),
-    /// On a condition variable.
+    /// An operation on a condition variable.
     Condvar(CondvarOp),
-    /// On a barrier.
+    /// An operation on a barrier.
     Barrier(BarrierOp),
-    /// On a one-time initialisation.
+    /// An operation on a one-time initialisation.
     Once(OnceOp),
-    /// On a thread's park token.
+    /// An operation on a thread's park token.
     Park(ParkOp),
-    /// On a channel.
+    /// An operation on a channel.
     Channel(ChannelOp),
-    /// A memory fence; touches no object.
+    /// A memory fence. Accesses no object.
     Fence(Order),
-    /// A voluntary pause; touches no object.
+    /// A voluntary pause. Accesses no object.
     Pause(PauseOp),
-    /// Asks for a number below `bound`; touches no object.
+    /// A choice of a number below `bound`. Accesses no object.
     Choose {
-        /// How many values there are to choose from; at least one.
+        /// The number of values to choose from; at least one.
         bound: u32,
     },
 }
@@ -37,51 +37,51 @@ pub enum Action {
 /// Operations on a thread object.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum ThreadOp {
-    /// Start the thread.
+    /// Starts the thread.
     Spawn,
-    /// The thread's last event.
+    /// Ends the thread: its last event.
     Exit,
-    /// Wait until the thread has ended.
+    /// Waits until the thread has ended.
     Join,
-    /// Ask whether the thread has ended.
+    /// Asks whether the thread has ended.
     IsFinished,
 }
 
 /// Operations on an atomic variable. Values are zero-extended to 64 bits.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum AtomicOp {
-    /// Read it.
+    /// Reads the variable.
     Load {
         /// Memory ordering.
         order: Order,
     },
-    /// Write it.
+    /// Writes the variable.
     Store {
         /// Memory ordering.
         order: Order,
         /// The value written.
         value: u64,
     },
-    /// Read and write it in one step.
+    /// Reads and writes the variable in one step.
     Update {
         /// Memory ordering.
         order: Order,
         /// The type of the variable, which decides width and sign.
         scalar: Scalar,
-        /// What is computed.
+        /// The function that computes the new value.
         function: Rmw,
         /// The second argument of `function`.
         operand: u64,
     },
-    /// Write `new` if it holds `expected`.
+    /// Writes `new` if the variable holds `expected`.
     CompareExchange {
         /// Memory ordering of a successful exchange.
         success: Order,
-        /// Memory ordering of a failed one.
+        /// Memory ordering of a failed exchange.
         failure: Order,
-        /// Whether it may fail although the values agree.
+        /// Whether the exchange may fail spuriously.
         weak: bool,
-        /// The value looked for.
+        /// The value that the exchange replaces.
         expected: u64,
         /// The value written.
         new: u64,
@@ -92,7 +92,7 @@ pub enum AtomicOp {
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Rmw {
-    /// Replace.
+    /// Replaces the value.
     Swap,
     /// Wrapping addition.
     Add,
@@ -113,7 +113,7 @@ pub enum Rmw {
 }
 
 impl Rmw {
-    /// The value a variable of type `scalar` holds afterwards.
+    /// Returns the new value of a variable of type `scalar` that holds `old`.
     #[inline(always)]
     pub fn apply(self, scalar: Scalar, old: u64, operand: u64) -> u64 {
         let new = match self {
@@ -163,7 +163,7 @@ pub enum Scalar {
 }
 
 impl Scalar {
-    /// How many bits a variable of this type has.
+    /// Returns the number of bits of a variable of this type.
     #[inline(always)]
     pub const fn bits(self) -> u32 {
         match self {
@@ -175,19 +175,19 @@ impl Scalar {
         }
     }
 
-    /// Whether its values are compared as signed numbers.
+    /// Returns whether values of this type are compared as signed numbers.
     #[inline(always)]
     pub const fn is_signed(self) -> bool {
         matches!(self, Scalar::I8 | Scalar::I16 | Scalar::I32 | Scalar::I64)
     }
 
-    /// The bits of `value` that a variable of this type keeps.
+    /// Returns `value` truncated to the width of this type.
     #[inline(always)]
     pub const fn truncate(self, value: u64) -> u64 {
         value & (u64::MAX >> (64 - self.bits()))
     }
 
-    /// `value` as the signed number it stands for.
+    /// Returns `value`, of this type, as a signed number.
     #[inline(always)]
     pub const fn sign_extend(self, value: u64) -> i64 {
         let unused = 64 - self.bits();
@@ -211,12 +211,12 @@ pub enum Order {
 }
 
 impl Order {
-    /// Whether it acquires what a store that it reads released.
+    /// Returns whether a load or fence with this ordering acquires.
     pub const fn acquires(self) -> bool {
         matches!(self, Order::Acquire | Order::AcqRel | Order::SeqCst)
     }
 
-    /// Whether it releases what came before it.
+    /// Returns whether a store or fence with this ordering releases.
     pub const fn releases(self) -> bool {
         matches!(self, Order::Release | Order::AcqRel | Order::SeqCst)
     }
@@ -225,62 +225,62 @@ impl Order {
 /// Operations on a plain shared variable.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum CellOp {
-    /// Read it.
+    /// Reads the variable.
     Read,
-    /// Write it.
+    /// Writes the variable.
     Write,
 }
 
 /// Operations on a mutex.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum MutexOp {
-    /// Take it; waits while it is held.
+    /// Acquires the mutex; blocks while it is held.
     Lock,
-    /// Take it if it is free.
+    /// Acquires the mutex if it is free.
     TryLock,
-    /// Give it back.
+    /// Releases the mutex.
     Unlock,
 }
 
 /// Operations on a reader-writer lock.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum RwLockOp {
-    /// Take it for reading; waits while a writer holds it.
+    /// Acquires a read lock; blocks while a writer holds the lock.
     Read,
-    /// Take it for reading if no writer holds it.
+    /// Acquires a read lock if no writer holds the lock.
     TryRead,
-    /// Give a read lock back.
+    /// Releases a read lock.
     UnlockRead,
-    /// Take it for writing; waits while anybody holds it.
+    /// Acquires the write lock; blocks while a reader or writer holds the lock.
     Write,
-    /// Take it for writing if nobody holds it.
+    /// Acquires the write lock if no reader or writer holds the lock.
     TryWrite,
-    /// Give the write lock back.
+    /// Releases the write lock.
     UnlockWrite,
 }
 
 /// Operations on a condition variable. A wait is `Enqueue`, an unlock, `Consume`, a lock.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum CondvarOp {
-    /// Join the waiters.
+    /// Joins the waiters.
     Enqueue,
-    /// Leave them with a notification.
+    /// Leaves the waiters with a notification; blocks until there is one.
     Consume {
-        /// A timed wait may leave without one.
+        /// Whether the wait may time out, and leave without a notification.
         timed: bool,
     },
-    /// Notify one of the threads now waiting.
+    /// Notifies one of the threads now waiting.
     NotifyOne,
-    /// Notify all threads now waiting.
+    /// Notifies all threads now waiting.
     NotifyAll,
 }
 
 /// Operations on a barrier. A wait is `Arrive`, then `Leave`.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum BarrierOp {
-    /// Be counted.
+    /// Counts the thread among those that have arrived.
     Arrive,
-    /// Go on once the generation is complete.
+    /// Leaves the barrier; blocks until the generation is complete.
     Leave {
         /// The generation this thread arrived in.
         generation: u64,
@@ -290,63 +290,63 @@ pub enum BarrierOp {
 /// Operations on a one-time initialisation.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum OnceOp {
-    /// Find out whether to initialise; waits while another thread does.
+    /// Begins the initialisation unless it is complete; blocks while another thread runs it.
     Begin,
-    /// The initialisation is done.
+    /// Ends the initialisation with success.
     Complete,
-    /// The initialisation failed; somebody else may try.
+    /// Ends the initialisation with a failure; another thread may begin it again.
     Reset,
-    /// Ask whether it is done.
+    /// Asks whether the initialisation is complete.
     IsComplete,
 }
 
 /// Operations on a thread's park token.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum ParkOp {
-    /// Take the token.
+    /// Takes the token; blocks until there is one.
     Park {
-        /// A timed park may go on without it.
+        /// Whether the wait may time out, and return without the token.
         timed: bool,
     },
-    /// Provide the token.
+    /// Makes the token available.
     Unpark,
 }
 
 /// Operations on a channel.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum ChannelOp {
-    /// Put a message in; waits while the channel is full.
+    /// Puts a message in; blocks while the channel is full.
     Send,
-    /// Put a message in if there is room.
+    /// Puts a message in if there is room.
     TrySend,
-    /// Wait until the message sent with this ticket was taken (rendezvous channels).
+    /// Waits until the message sent with this ticket has been received (rendezvous channels).
     AwaitTaken {
-        /// What [`Effect::Ticket`](crate::Effect::Ticket) the send returned.
+        /// The [`Effect::Ticket`](crate::Effect::Ticket) of the send.
         ticket: u64,
     },
-    /// Take a message; waits while the channel is empty.
+    /// Takes a message out; blocks while the channel is empty.
     Receive {
-        /// A timed receive may go on without one.
+        /// Whether the wait may time out, and return without a message.
         timed: bool,
     },
-    /// Take a message if there is one.
+    /// Takes a message out if there is one.
     TryReceive,
-    /// The last sender is gone.
+    /// Drops the last sender.
     CloseSenders,
-    /// The receiver is gone.
+    /// Drops the receiver.
     CloseReceiver,
 }
 
 /// Voluntary pauses.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum PauseOp {
-    /// Let others go first.
+    /// Yields to other threads.
     Yield,
-    /// One turn of a spin loop.
+    /// Marks one iteration of a spin loop.
     Spin,
-    /// Advance this thread's virtual time.
+    /// Advances this thread's virtual time.
     Sleep {
-        /// By how much.
+        /// The time in nanoseconds.
         nanos: u64,
     },
 }

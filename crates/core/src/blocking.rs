@@ -1,4 +1,4 @@
-//! Which actions can be disabled, and which give way.
+//! Which operations can block, and which yield to other threads.
 
 use crate::op::Traits;
 use crate::{
@@ -7,30 +7,29 @@ use crate::{
 };
 
 impl Op {
-    /// Whether some state of the object disables this.
-    ///
-    /// Only these are looked at again when the object changes.
+    /// Returns whether some state of the object disables this operation.
     #[inline(always)]
     pub const fn may_block(&self) -> bool {
         self.has(Traits::BLOCKS)
     }
 
-    /// Whether this is a voluntary pause.
+    /// Returns whether this operation is a voluntary pause.
     #[inline(always)]
     pub const fn is_pause(&self) -> bool {
         self.has(Traits::PAUSES)
     }
 
-    /// Whether performing this with `effect` gave way to others: a pause, or a wait that timed out.
+    /// Returns whether this operation, performed with `effect`, yielded to other threads: a pause, or a wait that timed
+    /// out.
     #[inline(always)]
-    pub const fn gave_way(&self, effect: Effect) -> bool {
+    pub const fn has_yielded(&self, effect: Effect) -> bool {
         self.has(Traits::PAUSES | Traits::TIMED)
             && (self.has(Traits::PAUSES) || matches!(effect, Effect::No))
     }
 }
 
 impl Action {
-    /// Whether some state of the object disables this action.
+    /// Returns whether some state of the object disables this action.
     #[inline(always)]
     pub(crate) const fn may_block(&self) -> bool {
         match self {
@@ -81,7 +80,7 @@ impl Action {
         }
     }
 
-    /// Whether this is a wait that may time out.
+    /// Returns whether this action is a wait that may time out.
     #[inline(always)]
     pub(crate) const fn is_timed(&self) -> bool {
         match self {
@@ -104,7 +103,7 @@ impl Action {
         }
     }
 
-    /// What is asked of this action at every step.
+    /// Returns the traits of this action, which an [`Op`] stores.
     #[inline(always)]
     pub(crate) const fn traits(&self) -> Traits {
         let mut traits = 0;

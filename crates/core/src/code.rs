@@ -1,11 +1,11 @@
-//! Actions as numbers and back, see [`Op`](crate::Op).
+//! The encoding of actions in an [`Op`](crate::Op).
 
 use crate::{
     Action, AtomicOp, BarrierOp, CellOp, ChannelOp, CondvarOp, MutexOp, OnceOp, Order, ParkOp,
     PauseOp, Rmw, RwLockOp, Scalar, ThreadOp,
 };
 
-/// The kinds of objects an action can be on, in the high half of its code.
+/// The variants of [`Action`], in the high half of an action's code.
 pub(crate) mod group {
     pub(crate) const THREAD: u8 = 0;
     pub(crate) const ATOMIC: u8 = 1;
@@ -22,16 +22,28 @@ pub(crate) mod group {
     pub(crate) const CHOOSE: u8 = 12;
 }
 
-/// Code, small fields, first and second operand.
-type Coded = (u8, u16, u64, u64);
+/// The operations on an atomic variable, in the low half of their codes.
+pub(crate) mod atomic {
+    pub(crate) const LOAD: u8 = 0;
+    pub(crate) const STORE: u8 = 1;
+    pub(crate) const COMPARE_EXCHANGE: u8 = 2;
+    /// The first update. The others follow, in the order of [`Rmw`](crate::Rmw).
+    pub(crate) const UPDATE: u8 = 3;
+    /// The last of swap, addition and subtraction, which come first.
+    pub(crate) const LAST_SUM: u8 = 5;
+}
 
-const fn plain(group: u8, variant: u8) -> Coded {
+/// Code, small fields, first and second operand.
+type Encoded = (u8, u16, u64, u64);
+
+/// Returns the encoding of an action without fields.
+const fn plain(group: u8, variant: u8) -> Encoded {
     (group << 4 | variant, 0, 0, 0)
 }
 
 impl Action {
     #[inline(always)]
-    pub(crate) const fn encode(self) -> Coded {
+    pub(crate) const fn encode(self) -> Encoded {
         match self {
             Action::Thread(op) => match op {
                 ThreadOp::Spawn => plain(group::THREAD, 0),
@@ -40,14 +52,14 @@ impl Action {
                 ThreadOp::IsFinished => plain(group::THREAD, 3),
             },
             Action::Atomic(op) => match op {
-                AtomicOp::Load { order } => (group::ATOMIC << 4, order as u16, 0, 0),
+                AtomicOp::Load { order } => (group::ATOMIC << 4 | atomic::LOAD, order as u16, 0, 0),
                 AtomicOp::Store { order, value } => {
-                    (group::ATOMIC << 4 | 1, order as u16, value, 0)
+                    (group::ATOMIC << 4 | atomic::STORE, order as u16, value, 0)
                 }
                 AtomicOp::Update { order, scalar, function, operand } => {
                     let small =
                         order as u16 | (scalar as u16) << 4 | (64 - scalar.bits() as u16) << 8;
-                    // What `Op::apply_to_atomic` computes most often needs no look at the function.
+                    // `Op::apply_to_atomic` computes the first three by one formula.
                     let (first, second) = match function {
                         Rmw::Swap => (operand, 0),
                         Rmw::Add => (operand, u64::MAX),
@@ -56,11 +68,12 @@ impl Action {
                             (operand, 0)
                         }
                     };
-                    (group::ATOMIC << 4 | (3 + function as u8), small, first, second)
+                    let variant = atomic::UPDATE + function as u8;
+                    (group::ATOMIC << 4 | variant, small, first, second)
                 }
                 AtomicOp::CompareExchange { success, failure, weak, expected, new } => {
                     let small = success as u16 | (failure as u16) << 4 | (weak as u16) << 8;
-                    (group::ATOMIC << 4 | 2, small, expected, new)
+                    (group::ATOMIC << 4 | atomic::COMPARE_EXCHANGE, small, expected, new)
                 }
             },
             Action::Cell(op) => match op {
@@ -122,8 +135,8 @@ impl Action {
         }
     }
 
-    /// The action that [`encode`](Action::encode) made a code of. Other codes do not occur, and
-    /// checking for them would cost every step; the last variant of each group stands for them.
+    /// Returns the action with this [encoding](Action::encode). Other codes do not occur. A check for them would slow
+    /// every step down, so they decode as the last variant of their group.
     #[inline(always)]
     pub(crate) const fn decode(code: u8, small: u16, first: u64, second: u64) -> Action {
         let variant = code & 0x0f;
@@ -269,21 +282,29 @@ impl AtomicOp {
     #[inline(always)]
     pub(crate) const fn decode(variant: u8, small: u16, first: u64, second: u64) -> AtomicOp {
         match variant {
-            0 => AtomicOp::Load { order: order(small) },
-            1 => AtomicOp::Store { order: order(small), value: first },
-            2 => AtomicOp::CompareExchange {
+            atomic::LOAD => AtomicOp::Load { order: order(small) },
+            atomic::STORE => AtomicOp::Store { order: order(small), value: first },
+            atomic::COMPARE_EXCHANGE => AtomicOp::CompareExchange {
                 success: order(small),
                 failure: order(small >> 4),
                 weak: small >> 8 & 1 == 1,
                 expected: first,
                 new: second,
             },
-            3.. => AtomicOp::Update {
-                order: order(small),
-                scalar: scalar(small >> 4),
-                function: function(variant - 3),
-                operand: if variant - 3 == Rmw::Sub as u8 { first.wrapping_neg() } else { first },
-            },
+            atomic::UPDATE.. => {
+                let function = function(variant - atomic::UPDATE);
+                let operand = match function {
+                    Rmw::Sub => first.wrapping_neg(),
+                    Rmw::Swap | Rmw::Add => first,
+                    Rmw::And | Rmw::Nand | Rmw::Or | Rmw::Xor | Rmw::Max | Rmw::Min => first,
+                };
+                AtomicOp::Update {
+                    order: order(small),
+                    scalar: scalar(small >> 4),
+                    function,
+                    operand,
+                }
+            }
         }
     }
 }
@@ -379,34 +400,15 @@ mod tests {
     }
 
     #[test]
-    fn shortcuts_make_the_same_operations() {
-        let object = ObjectId(77);
+    fn the_object_can_be_replaced() {
         for action in all_actions() {
-            let op = Op::new(object, action);
-            let same = match action {
-                Action::Atomic(AtomicOp::Load { order }) => Op::load(object, order),
-                Action::Atomic(AtomicOp::Store { order, value }) => Op::store(object, order, value),
-                Action::Atomic(AtomicOp::Update { order, scalar, function, operand }) => {
-                    let plain =
-                        AtomicOp::Update { order: Order::Relaxed, scalar, function, operand: 0 };
-                    let kind = Op::new(object, Action::Atomic(plain));
-                    Op::update(&kind, order, operand)
-                }
-                Action::Atomic(AtomicOp::CompareExchange {
-                    success,
-                    failure,
-                    weak,
-                    expected,
-                    new,
-                }) => Op::compare_exchange(object, (success, failure), weak, expected, new),
-                other => Op::new(ObjectId(5), other).on(object),
-            };
-            assert_eq!(op, same, "{action:?}");
+            let op = Op::new(ObjectId(77), action);
+            assert_eq!(Op::new(ObjectId(5), action).on(ObjectId(77)), op, "{action:?}");
         }
     }
 
     #[test]
-    fn atomics_are_applied_as_their_action_says() {
+    fn apply_to_atomic_agrees_with_the_action() {
         for action in all_actions() {
             let Action::Atomic(op) = action else { continue };
             for old in [0, 1, 0x7f, 0x80, 0xff, 1 << 63, u64::MAX] {
@@ -427,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_operation_tells_is_what_its_action_says() {
+    fn queries_agree_with_the_action() {
         for action in all_actions() {
             let op = Op::new(ObjectId(1), action);
             assert_eq!(op.fence().map(Action::Fence).is_some_and(|fence| fence == action), {
@@ -448,7 +450,7 @@ mod tests {
     }
 
     #[test]
-    fn every_action_comes_back_as_it_was_and_different_ones_differ() {
+    fn decoding_inverts_encoding_and_encodings_are_distinct() {
         let all = all_actions();
         for (index, &action) in all.iter().enumerate() {
             let op = Op::new(ObjectId(index as u32), action);

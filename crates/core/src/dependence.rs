@@ -1,7 +1,7 @@
-//! The one home of dependence: which operations must keep their order.
+//! The dependence relation: which operations must keep their order.
 //!
 //! Two operations are dependent if one thread performs both, or if they access one object and at
-//! least one access is an Update. Sampling, reduction, fingerprints and shrinking all ask here.
+//! least one access is an Update. Sampling, reduction, fingerprints and shrinking all use this definition.
 
 use crate::op::Traits;
 use crate::{
@@ -9,17 +9,17 @@ use crate::{
     OnceOp, Op, ParkOp, Pending, RwLockOp, ThreadId, ThreadOp,
 };
 
-/// How an operation touches its object.
+/// How an operation accesses its object.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Access {
-    /// Leaves the object as it is. Reads commute.
+    /// Leaves the object unchanged. Reads commute.
     Read,
-    /// May change it.
+    /// May change the object.
     Update,
 }
 
 impl Action {
-    /// Whether this leaves its object as it is in every state.
+    /// Returns whether this action leaves its object unchanged in every state.
     #[inline(always)]
     pub(crate) const fn only_reads(&self) -> bool {
         match self {
@@ -47,7 +47,7 @@ impl Action {
         }
     }
 
-    /// Whether this leaves its object as it is where it fails or finds nothing to do.
+    /// Returns whether this action leaves its object unchanged in some states: if it fails or has nothing to do.
     #[inline(always)]
     pub(crate) const fn may_only_read(&self) -> bool {
         match self {
@@ -88,7 +88,7 @@ impl Action {
 }
 
 impl Effect {
-    /// Whether an operation that may only read did no more than that.
+    /// Returns whether an operation with this effect that [`may only read`](Action::may_only_read) did only read.
     #[inline(always)]
     const fn is_failure(self) -> bool {
         match self {
@@ -103,7 +103,7 @@ impl Effect {
     }
 }
 
-/// Whether two accesses, of different threads, must keep their order.
+/// Returns whether two accesses of different threads must keep their order.
 #[inline(always)]
 pub fn conflict(a: (ObjectId, Access), b: (ObjectId, Access)) -> bool {
     a.0 == b.0
@@ -112,13 +112,13 @@ pub fn conflict(a: (ObjectId, Access), b: (ObjectId, Access)) -> bool {
 }
 
 impl Op {
-    /// How this may touch its object: what it does in some state.
+    /// Returns how this operation may access its object: an Update if it is one in some state.
     #[inline(always)]
     pub fn access(&self) -> Access {
         if self.has(Traits::READS) { Access::Read } else { Access::Update }
     }
 
-    /// How this touched its object, having had this effect.
+    /// Returns how this operation, performed with `effect`, accessed its object.
     #[inline(always)]
     pub fn access_with(&self, effect: Effect) -> Access {
         if self.has(Traits::READS | Traits::MAY_ONLY_READ)
@@ -130,26 +130,26 @@ impl Op {
         }
     }
 
-    /// Whether this and `other`, by different threads and neither performed yet, may conflict.
+    /// Returns whether this operation and `other`, both pending in different threads, may conflict.
     #[inline(always)]
     pub fn conflicts(&self, other: &Op) -> bool {
         conflict((self.object(), self.access()), (other.object(), other.access()))
     }
 }
 
-/// What of an event decides which others it depends on.
+/// The part of an event that decides which other events it depends on.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct Footprint {
-    /// Who.
+    /// The thread.
     pub thread: ThreadId,
-    /// What it touched.
+    /// The accessed object.
     pub object: ObjectId,
-    /// How.
+    /// How the object was accessed.
     pub access: Access,
 }
 
 impl Footprint {
-    /// Whether the two must keep their order.
+    /// Returns whether the two events must keep their order.
     #[inline(always)]
     pub fn depends(&self, other: &Footprint) -> bool {
         self.thread == other.thread
@@ -158,26 +158,26 @@ impl Footprint {
 }
 
 impl Event {
-    /// What decides which others this event depends on.
+    /// Returns the part of this event that decides which others it depends on.
     #[inline(always)]
     pub fn footprint(&self) -> Footprint {
         Footprint { thread: self.id.thread, object: self.op.object(), access: self.access() }
     }
 
-    /// How this event touched its object.
+    /// Returns how this event accessed its object.
     #[inline(always)]
     pub fn access(&self) -> Access {
         self.op.access_with(self.effect)
     }
 
-    /// Whether this event and `other` are dependent: same thread, or conflicting as performed.
+    /// Returns whether this event and `other` are dependent: same thread, or conflicting as performed.
     #[inline(always)]
     pub fn depends(&self, other: &Event) -> bool {
         self.id.thread == other.id.thread
             || conflict((self.op.object(), self.access()), (other.op.object(), other.access()))
     }
 
-    /// Whether this event and an operation still pending may be dependent.
+    /// Returns whether this event and a pending operation may be dependent.
     #[inline(always)]
     pub fn depends_pending(&self, other: &Pending) -> bool {
         self.id.thread == other.thread

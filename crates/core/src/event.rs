@@ -1,62 +1,62 @@
-//! What happened, and what is about to.
+//! Performed and pending operations.
 
 use crate::{EventId, Op, Site, ThreadId};
 
-/// What performing an operation told its thread.
+/// The result of an operation, as its thread sees it.
 ///
-/// Every variant carries a whole word or nothing, so that it travels in registers.
+/// Every variant carries one word or nothing, so that an effect is returned in registers.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Effect {
-    /// Nothing.
+    /// No result.
     None,
-    /// The value read, or chosen; the thread spawned.
+    /// The value that was read or chosen, or the id of the spawned thread.
     Value(u64),
-    /// The value a successful compare-exchange replaced.
+    /// The value that a successful compare-exchange replaced.
     Exchanged(u64),
     /// The value that made a compare-exchange fail.
     Kept(u64),
-    /// It took effect: a try-lock took the lock, a wait ended by notification.
+    /// Success: a try-lock acquired the lock, a wait ended by notification.
     Yes,
-    /// It did not.
+    /// Failure of an operation that could have returned `Yes`.
     No,
-    /// The number to come back with: the barrier's generation, the message's place in the channel.
+    /// The operand of the operation that follows: a barrier's generation, a message's number in the channel.
     Ticket(u64),
-    /// As `Ticket`, and the barrier is complete.
+    /// The `Ticket` of the last thread to arrive, which completes the barrier.
     LastTicket(u64),
-    /// The other side of the channel is gone.
+    /// Failure because the other side of the channel was dropped.
     Closed,
 }
 
 impl Effect {
-    /// `Yes` or `No`.
+    /// Returns `Yes` if `success`, otherwise `No`.
     #[inline(always)]
-    pub fn of(took_effect: bool) -> Effect {
-        if took_effect { Effect::Yes } else { Effect::No }
+    pub fn of(success: bool) -> Effect {
+        if success { Effect::Yes } else { Effect::No }
     }
 }
 
 /// A performed operation.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct Event {
-    /// Who performed it, and as its how-many-eth.
+    /// The thread, and the position among its events.
     pub id: EventId,
-    /// What was performed.
+    /// The operation.
     pub op: Op,
-    /// What came of it.
+    /// The result of the operation.
     pub effect: Effect,
-    /// Where in the source.
+    /// The place in the program.
     pub site: Site,
 }
 
 /// An announced operation.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct Pending {
-    /// Who announced it.
+    /// The thread that announced the operation.
     pub thread: ThreadId,
-    /// What was announced.
+    /// The operation.
     pub op: Op,
-    /// Where in the source.
+    /// The place in the program.
     pub site: Site,
-    /// Whether it could be performed now.
+    /// Whether the operation can be performed in the current state.
     pub enabled: bool,
 }

@@ -4,7 +4,7 @@ use core::fmt;
 
 /// A thread of the program under test.
 ///
-/// Ids are handed out by spawn path (the n-th thread spawned by that parent), so a thread keeps its
+/// Ids are assigned by spawn path (the n-th thread spawned by that parent), so a thread keeps its
 /// id in every run of a session, however the spawns are interleaved.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ThreadId(pub u32);
@@ -13,7 +13,7 @@ impl ThreadId {
     /// The thread that runs the body of the check.
     pub const MAIN: ThreadId = ThreadId(0);
 
-    /// Position of this thread in arrays indexed by thread.
+    /// Returns the position of this thread in arrays indexed by thread.
     #[inline(always)]
     pub fn index(self) -> usize {
         self.0 as usize
@@ -37,10 +37,10 @@ impl fmt::Display for ThreadId {
 pub struct ObjectId(pub u32);
 
 impl ObjectId {
-    /// Stands in operations that touch no shared object, such as a yield.
+    /// The object of operations that access no shared object, such as a yield.
     pub const NONE: ObjectId = ObjectId(u32::MAX);
 
-    /// Position of this object in arrays indexed by object.
+    /// Returns the position of this object in arrays indexed by object.
     #[inline(always)]
     pub fn index(self) -> usize {
         self.0 as usize
@@ -49,17 +49,17 @@ impl ObjectId {
 
 /// An event, named by its thread and its position among that thread's events.
 ///
-/// The name survives reordering: swapping independent events of other threads does not change it.
+/// Reordering independent events of different threads does not change these names.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct EventId {
     /// The thread that performed the event.
     pub thread: ThreadId,
-    /// How many events that thread had performed before.
+    /// The number of events that the thread had performed before.
     pub index: u32,
 }
 
 impl EventId {
-    /// Stands for the store that gave a variable its initial value. Every variable has one, before all
-    /// its other stores; which variable is meant follows from where the name stands.
+    /// The store of a variable's initial value. Every variable has one, before all its other stores, and all have this
+    /// name. The context tells which variable is meant.
     pub const INITIAL: EventId = EventId { thread: ThreadId(u32::MAX), index: 0 };
 }

@@ -1,9 +1,9 @@
 //! The data of a run, shared by every layer of raddle: ids, operations, dependence, events, points,
 //! schedules and traces.
 //!
-//! Nothing here acts. The engine turns operations into events, choosers answer points, explorers
-//! read traces; they meet in these types and nowhere else. The crate is `no_std` because the native
-//! front end runs it inside somebody else's process.
+//! The crate holds data only. The engine turns operations into events, choosers answer points, and explorers
+//! read traces. These types are all that they share. The crate is `no_std` because a native front end runs
+//! inside the process under test.
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -14,7 +14,6 @@ mod blocking;
 mod code;
 pub mod dependence;
 mod event;
-mod events;
 pub mod fingerprint;
 mod guarantee;
 mod id;
@@ -32,7 +31,6 @@ pub use action::{
 };
 pub use dependence::{Access, Footprint};
 pub use event::{Effect, Event, Pending};
-pub use events::Events;
 pub use guarantee::Guarantee;
 pub use id::{EventId, ObjectId, ThreadId};
 pub use memory_model::MemoryModel;
@@ -42,5 +40,5 @@ pub use rng::{Rng, mix};
 pub use schedule::{Choice, Schedule};
 pub use site::Site;
 pub use trace::{
-    Creation, Divergence, Ending, ObjectInfo, ObjectKind, Panic, PlainAccess, ThreadInfo, Trace,
+    Allocation, Divergence, Ending, ObjectInfo, ObjectKind, Panic, PlainAccess, ThreadInfo, Trace,
 };

@@ -2,13 +2,13 @@
 
 use core::fmt;
 
-/// What threads may see of each other's stores.
+/// Which stores of other threads a load may read.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
 pub enum MemoryModel {
     /// Sequential consistency: every load returns the newest value.
     #[default]
     Sc,
-    /// RC11: what Rust's memory orderings allow, without load buffering.
+    /// RC11: the behaviours that Rust's memory orderings allow, without load buffering.
     Rc11,
 }
 

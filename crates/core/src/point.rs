@@ -1,33 +1,31 @@
-//! The one question the engine asks, and who answers it.
+//! Points, at which a run can continue in several ways, and choosers, which decide there.
 
 use crate::{Choice, Event, EventId, Pending, Rng, ThreadId};
 
-/// A place where a run can go on in several ways.
+/// A state of a run with several possible continuations.
 #[derive(Copy, Clone, Debug)]
 pub enum Point<'a> {
-    /// Which thread performs its pending operation?
+    /// The choice of the thread that performs its pending operation.
     Thread(Threads<'a>),
-    /// Which store does this load or read-modify-write read? Oldest first; the initial value goes by
-    /// the name [`EventId::INITIAL`].
+    /// The choice of the store that a load or read-modify-write reads.
     Source {
         /// The access.
         by: &'a Pending,
-        /// The stores it may read.
+        /// The stores it may read, oldest first. The initial value is [`EventId::INITIAL`].
         options: &'a [EventId],
     },
-    /// Right behind which other store does this one stand in the order of the variable's stores?
-    /// Oldest first; the last option is the newest place.
+    /// The choice of a store's place in modification order.
     Place {
         /// The store.
         by: &'a Pending,
-        /// The stores it may stand behind.
+        /// The stores it may come right after, oldest first. The last option makes it the newest store.
         options: &'a [EventId],
     },
-    /// Which number below `bound`?
+    /// The choice of a number below `bound`.
     Value {
-        /// Who asks.
+        /// The operation that asks for the number.
         by: &'a Pending,
-        /// How many there are.
+        /// The number of options.
         bound: u32,
     },
 }
@@ -35,10 +33,10 @@ pub enum Point<'a> {
 /// The threads at a thread point.
 #[derive(Copy, Clone, Debug)]
 pub struct Threads<'a> {
-    /// The last announced operation of every thread, by [`ThreadId`]; disabled ones too. Entries
+    /// The last announced operation of every thread, by [`ThreadId`], including disabled ones. Entries
     /// of threads that have not started or have ended are not enabled.
     pub pending: &'a [Pending],
-    /// The threads that can go on, in no particular order.
+    /// The enabled threads, in no particular order.
     pub enabled: &'a [ThreadId],
     /// The threads whose pending operation or enabledness changed since the last thread point;
     /// may name a thread more than once. Empty unless [`Needs::changes`].
@@ -46,7 +44,7 @@ pub struct Threads<'a> {
 }
 
 impl Point<'_> {
-    /// How many options there are; at least one.
+    /// Returns the number of options; at least one.
     #[inline(always)]
     pub fn options(&self) -> usize {
         match self {
@@ -56,7 +54,7 @@ impl Point<'_> {
         }
     }
 
-    /// The option at `index` as it stands in a schedule.
+    /// Returns the option at `index` as an entry of a schedule.
     #[inline]
     pub fn choice(&self, index: usize) -> Choice {
         match self {
@@ -71,22 +69,22 @@ impl Point<'_> {
 /// An answer to a point.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Pick {
-    /// This option.
+    /// Takes the option with this index.
     Take(usize),
-    /// This thread, for up to `steps` steps without another question: a *lease*. The engine asks
+    /// Runs this thread for up to `steps` steps without asking again: a *lease*. The engine asks
     /// earlier if the thread blocks, a thread is spawned, or a blocked thread becomes enabled that
     /// [`interrupts`](Chooser::interrupts).
     Run {
-        /// The option.
+        /// The index of the option.
         option: usize,
         /// The number of steps, at least one.
         steps: u32,
     },
-    /// None of the options: the run is given up.
+    /// Takes none of the options: the run is abandoned.
     Abandon,
 }
 
-/// An algorithm that decides inside one run.
+/// An algorithm that makes the choices of one run.
 pub trait Chooser {
     /// Returns what the engine has to keep up to date for this chooser. Asked once per run.
     fn needs(&self) -> Needs {
@@ -104,8 +102,8 @@ pub trait Chooser {
     /// Called at every point after the plan's prefix, including those with one option.
     fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick;
 
-    /// Returns whether `thread` ends the lease just granted when it becomes enabled in its course. Asked once for each
-    /// thread, when the lease is granted. A chooser may always return true: it is then asked more often.
+    /// Returns whether the lease just granted ends when `thread` becomes enabled. Called once for each thread when the
+    /// lease is granted. A chooser may always return true; it is then asked more often.
     fn interrupts(&self, thread: ThreadId) -> bool {
         let _ = thread;
         true
@@ -121,9 +119,9 @@ pub struct Needs {
     pub fingerprint: bool,
 }
 
-/// Who answers the points of one run after the plan's prefix.
+/// The source of the choices of one run after the plan's prefix.
 pub enum Choices<'a> {
-    /// A uniform draw among the options of each point. The engine draws by itself: no call per step.
+    /// A uniform draw among the options of each point. The engine draws without a call per step.
     Uniform(Rng),
     /// A chooser.
     Chooser(&'a mut dyn Chooser),

@@ -1,21 +1,21 @@
-//! The choices that make one execution out of all possible ones.
+//! Schedules: the choices that determine a run.
 
 use alloc::vec::Vec;
 
 use crate::{EventId, ThreadId};
 
-/// One answered question.
+/// The choice made at one point.
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Choice {
-    /// This thread performed its pending operation.
+    /// The thread that performed its pending operation.
     Thread(ThreadId),
-    /// A load read this store.
+    /// The store that a load or read-modify-write read.
     Source(EventId),
-    /// A store came to stand right behind this one.
+    /// The store that a new store came right after in modification order.
     Place(EventId),
-    /// A value point took this number.
+    /// The number that a value point took.
     Value(u32),
 }
 
-/// All answers of one run, in order. Nothing else is needed to replay it.
+/// All choices of one run, in order. They suffice to replay it.
 pub type Schedule = Vec<Choice>;

@@ -1,9 +1,8 @@
 //! Places in the program under test.
 //!
-//! A site is one word. What the word is depends on the front end, and a process has one: a source location
-//! here; a code address in a native program, with the feature `code-addresses`. Layers above see a site only
-//! through its methods, which both builds have. The constructors differ, so that mixing the two is a
-//! compile error.
+//! A site is one word. By default the word is a source location. With the feature `code-addresses`, for front
+//! ends of native programs, it is a code address. Both builds have the same methods. The constructors
+//! differ, so that mixing the two is a compile error.
 
 use core::fmt;
 #[cfg(feature = "code-addresses")]
@@ -36,14 +35,14 @@ impl Site {
 
 #[cfg(not(feature = "code-addresses"))]
 impl Site {
-    /// The line of the caller.
+    /// Returns the source location of the caller.
     #[inline(always)]
     #[track_caller]
     pub fn caller() -> Site {
         Site(Some(Location::caller()))
     }
 
-    /// The given line, or [`UNKNOWN`](Site::UNKNOWN) if there is none.
+    /// Returns the site of `location`, or [`UNKNOWN`](Site::UNKNOWN) if there is none.
     #[inline(always)]
     pub fn at(location: Option<&'static Location<'static>>) -> Site {
         Site(location)
@@ -64,7 +63,7 @@ impl Site {
 
 #[cfg(feature = "code-addresses")]
 impl Site {
-    /// The given code address, or [`UNKNOWN`](Site::UNKNOWN) if it is zero.
+    /// Returns the site of a code address, or [`UNKNOWN`](Site::UNKNOWN) if it is zero.
     #[inline(always)]
     pub fn at_address(address: usize) -> Site {
         Site(NonZeroUsize::new(address))
@@ -86,7 +85,7 @@ impl Site {
 impl PartialEq for Site {
     #[inline]
     fn eq(&self, other: &Site) -> bool {
-        // Equal sites mostly have equal keys: names of files need not be compared.
+        // Equal sites mostly have equal keys, so file names are rarely compared.
         self.key() == other.key() || self.0 == other.0
     }
 }
@@ -132,19 +131,19 @@ mod tests {
 
     #[cfg(not(feature = "code-addresses"))]
     #[test]
-    fn a_source_location_is_told_by_file_and_line() {
+    fn a_source_location_is_displayed_as_file_and_line() {
         let [one, other] = [Site::caller(), Site::caller()];
         let line = one.location().map(Location::line).unwrap();
         assert!(format!("{one}").ends_with(&format!("site.rs:{line}")));
         assert_eq!(one.address(), None);
         assert_eq!(one, one);
-        assert_ne!(one, other, "they differ by column");
+        assert_ne!(one, other, "the columns differ");
         assert_ne!(one, Site::UNKNOWN);
     }
 
     #[cfg(feature = "code-addresses")]
     #[test]
-    fn a_code_address_is_told_as_a_number() {
+    fn a_code_address_is_displayed_as_a_number() {
         let (one, other) = (Site::at_address(0x40_1000), Site::at_address(0x40_1004));
         assert_eq!(format!("{one}"), "0x401000");
         assert_eq!((one.location(), one.address()), (None, Some(0x40_1000)));

@@ -1,105 +1,103 @@
-//! Everything one execution tells the layers above.
+//! The record of one run, which is all that the layers above the engine see of it.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::{
-    Action, Choice, Effect, Event, EventId, Events, ObjectId, Pending, Scalar, Schedule, Site,
-    ThreadId, ThreadOp,
+    Action, Choice, Effect, Event, EventId, ObjectId, Pending, Scalar, Schedule, Site, ThreadId,
+    ThreadOp,
 };
 
-/// The record of one run. Who was pending or enabled at a position is derived, never stored.
+/// The record of one run. Which threads were enabled at a position is derived, never stored.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Trace {
-    /// What happened, in order.
-    pub events: Events,
-    /// What was announced but never performed.
+    /// The performed operations, in order.
+    pub events: Vec<Event>,
+    /// The operations that were announced but not performed.
     pub pending: Vec<Pending>,
     /// Accesses to plain variables that were no scheduling points, in order.
     pub plain: Vec<PlainAccess>,
-    /// Memory with objects in it that was allocated in the run and not freed, if an allocator tells.
-    pub unfreed: Vec<Creation>,
+    /// Allocations of this run that hold objects and were not freed. Empty unless an allocator reports them.
+    pub unfreed: Vec<Allocation>,
     /// The threads of this run, in the order in which their spawns were announced; main first.
     pub threads: Vec<ThreadInfo>,
     /// The objects of this run, by [`ObjectId`](crate::ObjectId).
     pub objects: Vec<ObjectInfo>,
-    /// Identifies the run's equivalence class.
+    /// The fingerprint of the run's equivalence class.
     pub fingerprint: u64,
-    /// Which store an access read, or which one a store stands right behind in the order of the
-    /// variable's stores, where there was a choice; with the position of the access in `events`. Where
-    /// there was none, it is the newest. `raddle_analysis::Reads` derives the rest.
+    /// The choices of stores: the position of an access in `events`, and the store it reads. For a store it is
+    /// the store right before it in modification order. Accesses without an entry took the newest store;
+    /// `raddle_analysis::Reads` derives those.
     pub sources: Vec<(usize, EventId)>,
-    /// How many points that are not about threads had more than one option.
+    /// The number of points with more than one option that did not choose a thread.
     pub choices: u64,
     /// How the run ended.
     pub ending: Ending,
-    /// What the program calls its threads, where it says so. The engine does not know; the front end
-    /// adds it to the run it reports.
+    /// The names that the program gives to its threads, if any. The front end adds them to the run it reports.
     pub thread_names: Vec<(ThreadId, String)>,
-    /// What the program calls its objects, likewise.
+    /// The names that the program gives to its objects, if any. The front end adds them to the run it reports.
     pub object_names: Vec<(ObjectId, String)>,
 }
 
 /// An access to a plain variable.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct PlainAccess {
-    /// Who.
+    /// The accessing thread.
     pub thread: ThreadId,
-    /// How many events had happened in the run before.
+    /// The number of events of the run before the access.
     pub after: usize,
-    /// What.
+    /// The variable.
     pub object: ObjectId,
-    /// Whether it writes.
+    /// Whether the access writes.
     pub writes: bool,
-    /// Where in the source.
+    /// The place in the program.
     pub site: Site,
 }
 
-/// The memory that an object is in comes into being.
+/// An allocation of memory that holds an object.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Creation {
+pub struct Allocation {
     /// The object.
     pub object: ObjectId,
-    /// Who allocated the memory.
+    /// The thread that allocated the memory.
     pub thread: ThreadId,
-    /// How many events had happened in the run before.
+    /// The number of events of the run before the allocation.
     pub after: usize,
-    /// How much it is.
+    /// The size of the allocation.
     pub bytes: usize,
 }
 
 /// A thread of a run.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct ThreadInfo {
-    /// Its id.
+    /// The id of the thread.
     pub id: ThreadId,
-    /// Who spawned it; main's parent is main.
+    /// The thread that spawned it; main's parent is main.
     pub parent: ThreadId,
-    /// Its position among its parent's children.
+    /// The position among the parent's children.
     pub position: u32,
 }
 
 /// An object of a run.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct ObjectInfo {
-    /// What it is.
+    /// The kind of the object.
     pub kind: ObjectKind,
-    /// What it began with: an atomic variable's value, a barrier's size, how many messages a
-    /// channel can hold (`u64::MAX`: any number). Zero for all others.
+    /// The initial value of an atomic variable, the size of a barrier, or the capacity of a channel (`u64::MAX` if
+    /// unbounded). Zero for all others.
     pub initial: u64,
-    /// The same in every run for the same object and for no other, where the front end knows; zero
-    /// where it does not.
+    /// A number that the object has in every run and no other object has. Zero if the front end has none.
     pub identity: u64,
-    /// The event that first announced it; its name across runs.
+    /// The event that first announced the object: its name across runs.
     pub name: EventId,
-    /// The line of that announcement.
+    /// The place of that announcement.
     pub site: Site,
 }
 
 /// Kinds of objects.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum ObjectKind {
-    /// The life of a thread.
+    /// A thread, as the target of spawn, exit and join.
     Thread(ThreadId),
     /// An atomic variable.
     Atomic(Scalar),
@@ -124,16 +122,16 @@ pub enum ObjectKind {
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub enum Ending {
-    /// Every thread ended, or main did and the others wait for ever.
+    /// Every thread has ended, or main has ended and the others are blocked for ever.
     #[default]
     Finished,
-    /// No thread can go on, and main has not ended.
+    /// No thread is enabled, and main has not ended.
     Deadlock,
     /// A thread panicked.
     Panicked(Panic),
     /// The step limit was reached.
     StepLimit,
-    /// The chooser gave up on it.
+    /// The chooser abandoned the run.
     Abandoned,
     /// The program did not follow the prescribed choices.
     Diverged(Divergence),
@@ -148,8 +146,7 @@ pub struct Panic {
     pub message: String,
     /// File, line and column, if known.
     pub place: Option<String>,
-    /// The stack at the panic, if the environment asks for it. Not part of what makes two panics
-    /// equal.
+    /// The backtrace, if the environment asks for it. Ignored by equality.
     pub backtrace: Option<String>,
 }
 
@@ -159,17 +156,17 @@ impl PartialEq for Panic {
     }
 }
 
-/// Where a run left the choices prescribed for it.
+/// The position at which a run could not follow its prescribed choices.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Divergence {
-    /// How many choices had been followed.
+    /// The number of choices that were followed.
     pub at: usize,
     /// The choice that could not be made.
     pub expected: Choice,
 }
 
 impl Trace {
-    /// Forgets what happened, but not the threads, the objects and their names. Keeps its memory.
+    /// Clears the record, except for threads, objects and names. Keeps the allocated memory.
     #[inline]
     pub fn clear(&mut self) {
         self.events.clear();
@@ -182,10 +179,10 @@ impl Trace {
         self.ending = Ending::Finished;
     }
 
-    /// The most threads alive at a time, main included.
-    pub fn most_alive(&self) -> u32 {
-        let (mut alive, mut most) = (1u32, 1);
-        for event in self.events.iter() {
+    /// Returns the maximal number of threads alive at a time, main included.
+    pub fn max_live_threads(&self) -> u32 {
+        let (mut alive, mut max) = (1u32, 1);
+        for event in &self.events {
             match event.op.action() {
                 Action::Thread(ThreadOp::Spawn) => alive += 1,
                 Action::Thread(ThreadOp::Exit) => alive = alive.saturating_sub(1),
@@ -203,20 +200,20 @@ impl Trace {
                 | Action::Pause(_)
                 | Action::Choose { .. } => {}
             }
-            most = most.max(alive);
+            max = max.max(alive);
         }
-        most
+        max
     }
 
-    /// The choices that lead to this run.
+    /// Returns the choices of this run.
     pub fn schedule(&self) -> Schedule {
         let mut schedule = Vec::with_capacity(self.events.len());
-        self.add_schedule(&mut schedule);
+        self.append_schedule(&mut schedule);
         schedule
     }
 
-    /// Adds the choices that lead to this run.
-    pub fn add_schedule(&self, schedule: &mut Schedule) {
+    /// Appends the choices of this run to `schedule`.
+    pub fn append_schedule(&self, schedule: &mut Schedule) {
         if self.sources.is_empty() && !self.events.iter().any(|event| event.op.is_choose()) {
             schedule.extend(self.events.iter().map(|event| Choice::Thread(event.id.thread)));
             return;
@@ -234,8 +231,8 @@ impl Trace {
         }
     }
 
-    /// The first position at which this run and `other`, made by the same choices, differ in what
-    /// the program did.
+    /// Returns the first position at which this run and `other`, of the same choices, differ. Returns `None` if they do
+    /// not differ.
     pub fn first_difference(&self, other: &Trace) -> Option<usize> {
         let shared = self.events.len().min(other.events.len());
         let mut both = self.events.iter().zip(other.events.iter());
@@ -245,17 +242,13 @@ impl Trace {
         .or_else(|| (self.events.len() != other.events.len()).then_some(shared))
     }
 
-    /// The part of an event that must be the same in every run with the same choices. Addresses
-    /// are not.
-    fn comparable(
-        &self,
-        event: &Event,
-    ) -> (EventId, Site, crate::ObjectId, Option<(Action, Effect)>) {
-        let address = self
+    /// Returns the part of an event that must be the same in every run with the same choices: all but addresses.
+    fn comparable(&self, event: &Event) -> (EventId, Site, ObjectId, Option<(Action, Effect)>) {
+        let is_address = self
             .objects
             .get(event.op.object().index())
             .is_some_and(|object| object.kind == ObjectKind::Atomic(Scalar::Pointer));
-        let detail = (!address).then_some((event.op.action(), event.effect));
+        let detail = (!is_address).then_some((event.op.action(), event.effect));
         (event.id, event.site, event.op.object(), detail)
     }
 }

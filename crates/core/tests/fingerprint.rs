@@ -1,21 +1,22 @@
-//! Fingerprints of all orders of a few threads' accesses to one object: as many as there are
-//! classes, counted by other means.
+//! The number of fingerprints of all orders of a few threads' accesses to one object equals the number of
+//! equivalence classes, counted by other means.
 
 use std::collections::BTreeSet;
 
 use raddle_core::Access;
 use raddle_core::fingerprint::{History, Name, event_on_object};
 
-/// The threads, with the accesses they have left, after some order of those made.
+/// The state after some of the threads' accesses.
 #[derive(Clone)]
 struct State {
     names: Vec<Name>,
+    /// By thread, the number of its accesses so far.
     made: Vec<usize>,
     history: History,
     fingerprint: u64,
 }
 
-/// The fingerprints of all orders of `threads`' accesses.
+/// Returns the fingerprints of all orders of `threads`' accesses.
 fn fingerprints(threads: &[&[Access]]) -> BTreeSet<u64> {
     let names = (0..threads.len()).map(|thread| Name::MAIN.child(thread as u32)).collect();
     let made = vec![0; threads.len()];
@@ -45,7 +46,7 @@ const READ: Access = Access::Read;
 const UPDATE: Access = Access::Update;
 
 #[test]
-fn every_order_of_updates_has_its_own() {
+fn every_order_of_updates_has_its_own_fingerprint() {
     let updates = |count: usize| vec![UPDATE; count];
     let count = |threads: usize, each: usize| {
         let accesses = updates(each);
@@ -59,10 +60,10 @@ fn every_order_of_updates_has_its_own() {
 }
 
 #[test]
-fn orders_of_reads_do_not_matter() {
+fn the_order_of_reads_does_not_change_the_fingerprint() {
     assert_eq!(fingerprints(&[&[READ, READ], &[READ, READ], &[READ]]).len(), 1);
-    // One Update among two threads' reads: before or after each of them.
+    // One Update: for each thread, the number of its reads before the Update.
     assert_eq!(fingerprints(&[&[READ, READ], &[READ], &[UPDATE]]).len(), 3 * 2);
-    // Two Updates of one thread: for each read, which of three stretches it falls into.
+    // Two Updates of one thread: each read is before, between or after them.
     assert_eq!(fingerprints(&[&[READ], &[READ], &[UPDATE, UPDATE]]).len(), 3 * 3);
 }

@@ -1,12 +1,11 @@
-//! What comes after what: happens-before, by vector clocks.
+//! Happens-before, by vector clocks.
 //!
-//! Synchronisation orders events, not the order in which they happened to come: program order, spawn
-//! and join, locks, barriers, one-time initialisations, park tokens and messages, all as the standard
-//! library documents them, and atomics as far as their memory orderings say. A condition variable
-//! orders nothing by itself; the lock it is used with does. Nor does a try-lock that fails.
+//! Events are ordered by synchronisation, not by their position in the run. Program order, spawn and join, locks,
+//! barriers, one-time initialisations, park tokens and messages synchronise as the standard library documents them.
+//! Atomics synchronise as their memory orderings say. A condition variable orders nothing by itself; the lock it is
+//! used with does. A try-lock that fails orders nothing.
 //!
-//! This is the home of these rules: the weak memory model asks while a program runs, the race detector
-//! afterwards.
+//! The rules stand in this module only. The weak memory model uses them during a run, the race detector after it.
 
 use alloc::vec::Vec;
 
@@ -15,38 +14,38 @@ use raddle_core::{
     RwLockOp, ThreadId, ThreadOp,
 };
 
-/// For each thread, how many of its steps something comes after.
+/// A vector clock: for each thread, the number of its steps that happen before.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Clock(Vec<u32>);
 
 impl Clock {
-    /// The one that comes after nothing.
-    pub const NOTHING: Clock = Clock(Vec::new());
+    /// The clock that contains no step.
+    pub const EMPTY: Clock = Clock(Vec::new());
 
-    /// How many steps of `thread`.
+    /// Returns the number of steps of `thread`.
     #[inline]
     pub fn of(&self, thread: ThreadId) -> u32 {
         self.0.get(thread.index()).copied().unwrap_or(0)
     }
 
-    /// Whether `event` happened before, or is the thing itself, if steps are events.
+    /// Returns whether this clock, which counts events, contains `event`.
     #[inline]
-    pub fn knows(&self, event: EventId) -> bool {
+    pub fn contains(&self, event: EventId) -> bool {
         self.of(event.thread) > event.index
     }
 
-    /// Comes after what `other` comes after, too.
+    /// Takes the maximum of this clock and `other`.
     pub fn join(&mut self, other: &Clock) {
-        let known = self.0.len();
+        let shared = self.0.len();
         for (mine, theirs) in self.0.iter_mut().zip(&other.0) {
             *mine = (*mine).max(*theirs);
         }
-        if let Some(more @ [_, ..]) = other.0.get(known..) {
+        if let Some(more @ [_, ..]) = other.0.get(shared..) {
             self.0.extend_from_slice(more);
         }
     }
 
-    /// Comes after one more step of `thread`.
+    /// Adds one step of `thread`.
     #[inline]
     pub fn advance(&mut self, thread: ThreadId) {
         match self.0.get_mut(thread.index()) {
@@ -55,7 +54,7 @@ impl Clock {
         }
     }
 
-    /// Comes after so many steps of `thread`, if it does not come after more.
+    /// Raises the number of steps of `thread` to `steps`, if it is lower.
     pub fn raise(&mut self, thread: ThreadId, steps: u32) {
         if self.0.len() <= thread.index() {
             self.0.resize(thread.index() + 1, 0);
@@ -64,62 +63,62 @@ impl Clock {
         *mine = (*mine).max(steps);
     }
 
-    /// Comes after only so many steps of `thread`.
+    /// Lowers the number of steps of `thread` to `steps`, if it is higher.
     pub fn lower_to(&mut self, thread: ThreadId, steps: u32) {
         if let Some(mine) = self.0.get_mut(thread.index()) {
             *mine = (*mine).min(steps);
         }
     }
 
-    /// Becomes what `other` is, in the same memory.
+    /// Becomes equal to `other`. Keeps the allocated memory.
     #[inline]
-    pub fn copy(&mut self, other: &Clock) {
+    pub fn copy_from(&mut self, other: &Clock) {
         self.0.clear();
         if !other.0.is_empty() {
             self.0.extend_from_slice(&other.0);
         }
     }
 
-    /// Comes after nothing.
+    /// Removes all steps.
     pub fn clear(&mut self) {
         self.0.clear();
     }
 
-    /// Whether it comes after nothing.
+    /// Returns whether the clock contains no step.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Every thread it comes after a step of, with how many.
+    /// Returns every thread with at least one step, and the number of its steps.
     pub fn iter(&self) -> impl Iterator<Item = (ThreadId, u32)> + '_ {
         let all = self.0.iter().enumerate();
         all.filter(|(_, steps)| **steps > 0).map(|(id, &steps)| (ThreadId(id as u32), steps))
     }
 }
 
-/// What a thread comes after, at its next event; that one is included.
+/// The clocks of a thread at its next event.
 #[derive(Clone, Debug, Default)]
-pub struct OfThread {
-    /// What it comes after.
+pub struct ThreadClocks {
+    /// What happens before the next event, which is included.
     pub clock: Clock,
-    /// What its relaxed loads have read, for a fence that acquires.
+    /// What the thread's relaxed loads have read. An acquire fence joins it.
     unacquired: Clock,
-    /// What its last releasing fence released.
-    fenced: Clock,
+    /// What the thread's last release fence released.
+    released_by_fence: Clock,
 }
 
-impl OfThread {
-    /// A fence.
+impl ThreadClocks {
+    /// Performs a fence.
     pub fn fence(&mut self, order: Order) {
         if order.acquires() {
             self.clock.join(&self.unacquired);
         }
         if order.releases() {
-            self.fenced.copy(&self.clock);
+            self.released_by_fence.copy_from(&self.clock);
         }
     }
 
-    /// Reads a store that carries `message`.
+    /// Reads a store that releases `message`.
     #[inline]
     pub fn read(&mut self, order: Order, message: &Clock) {
         if message.is_empty() {
@@ -130,152 +129,155 @@ impl OfThread {
         }
     }
 
-    /// What a store with this order carries to those who read it.
+    /// Returns what a store with this order releases to its readers.
     #[inline]
     pub fn message(&self, order: Order) -> &Clock {
-        if order.releases() { &self.clock } else { &self.fenced }
+        if order.releases() { &self.clock } else { &self.released_by_fence }
     }
 
-    /// What its relaxed loads have read.
+    /// Returns what the thread's relaxed loads have read.
     pub fn unacquired(&self) -> &Clock {
         &self.unacquired
     }
 
-    fn begin(&mut self, id: ThreadId) {
+    fn reset(&mut self, id: ThreadId) {
         self.clock.clear();
         self.clock.raise(id, 1);
         self.unacquired.clear();
-        self.fenced.clear();
+        self.released_by_fence.clear();
     }
 }
 
-/// What is to be learnt from an object.
+/// The clocks of an object.
 #[derive(Clone, Debug, Default)]
-struct OfObject {
-    /// What it was given: by whoever let go of it, by everybody who came there.
+struct ObjectClocks {
+    /// What threads released through the object.
     released: Clock,
-    /// What those released who read it under a lock, for those who write.
+    /// What read locks released. Only write locks acquire it.
     read: Clock,
-    /// What each message was sent with.
+    /// By message, the clock of its send.
     sent: Vec<Clock>,
-    /// What each message was taken with.
+    /// By message, the clock of its receive.
     taken: Vec<Clock>,
 }
 
-/// Who comes after what, in one run.
+/// The happens-before relation of one run.
 #[derive(Clone, Debug, Default)]
 pub struct Causality {
-    /// By thread; those from `known` on are left over from earlier runs.
-    threads: Vec<OfThread>,
-    known: usize,
-    /// By object; those from `known_objects` on likewise.
-    objects: Vec<OfObject>,
-    known_objects: usize,
-    /// By object, whose life it is, if it is one; main's is the first.
-    lives: Vec<ThreadId>,
+    /// By thread. Entries from `thread_count` on are left over from earlier runs.
+    threads: Vec<ThreadClocks>,
+    thread_count: usize,
+    /// By object. Entries from `object_count` on are left over from earlier runs.
+    objects: Vec<ObjectClocks>,
+    object_count: usize,
+    /// By object, the thread that it represents. Main for objects that represent none.
+    thread_of_object: Vec<ThreadId>,
 }
 
 impl Causality {
-    /// Forgets everything; a new run begins.
+    /// Resets the relation for a new run.
     pub fn reset(&mut self) {
-        self.known = 0;
-        self.known_objects = 0;
-        self.lives.clear();
+        self.thread_count = 0;
+        self.object_count = 0;
+        self.thread_of_object.clear();
     }
 
-    /// What a thread comes after.
+    /// Returns the clocks of a thread.
     #[inline]
-    pub fn thread(&mut self, id: ThreadId) -> &mut OfThread {
-        if self.known <= id.index() {
-            self.admit(id);
+    pub fn thread(&mut self, id: ThreadId) -> &mut ThreadClocks {
+        if self.thread_count <= id.index() {
+            self.add_threads(id);
         }
         &mut self.threads[id.index()]
     }
 
-    /// What a thread of which something is known comes after.
+    /// Returns the clock of a thread. Returns `None` if the thread has not taken part in the run.
     #[inline]
     pub fn clock(&self, id: ThreadId) -> Option<&Clock> {
-        self.threads[..self.known].get(id.index()).map(|thread| &thread.clock)
+        self.threads[..self.thread_count].get(id.index()).map(|thread| &thread.clock)
     }
 
-    /// The threads of which something is known.
-    pub fn threads(&self) -> &[OfThread] {
-        &self.threads[..self.known]
+    /// Returns the clocks of all threads that have taken part in the run.
+    pub fn threads(&self) -> &[ThreadClocks] {
+        &self.threads[..self.thread_count]
     }
 
     #[cold]
-    fn admit(&mut self, id: ThreadId) {
-        while self.known <= id.index() {
-            if self.threads.len() == self.known {
-                self.threads.push(OfThread::default());
+    fn add_threads(&mut self, id: ThreadId) {
+        while self.thread_count <= id.index() {
+            if self.threads.len() == self.thread_count {
+                self.threads.push(ThreadClocks::default());
             }
-            self.threads[self.known].begin(ThreadId(self.known as u32));
-            self.known += 1;
+            self.threads[self.thread_count].reset(ThreadId(self.thread_count as u32));
+            self.thread_count += 1;
         }
     }
 
     #[cold]
-    fn admit_object(&mut self, at: usize) {
-        while self.known_objects <= at {
-            match self.objects.get_mut(self.known_objects) {
+    fn add_objects(&mut self, at: usize) {
+        while self.object_count <= at {
+            match self.objects.get_mut(self.object_count) {
                 Some(left_over) => left_over.clear(),
-                None => self.objects.push(OfObject::default()),
+                None => self.objects.push(ObjectClocks::default()),
             }
-            self.known_objects += 1;
+            self.object_count += 1;
         }
     }
 
-    /// The event of a thread is over.
+    /// Adds an event of a thread to its clock.
     #[inline]
     pub fn advance(&mut self, id: ThreadId) {
         self.thread(id).clock.advance(id);
     }
 
-    /// Lets a thread learn and teach what an event says that is no access to a variable.
-    pub fn happen(&mut self, event: &Event) {
+    /// Updates the clocks by an event that is no access to an atomic variable.
+    pub fn observe(&mut self, event: &Event) {
         let id = event.id.thread;
         if event.op.is_thread() && event.op.thread() == ThreadOp::Exit {
-            // Whoever waits for that comes after what this thread comes after, and no more.
+            // A join synchronises with the events before the exit.
             return;
         }
         self.thread(id);
         let at = event.op.object().index();
         if event.op.is_thread() {
-            self.live(id, at, event.op.thread(), event.effect);
+            self.thread_operation(id, at, event.op.thread(), event.effect);
         } else if event.op.object() != ObjectId::NONE {
-            if self.known_objects <= at {
-                self.admit_object(at);
+            if self.object_count <= at {
+                self.add_objects(at);
             }
-            self.learn_and_teach(id, at, event);
+            self.object_operation(id, at, event);
         } else if let Some(order) = event.op.fence() {
             self.threads[id.index()].fence(order);
         }
         self.threads[id.index()].clock.advance(id);
     }
 
-    /// Threads begin, end, and wait for that. Every program does it.
+    /// Performs an operation of `id` on the thread whose object has the index `at`.
     #[inline]
-    fn live(&mut self, id: ThreadId, at: usize, op: ThreadOp, effect: Effect) {
+    fn thread_operation(&mut self, id: ThreadId, at: usize, op: ThreadOp, effect: Effect) {
         match (op, effect) {
             (ThreadOp::Spawn, Effect::Value(child)) => {
                 let child = ThreadId(child as u32);
-                if self.lives.len() <= at {
-                    self.lives.resize(at + 1, ThreadId::MAIN);
+                if self.thread_of_object.len() <= at {
+                    self.thread_of_object.resize(at + 1, ThreadId::MAIN);
                 }
-                self.lives[at] = child;
+                self.thread_of_object[at] = child;
                 self.thread(child);
-                self.teach(id, child);
+                self.join_clock(id, child);
             }
             (ThreadOp::Join, _) | (ThreadOp::IsFinished, Effect::Yes) => {
-                self.teach(self.lives.get(at).copied().unwrap_or(ThreadId::MAIN), id);
+                self.join_clock(
+                    self.thread_of_object.get(at).copied().unwrap_or(ThreadId::MAIN),
+                    id,
+                );
             }
             (ThreadOp::Spawn | ThreadOp::Exit | ThreadOp::IsFinished, _) => {}
         }
     }
 
-    /// A thread comes after what another comes after.
+    /// Joins the clock of `from` into that of `to`.
     #[inline]
-    fn teach(&mut self, from: ThreadId, to: ThreadId) {
+    fn join_clock(&mut self, from: ThreadId, to: ThreadId) {
         let (from, to) = (from.index(), to.index());
         let (lower, upper) = self.threads.split_at_mut(from.max(to));
         match upper {
@@ -285,13 +287,14 @@ impl Causality {
         }
     }
 
-    fn learn_and_teach(&mut self, id: ThreadId, at: usize, event: &Event) {
+    /// Performs an operation of `id` on the object with the index `at`.
+    fn object_operation(&mut self, id: ThreadId, at: usize, event: &Event) {
         let (thread, object) = (&mut self.threads[id.index()], &mut self.objects[at]);
         match event.op.action() {
             Action::Mutex(op) => match op {
                 MutexOp::TryLock if event.effect == Effect::No => {}
                 MutexOp::Lock | MutexOp::TryLock => thread.clock.join(&object.released),
-                MutexOp::Unlock => object.released.copy(&thread.clock),
+                MutexOp::Unlock => object.released.copy_from(&thread.clock),
             },
             Action::RwLock(op) => match op {
                 RwLockOp::TryRead | RwLockOp::TryWrite if event.effect == Effect::No => {}
@@ -301,11 +304,11 @@ impl Causality {
                     thread.clock.join(&object.read);
                 }
                 RwLockOp::UnlockRead => object.read.join(&thread.clock),
-                RwLockOp::UnlockWrite => object.released.copy(&thread.clock),
+                RwLockOp::UnlockWrite => object.released.copy_from(&thread.clock),
             },
             Action::Barrier(BarrierOp::Arrive) => {
                 object.released.join(&thread.clock);
-                // The last to come need not wait.
+                // The last thread to arrive does not wait.
                 if let Effect::LastTicket(_) = event.effect {
                     thread.clock.join(&object.released);
                 }
@@ -330,7 +333,7 @@ impl Causality {
     }
 }
 
-impl OfObject {
+impl ObjectClocks {
     fn clear(&mut self) {
         self.released.clear();
         self.read.clear();

@@ -1,4 +1,4 @@
-//! Memory models: what a load may return, and where a store may come.
+//! Memory models: which stores a load may read, and which places a store may take in modification order.
 
 use alloc::vec::Vec;
 use core::fmt::Debug;
@@ -9,24 +9,23 @@ pub mod rc11;
 
 pub use rc11::{Mistake, Rc11};
 
-/// What the threads of a run may see of its atomic variables.
+/// The atomic variables of a run, under a memory model.
 pub trait Memory {
-    /// What the model keeps of each variable, beside the rest that is known of it. A model that
-    /// prefers its own tables keeps nothing here.
+    /// The state of a variable that the engine keeps with the object.
     type Location: Clone + Debug + Default;
 
-    /// Whether [`sources`](Memory::sources) ever offers a choice. If not, the engine does not ask for
-    /// it, nor for [`hash`](Memory::hash), and does not tell what [`happen`](Memory::happen)s.
+    /// Whether [`sources`](Memory::sources) ever offers a choice. If not, the engine calls neither `sources` nor
+    /// [`hash`](Memory::hash) nor [`observe`](Memory::observe).
     const WEAK: bool;
 
-    /// Forgets everything; a new run begins.
+    /// Resets the memory for a new run.
     fn reset(&mut self);
 
-    /// A variable comes into being at `location`, which may hold what another left there.
+    /// Declares a variable with the value `initial`. `location` may be left over from another variable.
     fn declare(&mut self, location: &mut Self::Location, initial: u64);
 
-    /// Adds the stores that the access `op` by `thread` may read, or come to stand behind if it is a
-    /// store, to `options`, oldest first. Adding none means that there is no choice: it is the newest.
+    /// Adds to `options` the stores that the access `op` by `thread` may read, oldest first. For a store they are the
+    /// stores it may come right after in modification order. Adds nothing if only the newest store is possible.
     fn sources(
         &self,
         location: &Self::Location,
@@ -35,8 +34,8 @@ pub trait Memory {
         options: &mut Vec<EventId>,
     );
 
-    /// Performs an access to an atomic variable that reads `source` or stands behind it; if there is
-    /// none, the newest store.
+    /// Performs an access to an atomic variable that reads `source`, or a store right after `source`. `None` means the
+    /// newest store.
     fn access(
         &mut self,
         location: &mut Self::Location,
@@ -45,17 +44,17 @@ pub trait Memory {
         source: Option<EventId>,
     ) -> Effect;
 
-    /// What the access just performed, an event with this name, adds to the fingerprint.
+    /// Returns the contribution of the last access, an event with this name, to the fingerprint.
     fn hash(&mut self, name: u64) -> u64;
 
-    /// Something else than an access to an atomic variable has happened.
-    fn happen(&mut self, event: &Event);
+    /// Takes note of an event that is no access to an atomic variable.
+    fn observe(&mut self, event: &Event);
 
-    /// The newest value of a variable.
+    /// Returns the newest value of a variable.
     fn newest(&self, location: &Self::Location) -> u64;
 }
 
-/// Sequential consistency: one store order, loads return the newest.
+/// Sequential consistency: every load returns the newest value.
 #[derive(Clone, Debug, Default)]
 pub struct Sc;
 
@@ -97,7 +96,7 @@ impl Memory for Sc {
     }
 
     #[inline(always)]
-    fn happen(&mut self, _event: &Event) {}
+    fn observe(&mut self, _event: &Event) {}
 
     #[inline(always)]
     fn newest(&self, location: &u64) -> u64 {

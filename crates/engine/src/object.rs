@@ -1,22 +1,22 @@
-//! Shared objects: one small state each, and two functions.
+//! Shared objects: a small state and two functions for each kind.
 //!
-//! `enabled` says whether an operation can be performed in this state, `apply` performs it. Both
-//! look at the object alone, never at what other threads could do; explorers rely on that when they
+//! `enabled` returns whether an operation can be performed in the current state; `apply` performs it. Both
+//! depend on the object's state alone, never on other threads. Explorers rely on that when they
 //! re-evaluate a recorded run.
 
 use raddle_core::{Effect, MutexOp, ObjectInfo, ObjectKind, Op, Scalar, ThreadId};
 
 use crate::Kind;
-use crate::objects::{Barrier, Channel, Condvar, Life, Mutex, Once, Parker, RwLock, Shape};
+use crate::objects::{Barrier, Channel, Condvar, Life, Mutex, ObjectState, Once, Parker, RwLock};
 
 /// The state of an object.
-// A tag of its own: decoding one that is hidden in a field takes longer than the operation.
+// A separate tag: decoding a tag that shares bits with a field takes longer than the operation.
 #[repr(u8)]
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Object {
-    /// The life of a thread.
+    /// A thread: not started, running or ended.
     Life(Life),
-    /// A variable; its value is the memory model's business.
+    /// A variable. The memory model holds its value.
     Variable,
     /// A mutex.
     Mutex(Mutex),
@@ -34,7 +34,7 @@ pub enum Object {
     Channel(Channel),
 }
 
-/// How an object comes into being.
+/// The initial state of an object.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Initial {
     /// An atomic variable with this value.
@@ -45,21 +45,21 @@ pub enum Initial {
     Mutex,
     /// A free reader-writer lock.
     RwLock,
-    /// A condition variable nobody waits on.
+    /// A condition variable without waiters.
     Condvar,
-    /// A barrier for so many threads.
+    /// A barrier for this number of threads.
     Barrier(u64),
-    /// An initialisation not begun.
+    /// A one-time initialisation that has not begun.
     Once,
     /// An empty channel.
     Channel {
-        /// How many messages it holds; `Some(0)` hands each over directly.
+        /// The capacity in messages; `Some(0)` for a rendezvous channel, `None` if unbounded.
         capacity: Option<u64>,
     },
 }
 
 impl Initial {
-    /// What kind of object this makes.
+    /// Returns the kind of the object.
     pub fn kind(self) -> ObjectKind {
         match self {
             Initial::Atomic(scalar, _) => ObjectKind::Atomic(scalar),
@@ -73,7 +73,7 @@ impl Initial {
         }
     }
 
-    /// What the object begins with, as it stands in a trace.
+    /// Returns the value of [`ObjectInfo::initial`].
     #[inline]
     pub fn number(self) -> u64 {
         match self {
@@ -103,11 +103,11 @@ impl From<Initial> for Object {
 }
 
 impl From<&ObjectInfo> for Object {
-    /// The object as a run of this trace began with it.
+    /// Returns the initial state of the object.
     fn from(info: &ObjectInfo) -> Object {
         match info.kind {
             ObjectKind::Thread(ThreadId::MAIN) => Object::Life(Life::Running),
-            ObjectKind::Thread(_) => Object::Life(Life::Unborn),
+            ObjectKind::Thread(_) => Object::Life(Life::NotStarted),
             ObjectKind::Atomic(_) | ObjectKind::Cell => Object::Variable,
             ObjectKind::Mutex => Object::Mutex(Mutex::default()),
             ObjectKind::RwLock => Object::RwLock(RwLock::default()),
@@ -124,7 +124,7 @@ impl From<&ObjectInfo> for Object {
 }
 
 impl Object {
-    /// Becomes the life of a thread.
+    /// Sets the state of a thread.
     #[inline]
     pub(crate) fn set_life(&mut self, new: Life) {
         match self {
@@ -133,7 +133,7 @@ impl Object {
         }
     }
 
-    /// Becomes the object that `initial` describes. One of the same kind keeps its memory.
+    /// Becomes a new object. Keeps the allocated memory of an object of the same kind.
     pub(crate) fn become_new(&mut self, initial: Initial) {
         match (self, initial) {
             (Object::Condvar(condvar), Initial::Condvar) => condvar.clear(),
@@ -141,7 +141,7 @@ impl Object {
         }
     }
 
-    /// Whether `by` can perform `op`, an operation on this object, in this state.
+    /// Returns whether `by` can perform `op`, an operation on this object, in this state.
     #[inline(always)]
     pub fn enabled(&self, op: Op, by: ThreadId) -> bool {
         match self {
@@ -157,7 +157,7 @@ impl Object {
         }
     }
 
-    /// Performs `op`, an enabled operation on this object. Operations on variables do nothing here.
+    /// Performs `op`, an enabled operation on this object. Operations on variables have no effect here.
     #[inline(always)]
     pub fn apply(&mut self, op: Op, by: ThreadId) -> Effect {
         match self {
@@ -174,7 +174,7 @@ impl Object {
     }
 }
 
-/// The same for operations of a known [`Kind`], of which the compiler then keeps one branch.
+/// The functions for operations whose [`Kind`] is known at compile time.
 impl Object {
     /// Returns whether some state of this object disables `op`, an operation on it that may block.
     #[inline(always)]
@@ -210,5 +210,5 @@ impl Object {
 #[cold]
 #[inline(never)]
 fn wrong_object() -> ! {
-    unreachable!("raddle invariant broken: an operation of another kind than announced")
+    unreachable!("raddle invariant broken: the operation does not match the kind of its object")
 }

@@ -1,4 +1,4 @@
-//! The objects that threads meet at, one small file each, all of one [`Shape`].
+//! The states of shared objects, one file per kind. All implement [`ObjectState`].
 
 use raddle_core::{Effect, ThreadId};
 
@@ -20,12 +20,12 @@ pub use once::Once;
 pub use parker::Parker;
 pub use rwlock::RwLock;
 
-/// The two functions every object has.
-pub trait Shape {
-    /// Its operations.
+/// The state of an object.
+pub trait ObjectState {
+    /// The operations on the object.
     type Op;
 
-    /// Whether `by` can perform `op` in this state.
+    /// Returns whether `by` can perform `op` in this state.
     fn enabled(&self, op: Self::Op, by: ThreadId) -> bool;
 
     /// Performs `op`, which must be enabled.

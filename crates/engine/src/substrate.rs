@@ -1,4 +1,4 @@
-//! What drives an engine: something that can run a program's threads one at a time.
+//! Substrates, which run the threads of a program one at a time.
 
 use raddle_core::{Choices, Site, ThreadId};
 
@@ -6,13 +6,13 @@ use crate::{Engine, Memory};
 
 /// Runs a program under an engine, by coroutines, OS threads or inside a foreign process.
 pub trait Substrate {
-    /// What it can run.
+    /// The programs that this substrate runs.
     type Program: ?Sized;
 
-    /// Runs `program` once, from [`Engine::begin`] to the end, and leaves the trace in the engine. The engine's prefix is
-    /// followed first; then `choices` are asked.
+    /// Runs `program` once, from [`Engine::begin`] to the end, and leaves the trace in the engine. The choices are those
+    /// of the engine's prefix, then those of `choices`.
     ///
-    /// An error means that no further run can be trusted; this one can.
+    /// Returns an error if a thread could not be cleared away. The trace is valid then, but further runs are not.
     fn execute<M: Memory>(
         &mut self,
         engine: &mut Engine<M>,
@@ -21,12 +21,12 @@ pub trait Substrate {
     ) -> Result<(), Stuck>;
 }
 
-/// A thread could not be cleared away after its run: a destructor waits for something that will
-/// never happen, or the program keeps catching the unwinding.
+/// A thread that could not be cleared away after its run: a destructor is blocked for ever, or the program
+/// keeps catching the unwinding.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct Stuck {
     /// The thread.
     pub thread: ThreadId,
-    /// Where it got stuck.
+    /// The place of the operation at which it got stuck.
     pub site: Site,
 }

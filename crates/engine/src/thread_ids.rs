@@ -1,4 +1,4 @@
-//! Thread ids by spawn path.
+//! Thread ids, assigned by spawn path.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -9,8 +9,8 @@ use raddle_core::{ThreadId, ThreadInfo};
 
 /// The ids of threads, by parent and position among the parent's children.
 ///
-/// Kept for a whole session, so that a thread has the same id in every run even where two threads
-/// spawn concurrently.
+/// The ids are kept for a whole session. A thread has the same id in every run, even if several threads spawn
+/// concurrently.
 #[derive(Clone, Debug)]
 pub struct ThreadIds {
     main: Entry,
@@ -33,7 +33,7 @@ pub trait Register: Debug + Send + Sync {
 #[derive(Clone, Debug)]
 struct Entry {
     info: ThreadInfo,
-    /// The fingerprint's name of its first event.
+    /// The name of the thread's first event in fingerprints.
     first_event: Name,
     /// Ids of the children known so far, by position.
     children: Vec<Option<ThreadId>>,
@@ -48,18 +48,18 @@ impl Default for ThreadIds {
 }
 
 impl ThreadIds {
-    /// Returns ids under which the given threads, of a recorded run, have the ids they had there.
+    /// Returns ids under which the threads of a recorded run keep their ids.
     ///
-    /// Returns `None` if the list contradicts itself, or names more threads than can be run.
+    /// Returns `None` if the list is inconsistent or names too many threads.
     pub fn of_recorded(threads: &[ThreadInfo]) -> Option<ThreadIds> {
         let mut ids = ThreadIds::default();
         if threads.iter().zip(1..).all(|(thread, id)| thread.id.0 == id && is_flat(thread)) {
-            // New ids are the same.
+            // Newly assigned ids are the same.
             return Some(ids);
         }
         let mut sorted: Vec<_> = threads.to_vec();
         sorted.sort_by_key(|thread| thread.id);
-        // A forged list must not exhaust memory.
+        // A malformed list must not exhaust memory.
         const MAX_THREADS: u32 = 1 << 22;
         let places: u64 = sorted.iter().map(|thread| u64::from(thread.position)).sum();
         if sorted.iter().any(|thread| thread.id.0 > MAX_THREADS) || places > u64::from(MAX_THREADS)
@@ -67,7 +67,7 @@ impl ThreadIds {
             return None;
         }
         for thread in sorted {
-            // Ids that the recorded run did not use still need an entry.
+            // Ids that the recorded run did not use need an entry, too.
             while ids.count() < thread.id.index() {
                 ids.add(ThreadInfo {
                     id: ThreadId(ids.count() as u32),
@@ -103,7 +103,7 @@ impl ThreadIds {
             return self.add(ThreadInfo { id: new, parent, position });
         };
         let child = register.child(parent, position);
-        // Threads that only other holders of the register have met come first.
+        // Threads that only other users of the register have spawned come first.
         for id in new.0..=child.0 {
             self.add(register.info(ThreadId(id)));
         }
@@ -116,7 +116,7 @@ impl ThreadIds {
         self.entry(thread).info
     }
 
-    /// Returns the fingerprint's name of the first event of `thread`.
+    /// Returns the name of the first event of `thread` in fingerprints.
     #[inline]
     pub fn first_event(&self, thread: ThreadId) -> Name {
         self.entry(thread).first_event
@@ -128,12 +128,12 @@ impl ThreadIds {
         self.is_flat
     }
 
-    /// Returns the number of registered threads; main is one.
+    /// Returns the number of registered threads, main included.
     pub fn count(&self) -> usize {
         1 + self.others.len()
     }
 
-    /// Becomes equal to `other`. Keeps its memory if `other` is new.
+    /// Becomes equal to `other`. Keeps the allocated memory if `other` has no threads but main.
     pub(crate) fn become_like(&mut self, other: ThreadIds) {
         if other.count() > 1 || other.register.is_some() {
             *self = other;
@@ -168,7 +168,7 @@ impl ThreadIds {
     }
 }
 
-/// Returns whether a thread is a child of main and has the id that goes with its position.
+/// Returns whether a thread is a child of main and its id is its position plus one.
 fn is_flat(info: &ThreadInfo) -> bool {
     info.parent == ThreadId::MAIN && info.id.0 == info.position.wrapping_add(1)
 }

@@ -65,7 +65,7 @@ impl BoundedDfs {
         order.sort_unstable_by_key(|&(_, thread)| thread);
         let mut in_force = None;
         if let Some(last) = past.last() {
-            let keeps_turn = !last.op.gave_way(last.effect);
+            let keeps_turn = !last.op.has_yielded(last.effect);
             let thread = last.id.thread;
             in_force = order.iter().position(|option| keeps_turn && option.1 == thread);
             let next = order.iter().position(|option| option.1 > thread);

@@ -314,7 +314,7 @@ impl DporChooser {
         // running thread yields, the next one, so that what it waits for can happen.
         let first = match past.last() {
             None => 0,
-            Some(last) => last.id.thread.0 + u32::from(last.op.gave_way(last.effect)),
+            Some(last) => last.id.thread.0 + u32::from(last.op.has_yielded(last.effect)),
         };
         const DOES_NOT_ASK: u64 = 1 << 32;
         let mut best = (u64::MAX, None);

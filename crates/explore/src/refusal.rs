@@ -77,7 +77,7 @@ pub(crate) fn loops(trace: &Trace) -> Option<Refusal> {
             idle.resize(thread.index() + 1, 0);
         }
         let idle = &mut idle[thread.index()];
-        if event.op.gave_way(event.effect) {
+        if event.op.has_yielded(event.effect) {
             *idle += 1;
             if *idle == LOOP_YIELDS {
                 return Some(Refusal::Loops { thread, site: event.site });

@@ -21,7 +21,7 @@ mod heap;
 mod name;
 mod unwinding;
 
-pub(crate) use execution::{BodyResult, Execution, ExitSwitch, PlainAccess, Progress, RunFlags};
+pub(crate) use execution::{BodyResult, Execution, ExitSwitch, PlainAccess, RunFlags};
 pub use heap::{allocated, freed};
 pub(crate) use heap::{restore_after_run, unobserved};
 pub use name::Name;
@@ -255,7 +255,7 @@ pub(crate) fn token() -> String {
 /// Returns the number of steps of the run, or `None` outside a run. May be called in a signal handler.
 #[cfg(unix)]
 pub(crate) fn steps() -> Option<usize> {
-    active().then(|| run().progress().steps)
+    active().then(|| run().steps())
 }
 
 /// Describes where the calling thread is.
@@ -264,9 +264,10 @@ pub(crate) fn last_seen() -> String {
     if !active() {
         return "nowhere".to_owned();
     }
-    match run().progress() {
-        Progress { steps, last: Some(site) } => format!("in step {}, after {site}", steps + 1),
-        Progress { steps, last: None } => format!("in step {}, at its beginning", steps + 1),
+    let step = run().steps() + 1;
+    match run().last_site() {
+        Some(site) => format!("in step {step}, after {site}"),
+        None => format!("in step {step}, at its beginning"),
     }
 }
 

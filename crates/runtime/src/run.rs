@@ -14,7 +14,7 @@ use raddle_engine::{Engine, Initial, Kind, Memory, RunState, Stuck, Turn};
 use raddle_results::Token;
 
 use crate::pool::CoroutinePool;
-use crate::port::{self, BodyResult, Execution, ExitSwitch, Progress, Unwinding};
+use crate::port::{self, BodyResult, Execution, ExitSwitch, Unwinding};
 use crate::{Backend, Body, panics};
 
 mod heap;
@@ -464,12 +464,15 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
         })
     }
 
-    fn progress(&self) -> Progress {
+    fn steps(&self) -> usize {
+        self.with_engine(|engine, _| engine.trace().events.len())
+    }
+
+    fn last_site(&self) -> Option<Site> {
         let me = self.current.get();
         self.with_engine(|engine, _| {
-            let events = &engine.trace().events;
-            let last = events.iter().rev().find(|event| event.id.thread == me);
-            Progress { steps: events.len(), last: last.map(|event| event.site) }
+            let mut events = engine.trace().events.iter().rev();
+            events.find(|event| event.id.thread == me).map(|event| event.site)
         })
     }
 }

@@ -1,10 +1,9 @@
-//! Orders of events that satisfy constraints.
+//! Solvers for constraints on total orders.
 //!
-//! A question is made of nodes, of edges that every order has to follow, and of clauses over literals.
-//! A literal is a plain truth value or says that one node comes before another. The answer is a total
-//! order of all nodes, or the assumptions that rule every order out. [`OrderSolver`] is what a caller
-//! sees; [`Cdcl`] answers with a SAT solver (batsat: conflict-driven, incremental, with assumptions)
-//! whose theory keeps the chosen edges free of cycles.
+//! A problem consists of nodes, of edges that every order respects, and of clauses over literals. A literal is a boolean
+//! variable or states that one node comes before another. The answer is a total order of all nodes, or a set of
+//! assumptions under which there is none. [`OrderSolver`] is the interface. [`Cdcl`] implements it by a SAT solver
+//! (batsat: conflict-driven, incremental, with assumptions) whose theory keeps the chosen edges acyclic.
 #![forbid(unsafe_code)]
 
 mod cdcl;
@@ -12,11 +11,11 @@ mod order;
 
 pub use cdcl::Cdcl;
 
-/// Something to be put in order.
+/// An element of the order.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Node(pub u32);
 
-/// A truth value to be found, or its opposite.
+/// A boolean variable or its negation.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Literal(pub(crate) u32);
 
@@ -28,51 +27,50 @@ impl std::ops::Not for Literal {
     }
 }
 
-/// What a solver says.
+/// The answer of a solver.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Answer {
-    /// There is an order; [`OrderSolver::position`] and [`OrderSolver::is_true`] tell it.
+    /// There is an order, which [`OrderSolver::position`] and [`OrderSolver::is_true`] return.
     Order,
-    /// There is none under these of the assumptions; without any, there is none at all.
+    /// There is no order under these assumptions. If the list is empty, there is no order at all.
     Impossible(Vec<Literal>),
 }
 
-/// Finds orders. A new one has been told nothing.
+/// An incremental solver. The default value has no nodes and no constraints.
 pub trait OrderSolver: Default {
-    /// A new node, for now behind all others.
-    fn node(&mut self) -> Node;
+    /// Adds a node, after all others in the current order.
+    fn add_node(&mut self) -> Node;
 
-    /// In every order `first` comes before `second`.
+    /// Adds an edge: in every order `first` comes before `second`.
     ///
     /// # Panics
-    /// If that contradicts what was said before.
-    fn always(&mut self, first: Node, second: Node);
+    /// If the edge closes a cycle.
+    fn add_edge(&mut self, first: Node, second: Node);
 
-    /// A new literal. Tried first as `likely`.
-    fn fresh(&mut self, likely: bool) -> Literal;
+    /// Returns a new literal. The solver tries the value `likely` first.
+    fn new_literal(&mut self, likely: bool) -> Literal;
 
-    /// That `first` comes before `second`. Its opposite is that `second` comes before `first`. Tried
-    /// first as the nodes stand now.
+    /// Returns the literal that `first` comes before `second`. Its negation is that `second` comes before `first`. The
+    /// solver tries the current order first.
     fn before(&mut self, first: Node, second: Node) -> Literal;
 
-    /// At least one of these is true.
-    fn clause(&mut self, literals: &[Literal]);
+    /// Adds a clause: at least one of these literals is true.
+    fn add_clause(&mut self, literals: &[Literal]);
 
-    /// Looks for an order in which all assumptions are true.
+    /// Searches for an order in which all assumptions are true.
     fn solve(&mut self, assumptions: &[Literal]) -> Answer;
 
-    /// Where a node stands in the order found last. No two nodes stand in one place.
+    /// Returns the position of a node in the last order. Positions are distinct.
     fn position(&self, node: Node) -> u32;
 
-    /// Whether a literal is true in the order found last.
+    /// Returns whether a literal is true in the last order.
     fn is_true(&self, literal: Literal) -> bool;
 
-    /// How much it has been told: nodes, edges, literals, and their places in clauses.
-    fn told(&self) -> u64;
+    /// Returns the size of the problem: the number of nodes, edges, literals and occurrences of literals in clauses.
+    fn size(&self) -> u64;
 }
 
-/// Leaves out of `core`, which rules every order out, what is not needed for that. One question for
-/// each literal.
+/// Returns a minimal part of `core` under which there is no order. Calls the solver once for each literal.
 pub fn shrink_core(solver: &mut impl OrderSolver, mut core: Vec<Literal>) -> Vec<Literal> {
     let mut kept = 0;
     while kept < core.len() {
@@ -80,7 +78,7 @@ pub fn shrink_core(solver: &mut impl OrderSolver, mut core: Vec<Literal>) -> Vec
         rest.remove(kept);
         match solver.solve(&rest) {
             Answer::Order => kept += 1,
-            // What was kept is needed in every smaller one too.
+            // The literals before `kept` are necessary, so every smaller core contains them.
             Answer::Impossible(smaller) => core.retain(|literal| smaller.contains(literal)),
         }
     }

@@ -1,8 +1,8 @@
-//! The theory of order: edges that come and go with the solver's decisions, and never a cycle.
+//! The theory of order: an acyclic graph whose edges follow the solver's decisions.
 //!
-//! Nodes keep positions that agree with all edges (Pearce and Kelly, 2006: an edge that agrees already
-//! costs nothing, another one moves only what lies between its ends). Taking edges away leaves the
-//! positions as they are. They are the total order of an answer.
+//! Nodes have positions that agree with all edges, maintained after Pearce and Kelly (2006). An edge that agrees with
+//! the positions costs nothing; any other edge moves only nodes between its ends. Removing edges does not change the
+//! positions. They are the total order of an answer.
 
 use std::collections::VecDeque;
 
@@ -11,17 +11,19 @@ use batsat::{Lit, Theory, TheoryArg, Var, lbool};
 /// Nodes, edges and positions.
 #[derive(Default)]
 pub(crate) struct Order {
-    /// Invariant: pairwise distinct, and smaller at the beginning of every edge than at its end.
+    /// By node. Invariant: pairwise distinct, and ascending along every edge.
     position: Vec<u32>,
+    /// By node, the edges to its successors.
     after: Vec<Vec<Edge>>,
+    /// By node, the edges to its predecessors.
     before: Vec<Vec<Edge>>,
-    /// What a variable says when it is true: that the first comes before the second.
+    /// By variable, the pair of nodes of which the first comes before the second if the variable is true.
     meaning: Vec<Option<(u32, u32)>>,
-    /// The edges of literals, in the order in which they came.
+    /// The edges of the solver's decisions, in the order of the decisions.
     chosen: Vec<(u32, u32)>,
-    /// How many literals have been looked at.
+    /// The number of the solver's decisions that have been processed.
     seen: usize,
-    /// For each level: what `seen` and the length of `chosen` were at its beginning.
+    /// By decision level, `seen` and the length of `chosen` at its beginning.
     levels: Vec<(usize, usize)>,
     search: Search,
 }
@@ -29,18 +31,19 @@ pub(crate) struct Order {
 #[derive(Copy, Clone, Debug)]
 struct Edge {
     to: u32,
-    /// The literal it comes from; none if it is always there.
+    /// The literal that the edge follows from. `None` for an edge of every order.
     because: Option<Lit>,
 }
 
-/// Room for searches, kept to be used again.
+/// Buffers for searches.
 #[derive(Default)]
 struct Search {
     queue: VecDeque<u32>,
-    /// For each node the number of the search that came there last, and from where it did.
+    /// By node, the last search that reached it, its predecessor in that search, and the literal of the edge between.
     reached: Vec<(u64, u32, Option<Lit>)>,
-    /// How many literals the way there has.
+    /// By node, the number of literals on the path to it.
     distance: Vec<u32>,
+    /// The number of the current search.
     round: u64,
     forward: Vec<u32>,
     backward: Vec<u32>,
@@ -48,7 +51,7 @@ struct Search {
 }
 
 impl Order {
-    pub(crate) fn node(&mut self) -> u32 {
+    pub(crate) fn add_node(&mut self) -> u32 {
         let node = self.position.len() as u32;
         self.position.push(node);
         self.after.push(Vec::new());
@@ -62,7 +65,7 @@ impl Order {
         self.position[node as usize]
     }
 
-    /// `variable` says that `first` comes before `second`.
+    /// Defines that `variable` means that `first` comes before `second`.
     pub(crate) fn define(&mut self, variable: Var, first: u32, second: u32) {
         let index = variable.idx() as usize;
         if self.meaning.len() <= index {
@@ -71,12 +74,12 @@ impl Order {
         self.meaning[index] = Some((first, second));
     }
 
-    /// Adds an edge that stays. False if that makes a cycle.
-    pub(crate) fn always(&mut self, first: u32, second: u32) -> bool {
+    /// Adds a permanent edge. Returns whether the graph stays acyclic.
+    pub(crate) fn add_edge(&mut self, first: u32, second: u32) -> bool {
         self.insert(first, second, None).is_ok()
     }
 
-    /// Adds an edge. If that makes a cycle, the literals of its other edges.
+    /// Adds an edge. If it closes a cycle, returns the literals of the other edges of the cycle.
     fn insert(&mut self, first: u32, second: u32, because: Option<Lit>) -> Result<(), Vec<Lit>> {
         if first == second {
             return Err(Vec::new());
@@ -92,8 +95,8 @@ impl Order {
         Ok(())
     }
 
-    /// Collects what comes after `from` and not behind position `high`. If `target` is among it: the
-    /// literals of the way there with the fewest.
+    /// Collects the nodes reachable from `from` up to position `high`. If `target` is among them, returns the literals of
+    /// a path to it that has the fewest.
     fn search_forward(&mut self, from: u32, target: u32, high: u32) -> Result<(), Vec<Lit>> {
         let Search { queue, reached, distance, round, forward, .. } = &mut self.search;
         *round += 1;
@@ -111,12 +114,12 @@ impl Order {
                 if self.position[next] > high {
                     continue;
                 }
-                let far = distance[node as usize] + u32::from(edge.because.is_some());
-                if reached[next].0 == *round && distance[next] <= far {
+                let length = distance[node as usize] + u32::from(edge.because.is_some());
+                if reached[next].0 == *round && distance[next] <= length {
                     continue;
                 }
                 reached[next] = (*round, node, edge.because);
-                distance[next] = far;
+                distance[next] = length;
                 if edge.because.is_some() {
                     queue.push_back(edge.to);
                 } else {
@@ -125,7 +128,7 @@ impl Order {
             }
         }
         let round = *round;
-        // Every node reached, once: walk again from the start.
+        // The search above may visit a node several times. This one collects each node once.
         queue.push_back(from);
         reached[from as usize].0 = round + 1;
         while let Some(node) = queue.pop_front() {
@@ -142,6 +145,7 @@ impl Order {
         Ok(())
     }
 
+    /// Returns the literals on the path from `from` to `node` of the last search.
     fn literals_to(&self, mut node: u32, from: u32) -> Vec<Lit> {
         let mut literals = Vec::new();
         while node != from {
@@ -152,7 +156,7 @@ impl Order {
         literals
     }
 
-    /// Collects what comes before `from` and not in front of position `low`.
+    /// Collects the nodes from which `from` is reachable, down to position `low`.
     fn search_backward(&mut self, from: u32, low: u32) {
         let Search { queue, reached, round, backward, .. } = &mut self.search;
         *round += 1;
@@ -172,7 +176,7 @@ impl Order {
         }
     }
 
-    /// Puts what was found backward in front of what was found forward, in the places of both.
+    /// Moves the nodes of the backward search before those of the forward search, within the positions of both.
     fn rearrange(&mut self) {
         let Search { forward, backward, pool, .. } = &mut self.search;
         let position = &mut self.position;
@@ -186,7 +190,7 @@ impl Order {
         }
     }
 
-    /// Takes over what the solver has decided since the last time.
+    /// Adds the edges of the solver's decisions since the last call.
     fn follow(&mut self, solver: &mut TheoryArg<'_>) {
         while let Some(&literal) = solver.model().get(self.seen) {
             self.seen += 1;
@@ -200,7 +204,7 @@ impl Order {
                 Err(mut cycle) => {
                     cycle.push(literal);
                     cycle.iter_mut().for_each(|literal| *literal = !*literal);
-                    // If this cannot be undone, it is to be seen again at the next question.
+                    // A conflict at the lowest level is not undone, and must be found again by the next `solve`.
                     self.seen -= 1;
                     return solver.raise_conflict(&cycle, false);
                 }
@@ -243,7 +247,7 @@ impl Theory for Order {
     }
 }
 
-/// The truth value of `likely`, for a solver that asks for one.
+/// Converts a boolean to batsat's type.
 pub(crate) fn value(likely: bool) -> lbool {
     if likely { lbool::TRUE } else { lbool::FALSE }
 }

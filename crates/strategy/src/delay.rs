@@ -44,7 +44,7 @@ impl Chooser for Delay {
         // The first thread id in question; ids before it follow after the largest.
         let from = match last {
             None => 0,
-            Some(last) if last.op.gave_way(last.effect) => last.id.thread.0.wrapping_add(1),
+            Some(last) if last.op.has_yielded(last.effect) => last.id.thread.0.wrapping_add(1),
             Some(last) => last.id.thread.0,
         };
         let distance = |thread: ThreadId| thread.0.wrapping_sub(from);

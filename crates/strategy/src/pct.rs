@@ -323,7 +323,7 @@ impl Pct {
     #[inline(never)]
     fn look_for_starvation(&mut self, past: &[Event]) {
         let recent = &past[past.len().saturating_sub(EXAMINED_STEPS)..];
-        let yielded = |event: &&Event| event.op.gave_way(event.effect);
+        let yielded = |event: &&Event| event.op.has_yielded(event.effect);
         let no_change = |event: &Event| event.op.is_pause() || event.access() == Access::Read;
         let is_starving = recent.iter().filter(yielded).count() >= STARVING_YIELDS
             || recent.iter().all(no_change);

@@ -158,7 +158,7 @@ impl Pctwm {
             state.performed = event.id.index + 1;
             state.alone += 1;
             state.idle += 1;
-            state.pauses += u32::from(event.op.gave_way(event.effect));
+            state.pauses += u32::from(event.op.has_yielded(event.effect));
             if changes {
                 (state.idle, state.pauses, state.has_spun) = (0, 0, false);
             }

@@ -148,7 +148,7 @@ impl State {
         match last {
             Some(event) => {
                 self.follow(crowd, event, threads)?;
-                if event.op.gave_way(event.effect) {
+                if event.op.has_yielded(event.effect) {
                     self.pause(crowd);
                 }
             }

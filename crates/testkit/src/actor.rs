@@ -1,6 +1,6 @@
-//! What a thread does on its own: follows its script and remembers what it was told.
+//! A thread of a scripted program: follows its script and remembers the effects of its operations.
 //!
-//! Local to one thread and free of objects, so that every way to run a program shares it.
+//! An actor holds thread-local state only, so that all substrates share it.
 
 use std::collections::VecDeque;
 
@@ -20,35 +20,35 @@ pub struct Actor {
     script: usize,
     position: usize,
     children: Vec<ThreadId>,
-    /// What it holds and must give back, with how; may name one thing several times.
-    owes: Vec<(usize, Action)>,
-    /// The rest of a step that takes several requests.
+    /// The locks and initialisations that the thread holds, with the action that releases each. May contain duplicates.
+    held: Vec<(usize, Action)>,
+    /// The remaining requests of the current step.
     rest: VecDeque<Request>,
-    /// What it asked for last.
+    /// The last request.
     current: Request,
-    /// What it learnt last.
+    /// The last value that an operation returned.
     last: u64,
 }
 
-/// What a thread wants to happen.
+/// What a thread is about to do.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Request {
-    /// An operation.
+    /// Performs an operation.
     Perform(Target, Action),
-    /// A thread with this script.
+    /// Spawns a thread with this script.
     Spawn(usize),
-    /// A panic.
+    /// Panics.
     Panic,
-    /// The end.
+    /// Ends.
     Exit,
 }
 
-/// What an operation is on.
+/// The object of an operation.
 #[derive(Copy, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum Target {
     /// An object of the program, by position.
     Object(usize),
-    /// A thread's life.
+    /// A thread.
     Life(ThreadId),
     /// A thread's park token.
     Parker(ThreadId),
@@ -57,7 +57,7 @@ pub enum Target {
 }
 
 impl Actor {
-    /// A thread about to follow `script`.
+    /// Returns a thread at the beginning of `script`.
     pub fn new(me: ThreadId, parent: ThreadId, script: usize) -> Actor {
         Actor {
             me,
@@ -65,14 +65,14 @@ impl Actor {
             script,
             position: 0,
             children: Vec::new(),
-            owes: Vec::new(),
+            held: Vec::new(),
             rest: VecDeque::new(),
             current: Request::Exit,
             last: 0,
         }
     }
 
-    /// What the thread wants next.
+    /// Returns the next request.
     pub fn next(&mut self, program: &Program) -> Request {
         self.current = loop {
             if let Some(request) = self.rest.pop_front() {
@@ -82,13 +82,13 @@ impl Actor {
                 break Request::Exit;
             };
             self.position += 1;
-            self.take(step);
+            self.request(step);
         };
         self.current
     }
 
-    /// The last request, an operation, had this effect.
-    pub fn told(&mut self, program: &Program, effect: Effect) {
+    /// Processes the effect of the last request, an operation.
+    pub fn observe(&mut self, program: &Program, effect: Effect) {
         match effect {
             Effect::Value(value) | Effect::Exchanged(value) | Effect::Kept(value) => {
                 self.last = value;
@@ -100,53 +100,53 @@ impl Actor {
         let Request::Perform(Target::Object(object), action) = self.current else { return };
         match (action, effect) {
             (Action::Barrier(BarrierOp::Arrive), Effect::Ticket(generation)) => {
-                self.then(object, Action::Barrier(BarrierOp::Leave { generation }));
+                self.push(object, Action::Barrier(BarrierOp::Leave { generation }));
             }
             (Action::Channel(ChannelOp::Send), Effect::Ticket(ticket))
                 if program.objects[object] == (Initial::Channel { capacity: Some(0) }) =>
             {
-                self.then(object, Action::Channel(ChannelOp::AwaitTaken { ticket }));
+                self.push(object, Action::Channel(ChannelOp::AwaitTaken { ticket }));
             }
-            _ => self.keep_books(object, action, effect),
+            _ => self.update_held(object, action, effect),
         }
     }
 
-    /// The last request, a spawn, made this thread.
-    pub fn has_child(&mut self, child: ThreadId) {
+    /// Adds the thread that the last request, a spawn, created.
+    pub fn add_child(&mut self, child: ThreadId) {
         self.children.push(child);
     }
 
-    /// Puts the requests of a step into `rest`, if the thread may make them.
-    fn take(&mut self, step: Step) {
+    /// Adds the requests of a step to `rest`, if the thread may make them in its state.
+    fn request(&mut self, step: Step) {
         match step {
             Step::On(object, action) => {
-                let settles = [
+                let releases = [
                     Action::Mutex(MutexOp::Unlock),
                     Action::RwLock(RwLockOp::UnlockRead),
                     Action::RwLock(RwLockOp::UnlockWrite),
                     Action::Once(OnceOp::Complete),
                 ];
-                // A failed initialisation settles the same debt as a complete one.
-                let debt = match action {
+                // A failed initialisation releases what `Begin` acquired, as a complete one does.
+                let release = match action {
                     Action::Once(OnceOp::Reset) => Action::Once(OnceOp::Complete),
                     other => other,
                 };
-                if !settles.contains(&debt) || self.owes.contains(&(object, debt)) {
-                    self.then(object, action);
+                if !releases.contains(&release) || self.held.contains(&(object, release)) {
+                    self.push(object, action);
                 }
             }
             Step::Alone(action) => {
                 self.rest.push_back(Request::Perform(Target::Nothing, action));
             }
             Step::Wait { condvar, mutex, timed } => {
-                if self.owes.contains(&(mutex, Action::Mutex(MutexOp::Unlock))) {
-                    self.then(condvar, Action::Condvar(CondvarOp::Enqueue));
-                    self.then(mutex, Action::Mutex(MutexOp::Unlock));
-                    self.then(condvar, Action::Condvar(CondvarOp::Consume { timed }));
-                    self.then(mutex, Action::Mutex(MutexOp::Lock));
+                if self.held.contains(&(mutex, Action::Mutex(MutexOp::Unlock))) {
+                    self.push(condvar, Action::Condvar(CondvarOp::Enqueue));
+                    self.push(mutex, Action::Mutex(MutexOp::Unlock));
+                    self.push(condvar, Action::Condvar(CondvarOp::Consume { timed }));
+                    self.push(mutex, Action::Mutex(MutexOp::Lock));
                 }
             }
-            Step::Meet(barrier) => self.then(barrier, Action::Barrier(BarrierOp::Arrive)),
+            Step::Meet(barrier) => self.push(barrier, Action::Barrier(BarrierOp::Arrive)),
             Step::Park { timed } => {
                 let park = Action::Park(ParkOp::Park { timed });
                 self.rest.push_back(Request::Perform(Target::Parker(self.me), park));
@@ -165,11 +165,11 @@ impl Actor {
                     self.rest.push_back(Request::Spawn(script));
                 }
             }
-            Step::Join(child) => self.ask_child(child, ThreadOp::Join),
-            Step::IsFinished(child) => self.ask_child(child, ThreadOp::IsFinished),
+            Step::Join(child) => self.query_child(child, ThreadOp::Join),
+            Step::IsFinished(child) => self.query_child(child, ThreadOp::IsFinished),
             Step::SkipIfOdd(steps) => self.position += steps * (self.last & 1) as usize,
             Step::BackIfEven(steps) => {
-                // Counted from this step, which has been passed already.
+                // `position` is already after this step.
                 let back = (steps + 1) * (self.last & 1 ^ 1) as usize;
                 self.position = self.position.saturating_sub(back);
             }
@@ -177,40 +177,40 @@ impl Actor {
         }
     }
 
-    fn then(&mut self, object: usize, action: Action) {
+    fn push(&mut self, object: usize, action: Action) {
         self.rest.push_back(Request::Perform(Target::Object(object), action));
     }
 
-    fn ask_child(&mut self, position: usize, op: ThreadOp) {
+    fn query_child(&mut self, position: usize, op: ThreadOp) {
         if let Some(&child) = self.children.get(position) {
             self.rest.push_back(Request::Perform(Target::Life(child), Action::Thread(op)));
         }
     }
 
-    /// Notes what the thread has come to hold, or has given back.
-    fn keep_books(&mut self, object: usize, action: Action, effect: Effect) {
+    /// Updates `held` by an operation.
+    fn update_held(&mut self, object: usize, action: Action, effect: Effect) {
         let succeeded = effect != Effect::No;
         match action {
             Action::Mutex(MutexOp::Lock | MutexOp::TryLock) if succeeded => {
-                self.owes.push((object, Action::Mutex(MutexOp::Unlock)));
+                self.held.push((object, Action::Mutex(MutexOp::Unlock)));
             }
             Action::RwLock(RwLockOp::Read | RwLockOp::TryRead) if succeeded => {
-                self.owes.push((object, Action::RwLock(RwLockOp::UnlockRead)));
+                self.held.push((object, Action::RwLock(RwLockOp::UnlockRead)));
             }
             Action::RwLock(RwLockOp::Write | RwLockOp::TryWrite) if succeeded => {
-                self.owes.push((object, Action::RwLock(RwLockOp::UnlockWrite)));
+                self.held.push((object, Action::RwLock(RwLockOp::UnlockWrite)));
             }
             Action::Once(OnceOp::Begin) if succeeded => {
-                self.owes.push((object, Action::Once(OnceOp::Complete)));
+                self.held.push((object, Action::Once(OnceOp::Complete)));
             }
-            Action::Once(OnceOp::Reset) => self.settle(object, Action::Once(OnceOp::Complete)),
-            other => self.settle(object, other),
+            Action::Once(OnceOp::Reset) => self.release(object, Action::Once(OnceOp::Complete)),
+            other => self.release(object, other),
         }
     }
 
-    fn settle(&mut self, object: usize, action: Action) {
-        if let Some(debt) = self.owes.iter().position(|&owed| owed == (object, action)) {
-            self.owes.remove(debt);
+    fn release(&mut self, object: usize, action: Action) {
+        if let Some(release) = self.held.iter().position(|&held| held == (object, action)) {
+            self.held.remove(release);
         }
     }
 }

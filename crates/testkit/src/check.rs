@@ -1,4 +1,4 @@
-//! Properties of random programs.
+//! Property tests on random programs.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -6,11 +6,10 @@ use raddle_strategy::{Rng, mix};
 
 use crate::{Program, Shape, shrink};
 
-/// Demands `property` of `cases` random programs of one shape; what it draws from its generator is
-/// part of the case.
+/// Checks `property` on `cases` random programs of one shape. The generator that it draws from is seeded per case.
 ///
 /// # Panics
-/// With the smallest program found that does not have the property.
+/// If a program does not have the property. The message contains a shrunk program.
 pub fn for_all(
     seed: u64,
     cases: u64,
@@ -39,8 +38,7 @@ pub fn for_all(
     }
 }
 
-/// `count`, as often as `RADDLE_TEST_SCALE` says (a number, 1 if it is not set); a handful under
-/// Miri.
+/// Returns `count` scaled by `RADDLE_TEST_SCALE` (1 if it is not set), at least one. Returns at most ten under Miri.
 pub fn scaled(count: u64) -> u64 {
     if cfg!(miri) {
         return (count / 1000).clamp(1, 10);

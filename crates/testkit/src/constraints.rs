@@ -1,29 +1,29 @@
-//! Random constraints on orders, as plain data that can be stated to any solver.
+//! Random constraints on orders, as data for any solver.
 
 use raddle_solve::{Answer, Literal, Node, OrderSolver, shrink_core};
 use raddle_strategy::Rng;
 
-/// A statement that holds or does not hold.
+/// A constraint that holds or does not hold in an order.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Term {
     /// The first node comes before the second.
     Before(usize, usize),
-    /// A truth value has this value.
+    /// A boolean variable has this value.
     Truth(usize, bool),
 }
 
-/// Nodes, edges, clauses, and sets of assumptions to be asked about one after the other.
+/// Nodes, edges, clauses, and sets of assumptions to solve under, one after the other.
 #[derive(Clone, Debug)]
 pub struct Problem {
     /// The number of nodes.
     pub nodes: usize,
-    /// The number of truth values.
+    /// The number of boolean variables.
     pub truths: usize,
     /// Pairs of nodes of which the first always comes before the second.
     pub always: Vec<(usize, usize)>,
     /// Clauses, in each of which at least one term holds.
     pub clauses: Vec<Vec<Term>>,
-    /// Sets of assumptions; each is a question whether there is an order.
+    /// Sets of assumptions, each of which asks for an order.
     pub questions: Vec<Vec<Term>>,
 }
 
@@ -31,9 +31,9 @@ pub struct Problem {
 pub struct Size {
     /// The number of nodes.
     pub nodes: usize,
-    /// The largest number of clauses.
+    /// The maximal number of clauses.
     pub clauses: usize,
-    /// The number of truth values.
+    /// The number of boolean variables.
     pub truths: usize,
 }
 
@@ -49,13 +49,13 @@ impl Problem {
             }
         };
         let terms =
-            |most: usize, rng: &mut Rng| (0..1 + rng.below(most)).map(|_| term(rng)).collect();
-        // Chains, as the events of threads are.
+            |max: usize, rng: &mut Rng| (0..1 + rng.below(max)).map(|_| term(rng)).collect();
+        // Chains, like the events of threads.
         let always = (0..nodes - 1).filter(|_| rng.below(3) == 0).map(|n| (n, n + 1)).collect();
         let clauses = (0..1 + rng.below(clauses))
             .map(|_| {
                 let mut clause: Vec<Term> = terms(2, rng);
-                // Clauses of one literal would leave nothing to ask.
+                // Clauses of one literal would determine most orders.
                 clause.push(term(rng));
                 clause
             })
@@ -64,13 +64,13 @@ impl Problem {
         Problem { nodes, truths, always, clauses, questions }
     }
 
-    /// Puts all questions to a solver, checks its orders and cores, and returns whether there are orders.
+    /// Solves under all sets of assumptions, checks the orders and cores, and returns whether there are orders.
     ///
     /// # Panics
     /// If an order does not satisfy the constraints, or a core is not among the assumptions or has an order.
     pub fn ask<S: OrderSolver>(&self) -> Vec<bool> {
         let mut solver = S::default();
-        let names = self.state(&mut solver);
+        let names = self.add_to(&mut solver);
         self.questions
             .iter()
             .map(|question| {
@@ -90,18 +90,18 @@ impl Problem {
             .collect()
     }
 
-    /// States everything but the questions to `solver`.
-    fn state(&self, solver: &mut impl OrderSolver) -> Names {
-        let nodes = (0..self.nodes).map(|_| solver.node()).collect();
-        let truths = (0..self.truths).map(|truth| solver.fresh(truth % 2 == 0)).collect();
+    /// Adds everything but the assumptions to `solver`.
+    fn add_to(&self, solver: &mut impl OrderSolver) -> Names {
+        let nodes = (0..self.nodes).map(|_| solver.add_node()).collect();
+        let truths = (0..self.truths).map(|truth| solver.new_literal(truth % 2 == 0)).collect();
         let names = Names { nodes, truths };
         for &(first, second) in &self.always {
-            solver.always(names.nodes[first], names.nodes[second]);
+            solver.add_edge(names.nodes[first], names.nodes[second]);
         }
         for clause in &self.clauses {
             let clause: Vec<Literal> =
                 clause.iter().map(|&term| names.literal(solver, term)).collect();
-            solver.clause(&clause);
+            solver.add_clause(&clause);
         }
         names
     }
@@ -116,14 +116,14 @@ impl Problem {
         let mut positions: Vec<u32> = (0..self.nodes).map(position).collect();
         positions.sort_unstable();
         positions.dedup();
-        assert_eq!(positions.len(), self.nodes, "two nodes in one place");
+        assert_eq!(positions.len(), self.nodes, "two nodes have one position");
         assert!(self.always.iter().all(|&(first, second)| holds(&Term::Before(first, second))));
         assert!(self.clauses.iter().all(|clause| clause.iter().any(holds)));
         assert!(question.iter().all(holds));
     }
 }
 
-/// Checks that a core is among the assumptions, and that a smallest part of it has no order.
+/// Checks that a core is among the assumptions, and that the shrunk core is minimal.
 fn check_core(solver: &mut impl OrderSolver, assumptions: &[Literal], core: &[Literal]) {
     assert!(core.iter().all(|literal| assumptions.contains(literal)));
     let small = shrink_core(solver, core.to_vec());
@@ -136,7 +136,7 @@ fn check_core(solver: &mut impl OrderSolver, assumptions: &[Literal], core: &[Li
     }
 }
 
-/// The nodes and literals of a solver for the nodes and truth values of a problem.
+/// The solver's nodes and literals for the nodes and boolean variables of a problem.
 struct Names {
     nodes: Vec<Node>,
     truths: Vec<Literal>,

@@ -1,4 +1,4 @@
-//! Programs on the coroutine runtime, through the same door as the `std` mirror.
+//! Programs on the coroutine runtime, through the interface that the `std` mirror uses.
 
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ impl<B: Backend> Substrate for Coroutines<B> {
     }
 }
 
-/// What the threads of one run share.
+/// The state that the threads of one run share.
 struct World {
     program: Arc<Program>,
     names: Vec<Name>,
@@ -63,7 +63,7 @@ impl Body for Thread {
                     let name = &names[position];
                     let kind = Kind::of(&op);
                     let effect = port::operate(kind, name, || Some(initial), op, Site::UNKNOWN);
-                    actor.told(program, effect.expect("inside a run"));
+                    actor.observe(program, effect.expect("inside a run"));
                     continue;
                 }
                 Request::Perform(Target::Life(thread), action) => {
@@ -78,14 +78,14 @@ impl Body for Thread {
                 Request::Spawn(script) => {
                     let parent = port::thread();
                     let body = Thread { world: self.world.clone(), script, parent };
-                    actor.has_child(port::spawn(Arc::new(body), Site::UNKNOWN));
+                    actor.add_child(port::spawn(Arc::new(body), Site::UNKNOWN));
                     continue;
                 }
-                // Past the panic hook, which would note a line that the interpreter has not.
+                // Without the panic hook, which would record a line that the interpreter does not have.
                 Request::Panic => resume_unwind(Box::new(SCRIPTED_PANIC)),
                 Request::Exit => return,
             };
-            actor.told(program, port::submit(Kind::of(&op), op, site));
+            actor.observe(program, port::submit(Kind::of(&op), op, site));
         }
     }
 }

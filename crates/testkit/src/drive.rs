@@ -1,18 +1,20 @@
-//! Short ways to run programs.
+//! Functions that run programs.
 
 use raddle_core::{Choices, Schedule, Trace};
 use raddle_engine::{Engine, Memory, Sc, Substrate, ThreadIds};
 use raddle_explore::Explorer;
 
-/// Far more steps than any generated program has.
+/// More steps than any generated program has.
 const MAX_STEPS: usize = 10_000;
 
-/// Makes an engine that has not seen any program.
+const CLEARED: &str = "scripted threads can always be cleared away";
+
+/// Returns a new engine.
 pub fn engine() -> Engine<Sc> {
     Engine::new(Sc, ThreadIds::default(), MAX_STEPS)
 }
 
-/// Runs `program` once: as `prefix` says, then as `choices` do.
+/// Runs `program` once, with the choices of `prefix` and then those of `choices`.
 pub fn run_once<S: Substrate>(
     substrate: &mut S,
     program: &S::Program,
@@ -21,12 +23,12 @@ pub fn run_once<S: Substrate>(
 ) -> Trace {
     let mut engine = engine();
     *engine.prefix_mut() = prefix;
-    substrate.execute(&mut engine, choices, program).expect("scripted threads do not get stuck");
+    substrate.execute(&mut engine, choices, program).expect(CLEARED);
     engine.into_trace()
 }
 
-/// Runs `program` as `explorer` says until it is done, and shows every trace to `each`. `None` if
-/// that takes more than `limit` runs.
+/// Runs `program` under `explorer` until it is done, and calls `each` with every trace. Returns the number of runs, or
+/// `None` if there are more than `limit`.
 pub fn explore<S, E>(
     substrate: &mut S,
     program: &S::Program,
@@ -41,7 +43,7 @@ where
     explore_in(Sc, substrate, program, explorer, limit, each)
 }
 
-/// As [`explore`], under another memory model.
+/// Runs `program` under `explorer` as [`explore`] does, under another memory model.
 pub fn explore_in<M, S, E>(
     memory: M,
     substrate: &mut S,
@@ -62,7 +64,7 @@ where
             return None;
         }
         let cleared = substrate.execute(&mut engine, explorer.choices(), program);
-        cleared.expect("scripted threads do not get stuck");
+        cleared.expect(CLEARED);
         let trace = engine.trace();
         explorer.learn(run, trace);
         each(trace);

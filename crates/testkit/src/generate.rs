@@ -9,7 +9,7 @@ use raddle_strategy::Rng;
 
 use crate::{Program, Relative, Step};
 
-/// What programs are made of.
+/// The kinds of operations in programs.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Kind {
     /// Loads, stores, read-modify-writes, compare-exchanges.
@@ -30,7 +30,7 @@ pub enum Kind {
     Park,
     /// Channels.
     Channel,
-    /// Joins and questions for children.
+    /// Joins of children, and queries whether they have ended.
     Thread,
     /// Pauses, fences and choices.
     Alone,
@@ -52,7 +52,7 @@ impl Kind {
         Kind::Alone,
     ];
 
-    /// The kind that an action belongs to.
+    /// Returns the kind of an action.
     pub fn of(action: Action) -> Kind {
         match action {
             Action::Thread(_) => Kind::Thread,
@@ -70,35 +70,35 @@ impl Kind {
     }
 }
 
-/// How large random programs are, and of what.
+/// The size and content of random programs.
 #[derive(Clone, Debug)]
 pub struct Shape {
-    /// What they may contain.
+    /// The kinds of operations.
     pub kinds: Vec<Kind>,
-    /// How many of the kinds one program has at most.
+    /// The maximal number of kinds in one program.
     pub kinds_at_once: usize,
-    /// How many scripts there are at most, main's included; at least two.
+    /// The maximal number of scripts, main's included; at least two.
     pub scripts: usize,
-    /// How many pieces a script has at most; a piece is one to four steps.
+    /// The maximal number of pieces in a script. A piece is one to four steps.
     pub pieces: usize,
-    /// One script in so many has a panic in it; never if zero.
+    /// One in this number of scripts has a panic. Zero if none has.
     pub panics: usize,
 }
 
 impl Shape {
-    /// Programs of some size with everything in them.
+    /// Returns the shape of programs of all kinds of operations.
     pub fn large() -> Shape {
         let kinds = Kind::ALL.to_vec();
         Shape { kinds, kinds_at_once: 4, scripts: 5, pieces: 6, panics: 24 }
     }
 
-    /// Programs whose executions can be counted.
+    /// Returns the shape of programs whose executions can be enumerated.
     pub fn small() -> Shape {
         let kinds = Kind::ALL.to_vec();
         Shape { kinds, kinds_at_once: 2, scripts: 3, pieces: 2, panics: 0 }
     }
 
-    /// A program of this shape.
+    /// Returns a random program of this shape.
     pub fn generate(&self, rng: &mut Rng) -> Program {
         let mut kinds = self.kinds.clone();
         while kinds.len() > 1.max(self.kinds_at_once) {
@@ -124,7 +124,7 @@ impl Shape {
     }
 }
 
-/// A kind with the objects a piece of it may use.
+/// A kind, with the objects that a piece of it may use.
 enum Part {
     One(Kind, Vec<usize>),
     Condvar { condvar: usize, mutex: usize },
@@ -255,15 +255,15 @@ fn atomic(rng: &mut Rng) -> AtomicOp {
 }
 
 fn add_rwlock(object: usize, steps: &mut Vec<Step>, rng: &mut Rng) {
-    let (take, give) = match rng.below(4) {
+    let (lock, unlock) = match rng.below(4) {
         0 => (RwLockOp::Read, RwLockOp::UnlockRead),
         1 => (RwLockOp::TryRead, RwLockOp::UnlockRead),
         2 => (RwLockOp::Write, RwLockOp::UnlockWrite),
         _ => (RwLockOp::TryWrite, RwLockOp::UnlockWrite),
     };
-    steps.push(Step::On(object, Action::RwLock(take)));
+    steps.push(Step::On(object, Action::RwLock(lock)));
     if rng.below(8) > 0 {
-        steps.push(Step::On(object, Action::RwLock(give)));
+        steps.push(Step::On(object, Action::RwLock(unlock)));
     }
 }
 
@@ -285,7 +285,7 @@ fn add_condvar(condvar: usize, mutex: usize, steps: &mut Vec<Step>, rng: &mut Rn
     }
 }
 
-/// Lets an earlier script spawn `script`, early more often than late, and perhaps join it.
+/// Adds a spawn of `script` to an earlier script, often at its beginning, and sometimes a join.
 fn add_spawn(script: usize, kinds: &[Kind], program: &mut Program, rng: &mut Rng) {
     let by = if rng.below(3) > 0 { 0 } else { rng.below(script) };
     let steps = &mut program.scripts[by];

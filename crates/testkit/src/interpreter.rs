@@ -1,18 +1,18 @@
-//! Programs run directly on the engine: no stacks, no switches, nothing to unwind.
+//! Programs interpreted on the engine, without stacks, switches or unwinding.
 
 use raddle_core::{Action, Choices, ObjectId, Op, Panic, Site, ThreadId, ThreadOp};
 use raddle_engine::{Engine, Kind, Memory, Stuck, Substrate, Turn};
 
 use crate::{Actor, Program, Request, Target};
 
-/// The message of a panic that a script asks for.
+/// The message of a panic in a script.
 pub(crate) const SCRIPTED_PANIC: &str = "scripted panic";
 
-/// Runs programs as the protocol of the engine says, and no other way.
+/// Interprets programs by the engine's protocol.
 #[derive(Debug, Default)]
 pub struct Interpreter;
 
-/// The same, telling also what identifies objects across runs, as the mirror cannot always.
+/// Interprets programs as [`Interpreter`] does, and also identifies objects across runs.
 #[derive(Debug, Default)]
 pub struct IdentifyingInterpreter;
 
@@ -54,7 +54,7 @@ fn interpret<M: Memory>(
     let objects = vec![None; program.objects.len()];
     let mut run =
         Run { engine, choices, program, objects, threads: Vec::new(), identifies_objects };
-    run.admit(ThreadId::MAIN, ThreadId::MAIN, 0);
+    run.add_thread(ThreadId::MAIN, ThreadId::MAIN, 0);
     let mut next = run.announce(ThreadId::MAIN);
     while let Some(thread) = next.and_then(Turn::thread) {
         next = run.turn(thread);
@@ -65,9 +65,9 @@ struct Run<'a, 'c, M: Memory> {
     engine: &'a mut Engine<M>,
     choices: Choices<'c>,
     program: &'a Program,
-    /// What the program's objects are called in this run, once announced.
+    /// By position in the program, the ids of objects that have been announced in this run.
     objects: Vec<Option<ObjectId>>,
-    /// By [`ThreadId`], with what each announced last.
+    /// By [`ThreadId`], the thread and its last announcement.
     threads: Vec<Option<(Actor, Announced)>>,
     identifies_objects: bool,
 }
@@ -81,7 +81,7 @@ enum Announced {
 }
 
 impl<M: Memory> Run<'_, '_, M> {
-    fn admit(&mut self, thread: ThreadId, parent: ThreadId, script: usize) {
+    fn add_thread(&mut self, thread: ThreadId, parent: ThreadId, script: usize) {
         if self.threads.len() <= thread.index() {
             self.threads.resize(thread.index() + 1, None);
         }
@@ -90,10 +90,10 @@ impl<M: Memory> Run<'_, '_, M> {
     }
 
     fn thread(&mut self, thread: ThreadId) -> &mut (Actor, Announced) {
-        self.threads[thread.index()].as_mut().expect("it was admitted")
+        self.threads[thread.index()].as_mut().expect("the thread has been added")
     }
 
-    /// Lets `thread` announce what it wants next. Whose turn is it now? `None` if it panicked.
+    /// Announces the next request of `thread`, and returns the turn that follows. Returns `None` if it panicked.
     fn announce(&mut self, thread: ThreadId) -> Option<Turn> {
         let program = self.program;
         let request = self.thread(thread).0.next(program);
@@ -121,7 +121,7 @@ impl<M: Memory> Run<'_, '_, M> {
         Some(self.engine.submit(Kind::of(&op), thread, op, Site::UNKNOWN, &mut self.choices))
     }
 
-    /// `thread` performs what it announced. Whose turn is it then? `None` if the run ended.
+    /// Performs what `thread` announced, and returns the turn that follows. Returns `None` if the run ended.
     fn turn(&mut self, thread: ThreadId) -> Option<Turn> {
         let program = self.program;
         match self.thread(thread).1 {
@@ -129,19 +129,19 @@ impl<M: Memory> Run<'_, '_, M> {
                 let kind = Kind::of(&op);
                 let effect =
                     self.engine.perform(kind, thread, op, Site::UNKNOWN, &mut self.choices)?;
-                self.thread(thread).0.told(program, effect);
+                self.thread(thread).0.observe(program, effect);
                 self.announce(thread)
             }
             Announced::Spawn { script, life } => {
                 let child = self.engine.start(thread, life, Site::UNKNOWN);
-                self.admit(child, thread, script);
+                self.add_thread(child, thread, script);
                 let back = self.announce(child)?;
                 assert_eq!(back, Turn::of(thread), "the turn goes back to the creator");
-                self.thread(thread).0.has_child(child);
+                self.thread(thread).0.add_child(child);
                 self.announce(thread)
             }
             Announced::Exit => Some(self.engine.exit(thread, &mut self.choices)),
-            Announced::Nothing => panic!("the turn of {thread}, which announced nothing"),
+            Announced::Nothing => panic!("{thread} has the turn, but has announced nothing"),
         }
     }
 

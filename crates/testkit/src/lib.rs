@@ -1,10 +1,10 @@
-//! What raddle's own tests are made of.
+//! Tools for raddle's own tests.
 //!
-//! A [`Program`] is data: scripts of operations over every primitive. It is generated at random from
-//! a seed ([`Shape`]), cut down when a property fails ([`for_all`]), and run in three ways that must
-//! not differ: by the [`Interpreter`] without any stacks, and on [`Coroutines`] with either back end.
-//! The [`oracle`] knows what a program means without any of raddle's code; [`litmus`] does the same for
-//! weak memory; [`constraints`] are random questions to solvers.
+//! A [`Program`] is data: scripts of operations on every kind of object. It is generated at random from
+//! a seed ([`Shape`]), and shrunk when a property fails ([`for_all`]). It runs in three ways that must
+//! agree: by the [`Interpreter`], without stacks, and on [`Coroutines`] with either back end.
+//! The [`oracle`] defines the meaning of a program without raddle's code, and [`litmus`] does so for
+//! weak memory. [`constraints`] are random problems for solvers.
 //!
 //! Only tests depend on this crate.
 #![forbid(unsafe_code)]

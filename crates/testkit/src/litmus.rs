@@ -1,9 +1,8 @@
-//! Litmus tests of weak memory: small programs over atomic variables, what RC11 allows them to do, and
-//! ways to run them.
+//! Litmus tests of weak memory: small programs over atomic variables, and the executions that RC11 allows.
 //!
-//! [`Code`] is a program, written as text. [`axioms`] says by brute force, from the axioms alone, which
-//! executions are consistent; it shares nothing with the memory model of the engine. [`run`] runs a
-//! program on an engine, and [`table`] holds the tests whose verdicts are known.
+//! [`Code`] is a program, written as text. [`axioms`] computes the consistent executions by brute force from the
+//! axioms, without code of the engine's memory model. [`run`] runs a program on an engine. [`table`] holds tests with
+//! known verdicts.
 
 pub mod axioms;
 mod code;

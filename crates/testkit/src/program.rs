@@ -1,31 +1,29 @@
-//! Programs as data.
+//! Scripted programs.
 
 use raddle_core::Action;
 use raddle_engine::Initial;
 
-/// Scripts for threads, and the objects they share.
+/// Scripts for threads, and their shared objects.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Program {
     /// The shared objects.
     pub objects: Vec<Initial>,
-    /// What threads do; the first is main's. A script spawns only scripts after itself, so that
-    /// every program without loops ends.
+    /// The scripts, main's first. A script spawns only later scripts, so that every program without loops ends.
     pub scripts: Vec<Vec<Step>>,
 }
 
-/// One line of a script.
+/// One step of a script.
 ///
-/// Any sequence of steps is a program: what a thread may not do in its state, such as to unlock a
-/// mutex it does not hold or to join a child it does not have, it leaves out. That makes cutting
-/// programs down easy.
+/// Any sequence of steps is a valid script, so that programs are easy to shrink. A thread skips steps that
+/// are not allowed in its state, such as unlocking a mutex that it does not hold.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Step {
-    /// An operation on an object. Waits on condition variables and barriers have steps of their
-    /// own; a send on a rendezvous channel waits until it was taken.
+    /// Performs an operation on an object. Waits on condition variables and barriers have steps of their
+    /// own. A send on a rendezvous channel waits until the message was received.
     On(usize, Action),
-    /// A fence, a pause or a choice.
+    /// Performs a fence, a pause or a choice.
     Alone(Action),
-    /// Wait on a condition variable with a mutex that the thread holds.
+    /// Waits on a condition variable, with a mutex that the thread holds.
     Wait {
         /// The condition variable.
         condvar: usize,
@@ -34,37 +32,37 @@ pub enum Step {
         /// Whether the wait may time out.
         timed: bool,
     },
-    /// Arrive at a barrier and wait for the others.
+    /// Arrives at a barrier and waits for the others.
     Meet(usize),
-    /// Take the thread's own park token.
+    /// Takes the thread's own park token.
     Park {
-        /// Whether it may go on without.
+        /// Whether the wait may time out.
         timed: bool,
     },
-    /// Give somebody a park token.
+    /// Makes the park token of a thread available.
     Unpark(Relative),
-    /// Start a thread that follows this script.
+    /// Spawns a thread with this script.
     Spawn(usize),
-    /// Wait for this child, by position.
+    /// Waits for the child at this position.
     Join(usize),
-    /// Ask for this child, by position.
+    /// Asks whether the child at this position has ended.
     IsFinished(usize),
-    /// Leave out so many steps if what the thread learnt last is an odd number.
+    /// Skips this number of steps if the last value that the thread got is odd.
     SkipIfOdd(usize),
-    /// Go back so many steps, to the first at most, if what the thread learnt last is an even
-    /// number: a loop. Random programs of a [`Shape`](crate::Shape) have none.
+    /// Goes back this number of steps, at most to the first, if the last value that the thread got is even: a loop.
+    /// Random programs of a [`Shape`](crate::Shape) have none.
     BackIfEven(usize),
-    /// Panic.
+    /// Panics.
     Panic,
 }
 
-/// A thread as seen from another.
+/// A thread, relative to another.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Relative {
     /// The thread itself.
     Myself,
-    /// Who spawned it; main's parent is main.
+    /// The thread that spawned it; main's parent is main.
     Parent,
-    /// Its child at this position.
+    /// The child at this position.
     Child(usize),
 }

@@ -1,8 +1,8 @@
-//! Cutting a failing program down.
+//! Shrinking of failing programs.
 
 use crate::{Program, Step};
 
-/// The smallest program reached from `program` by leaving things out for which `fails` still holds.
+/// Removes steps from `program` as long as `fails` holds, and returns the smallest program reached.
 pub fn shrink(mut program: Program, mut fails: impl FnMut(&Program) -> bool) -> Program {
     loop {
         let smaller = candidates(&program).into_iter().find(|candidate| fails(candidate));
@@ -13,7 +13,7 @@ pub fn shrink(mut program: Program, mut fails: impl FnMut(&Program) -> bool) -> 
     }
 }
 
-/// Programs with a little less in them, the boldest cuts first.
+/// Returns programs with fewer steps, the smallest first.
 fn candidates(program: &Program) -> Vec<Program> {
     let mut candidates = Vec::new();
     let mut with_script = |script: usize, steps: Vec<Step>| {
@@ -48,7 +48,7 @@ mod tests {
     use raddle_core::{Action, PauseOp};
 
     #[test]
-    fn what_does_not_matter_goes() {
+    fn irrelevant_steps_are_removed() {
         let pause = Step::Alone(Action::Pause(PauseOp::Yield));
         let noise = vec![pause; 7];
         let mut guilty = noise.clone();

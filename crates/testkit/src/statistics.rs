@@ -1,14 +1,14 @@
-//! Pearson's χ² test, as far as tests of randomness need it.
+//! Pearson's χ² test.
 
 use std::collections::BTreeMap;
 
-/// Whether counts may well come from the given probabilities, which sum up to one.
+/// Checks that counts agree with the given probabilities, whose sum is one.
 ///
-/// Generous: with right probabilities it refuses fewer than one in a million samples. What has
-/// probability zero must not have happened at all.
+/// If the probabilities are right, fewer than one in a million samples are rejected. Classes of
+/// probability zero must not occur.
 ///
 /// # Panics
-/// If the sample is too small to say anything.
+/// If the sample is too small for the test.
 pub fn plausible(counts: &[u64], probabilities: &[f64]) -> Result<(), String> {
     assert_eq!(counts.len(), probabilities.len());
     let total: u64 = counts.iter().sum();
@@ -28,12 +28,10 @@ pub fn plausible(counts: &[u64], probabilities: &[f64]) -> Result<(), String> {
     judge(sum, classes)
 }
 
-/// Whether two samples may well come from the same distribution. Rare classes are taken together.
-///
-/// As generous as [`plausible`].
+/// Checks that two samples agree with one distribution, with the error rate of [`plausible`]. Rare classes are merged.
 ///
 /// # Panics
-/// If the samples are too small to say anything.
+/// If the samples are too small for the test.
 pub fn alike<K: Ord>(one: &BTreeMap<K, u64>, other: &BTreeMap<K, u64>) -> Result<(), String> {
     let (total_one, total_other): (u64, u64) = (one.values().sum(), other.values().sum());
     assert!(total_one > 100 && total_other > 100, "the samples are too small");
@@ -61,7 +59,7 @@ pub fn alike<K: Ord>(one: &BTreeMap<K, u64>, other: &BTreeMap<K, u64>) -> Result
     judge(classes.iter().map(part).sum(), classes.len())
 }
 
-/// Whether `hits` of `runs` are within so many standard errors of the probability.
+/// Checks that the rate of `hits` in `runs` is within `errors` standard errors of `probability`.
 pub fn near(hits: u64, runs: u64, probability: f64, errors: f64) -> Result<(), String> {
     let expected = probability * runs as f64;
     let error = (expected * (1.0 - probability)).sqrt();
@@ -73,10 +71,10 @@ pub fn near(hits: u64, runs: u64, probability: f64, errors: f64) -> Result<(), S
     }
 }
 
-/// Whether χ² over so many classes is no larger than chance makes it.
+/// Checks that `sum`, χ² over `classes` classes, is within the range of chance.
 fn judge(sum: f64, classes: usize) -> Result<(), String> {
     let freedom = classes.saturating_sub(1) as f64;
-    // Wilson and Hilferty: the cube root of χ²/freedom is close to normal. Five deviations.
+    // Wilson and Hilferty: the cube root of χ²/freedom is approximately normal. The limit is five deviations.
     let spread = 2.0 / (9.0 * freedom.max(1.0));
     let limit = freedom.max(1.0) * (1.0 - spread + 5.0 * spread.sqrt()).powi(3);
     if sum <= limit {
@@ -91,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tells_a_fair_coin_from_a_bent_one() {
+    fn a_biased_coin_is_rejected() {
         let fair = [0.5, 0.5];
         assert!(plausible(&[50_100, 49_900], &fair).is_ok());
         assert!(plausible(&[51_000, 49_000], &fair).is_err());

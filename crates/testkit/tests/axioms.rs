@@ -1,4 +1,4 @@
-//! The axioms against verdicts computed elsewhere.
+//! The axioms against known verdicts.
 
 use raddle_testkit::litmus::table::{MORE, TESTS, Verdict};
 use raddle_testkit::litmus::{Code, axioms};
@@ -25,7 +25,7 @@ fn every_litmus_test_has_its_verdict_and_number_of_executions() {
 }
 
 #[test]
-fn adding_to_one_variable_has_as_many_executions_as_orders() {
+fn additions_to_one_variable_have_one_execution_per_order() {
     for (threads, orders) in [(2, 2), (3, 6), (4, 24)] {
         let code: Code = vec!["Ux+1"; threads].join("|").parse().unwrap();
         assert_eq!(axioms::consistent(&code).len(), orders);

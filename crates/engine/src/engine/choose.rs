@@ -18,7 +18,7 @@ impl<M: Memory> Engine<M> {
     pub(super) fn next_turn(&mut self, choices: &mut Choices<'_>) -> Turn {
         if let Choices::Uniform(rng) = choices {
             let enabled = self.enabled.as_slice();
-            if self.trace.events.count() < self.uniform_below && !enabled.is_empty() {
+            if self.trace.events.len() < self.uniform_below && !enabled.is_empty() {
                 return Turn::of(enabled[rng.below(enabled.len())]);
             }
         }
@@ -39,7 +39,7 @@ impl<M: Memory> Engine<M> {
         if self.followed < self.prefix.len() {
             return self.follow_thread();
         }
-        let steps = self.trace.events.count();
+        let steps = self.trace.events.len();
         if steps >= self.max_steps {
             return self.end_with(Ending::StepLimit);
         }

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use raddle_core::fingerprint::History;
-use raddle_core::{Creation, ObjectId, ObjectInfo, ObjectKind, PlainAccess, Site, ThreadId};
+use raddle_core::{Allocation, ObjectId, ObjectInfo, ObjectKind, PlainAccess, Site, ThreadId};
 
 use super::{Engine, NO_WAITER, Slot};
 use crate::Memory;
@@ -35,8 +35,8 @@ impl<M: Memory> Engine<M> {
 
     /// Records who made an object that was just declared: as a plain write by its creator, before all that followed.
     #[cold]
-    pub fn created(&mut self, creation: Creation) {
-        let Creation { object, thread, after, .. } = creation;
+    pub fn created(&mut self, creation: Allocation) {
+        let Allocation { object, thread, after, .. } = creation;
         let place = self.trace.plain.partition_point(|access| access.after < after);
         let write = PlainAccess { thread, after, object, writes: true, site: Site::UNKNOWN };
         self.trace.plain.insert(place, write);
@@ -44,7 +44,7 @@ impl<M: Memory> Engine<M> {
 
     /// Records the memory that was not freed by the end of the run.
     #[cold]
-    pub fn left(&mut self, unfreed: Vec<Creation>) {
+    pub fn left(&mut self, unfreed: Vec<Allocation>) {
         self.trace.unfreed = unfreed;
     }
 

@@ -97,7 +97,7 @@ impl<M: Memory> Engine<M> {
         let slot = &mut self.objects[object.index()];
         let id = thread.next;
         thread.next.index += 1;
-        self.trace.events.add(id, &op, effect, site);
+        self.trace.events.push(Event { id, op, effect, site });
         let name = thread.name.advance();
         let access = match kind {
             Kind::Lock | Kind::Unlock => Access::Update,
@@ -110,7 +110,7 @@ impl<M: Memory> Engine<M> {
         };
         self.trace.fingerprint = self.trace.fingerprint.wrapping_add(hash);
         if M::WEAK && !op.is_atomic() {
-            self.memory.happen(&Event { id, op, effect, site });
+            self.memory.observe(&Event { id, op, effect, site });
         }
         if self.uses_time {
             join_times(thread, slot, access);
@@ -161,13 +161,13 @@ impl<M: Memory> Engine<M> {
         let thread = &mut self.threads[by.index()];
         let id = thread.next;
         thread.next.index += 1;
-        self.trace.events.add(id, &op, effect, site);
+        self.trace.events.push(Event { id, op, effect, site });
         if M::WEAK {
-            self.memory.happen(&Event { id, op, effect, site });
+            self.memory.observe(&Event { id, op, effect, site });
         }
         let name = thread.name.advance();
         let value = if let Effect::Value(value) = effect { value } else { 0 };
-        let hash = fingerprint::event_alone(name, value);
+        let hash = fingerprint::event_without_object(name, value);
         self.trace.fingerprint = self.trace.fingerprint.wrapping_add(hash);
         Some(effect)
     }

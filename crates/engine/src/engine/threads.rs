@@ -22,7 +22,7 @@ impl<M: Memory> Engine<M> {
         }
         let kind = ObjectKind::Thread(child);
         let life = self.add_object(ObjectInfo { kind, initial: 0, identity: 0, name, site });
-        self.objects[life.index()].object.set_life(Life::Unborn);
+        self.objects[life.index()].object.set_life(Life::NotStarted);
         let state = &mut self.threads[child.index()];
         state.life = life;
         self.trace.threads.push(state.info);

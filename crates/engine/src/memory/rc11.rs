@@ -1,17 +1,15 @@
 //! RC11 (Lahav et al., PLDI 2017), with the release sequences of C++20.
 //!
-//! Promise: a load is offered exactly the stores that it can read, and a store exactly the places in
-//! its variable's modification order that it can take, so that the execution so far stays consistent.
-//! Every consistent execution without cycles in sb ∪ rf can be reached that way, whatever order of
-//! sb ∪ rf its events are run in, because consistency of a graph carries over to its beginnings. Load
-//! buffering, which has such a cycle, is forbidden by RC11.
+//! Promise: the options of a load are exactly the stores that it can read so that the execution stays consistent. Those
+//! of a store are exactly the places in modification order that it can take. Every consistent execution without cycles
+//! in sb ∪ rf is reachable, whatever linearisation of sb ∪ rf its events run in: prefixes of consistent graphs are
+//! consistent. RC11 forbids such cycles (load buffering).
 //!
-//! Places are chosen when the store happens, not left open: what a place is good for shows only later,
-//! but then every question has a plain answer, and an execution is its choices. The newest store and
-//! the newest place are always among the options, so nothing ever gets stuck.
+//! The place of a store in modification order is chosen when the store is performed. An execution is then determined by
+//! its choices. The newest store and the newest place are always among the options, so a run never gets stuck.
 //!
-//! [`location`] is coherence and atomicity, [`sc`] the order of sequentially consistent events,
-//! [`Causality`] happens-before. None of it knows about engines.
+//! [`location`] implements coherence and atomicity, [`sc`] the order of sequentially consistent events, and
+//! [`Causality`] happens-before. None of them depends on the engine.
 
 use alloc::vec::Vec;
 
@@ -23,109 +21,108 @@ use crate::memory::Memory;
 pub mod location;
 pub mod sc;
 
-use location::{Location, Trail};
-use sc::{Access, ScOrder, Targets, Where};
+use location::{Location, ScRecord};
+use sc::{Access, Loc, ScOrder, Targets};
 
 /// The memory model RC11.
 #[derive(Clone, Debug, Default)]
 pub struct Rc11 {
     causality: Causality,
     order: ScOrder,
-    /// The variables of this run come first, `used` of them.
+    /// By variable. Entries from `used` on are left over from earlier runs.
     locations: Vec<Location>,
     used: usize,
-    /// Where the last access left its mark: variable, position, and what it did there.
-    last: (usize, usize, Mark),
+    /// The variable of the last access, and the position and role of the store that it read or made.
+    last: (usize, usize, LastAccess),
     mistake: Option<Mistake>,
 }
 
-/// What an access did to a store.
+/// The relation of the last access to a store.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
-enum Mark {
-    /// Read it.
+enum LastAccess {
+    /// The access read the store.
     #[default]
     Read,
-    /// Made it.
-    Made,
+    /// The access is the store.
+    Store,
 }
 
-/// What an access can do: read, write, and in which order.
+/// An access with a given source.
 #[derive(Copy, Clone, Debug)]
-struct Kind {
+struct Resolved {
     reads: bool,
-    /// The value that it would write.
+    /// The value that the access writes, if any.
     writes: Option<u64>,
     order: Order,
     effect: Effect,
 }
 
-/// Ways to get RC11 wrong, for tests of the tests.
+/// Known mistakes in implementations of RC11, which the tests must detect.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Mistake {
     /// A store can come between what a read-modify-write reads and what it writes.
     NoAtomicity,
-    /// A release sequence goes on through stores of the same thread, as in C++11.
+    /// A release sequence continues through stores of the same thread, as in C++11.
     OldReleaseSequences,
-    /// Sequentially consistent accesses and fences are taken for acquire and release.
+    /// Sequentially consistent accesses and fences only acquire and release.
     ScIsAcqRel,
     /// Fences do not synchronise.
     NoFences,
     /// An acquire fence synchronises with what other threads have read.
     GreedyFences,
-    /// The order of the stores is that in which they happened.
+    /// The modification order is the order in which the stores are performed.
     StoresInOrder,
     /// A failed compare-exchange reads the newest store.
     FreshFailures,
-    /// Only so many of the newest stores can be read.
+    /// Only this number of newest stores can be read.
     ShortHistory(usize),
 }
 
 impl Rc11 {
-    /// A model that makes a mistake.
+    /// Returns a model with a mistake.
     pub fn with_mistake(mistake: Mistake) -> Rc11 {
         Rc11 { mistake: Some(mistake), ..Rc11::default() }
     }
 
     #[inline]
-    fn makes(&self, mistake: Mistake) -> bool {
+    fn has_mistake(&self, mistake: Mistake) -> bool {
         self.mistake == Some(mistake)
     }
 
-    /// What `op` does if it reads `value`, or comes to stand behind it.
+    /// Returns the access `op` whose source has the value `value`.
     #[inline]
-    fn kind(&self, op: Op, value: u64) -> Kind {
+    fn resolve(&self, op: Op, value: u64) -> Resolved {
         let (writes, effect) = op.apply_to_atomic(value);
         let order = match op.atomic_order(writes.is_some()) {
-            Order::SeqCst if self.makes(Mistake::ScIsAcqRel) => Order::AcqRel,
+            Order::SeqCst if self.has_mistake(Mistake::ScIsAcqRel) => Order::AcqRel,
             order => order,
         };
-        Kind { reads: op.reads_atomic(), writes, order, effect }
+        Resolved { reads: op.reads_atomic(), writes, order, effect }
     }
 
-    /// What is to be asked and written down about an access at `position` of a variable, which
-    /// coherence and atomicity allow.
+    /// Calls `then` with an access whose source is the store at `position`. Coherence and atomicity must allow it.
     fn with_access<R>(
         &self,
         variable: usize,
         thread: ThreadId,
-        kind: Kind,
+        resolved: Resolved,
         position: usize,
         then: impl FnOnce(&Access<'_>) -> R,
     ) -> R {
         let location = &self.locations[variable];
-        let nothing = Clock::NOTHING;
-        let before = self.causality.clock(thread).unwrap_or(&nothing);
-        let joined = (kind.reads && kind.order.acquires()).then(|| {
+        let empty = Clock::EMPTY;
+        let before = self.causality.clock(thread).unwrap_or(&empty);
+        let joined = (resolved.reads && resolved.order.acquires()).then(|| {
             let mut joined = before.clone();
             joined.join(&location.stores[position].message);
             joined
         });
         let after = joined.as_ref().unwrap_or(before);
-        let (writes, is_sc) = (kind.writes.is_some(), kind.order == Order::SeqCst);
+        let (writes, is_sc) = (resolved.writes.is_some(), resolved.order == Order::SeqCst);
         then(&Access { thread, variable, location, position, writes, is_sc, before, after })
     }
 
-    /// Whether `op` by `thread` can be at `position`, which coherence allows.
+    /// Returns whether the store at `position`, which coherence allows, can be the source of `op` by `thread`.
     fn allows(
         &self,
         variable: usize,
@@ -135,14 +132,16 @@ impl Rc11 {
         targets: &Targets,
     ) -> bool {
         let location = &self.locations[variable];
-        let kind = self.kind(op, location.stores[position].value);
+        let resolved = self.resolve(op, location.stores[position].value);
         let is_newest = position == location.newest();
         match self.mistake {
             Some(Mistake::NoAtomicity) => {}
-            _ if kind.writes.is_some() && !location.has_room_behind(position) => return false,
-            Some(Mistake::StoresInOrder) if kind.writes.is_some() && !is_newest => return false,
+            _ if resolved.writes.is_some() && !location.can_insert_after(position) => return false,
+            Some(Mistake::StoresInOrder) if resolved.writes.is_some() && !is_newest => {
+                return false;
+            }
             Some(Mistake::FreshFailures)
-                if matches!(kind.effect, Effect::Kept(_)) && !is_newest =>
+                if matches!(resolved.effect, Effect::Kept(_)) && !is_newest =>
             {
                 return false;
             }
@@ -154,22 +153,23 @@ impl Rc11 {
         if is_newest || !self.order.is_active() {
             return true;
         }
-        self.with_access(variable, thread, kind, position, |access| {
+        self.with_access(variable, thread, resolved, position, |access| {
             self.order.allows(access, targets)
         })
     }
 
-    /// As [`sources`](Memory::sources), for a variable with several stores.
-    fn all_sources(&self, variable: usize, thread: ThreadId, op: Op, options: &mut Vec<EventId>) {
+    /// Adds the [`sources`](Memory::sources) for a variable with several stores.
+    fn add_sources(&self, variable: usize, thread: ThreadId, op: Op, options: &mut Vec<EventId>) {
         let location = &self.locations[variable];
         let newest = location.newest();
-        // Most positions are told off by atomicity, where that can be said without a look at values.
+        // If the access always writes, atomicity excludes most positions without a look at their values.
         let always_writes = self.mistake.is_none() && op.always_writes_atomic();
         let clock = self.causality.clock(thread);
-        // Coherence: nothing older than what it comes after, or comes after a read of.
-        let is_floor =
-            |position: usize| clock.is_some_and(|clock| location.stores[position].is_seen(clock));
-        if always_writes && !location.has_gaps() || is_floor(newest) {
+        // Coherence: a store whose write or read happens before the access is the oldest possible source.
+        let is_oldest = |position: usize| {
+            clock.is_some_and(|clock| location.stores[position].is_observed(clock))
+        };
+        if always_writes && !location.has_gap() || is_oldest(newest) {
             return;
         }
         let mut targets = Targets::default();
@@ -177,12 +177,12 @@ impl Rc11 {
             if self.order.is_active() && position < newest {
                 targets.add(&self.order, &location.stores[position + 1]);
             }
-            if (!always_writes || location.has_room_behind(position))
+            if (!always_writes || location.can_insert_after(position))
                 && self.allows(variable, thread, op, position, &targets)
             {
                 options.push(location.stores[position].id);
             }
-            if is_floor(position) {
+            if is_oldest(position) {
                 break;
             }
         }
@@ -192,78 +192,84 @@ impl Rc11 {
         options.reverse();
     }
 
-    /// Performs an access that sequential consistency has to know of.
+    /// Performs an access that takes part in the order of sequentially consistent events.
     #[cold]
-    fn perform_in_order(
+    fn perform_with_sc_order(
         &mut self,
         variable: usize,
         by: EventId,
         op: &Op,
         position: usize,
     ) -> Effect {
-        // Once more: to hand it over would put it into memory wherever somebody might.
-        let kind = self.kind(*op, self.locations[variable].stores[position].value);
-        let trail = self.trail(variable, by, kind, position);
-        self.perform(variable, by, kind, position, Some(trail))
+        // Computed again by this cold function: passing it would force the fast path to keep it in memory.
+        let resolved = self.resolve(*op, self.locations[variable].stores[position].value);
+        let sc_record = self.add_to_sc_order(variable, by, resolved, position);
+        self.perform(variable, by, resolved, position, Some(sc_record))
     }
 
-    /// Performs an access at `position` of a variable.
+    /// Performs an access whose source is the store at `position` of a variable.
     #[inline(always)]
     fn perform(
         &mut self,
         variable: usize,
         by: EventId,
-        kind: Kind,
+        resolved: Resolved,
         position: usize,
-        trail: Option<Trail>,
+        sc_record: Option<ScRecord>,
     ) -> Effect {
-        let continues = self.makes(Mistake::OldReleaseSequences);
+        let continues_sequence = self.has_mistake(Mistake::OldReleaseSequences);
         let location = &mut self.locations[variable];
         let thread = self.causality.thread(by.thread);
         let source = &mut location.stores[position];
-        if kind.reads {
-            thread.read(kind.order, &source.message);
+        if resolved.reads {
+            thread.read(resolved.order, &source.message);
         }
-        match kind.writes {
+        match resolved.writes {
             None => {
-                source.note_reader(by);
-                if let Some(trail) = trail {
-                    source.note_trail(by.thread, trail);
+                source.add_reader(by);
+                if let Some(sc_record) = sc_record {
+                    source.add_sc_read(by.thread, sc_record);
                 }
-                self.last = (variable, position, Mark::Read);
+                self.last = (variable, position, LastAccess::Read);
             }
             Some(value) => {
-                let (source, store) = location.put_behind(position, by, value, kind.reads);
-                if let Some(trail) = trail {
-                    store.set_trail(trail);
+                let (source, store) = location.insert_after(position, by, value, resolved.reads);
+                if let Some(sc_record) = sc_record {
+                    store.set_sc_record(sc_record);
                 }
-                // It begins with what its order releases.
-                store.message.copy(thread.message(kind.order));
-                if kind.reads {
+                // A store releases what its ordering says, and continues the release sequence that it reads from.
+                store.message.copy_from(thread.message(resolved.order));
+                if resolved.reads {
                     store.message.join(&source.message);
-                } else if continues {
-                    location.continue_sequence(position + 1);
+                } else if continues_sequence {
+                    location.continue_release_sequence(position + 1);
                 }
-                self.last = (variable, position + 1, Mark::Made);
+                self.last = (variable, position + 1, LastAccess::Store);
             }
         }
         thread.clock.advance(by.thread);
-        kind.effect
+        resolved.effect
     }
 
-    /// What sequential consistency has to know of an access, now that it happens.
+    /// Adds an access to the order of sequentially consistent events, and returns its record.
     #[cold]
-    fn trail(&mut self, variable: usize, by: EventId, kind: Kind, position: usize) -> Trail {
+    fn add_to_sc_order(
+        &mut self,
+        variable: usize,
+        by: EventId,
+        resolved: Resolved,
+        position: usize,
+    ) -> ScRecord {
         let mut targets = Targets::default();
         for store in &self.locations[variable].stores[position + 1..] {
             targets.add(&self.order, store);
         }
         let mut order = core::mem::take(&mut self.order);
-        let trail = self.with_access(variable, by.thread, kind, position, |access| {
+        let sc_record = self.with_access(variable, by.thread, resolved, position, |access| {
             order.access(access, by.index, &targets)
         });
         self.order = order;
-        trail
+        sc_record
     }
 }
 
@@ -286,14 +292,14 @@ impl Memory for Rc11 {
         if self.locations.len() < self.used {
             self.locations.push(Location::default());
         }
-        self.locations[*location].begin(initial);
+        self.locations[*location].reset(initial);
     }
 
     #[inline(always)]
     fn sources(&self, &variable: &usize, thread: ThreadId, op: Op, options: &mut Vec<EventId>) {
-        // Where there is only one store, there is no choice.
+        // With one store there is no choice.
         if self.locations[variable].newest() > 0 {
-            self.all_sources(variable, thread, op, options);
+            self.add_sources(variable, thread, op, options);
         }
     }
 
@@ -309,59 +315,59 @@ impl Memory for Rc11 {
             None => location.newest(),
             Some(source) => location
                 .position(source)
-                .expect("raddle invariant broken: a source that is no store of the variable"),
+                .expect("raddle invariant broken: the source is no store of the variable"),
         };
-        let kind = self.kind(*op, location.stores[position].value);
-        if self.order.is_active() || kind.order == Order::SeqCst {
-            return self.perform_in_order(variable, by, op, position);
+        let resolved = self.resolve(*op, location.stores[position].value);
+        if self.order.is_active() || resolved.order == Order::SeqCst {
+            return self.perform_with_sc_order(variable, by, op, position);
         }
-        self.perform(variable, by, kind, position, None)
+        self.perform(variable, by, resolved, position, None)
     }
 
     fn hash(&mut self, name: u64) -> u64 {
-        let (variable, position, mark) = self.last;
+        let (variable, position, access) = self.last;
         let stores = &mut self.locations[variable].stores;
-        match mark {
-            Mark::Read => fingerprint::read(name, stores[position].name),
-            Mark::Made => {
+        match access {
+            LastAccess::Read => fingerprint::read_from(name, stores[position].name),
+            LastAccess::Store => {
                 stores[position].name = name;
                 let before = stores[position - 1].name;
-                let hash = fingerprint::stands_behind(name, before);
+                let hash = fingerprint::stored_after(name, before);
                 let Some(next) = stores.get(position + 1) else { return hash };
-                hash.wrapping_add(fingerprint::stands_behind(next.name, name))
-                    .wrapping_sub(fingerprint::stands_behind(next.name, before))
+                hash.wrapping_add(fingerprint::stored_after(next.name, name))
+                    .wrapping_sub(fingerprint::stored_after(next.name, before))
             }
         }
     }
 
-    fn happen(&mut self, event: &Event) {
+    fn observe(&mut self, event: &Event) {
         if event.op.is_thread() && !self.order.is_active() {
-            return self.causality.happen(event);
+            return self.causality.observe(event);
         }
         let EventId { thread, index } = event.id;
         let fence = event.op.fence();
-        if fence.is_some() && self.makes(Mistake::GreedyFences) {
+        if fence.is_some() && self.has_mistake(Mistake::GreedyFences) {
             let all: Vec<Clock> =
                 self.causality.threads().iter().map(|other| other.unacquired().clone()).collect();
             let clock = &mut self.causality.thread(thread).clock;
             all.iter().for_each(|other| clock.join(other));
         }
-        if fence.is_some() && self.makes(Mistake::NoFences) {
+        if fence.is_some() && self.has_mistake(Mistake::NoFences) {
             self.causality.advance(thread);
         } else {
-            self.causality.happen(event);
+            self.causality.observe(event);
         }
-        let is_sc = fence == Some(Order::SeqCst) && !self.makes(Mistake::ScIsAcqRel);
+        let is_sc = fence == Some(Order::SeqCst) && !self.has_mistake(Mistake::ScIsAcqRel);
         if !is_sc && !self.order.is_active() {
             return;
         }
-        // What the event comes after, itself included.
+        // What happens before the event, itself included.
         let mut clock = self.causality.clock(thread).cloned().unwrap_or_default();
         clock.lower_to(thread, index + 1);
         if is_sc {
             self.order.fence(thread, index, &clock, &self.locations[..self.used]);
         } else if fence.is_some() || event.op.object() != ObjectId::NONE {
-            self.order.pass(thread, index, Where::Elsewhere, &clock);
+            self.order.add_event(thread, index, Loc::Other, &clock);
         }
     }
 

@@ -1,27 +1,27 @@
-//! A barrier: how many have arrived in which generation.
+//! Barriers.
 
 use raddle_core::{BarrierOp, Effect, ThreadId};
 
-use super::Shape;
+use super::ObjectState;
 
 /// The state of a barrier.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Barrier {
-    /// Invariant: at least one.
+    /// The number of threads of a generation. Invariant: at least one.
     size: u64,
-    /// Invariant: below `size`.
+    /// The number of threads that have arrived in this generation. Invariant: below `size`.
     arrived: u64,
     generation: u64,
 }
 
 impl Barrier {
-    /// A barrier for `size` threads; as in `std`, one for none lets each pass.
+    /// Returns a barrier for `size` threads. As in `std`, size 0 means 1.
     pub fn new(size: u64) -> Barrier {
         Barrier { size: size.max(1), arrived: 0, generation: 0 }
     }
 }
 
-impl Shape for Barrier {
+impl ObjectState for Barrier {
     type Op = BarrierOp;
 
     #[inline(always)]
@@ -36,14 +36,14 @@ impl Shape for Barrier {
     fn apply(&mut self, op: BarrierOp, _by: ThreadId) -> Effect {
         match op {
             BarrierOp::Arrive => {
-                let number = self.generation;
+                let generation = self.generation;
                 self.arrived += 1;
                 if self.arrived == self.size {
                     self.arrived = 0;
                     self.generation += 1;
-                    Effect::LastTicket(number)
+                    Effect::LastTicket(generation)
                 } else {
-                    Effect::Ticket(number)
+                    Effect::Ticket(generation)
                 }
             }
             BarrierOp::Leave { .. } => Effect::None,

@@ -1,38 +1,38 @@
-//! A condition variable: which threads wait, and which notifications are on their way.
+//! Condition variables: the waiting threads and the pending notifications.
 //!
-//! `notify_one` makes a token that any thread waiting at that moment may take; *which* one does is
-//! an ordinary choice of threads. A token that no thread is left to take disappears.
+//! `notify_one` creates a token that any thread waiting at that moment may take. Which thread takes it is
+//! an ordinary choice of threads. A token is removed when no thread is left that may take it.
 
 use alloc::vec::Vec;
 
 use raddle_core::{CondvarOp, Effect, ThreadId};
 
-use super::Shape;
+use super::ObjectState;
 
 /// The state of a condition variable.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Condvar {
-    /// Counts enqueues and notifications, to tell which came first.
+    /// The number of enqueues and notifications so far: the time of the next one.
     clock: u32,
-    /// The waiting threads, and since when each of them waits.
+    /// The waiting threads, each with the time of its enqueue, ascending.
     waiters: Vec<(ThreadId, u32)>,
-    /// When each outstanding notification was made, ascending. It is for threads that waited then.
+    /// The times of the pending notifications, ascending. Each is for a thread that waited at that time.
     ///
-    /// Invariant: no more tokens than waiters, and each has a waiter older than itself.
+    /// Invariant: there are no more tokens than waiters, and every token is newer than some waiter.
     tokens: Vec<u32>,
 }
 
 impl Condvar {
-    /// Makes the condition variable as new, keeping its memory.
+    /// Resets the condition variable. Keeps the allocated memory.
     pub(crate) fn clear(&mut self) {
         self.clock = 0;
         self.waiters.clear();
         self.tokens.clear();
     }
 
+    /// Adds up to `count` tokens, at most one for each waiter.
     fn notify(&mut self, count: usize) -> Effect {
-        let useful = self.waiters.len() - self.tokens.len();
-        if useful == 0 {
+        if self.tokens.len() == self.waiters.len() {
             return Effect::No;
         }
         let now = self.tick();
@@ -44,7 +44,7 @@ impl Condvar {
         Effect::Yes
     }
 
-    /// Takes a thread from among the waiters, with a notification if there is one for it.
+    /// Removes a thread from the waiters, with a notification if there is one for it.
     fn consume(&mut self, by: ThreadId) -> Effect {
         let token = self.token_for(by);
         self.waiters.retain(|waiter| waiter.0 != by);
@@ -56,7 +56,7 @@ impl Condvar {
         Effect::of(token.is_some())
     }
 
-    /// Returns the position of the oldest token that `by` may take.
+    /// Returns the position of the oldest token that `by` may take, or `None`.
     fn token_for(&self, by: ThreadId) -> Option<usize> {
         if self.tokens.is_empty() {
             return None;
@@ -71,7 +71,7 @@ impl Condvar {
     }
 }
 
-impl Shape for Condvar {
+impl ObjectState for Condvar {
     type Op = CondvarOp;
 
     fn enabled(&self, op: CondvarOp, by: ThreadId) -> bool {
@@ -106,7 +106,7 @@ mod tests {
 
     const THREADS: [ThreadId; 3] = [ThreadId(0), ThreadId(1), ThreadId(2)];
 
-    /// The invariants of the tokens, in all states that three threads reach in a few steps.
+    /// Checks the invariants of the tokens in all states that three threads reach in a few steps.
     #[test]
     fn every_token_has_a_waiter_that_may_take_it() {
         let mut states = vec![Condvar::default()];

@@ -1,22 +1,22 @@
-//! The life of a thread, as others see it.
+//! Threads, as objects that other threads spawn and join.
 
 use raddle_core::{Effect, ThreadId, ThreadOp};
 
-use super::Shape;
+use super::ObjectState;
 
 /// The state of a thread.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
 pub enum Life {
-    /// Its spawn is announced.
+    /// The thread's spawn has been announced but not performed.
     #[default]
-    Unborn,
-    /// It runs.
+    NotStarted,
+    /// The thread has been spawned and has not ended.
     Running,
-    /// It has ended.
+    /// The thread has ended.
     Ended,
 }
 
-impl Shape for Life {
+impl ObjectState for Life {
     type Op = ThreadOp;
 
     #[inline(always)]

@@ -1,8 +1,8 @@
-//! A mutex: held or not.
+//! Mutexes.
 
 use raddle_core::{Effect, MutexOp, ThreadId};
 
-use super::Shape;
+use super::ObjectState;
 
 /// The state of a mutex.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -10,7 +10,7 @@ pub struct Mutex {
     held: bool,
 }
 
-impl Shape for Mutex {
+impl ObjectState for Mutex {
     type Op = MutexOp;
 
     #[inline(always)]

@@ -1,22 +1,22 @@
-//! A one-time initialisation.
+//! One-time initialisations.
 
 use raddle_core::{Effect, OnceOp, ThreadId};
 
-use super::Shape;
+use super::ObjectState;
 
-/// The state of an initialisation.
+/// The state of a one-time initialisation.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
 pub enum Once {
-    /// Nobody has begun.
+    /// The initialisation has not begun, or has failed.
     #[default]
-    Untouched,
-    /// A thread is at it.
+    Incomplete,
+    /// A thread runs the initialisation.
     Running,
-    /// It is done.
+    /// The initialisation is complete.
     Complete,
 }
 
-impl Shape for Once {
+impl ObjectState for Once {
     type Op = OnceOp;
 
     #[inline(always)]
@@ -31,7 +31,7 @@ impl Shape for Once {
     fn apply(&mut self, op: OnceOp, _by: ThreadId) -> Effect {
         match op {
             OnceOp::Begin => {
-                let first = *self == Once::Untouched;
+                let first = *self == Once::Incomplete;
                 if first {
                     *self = Once::Running;
                 }
@@ -42,7 +42,7 @@ impl Shape for Once {
                 Effect::None
             }
             OnceOp::Reset => {
-                *self = Once::Untouched;
+                *self = Once::Incomplete;
                 Effect::None
             }
             OnceOp::IsComplete => Effect::of(*self == Once::Complete),

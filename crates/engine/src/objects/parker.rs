@@ -1,8 +1,8 @@
-//! A thread's park token: there or not.
+//! Park tokens of threads.
 
 use raddle_core::{Effect, ParkOp, ThreadId};
 
-use super::Shape;
+use super::ObjectState;
 
 /// The state of a park token.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -10,7 +10,7 @@ pub struct Parker {
     token: bool,
 }
 
-impl Shape for Parker {
+impl ObjectState for Parker {
     type Op = ParkOp;
 
     #[inline(always)]

@@ -1,18 +1,18 @@
-//! A reader-writer lock: how many readers, or a writer. No side is preferred.
+//! Reader-writer locks. Neither readers nor writers are preferred.
 
 use raddle_core::{Effect, RwLockOp, ThreadId};
 
-use super::Shape;
+use super::ObjectState;
 
 /// The state of a reader-writer lock.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct RwLock {
-    /// Invariant: zero while `written`.
+    /// The number of read locks. Invariant: zero while `written`.
     readers: u32,
     written: bool,
 }
 
-impl Shape for RwLock {
+impl ObjectState for RwLock {
     type Op = RwLockOp;
 
     #[inline(always)]

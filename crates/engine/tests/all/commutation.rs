@@ -1,5 +1,5 @@
-//! Non-commutation, worked out from `enabled` and `apply` in reachable states, is contained in
-//! `conflicts`; and what was performed as a Read has changed nothing.
+//! Operations that do not commute conflict, and a performed Read has not changed the state. Commutation is computed
+//! from `enabled` and `apply` in reachable states.
 
 use std::collections::BTreeSet;
 
@@ -15,21 +15,21 @@ use raddle_testkit::{Kind, scaled};
 const OBJECT: ObjectId = ObjectId(0);
 const THREADS: u32 = 3;
 
-/// One object, in some state.
+/// An object in some state.
 #[derive(Clone, Debug)]
 enum Subject {
     Object(Object),
     Variable(u64),
-    /// The last writer stands for the value: the front end keeps it.
+    /// A plain variable. The last writer represents the value, which the front end keeps.
     Cell(Option<ThreadId>),
 }
 
-/// A subject and what the threads have done to it.
+/// A reachable state: an object, and what the threads may do next.
 #[derive(Clone, Debug)]
 struct Scene {
     subject: Subject,
-    /// By thread: what it must do before anything else, or may do because of what it did.
-    duties: Vec<Vec<Action>>,
+    /// By thread, the actions that its earlier actions require or allow.
+    follow_ups: Vec<Vec<Action>>,
 }
 
 impl Subject {
@@ -85,18 +85,18 @@ impl Scene {
             Kind::Thread => Subject::Object(Object::Life(Life::default())),
             Kind::Alone => return None,
         };
-        let mut duties = vec![Vec::new(); THREADS as usize];
+        let mut follow_ups = vec![Vec::new(); THREADS as usize];
         if kind == Kind::Thread {
             // The first thread spawns the second, which ends.
-            duties[0].push(Action::Thread(ThreadOp::Spawn));
+            follow_ups[0].push(Action::Thread(ThreadOp::Spawn));
         }
-        Some(Scene { subject, duties })
+        Some(Scene { subject, follow_ups })
     }
 
-    /// What `thread` could want.
-    fn wishes(&self, kind: Kind, thread: u32, rng: &mut Rng) -> Vec<Action> {
-        let duties = self.duties[thread as usize].clone();
-        let also = |more: &[Action]| duties.iter().chain(more).copied().collect();
+    /// Returns the actions that `thread` may announce.
+    fn possible_actions(&self, kind: Kind, thread: u32, rng: &mut Rng) -> Vec<Action> {
+        let follow_ups = self.follow_ups[thread as usize].clone();
+        let also = |more: &[Action]| follow_ups.iter().chain(more).copied().collect();
         match kind {
             Kind::Atomic => atomics(rng),
             Kind::Cell => vec![Action::Cell(CellOp::Read), Action::Cell(CellOp::Write)],
@@ -105,21 +105,22 @@ impl Scene {
                 use RwLockOp::{Read, TryRead, TryWrite, Write};
                 also(&[Read, TryRead, Write, TryWrite].map(Action::RwLock))
             }
-            Kind::Condvar if duties.is_empty() => {
+            Kind::Condvar if follow_ups.is_empty() => {
                 use CondvarOp::{Enqueue, NotifyAll, NotifyOne};
                 [Enqueue, NotifyOne, NotifyAll].map(Action::Condvar).to_vec()
             }
-            Kind::Barrier if duties.is_empty() => vec![Action::Barrier(BarrierOp::Arrive)],
-            Kind::Once if duties.is_empty() => {
+            Kind::Barrier if follow_ups.is_empty() => vec![Action::Barrier(BarrierOp::Arrive)],
+            Kind::Once if follow_ups.is_empty() => {
                 [OnceOp::Begin, OnceOp::IsComplete].map(Action::Once).to_vec()
             }
-            Kind::Condvar | Kind::Barrier | Kind::Once => duties,
+            Kind::Condvar | Kind::Barrier | Kind::Once => follow_ups,
             Kind::Park => {
-                let mut wishes = vec![Action::Park(ParkOp::Unpark)];
+                let mut possible_actions = vec![Action::Park(ParkOp::Unpark)];
                 if thread == 0 {
-                    wishes.extend([true, false].map(|timed| Action::Park(ParkOp::Park { timed })));
+                    possible_actions
+                        .extend([true, false].map(|timed| Action::Park(ParkOp::Park { timed })));
                 }
-                wishes
+                possible_actions
             }
             Kind::Channel => {
                 use ChannelOp::{CloseReceiver, CloseSenders, Receive, Send, TryReceive, TrySend};
@@ -129,53 +130,53 @@ impl Scene {
                     &[waits.map(Action::Channel).as_slice(), &others.map(Action::Channel)].concat(),
                 )
             }
-            Kind::Thread if duties == [Action::Thread(ThreadOp::Spawn)] => duties,
+            Kind::Thread if follow_ups == [Action::Thread(ThreadOp::Spawn)] => follow_ups,
             Kind::Thread => also(&[ThreadOp::Join, ThreadOp::IsFinished].map(Action::Thread)),
             Kind::Alone => Vec::new(),
         }
     }
 
-    /// `thread` does it, and has the duties that come with it.
+    /// Performs `action` by `thread`, and updates its follow-ups.
     fn perform(&mut self, thread: u32, action: Action) -> Effect {
         let effect = self.subject.apply(Op::new(OBJECT, action), ThreadId(thread));
-        let duties = &mut self.duties[thread as usize];
+        let follow_ups = &mut self.follow_ups[thread as usize];
         let pair = [OnceOp::Complete, OnceOp::Reset].map(Action::Once);
-        if let Some(done) = duties.iter().position(|&duty| duty == action) {
-            duties.remove(done);
+        if let Some(done) = follow_ups.iter().position(|&follow_up| follow_up == action) {
+            follow_ups.remove(done);
         }
         if effect == Effect::No && !matches!(action, Action::Condvar(_)) {
             return effect;
         }
         match action {
             Action::Mutex(MutexOp::Lock | MutexOp::TryLock) => {
-                duties.push(Action::Mutex(MutexOp::Unlock));
+                follow_ups.push(Action::Mutex(MutexOp::Unlock));
             }
             Action::RwLock(RwLockOp::Read | RwLockOp::TryRead) => {
-                duties.push(Action::RwLock(RwLockOp::UnlockRead));
+                follow_ups.push(Action::RwLock(RwLockOp::UnlockRead));
             }
             Action::RwLock(RwLockOp::Write | RwLockOp::TryWrite) => {
-                duties.push(Action::RwLock(RwLockOp::UnlockWrite));
+                follow_ups.push(Action::RwLock(RwLockOp::UnlockWrite));
             }
             Action::Condvar(CondvarOp::Enqueue) => {
                 let consume = |timed| Action::Condvar(CondvarOp::Consume { timed });
-                duties.extend([consume(true), consume(false)]);
+                follow_ups.extend([consume(true), consume(false)]);
             }
-            Action::Condvar(CondvarOp::Consume { .. }) => duties.clear(),
+            Action::Condvar(CondvarOp::Consume { .. }) => follow_ups.clear(),
             Action::Barrier(BarrierOp::Arrive) => {
                 let (Effect::Ticket(generation) | Effect::LastTicket(generation)) = effect else {
                     panic!("{effect:?} from a barrier")
                 };
-                duties.push(Action::Barrier(BarrierOp::Leave { generation }));
+                follow_ups.push(Action::Barrier(BarrierOp::Leave { generation }));
             }
-            Action::Once(OnceOp::Begin) => duties.extend(pair),
-            Action::Once(OnceOp::Complete | OnceOp::Reset) => duties.clear(),
+            Action::Once(OnceOp::Begin) => follow_ups.extend(pair),
+            Action::Once(OnceOp::Complete | OnceOp::Reset) => follow_ups.clear(),
             Action::Channel(ChannelOp::Send) => {
                 if let Effect::Ticket(ticket) = effect {
-                    duties.push(Action::Channel(ChannelOp::AwaitTaken { ticket }));
+                    follow_ups.push(Action::Channel(ChannelOp::AwaitTaken { ticket }));
                 }
             }
             Action::Thread(ThreadOp::Spawn) => {
-                self.duties[1].push(Action::Thread(ThreadOp::Exit));
+                self.follow_ups[1].push(Action::Thread(ThreadOp::Exit));
             }
             _ => {}
         }
@@ -200,10 +201,10 @@ fn atomics(rng: &mut Rng) -> Vec<Action> {
     [AtomicOp::Load { order }, store, update, compare(0), compare(1)].map(Action::Atomic).to_vec()
 }
 
-/// What was seen of one kind.
+/// The pairs that were checked for one kind of object.
 #[derive(Default)]
 struct Seen {
-    /// Pairs of operations, by name.
+    /// The pairs of operations, by name.
     pairs: BTreeSet<(String, String)>,
     commuting: u64,
     conflicting: u64,
@@ -215,10 +216,11 @@ fn name(action: Action) -> String {
     text.split(|letter: char| !letter.is_alphanumeric() && letter != '(').next().unwrap().to_owned()
 }
 
-/// Checks every pair of what two threads could do in the state of `scene`.
+/// Checks every pair of actions that two threads may announce in `scene`.
 fn check_pairs(scene: &Scene, kind: Kind, rng: &mut Rng, seen: &mut Seen) {
     for (s, t) in [(0, 1), (1, 0), (0, 2), (2, 1)] {
-        let (first, second) = (scene.wishes(kind, s, rng), scene.wishes(kind, t, rng));
+        let (first, second) =
+            (scene.possible_actions(kind, s, rng), scene.possible_actions(kind, t, rng));
         for &a in &first {
             for &b in &second {
                 if !cfg!(miri) {
@@ -240,12 +242,12 @@ fn check_pair(
     if !state.enabled(a, by_a) {
         return;
     }
-    let could_b = state.enabled(b, by_b);
+    let b_enabled_before = state.enabled(b, by_b);
     let mut after_a = state.clone();
     let effect_a = after_a.apply(a, by_a);
-    let can_b = after_a.enabled(b, by_b);
-    let mut same = could_b == can_b;
-    if could_b && can_b {
+    let b_enabled_after = after_a.enabled(b, by_b);
+    let mut same = b_enabled_before == b_enabled_after;
+    if b_enabled_before && b_enabled_after {
         let mut a_then_b = after_a.clone();
         let second_b = a_then_b.apply(b, by_b);
         let mut b_then_a = state.clone();
@@ -263,7 +265,7 @@ fn check_pair(
 
     let read_a = a.access_with(effect_a) == Access::Read;
     assert!(!read_a || state.is(&after_a), "a Read changed the state: {}", case());
-    if can_b {
+    if b_enabled_after {
         let mut after_both = after_a.clone();
         let effect_b = after_both.apply(b, by_b);
         if read_a && b.access_with(effect_b) == Access::Read {
@@ -274,7 +276,7 @@ fn check_pair(
 }
 
 #[test]
-fn what_does_not_commute_conflicts() {
+fn operations_that_do_not_commute_conflict() {
     let scenes = scaled(400);
     for kind in Kind::ALL {
         let mut seen = Seen::default();
@@ -283,10 +285,10 @@ fn what_does_not_commute_conflicts() {
             let Some(mut scene) = Scene::new(kind, &mut rng) else { continue };
             for _ in 0..rng.below(12) {
                 let thread = rng.below(THREADS as usize) as u32;
-                let wishes = scene.wishes(kind, thread, &mut rng);
-                let wish = wishes[rng.below(wishes.len())];
-                if scene.subject.enabled(Op::new(OBJECT, wish), ThreadId(thread)) {
-                    scene.perform(thread, wish);
+                let possible_actions = scene.possible_actions(kind, thread, &mut rng);
+                let action = possible_actions[rng.below(possible_actions.len())];
+                if scene.subject.enabled(Op::new(OBJECT, action), ThreadId(thread)) {
+                    scene.perform(thread, action);
                 }
             }
             check_pairs(&scene, kind, &mut rng, &mut seen);
@@ -298,15 +300,15 @@ fn what_does_not_commute_conflicts() {
             seen.conflicting,
             seen.independent_as_performed
         );
-        let enough =
+        let is_covered =
             seen.commuting > 0 && seen.conflicting > 0 && seen.independent_as_performed > 0;
-        assert!(enough || kind == Kind::Alone || cfg!(miri), "{kind:?} was not put to the test");
+        assert!(is_covered || kind == Kind::Alone || cfg!(miri), "{kind:?} was not covered");
     }
 }
 
-/// What touches no object is independent of everything of other threads.
+/// Operations that access no object are independent of all operations of other threads.
 #[test]
-fn operations_alone_conflict_with_nothing() {
+fn operations_without_object_do_not_conflict() {
     let alone = [
         Action::Fence(Order::SeqCst),
         Action::Choose { bound: 2 },

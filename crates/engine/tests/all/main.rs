@@ -1,4 +1,4 @@
-//! The tests of the engine from outside, as one binary.
+//! Integration tests of the engine, in one binary.
 
 mod commutation;
 mod pctwm;

@@ -1,6 +1,6 @@
-//! The memory model RC11 against the axioms: the same executions, no more and no less.
+//! The memory model RC11 against the axioms: exactly the same executions.
 
-// Many runs of safe code: Miri would take minutes and see nothing new.
+// Many runs of safe code: Miri would take minutes and check nothing new.
 #![cfg(not(miri))]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,14 +14,14 @@ use raddle_testkit::litmus::table::{MORE, TESTS, Verdict};
 use raddle_testkit::litmus::{Code, Graph, Outcome, axioms, random_code, shrink_code};
 use raddle_testkit::{explore_in, scaled};
 
-/// All executions that a search finds.
+/// Returns all executions that a search finds.
 fn search(code: &Code) -> BTreeMap<Graph, Outcome> {
     let (found, fingerprints) = search_under(Rc11::default(), code);
-    assert_eq!(fingerprints, found.len(), "a fingerprint for every graph of {code}");
+    assert_eq!(fingerprints, found.len(), "one fingerprint for every graph of {code}");
     found
 }
 
-/// The same under any model, and how many fingerprints they have.
+/// Returns all executions that a search finds under `memory`, and the number of their fingerprints.
 fn search_under(memory: Rc11, code: &Code) -> (BTreeMap<Graph, Outcome>, usize) {
     let mut found = BTreeMap::new();
     let mut fingerprints = BTreeSet::new();
@@ -52,14 +52,14 @@ fn every_litmus_test_has_its_verdict_and_number_of_executions() {
 }
 
 #[test]
-fn adding_to_one_variable_has_as_many_executions_as_orders() {
+fn additions_to_one_variable_have_one_execution_per_order() {
     for (threads, orders) in [(2, 2), (3, 6), (4, 24), (5, 120), (6, 720)] {
         let code: Code = vec!["Ux+1"; threads].join("|").parse().unwrap();
         assert_eq!(search(&code).len(), orders);
     }
 }
 
-/// How the executions found differ from those that the axioms allow.
+/// Describes how the executions found differ from those that the axioms allow. Returns `None` if they do not.
 fn difference(code: &Code) -> Option<String> {
     let (found, allowed) = (search(code), axioms::consistent(code));
     if found == allowed {
@@ -77,7 +77,7 @@ fn difference(code: &Code) -> Option<String> {
 #[test]
 fn random_programs_have_the_executions_that_the_axioms_allow() {
     let cases = scaled(2000);
-    // Full runs take the hard ones in, too.
+    // Large scales include programs with many combinations.
     let combinations = if cases > 2000 { 200_000 } else { 300 };
     for case in 0..cases {
         let code = random_code(&mut Rng::new(mix(6, case)), 8, combinations);
@@ -88,8 +88,8 @@ fn random_programs_have_the_executions_that_the_axioms_allow() {
     }
 }
 
-/// Samples executions of small random programs with a sampler for each: they are executions that the
-/// axioms allow, and all of them if there are few.
+/// Samples executions of small random programs. Asserts that the axioms allow them, and that all allowed executions are
+/// found if there are few.
 fn assert_samples<S: Sampler + Clone>(cases: u64, seed: u64, sampler: impl Fn(&Code) -> S) {
     for case in 0..scaled(cases) {
         let code = random_code(&mut Rng::new(mix(seed, case)), 5, 500);
@@ -113,7 +113,7 @@ fn samplers_reach_every_execution_of_small_programs_and_no_other() {
     assert_samples(40, 7, |_| Random::default());
     assert_samples(8, 9, |_| Pct::new(3));
     assert_samples(8, 10, |_| Pos::plain());
-    // With every event a sink that reads anything.
+    // Every event is a sink, and may read any store.
     assert_samples(8, 11, |code| {
         let events = code.threads.iter().map(Vec::len).sum::<usize>();
         Pctwm::with_events(events as u32, 8, events)
@@ -121,7 +121,7 @@ fn samplers_reach_every_execution_of_small_programs_and_no_other() {
 }
 
 #[test]
-fn a_run_is_the_same_when_it_is_made_again() {
+fn a_replayed_run_is_the_same() {
     for case in 0..scaled(200) {
         let code = random_code(&mut Rng::new(mix(13, case)), 8, 100_000);
         let mut traces = Vec::new();

@@ -1,16 +1,15 @@
-//! An engine that is used again leaves nothing of a run to the next but the numbers of threads: whatever ran
-//! before, a run is what it would be on an engine of its own.
+//! An engine keeps nothing from one run to the next but the ids of threads: a run is the same as on a new engine.
 
 use raddle_core::{Choices, Chooser, Ending, Event, Pick, Point, Trace};
 use raddle_engine::{Engine, Memory, Rc11, Sc, Substrate, ThreadIds};
 use raddle_strategy::{Pos, Random, Rng, Sampler};
 use raddle_testkit::{Interpreter, Program, Shape, Step, for_all, scaled};
 
-/// How many runs were ordinary, and how many were not.
+/// The number of runs that were ordinary, and of those that were not.
 #[derive(Default)]
 struct Tally {
     ordinary: u64,
-    unusual: u64,
+    other: u64,
 }
 
 fn engine<M: Memory + Default>(thread_ids: ThreadIds) -> Engine<M> {
@@ -25,12 +24,12 @@ fn run<M: Memory>(
 ) -> Trace {
     sampler.begin(seed);
     let cleared = Interpreter.execute(engine, sampler.choices(), program);
-    cleared.expect("scripted threads do not get stuck");
+    cleared.expect("scripted threads can always be cleared away");
     engine.trace().clone()
 }
 
-/// What `was_ordinary` promises.
-fn has_nothing_else_to_say(trace: &Trace) -> bool {
+/// Returns whether `trace` has the properties that `was_ordinary` promises.
+fn is_ordinary(trace: &Trace) -> bool {
     trace.ending == Ending::Finished
         && trace.pending.is_empty()
         && trace.plain.is_empty()
@@ -50,22 +49,22 @@ fn check<C: Sampler>(mut sampler: C, seed: u64) {
         if after_others != alone {
             return Err(format!("used before: {after_others:#?}\nnew: {alone:#?}"));
         }
-        if used.was_ordinary() && !has_nothing_else_to_say(&alone) {
-            return Err(format!("ordinary, and yet: {alone:#?}"));
+        if used.was_ordinary() && !is_ordinary(&alone) {
+            return Err(format!("`was_ordinary` is wrong: {alone:#?}"));
         }
         tally.ordinary += u64::from(used.was_ordinary());
-        tally.unusual += u64::from(!used.was_ordinary());
+        tally.other += u64::from(!used.was_ordinary());
         Ok(())
     });
-    assert!(tally.ordinary > 0 && tally.unusual > 0 || cfg!(miri));
+    assert!(tally.ordinary > 0 && tally.other > 0 || cfg!(miri));
 }
 
 #[test]
-fn a_random_walk_is_the_same_on_an_engine_used_before() {
+fn a_random_walk_is_the_same_on_a_used_engine() {
     check(Random::default(), 21);
 }
 
-/// A random walk that lets threads run on for a while.
+/// A random walk with leases.
 #[derive(Clone)]
 struct Leasing(Rng);
 
@@ -89,30 +88,30 @@ impl Sampler for Leasing {
     }
 }
 
-/// Leases leave things for later.
+/// Leases defer updates of waiters.
 #[test]
-fn so_is_a_run_with_leases() {
+fn a_run_with_leases_is_the_same_on_a_used_engine() {
     check(Leasing(Rng::new(0)), 22);
 }
 
-/// Changes are written down for it.
+/// The engine records changes for this sampler.
 #[test]
-fn so_is_a_run_that_watches_changes() {
+fn a_run_that_needs_changes_is_the_same_on_a_used_engine() {
     check(Pos::plain(), 23);
 }
 
-/// An engine that was renewed leaves nothing at all, not even the numbers of threads.
+/// Checks that a renewed engine keeps nothing, not even the ids of threads.
 fn check_renewed<M: Memory + Default, C: Sampler>(mut sampler: C, seed: u64) {
     let mut used = engine::<M>(ThreadIds::default());
     for_all(seed, scaled(200), &Shape::large(), |program, rng| {
         let seed = rng.bits();
         let mut threads = Vec::new();
-        // Then with ids that are known before, as often as not.
+        // The second round sometimes uses the ids of a recorded run.
         for _ in 0..2 {
             let ids = ThreadIds::of_recorded(&threads).expect("threads of a run");
             used.renew(ids.clone(), 10_000);
             let mut new = engine::<M>(ids);
-            // An engine's first run, and one more.
+            // An engine's first run, and its second one.
             for seed in [seed, seed + 1] {
                 let used = run(&mut used, &mut sampler, program, seed);
                 let new = run(&mut new, &mut sampler, program, seed);
@@ -130,7 +129,7 @@ fn check_renewed<M: Memory + Default, C: Sampler>(mut sampler: C, seed: u64) {
 }
 
 #[test]
-fn an_engine_that_was_renewed_is_like_a_new_one() {
+fn a_renewed_engine_is_like_a_new_one() {
     check_renewed::<Sc, _>(Random::default(), 24);
     check_renewed::<Rc11, _>(Random::default(), 25);
     check_renewed::<Sc, _>(Leasing(Rng::new(0)), 26);
@@ -138,7 +137,7 @@ fn an_engine_that_was_renewed_is_like_a_new_one() {
 }
 
 #[test]
-fn an_engine_that_has_grown_is_not_worth_keeping() {
+fn an_engine_that_has_grown_is_not_small() {
     let mut scripts = vec![(1..100).map(Step::Spawn).collect()];
     scripts.resize(100, Vec::new());
     let wide = Program { objects: Vec::new(), scripts };

@@ -1,5 +1,5 @@
-//! Swapping adjacent events that `depends` calls independent changes nothing; swapping dependent
-//! ones, where that can be done at all, makes another execution. For every pair of primitives.
+//! Swapping adjacent independent events does not change the execution. Swapping adjacent dependent events, if it is
+//! possible, does. Checked for every pair of primitives.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use raddle_explore::Replay;
 use raddle_strategy::{Random, Rng, Sampler};
 use raddle_testkit::{Interpreter, Kind, Program, Shape, for_all, run_once, scaled};
 
-/// The choices behind each event.
+/// Returns the choices of each event.
 fn choices(trace: &Trace) -> Vec<Schedule> {
     let mut choices: Vec<Schedule> = Vec::new();
     for choice in trace.schedule() {
@@ -25,7 +25,7 @@ fn choices(trace: &Trace) -> Vec<Schedule> {
     choices
 }
 
-/// What each thread did and saw, whatever the order between threads and the numbers of objects.
+/// Returns the operations and effects of each thread, with objects renumbered independently of the order of threads.
 fn by_thread(trace: &Trace) -> BTreeMap<ThreadId, Vec<(ObjectId, Action, Effect)>> {
     let mut threads: BTreeMap<ThreadId, Vec<&Event>> = BTreeMap::new();
     for event in &trace.events {
@@ -43,30 +43,31 @@ fn by_thread(trace: &Trace) -> BTreeMap<ThreadId, Vec<(ObjectId, Action, Effect)
     renumbered.collect()
 }
 
-/// What each thread was about to do at the end.
+/// Returns the pending operation of each thread at the end, and whether it is enabled.
 fn pending(trace: &Trace) -> BTreeMap<ThreadId, (Action, bool)> {
     let each = trace.pending.iter();
     each.map(|pending| (pending.thread, (pending.op.action(), pending.enabled))).collect()
 }
 
-/// Whether `second` exists only because of `first`: a thread cannot act before it is spawned.
-fn gives_birth(first: &Event, second: &Event) -> bool {
+/// Returns whether `first` spawns the thread of `second`, so that the two cannot be swapped.
+fn spawns(first: &Event, second: &Event) -> bool {
     first.op.action() == Action::Thread(ThreadOp::Spawn)
         && first.effect == Effect::Value(u64::from(second.id.thread.0))
 }
 
-/// Runs `trace` again with the events at `position` and the next one swapped.
+/// Returns the run of `trace` with the event at `position` and the next one swapped.
 fn swapped(program: &Program, trace: &Trace, position: usize) -> Trace {
     let mut choices = choices(trace);
     choices.swap(position, position + 1);
     let replay =
         Replay { schedule: choices.concat(), ..Replay::of(trace, MemoryModel::Sc, 10_000) };
-    replay.run(&mut Interpreter, program).expect("scripted threads do not get stuck")
+    replay.run(&mut Interpreter, program).expect("scripted threads can always be cleared away")
 }
 
-/// What was swapped.
+/// The swaps that were checked.
 #[derive(Default)]
 struct Tally {
+    /// The pairs of kinds of which independent events were swapped.
     independent: BTreeSet<(Kind, Kind)>,
     swaps: u64,
     reversals: u64,
@@ -79,12 +80,12 @@ fn check(program: &Program, rng: &mut Rng, tally: &mut Tally) -> Result<(), Stri
     let trace = run_once(&mut Interpreter, program, vec![], random.choices());
     for (position, pair) in trace.events.windows(2).enumerate() {
         let [first, second] = pair else { unreachable!("windows of two") };
-        if first.id.thread == second.id.thread || gives_birth(first, second) {
+        if first.id.thread == second.id.thread || spawns(first, second) {
             continue;
         }
-        // Swapped, the panic would come before the other event and cut it off.
-        let last = position + 2 == trace.events.len();
-        if last && matches!(trace.ending, Ending::Panicked(_)) {
+        // After the swap, the panic would end the run before the other event.
+        let is_last = position + 2 == trace.events.len();
+        if is_last && matches!(trace.ending, Ending::Panicked(_)) {
             continue;
         }
         let other = swapped(program, &trace, position);
@@ -98,7 +99,7 @@ fn check(program: &Program, rng: &mut Rng, tally: &mut Tally) -> Result<(), Stri
             }
             tally.reversals += 1;
             if other.fingerprint == trace.fingerprint {
-                return explain("dependent, and yet the same class");
+                return explain("dependent events, but the same class after the swap");
             }
             continue;
         }
@@ -110,20 +111,20 @@ fn check(program: &Program, rng: &mut Rng, tally: &mut Tally) -> Result<(), Stri
             && by_thread(&other) == by_thread(&trace)
             && pending(&other) == pending(&trace);
         if !same {
-            return explain("independent, and yet not the same");
+            return explain("independent events, but another execution after the swap");
         }
     }
     Ok(())
 }
 
 #[test]
-fn independent_neighbours_can_be_swapped() {
+fn adjacent_independent_events_can_be_swapped() {
     let mut tally = Tally::default();
     for_all(8, scaled(1500), &Shape::large(), |program, rng| check(program, rng, &mut tally));
-    // Programs of two kinds only, until every pair has been met.
+    // Programs of two kinds each, so that every pair is covered.
     for (number, a) in Kind::ALL.into_iter().enumerate() {
         for (more, b) in Kind::ALL.into_iter().enumerate().skip(number) {
-            // Miri is slow, and the pairs are not what it is for.
+            // Miri is slow, and checks nothing new for the pairs.
             if cfg!(miri) && a != b {
                 continue;
             }
@@ -146,9 +147,9 @@ fn independent_neighbours_can_be_swapped() {
     assert!(tally.reversals > 0 || cfg!(miri));
 }
 
-/// The check above can fail: two stores to one variable, taken for independent, do not pass it.
+/// The check above can fail: swapping two stores to one variable changes the fingerprint.
 #[test]
-fn a_mistaken_swap_is_noticed() {
+fn a_swap_of_dependent_events_is_detected() {
     use raddle_core::{AtomicOp, Order, Scalar};
     use raddle_engine::Initial;
     use raddle_testkit::Step;

@@ -110,7 +110,7 @@ impl Account {
             let exits = event.op.action() == Action::Thread(ThreadOp::Exit);
             let member = self.member(event.id.thread);
             member.alive &= !exits;
-            member.yields += u32::from(event.op.gave_way(event.effect));
+            member.yields += u32::from(event.op.has_yielded(event.effect));
         }
         self.seen = past.len();
     }
@@ -133,7 +133,7 @@ impl Account {
         let last = past.last().filter(|last| {
             let thread = last.id.thread;
             let able = threads.enabled.contains(&thread) && !stopped(thread);
-            able && !last.op.gave_way(last.effect)
+            able && !last.op.has_yielded(last.effect)
         });
         let in_force = last.map(|last| last.id.thread);
         let most = self.bound.preemptions.unwrap_or(u32::MAX);

@@ -196,9 +196,9 @@ impl<'a> Search<'a> {
         for &event in &events {
             let is_immediate = self.clocks.is_none_or(|clocks| {
                 let own = clocks.at_announcement(thread, state);
-                !own.knows(self.trace.events[event].id)
+                !own.contains(self.trace.events[event].id)
                     && !events.iter().any(|&other| {
-                        other != event && clocks.of(other).knows(self.trace.events[event].id)
+                        other != event && clocks.of(other).contains(self.trace.events[event].id)
                     })
             });
             if is_immediate {

@@ -108,10 +108,10 @@ impl<'t, S: OrderSolver> Model<'t, S> {
         let layout = Layout::new(trace);
         let mut solver = S::default();
         for position in 0..layout.events() {
-            let node = solver.node();
+            let node = solver.add_node();
             let before = layout.before[position];
             if before != NONE {
-                solver.always(Node(before), node);
+                solver.add_edge(Node(before), node);
             }
         }
         Model {
@@ -134,7 +134,7 @@ impl<'t, S: OrderSolver> Model<'t, S> {
     /// Adds the cost of all questions.
     pub(crate) fn count(&self, counts: &mut PatternSearch) {
         counts.asked += self.asked;
-        counts.told += self.solver.told();
+        counts.told += self.solver.size();
     }
 
     /// Returns the literals of a question.
@@ -193,22 +193,22 @@ impl<'t, S: OrderSolver> Model<'t, S> {
     pub(crate) fn demand_any(&mut self, switch: Literal, literals: &[Literal]) {
         let clause: Vec<Literal> =
             std::iter::once(!switch).chain(literals.iter().copied()).collect();
-        self.solver.clause(&clause);
+        self.solver.add_clause(&clause);
     }
 
     /// Returns the literal that `write` comes after all others of `writes`.
     pub(crate) fn last_of(&mut self, write: u32, writes: &[u32]) -> Literal {
-        let literal = self.solver.fresh(false);
+        let literal = self.solver.new_literal(false);
         for &other in writes.iter().filter(|&&other| other != write) {
             let order = self.solver.before(Node(other), Node(write));
-            self.solver.clause(&[!literal, order]);
+            self.solver.add_clause(&[!literal, order]);
         }
         literal
     }
 
     /// Makes a new switch.
     pub(crate) fn switch(&mut self) -> Literal {
-        self.solver.fresh(false)
+        self.solver.new_literal(false)
     }
 
     /// Returns whether the event is kept in the order found last.
@@ -224,7 +224,7 @@ impl<'t, S: OrderSolver> Model<'t, S> {
         {
             return literal;
         }
-        let literal = self.solver.fresh(false);
+        let literal = self.solver.new_literal(false);
         let Attempt { node, .. } = self.attempts[attempt];
         let sources = self.state_sources(literal, node, step, value);
         self.attempts[attempt].finds.push((value, literal));
@@ -268,7 +268,7 @@ impl<'t, S: OrderSolver> Model<'t, S> {
         if let Some(literal) = self.kept[event as usize] {
             return literal;
         }
-        let literal = self.solver.fresh(false);
+        let literal = self.solver.new_literal(false);
         self.kept[event as usize] = Some(literal);
         self.stated.push(event);
         self.to_state.push(event);
@@ -281,10 +281,10 @@ impl<'t, S: OrderSolver> Model<'t, S> {
         let before = self.layout.before[event as usize];
         if before != NONE {
             let needed = self.literal_of(before);
-            self.solver.clause(&[!literal, needed]);
+            self.solver.add_clause(&[!literal, needed]);
         }
         if let Some(&attempt) = self.attempt_of.get(&event) {
-            self.solver.clause(&[!literal, !self.attempts[attempt].literal]);
+            self.solver.add_clause(&[!literal, !self.attempts[attempt].literal]);
         }
         let object = operation(self.trace, event).object();
         if object == ObjectId::NONE {
@@ -298,9 +298,9 @@ impl<'t, S: OrderSolver> Model<'t, S> {
         } else if let Some(changed) = self.layout.version[event as usize].checked_sub(1) {
             let update = self.layout.updates[object.index()][changed as usize];
             let needed = self.literal_of(update);
-            self.solver.clause(&[!literal, needed]);
+            self.solver.add_clause(&[!literal, needed]);
             let order = self.solver.before(Node(update), Node(event));
-            self.solver.clause(&[!literal, order]);
+            self.solver.add_clause(&[!literal, order]);
         }
     }
 
@@ -338,18 +338,18 @@ impl<'t, S: OrderSolver> Model<'t, S> {
         let mut clause = vec![!literal];
         for &write in &writes {
             // A read with one possible source reads from it.
-            let source = if writes.len() == 1 { literal } else { self.solver.fresh(false) };
+            let source = if writes.len() == 1 { literal } else { self.solver.new_literal(false) };
             clause.push(source);
             sources.push(Source { literal: source, write, value });
             if let Some(write) = write {
                 let needed = self.literal_of(write);
-                self.solver.clause(&[!source, needed]);
+                self.solver.add_clause(&[!source, needed]);
                 let order = self.solver.before(Node(write), node);
-                self.solver.clause(&[!source, order]);
+                self.solver.add_clause(&[!source, order]);
             }
         }
         if writes.len() != 1 {
-            self.solver.clause(&clause);
+            self.solver.add_clause(&clause);
         }
         sources
     }
@@ -376,15 +376,15 @@ impl<'t, S: OrderSolver> Model<'t, S> {
         if let Some(&index) = self.attempt_of.get(&step) {
             return index;
         }
-        let (node, literal) = (self.solver.node(), self.solver.fresh(false));
+        let (node, literal) = (self.solver.add_node(), self.solver.new_literal(false));
         let before = self.layout.before[step as usize];
         if before != NONE {
-            self.solver.always(Node(before), node);
+            self.solver.add_edge(Node(before), node);
             let needed = self.keep(before);
-            self.solver.clause(&[!literal, needed]);
+            self.solver.add_clause(&[!literal, needed]);
         }
         if let Some(Some(kept)) = self.kept.get(step as usize) {
-            self.solver.clause(&[!literal, !*kept]);
+            self.solver.add_clause(&[!literal, !*kept]);
         }
         self.attempt_of.insert(step, self.attempts.len());
         self.attempts.push(Attempt { step, node, literal, finds: Vec::new(), sources: Vec::new() });
@@ -444,7 +444,7 @@ impl<'t, S: OrderSolver> Model<'t, S> {
             }
         }
         for clause in &clauses {
-            self.solver.clause(clause);
+            self.solver.add_clause(clause);
         }
         !clauses.is_empty()
     }

@@ -38,7 +38,7 @@ impl Check<'_> {
             return Err(ReplayError::Diverged { trace: Box::new(trace) });
         }
         let mut tally = Tally::new(self.settings.coverage);
-        tally.add(&trace, trace.most_alive());
+        tally.add(&trace, trace.max_live_threads());
         let verdict = match finding {
             None => Verdict::Sampled,
             Some(finding) => Verdict::Failed(Box::new(Failure {

@@ -140,7 +140,7 @@ impl Check<'_> {
             if tally.executions >= limits.runs {
                 return Stop::OutOfBudget;
             }
-            let cost = engine.trace().events.count() as u64 + STEPS_PER_RUN;
+            let cost = engine.trace().events.len() as u64 + STEPS_PER_RUN;
             match steps_to_clock.checked_sub(cost) {
                 Some(left) if !plans_long => steps_to_clock = left,
                 _ if self.is_out_of_time(limits) => return Stop::OutOfBudget,

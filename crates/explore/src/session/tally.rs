@@ -87,7 +87,7 @@ impl Tally {
     #[inline(always)]
     fn count(&mut self, trace: &Trace, threads: u32) {
         self.executions += 1;
-        self.steps += trace.events.count() as u64;
+        self.steps += trace.events.len() as u64;
         self.threads = self.threads.max(threads);
     }
 }

@@ -137,7 +137,7 @@ impl Check<'_> {
         engine.swap_trace(&mut first);
         let prefix = engine.prefix_mut();
         prefix.clear();
-        first.add_schedule(prefix);
+        first.append_schedule(prefix);
         let cleared = self.executor.execute(engine, Choices::Chooser(&mut replay::Stop));
         if let Err(stuck) = cleared {
             return Some(self.failed(stuck_finding(stuck), 0, &first, false));

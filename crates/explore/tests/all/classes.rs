@@ -27,7 +27,7 @@ fn judge(program: &Program, trace: &Trace) -> Result<Key, String> {
         let Some(place) = world.place_of(path(trace, event.id.thread)) else {
             return wrong("no such thread");
         };
-        if !world.can_go_on(place) {
+        if !world.is_enabled(place) {
             return wrong("it was not enabled");
         }
         let value = if let Effect::Value(value) = event.effect { value } else { 0 };

@@ -80,13 +80,7 @@ fn failure_order(order: Ordering) -> Order {
     }
 }
 
-/// Returns the constant part of an update, see [`Op::update`].
-const fn update(function: Rmw, scalar: Scalar) -> Op {
-    let op = AtomicOp::Update { order: Order::Relaxed, scalar, function, operand: 0 };
-    Op::new(ObjectId::NONE, Action::Atomic(op))
-}
-
-#[inline]
+#[inline(always)]
 fn word_of(effect: Effect) -> u64 {
     match effect {
         Effect::Value(value) => value,
@@ -138,8 +132,8 @@ macro_rules! atomic_type {
             #[inline]
             #[track_caller]
             pub fn load(&self, order: Ordering) -> $type {
-                let op_order = load_order(order);
-                match self.access(Op::load(ObjectId::NONE, op_order), Site::caller()) {
+                let order_of_load = load_order(order);
+                match self.access(AtomicOp::Load { order: order_of_load }, Site::caller()) {
                     Some(effect) => Self::from_bits(word_of(effect)),
                     None => self.inner.load(order),
                 }
@@ -152,8 +146,8 @@ macro_rules! atomic_type {
             #[inline]
             #[track_caller]
             pub fn store(&self, value: $type, order: Ordering) {
-                let (op_order, bits) = (store_order(order), Self::to_bits(value));
-                let op = Op::store(ObjectId::NONE, op_order, bits);
+                let (order_of_store, bits) = (store_order(order), Self::to_bits(value));
+                let op = AtomicOp::Store { order: order_of_store, value: bits };
                 if self.access(op, Site::caller()).is_none() {
                     self.inner.store(value, order);
                 }
@@ -166,8 +160,7 @@ macro_rules! atomic_type {
             #[inline]
             #[track_caller]
             pub fn swap(&self, value: $type, order: Ordering) -> $type {
-                const UPDATE: &Op = &update(Rmw::Swap, $scalar);
-                match self.read_modify_write(UPDATE, Self::to_bits(value), order, Site::caller()) {
+                match self.read_modify_write(Rmw::Swap, Self::to_bits(value), order, Site::caller()) {
                     Some(effect) => Self::from_bits(word_of(effect)),
                     None => self.inner.swap(value, order),
                 }
@@ -208,7 +201,7 @@ macro_rules! atomic_type {
                 let site = Site::caller();
                 if port::spurious(site) {
                     let order = failure_order(failure);
-                    let effect = self.access(Op::load(ObjectId::NONE, order), site);
+                    let effect = self.access(AtomicOp::Load { order }, site);
                     return Err(effect.map_or(current, |effect| Self::from_bits(word_of(effect))));
                 }
                 self.exchange(true, current, new, (success, failure), site)
@@ -303,8 +296,9 @@ macro_rules! atomic_type {
                 $value
             }
 
-            #[inline]
-            fn access(&self, op: Op, site: Site) -> Option<Effect> {
+            #[inline(always)]
+            fn access(&self, op: AtomicOp, site: Site) -> Option<Effect> {
+                let op = Op::new(ObjectId::NONE, Action::Atomic(op));
                 port::operate(Kind::Atomic, &self.name, || Some(self.begin()), op, site)
             }
 
@@ -317,12 +311,13 @@ macro_rules! atomic_type {
             #[inline]
             fn read_modify_write(
                 &self,
-                update: &'static Op,
+                function: Rmw,
                 operand: u64,
                 order: Ordering,
                 site: Site,
             ) -> Option<Effect> {
-                self.access(Op::update(update, translate(order), operand), site)
+                let order = translate(order);
+                self.access(AtomicOp::Update { order, scalar: $scalar, function, operand }, site)
             }
 
             #[inline]
@@ -335,9 +330,9 @@ macro_rules! atomic_type {
                 orders: (Ordering, Ordering),
                 site: Site,
             ) -> Option<Result<$type, $type>> {
-                let orders = (translate(orders.0), failure_order(orders.1));
+                let (success, failure) = (translate(orders.0), failure_order(orders.1));
                 let (expected, new) = (Self::to_bits(current), Self::to_bits(new));
-                let op = Op::compare_exchange(ObjectId::NONE, orders, weak, expected, new);
+                let op = AtomicOp::CompareExchange { success, failure, weak, expected, new };
                 let effect = self.access(op, site)?;
                 Some(exchanged(effect).map(Self::from_bits).map_err(Self::from_bits))
             }
@@ -366,9 +361,9 @@ macro_rules! atomic_type {
     };
 }
 
-/// Defines read-modify-write methods, each by its function.
-macro_rules! rmw_methods {
-    ($name:ident $values:literal, $type:ty, $scalar:expr; $($(#[$doc:meta])* $method:ident $function:ident $result:literal),* $(,)?) => {
+/// The read-modify-write methods, each from its function.
+macro_rules! read_modify_write_methods {
+    ($name:ident $values:literal, $type:ty; $($(#[$doc:meta])* $method:ident $function:ident $result:literal),* $(,)?) => {
         $(
             $(#[$doc])*
             #[doc = example!(
@@ -379,8 +374,7 @@ macro_rules! rmw_methods {
             #[inline]
             #[track_caller]
             pub fn $method(&self, value: $type, order: Ordering) -> $type {
-                const UPDATE: &Op = &update(Rmw::$function, $scalar);
-                match self.read_modify_write(UPDATE, Self::to_bits(value), order, Site::caller()) {
+                match self.read_modify_write(Rmw::$function, Self::to_bits(value), order, Site::caller()) {
                     Some(Effect::Value(value)) => Self::from_bits(value),
                     Some(other) => unexpected(other),
                     None => self.inner.$method(value, order),
@@ -401,8 +395,8 @@ macro_rules! atomic_integer {
         }
 
         impl $name {
-            rmw_methods! { $name "(6, 3)", $type, $scalar;
-                /// Adds, with wrapping. Returns the old value.
+            read_modify_write_methods! { $name "(6, 3)", $type;
+                /// Adds, wrapping around; returns the old value.
                 fetch_add Add "old + new",
                 /// Subtracts, with wrapping. Returns the old value.
                 fetch_sub Sub "old - new",
@@ -455,8 +449,8 @@ atomic_type! {
 }
 
 impl AtomicBool {
-    rmw_methods! { AtomicBool "(true, false)", bool, Scalar::Bool;
-        /// Computes the logical and. Returns the old value.
+    read_modify_write_methods! { AtomicBool "(true, false)", bool;
+        /// Logical and; returns the old value.
         fetch_and And "old & new",
         /// Computes the logical nand. Returns the old value.
         fetch_nand Nand "!(old & new)",
@@ -516,8 +510,7 @@ macro_rules! address_methods {
             )]
             #[track_caller]
             pub fn $method(&self, val: usize, order: Ordering) -> *mut T {
-                const UPDATE: &Op = &update(Rmw::$function, Scalar::Pointer);
-                if let Some(effect) = self.read_modify_write(UPDATE, val as u64, order, Site::caller()) {
+                if let Some(effect) = self.read_modify_write(Rmw::$function, val as u64, order, Site::caller()) {
                     return Self::from_bits(word_of(effect));
                 }
                 // The method of `std` is newer than the oldest supported compiler.

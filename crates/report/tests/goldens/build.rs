@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use expect_test::Expect;
 use raddle_core::{
-    Action, Effect, EventId, MemoryModel, ObjectId, ObjectInfo, ObjectKind, Op, Panic, Pending,
-    Site, ThreadId, ThreadInfo, ThreadOp, Trace,
+    Action, Effect, Event, EventId, MemoryModel, ObjectId, ObjectInfo, ObjectKind, Op, Panic,
+    Pending, Site, ThreadId, ThreadInfo, ThreadOp, Trace,
 };
 use raddle_results::{Failure, Finding, Report, Verdict};
 
@@ -61,7 +61,7 @@ impl Build {
         let thread = ThreadId(thread);
         let index = self.trace.events.iter().filter(|e| e.id.thread == thread).count() as u32;
         let id = EventId { thread, index };
-        self.trace.events.add(id, &Op::new(object, action), effect, site);
+        self.trace.events.push(Event { id, op: Op::new(object, action), effect, site });
     }
 
     pub(crate) fn ends(&mut self, thread: u32) {

@@ -85,17 +85,11 @@ pub(crate) trait Execution {
     fn is_stack_guard(&self, address: usize) -> bool;
     /// Returns the token that replays the run up to here.
     fn token(&self) -> String;
-    /// Returns how far the run has come.
-    fn progress(&self) -> Progress;
-}
-
-/// How far a run has come.
-#[derive(Copy, Clone)]
-pub(crate) struct Progress {
-    /// The number of steps.
-    pub(crate) steps: usize,
-    /// The site of the calling thread's last event, if it has one.
-    pub(crate) last: Option<Site>,
+    /// Returns the number of steps so far. A signal handler may call this: only the length of the trace is read, which
+    /// is valid even while the trace grows.
+    fn steps(&self) -> usize;
+    /// Returns the site of the calling thread's last event, or `None` if it has none.
+    fn last_site(&self) -> Option<Site>;
 }
 
 /// Where the coroutine of a thread that has ended goes.

@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
-use raddle_core::{Creation, ObjectId, ThreadId};
+use raddle_core::{Allocation, ObjectId, ThreadId};
 use raddle_engine::Memory;
 
 use super::Run;
@@ -44,22 +44,22 @@ impl Heap {
     }
 
     /// Returns who made the object at this address, or `None` if it was not made in this run.
-    fn find(&self, address: usize, object: ObjectId) -> Option<Creation> {
+    fn find(&self, address: usize, object: ObjectId) -> Option<Allocation> {
         let mut blocks = self.blocks.borrow_mut();
         let (start, block) = blocks.range_mut(..=address).next_back()?;
         if address >= start + block.size {
             return None;
         }
         block.object.get_or_insert(object);
-        Some(Creation { object, thread: block.thread, after: block.steps, bytes: block.size })
+        Some(Allocation { object, thread: block.thread, after: block.steps, bytes: block.size })
     }
 
     /// Returns the blocks that have an object in them and were not freed.
-    fn unfreed(&self) -> Vec<Creation> {
+    fn unfreed(&self) -> Vec<Allocation> {
         let blocks = self.blocks.borrow();
         let unfreed = blocks.values().filter_map(|block| {
             let Block { size: bytes, thread, steps: after, object } = *block;
-            Some(Creation { object: object?, thread, after, bytes })
+            Some(Allocation { object: object?, thread, after, bytes })
         });
         unfreed.collect()
     }

@@ -1,8 +1,8 @@
-//! Answers by trying, for every clause, every way to satisfy it.
+//! A solver by brute force: tries every literal of every clause.
 
 use raddle_testkit::constraints::{Problem, Term};
 
-/// Whether there is an order in which everything holds that `question` assumes.
+/// Returns whether there is an order in which all assumptions of `question` hold.
 pub(crate) fn is_possible(problem: &Problem, question: &[Term]) -> bool {
     let mut state = State {
         reaches: vec![vec![false; problem.nodes]; problem.nodes],
@@ -26,12 +26,13 @@ fn satisfy(state: State, clauses: &[Vec<Term>]) -> bool {
 
 #[derive(Clone)]
 struct State {
-    /// Closed under transitivity.
+    /// By pair of nodes, whether the first comes before the second. Transitively closed.
     reaches: Vec<Vec<bool>>,
     truths: Vec<Option<bool>>,
 }
 
 impl State {
+    /// Returns whether the state implies a term.
     fn has(&self, term: Term) -> bool {
         match term {
             Term::Before(first, second) => self.reaches[first][second],
@@ -39,7 +40,7 @@ impl State {
         }
     }
 
-    /// False if that contradicts what is there.
+    /// Adds a term. Returns false if it contradicts the state.
     fn add(&mut self, term: Term) -> bool {
         match term {
             Term::Truth(truth, value) => *self.truths[truth].get_or_insert(value) == value,

@@ -276,7 +276,7 @@ fn hit(name: &str, depth: u32, program: &Bare, bug: impl Fn(&[Event]) -> bool) {
         run(program, &mut chooser, &mut past);
         let thread = |id| ThreadInfo { id: ThreadId(id), parent: ThreadId::MAIN, position: id };
         chooser.learn(&Trace {
-            events: past.clone().into(),
+            events: past.clone(),
             threads: (0..program.len() as u32).map(thread).collect(),
             ..Trace::default()
         });

@@ -1,9 +1,8 @@
 //! RC11 by brute force (Lahav et al., PLDI 2017, with the release sequences of C++20).
 //!
-//! Every way to say which store each load reads and how the stores of each variable are ordered is
-//! tried, and kept if it satisfies the axioms, which stand here as they stand in the paper: relations
-//! over events, as sets of bits. A read-modify-write is two events. Nothing here is shared with the
-//! memory model of the engine.
+//! Enumerates every choice of the store that each load reads and of the modification order of each variable. Keeps the
+//! choices that satisfy the axioms, which are written as in the paper: relations over events, as bit sets. A
+//! read-modify-write is two events. The memory model of the engine shares no code with this module.
 
 use std::collections::BTreeMap;
 
@@ -11,14 +10,14 @@ use raddle_core::Order;
 
 use super::{Code, Graph, Instruction, Outcome, Place};
 
-/// All consistent executions of `code`, with what the threads saw in each.
+/// Returns all consistent executions of `code`, with their outcomes.
 pub fn consistent(code: &Code) -> BTreeMap<Graph, Outcome> {
     let search = Search::new(code);
     let mut found = BTreeMap::new();
     let mut chosen = vec![0; search.readers.len()];
     loop {
         search.try_sources(&chosen, &mut found);
-        // The next combination, like the digits of a number.
+        // Advances to the next combination, like the digits of a number.
         let Some(digit) = (0..chosen.len()).find(|&at| chosen[at] + 1 < search.sources[at].len())
         else {
             return found;
@@ -30,21 +29,21 @@ pub fn consistent(code: &Code) -> BTreeMap<Graph, Outcome> {
 
 struct Search<'a> {
     variables: Vec<char>,
-    /// Without [`Instruction::Require`], which only says how far a thread goes.
+    /// The instructions of each thread, without [`Instruction::Require`].
     threads: Vec<Vec<Instruction>>,
     code: &'a Code,
     readers: Vec<Place>,
-    /// By reader: what it could read from.
+    /// By reader, the stores that it could read. `None` is the initial value.
     sources: Vec<Vec<Option<Place>>>,
 }
 
-/// What came of one choice of sources.
+/// The values that follow from one choice of sources.
 struct Values {
-    /// By reader that was executed.
+    /// By executed reader.
     read: BTreeMap<Place, u64>,
-    /// By instruction that stored something.
+    /// By executed store.
     written: BTreeMap<Place, u64>,
-    /// By thread: how many instructions were executed.
+    /// By thread, the number of executed instructions.
     executed: Vec<usize>,
 }
 
@@ -86,7 +85,7 @@ impl<'a> Search<'a> {
         let Some(values) = self.evaluate(&source) else { return };
         let reads: BTreeMap<Place, Option<Place>> =
             values.read.keys().map(|&reader| (reader, source(reader))).collect();
-        // Instructions that were not executed read nothing: one combination stands for all.
+        // The sources of instructions that were not executed do not matter: one combination represents all.
         let idle = |at: usize| !values.read.contains_key(&self.readers[at]);
         if (0..chosen.len()).any(|at| idle(at) && chosen[at] != 0) {
             return;
@@ -113,19 +112,19 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Executes the threads as far as each read finds its source executed. `None` if somebody waits for
-    /// ever: no thin air, or a source that never stores.
+    /// Executes the threads; a read waits until its source has been executed. Returns `None` if a read waits for ever: its
+    /// source is a value out of thin air, or is never stored.
     fn evaluate(&self, source: &dyn Fn(Place) -> Option<Place>) -> Option<Values> {
         let mut values = Values {
             read: BTreeMap::new(),
             written: BTreeMap::new(),
             executed: vec![0; self.threads.len()],
         };
-        // By thread: position in the text with `Require`, and what was read last.
+        // By thread, the position in the program with `Require`, and the value read last.
         let mut state = vec![(0, 0u64); self.threads.len()];
         loop {
             let mut is_over = true;
-            let mut goes_on = false;
+            let mut has_advanced = false;
             for (thread, (at, last)) in state.iter_mut().enumerate() {
                 let Some(&instruction) = self.code.threads[thread].get(*at) else {
                     continue;
@@ -133,7 +132,7 @@ impl<'a> Search<'a> {
                 is_over = false;
                 let place = (thread, values.executed[thread]);
                 if let Instruction::Require(value) = instruction {
-                    goes_on = true;
+                    has_advanced = true;
                     let ends = value != *last;
                     *at = if ends { self.code.threads[thread].len() } else { *at + 1 };
                     continue;
@@ -162,19 +161,19 @@ impl<'a> Search<'a> {
                 }
                 values.executed[thread] += 1;
                 *at += 1;
-                goes_on = true;
+                has_advanced = true;
             }
             if is_over {
                 return Some(values);
             }
-            if !goes_on {
+            if !has_advanced {
                 return None;
             }
         }
     }
 
-    /// Whether every read-modify-write comes right behind what it reads: what atomicity and coherence
-    /// come to. Only to save time; the axioms are asked in any case.
+    /// Returns whether every read-modify-write comes right after the store it reads, as atomicity and coherence imply.
+    /// This saves time only; the axioms are checked in any case.
     fn may_be_atomic(&self, graph: &Graph) -> bool {
         graph.orders.iter().all(|order| {
             order.iter().enumerate().all(|(at, store)| match graph.reads.get(store) {
@@ -228,7 +227,7 @@ struct Node {
 
 /// A set of events.
 type Set = u64;
-/// By event: those it is related to.
+/// By event, the events that it is related to.
 type Relation = Vec<Set>;
 
 /// One execution as relations over events.
@@ -248,7 +247,7 @@ impl Execution {
             search.variables.iter().map(|&variable| write(variable)).collect();
         let initial = nodes.len();
         let mut pairs_rmw = Vec::new();
-        let mut of_thread = Vec::new();
+        let mut thread_ranges = Vec::new();
         let mut reads = BTreeMap::new();
         let mut writes = BTreeMap::new();
         for (thread, &executed) in values.executed.iter().enumerate() {
@@ -271,7 +270,7 @@ impl Execution {
                             failure
                         }
                     }
-                    Instruction::Require(_) => unreachable!("left out"),
+                    Instruction::Require(_) => unreachable!("`Require` was removed"),
                 };
                 if let Instruction::Fence(_) = instruction {
                     nodes.push(Node { kind: Kind::Fence, variable, order });
@@ -289,13 +288,13 @@ impl Execution {
                     nodes.push(Node { kind: Kind::Write, variable, order: writing(order) });
                 }
             }
-            of_thread.push(begin..nodes.len());
+            thread_ranges.push(begin..nodes.len());
         }
         let count = nodes.len();
         assert!(count <= 64, "a litmus test with more than 64 events");
         let mut sb = vec![0; count];
         sb[..initial].fill((initial..count).fold(0, |set, to| set | 1 << to));
-        for range in of_thread {
+        for range in thread_ranges {
             for from in range.clone() {
                 sb[from] = (from + 1..range.end).fold(0, |set, to| set | 1 << to);
             }
@@ -344,13 +343,13 @@ impl Execution {
         for (at, set) in rb.iter_mut().enumerate() {
             *set &= !(1 << at);
         }
-        // Atomicity: nothing between what a read-modify-write reads and what it writes.
+        // Atomicity: no store between the read and the write of a read-modify-write.
         let between = compose(&rb, mo);
         if (0..self.nodes.len()).any(|at| self.rmw[at] & between[at] != 0) {
             return false;
         }
         let eco = closure(&union(&union(rf, mo), &rb));
-        // C++20: a release sequence goes on through read-modify-writes only.
+        // C++20: a release sequence continues through read-modify-writes only.
         let sequence = restrict(write, &reflexive(&closure(&compose(rf, &self.rmw))), all);
         let before = union(&identity, &restrict(fence, sb, all));
         let after = union(&identity, &restrict(all, sb, fence));
@@ -379,7 +378,7 @@ impl Execution {
         all.filter(|(_, node)| is_in(node)).fold(0, |set, (at, _)| set | 1 << at)
     }
 
-    /// The pairs of `relation` for which `keep` holds of whether they are about one variable.
+    /// Returns the pairs of `relation` that `keep` accepts. Its argument is whether both events access one variable.
     fn by_variable(&self, relation: &Relation, keep: impl Fn(bool) -> bool) -> Relation {
         let row = |(at, &set): (usize, &Set)| {
             let variable = self.nodes[at].variable;
@@ -391,7 +390,7 @@ impl Execution {
     }
 }
 
-/// The order of the reading part of an access.
+/// Returns the memory ordering of the read part of an access.
 fn reading(order: Order) -> Order {
     match order {
         Order::Release => Order::Relaxed,
@@ -400,7 +399,7 @@ fn reading(order: Order) -> Order {
     }
 }
 
-/// The order of its writing part.
+/// Returns the memory ordering of the write part of an access.
 fn writing(order: Order) -> Order {
     match order {
         Order::Acquire => Order::Relaxed,

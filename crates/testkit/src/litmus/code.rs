@@ -1,52 +1,53 @@
-//! Programs of litmus tests, and how they are written.
+//! Programs of litmus tests, and their text format.
 //!
-//! Threads are separated by `|`, instructions by `;`. Variables are single letters and begin with 0.
-//! Orders are `l` (relaxed), `a`, `r`, `q` (acquire and release) and `s`; relaxed if none stands there.
+//! Threads are separated by `|`, instructions by `;`. Variables are single letters with the initial value 0. Memory
+//! orderings are `l` (relaxed, the default), `a` (acquire), `r` (release), `q` (acquire-release) and `s` (sequentially
+//! consistent).
 //!
 //! | text | meaning |
 //! | --- | --- |
 //! | `Wx1`, `Wx1r` | store 1 to x |
-//! | `Wx@` | store what this thread read last |
+//! | `Wx@` | store the value that this thread read last |
 //! | `Rx`, `Rxa` | load x |
-//! | `Ux+1`, `Ux+1q` | add 1 to x, reading it |
+//! | `Ux+1`, `Ux+1q` | add 1 to x, a read-modify-write |
 //! | `Xx1q` | swap x for 1 |
 //! | `Cx0>1ql` | replace 0 by 1, acquire-release if it succeeds, relaxed if it fails |
 //! | `Fs` | fence |
-//! | `?1` | go on only if this thread read 1 last |
+//! | `?1` | end the thread unless it read 1 last |
 
 use std::fmt;
 use std::str::FromStr;
 
 use raddle_core::Order;
 
-/// A program: what each thread does.
+/// A program.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Code {
-    /// By thread.
+    /// The instructions of each thread.
     pub threads: Vec<Vec<Instruction>>,
 }
 
 /// One instruction. Variables are letters.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Instruction {
-    /// Store a value; `None` is what the thread read last.
+    /// Stores a value; `None` is the value that the thread read last.
     Store(char, Option<u64>, Order),
-    /// Load.
+    /// Loads.
     Load(char, Order),
-    /// Add.
+    /// Adds to the variable.
     Add(char, u64, Order),
-    /// Swap.
+    /// Replaces the value.
     Swap(char, u64, Order),
-    /// Replace the first value by the second: orders of success and of failure.
+    /// Replaces the first value by the second, with the orderings of success and failure.
     Exchange(char, u64, u64, Order, Order),
-    /// Fence.
+    /// A fence.
     Fence(Order),
-    /// End the thread unless this was read last.
+    /// Ends the thread unless it read this value last.
     Require(u64),
 }
 
 impl Instruction {
-    /// The variable it is about.
+    /// Returns the accessed variable.
     pub fn variable(self) -> Option<char> {
         match self {
             Instruction::Store(variable, ..)
@@ -58,7 +59,7 @@ impl Instruction {
         }
     }
 
-    /// Whether it reads its variable.
+    /// Returns whether the instruction reads its variable.
     pub fn reads(self) -> bool {
         match self {
             Instruction::Load(..)
@@ -71,7 +72,7 @@ impl Instruction {
 }
 
 impl Code {
-    /// All variables, in the order of their letters.
+    /// Returns all variables in alphabetical order.
     pub fn variables(&self) -> Vec<char> {
         let all = self.threads.iter().flatten().filter_map(|instruction| instruction.variable());
         let mut all: Vec<char> = all.collect();
@@ -81,10 +82,10 @@ impl Code {
     }
 }
 
-/// A text that is no program.
+/// The error for a text that is no program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CodeError {
-    /// The part that is not understood.
+    /// The part that is no instruction.
     pub part: String,
 }
 
@@ -214,7 +215,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_comes_back_as_it_was() {
+    fn parsing_and_displaying_are_inverse() {
         let text = "Wx1l;Wy@r;Rxa | Ux+1q;Xx3s;Cx0>12sl;Fs;?1;Rys";
         assert_eq!(text.parse::<Code>().unwrap().to_string(), text);
         assert_eq!(

@@ -1,35 +1,34 @@
-//! Executions of a litmus test as graphs: who read from whom, and the order of the stores.
+//! Execution graphs of litmus tests: reads-from and modification order.
 
 use std::collections::BTreeMap;
 
-/// An instruction by its thread and position, not counting [`Require`](super::Instruction::Require).
+/// An instruction, named by its thread and position. [`Require`](super::Instruction::Require) is not counted.
 pub type Place = (usize, usize);
 
-/// One execution. Everything else about it follows.
+/// An execution, which reads-from and modification order determine.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Graph {
-    /// For every reading instruction that was executed: the one it read from, or `None` for the
-    /// initial value.
+    /// By executed reader, the store that it read, or `None` for the initial value.
     pub reads: BTreeMap<Place, Option<Place>>,
-    /// For every variable, in the order of their letters: its stores in modification order.
+    /// By variable, in alphabetical order, its stores in modification order.
     pub orders: Vec<Vec<Place>>,
 }
 
-/// What the threads saw in an execution.
+/// The observable values of an execution.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Outcome {
-    /// What the reading instructions read, thread by thread; `None` for those that were not executed.
+    /// The values that readers read, thread by thread; `None` for readers that were not executed.
     pub read: Vec<Option<u64>>,
-    /// What every variable held in the end.
+    /// The final values of the variables.
     pub last: BTreeMap<char, u64>,
 }
 
 impl Outcome {
-    /// Whether this is what `text` describes, such as `1 _ 0 x=2`: what was read in the order of the
-    /// program text, `_` for anything, and what variables held in the end.
+    /// Returns whether this outcome matches a pattern such as `1 _ 0 x=2`: the values read, in program order, `_` for
+    /// any value, and final values of variables.
     ///
     /// # Panics
-    /// If the text is about something else.
+    /// If the pattern is malformed, or has more values than the program has readers.
     pub fn matches(&self, text: &str) -> bool {
         let mut read = self.read.iter();
         text.split_whitespace().all(|word| match word.split_once('=') {
@@ -38,7 +37,8 @@ impl Outcome {
                 self.last[&variable] == value.parse::<u64>().expect("a number")
             }
             None => {
-                let read = *read.next().expect("no more reads than the program has");
+                let read =
+                    *read.next().expect("the pattern has more values than the program has readers");
                 word == "_" || read == Some(word.parse::<u64>().expect("a number or _"))
             }
         })

@@ -1,4 +1,4 @@
-//! Random litmus tests, and cutting them down.
+//! Random litmus tests, and their shrinking.
 
 use raddle_core::Order;
 use raddle_strategy::Rng;
@@ -11,19 +11,18 @@ const FENCES: [Order; 4] = [Order::Acquire, Order::Release, Order::AcqRel, Order
 const UPDATES: [Order; 5] =
     [Order::Relaxed, Order::Acquire, Order::Release, Order::AcqRel, Order::SeqCst];
 
-/// A program of up to `most` instructions in up to four threads over up to three variables, with all
-/// kinds of instructions and orders, and with at most so many combinations of sources and orders of
-/// stores, roughly.
-pub fn random_code(rng: &mut Rng, most: usize, combinations: u64) -> Code {
+/// Returns a random program with all kinds of instructions and memory orderings. It has up to `max` instructions, four
+/// threads and three variables, and at most about `combinations` candidate executions.
+pub fn random_code(rng: &mut Rng, max: usize, combinations: u64) -> Code {
     loop {
-        let code = any_code(rng, most);
+        let code = any_code(rng, max);
         if combinations_of(&code) <= combinations {
             return code;
         }
     }
 }
 
-/// In how many ways the reads of a program could read and its stores be ordered, if nothing forbade it.
+/// Returns the number of candidate executions: combinations of sources and modification orders.
 fn combinations_of(code: &Code) -> u64 {
     let mut all = 1u64;
     for variable in code.variables() {
@@ -40,31 +39,31 @@ fn combinations_of(code: &Code) -> u64 {
     all
 }
 
-fn any_code(rng: &mut Rng, most: usize) -> Code {
+fn any_code(rng: &mut Rng, max: usize) -> Code {
     let threads = 2 + rng.below(3);
     let variables = 1 + rng.below(3);
-    let length = threads + rng.below(most + 1 - threads.min(most));
-    // Programs full of one kind of order are as telling as mixed ones.
-    let taste = rng.below(4);
+    let length = threads + rng.below(max + 1 - threads.min(max));
+    // Some programs use mostly one memory ordering.
+    let style = rng.below(4);
     let mut code = Code { threads: vec![Vec::new(); threads] };
-    for at in 0..length.min(most) {
+    for at in 0..length.min(max) {
         let thread = if at < threads { at } else { rng.below(threads) };
-        let instruction = random_instruction(rng, variables, taste);
+        let instruction = random_instruction(rng, variables, style);
         code.threads[thread].push(instruction);
     }
     code
 }
 
-fn random_instruction(rng: &mut Rng, variables: usize, taste: usize) -> Instruction {
+fn random_instruction(rng: &mut Rng, variables: usize, style: usize) -> Instruction {
     let variable = ['x', 'y', 'z'][rng.below(variables)];
-    let mut pick = |orders: &[Order]| match taste {
+    let mut pick = |orders: &[Order]| match style {
         1 if rng.below(4) > 0 => Order::Relaxed,
         2 if rng.below(4) > 0 => Order::SeqCst,
         _ => orders[rng.below(orders.len())],
     };
     let (load, store, update) = (pick(&LOADS), pick(&STORES), pick(&UPDATES));
     let (failure, fence) = (pick(&LOADS), FENCES[rng.below(FENCES.len())]);
-    let fence = if taste == 2 && rng.below(2) == 0 { Order::SeqCst } else { fence };
+    let fence = if style == 2 && rng.below(2) == 0 { Order::SeqCst } else { fence };
     let value = 1 + rng.below(2) as u64;
     match rng.below(12) {
         0..=3 => Instruction::Load(variable, load),
@@ -76,16 +75,16 @@ fn random_instruction(rng: &mut Rng, variables: usize, taste: usize) -> Instruct
     }
 }
 
-/// The smallest program reached from `code` by leaving instructions out and weakening orders for which
-/// `fails` still holds.
+/// Removes instructions from `code` and weakens memory orderings as long as `fails` holds. Returns the smallest program
+/// reached.
 pub fn shrink_code(mut code: Code, mut fails: impl FnMut(&Code) -> bool) -> Code {
-    while let Some(smaller) = smaller(&code).into_iter().find(|candidate| fails(candidate)) {
+    while let Some(smaller) = candidates(&code).into_iter().find(|candidate| fails(candidate)) {
         code = smaller;
     }
     code
 }
 
-fn smaller(code: &Code) -> Vec<Code> {
+fn candidates(code: &Code) -> Vec<Code> {
     let mut all = Vec::new();
     for thread in 0..code.threads.len() {
         if code.threads.len() > 1 {
@@ -109,7 +108,7 @@ fn smaller(code: &Code) -> Vec<Code> {
     all
 }
 
-/// The same instruction with relaxed orders, if it has others.
+/// Returns the instruction with relaxed orderings, or `None` if it has no others.
 fn weaker(instruction: Instruction) -> Option<Instruction> {
     let relaxed = Order::Relaxed;
     let weaker = match instruction {

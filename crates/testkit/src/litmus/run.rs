@@ -1,6 +1,6 @@
 //! Litmus tests on an engine.
 //!
-//! Main declares the variables, spawns the threads and joins them; nothing else happens in a run.
+//! Main declares the variables, spawns the threads and joins them.
 
 use std::collections::BTreeMap;
 
@@ -53,8 +53,9 @@ struct Run<'a, 'c, M: Memory> {
 
 #[derive(Clone, Default)]
 struct Thread {
-    /// How many lines of its text it has gone through; for main, how many spawns and joins.
+    /// The number of processed instructions; for main, of spawns and joins.
     at: usize,
+    /// The value read last.
     read: u64,
     announced: Option<Op>,
 }
@@ -108,13 +109,14 @@ impl<M: Memory> Run<'_, '_, M> {
                 (variable, AtomicOp::CompareExchange { success, failure, weak, expected, new })
             }
             Instruction::Fence(order) => return Op::new(ObjectId::NONE, Action::Fence(order)),
-            Instruction::Require(_) => unreachable!("passed over"),
+            Instruction::Require(_) => unreachable!("`Require` was processed above"),
         };
         Op::new(self.variables[&variable], Action::Atomic(op))
     }
 
     fn turn(&mut self, thread: ThreadId) -> Option<Turn> {
-        let op = self.threads[thread.index()].announced.expect("it announced something");
+        let op =
+            self.threads[thread.index()].announced.expect("the thread has announced an operation");
         match op.action() {
             Action::Thread(ThreadOp::Spawn) => {
                 let child = self.engine.start(thread, op.object(), Site::UNKNOWN);
@@ -138,7 +140,7 @@ impl<M: Memory> Run<'_, '_, M> {
     }
 }
 
-/// The execution that a run of `code` was, and what the threads saw.
+/// Returns the execution graph and the outcome of a run of `code`.
 pub fn graph_of(code: &Code, trace: &Trace) -> (Graph, Outcome) {
     let place = |id: EventId| -> Place { (id.thread.index() - 1, id.index as usize) };
     let reads = Reads::of(trace);
@@ -159,7 +161,7 @@ pub fn graph_of(code: &Code, trace: &Trace) -> (Graph, Outcome) {
             written.insert(event.id, new);
         }
     }
-    // Main declares the variables first, in the order of their letters.
+    // Main declares the variables first, in alphabetical order.
     let mut outcome = Outcome::default();
     for (at, variable) in code.variables().into_iter().enumerate() {
         let order = &reads.orders()[at + 1];

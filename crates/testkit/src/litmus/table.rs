@@ -1,29 +1,29 @@
 //! Litmus tests with known verdicts.
 //!
-//! Verdicts and numbers of consistent executions were computed by brute force from the axioms,
-//! independently of this crate.
+//! The verdicts and the numbers of consistent executions were computed by brute force from the axioms,
+//! by a program independent of this crate.
 
-/// A test: a program, what is asked, and the answer.
+/// A program, an outcome, and the verdict on it.
 #[derive(Copy, Clone, Debug)]
 pub struct Test {
-    /// Its name.
+    /// The name of the test.
     pub name: &'static str,
     /// The program, see [`Code`](super::Code).
     pub code: &'static str,
-    /// The outcome asked for, see [`Outcome::matches`](super::Outcome::matches).
+    /// The outcome, see [`Outcome::matches`](super::Outcome::matches).
     pub outcome: &'static str,
-    /// Whether RC11 allows it.
+    /// Whether RC11 allows the outcome.
     pub verdict: Verdict,
-    /// How many consistent executions the program has.
+    /// The number of consistent executions of the program.
     pub graphs: usize,
 }
 
-/// Whether an outcome can be seen.
+/// Whether the memory model allows an outcome.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// It can.
+    /// Some execution has the outcome.
     Allowed,
-    /// It cannot.
+    /// No execution has the outcome.
     Forbidden,
 }
 
@@ -40,7 +40,7 @@ const fn test(
     Test { name, code, outcome, verdict, graphs }
 }
 
-/// Tests that tell apart what the others do not.
+/// Tests for mistakes that the tests of the literature do not detect.
 pub const MORE: &[Test] = &[
     test("MP three values", "Wx1;Wx2;Wy1 | Ry;Rx", "1 0", A, 6),
     test("MP three values, release/acquire", "Wx1;Wy1r;Wx2 | Rya;Rx", "1 0", F, 5),

@@ -1,4 +1,4 @@
-//! States of objects, written down a second time and as plainly as possible.
+//! States of objects, implemented a second time and as simply as possible.
 
 use std::collections::BTreeSet;
 
@@ -39,7 +39,7 @@ impl Model {
         }
     }
 
-    /// Whether `by` could do this now.
+    /// Returns whether `by` can perform `action` in this state.
     pub(super) fn allows(&self, action: Action, by: ThreadId) -> bool {
         match (self, action) {
             (Model::Mutex { held }, Action::Mutex(MutexOp::Lock)) => !held,
@@ -61,7 +61,7 @@ impl Model {
                 Model::Channel { capacity, sent, taken, receiver, .. },
                 Action::Channel(ChannelOp::Send),
             ) => {
-                // Rendezvous channels take every offer: the sender waits afterwards.
+                // A send on a rendezvous channel is always enabled: the sender waits afterwards.
                 !receiver
                     || match capacity {
                         None | Some(0) => true,
@@ -81,7 +81,7 @@ impl Model {
         }
     }
 
-    /// `by` does it.
+    /// Performs `action` by `by`.
     pub(super) fn perform(&mut self, action: Action, by: ThreadId) -> Effect {
         match (self, action) {
             (Model::Atomic(value), Action::Atomic(op)) => atomic(value, op),
@@ -162,7 +162,7 @@ impl Model {
     }
 }
 
-/// Whether an operation that had this effect left its object as it was.
+/// Returns whether an operation with this effect left its object unchanged.
 pub(super) fn only_read(action: Action, effect: Effect) -> bool {
     let failed = matches!(effect, Effect::No | Effect::Kept(_) | Effect::Closed);
     match action {
@@ -171,7 +171,7 @@ pub(super) fn only_read(action: Action, effect: Effect) -> bool {
         | Action::Thread(ThreadOp::Join | ThreadOp::IsFinished)
         | Action::Barrier(BarrierOp::Leave { .. })
         | Action::Channel(ChannelOp::AwaitTaken { .. }) => true,
-        // Giving up a timed wait on a condition variable leaves its waiters.
+        // A wait that times out removes the thread from the waiters.
         Action::Condvar(CondvarOp::Consume { .. }) => false,
         _ => failed,
     }
@@ -239,7 +239,7 @@ fn rwlock(readers: &mut u32, writer: &mut bool, op: RwLockOp) -> Effect {
     }
 }
 
-/// A token is the set of those who may take it.
+/// Performs an operation on a condition variable. A token is the set of threads that may take it.
 fn condvar(
     waiting: &mut BTreeSet<ThreadId>,
     tokens: &mut Vec<BTreeSet<ThreadId>>,

@@ -1,4 +1,4 @@
-//! The whole state of a program, and its history.
+//! The state of a program, and its history.
 
 use std::collections::BTreeMap;
 
@@ -8,14 +8,14 @@ use super::model::{Model, only_read};
 use super::{EventName, Key, Path, child};
 use crate::{Actor, Program, Request, Target};
 
-/// A program in the middle of an execution.
+/// The state of a program during an execution.
 #[derive(Clone, Debug)]
 pub struct World<'a> {
     program: &'a Program,
     objects: BTreeMap<Target, Model>,
-    /// In the order of their spawns; the handle of a thread is its place here.
+    /// In the order of their spawns. The id of a thread is its index.
     threads: Vec<Thread>,
-    history: Vec<Happening>,
+    history: Vec<Performed>,
     panicked: bool,
 }
 
@@ -25,12 +25,12 @@ struct Thread {
     path: Path,
     children: u32,
     events: u32,
-    wants: Request,
+    request: Request,
     ended: bool,
 }
 
 #[derive(Clone, Debug)]
-struct Happening {
+struct Performed {
     name: EventName,
     target: Target,
     effect: Effect,
@@ -40,16 +40,16 @@ struct Happening {
 /// How an execution ended.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Outcome {
-    /// Main has ended and nobody can go on.
+    /// Main has ended, and no thread is enabled.
     Finished,
-    /// Nobody can go on.
+    /// Main has not ended, and no thread is enabled.
     Deadlock,
     /// A thread panicked.
     Panicked,
 }
 
 impl<'a> World<'a> {
-    /// A program about to begin.
+    /// Returns the initial state of a program.
     pub fn new(program: &'a Program) -> World<'a> {
         let objects = program
             .objects
@@ -59,19 +59,19 @@ impl<'a> World<'a> {
             .collect();
         let history = Vec::new();
         let mut world = World { program, objects, threads: Vec::new(), history, panicked: false };
-        world.begin(0, ThreadId::MAIN, 0);
+        world.add_thread(0, ThreadId::MAIN, 0);
         world
     }
 
-    /// Who can go on, and with which number if it is about to choose one.
+    /// Returns the enabled threads, each with a number for it to choose. The number is 0 if it chooses none.
     pub fn options(&self) -> Vec<(usize, u64)> {
         if self.panicked {
             return Vec::new();
         }
         let mut options = Vec::new();
         for (place, thread) in self.threads.iter().enumerate() {
-            match thread.wants {
-                _ if !self.can_go_on(place) => {}
+            match thread.request {
+                _ if !self.is_enabled(place) => {}
                 Request::Perform(_, Action::Choose { bound }) => {
                     options.extend((0..u64::from(bound)).map(|value| (place, value)));
                 }
@@ -83,29 +83,28 @@ impl<'a> World<'a> {
         options
     }
 
-    /// Whether the thread at `place` can go on.
-    pub fn can_go_on(&self, place: usize) -> bool {
+    /// Returns whether the thread at `place` is enabled.
+    pub fn is_enabled(&self, place: usize) -> bool {
         let thread = &self.threads[place];
-        match thread.wants {
+        match thread.request {
             _ if thread.ended || self.panicked => false,
             Request::Perform(target, action) => match self.objects.get(&target) {
                 Some(model) => model.allows(action, handle(place)),
-                None => target == Target::Nothing || self.untouched(target, action),
+                None => target == Target::Nothing || self.new_parker_allows(target, action),
             },
             Request::Spawn(_) | Request::Exit | Request::Panic => true,
         }
     }
 
-    /// Lets the thread at `place` do what it wants; `value` is what it chooses, if it does. Returns
-    /// what it is told.
+    /// Performs the next step of the thread at `place`, which chooses `value` if it chooses a number. Returns the effect.
     pub fn step(&mut self, place: usize, value: u64) -> Effect {
         let program = self.program;
-        match self.threads[place].wants {
+        match self.threads[place].request {
             Request::Perform(target, action) => {
                 let effect = self.perform(place, target, action, value);
                 self.record(place, target, effect, only_read(action, effect));
-                self.threads[place].actor.told(program, effect);
-                self.want(place);
+                self.threads[place].actor.observe(program, effect);
+                self.advance(place);
                 effect
             }
             Request::Spawn(script) => {
@@ -114,10 +113,10 @@ impl<'a> World<'a> {
                 let parent = &mut self.threads[place];
                 let path = child(parent.path, parent.children);
                 parent.children += 1;
-                self.begin(path, handle(place), script);
-                self.threads[place].actor.has_child(spawned);
+                self.add_thread(path, handle(place), script);
+                self.threads[place].actor.add_child(spawned);
                 if !self.panicked {
-                    self.want(place);
+                    self.advance(place);
                 }
                 Effect::None
             }
@@ -127,11 +126,11 @@ impl<'a> World<'a> {
                 self.threads[place].ended = true;
                 Effect::None
             }
-            Request::Panic => panic!("a panic happens at once"),
+            Request::Panic => panic!("a panic is never pending"),
         }
     }
 
-    /// How it ended; only if nobody can go on.
+    /// Returns how the execution ended. No thread may be enabled.
     pub fn outcome(&self) -> Outcome {
         match (self.panicked, self.threads[0].ended) {
             (true, _) => Outcome::Panicked,
@@ -140,24 +139,24 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Which thread has this spawn path.
+    /// Returns the place of the thread with this spawn path.
     pub fn place_of(&self, path: Path) -> Option<usize> {
         self.threads.iter().position(|thread| thread.path == path)
     }
 
-    /// The spawn path of the thread at `place`.
+    /// Returns the spawn path of the thread at `place`.
     pub fn path_of(&self, place: usize) -> Path {
         self.threads[place].path
     }
 
-    /// What the thread at `place` wants next, or wanted last.
-    pub fn wants(&self, place: usize) -> Request {
-        self.threads[place].wants
+    /// Returns the pending request of the thread at `place`, or its last one if it has ended.
+    pub fn request(&self, place: usize) -> Request {
+        self.threads[place].request
     }
 
-    /// The class of what has happened so far.
+    /// Returns the equivalence class of the execution so far.
     pub fn key(&self) -> Key {
-        let chosen = |happening: &Happening| match (happening.target, happening.effect) {
+        let chosen = |performed: &Performed| match (performed.target, performed.effect) {
             (Target::Nothing, Effect::Value(value)) => Some(value),
             _ => None,
         };
@@ -173,24 +172,25 @@ impl<'a> World<'a> {
         Key { events, order }
     }
 
-    fn begin(&mut self, path: Path, parent: ThreadId, script: usize) {
+    fn add_thread(&mut self, path: Path, parent: ThreadId, script: usize) {
         let me = handle(self.threads.len());
         let actor = Actor::new(me, parent, script);
-        let wants = Request::Exit;
-        self.threads.push(Thread { actor, path, children: 0, events: 0, wants, ended: false });
+        let request = Request::Exit;
+        self.threads.push(Thread { actor, path, children: 0, events: 0, request, ended: false });
         self.objects.insert(Target::Life(me), Model::Life { ended: false });
-        self.want(self.threads.len() - 1);
+        self.advance(self.threads.len() - 1);
     }
 
-    fn want(&mut self, place: usize) {
+    /// Sets the next request of the thread at `place`.
+    fn advance(&mut self, place: usize) {
         let thread = &mut self.threads[place];
-        thread.wants = thread.actor.next(self.program);
-        self.panicked |= thread.wants == Request::Panic;
+        thread.request = thread.actor.next(self.program);
+        self.panicked |= thread.request == Request::Panic;
     }
 
-    /// Park tokens come into being when they are first used.
-    fn untouched(&self, target: Target, action: Action) -> bool {
-        assert!(matches!(target, Target::Parker(_)), "{target:?} is unknown");
+    /// Returns whether a park token that has not been used allows `action`.
+    fn new_parker_allows(&self, target: Target, action: Action) -> bool {
+        assert!(matches!(target, Target::Parker(_)), "{target:?} does not exist");
         Model::Parker { token: false }.allows(action, ThreadId::MAIN)
     }
 
@@ -209,11 +209,11 @@ impl<'a> World<'a> {
         let thread = &mut self.threads[place];
         let name = (thread.path, thread.events);
         thread.events += 1;
-        self.history.push(Happening { name, target, effect, reads });
+        self.history.push(Performed { name, target, effect, reads });
     }
 }
 
-fn conflict(a: &Happening, b: &Happening) -> bool {
+fn conflict(a: &Performed, b: &Performed) -> bool {
     a.name.0 != b.name.0
         && a.target == b.target
         && a.target != Target::Nothing

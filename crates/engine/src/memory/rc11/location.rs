@@ -1,4 +1,4 @@
-//! A variable: its stores in their order, and who has read them.
+//! An atomic variable: its stores in modification order, and their readers.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -10,72 +10,71 @@ use crate::causality::Clock;
 /// An atomic variable in one run.
 #[derive(Clone, Debug, Default)]
 pub struct Location {
-    /// In modification order. Invariant: never empty; the initial store is the first.
+    /// The stores in modification order. Invariant: never empty; the initial store is the first.
     pub stores: Vec<Store>,
-    /// How many of them are neither initial nor read-modify-writes: there is room right before these only.
+    /// The number of stores that are neither initial nor read-modify-writes. A store can be inserted only before these.
     gaps: usize,
 }
 
 /// A store.
 #[derive(Clone, Debug)]
 pub struct Store {
-    /// Who.
+    /// The event.
     pub id: EventId,
     /// The value.
     pub value: u64,
-    /// Whether this is a read-modify-write, so that nothing can come between it and the store before.
+    /// Whether this is a read-modify-write. Nothing can be inserted between it and the store before.
     pub is_update: bool,
-    /// What those who read it come after, if they acquire.
+    /// What an acquiring reader synchronises with.
     pub message: Clock,
-    /// The first read of it by whoever read it first. Few stores are read by others as well.
+    /// The first read of the store. Few stores are read by more than one thread.
     first_reader: Option<EventId>,
-    /// The first read of it by each other thread that has read it.
+    /// The first read by each other thread.
     other_readers: Vec<EventId>,
-    /// Its name in fingerprints.
+    /// The name of the event in fingerprints.
     pub name: u64,
-    /// What sequential consistency has to know about it, if there is anything: stores are looked through
-    /// a lot, and smaller without.
-    notes: Option<Box<Notes>>,
+    /// The records of the store and its reads, if any. Boxed, because searches scan the stores and a small store is
+    /// faster to scan.
+    sc_records: Option<Box<ScRecords>>,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Notes {
-    /// About the store.
-    trail: Trail,
-    /// About the reads of it; by thread, in order.
-    reads: Vec<Vec<Trail>>,
+struct ScRecords {
+    /// The record of the store.
+    store: ScRecord,
+    /// The records of its reads, by thread, in order.
+    reads: Vec<Vec<ScRecord>>,
 }
 
-/// What an access has to do with the order of sequentially consistent events. Kept only from the first
-/// of these on.
+/// What the order of sequentially consistent events needs of an access. Kept only after the first such event.
 #[derive(Clone, Debug, Default)]
-pub struct Trail {
-    /// The access.
+pub struct ScRecord {
+    /// The position of the access among the events of its thread.
     pub index: u32,
-    /// How many sequentially consistent events its thread had with the last of these reads or with this
-    /// store, that one included; zero if none of them is one.
+    /// The number of sequentially consistent events of the thread up to this store, or up to the last sequentially
+    /// consistent one of the thread's reads so far. Zero if there is none.
     pub sc: u32,
-    /// What it comes after, itself included.
+    /// What happens before the access, itself included.
     pub clock: Clock,
 }
 
-/// Of what there is nothing to know.
-static NO_TRAIL: Trail = Trail { index: 0, sc: 0, clock: Clock::NOTHING };
+/// The record of a store before the first sequentially consistent event.
+static NO_RECORD: ScRecord = ScRecord { index: 0, sc: 0, clock: Clock::EMPTY };
 
 impl Location {
-    /// A variable that holds `value`.
-    pub fn begin(&mut self, value: u64) {
+    /// Becomes a new variable that holds `value`.
+    pub fn reset(&mut self, value: u64) {
         self.stores.truncate(1);
         match self.stores.first_mut() {
-            Some(left_over) => left_over.begin(value),
+            Some(left_over) => left_over.reset(value),
             None => self.stores.push(Store { value, ..Store::INITIAL }),
         }
         self.gaps = 0;
     }
 
-    /// Puts a store that carries no message yet right behind `position`, and returns both.
+    /// Inserts a store, with an empty message, right after `position`. Returns the store at `position` and the new one.
     #[inline(always)]
-    pub fn put_behind(
+    pub fn insert_after(
         &mut self,
         position: usize,
         id: EventId,
@@ -83,7 +82,7 @@ impl Location {
         is_update: bool,
     ) -> (&Store, &mut Store) {
         self.gaps += usize::from(!is_update);
-        // Most come last. Written where they stay: a copy by wider moves than those before would wait for them.
+        // Most stores come last. The fields are written in place: a copy would wait for the narrower writes before it.
         if position == self.newest() {
             self.stores.push(Store::INITIAL);
         } else {
@@ -95,9 +94,10 @@ impl Location {
         (&before[position], store)
     }
 
-    /// The store at `position` carries on what the last one of its thread before it carries, as in C++11.
+    /// Continues the release sequence of the thread's last store before `position` with the store at `position`, as in
+    /// C++11.
     #[cold]
-    pub fn continue_sequence(&mut self, position: usize) {
+    pub fn continue_release_sequence(&mut self, position: usize) {
         let (before, from) = self.stores.split_at_mut(position);
         let store = &mut from[0];
         let own = before.iter().rfind(|earlier| earlier.id.thread == store.id.thread);
@@ -106,79 +106,79 @@ impl Location {
         }
     }
 
-    /// Whether a store can be put anywhere but at the end (atomicity).
+    /// Returns whether atomicity allows a store anywhere but at the end.
     #[inline]
-    pub fn has_gaps(&self) -> bool {
+    pub fn has_gap(&self) -> bool {
         self.gaps > 0
     }
 
-    /// The position of the newest store.
+    /// Returns the position of the newest store.
     #[inline]
     pub fn newest(&self) -> usize {
         self.stores.len() - 1
     }
 
-    /// The position of a store; most likely a new one.
+    /// Returns the position of a store. Searches from the newest, the most likely one.
     pub fn position(&self, id: EventId) -> Option<usize> {
         self.stores.iter().rposition(|store| store.id == id)
     }
 
-    /// The oldest position that whoever comes after `clock` can still read, or put a store behind:
-    /// the newest store that it comes after, or that it comes after a read of (coherence).
+    /// Returns the oldest position that coherence allows as the source of an access after `clock`. It is the newest store
+    /// that `clock` contains or contains a read of.
     #[inline]
-    pub fn floor(&self, clock: &Clock) -> usize {
-        self.stores.iter().rposition(|store| store.is_seen(clock)).unwrap_or(0)
+    pub fn oldest_source(&self, clock: &Clock) -> usize {
+        self.stores.iter().rposition(|store| store.is_observed(clock)).unwrap_or(0)
     }
 
-    /// The newest store that `clock` comes after.
-    pub fn last_known(&self, clock: &Clock) -> usize {
-        self.stores.iter().rposition(|store| clock.knows(store.id)).unwrap_or(0)
+    /// Returns the position of the newest store that `clock` contains.
+    pub fn newest_contained(&self, clock: &Clock) -> usize {
+        self.stores.iter().rposition(|store| clock.contains(store.id)).unwrap_or(0)
     }
 
-    /// Whether a store can be put right behind `position` (atomicity).
+    /// Returns whether atomicity allows a store right after `position`.
     #[inline]
-    pub fn has_room_behind(&self, position: usize) -> bool {
+    pub fn can_insert_after(&self, position: usize) -> bool {
         self.stores.get(position + 1).is_none_or(|next| !next.is_update)
     }
 }
 
 impl Store {
-    /// The first store of a variable, that nobody has read and that carries no message.
+    /// An initial store that has not been read.
     const INITIAL: Store = Store {
         id: EventId::INITIAL,
         value: 0,
         is_update: false,
-        message: Clock::NOTHING,
+        message: Clock::EMPTY,
         first_reader: None,
         other_readers: Vec::new(),
         name: 0,
-        notes: None,
+        sc_records: None,
     };
 
-    /// The initial store of a variable becomes that of another, which holds `value`.
-    fn begin(&mut self, value: u64) {
+    /// Turns an initial store into that of another variable, which holds `value`.
+    fn reset(&mut self, value: u64) {
         self.value = value;
         self.first_reader = None;
         self.other_readers.clear();
         self.name = 0;
-        self.notes = None;
+        self.sc_records = None;
     }
 
-    /// Whether `clock` comes after it or after a read of it.
+    /// Returns whether `clock` contains the store or a read of it.
     #[inline]
-    pub fn is_seen(&self, clock: &Clock) -> bool {
-        clock.knows(self.id) || self.readers().any(|reader| clock.knows(reader))
+    pub fn is_observed(&self, clock: &Clock) -> bool {
+        clock.contains(self.id) || self.readers().any(|reader| clock.contains(reader))
     }
 
-    /// The first read of it by each thread that has read it.
+    /// Returns the first read of the store by each thread that has read it.
     #[inline]
     pub fn readers(&self) -> impl Iterator<Item = EventId> + '_ {
         self.first_reader.iter().chain(&self.other_readers).copied()
     }
 
-    /// Notes a read.
+    /// Adds a read.
     #[inline]
-    pub fn note_reader(&mut self, by: EventId) {
+    pub fn add_reader(&mut self, by: EventId) {
         if self.first_reader.is_none() {
             self.first_reader = Some(by);
         } else if self.readers().all(|reader| reader.thread != by.thread) {
@@ -186,32 +186,32 @@ impl Store {
         }
     }
 
-    /// What sequential consistency has to know about it.
+    /// Returns the record of the store.
     #[inline]
-    pub fn trail(&self) -> &Trail {
-        self.notes.as_ref().map_or(&NO_TRAIL, |notes| &notes.trail)
+    pub fn sc_record(&self) -> &ScRecord {
+        self.sc_records.as_ref().map_or(&NO_RECORD, |records| &records.store)
     }
 
-    /// Likewise about the reads of it; by thread, in order.
+    /// Returns the records of the reads, by thread, in order.
     #[inline]
-    pub fn reads(&self) -> &[Vec<Trail>] {
-        self.notes.as_ref().map_or(&[], |notes| &notes.reads)
+    pub fn sc_reads(&self) -> &[Vec<ScRecord>] {
+        self.sc_records.as_ref().map_or(&[], |records| &records.reads)
     }
 
-    /// Notes what sequential consistency has to know of it.
-    pub fn set_trail(&mut self, trail: Trail) {
-        self.notes.get_or_insert_default().trail = trail;
+    /// Sets the record of the store.
+    pub fn set_sc_record(&mut self, record: ScRecord) {
+        self.sc_records.get_or_insert_default().store = record;
     }
 
-    /// Notes what sequential consistency has to know of a read.
-    pub fn note_trail(&mut self, by: ThreadId, mut trail: Trail) {
-        let reads = &mut self.notes.get_or_insert_default().reads;
+    /// Adds the record of a read.
+    pub fn add_sc_read(&mut self, by: ThreadId, mut record: ScRecord) {
+        let reads = &mut self.sc_records.get_or_insert_default().reads;
         if reads.len() <= by.index() {
             reads.resize_with(by.index() + 1, Vec::new);
         }
         let reads = &mut reads[by.index()];
-        let before = reads.last().map_or(0, |last| last.sc);
-        trail.sc = trail.sc.max(before);
-        reads.push(trail);
+        let last = reads.last().map_or(0, |last| last.sc);
+        record.sc = record.sc.max(last);
+        reads.push(record);
     }
 }

@@ -1,105 +1,107 @@
-//! The order of sequentially consistent events: psc of RC11, kept acyclic while the graph grows.
+//! The partial order psc of RC11 on sequentially consistent events, kept acyclic while the graph grows.
 //!
 //! With scb = sb ∪ sb≠loc;hb;sb≠loc ∪ hb|loc ∪ mo ∪ rb,
 //!
 //! `psc = ([SC] ∪ [Fsc];hb?);scb;([SC] ∪ hb?;[Fsc]) ∪ [Fsc];(hb ∪ hb;eco;hb);[Fsc]`.
 //!
-//! Events are added in an order that contains sb and rf. A new event then has no successors but the
-//! stores that come after it in modification order: edges out of it begin with mo or rb. Everything
-//! else leads into it. So there is something to be checked only if a load reads an old store or a store
-//! is put before others, and the only new edges between older events go *through* the new one, from
-//! fences that it comes after to what those stores lead to ([`Targets`]).
+//! Events are added in an order that contains sb and rf. The edges out of a new event therefore begin with mo or rb, and
+//! lead to stores after it in modification order. All other edges lead into it. Only a load of an old store, or a store
+//! inserted before others, can close a cycle. New edges between older events go through the new one: from fences that
+//! happen before it to the successors of those stores ([`Targets`]).
 //!
-//! Since sb is part of psc, what leads to an event is told by a clock that counts sequentially consistent
-//! events of each thread (`ScEvent::known`); it is kept transitively closed. A read-modify-write is one
-//! event here: its write part has all edges that its read part has, but for the one between them.
+//! Since sb is part of psc, a clock that counts the sequentially consistent events of each thread represents the
+//! predecessors of an event (`ScEvent::predecessors`). It is kept transitively closed. A read-modify-write is one event:
+//! its write part has all edges of its read part, except for the edge between them.
 
 use alloc::vec::Vec;
 
 use raddle_core::{EventId, ThreadId};
 
-use super::location::{Location, Store, Trail};
+use super::location::{Location, ScRecord, Store};
 use crate::causality::Clock;
 
-/// Where an event takes place, as far as sb≠loc can tell.
+/// The location of an event, for sb≠loc.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub enum Where {
-    /// At a variable.
+pub enum Loc {
+    /// An atomic variable.
     Variable(usize),
-    /// At no variable, or at an object.
-    Elsewhere,
+    /// No location, or another object. Different from every location, itself included.
+    Other,
 }
 
 /// The sequentially consistent events of a run and their order.
 #[derive(Clone, Debug, Default)]
 pub struct ScOrder {
     /// By thread.
-    threads: Vec<OfThread>,
+    threads: Vec<ThreadEvents>,
+    /// Whether there has been a sequentially consistent event.
     is_active: bool,
 }
 
 #[derive(Clone, Debug, Default)]
-struct OfThread {
+struct ThreadEvents {
+    /// The sequentially consistent events of the thread.
     events: Vec<ScEvent>,
-    /// Which of `events` are fences.
+    /// The positions of fences in `events`.
     fences: Vec<usize>,
-    /// Where its last event took place.
-    last: Option<Where>,
-    /// What its last event comes after.
-    at_last: Clock,
-    /// What its last event at another place than `last` comes after.
-    at_last_elsewhere: Clock,
+    /// The location of the thread's last event.
+    last: Option<Loc>,
+    /// What happens before the thread's last event.
+    last_clock: Clock,
+    /// What happens before the thread's last event at another location than `last`.
+    last_clock_elsewhere: Clock,
 }
 
 #[derive(Clone, Debug)]
 struct ScEvent {
+    /// The position among the events of the thread.
     index: u32,
-    place: Where,
-    /// The first later event of its thread at another place.
-    left: Option<u32>,
-    /// How many sequentially consistent events of each thread lead to it.
-    known: Clock,
-    /// What it comes after, itself included.
+    loc: Loc,
+    /// The first later event of the thread at another location.
+    first_elsewhere: Option<u32>,
+    /// The predecessors in psc: for each thread, the number of its sequentially consistent events.
+    predecessors: Clock,
+    /// What happens before the event, itself included.
     clock: Clock,
 }
 
-/// Whom an event that is put before newer stores would lead to: for each thread the first of its
-/// sequentially consistent events, counted from one.
+/// The successors in psc of an event placed before newer stores: for each thread, the first of its sequentially
+/// consistent events, counted from one.
 #[derive(Clone, Debug, Default)]
 pub struct Targets {
-    /// By [SC];scb or a fence before it.
+    /// The successors of the event itself, by [SC];scb.
     base: Vec<(ThreadId, u32)>,
-    /// By a fence before it, through eco too.
+    /// The successors of fences that happen before the event, which also follow eco.
     fence: Vec<(ThreadId, u32)>,
 }
 
-/// An access that is about to happen.
+/// An access that is about to be performed.
 #[derive(Copy, Clone, Debug)]
 pub struct Access<'a> {
-    /// Who.
+    /// The thread.
     pub thread: ThreadId,
     /// The number of the variable.
     pub variable: usize,
     /// The variable.
     pub location: &'a Location,
-    /// The store that it reads or is put behind.
+    /// The position of the store that the access reads or comes right after.
     pub position: usize,
-    /// Whether it writes.
+    /// Whether the access writes.
     pub writes: bool,
-    /// Whether it is sequentially consistent.
+    /// Whether the access is sequentially consistent.
     pub is_sc: bool,
-    /// What its thread comes after before it.
+    /// What happens before the access in its thread.
     pub before: &'a Clock,
-    /// What it comes after, having read.
+    /// What happens before the access, including what it acquires.
     pub after: &'a Clock,
 }
 
 impl Targets {
-    /// Takes in a store that would come after the event.
+    /// Adds the successors by a store after the event in modification order.
     pub fn add(&mut self, order: &ScOrder, store: &Store) {
-        if store.trail().sc > 0 {
-            lower(&mut self.base, store.id.thread, store.trail().sc);
-            lower(&mut self.fence, store.id.thread, store.trail().sc);
+        if store.sc_record().sc > 0 {
+            lower(&mut self.base, store.id.thread, store.sc_record().sc);
+            lower(&mut self.fence, store.id.thread, store.sc_record().sc);
         }
         for (thread, count) in order.first_fences_after(store.id) {
             lower(&mut self.base, thread, count);
@@ -113,6 +115,7 @@ impl Targets {
     }
 }
 
+/// Lowers the target in `thread` to `count`.
 fn lower(targets: &mut Vec<(ThreadId, u32)>, thread: ThreadId, count: u32) {
     match targets.iter_mut().find(|target| target.0 == thread) {
         Some(target) => target.1 = target.1.min(count),
@@ -121,170 +124,170 @@ fn lower(targets: &mut Vec<(ThreadId, u32)>, thread: ThreadId, count: u32) {
 }
 
 impl ScOrder {
-    /// Forgets everything; a new run begins.
+    /// Resets the order for a new run.
     pub fn reset(&mut self) {
         self.threads.clear();
         self.is_active = false;
     }
 
-    /// Whether there has been a sequentially consistent event.
+    /// Returns whether there has been a sequentially consistent event.
     #[inline]
     pub fn is_active(&self) -> bool {
         self.is_active
     }
 
-    /// Whether an access that leads to `targets` keeps the order acyclic.
+    /// Returns whether psc stays acyclic if an access with these `targets` is performed.
     pub fn allows(&self, access: &Access<'_>, targets: &Targets) -> bool {
-        let leads_to = |known: &Clock, targets: &[(ThreadId, u32)]| {
-            targets.iter().any(|&(thread, count)| known.of(thread) >= count)
+        let contains = |predecessors: &Clock, targets: &[(ThreadId, u32)]| {
+            targets.iter().any(|&(thread, count)| predecessors.of(thread) >= count)
         };
-        if leads_to(&self.closure(&self.fences_before(access.after)), &targets.fence) {
+        if contains(&self.closure(&self.fences_before(access.after)), &targets.fence) {
             return false;
         }
-        !access.is_sc || !leads_to(&self.known_to(access), &targets.base)
+        !access.is_sc || !contains(&self.predecessors_of(access), &targets.base)
     }
 
-    /// An access that [`allows`](ScOrder::allows) has let pass takes place as `index`; returns what is to
-    /// be kept of it.
-    pub fn access(&mut self, access: &Access<'_>, index: u32, targets: &Targets) -> Trail {
+    /// Adds an access that [`allows`](ScOrder::allows) has accepted, the event `index` of its thread. Returns its record.
+    pub fn access(&mut self, access: &Access<'_>, index: u32, targets: &Targets) -> ScRecord {
         let fences = self.closure(&self.fences_before(access.after));
         for &(thread, count) in &targets.fence {
             self.add_edges(&fences, thread, count);
         }
-        let place = Where::Variable(access.variable);
+        let loc = Loc::Variable(access.variable);
         let mut sc = 0;
         if access.is_sc {
-            let known = self.known_to(access);
-            sc = self.push(access.thread, index, place, known.clone(), access.after);
-            let mut known = known;
-            known.raise(access.thread, sc);
+            let mut predecessors = self.predecessors_of(access);
+            sc = self.push_sc_event(access.thread, index, loc, predecessors.clone(), access.after);
+            predecessors.raise(access.thread, sc);
             for &(thread, count) in &targets.base {
-                self.add_edges(&known, thread, count);
+                self.add_edges(&predecessors, thread, count);
             }
         }
-        self.pass(access.thread, index, place, access.after);
-        Trail { index, sc, clock: access.after.clone() }
+        self.add_event(access.thread, index, loc, access.after);
+        ScRecord { index, sc, clock: access.after.clone() }
     }
 
-    /// A sequentially consistent fence takes place, after `clock`.
+    /// Adds a sequentially consistent fence with the clock `clock`.
     pub fn fence(&mut self, thread: ThreadId, index: u32, clock: &Clock, locations: &[Location]) {
         let mut direct = self.fences_before(clock);
-        self.raise_own(thread, &mut direct);
+        self.add_own_events(thread, &mut direct);
         let last_fence =
-            self.thread(thread).and_then(OfThread::last_fence).map(|fence| &fence.clock);
+            self.thread(thread).and_then(ThreadEvents::last_fence).map(|fence| &fence.clock);
         for (other, steps) in clock.iter() {
             let Some(state) = self.thread(other) else { continue };
             // By sb;hb.
             let earlier = state.events.partition_point(|event| event.index + 1 < steps);
             direct.raise(other, earlier as u32);
-            // The last event that the fence comes after, by hb|loc;hb.
+            // The last event that happens before the fence, by hb|loc;hb.
             if let Some(event) = state.events.get(earlier).filter(|event| event.index + 1 == steps)
             {
                 let id = EventId { thread: other, index: event.index };
-                let leads = match event.place {
-                    Where::Elsewhere => true,
-                    Where::Variable(variable) => {
-                        locations[variable].stores.iter().any(|store| store.passes_on(id, clock))
+                let is_predecessor = match event.loc {
+                    Loc::Other => true,
+                    Loc::Variable(variable) => {
+                        locations[variable].stores.iter().any(|store| store.is_between(id, clock))
                     }
                 };
-                if leads {
+                if is_predecessor {
                     direct.raise(other, earlier as u32 + 1);
                 }
             }
         }
         for location in locations {
-            self.lead_to_fence(&mut direct, clock, location, last_fence);
+            self.add_predecessors_of_fence(&mut direct, clock, location, last_fence);
         }
-        let known = self.closure(&direct);
-        self.push(thread, index, Where::Elsewhere, known, clock);
-        self.pass(thread, index, Where::Elsewhere, clock);
+        let predecessors = self.closure(&direct);
+        self.push_sc_event(thread, index, Loc::Other, predecessors, clock);
+        self.add_event(thread, index, Loc::Other, clock);
     }
 
-    /// An event takes place that is not sequentially consistent.
+    /// Updates the locations and clocks of `thread` by its event `index`.
     #[inline]
-    pub fn pass(&mut self, thread: ThreadId, index: u32, place: Where, clock: &Clock) {
+    pub fn add_event(&mut self, thread: ThreadId, index: u32, loc: Loc, clock: &Clock) {
         if self.threads.len() <= thread.index() {
-            self.threads.resize_with(thread.index() + 1, OfThread::default);
+            self.threads.resize_with(thread.index() + 1, ThreadEvents::default);
         }
         let state = &mut self.threads[thread.index()];
-        let has_moved = place == Where::Elsewhere || state.last != Some(place);
+        let has_moved = loc == Loc::Other || state.last != Some(loc);
         if has_moved {
             for event in state.events.iter_mut().rev() {
-                if event.left.is_some() {
+                if event.first_elsewhere.is_some() {
                     break;
                 }
                 if event.index < index {
-                    event.left = Some(index);
+                    event.first_elsewhere = Some(index);
                 }
             }
         }
         if self.is_active {
             if has_moved {
-                core::mem::swap(&mut state.at_last, &mut state.at_last_elsewhere);
+                core::mem::swap(&mut state.last_clock, &mut state.last_clock_elsewhere);
             }
-            state.at_last.copy(clock);
+            state.last_clock.copy_from(clock);
         }
-        state.last = Some(place);
+        state.last = Some(loc);
     }
 
-    fn thread(&self, thread: ThreadId) -> Option<&OfThread> {
+    fn thread(&self, thread: ThreadId) -> Option<&ThreadEvents> {
         self.threads.get(thread.index())
     }
 
-    /// What leads to an access directly, and all that leads there.
-    fn known_to(&self, access: &Access<'_>) -> Clock {
+    /// Returns the predecessors of an access in psc, transitively closed.
+    fn predecessors_of(&self, access: &Access<'_>) -> Clock {
         let Access { thread, location, before, after, .. } = *access;
         // By sb, also after a fence.
         let mut direct = self.fences_before(before);
-        self.raise_own(thread, &mut direct);
+        self.add_own_events(thread, &mut direct);
         // By sb≠loc;hb;sb≠loc.
         if let Some(state) = self.thread(thread) {
-            let elsewhere = if state.last == Some(Where::Variable(access.variable)) {
-                &state.at_last_elsewhere
+            let elsewhere = if state.last == Some(Loc::Variable(access.variable)) {
+                &state.last_clock_elsewhere
             } else {
-                &state.at_last
+                &state.last_clock
             };
             for (other, steps) in elsewhere.iter().filter(|&(other, _)| other != thread) {
                 let Some(state) = self.thread(other) else { continue };
-                let has_left = |event: &ScEvent| event.left.is_some_and(|left| left < steps);
-                // Whoever came earlier left no later.
-                direct.raise(other, state.events.partition_point(has_left) as u32);
+                let is_followed = |event: &ScEvent| {
+                    event.first_elsewhere.is_some_and(|first_elsewhere| first_elsewhere < steps)
+                };
+                // `first_elsewhere` ascends with the events.
+                direct.raise(other, state.events.partition_point(is_followed) as u32);
             }
         }
         // By hb|loc.
-        let is_missing = |direct: &Clock| {
+        let is_incomplete = |direct: &Clock| {
             after.iter().any(|(other, steps)| {
                 let Some(state) = self.thread(other) else { return false };
-                let known = state.events.partition_point(|event| event.index < steps) as u32;
-                other != thread && direct.of(other) < known
+                let before = state.events.partition_point(|event| event.index < steps) as u32;
+                other != thread && direct.of(other) < before
             })
         };
         for store in location.stores.iter().rev() {
-            if !is_missing(&direct) {
+            if !is_incomplete(&direct) {
                 break;
             }
-            if after.knows(store.id) {
-                self.lead(&mut direct, store.id.thread, store.trail());
+            if after.contains(store.id) {
+                self.add_predecessor(&mut direct, store.id.thread, store.sc_record());
             }
-            for (reader, trails) in store.trails() {
-                let known = trails.partition_point(|trail| trail.index < after.of(reader));
-                if let Some(last) = known.checked_sub(1) {
-                    self.lead(&mut direct, reader, &trails[last]);
+            for (reader, reads) in store.reads_by_thread() {
+                let before = reads.partition_point(|record| record.index < after.of(reader));
+                if let Some(last) = before.checked_sub(1) {
+                    self.add_predecessor(&mut direct, reader, &reads[last]);
                 }
             }
-            // What leads there is most of what is missing.
+            // The closure adds most of the missing predecessors, so that the loop ends early.
             direct = self.closure(&direct);
         }
-        // By mo and rb. What leads to a sequentially consistent store is known to it.
+        // By mo and rb. The closure adds the predecessors of a sequentially consistent store.
         if access.writes {
             for store in location.stores[..=access.position].iter().rev() {
-                self.lead(&mut direct, store.id.thread, store.trail());
-                for (reader, trails) in store.trails() {
-                    if let Some(last) = trails.last() {
-                        self.lead(&mut direct, reader, last);
+                self.add_predecessor(&mut direct, store.id.thread, store.sc_record());
+                for (reader, reads) in store.reads_by_thread() {
+                    if let Some(last) = reads.last() {
+                        self.add_predecessor(&mut direct, reader, last);
                     }
                 }
-                if store.trail().sc > 0 {
+                if store.sc_record().sc > 0 {
                     break;
                 }
             }
@@ -292,53 +295,54 @@ impl ScOrder {
         self.closure(&direct)
     }
 
-    /// What leads to a fence that comes after `clock` through the stores of a variable. `last_fence` is
-    /// what the thread's last such fence comes after: what leads to that one is known.
-    fn lead_to_fence(
+    /// Adds to `direct` the predecessors of a fence with the clock `clock` through the stores of a variable.
+    /// `last_fence` is the clock of the thread's last such fence, whose predecessors the closure adds.
+    fn add_predecessors_of_fence(
         &self,
         direct: &mut Clock,
         clock: &Clock,
         location: &Location,
         last_fence: Option<&Clock>,
     ) {
-        let known = location.last_known(clock);
-        for store in location.stores[..known].iter().rev() {
-            self.lead(direct, store.id.thread, store.trail());
-            for (reader, trails) in store.trails() {
-                if let Some(last) = trails.last() {
-                    self.lead(direct, reader, last);
+        let contained = location.newest_contained(clock);
+        for store in location.stores[..contained].iter().rev() {
+            self.add_predecessor(direct, store.id.thread, store.sc_record());
+            for (reader, reads) in store.reads_by_thread() {
+                if let Some(last) = reads.last() {
+                    self.add_predecessor(direct, reader, last);
                 }
             }
-            if store.trail().sc > 0 || last_fence.is_some_and(|last| last.knows(store.id)) {
+            if store.sc_record().sc > 0 || last_fence.is_some_and(|last| last.contains(store.id)) {
                 break;
             }
         }
-        // By eco;hb, after fences only: also what is known to have been read.
-        let seen = location.floor(clock);
-        for (position, store) in location.stores[..=seen].iter().enumerate().skip(known) {
-            direct.join(&self.fences_before(&store.trail().clock));
-            if position < seen {
-                for last in store.trails().filter_map(|(_, trails)| trails.last()) {
+        // By eco;hb, from fences only: also stores that have been read before the fence.
+        let observed = location.oldest_source(clock);
+        for (position, store) in location.stores[..=observed].iter().enumerate().skip(contained) {
+            direct.join(&self.fences_before(&store.sc_record().clock));
+            if position < observed {
+                for last in store.reads_by_thread().filter_map(|(_, reads)| reads.last()) {
                     direct.join(&self.fences_before(&last.clock));
                 }
             }
         }
     }
 
-    /// Takes in an access as one from which scb leads on: itself, and the fences before it.
-    fn lead(&self, direct: &mut Clock, thread: ThreadId, trail: &Trail) {
-        if trail.sc > 0 {
-            direct.raise(thread, trail.sc);
+    /// Adds an access, from which an scb edge starts, and the fences before it.
+    fn add_predecessor(&self, direct: &mut Clock, thread: ThreadId, record: &ScRecord) {
+        if record.sc > 0 {
+            direct.raise(thread, record.sc);
         }
-        direct.join(&self.fences_before(&trail.clock));
+        direct.join(&self.fences_before(&record.clock));
     }
 
-    fn raise_own(&self, thread: ThreadId, direct: &mut Clock) {
+    /// Adds all sequentially consistent events of `thread`.
+    fn add_own_events(&self, thread: ThreadId, direct: &mut Clock) {
         let own = self.thread(thread).map_or(0, |state| state.events.len());
         direct.raise(thread, own as u32);
     }
 
-    /// For each thread its last fence that `clock` comes after.
+    /// Returns for each thread its last fence that `clock` contains.
     fn fences_before(&self, clock: &Clock) -> Clock {
         let mut last = Clock::default();
         for (thread, steps) in clock.iter() {
@@ -351,84 +355,87 @@ impl ScOrder {
         last
     }
 
-    /// For each thread its first fence that comes after `event`.
+    /// Returns for each thread its first fence that `event` happens before.
     fn first_fences_after(&self, event: EventId) -> impl Iterator<Item = (ThreadId, u32)> + '_ {
         self.threads.iter().enumerate().filter_map(move |(thread, state)| {
-            let first = state.fences.partition_point(|&at| !state.events[at].clock.knows(event));
+            let first = state.fences.partition_point(|&at| !state.events[at].clock.contains(event));
             let at = *state.fences.get(first)?;
             Some((ThreadId(thread as u32), at as u32 + 1))
         })
     }
 
-    /// `direct` and all that leads there.
+    /// Returns `direct` and the predecessors of its events.
     fn closure(&self, direct: &Clock) -> Clock {
         let mut all = direct.clone();
         for (thread, count) in direct.iter() {
             if let Some(state) = self.thread(thread) {
-                all.join(&state.events[count as usize - 1].known);
+                all.join(&state.events[count as usize - 1].predecessors);
             }
         }
         all
     }
 
-    /// All of `known`, which is closed, leads to an event from now on.
-    fn add_edges(&mut self, known: &Clock, thread: ThreadId, count: u32) {
+    /// Makes all of `predecessors`, which is closed, predecessors of the event number `count` of `thread`.
+    fn add_edges(&mut self, predecessors: &Clock, thread: ThreadId, count: u32) {
         let event = &self.threads[thread.index()].events[count as usize - 1];
-        if known.iter().all(|(other, steps)| event.known.of(other) >= steps) {
+        if predecessors.iter().all(|(other, steps)| event.predecessors.of(other) >= steps) {
             return;
         }
         for (other, state) in self.threads.iter_mut().enumerate() {
             for (at, event) in state.events.iter_mut().enumerate() {
-                let is_it = other == thread.index() && at + 1 == count as usize;
-                if is_it || event.known.of(thread) >= count {
-                    event.known.join(known);
+                let is_target = other == thread.index() && at + 1 == count as usize;
+                if is_target || event.predecessors.of(thread) >= count {
+                    event.predecessors.join(predecessors);
                 }
             }
         }
     }
 
-    fn push(
+    /// Adds a sequentially consistent event, and returns its number in its thread, counted from one.
+    fn push_sc_event(
         &mut self,
         thread: ThreadId,
         index: u32,
-        place: Where,
-        known: Clock,
+        loc: Loc,
+        predecessors: Clock,
         clock: &Clock,
     ) -> u32 {
         self.is_active = true;
         if self.threads.len() <= thread.index() {
-            self.threads.resize_with(thread.index() + 1, OfThread::default);
+            self.threads.resize_with(thread.index() + 1, ThreadEvents::default);
         }
         let state = &mut self.threads[thread.index()];
-        if place == Where::Elsewhere {
+        if loc == Loc::Other {
             state.fences.push(state.events.len());
         }
-        state.events.push(ScEvent { index, place, left: None, known, clock: clock.clone() });
+        let clock = clock.clone();
+        state.events.push(ScEvent { index, loc, first_elsewhere: None, predecessors, clock });
         state.events.len() as u32
     }
 }
 
-impl OfThread {
+impl ThreadEvents {
     fn last_fence(&self) -> Option<&ScEvent> {
         self.fences.last().map(|&at| &self.events[at])
     }
 }
 
 impl Store {
-    /// The reads of it by each thread.
-    fn trails(&self) -> impl Iterator<Item = (ThreadId, &Vec<Trail>)> {
-        self.reads().iter().enumerate().map(|(thread, trails)| (ThreadId(thread as u32), trails))
+    /// Returns the records of the reads of this store by each thread.
+    fn reads_by_thread(&self) -> impl Iterator<Item = (ThreadId, &Vec<ScRecord>)> {
+        self.sc_reads().iter().enumerate().map(|(thread, reads)| (ThreadId(thread as u32), reads))
     }
 
-    /// Whether this store or a read of it comes after `event`, another access to the variable, and
-    /// before `clock`.
-    fn passes_on(&self, event: EventId, clock: &Clock) -> bool {
-        let between = |id: EventId, at: &Clock| id != event && at.knows(event) && clock.knows(id);
-        between(self.id, &self.trail().clock)
-            || self.trails().any(|(thread, trails)| {
-                trails
+    /// Returns whether `event`, another access to the variable, happens before this store or a read of it that `clock`
+    /// contains.
+    fn is_between(&self, event: EventId, clock: &Clock) -> bool {
+        let between =
+            |id: EventId, at: &Clock| id != event && at.contains(event) && clock.contains(id);
+        between(self.id, &self.sc_record().clock)
+            || self.reads_by_thread().any(|(thread, reads)| {
+                reads
                     .iter()
-                    .any(|trail| between(EventId { thread, index: trail.index }, &trail.clock))
+                    .any(|record| between(EventId { thread, index: record.index }, &record.clock))
             })
     }
 }

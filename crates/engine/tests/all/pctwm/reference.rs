@@ -1,8 +1,8 @@
-//! PCTWM written down from the paper, Algorithm 1 and 2 with their threads, views and bags, and run with
-//! every outcome of its draws: what comes how often, exactly. Programs must not wait.
+//! A reference implementation of PCTWM: Algorithms 1 and 2 of the paper, with their threads, views and bags. It runs with
+//! every outcome of its draws, and so computes the exact distribution of outcomes. Programs must not block.
 //!
-//! What the paper leaves open is as in the strategy: spawns go at once, places are drawn, and a read whose
-//! view cannot be read (atomicity, sequential consistency) takes the oldest store that can.
+//! What the paper leaves open is as in the strategy. Spawns are performed at once, and places are drawn. A read whose
+//! view is no option (atomicity, sequential consistency) reads the oldest option.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use raddle_engine::{Engine, Rc11, Substrate, ThreadIds};
 use raddle_testkit::litmus::run::{Litmus, graph_of};
 use raddle_testkit::litmus::{Code, Outcome};
 
-/// How likely each outcome is.
+/// Returns the probability of each outcome.
 pub(crate) fn distribution(
     code: &Code,
     depth: usize,
@@ -28,19 +28,19 @@ pub(crate) fn distribution(
     loop {
         algorithm.begin();
         let cleared = Litmus.execute(&mut engine, Choices::Chooser(&mut algorithm), code);
-        cleared.expect("litmus tests do not get stuck");
+        cleared.expect("threads of litmus tests can always be cleared away");
         let outcome = graph_of(code, engine.trace()).1;
-        *distribution.entry(outcome).or_insert(0.0) += algorithm.draws.likelihood();
+        *distribution.entry(outcome).or_insert(0.0) += algorithm.draws.probability();
         if !algorithm.draws.advance() {
             return distribution;
         }
     }
 }
 
-/// All that is drawn in a run, as an odometer.
+/// The draws of a run. Enumerates all combinations.
 #[derive(Default)]
 struct Draws {
-    /// What came, and of how many.
+    /// Each draw and its bound.
     made: Vec<(usize, usize)>,
     next: usize,
 }
@@ -54,11 +54,11 @@ impl Draws {
         self.made[self.next - 1].0
     }
 
-    fn likelihood(&self) -> f64 {
+    fn probability(&self) -> f64 {
         self.made.iter().map(|&(_, bound)| 1.0 / bound as f64).product()
     }
 
-    /// The next outcome; false if that was the last.
+    /// Advances to the next combination. Returns whether there is one.
     fn advance(&mut self) -> bool {
         self.next = 0;
         while let Some((drawn, bound)) = self.made.pop() {
@@ -74,45 +74,47 @@ impl Draws {
 struct Algorithm {
     depth: usize,
     history: usize,
-    /// k_com.
+    /// k_com of the paper.
     events: usize,
     draws: Draws,
     run: Run,
 }
 
-/// For each variable, the newest store seen.
+/// A view: for each variable, the newest store seen.
 type View = BTreeMap<ObjectId, EventId>;
 
 #[derive(Default)]
 struct Run {
-    /// `threads`, in ascending order of priority: the first d places, and the rest.
+    /// The d lowest priorities, ascending.
     delayed: Vec<Option<ThreadId>>,
+    /// The other priorities, ascending.
     ranked: Vec<ThreadId>,
-    /// d₁ … d_d.
+    /// d₁ … d_d of the paper.
     sinks: Vec<usize>,
-    /// i.
+    /// i of the paper: the number of communication events so far.
     count: usize,
-    /// Events that were counted.
+    /// The events that `count` includes.
     counted: Vec<EventId>,
     reordered: Vec<EventId>,
-    /// How many events have been taken in.
+    /// The number of events of the run that have been processed.
     seen: usize,
-    /// What was last chosen to be read, or to stand behind.
+    /// The source or place that was last chosen.
     chosen: Option<EventId>,
-    of_thread: BTreeMap<ThreadId, OfThread>,
-    /// The stores of each variable in their order.
+    threads: BTreeMap<ThreadId, ThreadState>,
+    /// The stores of each variable in modification order.
     orders: BTreeMap<ObjectId, Vec<EventId>>,
-    /// What a store hands to those who synchronise with it.
+    /// By store, the view that synchronises with its readers.
     bags: BTreeMap<EventId, View>,
 }
 
 #[derive(Clone, Default)]
-struct OfThread {
+struct ThreadState {
     view: View,
-    /// What its relaxed reads could not take, for a fence.
+    /// What the thread's relaxed reads have read. An acquire fence joins it.
     unacquired: View,
-    /// Its view at its last release fence.
+    /// The thread's view at its last release fence.
     released: View,
+    /// The number of the thread's events.
     performed: u32,
 }
 
@@ -149,7 +151,7 @@ impl Algorithm {
         }
     }
 
-    /// Algorithm 1.
+    /// Algorithm 1: returns the option of the next thread.
     fn thread(&mut self, threads: &Threads<'_>) -> usize {
         let pending = |thread: ThreadId| threads.pending[thread.index()].op;
         let spawns = |op: Op| matches!(op.action(), Action::Thread(ThreadOp::Spawn));
@@ -169,8 +171,8 @@ impl Algorithm {
         loop {
             let ascending = self.run.delayed.iter().flatten().chain(&self.run.ranked);
             let highest = ascending.rev().find(|thread| threads.enabled.contains(thread));
-            let thread = *highest.expect("somebody is enabled");
-            let index = self.run.of_thread.get(&thread).map_or(0, |of| of.performed);
+            let thread = *highest.expect("a thread is enabled");
+            let index = self.run.threads.get(&thread).map_or(0, |state| state.performed);
             let event = EventId { thread, index };
             if is_communication_event(pending(thread)) && !self.run.counted.contains(&event) {
                 self.run.counted.push(event);
@@ -189,52 +191,54 @@ impl Algorithm {
                 }
             }
             let option = threads.enabled.iter().position(|&other| other == thread);
-            return option.expect("it is enabled");
+            return option.expect("the thread is enabled");
         }
     }
 
     fn source(&mut self, thread: ThreadId, op: Op, options: &[EventId]) -> usize {
-        let of = self.run.of_thread.get(&thread).cloned().unwrap_or_default();
-        let event = EventId { thread, index: of.performed };
+        let state = self.run.threads.get(&thread).cloned().unwrap_or_default();
+        let event = EventId { thread, index: state.performed };
         if self.run.reordered.contains(&event) {
             // readGlobal
             return options.len() - 1 - self.draws.below(self.history.min(options.len()));
         }
         // readLocal
-        let view = of.view.get(&op.object()).copied().unwrap_or(EventId::INITIAL);
+        let view = state.view.get(&op.object()).copied().unwrap_or(EventId::INITIAL);
         options.iter().position(|&option| option == view).unwrap_or(0)
     }
 }
 
 impl Run {
-    /// Algorithm 2, once the event has happened.
+    /// Algorithm 2, for a performed event.
     fn execute_and_update_view(&mut self, event: &Event) {
         let thread = event.id.thread;
-        let mut of = self.of_thread.get(&thread).cloned().unwrap_or_default();
-        of.performed = event.id.index + 1;
+        let mut state = self.threads.get(&thread).cloned().unwrap_or_default();
+        state.performed = event.id.index + 1;
         match event.op.action() {
-            Action::Atomic(op) => self.access(&mut of, event, op),
+            Action::Atomic(op) => self.access(&mut state, event, op),
             Action::Fence(order) => {
                 if order.acquires() {
-                    let unacquired = of.unacquired.clone();
-                    self.join(&mut of.view, &unacquired);
+                    let unacquired = state.unacquired.clone();
+                    self.join(&mut state.view, &unacquired);
                 }
                 if order.releases() {
-                    of.released = of.view.clone();
+                    state.released = state.view.clone();
                 }
             }
             Action::Thread(ThreadOp::Spawn) => {}
             _ => {}
         }
-        self.of_thread.insert(thread, of);
+        self.threads.insert(thread, state);
     }
 
-    fn access(&mut self, of: &mut OfThread, event: &Event, op: AtomicOp) {
+    fn access(&mut self, state: &mut ThreadState, event: &Event, op: AtomicOp) {
         let object = event.op.object();
         let chosen = self.chosen.take();
         let order = self.orders.entry(object).or_insert_with(|| vec![EventId::INITIAL]);
         let at = match chosen {
-            Some(chosen) => order.iter().position(|&store| store == chosen).expect("it is there"),
+            Some(chosen) => {
+                order.iter().position(|&store| store == chosen).expect("the choice is a store")
+            }
             None => order.len() - 1,
         };
         let source = order[at];
@@ -252,23 +256,24 @@ impl Run {
         let mut bag = View::new();
         if reads {
             bag = self.bags.get(&source).cloned().unwrap_or_default();
-            self.join(&mut of.view, &View::from([(object, source)]));
+            self.join(&mut state.view, &View::from([(object, source)]));
             if memory_order.acquires() {
-                self.join(&mut of.view, &bag);
+                self.join(&mut state.view, &bag);
             } else {
-                self.join(&mut of.unacquired, &bag);
+                self.join(&mut state.unacquired, &bag);
             }
         }
         if is_update {
-            of.view.insert(object, event.id);
-            let own = if memory_order.releases() { of.view.clone() } else { of.released.clone() };
-            // A release sequence goes on through read-modify-writes.
+            state.view.insert(object, event.id);
+            let own =
+                if memory_order.releases() { state.view.clone() } else { state.released.clone() };
+            // A release sequence continues through read-modify-writes.
             self.join(&mut bag, &own);
             self.bags.insert(event.id, bag);
         }
     }
 
-    /// ⊔ by the order of the stores.
+    /// ⊔ of the paper, by modification order.
     fn join(&self, view: &mut View, other: &View) {
         for (object, store) in other {
             let place = |store: &EventId| {

@@ -18,7 +18,7 @@ pub(crate) struct Moment {
     /// Who could have gone instead; the thread itself too.
     pub(crate) enabled: Vec<Path>,
     /// Whether the step gave way to others.
-    pub(crate) gave_way: bool,
+    pub(crate) has_yielded: bool,
 }
 
 /// An equivalence class and how its executions end.
@@ -66,9 +66,9 @@ fn step(world: &mut World<'_>, place: usize, value: u64) -> Moment {
         world.options().into_iter().map(|(place, _)| world.path_of(place)).collect();
     enabled.dedup();
     let thread = world.path_of(place);
-    let wants = world.wants(place);
+    let wants = world.request(place);
     let effect = world.step(place, value);
-    Moment { thread, enabled, gave_way: gives_way(wants, effect) }
+    Moment { thread, enabled, has_yielded: gives_way(wants, effect) }
 }
 
 fn gives_way(wants: Request, effect: Effect) -> bool {
@@ -112,7 +112,7 @@ pub(crate) fn replay(program: &Program, trace: &Trace) -> (Vec<Moment>, Class) {
     let mut moments = Vec::new();
     for event in &trace.events {
         let place = world.place_of(path(trace, event.id.thread)).expect("the oracle has it");
-        assert!(world.can_go_on(place), "the oracle would not let it go on: {trace:#?}");
+        assert!(world.is_enabled(place), "the oracle would not let it go on: {trace:#?}");
         let value = if let Effect::Value(value) = event.effect { value } else { 0 };
         moments.push(step(&mut world, place, value));
     }
@@ -143,7 +143,7 @@ fn fair_preemptions(moments: &[Moment], fair: i64) -> u32 {
     for position in 1..moments.len() {
         let (last, now) = (&moments[position - 1], &moments[position]);
         let stopped = lead(&moments[..position], last.thread, &now.enabled) > fair;
-        let could = now.enabled.contains(&last.thread) && !last.gave_way && !stopped;
+        let could = now.enabled.contains(&last.thread) && !last.has_yielded && !stopped;
         count += u32::from(now.thread != last.thread && could);
     }
     count
@@ -157,7 +157,7 @@ fn unfairness(moments: &[Moment]) -> i64 {
 
 fn lead(past: &[Moment], thread: Path, enabled: &[Path]) -> i64 {
     let yields = |thread: Path| {
-        past.iter().filter(|moment| moment.thread == thread && moment.gave_way).count() as i64
+        past.iter().filter(|moment| moment.thread == thread && moment.has_yielded).count() as i64
     };
     enabled.iter().map(|&other| yields(thread) - yields(other)).max().unwrap_or(0)
 }
@@ -171,7 +171,7 @@ pub(crate) fn delays(moments: &[Moment], numbers: &BTreeMap<Path, ThreadId>) -> 
         let mut order = now.enabled.clone();
         order.sort_by_key(|&path| number(path));
         if let Some(last) = position.checked_sub(1).map(|before| &moments[before]) {
-            let goes_on = order.contains(&last.thread) && !last.gave_way;
+            let goes_on = order.contains(&last.thread) && !last.has_yielded;
             let first = order.iter().position(|&path| {
                 number(path) > number(last.thread) || goes_on && path == last.thread
             });

@@ -1,11 +1,9 @@
 //! Operations with a given site, for destructors, which have no caller to show.
 
-use raddle_core::{Action, ObjectId, Op, Rmw, Scalar, Site};
+use raddle_core::{Action, ObjectId, Op, Rmw, Site};
 use raddle_runtime::port::{self, Kind};
 
-use super::{AtomicUsize, Ordering, translate, update, word_of};
-
-const SCALAR: Scalar = if size_of::<usize>() == 8 { Scalar::U64 } else { Scalar::U32 };
+use super::{AtomicUsize, Ordering, translate, word_of};
 
 /// [`fence`](super::fence) at `site`.
 pub(in crate::sync) fn fence_at(order: Ordering, site: Site) {
@@ -19,8 +17,7 @@ pub(in crate::sync) fn fence_at(order: Ordering, site: Site) {
 impl AtomicUsize {
     /// [`swap`](AtomicUsize::swap) at `site`.
     pub(in crate::sync) fn swap_at(&self, value: usize, order: Ordering, site: Site) -> usize {
-        const UPDATE: &Op = &update(Rmw::Swap, SCALAR);
-        match self.read_modify_write(UPDATE, Self::to_bits(value), order, site) {
+        match self.read_modify_write(Rmw::Swap, Self::to_bits(value), order, site) {
             Some(effect) => Self::from_bits(word_of(effect)),
             None => self.inner.swap(value, order),
         }
@@ -28,8 +25,7 @@ impl AtomicUsize {
 
     /// [`fetch_sub`](AtomicUsize::fetch_sub) at `site`.
     pub(in crate::sync) fn fetch_sub_at(&self, value: usize, order: Ordering, site: Site) -> usize {
-        const UPDATE: &Op = &update(Rmw::Sub, SCALAR);
-        match self.read_modify_write(UPDATE, Self::to_bits(value), order, site) {
+        match self.read_modify_write(Rmw::Sub, Self::to_bits(value), order, site) {
             Some(effect) => Self::from_bits(word_of(effect)),
             None => self.inner.fetch_sub(value, order),
         }

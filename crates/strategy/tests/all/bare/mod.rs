@@ -100,7 +100,7 @@ pub(crate) fn trace(program: &Bare, past: &[Event]) -> Trace {
         site: Site::UNKNOWN,
     };
     Trace {
-        events: past.to_vec().into(),
+        events: past.to_vec(),
         threads: (0..program.len()).map(thread).collect(),
         objects: vec![object; 16],
         ..Trace::default()
