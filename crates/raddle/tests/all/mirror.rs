@@ -82,6 +82,7 @@ fn a_mutex_is_poisoned_by_a_panic() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "Miri cannot switch stacks")]
 fn poison_does_not_outlive_its_execution() {
     static MUTEX: Mutex<()> = Mutex::new(());
     let report = Config::new().runs(5).explore_trivial(true).run(|| {
@@ -153,6 +154,7 @@ fn condvar_with_a_timeout() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "Miri cannot switch stacks")]
 fn a_timed_wait_may_be_notified_or_time_out() {
     let seen: &'static std::sync::Mutex<Vec<bool>> = Box::leak(Box::default());
     let report = Config::new().strategy("dfs").run(|| {
@@ -315,6 +317,7 @@ fn values_in_a_run_do_not_leave_it() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "Miri cannot switch stacks")]
 fn statics_have_initial_values_in_every_execution() {
     static COUNTER: AtomicI32 = AtomicI32::new(-3);
     static FLAG: AtomicBool = AtomicBool::new(true);
