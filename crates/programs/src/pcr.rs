@@ -7,7 +7,7 @@
 //! [`Subject::operations`] and [`Subject::run`].
 //!
 //! The paper does not give the sizes of collections, the fields that methods read on their way (see
-//! [`library::Consulted`]), and the operations before the bug. They are chosen here so that random schedules need about as
+//! `library::Consulted`), and the operations before the bug. They are chosen here so that random schedules need about as
 //! many runs to the first failure as the paper reports for MAPTest. Exceptions are V6 and V14, which fail at once in the
 //! paper. So this figure is no new result, but those of other strategies are.
 //!
