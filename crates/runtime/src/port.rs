@@ -76,6 +76,7 @@ pub fn run_number() -> u64 {
     PORT.with(|port| port.number.get())
 }
 
+#[inline(always)]
 fn flags() -> RunFlags {
     PORT.with(|port| port.flags.get())
 }

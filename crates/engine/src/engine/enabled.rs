@@ -5,38 +5,49 @@ use alloc::vec::Vec;
 use raddle_core::ThreadId;
 
 #[derive(Debug, Default)]
-pub(super) struct Enabled(Vec<ThreadId>);
+pub(super) struct Enabled {
+    /// Has room for every thread, so that enabling one never allocates. Those from `count` on mean nothing.
+    slots: Vec<ThreadId>,
+    count: usize,
+}
 
 impl Enabled {
+    /// Makes room for `threads` threads.
+    pub(super) fn make_room(&mut self, threads: usize) {
+        self.slots.resize(threads, ThreadId::MAIN);
+    }
+
     #[inline(always)]
     pub(super) fn as_slice(&self) -> &[ThreadId] {
-        &self.0
+        &self.slots[..self.count]
     }
 
     #[inline(always)]
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.count == 0
     }
 
     /// Adds a thread, and returns its place.
     #[inline(always)]
     pub(super) fn push(&mut self, thread: ThreadId) -> u32 {
-        self.0.push(thread);
-        self.0.len() as u32 - 1
+        let place = self.count;
+        self.slots[place] = thread;
+        self.count = place + 1;
+        place as u32
     }
 
     /// Takes out the thread at `place`, puts the last thread there, and returns that one.
     #[inline(always)]
     pub(super) fn swap_remove(&mut self, place: u32) -> ThreadId {
-        let last = self.0.pop().expect("raddle invariant broken: an enabled thread is not listed");
-        if let Some(there) = self.0.get_mut(place as usize) {
-            *there = last;
-        }
+        self.count -= 1;
+        let last = self.slots[self.count];
+        // Also if it is the last itself: a branch would mispredict.
+        self.slots[place as usize] = last;
         last
     }
 
     #[inline(always)]
     pub(super) fn clear(&mut self) {
-        self.0.clear();
+        self.count = 0;
     }
 }

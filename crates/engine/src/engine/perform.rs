@@ -5,7 +5,8 @@ use raddle_core::{
     fingerprint,
 };
 
-use super::{Engine, NO_WAITER};
+use super::waiters::remove_waiter;
+use super::{Engine, NO_WAITER, Slot, Thread};
 use crate::{Kind, Memory};
 
 impl<M: Memory> Engine<M> {
@@ -91,6 +92,7 @@ impl<M: Memory> Engine<M> {
         site: Site,
     ) -> Effect {
         let object = op.object();
+        // Both are looked up once: every further use of `self` as a whole would look them up again.
         let thread = &mut self.threads[by.index()];
         let slot = &mut self.objects[object.index()];
         let id = thread.next;
@@ -111,14 +113,17 @@ impl<M: Memory> Engine<M> {
             self.memory.happen(&Event { id, op, effect, site });
         }
         if self.uses_time {
-            self.join_times(by, object, access);
+            join_times(thread, slot, access);
         }
-        if kind != Kind::Atomic {
-            self.remove_waiter(kind, by, &op);
-            let first = self.objects[object.index()].first_waiter;
-            if first != NO_WAITER && matches!(access, Access::Update) {
-                self.update_waiters(kind, first, object);
-            }
+        if kind == Kind::Atomic {
+            return effect;
+        }
+        if kind.may_block(&op) {
+            remove_waiter(&mut self.links, slot, by);
+        }
+        let first = slot.first_waiter;
+        if first != NO_WAITER && matches!(access, Access::Update) {
+            self.update_waiters(kind, first, object);
         }
         effect
     }
@@ -166,15 +171,13 @@ impl<M: Memory> Engine<M> {
         self.trace.fingerprint = self.trace.fingerprint.wrapping_add(hash);
         Some(effect)
     }
+}
 
-    /// Passes virtual time from an object's last update to the thread that touches it.
-    #[cold]
-    fn join_times(&mut self, by: ThreadId, object: ObjectId, access: Access) {
-        let thread = &mut self.threads[by.index()];
-        let slot = &mut self.objects[object.index()];
-        thread.time = thread.time.max(slot.time);
-        if access == Access::Update {
-            slot.time = thread.time;
-        }
+/// Passes virtual time from an object's last update to the thread that touches it.
+#[cold]
+fn join_times<L>(thread: &mut Thread, slot: &mut Slot<L>, access: Access) {
+    thread.time = thread.time.max(slot.time);
+    if access == Access::Update {
+        slot.time = thread.time;
     }
 }

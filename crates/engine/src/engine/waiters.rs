@@ -5,7 +5,7 @@
 
 use raddle_core::{ObjectId, Op, ThreadId};
 
-use super::{Engine, Thread, nothing_pending};
+use super::{Engine, Slot, Thread, nothing_pending};
 use crate::{Kind, Memory};
 
 /// A thread's place in the list of the object it waits for, and among the enabled threads.
@@ -49,6 +49,7 @@ impl<M: Memory> Engine<M> {
             place: 0,
         };
         self.links.resize(self.threads.len() + 1, link);
+        self.enabled.make_room(self.threads.len());
     }
 
     /// Puts `thread`, which has announced `op`, into the list of its object, and disables it if it has to wait now.
@@ -72,26 +73,6 @@ impl<M: Memory> Engine<M> {
         }
     }
 
-    /// Takes `thread`, which has performed `op`, out of the list of its object, if it is in it.
-    #[inline(always)]
-    pub(super) fn remove_waiter(&mut self, kind: Kind, thread: ThreadId, op: &Op) {
-        if !kind.may_block(op) {
-            return;
-        }
-        let link = &mut self.links[thread.index() + 1];
-        // On a lease, the operation was never announced.
-        if !core::mem::take(&mut link.is_listed) {
-            return;
-        }
-        let Link { next, previous, .. } = *link;
-        self.links[next as usize].previous = previous;
-        if previous == NO_WAITER {
-            self.objects[op.object().index()].first_waiter = next;
-        } else {
-            self.links[previous as usize].next = next;
-        }
-    }
-
     /// Empties all lists, at the end of a run.
     pub(super) fn clear_links(&mut self) {
         for link in &mut self.links {
@@ -102,21 +83,51 @@ impl<M: Memory> Engine<M> {
     /// Enables or disables the threads that wait for an object that has changed.
     #[inline(always)]
     pub(super) fn update_waiters(&mut self, kind: Kind, first: u32, object: ObjectId) {
-        if self.lease > 0 {
+        if self.lease > 0 || !self.stale.is_empty() {
             return self.defer_update(first, object);
         }
+        match kind {
+            // Every thread that waits for a mutex was enabled before it was locked, and none before it is unlocked.
+            Kind::Lock => self.set_each_enabled(first, false),
+            Kind::Unlock => self.set_each_enabled(first, true),
+            Kind::Any | Kind::Atomic => self.reevaluate_waiters(first, object),
+        }
+    }
+
+    #[inline(always)]
+    fn set_each_enabled(&mut self, first: u32, can: bool) {
         let mut waiter = first;
         while waiter != NO_WAITER {
             let thread = ThreadId(waiter - 1);
-            let can = match kind {
-                Kind::Lock => false,
-                Kind::Unlock => true,
-                Kind::Any | Kind::Atomic => {
-                    let op = self.pending[thread.index()].op;
-                    self.objects[object.index()].object.enabled(op, thread)
+            if can {
+                self.enable(thread);
+            } else {
+                self.disable(thread);
+            }
+            if self.needs.changes {
+                self.note_change(thread);
+            }
+            waiter = self.links[waiter as usize].next;
+        }
+    }
+
+    /// Enables or disables the waiters of an object by its state.
+    fn reevaluate_waiters(&mut self, first: u32, object: ObjectId) {
+        let mut waiter = first;
+        while waiter != NO_WAITER {
+            let thread = ThreadId(waiter - 1);
+            let op = self.pending[thread.index()].op;
+            let can = self.objects[object.index()].object.enabled(op, thread);
+            if can != self.is_enabled(thread) {
+                if can {
+                    self.enable(thread);
+                } else {
+                    self.disable(thread);
                 }
-            };
-            self.set_enabled(thread, can);
+                if self.needs.changes {
+                    self.note_change(thread);
+                }
+            }
             waiter = self.links[waiter as usize].next;
         }
     }
@@ -154,22 +165,7 @@ impl<M: Memory> Engine<M> {
             let slot = &mut self.objects[object.index()];
             slot.is_stale = false;
             let first = slot.first_waiter;
-            self.update_waiters(Kind::Any, first, object);
-        }
-    }
-
-    #[inline(always)]
-    fn set_enabled(&mut self, thread: ThreadId, can: bool) {
-        if can == self.is_enabled(thread) {
-            return;
-        }
-        if can {
-            self.enable(thread);
-        } else {
-            self.disable(thread);
-        }
-        if self.needs.changes {
-            self.note_change(thread);
+            self.reevaluate_waiters(first, object);
         }
     }
 
@@ -197,5 +193,21 @@ impl<M: Memory> Engine<M> {
         let place = self.links[thread.index() + 1].place;
         let last = self.enabled.swap_remove(place);
         self.links[last.index() + 1].place = place;
+    }
+}
+
+/// Takes `thread` out of the list of an object, if it is in it: on a lease, the operation was never announced.
+#[inline(always)]
+pub(super) fn remove_waiter<L>(links: &mut [Link], slot: &mut Slot<L>, thread: ThreadId) {
+    let link = &mut links[thread.index() + 1];
+    if !core::mem::take(&mut link.is_listed) {
+        return;
+    }
+    let Link { next, previous, .. } = *link;
+    links[next as usize].previous = previous;
+    if previous == NO_WAITER {
+        slot.first_waiter = next;
+    } else {
+        links[previous as usize].next = next;
     }
 }
