@@ -44,7 +44,7 @@ pub struct Program {
     pub name: &'static str,
     /// The paper or benchmark suite that the program comes from.
     pub origin: Origin,
-    /// What the program does and what is wrong with its bugged form, in words.
+    /// A description of the program and of its bug.
     pub about: &'static str,
     /// The failure that the bug causes.
     pub failure: Failure,
@@ -62,7 +62,7 @@ pub struct Program {
     pub body: fn(Form, u32),
 }
 
-/// Where a program comes from.
+/// The origin of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// Bounded partial order reduction (Coons, Musuvathi and McKinley, OOPSLA 2013).
@@ -78,7 +78,7 @@ pub enum Origin {
     SctBench,
 }
 
-/// How a bug shows.
+/// The failure that a bug causes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// A thread panics.

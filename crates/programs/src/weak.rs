@@ -40,7 +40,7 @@ pub struct Program {
     pub name: &'static str,
     /// The paper that the program comes from, if it is one of PCTWM's.
     pub origin: Origin,
-    /// What the program does and which ordering its bugged form lacks, in words.
+    /// A description of the program and of the missing ordering.
     pub about: &'static str,
     /// The failure that the bug causes.
     pub failure: Failure,
@@ -56,7 +56,7 @@ pub struct Program {
     pub body: fn(Instance),
 }
 
-/// Where a program comes from.
+/// The origin of a program.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Origin {
     /// The evaluation of PCTWM, with its figures.
@@ -80,7 +80,7 @@ pub struct Published {
     pub by_history: (u32, [f64; 4]),
 }
 
-/// How a bug shows.
+/// The failure that a bug causes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// Two plain accesses race.

@@ -17,7 +17,7 @@ pub(crate) struct Done {
     pub(crate) color: Show,
 }
 
-/// Where a text goes.
+/// The destination of a text.
 #[derive(Copy, Clone, PartialEq, Eq)]
 pub(crate) enum Target {
     /// Standard output or standard error.

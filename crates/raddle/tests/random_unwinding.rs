@@ -84,7 +84,7 @@ impl Program {
             thread.join().unwrap();
         }
         assert_eq!(shared.0.load(SeqCst), count(all(), &|step| matches!(step, Step::Add)));
-        assert!(!shared.2.is_poisoned(), "no panic left anybody who held it");
+        assert!(!shared.2.is_poisoned(), "no thread panicked while it held the lock");
         let locked = *shared.1.lock().expect("no thread panicked while it held the lock");
         assert_eq!(locked, count(all(), &|step| matches!(step, Step::Lock)));
     }

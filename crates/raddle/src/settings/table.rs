@@ -9,7 +9,7 @@ use crate::Config;
 #[derive(Debug)]
 pub(crate) struct Variable {
     pub(crate) name: &'static str,
-    /// What it can be set to.
+    /// The possible values.
     pub(crate) values: &'static str,
     /// One value.
     pub(crate) example: &'static str,

@@ -150,7 +150,7 @@ impl Condvar {
             if timed_out {
                 return Ok((guard, WaitTimeoutResult(true)));
             }
-            // Inside a check the real clock says nothing; the wait itself tells whether it timed out.
+            // Inside a check the real clock is meaningless, and the result of the wait decides.
             let left = if port::active() { time } else { time.saturating_sub(begin.elapsed()) };
             let result;
             (guard, result) = self.wait_timeout(guard, left)?;

@@ -21,7 +21,7 @@ pub struct Thread {
     details: Option<Arc<Details>>,
 }
 
-/// What a handle knows of a thread besides its id.
+/// The properties of a thread besides its id.
 pub(super) enum Details {
     Outside(std::thread::Thread),
     /// A thread of a run with this name.

@@ -54,7 +54,7 @@ impl<F: Send, T: Send> Outcome<T> for Work<F, T> {
     }
 }
 
-/// What a scope needs of the work of a thread, without its types.
+/// The work of a thread as a scope sees it, without its types.
 pub(super) trait Clear: Send + Sync {
     /// Drops the body and the result of a thread that has ended or never starts.
     fn clear(&self);

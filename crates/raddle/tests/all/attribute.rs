@@ -204,7 +204,7 @@ const WRONG_VALUES: &[(&str, &str)] = &[
     ),
     ("#[raddle::test(watchdog = \"0s\")] fn h() {}", "say for example 500ms, 10s or off"),
     ("#[raddle::test(granularity = \"fine\")] fn b() {}", "say sync, racy or all"),
-    ("#[raddle::test(on_step_limit = \"go on\")] fn c() {}", "say fail or discard"),
+    ("#[raddle::test(on_step_limit = \"continue\")] fn c() {}", "say fail or discard"),
     ("#[raddle::test(memory = \"tso\")] fn f() {}", "say sc or rc11"),
     ("#[raddle::test(coverage = \"all\")] fn g() {}", "say site or event"),
     ("#[raddle::test(panics = \"no\")] fn d() {}", "say fail or join"),

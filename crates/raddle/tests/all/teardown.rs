@@ -112,7 +112,7 @@ fn catching_the_teardown_forever_does_not_hang() {
             let _ = catch_unwind(AssertUnwindSafe(|| drop(lock.lock())));
         }
     };
-    check("catching for ever", program, assert_deadlock);
+    check("catching forever", program, assert_deadlock);
 }
 
 #[test]
