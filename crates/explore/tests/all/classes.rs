@@ -1,5 +1,5 @@
-//! Depth-first search against an oracle that shares no code with the engine: it visits every
-//! interleaving once, and fingerprints tell equivalence classes apart exactly.
+//! Depth-first search against an oracle that shares no code with the engine. The search visits every interleaving once,
+//! and fingerprints identify equivalence classes.
 #![cfg(all(unix, target_arch = "x86_64"))]
 
 use std::collections::{BTreeSet, HashMap};
@@ -16,11 +16,11 @@ use raddle_testkit::{
     Coroutines, Interpreter, Kind, Program, Shape, Step, explore, for_all, run_once, scaled,
 };
 
-/// Programs with more interleavings are passed over.
+/// Programs with more interleavings are skipped.
 const LIMIT: u64 = 1500;
 
-/// The class of `trace`, worked out by the oracle, which must agree with everything in it.
-fn judge(program: &Program, trace: &Trace) -> Result<Key, String> {
+/// Replays `trace` on the oracle, checks that they agree, and returns the class.
+fn check_by_oracle(program: &Program, trace: &Trace) -> Result<Key, String> {
     let mut world = World::new(program);
     for (position, event) in trace.events.iter().enumerate() {
         let wrong = |what: &str| Err(format!("event {position}: {what} in {trace:#?}"));
@@ -28,7 +28,7 @@ fn judge(program: &Program, trace: &Trace) -> Result<Key, String> {
             return wrong("no such thread");
         };
         if !world.is_enabled(place) {
-            return wrong("it was not enabled");
+            return wrong("not enabled");
         }
         let value = if let Effect::Value(value) = event.effect { value } else { 0 };
         let effect = world.step(place, value);
@@ -38,7 +38,7 @@ fn judge(program: &Program, trace: &Trace) -> Result<Key, String> {
         }
     }
     if !world.options().is_empty() {
-        return Err(format!("it could go on after {trace:#?}"));
+        return Err(format!("threads are enabled after {trace:#?}"));
     }
     let outcome = match &trace.ending {
         Ending::Finished => Outcome::Finished,
@@ -53,11 +53,12 @@ fn judge(program: &Program, trace: &Trace) -> Result<Key, String> {
 }
 
 fn path(trace: &Trace, thread: ThreadId) -> Path {
-    let info = trace.threads.iter().find(|info| info.id == thread).expect("it is in the trace");
+    let info =
+        trace.threads.iter().find(|info| info.id == thread).expect("the thread is in the trace");
     if thread == ThreadId::MAIN { 0 } else { child(path(trace, info.parent), info.position) }
 }
 
-/// Checks a program completely; how many classes it has, or `None` if it is too large.
+/// Checks all executions of a program. Returns the number of its classes, or `None` if it is too large.
 fn check(program: &Program) -> Result<Option<usize>, String> {
     let Some(expected) = oracle::classes(program, LIMIT) else { return Ok(None) };
     let mut key_of = HashMap::new();
@@ -66,7 +67,7 @@ fn check(program: &Program) -> Result<Option<usize>, String> {
     let mut verdict = Ok(());
     let runs = explore(&mut Interpreter, program, Dfs::default(), 2 * LIMIT, |trace| {
         fingerprints.push(trace.fingerprint);
-        let judged = judge(program, trace).and_then(|key| {
+        let checked = check_by_oracle(program, trace).and_then(|key| {
             let known = key_of.entry(trace.fingerprint).or_insert_with(|| key.clone());
             if *known != key {
                 return Err(format!("one fingerprint, two classes: {known:?} and {key:?}"));
@@ -78,7 +79,7 @@ fn check(program: &Program) -> Result<Option<usize>, String> {
             Ok(())
         });
         if verdict.is_ok() {
-            verdict = judged;
+            verdict = checked;
         }
     });
     verdict?;
@@ -87,29 +88,29 @@ fn check(program: &Program) -> Result<Option<usize>, String> {
     }
     let found: BTreeSet<Key> = key_of.into_values().collect();
     if found != expected.classes {
-        return Err("not the classes of the oracle".into());
+        return Err("the classes differ from those of the oracle".into());
     }
     Ok(Some(found.len()))
 }
 
 #[test]
 fn dfs_visits_every_interleaving_and_fingerprints_are_classes() {
-    let (mut programs, mut with_several, mut most) = (0u64, 0u64, 0);
+    let (mut programs, mut with_several, mut max) = (0u64, 0u64, 0);
     for_all(3, scaled(800), &Shape::small(), |program, _| {
         if let Some(classes) = check(program)? {
             programs += 1;
             with_several += u64::from(classes > 1);
-            most = most.max(classes);
+            max = max.max(classes);
         }
         Ok(())
     });
-    println!("{programs} programs, {with_several} with several classes, up to {most}");
-    assert!(with_several * 4 >= scaled(800), "the programs are too large, or trivial");
+    println!("{programs} programs, {with_several} with several classes, up to {max}");
+    assert!(with_several * 4 >= scaled(800), "too many programs are too large or have one class");
 }
 
-/// Programs too large to be searched: single runs of them.
+/// Random runs of programs that are too large for a search.
 #[test]
-fn random_runs_are_what_the_oracle_says() {
+fn random_runs_agree_with_the_oracle() {
     let condvars = vec![Kind::Condvar, Kind::Atomic];
     let condvars = Shape { kinds: condvars, kinds_at_once: 2, scripts: 6, pieces: 3, panics: 0 };
     let mut runs = 0;
@@ -119,7 +120,7 @@ fn random_runs_are_what_the_oracle_says() {
                 let mut random = Random::default();
                 random.begin(rng.bits());
                 let trace = run_once(&mut Interpreter, program, vec![], random.choices());
-                judge(program, &trace)?;
+                check_by_oracle(program, &trace)?;
                 runs += 1;
             }
             Ok(())
@@ -129,7 +130,7 @@ fn random_runs_are_what_the_oracle_says() {
 }
 
 #[test]
-fn panics_and_nested_spawns_are_classes_too() {
+fn classes_with_panics_and_nested_spawns_agree() {
     let kinds = vec![Kind::Atomic, Kind::Thread, Kind::Park];
     let shape = Shape { kinds, kinds_at_once: 3, scripts: 4, pieces: 1, panics: 3 };
     for_all(4, scaled(300), &shape, |program, _| check(program).map(drop));
@@ -157,13 +158,13 @@ fn dfs_is_the_same_on_every_substrate() {
         if (on_native, on_portable) != (expected, expected) {
             return Err(format!("{expected:?}, {on_native:?} and {on_portable:?} runs"));
         }
-        different.map_or(Ok(()), |trace| Err(format!("not as interpreted: {trace:#?}")))
+        different.map_or(Ok(()), |trace| Err(format!("differs from the interpreter: {trace:#?}")))
     });
     println!("{runs} runs on each substrate");
 }
 
 #[test]
-fn classes_are_those_known_by_counting() {
+fn numbers_of_classes_are_known() {
     let order = Order::SeqCst;
     let add = AtomicOp::Update { order, scalar: Scalar::U8, function: Rmw::Add, operand: 1 };
     let load = AtomicOp::Load { order };

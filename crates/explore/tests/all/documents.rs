@@ -33,7 +33,7 @@ fn the_guide_lists_every_strategy() {
     assert_eq!(listed, Strategy::table().len());
 }
 
-/// The words in the first column of a table.
+/// Checks the words in the first column of the table.
 #[test]
 fn the_readme_lists_strategies_that_exist() {
     let section = README.split("\n## ").find(|section| section.starts_with("Strategies\n"));

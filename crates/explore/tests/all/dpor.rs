@@ -1,4 +1,4 @@
-//! Optimal reduction against depth-first search: the same classes, each once.
+//! Optimal reduction against depth-first search: both run the same classes, optimal reduction each once.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -10,10 +10,10 @@ use raddle_testkit::{
     IdentifyingInterpreter, Interpreter, Kind, Program, Shape, Step, explore, for_all, scaled,
 };
 
-/// Programs with more interleavings are passed over.
+/// Programs with more interleavings are skipped.
 const LIMIT: u64 = 20_000;
 
-/// What a search saw: how often each class was run, and how it ends.
+/// The classes that a search ran, each with the number of its runs and its ending.
 type Seen = BTreeMap<u64, (u64, &'static str)>;
 
 fn ending(trace: &Trace) -> &'static str {
@@ -21,13 +21,13 @@ fn ending(trace: &Trace) -> &'static str {
         Ending::Finished => "finished",
         Ending::Deadlock => "deadlock",
         Ending::Panicked(_) => "panicked",
-        Ending::StepLimit => "too long",
-        Ending::Abandoned => "given up",
+        Ending::StepLimit => "step limit",
+        Ending::Abandoned => "abandoned",
         Ending::Diverged(_) => "diverged",
     }
 }
 
-/// Everything that `explorer` runs of `program`, and how many runs that takes; `None` if too many.
+/// Runs `program` under `explorer`. Returns the number of runs and the classes, or `None` if there are too many runs.
 fn search(program: &Program, explorer: impl Explorer) -> Option<(u64, Seen)> {
     search_on(&mut IdentifyingInterpreter, program, explorer)
 }
@@ -47,7 +47,7 @@ where
     Some((runs, seen))
 }
 
-/// What is wrong with a search that saw `found` where `all` is to be seen.
+/// Checks that a search ran each class of `all` once, and no other.
 fn compare(all: &Seen, found: &Seen) -> Result<(), String> {
     let missed = all.keys().filter(|class| !found.contains_key(class)).count();
     let new = found.keys().filter(|class| !all.contains_key(class)).count();
@@ -58,7 +58,7 @@ fn compare(all: &Seen, found: &Seen) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "of {} classes: {missed} missed, {new} made up, {again} runs too many, other endings: {other}",
+        "of {} classes: {missed} missed, {new} do not exist, {again} repeated runs, other endings: {other}",
         all.len()
     ))
 }
@@ -82,7 +82,7 @@ fn every_class_once() {
     println!(
         "{programs} programs, {several} with several classes; {classes} classes, {interleavings} interleavings"
     );
-    assert!(several * 4 >= scaled(2000), "the programs are too large, or trivial");
+    assert!(several * 4 >= scaled(2000), "too many programs are too large or have one class");
 }
 
 fn threads(count: usize, steps: Vec<Step>, objects: Vec<Initial>) -> Program {
@@ -111,7 +111,7 @@ fn sections(count: usize, each: usize) -> Program {
     threads(count, section.repeat(each), vec![Initial::Mutex])
 }
 
-/// Runs a search to its end; its last word, and what it estimated after 64 runs.
+/// Runs a search to its end. Returns the number of runs, the final progress, and the estimate after 64 runs.
 fn measure(program: &Program, mut explorer: Dpor) -> (u64, Search, Option<f64>) {
     let (mut runs, mut early) = (0, None);
     let mut seen = HashSet::new();
@@ -122,7 +122,7 @@ fn measure(program: &Program, mut explorer: Dpor) -> (u64, Search, Option<f64>) 
         explorer.learn(runs, trace);
         seen.insert(trace.fingerprint);
         runs += 1;
-        assert!(runs < LIMIT, "there is no end to it");
+        assert!(runs < LIMIT, "the search takes too many runs");
         if runs == 64 {
             early = explorer.search().and_then(|search| search.estimate);
         }
@@ -132,7 +132,7 @@ fn measure(program: &Program, mut explorer: Dpor) -> (u64, Search, Option<f64>) 
 }
 
 #[test]
-fn runs_are_the_classes_known_by_counting() {
+fn numbers_of_runs_are_known() {
     let runs = |program: &Program| {
         let (runs, search, _) = measure(program, Dpor::default());
         assert_eq!((search.blocked, search.estimate), (0, Some(runs as f64)));
@@ -149,9 +149,9 @@ fn runs_are_the_classes_known_by_counting() {
     assert_eq!(runs(&Program { objects, scripts: private }), 1);
 }
 
-/// The mean of early estimates is of the size of the exact count; each may be far off.
+/// The mean of early estimates is within a factor of ten of the exact count. Single estimates may not be.
 #[test]
-fn estimates_are_of_the_right_size() {
+fn estimates_have_the_right_magnitude() {
     for program in [adds(3, 3), adds(4, 2), sections(3, 2), sections(4, 2)] {
         let (runs, ..) = measure(&program, Dpor::default());
         let early = (0..20).map(|seed| measure(&program, Dpor::shuffled(seed)).2.unwrap());
@@ -166,7 +166,7 @@ fn estimates_are_of_the_right_size() {
 fn counts_do_not_depend_on_the_order_of_spawning() {
     let mut programs = 0;
     for_all(34, scaled(300), &Shape { scripts: 4, ..Shape::small() }, |program, rng| {
-        // Main only spawns, the others do not.
+        // Only main spawns, and does nothing else.
         let mut program = program.clone();
         for script in &mut program.scripts {
             script.retain(|step| !matches!(step, Step::Spawn(_)));
@@ -200,13 +200,12 @@ fn a_panic_is_found_if_there_is_one() {
     });
 }
 
-/// Where an object cannot be told from others across runs, some runs are given up half-way; nothing
-/// is missed, and no class is run twice.
+/// If objects have no identity across runs, some runs are abandoned. No class is missed, and none is run twice.
 #[test]
 fn objects_need_no_identity() {
     let shape =
         Shape { kinds: Kind::ALL.to_vec(), kinds_at_once: 3, scripts: 5, pieces: 3, panics: 0 };
-    let (mut classes, mut given_up) = (0, 0);
+    let (mut classes, mut abandoned) = (0, 0);
     for_all(35, scaled(800), &shape, |program, rng| {
         let Some((_, all)) = search(program, Dpor::default()) else { return Ok(()) };
         if all.len() as u64 > LIMIT / 2 {
@@ -216,17 +215,17 @@ fn objects_need_no_identity() {
         let found = search_on(&mut Interpreter, program, explorer);
         let (_, mut found) = found.ok_or("more runs without identities")?;
         let before = found.len();
-        found.retain(|_, (_, ending)| *ending != "given up");
-        given_up += before - found.len();
+        found.retain(|_, (_, ending)| *ending != "abandoned");
+        abandoned += before - found.len();
         classes += all.len();
         compare(&all, &found)
     });
-    println!("{classes} classes, {given_up} runs given up");
+    println!("{classes} classes, {abandoned} runs abandoned");
 }
 
-/// Programs too large for a search of all interleavings: two orders of searching must agree.
+/// Programs with too many interleavings for depth-first search: two orders of the search must agree.
 #[test]
-fn the_order_of_searching_does_not_matter() {
+fn the_order_of_the_search_does_not_matter() {
     let shape =
         Shape { kinds: Kind::ALL.to_vec(), kinds_at_once: 3, scripts: 5, pieces: 3, panics: 0 };
     let (mut programs, mut classes) = (0, 0);

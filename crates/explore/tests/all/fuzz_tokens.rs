@@ -1,5 +1,5 @@
-//! Whatever word is given for a token: it is refused with an explanation, or replayed; never a panic, a
-//! hang, or all of the memory.
+//! Any string given as a token is rejected with an explanation or replayed. It never causes a panic, a hang or unbounded
+//! memory.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use raddle_testkit::{Interpreter, Kind, Program, Shape, for_all, scaled};
 
 const NAME: &str = "a program";
 
-/// A clock that stands still.
+/// A budget without a time limit.
 struct NoTime;
 
 impl Budget for NoTime {
@@ -35,12 +35,12 @@ fn settings(seed: u64) -> Settings {
     }
 }
 
-/// Reads `word`, and replays it. What came of it, in a word.
-fn try_out(word: &str, program: &Program) -> Result<&'static str, String> {
+/// Parses and replays `word`, and returns the name of the outcome.
+fn replay(word: &str, program: &Program) -> Result<&'static str, String> {
     if let Ok(token) = Token::parse(word) {
         let again = Token::parse(&token.to_string());
         if again.as_ref() != Ok(&token) {
-            return Err(format!("{word}: {token:?} comes back as {again:?}"));
+            return Err(format!("{word}: {token:?} is parsed as {again:?}"));
         }
     }
     let (mut interpreter, settings) = (Interpreter, settings(0));
@@ -55,7 +55,7 @@ fn try_out(word: &str, program: &Program) -> Result<&'static str, String> {
     })
 }
 
-/// A word of letters that tokens are made of, and of others.
+/// Returns a random string of characters that occur in tokens and others.
 fn any_word(rng: &mut Rng) -> String {
     let letters: Vec<char> = "r1-ABCabc019_-=%@ \n\u{e9}\u{1f600}".chars().collect();
     let length = rng.below(40);
@@ -64,7 +64,7 @@ fn any_word(rng: &mut Rng) -> String {
     format!("{begin}{}", rest.collect::<String>())
 }
 
-/// A token with a few characters changed, left out or put in.
+/// Returns a token with a few characters changed, removed or inserted.
 fn changed(word: &str, rng: &mut Rng) -> String {
     let mut letters: Vec<char> = word.chars().collect();
     for _ in 0..=rng.below(3) {
@@ -80,7 +80,7 @@ fn changed(word: &str, rng: &mut Rng) -> String {
     letters.into_iter().collect()
 }
 
-/// A token whose check sum is right, whatever is in it.
+/// Returns a token with random content and a right checksum.
 fn forged(rng: &mut Rng) -> String {
     let mut bytes =
         token::name_hash(if rng.below(8) == 0 { "another" } else { NAME }).to_le_bytes().to_vec();
@@ -89,7 +89,7 @@ fn forged(rng: &mut Rng) -> String {
             bytes.push(rng.bits() as u8);
             continue;
         }
-        // Mostly what makes sense; else what does not fit in memory.
+        // Mostly small numbers; the others do not fit in memory.
         let number = match rng.below(6) {
             0 => rng.bits() >> (1 + rng.below(30)),
             1 => 1 << rng.below(23),
@@ -101,7 +101,7 @@ fn forged(rng: &mut Rng) -> String {
     format!("r1-{}", base64(&bytes))
 }
 
-// As tokens are written down, made again from their description.
+// The format of tokens, implemented again from its description.
 
 fn put(bytes: &mut Vec<u8>, mut number: u64) {
     while number >= 128 {
@@ -124,7 +124,7 @@ fn base64(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn no_word_does_harm() {
+fn every_string_is_rejected_or_replayed() {
     let shape = Shape {
         kinds: vec![Kind::Atomic, Kind::Mutex],
         kinds_at_once: 2,
@@ -136,17 +136,17 @@ fn no_word_does_harm() {
     for_all(17, scaled(300), &shape, |program, rng| {
         let (mut interpreter, settings) = (Interpreter, settings(rng.bits()));
         let session = Session::new(&mut interpreter, program, &settings, &NoTime);
-        let report = session.run().expect("it can be sampled");
+        let report = session.run().expect("sampling refuses no program");
         let whole = report.failure().map(|failure| failure.token.clone());
         for _ in 0..10 {
             let mut words = vec![any_word(rng), forged(rng)];
             words.extend(whole.as_ref().map(|word| changed(word, rng)));
             for word in words {
-                *seen.entry(try_out(&word, program)?).or_default() += 1;
+                *seen.entry(replay(&word, program)?).or_default() += 1;
             }
         }
         if let Some(word) = whole {
-            let same = try_out(&word, program)?;
+            let same = replay(&word, program)?;
             if same != "replayed" {
                 return Err(format!("{word} is {same}"));
             }

@@ -1,4 +1,4 @@
-//! The tests of the explorers from outside, as one binary.
+//! Integration tests of the explorers, in one binary.
 
 mod bounds;
 mod classes;

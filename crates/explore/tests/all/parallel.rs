@@ -1,4 +1,4 @@
-//! Searching by several at once against searching alone: the same classes, each once.
+//! Parallel search against sequential search: both run the same classes, each once.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -17,10 +17,10 @@ use raddle_testkit::{
     IdentifyingInterpreter, Interpreter, Kind, Program, Shape, Step, explore, for_all, scaled,
 };
 
-/// Programs with more classes are passed over.
+/// Programs with more classes are skipped.
 const LIMIT: u64 = 2_000;
 
-/// What a search saw: how often each class was run, and how it ends.
+/// The classes that a search ran, each with the number of its runs and its ending.
 type Seen = BTreeMap<u64, (u64, &'static str)>;
 
 fn ending(trace: &Trace) -> &'static str {
@@ -28,13 +28,13 @@ fn ending(trace: &Trace) -> &'static str {
         Ending::Finished => "finished",
         Ending::Deadlock => "deadlock",
         Ending::Panicked(_) => "panicked",
-        Ending::StepLimit => "too long",
-        Ending::Abandoned => "given up",
+        Ending::StepLimit => "step limit",
+        Ending::Abandoned => "abandoned",
         Ending::Diverged(_) => "diverged",
     }
 }
 
-fn alone<S>(mut substrate: S, program: &Program) -> Option<Seen>
+fn sequential<S>(mut substrate: S, program: &Program) -> Option<Seen>
 where
     S: Substrate<Program = Program>,
 {
@@ -45,7 +45,7 @@ where
     Some(seen)
 }
 
-fn together<S>(make: fn() -> S, program: &Program, workers: usize, sharing: Sharing) -> Seen
+fn parallel<S>(make: fn() -> S, program: &Program, workers: usize, sharing: Sharing) -> Seen
 where
     S: Substrate<Program = Program>,
 {
@@ -67,8 +67,8 @@ where
     seen.into_inner().unwrap()
 }
 
-/// The same on one OS thread: chance says who makes the next step, to plan a run or to learn from it.
-fn in_turns<S>(
+/// Runs a parallel search on one OS thread. A random worker makes the next step, which plans a run or learns from it.
+fn interleaved<S>(
     make: fn() -> S,
     program: &Program,
     workers: usize,
@@ -104,20 +104,20 @@ where
     }
 }
 
-/// What is wrong with a search that saw `together` where another one saw `alone`.
-fn compare(alone: &Seen, together: &Seen) -> Result<(), String> {
-    let missed = alone.keys().filter(|class| !together.contains_key(class)).count();
-    let new = together.keys().filter(|class| !alone.contains_key(class)).count();
-    let again: u64 = together.values().map(|(times, _)| times - 1).sum();
-    let other = together
+/// Checks that a search ran each class of `expected` once, and no other.
+fn compare(expected: &Seen, found: &Seen) -> Result<(), String> {
+    let missed = expected.keys().filter(|class| !found.contains_key(class)).count();
+    let new = found.keys().filter(|class| !expected.contains_key(class)).count();
+    let again: u64 = found.values().map(|(times, _)| times - 1).sum();
+    let other = found
         .iter()
-        .any(|(class, (_, ending))| alone.get(class).is_some_and(|(_, other)| other != ending));
+        .any(|(class, (_, ending))| expected.get(class).is_some_and(|(_, other)| other != ending));
     if (missed, new, again, other) == (0, 0, 0, false) {
         return Ok(());
     }
     Err(format!(
-        "of {} classes: {missed} missed, {new} made up, {again} runs too many, other endings: {other}",
-        alone.len()
+        "of {} classes: {missed} missed, {new} do not exist, {again} repeated runs, other endings: {other}",
+        expected.len()
     ))
 }
 
@@ -127,8 +127,8 @@ fn shapes() -> [Shape; 2] {
     [Shape::small(), larger]
 }
 
-/// The number of workers, and when they share what they have to do.
-const WAYS: [(usize, Sharing); 6] = [
+/// Numbers of workers, and when they share work.
+const CONFIGURATIONS: [(usize, Sharing); 6] = [
     (1, Sharing::Always),
     (2, Sharing::Always),
     (3, Sharing::Every(3)),
@@ -138,14 +138,14 @@ const WAYS: [(usize, Sharing); 6] = [
 ];
 
 #[test]
-fn the_same_classes_each_once() {
+fn parallel_search_runs_every_class_once() {
     for (shape, cases) in shapes().iter().zip([1000, 150]) {
         let (mut programs, mut classes, mut most) = (0, 0, 0);
         for_all(41, scaled(cases), shape, |program, _| {
-            let Some(all) = alone(IdentifyingInterpreter, program) else { return Ok(()) };
-            compare(&all, &all).map_err(|error| format!("alone: {error}"))?;
-            for (workers, sharing) in WAYS {
-                let found = together(|| IdentifyingInterpreter, program, workers, sharing);
+            let Some(all) = sequential(IdentifyingInterpreter, program) else { return Ok(()) };
+            compare(&all, &all).map_err(|error| format!("sequential: {error}"))?;
+            for (workers, sharing) in CONFIGURATIONS {
+                let found = parallel(|| IdentifyingInterpreter, program, workers, sharing);
                 compare(&all, &found)
                     .map_err(|error| format!("{workers} workers, {sharing:?}: {error}"))?;
             }
@@ -155,21 +155,23 @@ fn the_same_classes_each_once() {
             Ok(())
         });
         println!("{programs} programs, {classes} classes, up to {most} each");
-        assert!(classes as u64 > 3 * scaled(cases), "the programs are too large, or trivial");
+        assert!(
+            classes as u64 > 3 * scaled(cases),
+            "too many programs are too large or have one class"
+        );
     }
 }
 
-/// Where nobody says which object is which, some runs are given up half-way; nothing is missed, and
-/// no class is run twice.
+/// If objects have no identity across runs, some runs are abandoned. No class is missed, and none is run twice.
 #[test]
-fn the_same_classes_where_objects_have_no_names() {
+fn parallel_search_needs_no_identities_of_objects() {
     for (shape, cases) in shapes().iter().zip([500, 100]) {
         for_all(43, scaled(cases), shape, |program, _| {
-            let Some(mut all) = alone(Interpreter, program) else { return Ok(()) };
-            all.retain(|_, (_, ending)| *ending != "given up");
-            for (workers, sharing) in WAYS {
-                let mut found = together(|| Interpreter, program, workers, sharing);
-                found.retain(|_, (_, ending)| *ending != "given up");
+            let Some(mut all) = sequential(Interpreter, program) else { return Ok(()) };
+            all.retain(|_, (_, ending)| *ending != "abandoned");
+            for (workers, sharing) in CONFIGURATIONS {
+                let mut found = parallel(|| Interpreter, program, workers, sharing);
+                found.retain(|_, (_, ending)| *ending != "abandoned");
                 compare(&all, &found)
                     .map_err(|error| format!("{workers} workers, {sharing:?}: {error}"))?;
             }
@@ -178,19 +180,20 @@ fn the_same_classes_where_objects_have_no_names() {
     }
 }
 
-/// In any order of what the workers do; unlike with OS threads, what is wrong is so every time.
+/// Random interleavings of the workers' steps. Unlike with OS threads, a failure is reproducible.
 #[test]
-fn the_same_in_any_order() {
+fn the_interleaving_of_workers_does_not_matter() {
     for (shape, cases) in shapes().iter().zip([1000, 150]) {
         for_all(42, scaled(cases), shape, |program, rng| {
-            let Some(all) = alone(IdentifyingInterpreter, program) else { return Ok(()) };
+            let Some(all) = sequential(IdentifyingInterpreter, program) else { return Ok(()) };
             for workers in [2, 3, 4] {
                 for sharing in [Sharing::Always, Sharing::Every(1), Sharing::Every(5)] {
                     let say = |error| format!("{workers} workers, {sharing:?}: {error}");
-                    let found = in_turns(|| IdentifyingInterpreter, program, workers, sharing, rng);
+                    let found =
+                        interleaved(|| IdentifyingInterpreter, program, workers, sharing, rng);
                     compare(&all, &found).map_err(say)?;
-                    let mut found = in_turns(|| Interpreter, program, workers, sharing, rng);
-                    found.retain(|_, (_, ending)| *ending != "given up");
+                    let mut found = interleaved(|| Interpreter, program, workers, sharing, rng);
+                    found.retain(|_, (_, ending)| *ending != "abandoned");
                     compare(&all, &found).map_err(say)?;
                 }
             }
@@ -199,10 +202,9 @@ fn the_same_in_any_order() {
     }
 }
 
-/// Two threads that spawn one each, which no two runs need to see in the same order; all four choose
-/// and add.
+/// Two threads spawn one each, in an order that differs between runs. The threads choose numbers and add.
 #[test]
-fn threads_have_the_same_names_for_all() {
+fn thread_ids_are_the_same_for_all_workers() {
     let order = Order::SeqCst;
     let add = AtomicOp::Update { order, scalar: Scalar::U8, function: Rmw::Add, operand: 1 };
     let add = Step::On(0, Action::Atomic(add));
@@ -217,18 +219,18 @@ fn threads_have_the_same_names_for_all() {
             vec![add],
         ],
     };
-    let all = alone(IdentifyingInterpreter, &program).unwrap();
-    // Ways to interleave a then {b, c} with d then {e, f}: 6! / (3 · 3); and two choices.
+    let all = sequential(IdentifyingInterpreter, &program).unwrap();
+    // Interleavings of a then {b, c} with d then {e, f}: 6! / (3 · 3). Two choices make four times as many.
     assert_eq!(all.len(), 4 * 80);
-    for (workers, sharing) in WAYS {
+    for (workers, sharing) in CONFIGURATIONS {
         for _ in 0..scaled(20) {
-            let found = together(|| IdentifyingInterpreter, &program, workers, sharing);
+            let found = parallel(|| IdentifyingInterpreter, &program, workers, sharing);
             compare(&all, &found).unwrap();
         }
     }
 }
 
-/// A clock that stands still.
+/// A budget without a time limit.
 struct NoTime;
 
 impl Budget for NoTime {
@@ -241,7 +243,7 @@ impl Budget for NoTime {
     }
 }
 
-/// A whole check, and how many runs it really makes, besides those that confirm something.
+/// Runs a check. Returns its report and the number of runs of the search, without runs that confirm a failure.
 fn check(program: &Program, count: usize, sharing: Sharing, runs: u64) -> (Report, u64) {
     let settings = Settings {
         runs,
@@ -255,7 +257,7 @@ fn check(program: &Program, count: usize, sharing: Sharing, runs: u64) -> (Repor
     let make = || Counting(&made);
     let mut substrate = make();
     let session = Session::new(&mut substrate, program, &settings, &NoTime);
-    let report = session.run_with(&make).expect("it can be searched");
+    let report = session.run_with(&make).expect("the strategy accepts the program");
     (report, made.into_inner())
 }
 
@@ -273,7 +275,7 @@ impl Substrate for Counting<'_> {
     ) -> Result<(), Stuck> {
         let prescribed = engine.prefix_mut().len();
         let cleared = IdentifyingInterpreter.execute(engine, choices, program);
-        // A run that repeats another has no choice of its own; one of the search ends with exits of its own.
+        // A run that confirms another follows a complete schedule. A run of the search makes choices of its own.
         if prescribed < engine.trace().schedule().len() {
             self.0.fetch_add(1, Relaxed);
         }
@@ -281,8 +283,8 @@ impl Substrate for Counting<'_> {
     }
 }
 
-/// The program, with panics in some scripts if a variable is even.
-fn failing(program: &Program, rng: &mut Rng) -> Program {
+/// Returns the program with panics in some scripts, if a variable is even.
+fn with_panics(program: &Program, rng: &mut Rng) -> Program {
     let mut program = program.clone();
     let is_atomic = |initial: &Initial| matches!(initial, Initial::Atomic(Scalar::U8, _));
     let Some(atomic) = program.objects.iter().position(is_atomic) else { return program };
@@ -297,14 +299,14 @@ fn failing(program: &Program, rng: &mut Rng) -> Program {
 }
 
 #[test]
-fn the_same_failure() {
+fn parallel_search_reports_the_same_failure() {
     let kinds = Kind::ALL.to_vec();
     let shape = Shape { kinds, kinds_at_once: 4, scripts: 5, pieces: 2, panics: 0 };
     let (mut failed, mut late) = (0, 0);
     for_all(44, scaled(600), &shape, |program, rng| {
-        let program = &failing(program, rng);
+        let program = &with_panics(program, rng);
         let (one, _) = check(program, 1, Sharing::OnDemand, 10_000);
-        for (workers, sharing) in WAYS {
+        for (workers, sharing) in CONFIGURATIONS {
             let (several, _) = check(program, workers, sharing, 20_000);
             let (one, several) = match (one.failure(), several.failure()) {
                 (Some(one), Some(several)) => (one, several),
@@ -324,17 +326,17 @@ fn the_same_failure() {
         Ok(())
     });
     println!("{failed} failures, {late} of them not in the first run");
-    assert!(late > scaled(600) / 20, "too few programs fail late");
+    assert!(late > scaled(600) / 20, "too few programs fail after the first run");
 }
 
 #[test]
-fn runs_are_counted_over_all() {
+fn runs_are_counted_over_all_workers() {
     let order = Order::SeqCst;
     let add = AtomicOp::Update { order, scalar: Scalar::U8, function: Rmw::Add, operand: 1 };
     let mut scripts = vec![(1..=4).map(Step::Spawn).collect::<Vec<_>>()];
     scripts.extend(vec![vec![Step::On(0, Action::Atomic(add)); 2]; 4]);
     let program = Program { objects: vec![Initial::Atomic(Scalar::U8, 0)], scripts };
-    for (workers, sharing) in WAYS {
+    for (workers, sharing) in CONFIGURATIONS {
         for (limit, runs) in [(1, 1), (7, 7), (1000, 1000), (10_000, 2520)] {
             let (report, made) = check(&program, workers, sharing, limit);
             assert_eq!((report.executions, report.classes, made), (runs, runs, runs));

@@ -1,4 +1,4 @@
-//! Samplers against searches: what there is, each finds sooner or later, and nothing else.
+//! Samplers against searches: every sampler finds exactly the classes that a search finds.
 
 use std::collections::{BTreeSet, HashSet};
 use std::time::Duration;
@@ -16,10 +16,10 @@ use raddle_testkit::{
     IdentifyingInterpreter, Program, Shape, Step, engine, explore, for_all, run_once, scaled,
 };
 
-/// Programs with more classes are passed over.
+/// Programs with more classes are skipped.
 const CLASSES: usize = 24;
 
-/// A sampler that has not seen so many classes after this many runs is taken to miss one.
+/// The number of runs after which a sampler must have found every class.
 const RUNS: u64 = 100_000;
 
 fn all_classes(program: &Program) -> Option<HashSet<u64>> {
@@ -31,7 +31,7 @@ fn all_classes(program: &Program) -> Option<HashSet<u64>> {
     Some(classes)
 }
 
-/// Runs `sampler` until it has seen `wanted` classes, and shows every trace to `each`.
+/// Runs `sampler` up to `runs` times, until `each` returns false for a trace.
 fn sample<S: Sampler>(
     program: &Program,
     sampler: S,
@@ -43,7 +43,7 @@ fn sample<S: Sampler>(
     for run in 0..runs {
         assert!(repeat.next(engine.prefix_mut()));
         let cleared = IdentifyingInterpreter.execute(&mut engine, repeat.choices(), program);
-        cleared.expect("scripts do not get stuck");
+        cleared.expect("scripted threads can always be cleared away");
         let trace = engine.trace();
         repeat.learn(run, trace);
         if !each(trace) {
@@ -52,7 +52,7 @@ fn sample<S: Sampler>(
     }
 }
 
-fn meets_every_class<S: Sampler>(
+fn finds_every_class<S: Sampler>(
     what: &str,
     program: &Program,
     classes: &HashSet<u64>,
@@ -62,7 +62,7 @@ fn meets_every_class<S: Sampler>(
     let mut wrong = None;
     sample(program, sampler, RUNS, |trace| {
         if !classes.contains(&trace.fingerprint) {
-            wrong = Some(format!("{what} made up a class, {:?}", trace.ending));
+            wrong = Some(format!("{what} ran a class that does not exist, {:?}", trace.ending));
         } else if seen.insert(trace.fingerprint) {
             let choices = Choices::Chooser(&mut RoundRobin);
             let again = run_once(&mut IdentifyingInterpreter, program, trace.schedule(), choices);
@@ -75,32 +75,32 @@ fn meets_every_class<S: Sampler>(
     match wrong {
         Some(wrong) => Err(wrong),
         None if seen.len() < classes.len() => {
-            Err(format!("{what} met {} of {} classes", seen.len(), classes.len()))
+            Err(format!("{what} found {} of {} classes", seen.len(), classes.len()))
         }
         None => Ok(()),
     }
 }
 
 #[test]
-fn every_sampler_meets_every_class() {
+fn every_sampler_finds_every_class() {
     let (mut programs, mut several) = (0u64, 0u64);
     for_all(41, scaled(300), &Shape::small(), |program, _| {
         let Some(classes) = all_classes(program) else { return Ok(()) };
         programs += 1;
         several += u64::from(classes.len() > 1);
-        meets_every_class("random", program, &classes, Random::default())?;
-        meets_every_class("basic-pos", program, &classes, Pos::basic())?;
-        meets_every_class("pos", program, &classes, Pos::plain())?;
-        meets_every_class("pos-star", program, &classes, Pos::default())?;
-        meets_every_class("rapos", program, &classes, Rapos::default())?;
-        meets_every_class("urw", program, &classes, Urw::default())?;
-        meets_every_class("surw", program, &classes, Surw::default())?;
-        // Its chances go down with the depth, and a class of many events can be as deep as that.
+        finds_every_class("random", program, &classes, Random::default())?;
+        finds_every_class("basic-pos", program, &classes, Pos::basic())?;
+        finds_every_class("pos", program, &classes, Pos::plain())?;
+        finds_every_class("pos-star", program, &classes, Pos::default())?;
+        finds_every_class("rapos", program, &classes, Rapos::default())?;
+        finds_every_class("urw", program, &classes, Urw::default())?;
+        finds_every_class("surw", program, &classes, Surw::default())?;
+        // The probability falls with the depth, and classes of many events are deep.
         if classes.len() <= 8 {
-            meets_every_class("pct:5", program, &classes, Pct::new(5))?;
-            meets_every_class("pct", program, &classes, Pct::drawn())?;
+            finds_every_class("pct:5", program, &classes, Pct::new(5))?;
+            finds_every_class("pct", program, &classes, Pct::drawn())?;
             let members = [Box::new(Pct::new(1)) as Box<dyn Sampler>, Box::new(Pos::default())];
-            meets_every_class("portfolio", program, &classes, Portfolio::new(members.into()))?;
+            finds_every_class("portfolio", program, &classes, Portfolio::new(members.into()))?;
         }
         Ok(())
     });
@@ -108,9 +108,9 @@ fn every_sampler_meets_every_class() {
     assert!(cfg!(miri) || several > programs / 3);
 }
 
-/// Random delays reach exactly what the search with so many delays does.
+/// Random delays reach exactly the schedules of the delay-bounded search.
 #[test]
-fn delays_are_those_of_the_search() {
+fn delay_sampling_agrees_with_delay_bounded_search() {
     let mut compared = 0u64;
     for_all(43, scaled(200), &Shape::small(), |program, _| {
         for delays in 0..=2 {
@@ -143,7 +143,7 @@ fn delays_are_those_of_the_search() {
     assert!(cfg!(miri) || compared > 100, "{compared}");
 }
 
-/// The choices of a schedule as numbers.
+/// Returns the choices of a schedule as numbers.
 fn threads(schedule: &Schedule) -> Vec<u32> {
     schedule
         .iter()
@@ -155,7 +155,7 @@ fn threads(schedule: &Schedule) -> Vec<u32> {
         .collect()
 }
 
-/// A clock that stands still.
+/// A budget without a time limit.
 struct NoTime;
 
 impl Budget for NoTime {
@@ -198,7 +198,7 @@ fn store(value: u64) -> Step {
     Step::On(0, Action::Atomic(AtomicOp::Store { order: Order::SeqCst, value }))
 }
 
-/// Main spawns two threads that follow these scripts.
+/// Returns a program in which main spawns two threads with these scripts.
 fn two_threads(one: Vec<Step>, other: Vec<Step>) -> Program {
     let objects = vec![Initial::Atomic(Scalar::U8, 0)];
     let main = vec![Step::Spawn(1), Step::Spawn(2), Step::Join(0), Step::Join(1)];
@@ -206,7 +206,7 @@ fn two_threads(one: Vec<Step>, other: Vec<Step>) -> Program {
 }
 
 #[test]
-fn a_portfolio_tells_what_each_did() {
+fn a_portfolio_reports_each_member() {
     let clean = two_threads(vec![store(1), load()], vec![store(2), load()]);
     let report = check(&clean, "portfolio:pos-star+pct:2+surw", 100);
     let parts: Vec<_> =
@@ -215,7 +215,7 @@ fn a_portfolio_tells_what_each_did() {
     assert_eq!((report.executions, report.classes, report.classes_exact), (100, 4, true));
     assert_eq!((report.guarantees.len(), report.unseen), (1, None));
 
-    // Panics if it reads before the other has written.
+    // The second thread panics if it reads before the first has written.
     let failing = two_threads(vec![store(1)], vec![load(), Step::SkipIfOdd(1), Step::Panic]);
     let report = check(&failing, "portfolio:pct:1+random", 1000);
     let failure = report.failure().expect("half of all executions fail");
@@ -226,14 +226,14 @@ fn a_portfolio_tells_what_each_did() {
     assert_eq!(report.phases.iter().map(|phase| phase.executions).sum::<u64>(), report.executions);
 }
 
-/// What a report promises follows from its own numbers.
+/// The escape probability follows from the other numbers of the guarantee.
 #[test]
-fn promises_are_made_for_qualifying_runs_only() {
+fn guarantees_count_qualifying_runs_only() {
     let program = two_threads(vec![store(1), load()], vec![store(2), load()]);
     let report = check(&program, "pct:2", 1000);
     let [guarantee] = &report.guarantees[..] else { panic!("{:?}", report.guarantees) };
     assert_eq!((guarantee.depth, guarantee.threads), (2, 3));
-    // The first run, and those that had more steps than the ones before, do not count.
+    // The first run does not qualify, nor do runs with more steps than all runs before.
     assert!((900..1000).contains(&guarantee.runs), "{}", guarantee.runs);
     let hit = 1.0 / (3.0 * guarantee.steps as f64);
     let escape = (1.0 - hit).powi(guarantee.runs as i32);
@@ -245,10 +245,9 @@ fn promises_are_made_for_qualifying_runs_only() {
     assert!(check(&program, "random", 10).guarantees.is_empty());
 }
 
-/// A thread that waits in a loop for one of lower priority does not wait for ever, and such a run
-/// makes no promise.
+/// A thread that spins until one of lower priority acts does not spin for ever. Such a run does not qualify.
 #[test]
-fn pct_ends_loops_that_wait() {
+fn pct_ends_spin_loops() {
     let waiting =
         vec![load(), Step::Alone(Action::Pause(PauseOp::Yield)), load(), Step::BackIfEven(3)];
     let program = two_threads(waiting, vec![store(1)]);
@@ -256,17 +255,17 @@ fn pct_ends_loops_that_wait() {
     assert!(report.failure().is_none(), "{:?}", report.failure().map(|failure| &failure.finding));
     let qualifying = report.guarantees.first().map_or(0, |guarantee| guarantee.runs);
     assert!(qualifying < 380, "{qualifying}");
-    // Without a word: it only reads.
+    // A spin loop without a yield.
     let program = two_threads(vec![load(), Step::BackIfEven(1)], vec![store(1)]);
     assert!(check(&program, "pct:2", 100).failure().is_none());
 }
 
 #[test]
-fn unseen_mass_is_told_where_runs_are_drawn_alike() {
+fn unseen_mass_is_reported_for_independent_runs() {
     let many = two_threads(vec![store(1); 6], vec![store(2); 6]);
     for strategy in ["random", "pos", "pos-star", "basic-pos", "rapos", "portfolio:random+pos"] {
-        let few = check(&many, strategy, 50).unseen.expect("drawn alike");
-        let more = check(&many, strategy, 20_000).unseen.expect("drawn alike");
+        let few = check(&many, strategy, 50).unseen.expect("the runs are independent");
+        let more = check(&many, strategy, 20_000).unseen.expect("the runs are independent");
         assert!(few > 0.3 && more < 0.02, "{strategy}: {few}, {more}");
     }
     for strategy in ["pct:2", "urw", "surw", "delay:2", "dpor", "auto", "portfolio:random+urw"] {
@@ -274,7 +273,7 @@ fn unseen_mass_is_told_where_runs_are_drawn_alike() {
     }
 }
 
-/// Panics in some executions, ends in a deadlock in others.
+/// Returns a program that panics in some executions and deadlocks in others.
 fn failing_twice() -> Program {
     let lock = |object| Step::On(object, Action::Mutex(MutexOp::Lock));
     let unlock = |object| Step::On(object, Action::Mutex(MutexOp::Unlock));
@@ -286,7 +285,7 @@ fn failing_twice() -> Program {
     Program { objects, scripts: vec![main, one, other] }
 }
 
-/// What is counted after the first failure is what a search finds to be there.
+/// The causes counted after the first failure are those that a search finds.
 #[test]
 fn failures_are_counted_by_cause() {
     let program = failing_twice();
@@ -320,13 +319,13 @@ fn failures_are_counted_by_cause() {
         assert!(failures.failing < 2000, "{strategy}");
         let share = failures.failing as f64 / 2000.0;
         assert!(failures.interval.0 < share && share < failures.interval.1);
-        // The first of all is the first of the first cause, and each can be had again.
+        // The first failure is the first of the first cause, and every cause is reproduced.
         assert_eq!(first.execution, failures.causes[0].failure.execution);
         assert_eq!(first.token, failures.causes[0].failure.token);
         assert!(failures.causes.iter().all(|cause| cause.failure.reproduced));
         let short = check(&program, strategy, 2000);
         if strategy != "auto" {
-            // Going on does not change what comes first.
+            // Continuing does not change the first failure.
             assert_eq!(short.failure().unwrap().execution, first.execution);
         }
         assert!(short.failures.is_none());
@@ -338,13 +337,13 @@ fn failures_are_counted_by_cause() {
 }
 
 #[test]
-fn a_portfolio_tells_which_found_how_many() {
+fn a_portfolio_reports_failures_of_each_member() {
     let program = failing_twice();
     let report = try_check(&program, "portfolio:random+pos+pct:1", 3000, true).unwrap();
     let failures = report.failures.as_ref().unwrap();
     let by_part: Vec<u64> = report.phases.iter().map(|phase| phase.failing).collect();
     assert_eq!(by_part.iter().sum::<u64>(), failures.failing);
-    // Alone, each makes the same runs, apart from their seeds: about as many fail.
+    // Each strategy by itself makes the same runs up to seeds, so about as many fail.
     for (word, failing) in ["random", "pos", "pct:1"].iter().zip(by_part) {
         let alone = try_check(&program, word, 1000, true).unwrap().failures.unwrap().failing;
         assert!(alone.abs_diff(failing) < 120, "{word}: {alone} alone, {failing} with others");

@@ -1,5 +1,5 @@
-//! A failure's token, as text, leads a new session to the same failure; also where threads spawn
-//! threads concurrently, so that their numbers depend on the runs before.
+//! A failure's token reproduces the failure in a new session, even if threads spawn threads concurrently and their ids
+//! depend on earlier runs.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -20,7 +20,7 @@ const STRATEGIES: [&str; 8] = [
     "dfs",
 ];
 
-/// A clock that stands still.
+/// A budget without a time limit.
 struct NoTime;
 
 impl Budget for NoTime {
@@ -45,10 +45,12 @@ fn settings(strategy: &str, seed: u64) -> Settings {
 }
 
 fn run(program: &Program, settings: &Settings) -> Report {
-    Session::new(&mut Interpreter, program, settings, &NoTime).run().expect("it can be searched")
+    Session::new(&mut Interpreter, program, settings, &NoTime)
+        .run()
+        .expect("the strategy accepts the program")
 }
 
-/// Replays the failure of `report`; the failure found must be the same.
+/// Replays the failure of `report`, and checks that the failure is the same.
 fn replay(program: &Program, settings: &Settings, report: &Report) -> Result<(), String> {
     let failure = report.failure().expect("only failures are replayed");
     if !failure.reproduced {
@@ -66,7 +68,7 @@ fn replay(program: &Program, settings: &Settings, report: &Report) -> Result<(),
 }
 
 #[test]
-fn tokens_lead_to_the_same_failure() {
+fn tokens_reproduce_the_failure() {
     let mut kinds = Kind::ALL.to_vec();
     kinds.retain(|&kind| kind != Kind::Cell);
     let shape = Shape { kinds, kinds_at_once: 3, scripts: 6, pieces: 3, panics: 12 };
@@ -87,22 +89,22 @@ fn tokens_lead_to_the_same_failure() {
                 | Finding::Stuck { .. } => return Err(format!("{:?}", failure.finding)),
             };
             *found.entry(what).or_default() += 1;
-            nested += u64::from(numbers_are_out_of_order(&failure.trace));
+            nested += u64::from(ids_are_out_of_order(&failure.trace));
             replay(program, &settings, &report)?;
         }
         Ok(())
     });
-    println!("{found:?}, {nested} with numbers out of order");
+    println!("{found:?}, {nested} with ids out of order");
     assert!(found.len() == 2 && nested > 0, "{found:?}, {nested}");
 }
 
-/// Whether the threads of a run have other numbers than a run on its own would give them.
-fn numbers_are_out_of_order(trace: &Trace) -> bool {
+/// Returns whether the threads of a run have other ids than in a new session.
+fn ids_are_out_of_order(trace: &Trace) -> bool {
     trace.threads.iter().enumerate().any(|(position, thread)| thread.id.index() != position)
 }
 
 #[test]
-fn a_run_that_is_too_long_is_replayed_up_to_its_limit() {
+fn a_run_that_exceeds_the_step_limit_is_replayed() {
     for op in [Action::Pause(PauseOp::Yield), Action::Choose { bound: 2 }] {
         let long = vec![Step::Alone(op); 2000];
         let program = Program { objects: vec![], scripts: vec![vec![Step::Spawn(1)], long] };

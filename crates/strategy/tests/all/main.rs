@@ -1,8 +1,8 @@
-//! The tests of the choosers from outside, as one binary.
+//! Integration tests of the strategies, in one binary.
 
 mod bare;
 mod pct;
-mod pct_promise;
+mod pct_guarantee;
 mod pos;
 mod random;
 mod references;

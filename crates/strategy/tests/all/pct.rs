@@ -1,9 +1,8 @@
-//! PCT's probabilities are exactly those of Fig. 7 (Burckhardt et al., ASPLOS 2010).
+//! PCT has exactly the distribution of Fig. 7 (Burckhardt et al., ASPLOS 2010).
 //!
-//! The reference below is the figure, written down naively, run for every permutation of priorities
-//! and every tuple of change points. The chooser's schedules are counted and held against it. It
-//! sees just the threads and steps in question, without the spawns and exits of a real program, so
-//! that n and k are exact.
+//! The reference below is a naive implementation of the figure. It runs for every permutation of priorities
+//! and every tuple of change points. The frequencies of the chooser's schedules are compared with it. Programs have no
+//! spawns and exits, so that n and k are exact.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,19 +15,19 @@ use raddle_testkit::{scaled, statistics::plausible};
 
 const DEPTH: usize = 3;
 
-/// Which thread runs at each step.
+/// The thread of each step.
 type Order = Vec<usize>;
 
-/// How a change point's thread is lowered.
+/// How a change point lowers the priority of a thread.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 enum Reading {
-    /// The i-th change point drawn has the value d−i, whatever its rank in time.
+    /// As in the figure: the i-th change point drawn has the value d−i, regardless of its rank in time.
     Figure,
     /// A misreading: the i-th change point in time has the value i.
     Rank,
 }
 
-/// The schedule that follows from priorities and change points.
+/// Returns the schedule for the given priorities and change points.
 fn schedule(lens: &[usize], priorities: &[usize], points: &[usize], reading: Reading) -> Order {
     let mut priorities = priorities.to_vec();
     let mut done = vec![0; lens.len()];
@@ -49,7 +48,7 @@ fn schedule(lens: &[usize], priorities: &[usize], points: &[usize], reading: Rea
     }
 }
 
-/// How many of all draws lead to each schedule, and how many draws there are.
+/// Returns the number of draws that lead to each schedule, and the number of all draws.
 fn enumerate(lens: &[usize], reading: Reading) -> (BTreeMap<Order, u64>, u64) {
     let steps: usize = lens.iter().sum();
     let mut counts = BTreeMap::new();
@@ -70,7 +69,7 @@ fn permutations(count: usize) -> Vec<Vec<usize>> {
     all.filter(|tuple| tuple.iter().collect::<BTreeSet<_>>().len() == count).collect()
 }
 
-/// All tuples of `length` numbers below `bound`.
+/// Returns all tuples of `length` numbers below `bound`.
 fn tuples(bound: usize, length: usize) -> Vec<Vec<usize>> {
     let mut all = vec![Vec::new()];
     for _ in 0..length {
@@ -81,7 +80,7 @@ fn tuples(bound: usize, length: usize) -> Vec<Vec<usize>> {
     all
 }
 
-/// All orders in which threads of these lengths can run.
+/// Returns all interleavings of threads of these lengths.
 fn interleavings(lens: &[usize]) -> Vec<Order> {
     let all = tuples(lens.len(), lens.iter().sum()).into_iter();
     all.filter(|order| {
@@ -90,21 +89,21 @@ fn interleavings(lens: &[usize]) -> Vec<Order> {
     .collect()
 }
 
-/// Which steps have to wait for others, in a bug.
+/// The steps that a bug may require to come after others.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 enum Targets {
-    /// Any.
+    /// All steps.
     All,
-    /// Any but a thread's first.
+    /// All steps but the first of each thread.
     Later,
 }
 
-/// A step: a thread and its how-many-eth.
+/// A step: a thread, and its position in the thread.
 type Place = (usize, usize);
 
-/// Counts the directives b₁ < b₂ < b₃ with aᵢ < bᵢ, each a bug of depth at most 3, that can happen
-/// at all: those hit with less than the promised probability, and those never hit.
-fn broken_promises(lens: &[usize], reading: Reading, targets: Targets) -> (u64, u64) {
+/// Considers all satisfiable directives b₁ < b₂ < b₃ with aᵢ < bᵢ, each a bug of depth at most 3. Returns how many are hit
+/// with less than the guaranteed probability, and how many are never hit.
+fn violations(lens: &[usize], reading: Reading, targets: Targets) -> (u64, u64) {
     let steps: usize = lens.iter().sum();
     let (counts, draws) = enumerate(lens, reading);
     let places: Vec<Place> =
@@ -144,9 +143,9 @@ fn broken_promises(lens: &[usize], reading: Reading, targets: Targets) -> (u64, 
                 }
             }
             if possible {
-                // count/draws against 1/(n·k^(d−1)), in whole numbers.
-                let promise = (lens.len() * steps.pow(DEPTH as u32 - 1)) as u64;
-                below += u64::from(count * promise < draws);
+                // Compares count/draws with 1/(n·k^(d−1)), in integers.
+                let inverse_bound = (lens.len() * steps.pow(DEPTH as u32 - 1)) as u64;
+                below += u64::from(count * inverse_bound < draws);
                 never += u64::from(count == 0);
             }
         }
@@ -154,16 +153,16 @@ fn broken_promises(lens: &[usize], reading: Reading, targets: Targets) -> (u64, 
     (below, never)
 }
 
-/// How a run of the chooser is asked for its next step.
+/// How often a run asks the chooser.
 #[derive(Copy, Clone, Debug)]
 enum Asking {
     /// At every step.
     Always,
-    /// As rarely as it allows.
+    /// Only when a lease ends.
     Leased,
 }
 
-/// One run of the chooser over threads of these lengths.
+/// Runs threads of these lengths under the chooser, and returns the order of the threads.
 fn run(chooser: &mut Pct, lens: &[usize], asking: Asking, past: &mut Vec<Event>) -> Order {
     let op = Op::new(ObjectId::NONE, Action::Pause(PauseOp::Yield));
     let event = |thread: ThreadId, index: usize| Event {
@@ -195,7 +194,7 @@ fn run(chooser: &mut Pct, lens: &[usize], asking: Asking, past: &mut Vec<Event>)
         let (option, granted) = match chooser.choose(&Point::Thread(threads), past) {
             Pick::Take(option) => (option, 1),
             Pick::Run { option, steps } => (option, steps),
-            Pick::Abandon => panic!("PCT gives up"),
+            Pick::Abandon => panic!("PCT abandons the run"),
         };
         let thread = enabled[option];
         let granted = match asking {
@@ -211,9 +210,9 @@ fn run(chooser: &mut Pct, lens: &[usize], asking: Asking, past: &mut Vec<Event>)
 }
 
 #[test]
-fn schedules_are_as_likely_as_in_the_figure() {
+fn schedules_have_the_distribution_of_the_figure() {
     let runs = scaled(100_000);
-    // The enumeration says nothing about the chooser's memory, and takes Miri minutes.
+    // The enumeration takes Miri minutes, and checks nothing new for it.
     if cfg!(miri) {
         let mut chooser = Pct::figure(DEPTH as u32, 6);
         chooser.begin(1);
@@ -243,9 +242,9 @@ fn schedules_are_as_likely_as_in_the_figure() {
     }
 }
 
-/// The test above can fail: schedules drawn by the misreading are not plausible.
+/// The test above can fail: it rejects the distribution of the misreading.
 #[test]
-fn the_misreading_is_told_from_the_figure() {
+fn the_misreading_is_rejected() {
     if cfg!(miri) {
         return;
     }
@@ -263,26 +262,27 @@ fn the_misreading_is_told_from_the_figure() {
 }
 
 #[test]
-fn every_bug_of_depth_three_is_hit_as_promised() {
+fn every_bug_of_depth_three_is_hit_with_the_guaranteed_probability() {
     if cfg!(miri) {
         return;
     }
-    assert_eq!(broken_promises(&[3, 3], Reading::Figure, Targets::Later), (0, 0));
-    assert_eq!(broken_promises(&[2, 2, 2], Reading::Figure, Targets::Later), (0, 0));
-    // What goes wrong if change points are taken in the order of time.
-    let (below, never) = broken_promises(&[3, 3], Reading::Rank, Targets::Later);
+    assert_eq!(violations(&[3, 3], Reading::Figure, Targets::Later), (0, 0));
+    assert_eq!(violations(&[2, 2, 2], Reading::Figure, Targets::Later), (0, 0));
+    // The misreading violates the guarantee.
+    let (below, never) = violations(&[3, 3], Reading::Rank, Targets::Later);
     assert!(never > 0, "{below} below the bound, {never} never hit");
     assert_eq!(below, 110);
 }
 
-/// In Fig. 7 a thread drops after a step, so that none can be lowered before its first. The paper
-/// promises nothing of bugs that need that ("NotFirst" of its Definition 4); they are never hit. `Pct::new` counts starts: `pct_promise.rs` has the same bugs, and all are hit as promised.
+/// In Fig. 7 a priority changes after a step, so no thread is lowered before its first step. The paper excludes bugs that
+/// need that ("NotFirst" in Definition 4); they are never hit. `Pct::new` counts the start of a thread as a step, so
+/// its guarantee includes these bugs (`pct_guarantee.rs`).
 #[test]
 fn without_starts_some_bugs_are_never_hit() {
     if cfg!(miri) {
         return;
     }
-    let (below, never) = broken_promises(&[2, 2, 2], Reading::Figure, Targets::All);
+    let (below, never) = violations(&[2, 2, 2], Reading::Figure, Targets::All);
     println!("{below} below the bound, {never} never hit");
     assert!(never > 0);
 }

@@ -1,4 +1,4 @@
-//! Partial order sampling against Algorithm 4 written down naively, and against the probabilities
+//! Partial order sampling against a naive implementation of Algorithm 4, and against the probabilities that
 //! the paper gives for its running example.
 
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ struct Naive {
 
 impl Chooser for Naive {
     fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick {
-        let Point::Thread(threads) = at else { panic!("only threads are asked for") };
+        let Point::Thread(threads) = at else { panic!("there are thread points only") };
         let event = |option: usize| {
             let thread = threads.enabled[option];
             let index = past.iter().filter(|event| event.id.thread == thread).count() as u32;
@@ -35,13 +35,13 @@ impl Chooser for Naive {
         };
         let mut best: Option<usize> = None;
         for option in 0..threads.enabled.len() {
-            let fresh = self.rng.bits();
-            let priority = *self.priorities.entry(event(option)).or_insert(fresh);
+            let new = self.rng.bits();
+            let priority = *self.priorities.entry(event(option)).or_insert(new);
             if best.is_none_or(|best| self.priorities[&event(best)] < priority) {
                 best = Some(option);
             }
         }
-        let best = best.expect("somebody is enabled");
+        let best = best.expect("a thread is enabled");
         let op = |option: usize| threads.pending[threads.enabled[option].index()].op;
         for option in 0..threads.enabled.len() {
             let (mine, other) = (op(best), op(option));
@@ -95,7 +95,7 @@ fn sample(
     seen
 }
 
-/// Small programs, drawn at random.
+/// Returns a small random program.
 fn program(rng: &mut Rng) -> Bare {
     let threads = 2 + rng.below(3);
     let (steps, objects) = if threads == 4 { (2, 2) } else { (3, 2) };
@@ -112,15 +112,15 @@ fn program(rng: &mut Rng) -> Bare {
         (0..threads).map(|_| (0..1 + rng.below(steps)).map(|_| one(rng)).collect()).collect();
     let signals = all.iter().flatten().filter(|step| **step == Do::Signal(5)).count();
     for _ in 0..signals.min(1) {
-        let who = rng.below(threads);
-        let at = rng.below(all[who].len() + 1);
-        all[who].insert(at, Do::Wait(5));
+        let thread = rng.below(threads);
+        let at = rng.below(all[thread].len() + 1);
+        all[thread].insert(at, Do::Wait(5));
     }
     all
 }
 
 #[test]
-fn schedules_are_as_likely_as_in_algorithm_4() {
+fn schedules_have_the_distribution_of_algorithm_4() {
     if cfg!(miri) {
         return;
     }
@@ -139,16 +139,16 @@ fn schedules_are_as_likely_as_in_algorithm_4() {
     }
 }
 
-/// Programs in which it matters when those that have drawn together are first, and where one whose turn
-/// cannot come keeps its place. Random programs seldom tell.
+/// Programs in which threads with equal known priorities become first at different times, and in which a disabled thread
+/// keeps its priority. Random programs rarely detect mistakes here.
 #[test]
-fn times_are_as_in_algorithm_4() {
+fn positions_have_the_distribution_of_algorithm_4() {
     if cfg!(miri) {
         return;
     }
-    // Each with how many of the last steps are compared.
+    // Each program, and the number of last steps that are compared.
     let programs: [(Bare, usize); 3] = [
-        // The second stands where the first was before the third, and the first is fresh.
+        // After the first thread's write, the second takes its position before the third, and the first draws anew.
         (
             vec![
                 vec![Do::Write(0), Do::Read(3), Do::Read(4)],
@@ -157,7 +157,7 @@ fn times_are_as_in_algorithm_4() {
             ],
             5,
         ),
-        // One of two takes what the other waits for again.
+        // One of two waiting threads takes the token, and the other is disabled again.
         (
             vec![
                 vec![Do::Signal(5), Do::Yield, Do::Signal(5)],
@@ -167,7 +167,7 @@ fn times_are_as_in_algorithm_4() {
             ],
             8,
         ),
-        // Likewise, and others are new when the last can go on again.
+        // A waiting thread is disabled several times, and new threads have drawn when it is enabled again.
         (
             vec![
                 vec![Do::Signal(5), Do::Signal(5), Do::Signal(5), Do::Signal(6), Do::Signal(5)],
@@ -200,9 +200,9 @@ fn times_are_as_in_algorithm_4() {
     }
 }
 
-/// With more threads than a small set holds, of which many stand on one level: when the writers come.
+/// More threads than a small set holds, many of them on one level. Compares the positions of the writers.
 #[test]
-fn many_threads_are_as_likely_as_in_algorithm_4() {
+fn many_threads_have_the_distribution_of_algorithm_4() {
     if cfg!(miri) {
         return;
     }
@@ -232,9 +232,8 @@ fn many_threads_are_as_likely_as_in_algorithm_4() {
     }
 }
 
-/// Threads that all come to wait for the same, and can go on when the first of a few others has done
-/// its part.
-fn latecomers(threads: usize) -> Bare {
+/// Returns a program in which most threads wait for one token and pass it on.
+fn token_passing(threads: usize) -> Bare {
     let script = |thread: usize| match thread {
         0..4 => vec![Do::Write(0), Do::Read(1), Do::Signal(5), Do::Write(thread as u32 % 2)],
         4..12 => vec![Do::Read(0), Do::Write(1), Do::Read(thread as u32), Do::Yield],
@@ -243,8 +242,8 @@ fn latecomers(threads: usize) -> Bare {
     (0..threads).map(script).collect()
 }
 
-/// A seed stands for one execution, whatever was run before, and how many threads there were then: the
-/// sets that threads are kept in grow with them, also in the middle of a run, and stay large.
+/// A seed determines the execution, whatever ran before. The sets of threads grow with the number of threads, even
+/// during a run, and do not shrink.
 #[test]
 fn executions_do_not_depend_on_earlier_ones() {
     if cfg!(miri) {
@@ -253,13 +252,13 @@ fn executions_do_not_depend_on_earlier_ones() {
     let mut past = Vec::new();
     let mut rng = Rng::new(11);
     let programs = (0..scaled(40)).map(|_| program(&mut rng));
-    let programs: Vec<Bare> = programs.chain([30, 90].map(latecomers)).collect();
+    let programs: Vec<Bare> = programs.chain([30, 90].map(token_passing)).collect();
     for (number, program) in programs.iter().enumerate() {
         for before in [14, 50, 150] {
             for (fresh, mut used) in variants().into_iter().zip(variants().map(|(_, pos)| pos)) {
                 let (races, mut fresh) = fresh;
                 used.begin(1);
-                run(&latecomers(before), &mut used, &mut past);
+                run(&token_passing(before), &mut used, &mut past);
                 for seed in 0..10 {
                     fresh.begin(mix(number as u64, seed));
                     let expected = run(program, &mut fresh, &mut past);
@@ -272,7 +271,7 @@ fn executions_do_not_depend_on_earlier_ones() {
     }
 }
 
-/// These tests can fail: the variants are told from each other.
+/// The tests above can fail: they distinguish the variants.
 #[test]
 fn the_variants_differ() {
     if cfg!(miri) {
@@ -288,7 +287,7 @@ fn the_variants_differ() {
 }
 
 #[test]
-fn the_running_example_fails_as_often_as_in_the_paper() {
+fn the_running_example_fails_with_the_probability_of_the_paper() {
     if cfg!(miri) {
         return;
     }
@@ -307,7 +306,7 @@ fn the_running_example_fails_as_often_as_in_the_paper() {
     check("random", &mut || sample(&program, &mut Random::default(), runs, 4), 1.0 / 128.0);
 }
 
-/// A thread that waits in a loop does not keep the others out for ever.
+/// A spinning thread does not starve the others.
 #[test]
 fn pauses_redraw_every_priority() {
     if cfg!(miri) {
@@ -321,7 +320,7 @@ fn pauses_redraw_every_priority() {
             pos.begin(mix(7, seed));
             let order = run(&program, &mut pos, &mut past);
             let first = order.iter().position(|&thread| thread == 2).unwrap();
-            // Each redraw gives it one chance in three.
+            // Each redraw puts the thread first with probability 1/3.
             assert!(first < 35_000, "{first}");
         }
     }

@@ -1,4 +1,4 @@
-//! The random walk takes every option alike, and one draw tells nothing of the next.
+//! The random walk draws uniformly, and successive draws are independent.
 
 use raddle_core::{Action, Chooser, ObjectId, Op, Pending, Pick, Point, Site, ThreadId, Threads};
 use raddle_strategy::{Random, Sampler, mix};
@@ -16,7 +16,8 @@ fn draw(random: &mut Random, point: &Point<'_>) -> usize {
     }
 }
 
-fn judge(what: &str, counts: &[u64]) {
+/// Asserts that counts agree with the uniform distribution.
+fn assert_uniform(what: &str, counts: &[u64]) {
     let even = vec![1.0 / counts.len() as f64; counts.len()];
     if !cfg!(miri) {
         if let Err(error) = plausible(counts, &even) {
@@ -26,7 +27,7 @@ fn judge(what: &str, counts: &[u64]) {
 }
 
 #[test]
-fn options_are_taken_alike_within_a_run() {
+fn draws_are_uniform_within_a_run() {
     for options in 2..=9 {
         let pending: Vec<Pending> = (0..options).map(pending).collect();
         let enabled: Vec<ThreadId> = (0..options).map(ThreadId).collect();
@@ -42,13 +43,13 @@ fn options_are_taken_alike_within_a_run() {
             single[first] += 1;
             pairs[first * options + second] += 1;
         }
-        judge("options", &single);
-        judge("pairs of neighbouring draws", &pairs);
+        assert_uniform("options", &single);
+        assert_uniform("pairs of successive draws", &pairs);
     }
 }
 
 #[test]
-fn options_are_taken_alike_from_run_to_run() {
+fn draws_are_uniform_across_runs() {
     let by = pending(0);
     let mut random = Random::default();
     for bound in 2..=9 {
@@ -61,14 +62,13 @@ fn options_are_taken_alike_from_run_to_run() {
             draw(&mut random, &point);
             third[draw(&mut random, &point)] += 1;
         }
-        judge("first draws", &first);
-        judge("third draws", &third);
+        assert_uniform("first draws", &first);
+        assert_uniform("third draws", &third);
     }
 }
 
-/// The same seed, the same draws.
 #[test]
-fn draws_follow_from_the_seed() {
+fn equal_seeds_give_equal_draws() {
     let by = pending(0);
     let point = Point::Value { by: &by, bound: 1000 };
     let draws = |seed| {

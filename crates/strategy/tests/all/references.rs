@@ -1,4 +1,4 @@
-//! RAPOS and SURW against their papers written down naively.
+//! RAPOS and SURW against naive implementations of their papers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,12 +9,12 @@ use raddle_testkit::statistics::alike;
 
 use super::bare::{Bare, Do, Steps, run, trace};
 
-/// RAPOS: batches of operations that do not depend on each other, and after each those that depend on it.
+/// RAPOS: runs batches of independent operations. Each batch depends on the one before, if possible.
 struct NaiveRapos {
     rng: Rng,
-    /// Who is still to run, in this order.
+    /// The threads of the batch that have not run, in order.
     batch: Vec<ThreadId>,
-    /// What was in the batch.
+    /// The operations of the last batch.
     taken: Vec<(ThreadId, Op)>,
 }
 
@@ -49,13 +49,13 @@ impl NaiveRapos {
 
 impl Chooser for NaiveRapos {
     fn choose(&mut self, at: &Point<'_>, _past: &[Event]) -> Pick {
-        let Point::Thread(threads) = at else { panic!("only threads are asked for") };
+        let Point::Thread(threads) = at else { panic!("there are thread points only") };
         if self.batch.is_empty() {
             self.draw_batch(threads);
         }
         let next = self.batch.remove(0);
         let option = threads.enabled.iter().position(|&thread| thread == next);
-        Pick::Take(option.expect("what is independent stays enabled"))
+        Pick::Take(option.expect("independent operations stay enabled"))
     }
 }
 
@@ -86,7 +86,7 @@ fn sample(
 }
 
 #[test]
-fn rapos_schedules_are_as_likely_as_in_its_paper() {
+fn rapos_has_the_distribution_of_its_paper() {
     if cfg!(miri) {
         return;
     }
@@ -107,11 +107,12 @@ fn rapos_schedules_are_as_likely_as_in_its_paper() {
     }
 }
 
-/// SURW with object 0 of interest, one thread held at a time.
+/// SURW with object 0 as the object of interest.
 struct NaiveSurw {
     rng: Rng,
-    /// By thread: accesses to the object in a run.
+    /// By thread, the number of its accesses to the object in a run.
     accesses: Vec<u64>,
+    /// By thread, the number of remaining accesses.
     left: Vec<u64>,
     rank: Vec<u64>,
     held: BTreeSet<usize>,
@@ -139,13 +140,13 @@ impl NaiveSurw {
             }
             drawn -= weight;
         }
-        unreachable!("somebody is about to access it")
+        unreachable!("a thread is about to access the object")
     }
 }
 
 impl Chooser for NaiveSurw {
     fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick {
-        let Point::Thread(threads) = at else { panic!("only threads are asked for") };
+        let Point::Thread(threads) = at else { panic!("there are thread points only") };
         for event in &past[self.seen..] {
             let thread = event.id.thread.index();
             self.rank[thread] = self.rng.bits();
@@ -193,8 +194,8 @@ impl Sampler for NaiveSurw {
     }
 }
 
-/// Threads that share object 0, with steps on objects of their own between.
-fn meeting(rng: &mut Rng) -> Bare {
+/// Returns a random program whose threads share object 0, with steps on other objects between.
+fn sharing_program(rng: &mut Rng) -> Bare {
     let threads = 2 + rng.below(6) as u32;
     let step = |thread: u32, rng: &mut Rng| match rng.below(5) {
         0 | 1 => Do::Write(1 + thread),
@@ -203,22 +204,22 @@ fn meeting(rng: &mut Rng) -> Bare {
         _ => Do::Yield,
     };
     let script = |thread: u32, rng: &mut Rng| {
-        // Somebody has to meet somebody.
+        // Every thread accesses the shared object.
         let mut steps = vec![Do::Write(0)];
         steps.extend((0..rng.below(6)).map(|_| step(thread, rng)));
-        let turn = rng.below(steps.len());
-        steps.rotate_left(turn);
+        let shift = rng.below(steps.len());
+        steps.rotate_left(shift);
         steps
     };
     (0..threads).map(|thread| script(thread, rng)).collect()
 }
 
 #[test]
-fn surw_schedules_are_those_of_its_paper() {
+fn surw_agrees_with_its_paper() {
     let mut rng = Rng::new(17);
     let mut past = Vec::new();
     for _ in 0..scaled(200) {
-        let program = meeting(&mut rng);
+        let program = sharing_program(&mut rng);
         let is_access = |step: &&Do| matches!(step, Do::Read(0) | Do::Write(0));
         let accesses: Vec<u64> =
             program.iter().map(|script| script.iter().filter(is_access).count() as u64).collect();

@@ -1,5 +1,4 @@
-//! The uniform random walks are uniform: URW over all interleavings, SURW over the orders of the
-//! accesses to one object.
+//! URW is uniform over all interleavings, SURW over the orders of the accesses to one object.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +9,7 @@ use raddle_testkit::statistics::plausible;
 
 use super::bare::{Bare, Do, Steps, run, trace};
 
-/// How often each order came, told by `project`.
+/// Returns the number of runs with each order, projected by `project`.
 fn sample(
     program: &Bare,
     sampler: &mut (impl Sampler + Chooser),
@@ -30,8 +29,8 @@ fn sample(
     seen
 }
 
-/// Demands that the `expected` orders come alike.
-fn uniform(what: &str, seen: &BTreeMap<Steps, u64>, expected: usize) {
+/// Asserts that the `expected` orders are equally likely.
+fn assert_uniform(what: &str, seen: &BTreeMap<Steps, u64>, expected: usize) {
     assert_eq!(seen.len(), expected, "{what}");
     let counts: Vec<u64> = seen.values().copied().collect();
     if let Err(error) = plausible(&counts, &vec![1.0 / expected as f64; expected]) {
@@ -40,7 +39,7 @@ fn uniform(what: &str, seen: &BTreeMap<Steps, u64>, expected: usize) {
 }
 
 #[test]
-fn interleavings_come_alike() {
+fn interleavings_are_equally_likely() {
     if cfg!(miri) {
         return;
     }
@@ -50,37 +49,37 @@ fn interleavings_come_alike() {
     {
         let program: Bare = lens.iter().map(|&len| vec![write; len]).collect();
         let seen = sample(&program, &mut Urw::default(), scaled(20_000), Steps::clone);
-        uniform(&format!("{lens:?}"), &seen, expected);
+        assert_uniform(&format!("{lens:?}"), &seen, expected);
     }
 }
 
 #[test]
-fn orders_of_one_object_come_alike() {
+fn orders_of_one_object_are_equally_likely() {
     if cfg!(miri) {
         return;
     }
-    // The threads meet at object 0 only, after very different numbers of other steps.
+    // The threads share object 0 only. They access it after very different numbers of other steps.
     let own = |object: u32, steps: usize| vec![Do::Write(object); steps];
-    let meet = |times: usize| vec![Do::Write(0); times];
+    let shared = |times: usize| vec![Do::Write(0); times];
     let program: Bare = vec![
-        [own(1, 9), meet(2)].concat(),
-        [meet(1), own(2, 1), meet(1)].concat(),
-        [own(3, 3), meet(1), own(3, 2)].concat(),
+        [own(1, 9), shared(2)].concat(),
+        [shared(1), own(2, 1), shared(1)].concat(),
+        [own(3, 3), shared(1), own(3, 2)].concat(),
     ];
     let at_object = |order: &Steps| {
         let mut done = [0; 3];
-        let mut meetings = Vec::new();
+        let mut accesses = Vec::new();
         for &thread in order {
             if program[thread][done[thread]] == Do::Write(0) {
-                meetings.push(thread);
+                accesses.push(thread);
             }
             done[thread] += 1;
         }
-        meetings
+        accesses
     };
     let seen = sample(&program, &mut Surw::default(), scaled(20_000), at_object);
-    uniform("surw", &seen, 30);
-    // A walk that is uniform over everything is not uniform here: the test can fail.
+    assert_uniform("surw", &seen, 30);
+    // A walk that is uniform over all interleavings is not uniform here: the test can fail.
     let seen = sample(&program, &mut Urw::default(), scaled(20_000), at_object);
     let counts: Vec<u64> = seen.values().copied().collect();
     assert!(plausible(&counts, &vec![1.0 / counts.len() as f64; counts.len()]).is_err());

@@ -8,10 +8,10 @@ use raddle_testkit::{Interpreter, Kind, Program, Shape, explore, for_all, scaled
 
 use super::brute::{self, Class, class_of, preemptions, within};
 
-/// Programs with more interleavings are passed over.
+/// Programs with more interleavings are skipped.
 const LIMIT: u64 = 600;
 
-/// Every class with what its cheapest execution costs; `None` if there are too many executions.
+/// Returns every class with the cost of its cheapest execution. Returns `None` if there are too many executions.
 pub(crate) fn cheapest(program: &Program) -> Option<BTreeMap<Class, u32>> {
     let mut found = BTreeMap::new();
     let all = brute::executions(program, LIMIT, &|_| true, &mut |world, moments| {
@@ -22,7 +22,7 @@ pub(crate) fn cheapest(program: &Program) -> Option<BTreeMap<Class, u32>> {
     all.then_some(found)
 }
 
-/// The classes that `explorer` reaches, with how many runs it makes for each.
+/// Returns the classes that `explorer` reaches, with the number of runs of each.
 pub(crate) fn reached(program: &Program, explorer: impl Explorer) -> BTreeMap<Class, u32> {
     let mut found = BTreeMap::new();
     explore(&mut Interpreter, program, explorer, u64::MAX, |trace| {
@@ -37,7 +37,7 @@ fn runs(program: &Program, explorer: impl Explorer) -> u64 {
     explore(&mut Interpreter, program, explorer, u64::MAX, |_| {}).expect("there is no limit")
 }
 
-/// Runs made in all: by bounded search, and by its reduction.
+/// Totals over all programs.
 #[derive(Default, Debug)]
 struct Tally {
     programs: u64,
@@ -58,7 +58,7 @@ fn check(program: &Program, reduction: Reduction, tally: &mut Tally) -> Result<(
         let counts = explorer.counts();
         let within = |class: &&Class| classes[*class] <= bound;
         if let Some(stray) = found.keys().find(|class| !within(class)) {
-            return Err(format!("bound {bound}: {stray:?} is not within it"));
+            return Err(format!("bound {bound}: {stray:?} is not within the bound"));
         }
         if let Some(missed) = classes.keys().filter(within).find(|class| !found.contains_key(class))
         {
@@ -81,7 +81,7 @@ fn check(program: &Program, reduction: Reduction, tally: &mut Tally) -> Result<(
     unreachable!("no bound is large enough")
 }
 
-/// A bound that kept nothing out has cost nothing.
+/// Checks that a bound that pruned nothing needs as many runs as no bound.
 fn same_as_classic(
     program: &Program,
     reduction: Reduction,
@@ -90,7 +90,7 @@ fn same_as_classic(
 ) -> Result<(), String> {
     let mut explorer = Bpor::new(Bound::NONE, reduction);
     if reached(program, &mut explorer).len() != classes.len() {
-        return Err("not all classes, and nothing was pruned".into());
+        return Err("nothing was pruned, but classes are missing".into());
     }
     let classic = explorer.counts();
     let same = (classic.runs, classic.blocked) == (counts.runs, counts.blocked);
@@ -104,24 +104,27 @@ fn check_many(seed: u64, cases: u64, shape: &Shape, reduction: Reduction) {
     let mut tally = Tally::default();
     for_all(seed, scaled(cases), shape, |program, _| check(program, reduction, &mut tally));
     println!("{reduction:?}: {tally:?}");
-    assert!(tally.programs * 5 >= scaled(cases), "the programs are too large, or trivial");
+    assert!(
+        tally.programs * 5 >= scaled(cases),
+        "too many programs are too large or have one class"
+    );
 }
 
 #[test]
-fn preemption_bounded_reduction_reaches_what_the_bound_allows() {
+fn preemption_bounded_reduction_reaches_the_classes_within_the_bound() {
     check_many(31, 300, &Shape::small(), Reduction::Optimised);
     check_many(32, 150, &Shape::small(), Reduction::Plain);
 }
 
 #[test]
-fn panics_are_reached_too() {
+fn reduction_reaches_panics() {
     let kinds = vec![Kind::Atomic, Kind::Thread, Kind::Park, Kind::Mutex, Kind::Alone];
     let shape = Shape { kinds, kinds_at_once: 2, scripts: 4, pieces: 1, panics: 3 };
     check_many(33, 150, &shape, Reduction::Optimised);
     check_many(34, 50, &shape, Reduction::Plain);
 }
 
-/// Programs too large for every execution to be looked at, with small bounds.
+/// Programs with too many executions for brute force without a bound.
 #[test]
 fn larger_programs_with_small_bounds() {
     let mut shapes = vec![busy(), Shape::small()];
@@ -146,7 +149,7 @@ fn larger_programs_with_small_bounds() {
             Ok(())
         });
         println!("{checks} searches, {classes} classes, {runs} runs");
-        assert!(checks > scaled(60), "the programs are too large");
+        assert!(checks > scaled(60), "too many programs are too large");
     }
 }
 
@@ -154,7 +157,7 @@ fn all(found: &BTreeMap<Class, u32>) -> u64 {
     found.len() as u64
 }
 
-/// Three threads on few objects.
+/// Returns the shape of programs with three threads on few objects.
 pub(crate) fn busy() -> Shape {
     let kinds = vec![Kind::Atomic, Kind::Mutex];
     Shape { kinds, kinds_at_once: 2, scripts: 4, pieces: 2, panics: 0 }

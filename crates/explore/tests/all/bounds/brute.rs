@@ -1,5 +1,5 @@
-//! Brute force: every execution of a program, by the oracle, with its costs worked out naively from
-//! who could go on when. Shares no code with the explorers.
+//! Brute force: every execution of a program by the oracle, with its costs computed naively from the enabled threads.
+//! Shares no code with the explorers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,24 +8,24 @@ use raddle_explore::Bound;
 use raddle_testkit::oracle::{Key, Outcome, Path, World, child};
 use raddle_testkit::{Program, Request};
 
-/// Executions with more steps are taken for endless.
-const LONGEST: usize = 100;
+/// Executions with more steps count as infinite.
+const MAX_STEPS: usize = 100;
 
 /// One step of an execution.
 #[derive(Clone, Debug)]
 pub(crate) struct Moment {
     pub(crate) thread: Path,
-    /// Who could have gone instead; the thread itself too.
+    /// The enabled threads, this one included.
     pub(crate) enabled: Vec<Path>,
-    /// Whether the step gave way to others.
+    /// Whether the step yielded to other threads.
     pub(crate) has_yielded: bool,
 }
 
 /// An equivalence class and how its executions end.
 pub(crate) type Class = (Key, String);
 
-/// Calls `visit` with every execution all of whose steps `allow` accepts; it is shown the steps, the
-/// one in question last. False if there are more than `limit`, or one is too long.
+/// Calls `visit` with every execution whose steps `allow` accepts. `allow` gets the steps up to the one in question.
+/// Returns false if there are more than `limit` executions, or one is too long.
 pub(crate) fn executions(
     program: &Program,
     limit: u64,
@@ -49,15 +49,15 @@ fn walk(
         *left = left.saturating_sub(1);
         return *left > 0;
     }
-    if moments.len() >= LONGEST {
+    if moments.len() >= MAX_STEPS {
         return false;
     }
     options.into_iter().all(|(place, value)| {
         let mut next = world.clone();
         moments.push(step(&mut next, place, value));
-        let go_on = !allow(moments) || walk(next, moments, left, allow, visit);
+        let is_within = !allow(moments) || walk(next, moments, left, allow, visit);
         moments.pop();
-        go_on
+        is_within
     })
 }
 
@@ -66,13 +66,13 @@ fn step(world: &mut World<'_>, place: usize, value: u64) -> Moment {
         world.options().into_iter().map(|(place, _)| world.path_of(place)).collect();
     enabled.dedup();
     let thread = world.path_of(place);
-    let wants = world.request(place);
+    let request = world.request(place);
     let effect = world.step(place, value);
-    Moment { thread, enabled, has_yielded: gives_way(wants, effect) }
+    Moment { thread, enabled, has_yielded: yields(request, effect) }
 }
 
-fn gives_way(wants: Request, effect: Effect) -> bool {
-    let Request::Perform(_, action) = wants else { return false };
+fn yields(request: Request, effect: Effect) -> bool {
+    let Request::Perform(_, action) = request else { return false };
     match action {
         Action::Pause(_) => true,
         Action::Condvar(CondvarOp::Consume { timed: true })
@@ -82,23 +82,23 @@ fn gives_way(wants: Request, effect: Effect) -> bool {
     }
 }
 
-/// The class of a finished world.
+/// Returns the class of a finished world.
 pub(crate) fn class_of(world: &World<'_>) -> Class {
     (world.key(), format!("{:?}", world.outcome()))
 }
 
-/// The classes that have executions within a bound, and how many executions; `None` if those are
-/// more than `limit`.
+/// Returns the classes that have executions within a bound, and the number of these executions. Returns `None` if there
+/// are more than `limit`.
 pub(crate) fn within(
     program: &Program,
     bound: Bound,
     limit: u64,
 ) -> Option<(BTreeSet<Class>, u64)> {
     let lead = bound.lead.map_or(i64::MAX, i64::from);
-    let most = bound.preemptions.unwrap_or(u32::MAX);
+    let max = bound.preemptions.unwrap_or(u32::MAX);
     let (mut classes, mut count) = (BTreeSet::new(), 0);
     let allow =
-        |moments: &[Moment]| unfairness(moments) <= lead && fair_preemptions(moments, lead) <= most;
+        |moments: &[Moment]| unfairness(moments) <= lead && fair_preemptions(moments, lead) <= max;
     let all = executions(program, limit, &allow, &mut |world, _| {
         classes.insert(class_of(world));
         count += 1;
@@ -106,13 +106,14 @@ pub(crate) fn within(
     all.then_some((classes, count))
 }
 
-/// What the oracle says about a trace: the steps, and the class.
+/// Replays a trace on the oracle, and returns its steps and class.
 pub(crate) fn replay(program: &Program, trace: &Trace) -> (Vec<Moment>, Class) {
     let mut world = World::new(program);
     let mut moments = Vec::new();
     for event in &trace.events {
-        let place = world.place_of(path(trace, event.id.thread)).expect("the oracle has it");
-        assert!(world.is_enabled(place), "the oracle would not let it go on: {trace:#?}");
+        let place =
+            world.place_of(path(trace, event.id.thread)).expect("the oracle has the thread");
+        assert!(world.is_enabled(place), "not enabled in the oracle: {trace:#?}");
         let value = if let Effect::Value(value) = event.effect { value } else { 0 };
         moments.push(step(&mut world, place, value));
     }
@@ -120,36 +121,40 @@ pub(crate) fn replay(program: &Program, trace: &Trace) -> (Vec<Moment>, Class) {
         Ending::Finished => Outcome::Finished,
         Ending::Deadlock => Outcome::Deadlock,
         Ending::Panicked(_) => Outcome::Panicked,
-        other => panic!("{other:?} is no end"),
+        other => panic!("{other:?} is not an ending of the oracle"),
     };
-    assert!(world.options().is_empty() && world.outcome() == outcome, "it ended in {outcome:?}");
+    assert!(
+        world.options().is_empty() && world.outcome() == outcome,
+        "the oracle does not end in {outcome:?}"
+    );
     (moments, class_of(&world))
 }
 
-/// The spawn path of a thread of a trace.
+/// Returns the spawn path of a thread of a trace.
 pub(crate) fn path(trace: &Trace, thread: ThreadId) -> Path {
-    let info = trace.threads.iter().find(|info| info.id == thread).expect("it is in the trace");
+    let info =
+        trace.threads.iter().find(|info| info.id == thread).expect("the thread is in the trace");
     if thread == ThreadId::MAIN { 0 } else { child(path(trace, info.parent), info.position) }
 }
 
-/// How many switches took the turn from a thread that could have gone on and had not given way.
+/// Returns the number of preemptions: switches from a thread that was enabled and had not yielded.
 pub(crate) fn preemptions(moments: &[Moment]) -> u32 {
     fair_preemptions(moments, i64::MAX)
 }
 
-/// Likewise, but a thread that the fair bound stops does not count as able to go on.
+/// Returns the number of preemptions. A thread that the fair bound stops does not count as enabled.
 fn fair_preemptions(moments: &[Moment], fair: i64) -> u32 {
     let mut count = 0;
     for position in 1..moments.len() {
         let (last, now) = (&moments[position - 1], &moments[position]);
         let stopped = lead(&moments[..position], last.thread, &now.enabled) > fair;
-        let could = now.enabled.contains(&last.thread) && !last.has_yielded && !stopped;
-        count += u32::from(now.thread != last.thread && could);
+        let is_preempted = now.enabled.contains(&last.thread) && !last.has_yielded && !stopped;
+        count += u32::from(now.thread != last.thread && is_preempted);
     }
     count
 }
 
-/// How many yields the last step's thread was ahead of another that could have gone on, at most.
+/// Returns by how many yields the thread of the last step was ahead of the enabled thread with the fewest.
 fn unfairness(moments: &[Moment]) -> i64 {
     let Some((now, past)) = moments.split_last() else { return 0 };
     lead(past, now.thread, &now.enabled)
@@ -162,8 +167,8 @@ fn lead(past: &[Moment], thread: Path, enabled: &[Path]) -> i64 {
     enabled.iter().map(|&other| yields(thread) - yields(other)).max().unwrap_or(0)
 }
 
-/// How often the round-robin scheduler was made to pass over somebody. The order of the threads is
-/// that of `numbers`.
+/// Returns the number of delays: how often the round-robin scheduler skipped an enabled thread. Threads are ordered by
+/// `numbers`.
 pub(crate) fn delays(moments: &[Moment], numbers: &BTreeMap<Path, ThreadId>) -> u32 {
     let number = |path: Path| numbers.get(&path).map_or(u32::MAX, |id| id.0);
     let mut count = 0;
@@ -171,13 +176,14 @@ pub(crate) fn delays(moments: &[Moment], numbers: &BTreeMap<Path, ThreadId>) -> 
         let mut order = now.enabled.clone();
         order.sort_by_key(|&path| number(path));
         if let Some(last) = position.checked_sub(1).map(|before| &moments[before]) {
-            let goes_on = order.contains(&last.thread) && !last.has_yielded;
+            let may_continue = order.contains(&last.thread) && !last.has_yielded;
             let first = order.iter().position(|&path| {
-                number(path) > number(last.thread) || goes_on && path == last.thread
+                number(path) > number(last.thread) || may_continue && path == last.thread
             });
             order.rotate_left(first.unwrap_or(0));
         }
-        count += order.iter().position(|&path| path == now.thread).expect("it was enabled") as u32;
+        count += order.iter().position(|&path| path == now.thread).expect("the thread was enabled")
+            as u32;
     }
     count
 }

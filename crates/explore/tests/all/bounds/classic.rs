@@ -6,10 +6,10 @@ use raddle_core::{Ending, Trace};
 use raddle_explore::{Bound, Bpor, Dfs, Reduction};
 use raddle_testkit::{Interpreter, Kind, Program, Shape, explore, for_all, scaled};
 
-/// Programs with more interleavings are passed over.
+/// Programs with more interleavings are skipped.
 const LIMIT: u64 = 1000;
 
-/// A class, and how it ends.
+/// Returns the class of a run and how it ends.
 fn class(trace: &Trace) -> (u64, &'static str) {
     let ending = match &trace.ending {
         Ending::Finished => "finished",
@@ -22,7 +22,7 @@ fn class(trace: &Trace) -> (u64, &'static str) {
     (trace.fingerprint, ending)
 }
 
-/// How many classes a program has, and how many runs the search makes for them.
+/// Returns the number of classes of a program, and the number of runs and blocked runs of the search.
 fn check(program: &Program, reduction: Reduction) -> Result<(u64, u64, u64), String> {
     let mut expected = BTreeSet::new();
     let all = explore(&mut Interpreter, program, Dfs::default(), LIMIT, |trace| {
@@ -62,7 +62,7 @@ fn check_many(seed: u64, cases: u64, shape: &Shape, reduction: Reduction) {
         "{reduction:?}: {programs} programs with several classes; {classes} classes, {runs} runs, \
          {blocked} of them blocked"
     );
-    assert!(programs * 5 >= scaled(cases), "the programs are too large, or trivial");
+    assert!(programs * 5 >= scaled(cases), "too many programs are too large or have one class");
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn classic_reaches_every_class() {
 }
 
 #[test]
-fn classic_reaches_every_class_that_a_panic_cuts_short() {
+fn classic_reaches_every_class_that_a_panic_ends() {
     let kinds = vec![Kind::Atomic, Kind::Thread, Kind::Park, Kind::Mutex, Kind::Alone];
     let shape = Shape { kinds, kinds_at_once: 2, scripts: 4, pieces: 1, panics: 3 };
     check_many(23, 400, &shape, Reduction::Optimised);

@@ -1,4 +1,4 @@
-//! Runs on programs small enough to be counted, iterative deepening, and runs without end.
+//! Exact numbers of runs on small programs, iterative deepening, and runs that exceed the step limit.
 
 use raddle_core::{Action, AtomicOp, Ending, MutexOp, Order, PauseOp, Rmw, Scalar};
 use raddle_engine::{Engine, Initial, Sc, Substrate, ThreadIds};
@@ -8,7 +8,7 @@ use raddle_testkit::{Interpreter, Program, Shape, Step, explore, for_all, scaled
 use super::bpor::{cheapest, reached};
 use super::brute::within;
 
-/// So many threads, each with these steps so many times.
+/// Returns a program of `threads` threads, each with `times` repetitions of `steps`.
 fn same(threads: usize, times: usize, object: Initial, steps: &[Step]) -> Program {
     let mut scripts = vec![(1..=threads).map(Step::Spawn).collect::<Vec<_>>()];
     scripts.extend(vec![steps.repeat(times); threads]);
@@ -31,8 +31,8 @@ fn runs(program: &Program, explorer: impl Explorer) -> u64 {
     explore(&mut Interpreter, program, explorer, u64::MAX, |_| {}).expect("there is no limit")
 }
 
-/// For bounds from zero on: runs of bounded search, runs of reduced search and classes; and the same
-/// without a bound, but for the bounded search.
+/// Returns the runs of bounded search, the runs of reduced search and the classes, for each bound from zero. Also returns
+/// the runs and classes of reduced search without a bound.
 fn table(program: &Program, bounds: u32) -> (Vec<[u64; 3]>, [u64; 2]) {
     let row = |bound: u32| {
         let bounded = runs(program, BoundedDfs::new(Limit::Preemptions(bound)));
@@ -46,7 +46,7 @@ fn table(program: &Program, bounds: u32) -> (Vec<[u64; 3]>, [u64; 2]) {
 }
 
 #[test]
-fn runs_on_programs_that_can_be_counted() {
+fn numbers_of_runs_are_known() {
     let two = [[2, 2, 2], [11, 4, 4], [44, 6, 6], [107, 6, 6]];
     assert_eq!(table(&adds(2, 2), 4), (two.to_vec(), [6, 6]));
     let three = [[6, 6, 6], [68, 24, 24], [481, 60, 60], [2278, 90, 90]];
@@ -56,7 +56,7 @@ fn runs_on_programs_that_can_be_counted() {
 }
 
 #[test]
-fn deepening_stops_when_nothing_is_kept_out() {
+fn deepening_stops_when_nothing_is_pruned() {
     let mut deepening = Deepening::new(Bound::preemptions(10), Reduction::Optimised);
     let made = runs(&adds(3, 2), &mut deepening);
     let completed: Vec<_> = deepening
@@ -79,7 +79,7 @@ fn deepening_stops_when_nothing_is_kept_out() {
 }
 
 #[test]
-fn deepening_ends_with_everything() {
+fn deepening_reaches_every_class() {
     for_all(61, scaled(60), &Shape::small(), |program, _| {
         let Some(classes) = cheapest(program) else { return Ok(()) };
         let mut deepening = Deepening::new(Bound::NONE, Reduction::Optimised);
@@ -89,9 +89,9 @@ fn deepening_ends_with_everything() {
     });
 }
 
-/// A thread spins until main has set a flag; nothing bounds how long.
+/// A thread spins until main has set a flag, without a fair bound.
 #[test]
-fn runs_that_are_too_long_do_not_end_the_search() {
+fn runs_that_exceed_the_step_limit_do_not_end_the_search() {
     let order = Order::SeqCst;
     let on = |op| Step::On(0, Action::Atomic(op));
     let pause = Step::Alone(Action::Pause(PauseOp::Spin));
@@ -110,7 +110,7 @@ fn runs_that_are_too_long_do_not_end_the_search() {
             break;
         }
         let cleared = Interpreter.execute(&mut engine, search.choices(), &program);
-        cleared.expect("nothing gets stuck");
+        cleared.expect("scripted threads can always be cleared away");
         let trace = engine.trace();
         match trace.ending {
             Ending::Finished => finished += 1,
@@ -119,8 +119,8 @@ fn runs_that_are_too_long_do_not_end_the_search() {
         }
         search.learn(run, trace);
     }
-    assert!(finished > 10 && too_long > 0, "{finished} finished, {too_long} did not");
-    let (classes, _) = within(&program, Bound::fair(1), 1000).expect("there are few");
+    assert!(finished > 10 && too_long > 0, "{finished} finished, {too_long} exceeded the limit");
+    let (classes, _) = within(&program, Bound::fair(1), 1000).expect("there are few executions");
     let fair = reached(&program, Bpor::new(Bound::fair(1), Reduction::Optimised));
     assert_eq!((fair.len(), classes.len()), (4, 4));
 }

@@ -7,10 +7,10 @@ use raddle_testkit::{Interpreter, Kind, Program, Shape, explore, for_all, scaled
 
 use super::brute::{self, delays, path, preemptions};
 
-/// Programs with more interleavings are passed over.
+/// Programs with more interleavings are skipped.
 const LIMIT: u64 = 300;
 
-/// How many executions there are, by cost, and the classes of each; `None` if too many.
+/// Returns the executions by cost, each as the order of its threads. Returns `None` if there are too many.
 fn by_cost(
     program: &Program,
     cost: impl Fn(&[brute::Moment]) -> u32,
@@ -48,12 +48,12 @@ fn check(program: &Program, kind: fn(u32) -> Limit) -> Result<u32, String> {
         if !runs.iter().eq(expected.iter().copied()) {
             return Err(format!("bound {bound}: {} runs, not {}", runs.len(), expected.len()));
         }
-        let most = *found.keys().last().expect("there is an execution");
-        if explorer.pruned() != (bound < most) {
+        let max = *found.keys().last().expect("there is an execution");
+        if explorer.pruned() != (bound < max) {
             return Err(format!("bound {bound}: pruned is {}", explorer.pruned()));
         }
-        if bound > most {
-            return Ok(most);
+        if bound > max {
+            return Ok(max);
         }
         bound += 1;
     }
@@ -61,7 +61,7 @@ fn check(program: &Program, kind: fn(u32) -> Limit) -> Result<u32, String> {
 
 fn check_many(seed: u64, kind: fn(u32) -> Limit) {
     let mut costs = BTreeMap::new();
-    let count = |costs: &mut BTreeMap<u32, u64>, most| *costs.entry(most).or_default() += 1;
+    let count = |costs: &mut BTreeMap<u32, u64>, max| *costs.entry(max).or_default() += 1;
     for_all(seed, scaled(250), &Shape::small(), |program, _| {
         count(&mut costs, check(program, kind)?);
         Ok(())
@@ -72,7 +72,7 @@ fn check_many(seed: u64, kind: fn(u32) -> Limit) {
         count(&mut costs, check(program, kind)?);
         Ok(())
     });
-    println!("programs by what their dearest execution costs: {costs:?}");
+    println!("programs by the maximal cost of their executions: {costs:?}");
     assert!(costs.range(2..).map(|(_, programs)| programs).sum::<u64>() * 4 >= scaled(350));
 }
 

@@ -1,5 +1,4 @@
-//! Programs that spin: the fair bound makes their executions finite, alone and with a bound on
-//! preemptions.
+//! Programs that spin. The fair bound makes their executions finite, alone and with a bound on preemptions.
 
 use raddle_core::{Action, AtomicOp, MutexOp, Order, PauseOp, Rmw, Scalar};
 use raddle_engine::Initial;
@@ -14,10 +13,10 @@ const FLAG: usize = 0;
 const OTHER: usize = 1;
 const MUTEX: usize = 2;
 
-/// Programs with more executions within the bound are passed over.
+/// Programs with more executions within the bound are skipped.
 const LIMIT: u64 = 400;
 
-/// A program in which children spin until main has set a flag.
+/// Returns a random program in which children spin until main has set a flag.
 pub(crate) fn spinning(rng: &mut Rng) -> Program {
     let order = Order::SeqCst;
     let set = Step::On(FLAG, Action::Atomic(AtomicOp::Store { order, value: 1 }));
@@ -91,7 +90,7 @@ fn check(
         return Err(format!("{bound:?}: misses {missed:?}; {counts:?}"));
     }
     if let Some(stray) = found.keys().find(|class| !expected.contains(class)) {
-        return Err(format!("{bound:?}: {stray:?} is not within it"));
+        return Err(format!("{bound:?}: {stray:?} is not within the bound"));
     }
     if counts.runs > executions {
         return Err(format!("{bound:?}: {counts:?}, but {executions} executions"));
@@ -121,18 +120,21 @@ fn check_many(seed: u64, cases: u64, bounds: &[Bound], reduction: Reduction) {
         }
     }
     println!("{reduction:?}: {tally:?}");
-    assert!(tally.checks * 3 >= scaled(cases) * bounds.len() as u64, "the programs are too large");
+    assert!(
+        tally.checks * 3 >= scaled(cases) * bounds.len() as u64,
+        "too many programs are too large"
+    );
 }
 
 #[test]
-fn fair_reduction_reaches_what_the_bound_allows() {
+fn fair_reduction_reaches_the_classes_within_the_bound() {
     let bounds = [0, 1, 2].map(Bound::fair);
     check_many(51, 60, &bounds, Reduction::Optimised);
     check_many(52, 30, &bounds, Reduction::Plain);
 }
 
 #[test]
-fn both_bounds_together() {
+fn fair_and_preemption_bounds_combine() {
     let bounds = [(0, 0), (1, 0), (2, 0), (0, 1), (1, 1), (2, 1), (1, 2)];
     let bounds = bounds.map(|(preemptions, lead)| Bound::both(preemptions, lead));
     check_many(53, 60, &bounds, Reduction::Optimised);

@@ -1,4 +1,4 @@
-//! Mistakes made on purpose are found by the checks that the real thing passes.
+//! Deliberate mistakes in the reduction, which the checks must detect.
 
 use std::collections::BTreeSet;
 
@@ -11,8 +11,8 @@ use raddle_testkit::{Program, Step};
 use super::bpor::{busy, cheapest, reached};
 use super::brute::{Class, within};
 
-/// The first of random programs of which a search with this mistake misses a class.
-fn first_missed(mistake: Mistake, reduction: Reduction, cases: u64) {
+/// Asserts that a search with this mistake misses a class of some random program.
+fn assert_detected(mistake: Mistake, reduction: Reduction, cases: u64) {
     let found = (0..cases).find(|&case| {
         let program = busy().generate(&mut Rng::new(mix(41, case)));
         with_few_preemptions(&program).into_iter().any(|(bound, classes)| {
@@ -20,8 +20,8 @@ fn first_missed(mistake: Mistake, reduction: Reduction, cases: u64) {
             !classes.iter().all(|class| found.contains_key(class))
         })
     });
-    println!("{mistake:?}, {reduction:?}: found by program {found:?}");
-    assert!(found.is_some(), "{mistake:?} was not found");
+    println!("{mistake:?}, {reduction:?}: detected by program {found:?}");
+    assert!(found.is_some(), "{mistake:?} was not detected");
 }
 
 fn with_few_preemptions(program: &Program) -> Vec<(Bound, BTreeSet<Class>)> {
@@ -31,7 +31,7 @@ fn with_few_preemptions(program: &Program) -> Vec<(Bound, BTreeSet<Class>)> {
 }
 
 #[test]
-fn mistakes_with_the_preemption_bound_are_found() {
+fn mistakes_with_the_preemption_bound_are_detected() {
     for mistake in [
         Mistake::PaperSleep,
         Mistake::NoReads,
@@ -40,13 +40,13 @@ fn mistakes_with_the_preemption_bound_are_found() {
         Mistake::NoBlockStart,
     ] {
         for reduction in [Reduction::Plain, Reduction::Optimised] {
-            first_missed(mistake, reduction, 100);
+            assert_detected(mistake, reduction, 100);
         }
     }
 }
 
-/// Main and A yield; then main spawns C, which has not yielded, so that A must wait for it. A's load
-/// comes before C's addition only if it comes before the spawn, with which it has no race.
+/// Main and A yield. Then main spawns C, which has not yielded, so the fair bound stops A. A's load can come before C's
+/// addition only if it comes before the spawn, with which it does not race.
 #[test]
 fn spawns_are_releases_under_the_fair_bound() {
     let (order, scalar, function) = (Order::SeqCst, Scalar::U8, Rmw::Add);
@@ -59,8 +59,8 @@ fn spawns_are_releases_under_the_fair_bound() {
         scripts: vec![vec![Step::Spawn(1), pause, Step::Spawn(2)], vec![pause, load], vec![add]],
     };
     for bound in [Bound::fair(0), Bound::both(1, 0)] {
-        let (expected, _) = within(&program, bound, 1000).expect("it is small");
-        // Without optimisations the exit of C has a race with its spawn.
+        let (expected, _) = within(&program, bound, 1000).expect("the program is small");
+        // Without optimisations the exit of C races with its spawn.
         let right = Bpor::new(bound, Reduction::Optimised);
         assert_eq!(reached(&program, right.clone()).len(), expected.len());
         let wrong = reached(&program, right.with_mistake(Mistake::NoEnabledness));
@@ -68,8 +68,8 @@ fn spawns_are_releases_under_the_fair_bound() {
     }
 }
 
-/// Three threads, each `r(y); w(x)`, without preemptions: six orders. That the second goes before the
-/// first is tried conservatively; its read must not sleep when the third goes first.
+/// Three threads, each `r(y); w(x)`, without preemptions: six orders. The second before the first is explored by a
+/// conservative branch. Its read must not sleep when the third goes first.
 #[test]
 fn conservative_points_do_not_sleep() {
     let order = Order::SeqCst;
@@ -85,10 +85,10 @@ fn conservative_points_do_not_sleep() {
     }
 }
 
-/// Three threads; the last is spawned by the second. Main's store sleeps in the state in which the
-/// third could go first, so nobody sees there that its load races with the store.
+/// Three threads, the last spawned by the second. Main's store sleeps in the state in which the third could go first, so
+/// the race of its load with the store is not found there.
 #[test]
-fn to_sleep_is_not_to_be_explored() {
+fn a_sleeping_thread_is_not_an_explored_branch() {
     let order = Order::SeqCst;
     let store = Step::On(0, Action::Atomic(AtomicOp::Store { order, value: 1 }));
     let load = Step::On(0, Action::Atomic(AtomicOp::Load { order }));
@@ -103,8 +103,8 @@ fn to_sleep_is_not_to_be_explored() {
     }
 }
 
-/// `A: r(x); w(x)` and `B: r(x)`, without preemptions: A first, or B first. Having run A, the paper's
-/// sleep sets hold A's read, which B's read does not wake; so after B nobody is left to go on.
+/// `A: r(x); w(x)` and `B: r(x)`, without preemptions: A first, or B first. After A was explored, the paper's sleep sets
+/// contain A's read, which B's read does not wake. After B, all threads sleep.
 #[test]
 fn the_papers_sleep_sets_miss_an_execution() {
     let order = Order::SeqCst;
@@ -121,10 +121,10 @@ fn the_papers_sleep_sets_miss_an_execution() {
     }
 }
 
-/// With one preemption, T adds while main holds the mutex, waits for it and so gives the turn back for
-/// nothing. Main's unlock, explored before, must not sleep then: had it come first, T would not wait.
+/// With one preemption, T adds while main holds the mutex and then blocks, so the switch back is no preemption. Main's
+/// unlock, explored before, must not sleep then: if it came first, T would not block.
 #[test]
-fn who_waits_wakes_who_is_waited_for() {
+fn a_blocked_thread_wakes_the_thread_it_waits_for() {
     let (order, scalar, function) = (Order::SeqCst, Scalar::U8, Rmw::Add);
     let add = AtomicOp::Update { order, scalar, function, operand: 1 };
     let add = Step::On(0, Action::Atomic(add));
@@ -133,7 +133,7 @@ fn who_waits_wakes_who_is_waited_for() {
         objects: vec![Initial::Atomic(scalar, 0), Initial::Mutex],
         scripts: vec![vec![Step::Spawn(1), lock, unlock, add], vec![add, lock, add]],
     };
-    let classes = cheapest(&program).expect("it is small");
+    let classes = cheapest(&program).expect("the program is small");
     let expected = classes.values().filter(|&&cost| cost <= 1).count();
     let right = Bpor::new(Bound::preemptions(1), Reduction::Optimised);
     assert_eq!(reached(&program, right.clone()).len(), expected);

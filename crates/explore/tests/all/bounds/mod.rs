@@ -1,4 +1,4 @@
-//! Searches with a bound, and reduced searches, against brute force.
+//! Bounded and reduced searches, against brute force.
 
 mod bpor;
 mod brute;

@@ -1,4 +1,4 @@
-//! A thread that unwinds is the only option at its points; reduced searches go around them.
+//! An unwinding thread is the only option at its points. Reduced searches add no branches there.
 
 use std::collections::BTreeSet;
 
@@ -9,13 +9,13 @@ use raddle_engine::{Engine, Initial, Kind, Memory, Stuck, Substrate, Turn};
 use raddle_explore::{Bound, Bpor, Dfs, Explorer, Reduction};
 use raddle_testkit::explore;
 
-/// Main spawns two threads. The first stores to x and panics; a destructor stores to y on the way
-/// out. The second loads y twice.
+/// Main spawns two threads. The first stores to x and panics; a destructor stores to y during unwinding. The second loads
+/// y twice.
 struct Unwinding;
 
-/// What becomes of the panic.
+/// Whether the panic is caught.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-enum Fate {
+enum PanicEnd {
     Caught,
     Escapes,
 }
@@ -23,13 +23,13 @@ enum Fate {
 const SITE: Site = Site::UNKNOWN;
 
 impl Substrate for Unwinding {
-    type Program = Fate;
+    type Program = PanicEnd;
 
     fn execute<M: Memory>(
         &mut self,
         engine: &mut Engine<M>,
         mut choices: Choices<'_>,
-        fate: &Fate,
+        end: &PanicEnd,
     ) -> Result<(), Stuck> {
         engine.begin(&choices);
         let choices = &mut choices;
@@ -61,7 +61,7 @@ impl Substrate for Unwinding {
                 }
                 (1, 2) => {
                     engine.perform(Kind::Any, by, store(y), SITE, choices);
-                    if *fate == Fate::Escapes {
+                    if *end == PanicEnd::Escapes {
                         let message = "on purpose".to_owned();
                         engine.fail(Panic { thread: by, message, place: None, backtrace: None });
                         break;
@@ -92,25 +92,25 @@ fn announce_spawn<M: Memory>(
     (life, engine.submit(Kind::Any, ThreadId::MAIN, spawn, SITE, choices))
 }
 
-fn classes(fate: Fate, explorer: impl Explorer) -> BTreeSet<u64> {
+fn classes(end: PanicEnd, explorer: impl Explorer) -> BTreeSet<u64> {
     let mut found = BTreeSet::new();
-    explore(&mut Unwinding, &fate, explorer, 10_000, |trace| {
+    explore(&mut Unwinding, &end, explorer, 10_000, |trace| {
         if trace.ending != Ending::Abandoned {
             found.insert(trace.fingerprint);
         }
     })
-    .expect("there are few");
+    .expect("there are few executions");
     found
 }
 
 #[test]
-fn nobody_comes_between_a_panic_and_its_destructors() {
-    for (fate, count) in [(Fate::Caught, 3), (Fate::Escapes, 9)] {
-        let expected = classes(fate, Dfs::default());
-        assert_eq!(expected.len(), count, "{fate:?}");
+fn no_thread_runs_between_a_panic_and_its_destructors() {
+    for (end, count) in [(PanicEnd::Caught, 3), (PanicEnd::Escapes, 9)] {
+        let expected = classes(end, Dfs::default());
+        assert_eq!(expected.len(), count, "{end:?}");
         for reduction in [Reduction::Plain, Reduction::Optimised] {
-            assert_eq!(classes(fate, Bpor::new(Bound::NONE, reduction)), expected);
-            assert_eq!(classes(fate, Bpor::new(Bound::preemptions(2), reduction)), expected);
+            assert_eq!(classes(end, Bpor::new(Bound::NONE, reduction)), expected);
+            assert_eq!(classes(end, Bpor::new(Bound::preemptions(2), reduction)), expected);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Small programs whose patterns can be counted by hand, and bad input.
+//! Small programs whose patterns can be counted by hand, and refused programs.
 
 use raddle_analysis::MapCoverage;
 use raddle_core::Scalar;
@@ -18,14 +18,14 @@ fn on(object: usize, op: AtomicOp) -> Step {
     Step::On(object, Action::Atomic(op))
 }
 
-/// Main spawns one thread for each script.
+/// Returns a program in which main spawns one thread for each script.
 fn program(variables: usize, scripts: &[&[Step]]) -> Program {
     let mut all = vec![(1..=scripts.len()).map(Step::Spawn).collect::<Vec<_>>()];
     all.extend(scripts.iter().map(|script| script.to_vec()));
     Program { objects: vec![Initial::Atomic(Scalar::U8, 0); variables], scripts: all }
 }
 
-/// The run in which threads go on in this order, after main has spawned them and before they exit.
+/// Returns the run in which the threads perform steps in this order, after main has spawned them.
 fn run(program: &Program, order: &[u32]) -> Trace {
     let spawns = program.scripts[0].len();
     let mut schedule = vec![Choice::Thread(ThreadId::MAIN); spawns];
@@ -50,10 +50,10 @@ fn patterns_on_one_variable_are_counted() {
         (coverage.covered, coverage.total)
     };
     assert_eq!(counts(&[&[1, 1, 2]]), (2, 16.0), "both reads before the write");
-    assert_eq!(counts(&[&[2, 1, 1]]), (2, 16.0), "both after it");
-    assert_eq!(counts(&[&[1, 2, 1]]), (3, 16.0), "one each, and the write between them");
+    assert_eq!(counts(&[&[2, 1, 1]]), (2, 16.0), "both reads after the write");
+    assert_eq!(counts(&[&[1, 2, 1]]), (3, 16.0), "the write between the reads");
     assert_eq!(counts(&[&[1, 1, 2], &[2, 1, 1], &[1, 2, 1]]), (5, 16.0));
-    assert_eq!(counts(&[&[1, 2, 1], &[1, 2, 1]]), (3, 16.0), "nothing new");
+    assert_eq!(counts(&[&[1, 2, 1], &[1, 2, 1]]), (3, 16.0), "a repeated run covers nothing new");
 }
 
 #[test]
@@ -69,24 +69,24 @@ fn patterns_on_two_variables_are_counted() {
     };
     assert_eq!(pairs(&[1, 1, 2, 2]), 0);
     assert_eq!(pairs(&[1, 2, 2, 1]), 1, "pattern 9");
-    assert_eq!(pairs(&[1, 2, 1, 2]), 0, "xxyy by turns is none of the patterns");
+    assert_eq!(pairs(&[1, 2, 1, 2]), 0, "this order is no pattern");
 }
 
 #[test]
-fn what_only_one_thread_touches_is_not_shared() {
+fn a_variable_of_one_thread_is_not_shared() {
     let program = program(2, &[&[on(0, store(1))], &[on(1, store(1))]]);
     let coverage = coverage(&program, &[&[1, 2]]);
     assert_eq!((coverage.covered, coverage.total, coverage.variables.len()), (0, 0.0, 0));
 }
 
-/// Fails if two threads find zero both: the second of them has to come between the accesses of the first.
+/// Returns a program with a lost update: both threads read zero if one runs between the accesses of the other.
 fn lost_update() -> Program {
     let update = [on(0, LOAD), Step::SkipIfOdd(1), on(1, store(1)), on(0, store(1))];
     program(2, &[&update, &update])
 }
 
 #[test]
-fn a_pattern_is_found_by_few_runs() {
+fn few_runs_find_a_pattern() {
     let mut runs = 0;
     let mut pcr = Pcr::new(1);
     let mut both = None;
@@ -132,7 +132,7 @@ fn refusal(program: &Program, mut explorer: impl Explorer) -> Option<Refusal> {
 }
 
 #[test]
-fn nothing_to_order_is_refused_in_words() {
+fn programs_without_shared_accesses_are_refused() {
     let alone = Program {
         objects: vec![Initial::Atomic(Scalar::U8, 0)],
         scripts: vec![vec![on(0, store(1))]],

@@ -1,4 +1,4 @@
-//! Rules 3 to 6 leave out nothing that leads anywhere new. Rule 2 may, and is counted.
+//! Rules 3 to 6 lose no final state. Rule 2 may, and the lost states are counted.
 
 use std::collections::BTreeSet;
 
@@ -7,10 +7,11 @@ use raddle_testkit::{IdentifyingInterpreter, Kind, Program, Shape, explore, for_
 
 use super::state::{FinalState, final_state};
 
-/// Programs that take more runs are passed over.
+/// Programs that take more runs are skipped.
 const LIMIT: u64 = 2_000;
 
-/// The final states that a search with these rules reaches; random choices are made in several ways.
+/// Returns the final states that searches with these rules and several seeds reach. Returns `None` if one takes more than
+/// [`LIMIT`] runs.
 fn reached(program: &Program, rules: Rules) -> Option<BTreeSet<FinalState>> {
     let mut states = BTreeSet::new();
     for seed in 0..3 {
@@ -54,12 +55,12 @@ fn rules_three_to_six_lose_no_final_state() {
         Ok(())
     });
     println!(
-        "{programs} programs, {states} final states; with rule 2 and its second round {lost_to_covered} are lost"
+        "{programs} programs, {states} final states; rule 2 with its second pass loses {lost_to_covered}"
     );
-    assert!(programs * 2 >= scaled(40), "the programs are too large");
+    assert!(programs * 2 >= scaled(40), "too many programs are too large");
 }
 
-/// Rule 1 and this one.
+/// Returns rule 1 and this one.
 fn fewest_and(rule: usize) -> Rules {
     (2..=6).filter(|&other| other != rule).fold(Rules::ALL, Rules::without)
 }

@@ -1,4 +1,4 @@
-//! Searches by solver: what they reach, and whether every order they find is one.
+//! Searches by solver: the states they reach, and the orders they find.
 
 mod cases;
 mod filters;

@@ -1,4 +1,4 @@
-//! Coverage against its definition: all tuples of accesses, one by one.
+//! Coverage against a naive implementation of its definition, over all tuples of accesses.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ struct Step {
 
 type Patterns = BTreeSet<(u8, Vec<EventId>)>;
 
-/// Adds every pattern that the run exhibits.
+/// Adds every pattern of the run to `patterns`.
 fn add(trace: &Trace, patterns: &mut Patterns) {
     let with_data = trace.events.iter().filter(|event| event.op.object() != ObjectId::NONE);
     let steps: Vec<Step> = with_data
@@ -56,7 +56,7 @@ fn choose(
     }
 }
 
-/// Between accesses of one thread it touches none of the variables.
+/// Returns whether no thread accesses one of the variables between its chosen accesses.
 fn is_uninterrupted(steps: &[Step], chosen: &[usize]) -> bool {
     chosen.iter().enumerate().all(|(place, &first)| {
         let is_mine = |&&later: &&usize| steps[later].event.thread == steps[first].event.thread;
@@ -68,7 +68,7 @@ fn is_uninterrupted(steps: &[Step], chosen: &[usize]) -> bool {
 }
 
 #[test]
-fn coverage_is_what_its_definition_says() {
+fn coverage_agrees_with_its_definition() {
     let (mut programs, mut all) = (0u64, 0);
     let kinds = vec![Kind::Atomic, Kind::Cell, Kind::Mutex, Kind::Channel];
     let shape = Shape { kinds, kinds_at_once: 2, scripts: 4, pieces: 4, panics: 0 };

@@ -1,30 +1,30 @@
-//! What a run comes to: what every operation told its thread, what is left in variables, how it ended.
+//! The state at the end of a run: the effects of all operations, the values of variables, and the ending.
 
 use std::collections::BTreeMap;
 
 use raddle_core::{Effect, Ending, ObjectId, ThreadId, ThreadOp, Trace};
 
-/// The end of a run, in terms that mean the same in every search.
+/// The state at the end of a run, with names that are the same in every search.
 pub(crate) type State = (Vec<((Vec<u32>, u32), String)>, Vec<u64>, String);
 
-/// Without what operations told.
+/// The state at the end of a run, without the effects of operations.
 pub(crate) type FinalState = (Vec<u64>, String);
 
 pub(crate) fn state(trace: &Trace) -> State {
     let paths = paths(trace);
-    let mut told: Vec<_> = trace
+    let mut effects: Vec<_> = trace
         .events
         .iter()
         .map(|event| {
             let is_spawn = event.op.is_thread() && event.op.thread() == ThreadOp::Spawn;
-            // The number of the new thread depends on the order of spawns.
+            // The id of the new thread depends on the order of spawns.
             let effect = if is_spawn { Effect::None } else { event.effect };
             ((paths[&event.id.thread].clone(), event.id.index), format!("{effect:?}"))
         })
         .collect();
-    told.sort();
+    effects.sort();
     let (values, ending) = final_state(trace);
-    (told, values, ending)
+    (effects, values, ending)
 }
 
 pub(crate) fn final_state(trace: &Trace) -> FinalState {
@@ -41,8 +41,8 @@ pub(crate) fn final_state(trace: &Trace) -> FinalState {
         Ending::Finished => "finished",
         Ending::Deadlock => "deadlock",
         Ending::Panicked(_) => "panicked",
-        Ending::StepLimit => "too long",
-        Ending::Abandoned => "given up",
+        Ending::StepLimit => "step limit",
+        Ending::Abandoned => "abandoned",
         Ending::Diverged(_) => "diverged",
     };
     (last.into_iter().flat_map(|(name, value)| [name, value]).collect(), ending.to_owned())

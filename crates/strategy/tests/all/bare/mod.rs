@@ -1,5 +1,4 @@
-//! Just the threads and operations in question, without the spawns and exits of a real program, so
-//! that probabilities are those of the papers.
+//! Programs without the spawns and exits of real programs, so that probabilities are those of the papers.
 
 use raddle_core::{
     Access, Action, AtomicOp, ChannelOp, Chooser, Effect, Event, EventId, ObjectId, ObjectInfo,
@@ -7,28 +6,28 @@ use raddle_core::{
     Threads, Trace,
 };
 
-/// What a thread does next.
+/// A step of a thread.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Do {
-    /// Read an object.
+    /// Reads an object.
     Read(u32),
-    /// Write an object.
+    /// Writes an object.
     Write(u32),
-    /// Give a token.
+    /// Adds a token.
     Signal(u32),
-    /// Take a token; waits until there is one.
+    /// Takes a token; blocks until there is one.
     Wait(u32),
-    /// Give way.
+    /// Yields.
     Yield,
 }
 
-/// Scripts for all threads.
+/// A program: the steps of each thread.
 pub(crate) type Bare = Vec<Vec<Do>>;
 
 /// Which thread runs at each step.
 pub(crate) type Steps = Vec<usize>;
 
-/// One run under `chooser`, which was begun; what happened is left in `past`.
+/// Runs `program` once under `chooser` and returns the order of the threads. Leaves the events in `past`.
 pub(crate) fn run(program: &Bare, chooser: &mut impl Chooser, past: &mut Vec<Event>) -> Steps {
     let mut done = vec![0; program.len()];
     let mut tokens = [0i32; 16];
@@ -61,13 +60,13 @@ pub(crate) fn run(program: &Bare, chooser: &mut impl Chooser, past: &mut Vec<Eve
         if enabled.is_empty() {
             return order;
         }
-        // In no particular order.
+        // Choosers must not depend on the order of enabled threads.
         let turn = order.len() % enabled.len();
         enabled.rotate_left(turn);
         let threads = Threads { pending: &pending, enabled: &enabled, changed: &changed };
         let option = match chooser.choose(&Point::Thread(threads), past) {
             Pick::Take(option) | Pick::Run { option, .. } => option,
-            Pick::Abandon => panic!("a sampler gives up"),
+            Pick::Abandon => panic!("a sampler abandons the run"),
         };
         let thread = enabled[option].index();
         match program[thread][done[thread]] {
@@ -84,11 +83,11 @@ pub(crate) fn run(program: &Bare, chooser: &mut impl Chooser, past: &mut Vec<Eve
     }
 }
 
-/// What a run of `program` leaves behind for `learn`.
+/// Returns the trace of a run of `program`, for `learn`.
 pub(crate) fn trace(program: &Bare, past: &[Event]) -> Trace {
     let thread = |number: usize| ThreadInfo {
         id: ThreadId(number as u32),
-        // Siblings: none is counted with another.
+        // No thread is the child of another, so none is counted with another.
         parent: ThreadId(number as u32),
         position: 0,
     };
@@ -122,7 +121,8 @@ fn op(what: Do) -> Op {
     }
 }
 
-/// The running example of the POS paper, Fig. 2: threads A and B over x, y, z and the signal w.
+/// Returns the running example of the POS paper, Fig. 2, and its failing order. Threads A and B use x, y, z and the
+/// signal w.
 pub(crate) fn figure_2() -> (Bare, Steps) {
     let [x, y, z, w] = [0, 1, 2, 3];
     let a = vec![Do::Write(x), Do::Write(y), Do::Signal(w), Do::Read(z)];

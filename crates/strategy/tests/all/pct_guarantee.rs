@@ -1,5 +1,5 @@
-//! PCT with all of §4.2 keeps its promise: by enumeration of all draws on small programs, with
-//! threads that wait, and by sampling the bugs of Figs 1 to 5.
+//! The guarantee of PCT with all of §4.2. Checked by enumeration of all draws on small programs with blocking threads,
+//! and by sampling the bugs of Figs. 1 to 5.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,10 +12,11 @@ use super::bare::{Bare, Do, Steps, run};
 
 const DEPTH: usize = 3;
 
-/// Where a program is.
+/// The state of a program.
 #[derive(Clone)]
 struct State<'a> {
     program: &'a Bare,
+    /// By thread, the number of its steps so far.
     done: Vec<usize>,
     tokens: [i32; 16],
 }
@@ -26,12 +27,12 @@ impl State<'_> {
     }
 
     fn enabled(&self) -> Vec<usize> {
-        let can = |thread: &usize| match self.program[*thread].get(self.done[*thread]) {
+        let is_enabled = |thread: &usize| match self.program[*thread].get(self.done[*thread]) {
             None => false,
             Some(Do::Wait(object)) => self.tokens[*object as usize] > 0,
             Some(_) => true,
         };
-        (0..self.program.len()).filter(can).collect()
+        (0..self.program.len()).filter(is_enabled).collect()
     }
 
     fn step(&mut self, thread: usize) {
@@ -48,10 +49,10 @@ impl State<'_> {
     }
 }
 
-/// The schedule that follows from priorities and change points, and how many steps were counted: the
-/// start of a thread, when it is first chosen, and all steps it takes before anybody looks who else
-/// can go on. One that was alone only has its last step counted. The last does not count if the
-/// thread goes on alone.
+/// Returns the schedule for the given priorities and change points, and the number of counted steps. Counted are the start
+/// of a thread, when it is first chosen, and its steps until the chooser is asked again. Of a thread that was the only
+/// enabled one, only the last of these steps counts. The last step does not count if the thread continues as the only
+/// enabled one.
 fn schedule(program: &Bare, priorities: &[usize], points: &[usize]) -> (Steps, usize) {
     let mut state = State::new(program);
     let mut priorities = priorities.to_vec();
@@ -76,32 +77,33 @@ fn schedule(program: &Bare, priorities: &[usize], points: &[usize]) -> (Steps, u
             continue;
         }
         let mut unseen = 0;
-        let goes_on_alone = loop {
+        let continues_alone = loop {
             state.step(thread);
             order.push(thread);
             unseen += 1;
             let enabled = state.enabled();
-            let goes_before = |other: &usize| {
+            let is_preferred = |other: &usize| {
                 *other != thread && (was_alone || priorities[*other] > priorities[thread])
             };
             let is_due = !was_alone && points.contains(&(counted + unseen));
-            if !enabled.contains(&thread) || enabled.iter().any(goes_before) || is_due {
-                // The driver of these tests has no exits: that a thread has ended goes unseen.
+            if !enabled.contains(&thread) || enabled.iter().any(is_preferred) || is_due {
+                // Programs have no exits here, so the end of a thread is not a step.
                 break enabled.is_empty() || enabled == [thread];
             }
         };
         let counts = if was_alone { 1 } else { unseen };
-        counted += counts - usize::from(goes_on_alone);
-        if !goes_on_alone {
+        counted += counts - usize::from(continues_alone);
+        if !continues_alone {
             lower(thread, counted, &mut priorities);
         }
     }
 }
 
-/// How many of all draws lead to each schedule, how many draws there are, and the most steps counted.
+/// Returns the number of draws that lead to each schedule, the number of all draws, and the maximal number of counted
+/// steps.
 fn enumerate(program: &Bare, steps: usize) -> (BTreeMap<Steps, u64>, u64, usize) {
     let mut counts = BTreeMap::new();
-    let (mut draws, mut most) = (0, 0);
+    let (mut draws, mut max) = (0, 0);
     for permutation in permutations(program.len()) {
         let priorities: Vec<usize> = permutation.iter().map(|place| DEPTH + place).collect();
         for points in tuples(steps, DEPTH - 1) {
@@ -109,10 +111,10 @@ fn enumerate(program: &Bare, steps: usize) -> (BTreeMap<Steps, u64>, u64, usize)
             let (order, counted) = schedule(program, &priorities, &points);
             *counts.entry(order).or_insert(0) += 1;
             draws += 1;
-            most = most.max(counted);
+            max = max.max(counted);
         }
     }
-    (counts, draws, most)
+    (counts, draws, max)
 }
 
 fn permutations(count: usize) -> Vec<Vec<usize>> {
@@ -120,7 +122,7 @@ fn permutations(count: usize) -> Vec<Vec<usize>> {
     all.filter(|tuple| tuple.iter().collect::<BTreeSet<_>>().len() == count).collect()
 }
 
-/// All tuples of `length` numbers below `bound`.
+/// Returns all tuples of `length` numbers below `bound`.
 fn tuples(bound: usize, length: usize) -> Vec<Vec<usize>> {
     let mut all = vec![Vec::new()];
     for _ in 0..length {
@@ -131,7 +133,7 @@ fn tuples(bound: usize, length: usize) -> Vec<Vec<usize>> {
     all
 }
 
-/// All orders in which the threads can run.
+/// Adds all interleavings of the threads from `state` to `all`.
 fn interleavings(state: State<'_>, order: &mut Steps, all: &mut Vec<Steps>) {
     let enabled = state.enabled();
     if enabled.is_empty() {
@@ -147,16 +149,16 @@ fn interleavings(state: State<'_>, order: &mut Steps, all: &mut Vec<Steps>) {
     }
 }
 
-/// A step: a thread and its how-many-eth.
+/// A step: a thread, and its position in the thread.
 type Place = (usize, usize);
 
-/// Counts the directives b₁ < b₂ < b₃ with aᵢ < bᵢ, each a bug of depth at most 3, that can happen at
-/// all: how many there are, and how many are hit with less than the promised probability.
-fn broken_promises(
+/// Considers all satisfiable directives b₁ < b₂ < b₃ with aᵢ < bᵢ, each a bug of depth at most 3. Returns how many there
+/// are, and how many are hit with less than the guaranteed probability.
+fn violations(
     orders: &[Steps],
     counts: &BTreeMap<Steps, u64>,
     draws: u64,
-    promise: u64,
+    inverse_bound: u64,
 ) -> (u64, u64) {
     let mut places: Vec<Place> = Vec::new();
     let positions: Vec<(u64, BTreeMap<Place, usize>)> = orders
@@ -187,15 +189,15 @@ fn broken_promises(
                 ordered.iter().filter(|(_, at)| hit(at)).map(|(weight, _)| *weight).collect();
             if !hits.is_empty() {
                 bugs += 1;
-                // hits/draws against 1/(n·k^(d−1)), in whole numbers.
-                below += u64::from(hits.iter().sum::<u64>() * promise < draws);
+                // Compares hits/draws with 1/(n·k^(d−1)), in integers.
+                below += u64::from(hits.iter().sum::<u64>() * inverse_bound < draws);
             }
         }
     }
     (bugs, below)
 }
 
-/// All triples of different places.
+/// Returns all triples of distinct places.
 fn permutations_of(places: &[Place]) -> Vec<[Place; DEPTH]> {
     tuples(places.len(), DEPTH)
         .iter()
@@ -206,24 +208,24 @@ fn permutations_of(places: &[Place]) -> Vec<[Place; DEPTH]> {
 
 fn programs() -> Vec<Bare> {
     let w = Do::Write(0);
-    let (give, take) = (Do::Signal(5), Do::Wait(5));
-    let (give2, take2) = (Do::Signal(6), Do::Wait(6));
+    let (signal, wait) = (Do::Signal(5), Do::Wait(5));
+    let (signal2, wait2) = (Do::Signal(6), Do::Wait(6));
     vec![
         vec![vec![w; 3], vec![w; 3]],
         vec![vec![w; 2], vec![w; 2], vec![w; 2]],
         vec![vec![w; 1], vec![w; 2], vec![w; 3]],
-        // One waits for the other, half-way.
-        vec![vec![w, give, w], vec![w, take, w]],
-        // Each waits for the other once: nobody goes on alone for long.
-        vec![vec![w, give, take2], vec![w, take, give2]],
-        // One thread runs alone in the middle.
-        vec![vec![take, w, w], vec![w, give], vec![w]],
-        vec![vec![take, w], vec![take2, w], vec![w, give, give2]],
+        // One thread waits for the other in the middle.
+        vec![vec![w, signal, w], vec![w, wait, w]],
+        // Each thread waits for the other once.
+        vec![vec![w, signal, wait2], vec![w, wait, signal2]],
+        // One thread is the only enabled one in the middle.
+        vec![vec![wait, w, w], vec![w, signal], vec![w]],
+        vec![vec![wait, w], vec![wait2, w], vec![w, signal, signal2]],
     ]
 }
 
 #[test]
-fn every_bug_of_depth_three_is_hit_as_promised() {
+fn every_bug_of_depth_three_is_hit_with_the_guaranteed_probability() {
     if cfg!(miri) {
         return;
     }
@@ -232,12 +234,12 @@ fn every_bug_of_depth_three_is_hit_as_promised() {
         let all = program.iter().map(Vec::len).sum::<usize>() + program.len();
         let (_, _, steps) = enumerate(&program, all);
         assert!(steps < all, "{steps}");
-        let (counts, draws, most) = enumerate(&program, steps);
-        assert_eq!(most, steps);
+        let (counts, draws, max) = enumerate(&program, steps);
+        assert_eq!(max, steps);
         let mut orders = Vec::new();
         interleavings(State::new(&program), &mut Vec::new(), &mut orders);
-        let promise = (program.len() * steps.pow(DEPTH as u32 - 1)) as u64;
-        let (bugs, below) = broken_promises(&orders, &counts, draws, promise);
+        let inverse_bound = (program.len() * steps.pow(DEPTH as u32 - 1)) as u64;
+        let (bugs, below) = violations(&orders, &counts, draws, inverse_bound);
         println!("{program:?}: k = {steps} of {all}, {bugs} bugs");
         assert!(bugs > 0 && below == 0, "{program:?}: {below} of {bugs} bugs below the bound");
 
@@ -259,14 +261,14 @@ fn every_bug_of_depth_three_is_hit_as_promised() {
     }
 }
 
-/// Where step `index` of `thread` stands in a run.
+/// Returns the position of step `index` of `thread` in a run.
 fn at(past: &[Event], thread: u32, index: u32) -> usize {
     let is_it = |event: &Event| event.id.thread == ThreadId(thread) && event.id.index == index;
-    past.iter().position(is_it).expect("every step is taken")
+    past.iter().position(is_it).expect("every step is performed")
 }
 
-/// Demands that `bug` is hit by runs with this depth as often as promised, and tells what remains.
-fn hit(name: &str, depth: u32, program: &Bare, bug: impl Fn(&[Event]) -> bool) {
+/// Asserts that runs with this depth hit `bug` at least as often as guaranteed, and that the escape probability is right.
+fn assert_hit(name: &str, depth: u32, program: &Bare, bug: impl Fn(&[Event]) -> bool) {
     let mut chooser = Pct::new(depth);
     let mut past = Vec::new();
     let runs = scaled(10_000);
@@ -286,12 +288,12 @@ fn hit(name: &str, depth: u32, program: &Bare, bug: impl Fn(&[Event]) -> bool) {
         hits += u64::from(number >= 200 && bug(&past));
     }
     let guarantee = &chooser.guarantees()[0];
-    // n and k were learnt in the first runs.
+    // n and k were fixed by the first runs.
     assert_eq!(guarantee.runs - before, runs, "{name}");
     let (n, k) = (f64::from(guarantee.threads), guarantee.steps as f64);
     let bound = 1.0 / (n * k.powi(depth as i32 - 1));
     let expected = bound * runs as f64;
-    println!("{name}: {hits} of {runs} hit, {expected:.0} promised (n = {n}, k = {k})");
+    println!("{name}: {hits} of {runs} hit, {expected:.0} guaranteed (n = {n}, k = {k})");
     // One-sided at 99.9 %.
     assert!(hits as f64 >= expected - 3.09 * expected.sqrt(), "{name}: {hits} < {expected}");
     let escape = (1.0 - bound).powi(guarantee.runs as i32);
@@ -299,32 +301,32 @@ fn hit(name: &str, depth: u32, program: &Bare, bug: impl Fn(&[Event]) -> bool) {
 }
 
 #[test]
-fn the_bugs_of_the_figures_are_hit_as_promised() {
+fn the_bugs_of_the_figures_are_hit_with_the_guaranteed_probability() {
     if cfg!(miri) {
         return;
     }
     let (t, e, init, a, b) = (0, 5, 1, 2, 3);
     let other = |steps| vec![Do::Write(9); steps];
-    // Fig. 1(a): t is used before it is set.
+    // Fig. 1(a): t is used before it is initialised.
     let order = vec![
         [other(5), vec![Do::Write(t)]].concat(),
         [other(2), vec![Do::Read(t)], other(5)].concat(),
     ];
-    hit("fig. 1(a)", 1, &order, |past| at(past, 1, 2) < at(past, 0, 5));
-    // Fig. 1(b): t is tested, set to null by the other, then used.
+    assert_hit("fig. 1(a)", 1, &order, |past| at(past, 1, 2) < at(past, 0, 5));
+    // Fig. 1(b): t is tested, set to null by the other thread, then used.
     let atomicity = vec![
         [other(3), vec![Do::Write(t)], other(3)].concat(),
         [other(3), vec![Do::Read(t), Do::Read(t)]].concat(),
     ];
-    hit("fig. 1(b)", 2, &atomicity, |past| {
+    assert_hit("fig. 1(b)", 2, &atomicity, |past| {
         at(past, 1, 3) < at(past, 0, 3) && at(past, 0, 3) < at(past, 1, 4)
     });
-    // Fig. 1(c): each takes its first lock before the other does.
+    // Fig. 1(c): each thread acquires its first lock before the other acquires its second.
     let locks = vec![
         [other(2), vec![Do::Write(a), Do::Write(b)]].concat(),
         vec![Do::Write(b), Do::Write(a)],
     ];
-    hit("fig. 1(c)", 2, &locks, |past| {
+    assert_hit("fig. 1(c)", 2, &locks, |past| {
         at(past, 0, 2) < at(past, 1, 1) && at(past, 1, 0) < at(past, 0, 3)
     });
     // Fig. 2: the mutex is unlocked after it was freed and before the end of main.
@@ -332,25 +334,25 @@ fn the_bugs_of_the_figures_are_hit_as_promised() {
         [other(2), vec![Do::Write(a), Do::Write(b)]].concat(),
         [other(2), vec![Do::Write(a)]].concat(),
     ];
-    hit("fig. 2", 2, &unlock, |past| {
+    assert_hit("fig. 2", 2, &unlock, |past| {
         at(past, 0, 2) < at(past, 1, 2) && at(past, 1, 2) < at(past, 0, 3)
     });
-    // Fig. 3: as 1(a), right after the event that the other waits for was set.
+    // Fig. 3: as Fig. 1(a), right after the event that the other thread waits for was set.
     let event = vec![
         [other(3), vec![Do::Signal(e), Do::Write(t)]].concat(),
         [vec![Do::Wait(e), Do::Read(t)], other(2)].concat(),
     ];
-    hit("fig. 3", 1, &event, |past| at(past, 1, 1) < at(past, 0, 4));
-    // Fig. 4: init is set before t, and the other looks at init first.
+    assert_hit("fig. 3", 1, &event, |past| at(past, 1, 1) < at(past, 0, 4));
+    // Fig. 4: init is set before t, and the other thread reads init first.
     let guarded = vec![
         [other(2), vec![Do::Write(init), Do::Write(t)]].concat(),
         [other(1), vec![Do::Read(init), Do::Read(t)]].concat(),
     ];
-    hit("fig. 4", 2, &guarded, |past| {
+    assert_hit("fig. 4", 2, &guarded, |past| {
         at(past, 0, 2) < at(past, 1, 1) && at(past, 1, 2) < at(past, 0, 3)
     });
-    // Fig. 5: one thread gets to its end before the other has begun, either way.
+    // Fig. 5: one thread ends before the other has begun, for both threads.
     let long = vec![other(12), other(12)];
-    hit("fig. 5, black", 1, &long, |past| at(past, 0, 11) < at(past, 1, 0));
-    hit("fig. 5, grey", 1, &long, |past| at(past, 1, 11) < at(past, 0, 0));
+    assert_hit("fig. 5, black", 1, &long, |past| at(past, 0, 11) < at(past, 1, 0));
+    assert_hit("fig. 5, grey", 1, &long, |past| at(past, 1, 11) < at(past, 0, 0));
 }
