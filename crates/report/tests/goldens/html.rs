@@ -169,7 +169,7 @@ fn coverage_has_a_section() {
         );
         assert_eq!(page.matches("1,240 covered").count(), 1, "told once");
     }
-    assert!(!page(&lost_update()).contains("<h2>Coverage"), "nobody asked");
+    assert!(!page(&lost_update()).contains("<h2>Coverage"), "coverage was not requested");
 }
 
 #[test]
