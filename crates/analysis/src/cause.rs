@@ -75,7 +75,7 @@ mod tests {
     use raddle_results::Wait;
 
     #[test]
-    fn numbers_are_left_out() {
+    fn numbers_are_replaced() {
         for (message, expected) in [
             ("", ""),
             ("no number", "no number"),
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn panics_differ_by_place_and_words() {
+    fn panics_are_distinguished_by_place_and_message() {
         let one = cause(&panic(1, "left: 1", "a.rs:1:1"));
         assert_eq!(one, cause(&panic(2, "left: 2", "a.rs:1:1")));
         assert_ne!(one, cause(&panic(1, "left: 1", "a.rs:2:1")));
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn deadlocks_differ_by_where_their_cycle_waits() {
+    fn deadlocks_are_distinguished_by_the_sites_of_their_cycle() {
         let here = Site::caller();
         let there = Site::caller();
         let wait = |thread, site, in_cycle| Wait {

@@ -52,7 +52,7 @@ pub fn cycles(waits: &[Wait]) -> Vec<Vec<Hop>> {
 }
 
 /// Returns the position of the last notification that `wait` missed: it came before the thread began to
-/// wait and woke nobody. Returns `None` if the thread does not wait for a notification.
+/// wait and woke no thread. Returns `None` if the thread does not wait for a notification.
 pub fn missed_notification(trace: &Trace, wait: &Wait) -> Option<usize> {
     let pending = trace.pending.iter().find(|pending| pending.thread == wait.thread)?;
     let Action::Condvar(CondvarOp::Consume { .. }) = pending.op.action() else { return None };

@@ -101,8 +101,8 @@ impl Op {
         }
     }
 
-    /// Returns the memory ordering of this operation on an atomic variable. For a compare-exchange it depends on whether
-    /// the exchange `writes`.
+    /// Returns the memory ordering of this operation on an atomic variable. For a compare-exchange it depends on
+    /// whether the exchange `writes`.
     #[inline(always)]
     pub const fn atomic_order(&self, writes: bool) -> Order {
         let is_failure = self.variant() == atomic::COMPARE_EXCHANGE && !writes;
@@ -115,7 +115,8 @@ impl Op {
         self.variant() != atomic::STORE
     }
 
-    /// Returns whether this operation on an atomic variable writes for every value: all but loads and compare-exchanges.
+    /// Returns whether this operation on an atomic variable writes for every value: all but loads and
+    /// compare-exchanges.
     #[inline(always)]
     pub const fn always_writes_atomic(&self) -> bool {
         !matches!(self.variant(), atomic::LOAD | atomic::COMPARE_EXCHANGE)

@@ -9,8 +9,8 @@ pub trait Substrate {
     /// The programs that this substrate runs.
     type Program: ?Sized;
 
-    /// Runs `program` once, from [`Engine::begin`] to the end, and leaves the trace in the engine. The choices are those
-    /// of the engine's prefix, then those of `choices`.
+    /// Runs `program` once, from [`Engine::begin`] to the end, and leaves the trace in the engine. The choices are
+    /// those of the engine's prefix, then those of `choices`.
     ///
     /// Returns an error if a thread could not be cleared away. The trace is valid then, but further runs are not.
     fn execute<M: Memory>(

@@ -37,7 +37,7 @@ pub fn document(report: &Report) -> Document {
     with_steps(report, STEPS)
 }
 
-/// As [`document`], with only the steps that a text shows.
+/// Returns the document of a report, with only the steps that a text shows.
 pub fn brief(report: &Report) -> Document {
     with_steps(report, PICTURE)
 }

@@ -33,13 +33,13 @@ mod tests {
     }
 
     #[test]
-    fn short_executions_are_whole() {
+    fn short_executions_are_shown_whole() {
         assert_eq!(shown(0), []);
         assert_eq!(shown(60), Vec::from_iter(1..=60));
     }
 
     #[test]
-    fn long_executions_keep_beginning_and_end() {
+    fn long_executions_show_their_beginning_and_end() {
         assert_eq!(shown(61), Vec::from_iter((1..=8).chain(30..=61)));
         assert_eq!(shown(100_000), Vec::from_iter((1..=8).chain(99_969..=100_000)));
     }

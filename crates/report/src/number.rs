@@ -1,4 +1,4 @@
-//! Numbers and durations for people.
+//! Human-readable numbers and durations.
 
 use std::time::Duration;
 
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn rough_numbers_have_two_digits() {
+    fn estimates_have_two_digits() {
         for (number, text) in [
             (0.3, "about 0"),
             (7.4, "about 7"),
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn thousands_are_set_apart() {
+    fn thousands_are_separated() {
         for (number, text) in [
             (0, "0"),
             (999, "999"),
@@ -130,14 +130,14 @@ mod tests {
     }
 
     #[test]
-    fn one_is_not_many() {
+    fn singular_and_plural_are_distinguished() {
         assert_eq!(count(0, "class", "classes"), "0 classes");
         assert_eq!(count(1, "class", "classes"), "1 class");
         assert_eq!(count(1_204, "class", "classes"), "1,204 classes");
     }
 
     #[test]
-    fn times_have_the_digits_that_matter() {
+    fn durations_have_their_significant_digits() {
         for (microseconds, text) in [
             (3, "3.0 µs"),
             (42, "0.04 ms"),

@@ -36,7 +36,7 @@ mod tests {
     }
 
     #[test]
-    fn says_how_much_how_fast_and_which_part() {
+    fn progress_shows_count_rate_and_share() {
         assert_eq!(
             line(12_000, 3_000, Some(48_321.0)),
             "queue: 12,000 executions (6,000/s), 3,000 classes, 25 % of about 48,000, 2.0 s"
@@ -45,7 +45,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_is_never_more_than_everything() {
+    fn a_share_is_at_most_100_percent() {
         assert!(line(200, 200, Some(100.0)).contains("100 % of about 100"));
         assert!(line(0, 0, Some(0.0)).contains(" 0 % of about 0"));
     }

@@ -30,7 +30,7 @@ pub const VERSION: u64 = 2;
 pub struct Document {
     /// The name of the check.
     pub name: String,
-    /// The strategy, as its word.
+    /// The word that names the strategy.
     pub strategy: String,
     /// The memory model.
     pub memory: MemoryModel,
@@ -73,7 +73,7 @@ pub struct Document {
 }
 
 impl Document {
-    /// Reads the text that [`Display`](fmt::Display) writes. Passes over fields it does not know.
+    /// Reads the text that [`Display`](fmt::Display) writes. Ignores unknown fields.
     ///
     /// ```
     /// use raddle_results::{ReadError, document::Document};

@@ -2,7 +2,7 @@
 //!
 //! A [`Report`] says what a check did and what it found; a [`Token`] replays one execution. A
 //! [`Document`](document::Document) is a report that stands alone: it is written to JSON and read back, and
-//! texts and pages are rendered from it. Nothing here acts.
+//! texts and pages are rendered from it. The crate holds data only.
 #![forbid(unsafe_code)]
 
 mod coverage;

@@ -12,7 +12,7 @@ use crate::{Coverage, Failure, Failures, PatternSearch, Warning};
 pub struct Report {
     /// The name of the check.
     pub name: Cow<'static, str>,
-    /// The strategy, as its word.
+    /// The word that names the strategy.
     pub strategy: Cow<'static, str>,
     /// The memory model.
     pub memory: MemoryModel,
@@ -95,7 +95,7 @@ pub struct Bounds {
 /// A part of a check.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Phase {
-    /// The strategy of this phase, as its word.
+    /// The word that names the strategy of this phase.
     pub strategy: String,
     /// The number of executions.
     pub executions: u64,

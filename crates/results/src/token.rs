@@ -10,7 +10,7 @@ use raddle_core::{Choice, EventId, Schedule, ThreadId, ThreadInfo};
 const VERSION: &str = "r1-";
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// A schedule, the threads it speaks of, and the check it belongs to.
+/// A schedule, its threads, and the check it belongs to.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Token {
     /// [`name_hash`] of the check.
@@ -110,7 +110,7 @@ impl fmt::Display for Token {
 struct Input<'a>(&'a [u8]);
 
 impl Input<'_> {
-    /// The longest schedule accepted: a forged repeat count must not exhaust memory.
+    /// The maximal length of a schedule, so that no repeat count exhausts memory.
     const LIMIT: u64 = 1 << 26;
 
     fn token(&mut self) -> Option<(Vec<ThreadInfo>, Schedule)> {
@@ -168,7 +168,7 @@ fn put(bytes: &mut Vec<u8>, mut number: u64) {
     bytes.push(number as u8);
 }
 
-/// FNV-1a: catches typing mistakes, not forgery.
+/// Returns the FNV-1a hash. It detects typing mistakes, not forgery.
 fn checksum(bytes: &[u8]) -> u32 {
     bytes.iter().fold(0x811c_9dc5, |sum, &byte| (sum ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
@@ -220,14 +220,14 @@ mod tests {
     }
 
     #[test]
-    fn a_token_comes_back_as_it_was() {
+    fn a_token_survives_a_round_trip() {
         assert_eq!(Token::parse(&sample().to_string()), Ok(sample()));
         let empty = Token::new("", &[], vec![]);
         assert_eq!(Token::parse(&empty.to_string()), Ok(empty));
     }
 
     #[test]
-    fn every_change_of_one_character_is_noticed() {
+    fn every_change_of_one_character_is_detected() {
         let text = sample().to_string();
         for at in (0..text.len()).step_by(if cfg!(miri) { 16 } else { 1 }) {
             let mut bytes = text.clone().into_bytes();
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn foreign_words_are_refused() {
+    fn other_strings_are_rejected() {
         assert_eq!(Token::parse("hello"), Err(TokenError::Version));
         assert_eq!(Token::parse("r2-AAAA"), Err(TokenError::Version));
         assert_eq!(Token::parse("r1-"), Err(TokenError::Damaged));

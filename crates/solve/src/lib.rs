@@ -1,8 +1,8 @@
 //! Solvers for constraints on total orders.
 //!
-//! A problem consists of nodes, of edges that every order respects, and of clauses over literals. A literal is a boolean
-//! variable or states that one node comes before another. The answer is a total order of all nodes, or a set of
-//! assumptions under which there is none. [`OrderSolver`] is the interface. [`Cdcl`] implements it by a SAT solver
+//! A problem consists of nodes, of edges that every order respects, and of clauses over literals. A literal is a
+//! boolean variable or states that one node comes before another. The answer is a total order of all nodes, or a set
+//! of assumptions under which there is none. [`OrderSolver`] is the interface. [`Cdcl`] implements it by a SAT solver
 //! (batsat: conflict-driven, incremental, with assumptions) whose theory keeps the chosen edges acyclic.
 #![forbid(unsafe_code)]
 

@@ -95,8 +95,8 @@ impl Order {
         Ok(())
     }
 
-    /// Collects the nodes reachable from `from` up to position `high`. If `target` is among them, returns the literals of
-    /// a path to it that has the fewest.
+    /// Collects the nodes reachable from `from` up to position `high`. If `target` is among them, returns the
+    /// literals of a path to it that has the fewest.
     fn search_forward(&mut self, from: u32, target: u32, high: u32) -> Result<(), Vec<Lit>> {
         let Search { queue, reached, distance, round, forward, .. } = &mut self.search;
         *round += 1;

@@ -27,19 +27,19 @@ const RECENT: usize = 8;
 #[derive(Clone, Debug, Default)]
 pub struct MapCoverage {
     keying: Keying,
-    accesses: Vec<OfAccess>,
+    accesses: Vec<KnownAccess>,
     seen: HashSet<PatternKey>,
     quick: Seen,
     /// Of each seen pattern with two variables: an access to either.
     pairs: Vec<(u32, u32)>,
-    objects: Vec<OfObject>,
+    objects: Vec<ObjectAccesses>,
     threads: Vec<Vec<Recent>>,
     run: u64,
 }
 
 /// A distinguished access.
 #[derive(Clone, Debug)]
-struct OfAccess {
+struct KnownAccess {
     site: Site,
     access: Access,
     /// Another access to the same variable, or itself: a union-find forest.
@@ -58,7 +58,7 @@ struct OfAccess {
 
 /// The accesses to an object in one run.
 #[derive(Clone, Debug, Default)]
-struct OfObject {
+struct ObjectAccesses {
     run: u64,
     /// The different accesses.
     slots: Vec<Slot>,
@@ -141,7 +141,7 @@ impl MapCoverage {
     pub fn learn(&mut self, trace: &Trace) {
         self.run += 1;
         if self.objects.len() < trace.objects.len() {
-            self.objects.resize(trace.objects.len(), OfObject::default());
+            self.objects.resize(trace.objects.len(), ObjectAccesses::default());
         }
         self.threads.iter_mut().for_each(Vec::clear);
         let is_data = |info: &&ObjectInfo| !matches!(info.kind, ObjectKind::Thread(_));
@@ -157,7 +157,7 @@ impl MapCoverage {
             if several {
                 let this = Recent { thread: event.id.thread.0, object: object.0, access, time };
                 self.on_two_variables(this);
-                self.remember(this);
+                self.add_recent(this);
             }
         }
     }
@@ -165,7 +165,7 @@ impl MapCoverage {
     /// Returns the patterns seen and an estimate of all.
     pub fn report(&self) -> Coverage {
         let roots = (0..self.accesses.len() as u32).filter(|&access| self.root(access) == access);
-        let shared: Vec<&OfAccess> = roots
+        let shared: Vec<&KnownAccess> = roots
             .map(|root| &self.accesses[root as usize])
             .filter(|variable| variable.is_shared && variable.writes > 0)
             .collect();
@@ -196,7 +196,7 @@ impl MapCoverage {
         let number = self.keying.number(event, access);
         if number as usize >= self.accesses.len() {
             let writes = access == Access::Update;
-            self.accesses.push(OfAccess {
+            self.accesses.push(KnownAccess {
                 site: event.site,
                 access,
                 parent: number,
@@ -291,7 +291,7 @@ impl MapCoverage {
             };
         }
         if news {
-            self.see_singles(object, thread, this, (mine_time, mine));
+            self.add_single_patterns(object, thread, this, (mine_time, mine));
         } else if let ([only], false) = (slots, by_event || this >= QUICK) {
             let bit = 1 << only.access;
             let three = (this * QUICK + this) as usize;
@@ -331,7 +331,7 @@ impl MapCoverage {
 
     /// Adds the patterns with one variable that end with this access.
     #[cold]
-    fn see_singles(
+    fn add_single_patterns(
         &mut self,
         object: usize,
         thread: u32,
@@ -345,7 +345,7 @@ impl MapCoverage {
                 continue;
             }
             let shape = 1 << 6 | self.bits_of(0, 0, other.access) << 3 | self.bits_of(1, 0, this);
-            self.see_single(shape, &[other.access, this]);
+            self.add_single_pattern(shape, &[other.access, this]);
             let is_quick = this.max(other.access).max(mine) < QUICK;
             if is_quick {
                 self.quick.twos[this as usize] |= 1 << other.access;
@@ -355,7 +355,7 @@ impl MapCoverage {
                     | self.bits_of(0, 0, mine) << 6
                     | self.bits_of(1, 0, other.access) << 3
                     | self.bits_of(0, 0, this);
-                self.see_single(shape, &[mine, other.access, this]);
+                self.add_single_pattern(shape, &[mine, other.access, this]);
                 if is_quick {
                     self.quick.threes[(this * QUICK + mine) as usize] |= 1 << other.access;
                 }
@@ -364,7 +364,7 @@ impl MapCoverage {
         self.objects[object].slots = slots;
     }
 
-    fn see_single(&mut self, shape: u32, accesses: &[u32]) {
+    fn add_single_pattern(&mut self, shape: u32, accesses: &[u32]) {
         let Some(pattern) = number_of_shape(shape) else { return };
         if self.seen.insert(PatternKey::new(pattern, accesses)) {
             let root = self.root(accesses[0]);
@@ -410,14 +410,14 @@ impl MapCoverage {
                     } else {
                         [*earlier, first, *later, last]
                     };
-                    self.see_pair(order);
+                    self.add_pair_pattern(order);
                 }
             }
             later = Some(earlier);
         }
     }
 
-    fn see_pair(&mut self, order: [Recent; 4]) {
+    fn add_pair_pattern(&mut self, order: [Recent; 4]) {
         let shape = order.iter().fold(1, |shape, access| {
             let thread = u8::from(access.thread != order[0].thread);
             let variable = u8::from(access.object != order[0].object);
@@ -431,7 +431,7 @@ impl MapCoverage {
         }
     }
 
-    fn remember(&mut self, this: Recent) {
+    fn add_recent(&mut self, this: Recent) {
         let thread = this.thread as usize;
         if self.threads.len() <= thread {
             self.threads.resize(thread + 1, Vec::new());

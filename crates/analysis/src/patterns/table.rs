@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_pattern_is_known_by_its_number() {
+    fn every_pattern_has_its_number() {
         for (index, pattern) in PATTERNS.iter().enumerate() {
             let accesses: Vec<_> = pattern
                 .iter()
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_none() {
+    fn other_accesses_are_no_pattern() {
         let (r, w) = (Access::Read, Access::Update);
         assert_eq!(number(&[]), None);
         assert_eq!(number(&[(0, 0, w)]), None);

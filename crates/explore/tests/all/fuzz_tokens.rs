@@ -1,5 +1,5 @@
-//! Any string given as a token is rejected with an explanation or replayed. It never causes a panic, a hang or unbounded
-//! memory.
+//! Any string given as a token is rejected with an explanation or replayed. It never causes a panic, a hang or
+//! unbounded memory.
 
 use std::time::Duration;
 

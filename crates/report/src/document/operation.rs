@@ -91,7 +91,7 @@ pub(super) fn announced(op: Op, names: &Names<'_>) -> String {
     }
 }
 
-/// Returns the effect of an operation in words, if it is worth telling.
+/// Returns the effect of an operation in words, if it is worth showing.
 fn outcome(event: &Event, names: &Names<'_>) -> Option<String> {
     let value = |bits| value(names.scalar(event.op), bits);
     match event.op.action() {

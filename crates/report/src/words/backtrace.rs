@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_program_is_left() {
+    fn only_frames_of_the_program_are_kept() {
         let backtrace = "   0: std::backtrace\n             at ./backtrace.rs:1:2\n   \
             1: rust_begin_unwind\n   2: core::panicking::panic_fmt\n             at ./p.rs:3:4\n   \
             3: demo::inner\n             at ./demo.rs:5:6\n  14: demo::outer\n  \
@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_taken_away_if_nothing_would_be_left() {
+    fn a_backtrace_without_frames_of_the_program_is_kept() {
         for backtrace in
             ["", "unsupported", "   0: core::panicking::panic\n   1: raddle_runtime::a"]
         {

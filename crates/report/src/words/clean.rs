@@ -8,7 +8,7 @@ use raddle_results::{Bounds, Phase, PhaseEnd};
 
 use crate::number::{about, count, probability, thousands, time};
 
-/// The strategy of a report on a replay, as its word.
+/// The word that stands for the strategy in a report on a replay.
 pub(crate) const REPLAY: &str = "replay";
 
 /// The probability up to which a bug is said to have been ruled out.
@@ -137,7 +137,7 @@ fn unseen(mass: f64) -> String {
     }
 }
 
-/// Returns the guarantee worth telling: for the deepest bugs that are ruled out, or else for those that
+/// Returns the guarantee worth showing: for the deepest bugs that are ruled out, or else for those that
 /// escape with the smallest probability.
 fn strongest(guarantees: &[Guarantee]) -> Option<&Guarantee> {
     let good = guarantees.iter().filter(|guarantee| guarantee.escape <= UNLIKELY);

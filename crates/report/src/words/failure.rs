@@ -190,7 +190,7 @@ fn repetition(finding: &Finding, trace: &Trace) -> String {
     text
 }
 
-/// Returns what to do if a search has met an endless execution.
+/// Returns what to do if a search has run into an execution that does not end.
 fn advice_to_searchers(document: &Document) -> &'static str {
     if document.search.is_none() {
         return "";

@@ -1,4 +1,4 @@
-//! Traces and reports made by hand.
+//! Builders of traces and reports.
 
 use std::time::Duration;
 
@@ -15,14 +15,14 @@ use crate::{json, site};
 
 pub(crate) const MAIN: ThreadId = ThreadId::MAIN;
 
-/// A trace that grows step by step.
+/// A builder of a trace.
 #[derive(Default)]
 pub(crate) struct Build {
     trace: Trace,
 }
 
 impl Build {
-    /// A run in which main has spawned so many threads; their lives are the first objects.
+    /// Returns a run in which main has spawned this number of threads. The threads are the first objects.
     pub(crate) fn with_threads(spawned: u32) -> Build {
         let mut build = Build::default();
         for number in 0..=spawned {
@@ -79,7 +79,7 @@ impl Build {
     }
 }
 
-/// Checks what `report` looks like.
+/// Checks the text of `report`.
 pub(crate) fn check(report: &Report, expected: Expect) {
     let text = raddle_report::text(report);
     expected.assert_eq(&text);
@@ -89,8 +89,7 @@ pub(crate) fn check(report: &Report, expected: Expect) {
     json::parsed(report);
 }
 
-/// What is left of a text without the codes that colour it, and without the blanks they hide at the ends
-/// of lines.
+/// Returns a text without colour codes and without trailing blanks.
 fn without_colours(text: &str) -> String {
     let mut plain = String::new();
     let mut parts = text.split("\x1b[");

@@ -1,11 +1,11 @@
-//! Reports of checks that went on after the first failure.
+//! Reports of checks that continued after the first failure.
 
 use expect_test::expect;
 use raddle_results::{Cause, Failure, Failures, Finding, Phase, PhaseEnd, Report};
 
 use crate::build::{Build, check, failed, panic};
 
-/// Two strategies that found three kinds of failures, and more of which only the number is known.
+/// Returns a report of two strategies that found three causes, and failures of further causes.
 pub(crate) fn several() -> Report {
     let empty = || Build::with_threads(1).finish();
     let failure = |finding, execution, token: &str| Failure {

@@ -62,7 +62,7 @@ fn bounded() {
 }
 
 #[test]
-fn in_parts() {
+fn several_phases() {
     let phase = |strategy: &str, executions, end| Phase {
         strategy: strategy.into(),
         executions,
@@ -83,7 +83,7 @@ fn in_parts() {
 }
 
 #[test]
-fn with_promises() {
+fn with_guarantees() {
     let phase = |strategy: &str, executions| Phase {
         strategy: strategy.into(),
         executions,

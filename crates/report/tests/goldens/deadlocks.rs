@@ -1,4 +1,4 @@
-//! Reports on deadlocks, over traces made by hand.
+//! Reports on deadlocks, on hand-made traces.
 
 use expect_test::expect;
 use raddle_core::{

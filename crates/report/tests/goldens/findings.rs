@@ -1,4 +1,4 @@
-//! Reports on every kind of finding, over traces made by hand.
+//! Reports on every kind of finding, on hand-made traces.
 
 use expect_test::expect;
 use raddle_core::{
@@ -301,7 +301,7 @@ fn many_threads_have_a_column_with_their_names() {
 }
 
 #[test]
-fn a_failure_that_does_not_come_back_says_so() {
+fn a_failure_that_is_not_reproduced() {
     let mut report = failed(panic(0, "now and then"), Build::with_threads(0).finish());
     if let Verdict::Failed(failure) = &mut report.verdict {
         failure.reproduced = false;
@@ -349,7 +349,7 @@ fn a_long_message_is_shown_whole_below_the_headline() {
 }
 
 #[test]
-fn an_execution_that_goes_on_for_ever() {
+fn an_execution_that_does_not_end() {
     let mut build = Build::with_threads(1);
     let flag = build.object(ObjectKind::Atomic(Scalar::Bool));
     let pause = Action::Pause(PauseOp::Yield);
@@ -445,7 +445,7 @@ fn a_program_that_is_not_deterministic() {
 }
 
 #[test]
-fn a_thread_that_does_not_go_away() {
+fn a_thread_that_cannot_be_unwound() {
     let finding = Finding::Stuck { thread: ThreadId(1), site: site::four() };
     check(
         &failed(finding, Build::with_threads(1).finish()),

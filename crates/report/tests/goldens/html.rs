@@ -1,4 +1,4 @@
-//! The page of a report: what is in it, and what a browser makes of it.
+//! The page of a report: its content, and how a browser shows it.
 
 use std::fs;
 use std::io::Write;
@@ -14,7 +14,7 @@ use crate::build::{Build, failed, panic, report};
 use crate::picture::{Picture, Place};
 use crate::{causes, programs, real, site};
 
-/// The lines that the goldens' programs have.
+/// Returns the source lines of the programs of the goldens.
 pub(crate) fn source(file: &str, line: u32) -> Option<String> {
     let text = match file {
         "crates/report/tests/goldens/programs.rs" => include_str!("programs.rs"),
@@ -73,7 +73,7 @@ fn a_deadlock_has_a_drawing() {
     assert_eq!(page.matches("<g class=\"edge\">").count(), 4);
 }
 
-/// Under weak memory the page says, as the text does, why a load could read what is out of date.
+/// Under weak memory the page explains, as the text does, why a load could read a stale value.
 #[test]
 fn a_stale_read_is_explained() {
     use raddle::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
@@ -119,7 +119,7 @@ fn failures_by_cause() {
     );
 }
 
-/// With what a search for patterns tells.
+/// The section includes the work of a search for patterns.
 fn covered(mut report: Report) -> Report {
     let variable = |site, reads, writes, covered, total| VariableCoverage {
         site,
@@ -169,11 +169,11 @@ fn coverage_has_a_section() {
         );
         assert_eq!(page.matches("1,240 covered").count(), 1, "told once");
     }
-    assert!(!page(&lost_update()).contains("<h2>Coverage"), "nobody asked");
+    assert!(!page(&lost_update()).contains("<h2>Coverage"), "coverage was not requested");
 }
 
 #[test]
-fn a_browser_shows_what_was_covered() {
+fn a_browser_shows_coverage() {
     for (name, report) in
         [("covered", report(Verdict::Sampled)), ("covered-failing", lost_update())]
     {
@@ -192,9 +192,9 @@ fn a_browser_shows_what_was_covered() {
     }
 }
 
-/// Nothing is fetched from anywhere.
+/// The page fetches nothing.
 #[test]
-fn a_page_needs_nothing_else() {
+fn a_page_is_self_contained() {
     let page = page(&lost_update());
     for part in ["http:", "https:", " src=", "<link", "@import"] {
         let found = page.replace("http://www.w3.org/2000/svg", "");
@@ -202,9 +202,9 @@ fn a_page_needs_nothing_else() {
     }
 }
 
-/// What a program says cannot become a part of the page.
+/// Texts of the program cannot become markup or scripts of the page.
 #[test]
-fn texts_are_only_texts() {
+fn texts_are_escaped() {
     let message =
         "</script><script>alert(1)</script><img src=x onerror=alert(1)> & \"quotes\" \u{0}";
     let mut report = failed(panic(0, message), Build::with_threads(1).finish());
@@ -215,21 +215,21 @@ fn texts_are_only_texts() {
     assert_contains(&page, &["&lt;img src=x onerror=alert(1)&gt; &amp; &quot;quotes&quot;"]);
 }
 
-/// The browser of this machine, if it has one.
+/// Returns the browser of this machine, or `None` if it has none.
 fn browser() -> Option<&'static str> {
     let browser = ["chromium", "chromium-browser", "google-chrome"].into_iter().find(|browser| {
         let version = Command::new(browser).arg("--version").output();
         version.is_ok_and(|output| output.status.success())
     });
     if browser.is_none() {
-        // Past the harness, which keeps what is printed.
+        // Written directly, because the test harness captures prints.
         let notice = "NOT TESTED: no Chromium here, so no page was looked at in a browser\n";
         std::io::stderr().write_all(notice.as_bytes()).unwrap();
     }
     browser
 }
 
-/// Lets a browser look at a page, after whose scripts `script` runs. What it prints.
+/// Opens a page in a browser, runs `script` after the page's scripts, and returns the browser's output.
 fn look(
     browser: &str,
     name: &str,
@@ -269,8 +269,7 @@ fn look(
     fs::read_to_string(&printed).unwrap()
 }
 
-/// What a browser makes of a page, after its scripts and then `script` have run; `None` if there is no
-/// browser.
+/// Returns the document of a page after its scripts and then `script` have run. Returns `None` if there is no browser.
 fn in_browser(name: &str, page: &str, fragment: &str, script: &str) -> Option<String> {
     let browser = browser()?;
     let shown = look(browser, name, page, fragment, script, &["--dump-dom".to_owned()]);
@@ -279,7 +278,7 @@ fn in_browser(name: &str, page: &str, fragment: &str, script: &str) -> Option<St
     Some(shown)
 }
 
-/// A picture of a page, and where on it things are: what `places` makes, an expression of the page's.
+/// Returns a screenshot of a page, and the rectangles that `places` evaluates to, an expression in the page.
 fn photographed(name: &str, page: &str, fragment: &str, places: &str) -> Option<(Picture, Value)> {
     let browser = browser()?;
     let write = format!(
@@ -300,7 +299,7 @@ fn photographed(name: &str, page: &str, fragment: &str, places: &str) -> Option<
     Some((picture, serde_json::from_str(places).expect("places are JSON")))
 }
 
-/// Keys as if they were pressed.
+/// Returns a script that presses keys.
 fn keys(keys: &[&str]) -> String {
     keys.iter()
         .map(|key| {
@@ -309,7 +308,7 @@ fn keys(keys: &[&str]) -> String {
         .collect()
 }
 
-/// The step that is chosen.
+/// Returns the selected step.
 fn chosen(page: &str) -> &str {
     let row = page.split("<tr ").find(|row| row.contains("class=\"chosen\"")).unwrap_or("nothing");
     row.split('"').nth(1).unwrap_or(row)
@@ -368,8 +367,8 @@ fn a_browser_shows_other_pages_without_errors() {
     }
 }
 
-/// What a person sees: the verdict in its colour, both lanes side by side, the chosen step marked, and the
-/// arrow from where the text says to where it says.
+/// Checks what is visible: the coloured verdict, both lanes side by side, the selected step, and the arrow between the
+/// steps that the text names.
 #[test]
 fn a_picture_shows_the_failure() {
     let places = "{badge: box('.badge'), headline: box('.headline'), \
@@ -427,7 +426,7 @@ fn a_picture_of_a_clean_result() {
     let [red, green, blue] = picture.paper(Place::read(&places["badge"]));
     assert!(green > red && green > blue, "the verdict is good: {:?}", [red, green, blue]);
     assert!(picture.ink(Place::read(&places["text"])) > 500);
-    // Below what is there, there is nothing.
+    // Nothing is drawn below the content.
     let body = Place::read(&places["body"]);
     assert!(body.bottom < 880.0, "{body:?}");
     let below = Place { left: 0.0, top: body.bottom + 5.0, right: 1400.0, bottom: 895.0 };

@@ -1,5 +1,5 @@
-//! Reports as JSON. Every report of the goldens is read back with a parser that shares no code, and all
-//! that is in it must be documented.
+//! Reports as JSON. Every report of the goldens is read by an independent parser, and all its fields must be
+//! documented.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ use crate::{causes, programs, real, round_trip, site};
 
 const PAGE: &str = include_str!("../../../../docs/report-json.md");
 
-/// The JSON of `report`, read back. Panics if the page about it does not tell of a field or a kind.
+/// Returns the JSON of `report`, parsed. Panics if the documentation does not mention a field or a kind.
 pub(crate) fn parsed(report: &Report) -> Value {
     let text = raddle_report::json(report);
     round_trip::check(report, &text);
@@ -48,7 +48,7 @@ pub(crate) fn parsed(report: &Report) -> Value {
     value
 }
 
-/// The names and the kinds in `value`.
+/// Collects the names of fields and the kinds in `value`.
 fn words<'a>(value: &'a Value, found: &mut BTreeSet<&'a str>) {
     match value {
         Value::Object(fields) => {
@@ -104,7 +104,7 @@ fn a_clean_result() {
 }
 
 #[test]
-fn a_search_in_parts() {
+fn a_search_in_phases() {
     let bounds = Bounds { preemptions: Some(2), ..Bounds::default() };
     let phase = |strategy: &str, executions, end| Phase {
         strategy: strategy.into(),
@@ -326,16 +326,16 @@ fn other_findings() {
     }
 }
 
-/// Whatever a message has in it comes back as it was.
+/// A message with any characters survives a round trip.
 #[test]
-fn texts_come_back() {
+fn texts_survive_a_round_trip() {
     let text = "\"quoted\" \\ a\nb\tc\r\u{0}\u{1b}[31m\u{2028}</script> ✗ 𝔘 \u{7f}";
     let report = failed(panic(0, text), Build::with_threads(0).finish());
     assert_eq!(parsed(&report)["failure"]["finding"]["message"], text);
 }
 
 #[test]
-fn the_middle_of_a_very_long_run_is_left_out() {
+fn the_middle_of_a_very_long_run_is_omitted() {
     let mut build = Build::with_threads(0);
     let object = build.object(ObjectKind::Atomic(Scalar::U32));
     for value in 0..10_500 {
@@ -343,7 +343,7 @@ fn the_middle_of_a_very_long_run_is_left_out() {
         build.step(0, object, store, Effect::None, site::three());
     }
     let value = parsed(&failed(Finding::StepLimit { steps: 10_500 }, build.finish()));
-    // Every store is of another value.
+    // Every store has another value.
     assert_eq!(value["failure"]["finding"]["repeated"][4]["times"], 1);
     let trace = &value["failure"]["trace"];
     assert_eq!(trace["omitted"], 500);
@@ -351,9 +351,9 @@ fn the_middle_of_a_very_long_run_is_left_out() {
     assert_eq!(trace["events"][1_000]["step"], 1_501);
 }
 
-/// Which step of another thread let each step happen.
+/// Checks which step of another thread enabled each step.
 #[test]
-fn what_lets_others_go_on() {
+fn steps_that_enable_others() {
     let mut build = Build::with_threads(2);
     let mutex = build.object(ObjectKind::Mutex);
     let condvar = build.object(ObjectKind::Condvar);

@@ -1,4 +1,4 @@
-//! What reports look like. `UPDATE_EXPECT=1 cargo test -p raddle-report` rewrites the goldens.
+//! Golden tests of reports. `UPDATE_EXPECT=1 cargo test -p raddle-report` rewrites the goldens.
 
 mod build;
 mod causes;

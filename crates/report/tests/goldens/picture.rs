@@ -1,15 +1,15 @@
-//! Pictures that a browser takes of pages, and what can be seen on them.
+//! Screenshots of pages, and checks of their pixels.
 
 use serde_json::Value;
 
-/// A picture: red, green and blue of every point, row by row.
+/// A screenshot: red, green and blue of every pixel, row by row.
 pub(crate) struct Picture {
     pub(crate) width: usize,
     pub(crate) height: usize,
     points: Vec<[u8; 3]>,
 }
 
-/// A part of a page, in points of its picture.
+/// A rectangle of a page, in pixels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Place {
     pub(crate) left: f64,
@@ -19,7 +19,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// As a script wrote it down: `[left, top, right, bottom]`.
+    /// Parses a rectangle of the form `[left, top, right, bottom]`.
     pub(crate) fn read(value: &Value) -> Place {
         let number = |index: usize| value[index].as_f64().expect("a number");
         Place { left: number(0), top: number(1), right: number(2), bottom: number(3) }
@@ -33,7 +33,7 @@ impl Place {
 }
 
 impl Picture {
-    /// Reads a PNG of the kind that browsers write: eight bits a colour, not interlaced.
+    /// Decodes a PNG as browsers write it: eight bits per channel, not interlaced.
     pub(crate) fn read(png: &[u8]) -> Picture {
         assert_eq!(&png[..8], b"\x89PNG\r\n\x1a\n", "a PNG");
         let (mut rest, mut packed) = (&png[8..], Vec::new());
@@ -61,20 +61,20 @@ impl Picture {
         Picture { width, height, points }
     }
 
-    /// The colour of a point.
+    /// Returns the colour of a pixel.
     pub(crate) fn at(&self, x: f64, y: f64) -> [u8; 3] {
         let (x, y) = (x.round() as usize, y.round() as usize);
         assert!(x < self.width && y < self.height, "{x}, {y} is not on the picture");
         self.points[y * self.width + x]
     }
 
-    /// How many points of a place have another colour than most.
+    /// Returns the number of pixels of a rectangle that differ from its most frequent colour.
     pub(crate) fn ink(&self, place: Place) -> usize {
         let paper = self.paper(place);
         self.colours(place).into_iter().filter(|colour| differ(*colour, paper)).count()
     }
 
-    /// The colour that most points of a place have.
+    /// Returns the most frequent colour of a rectangle.
     pub(crate) fn paper(&self, place: Place) -> [u8; 3] {
         let mut counts = std::collections::BTreeMap::<[u8; 3], usize>::new();
         for colour in self.colours(place) {
@@ -84,7 +84,7 @@ impl Picture {
         most.expect("a place that is not empty").0
     }
 
-    /// Whether one of the points around this one has another colour than `paper`.
+    /// Returns whether a pixel near this one has another colour than `paper`.
     pub(crate) fn is_drawn(&self, x: f64, y: f64, paper: [u8; 3]) -> bool {
         let around = Place { left: x - 1.0, top: y - 1.0, right: x + 2.0, bottom: y + 2.0 };
         self.colours(around).into_iter().any(|colour| differ(colour, paper))
@@ -99,7 +99,7 @@ impl Picture {
     }
 }
 
-/// Whether an eye sees that two colours are not the same.
+/// Returns whether two colours are visibly different.
 pub(crate) fn differ(one: [u8; 3], other: [u8; 3]) -> bool {
     one.iter().zip(other).any(|(one, other)| one.abs_diff(other) > 24)
 }
@@ -108,7 +108,7 @@ fn number(bytes: &[u8]) -> usize {
     bytes.iter().fold(0, |number, byte| number << 8 | usize::from(*byte))
 }
 
-/// Undoes what PNG does to lines of `size` bytes so that they pack well.
+/// Reverses the PNG filters of lines of `size` bytes.
 fn unfiltered(bytes: &[u8], size: usize, channels: usize) -> Vec<u8> {
     let mut lines: Vec<u8> = Vec::with_capacity(bytes.len());
     for line in bytes.chunks(size + 1) {
@@ -135,17 +135,17 @@ fn unfiltered(bytes: &[u8], size: usize, channels: usize) -> Vec<u8> {
     lines
 }
 
-/// Which of three is nearest to the first two without the third.
+/// The Paeth predictor of PNG: returns the argument nearest to the sum of the first two minus the third.
 fn nearest(left: u8, up: u8, corner: u8) -> u8 {
     let guess = i16::from(left) + i16::from(up) - i16::from(corner);
     let distance = |value: u8| (guess - i16::from(value)).abs();
-    // The first of those as near as each other.
+    // Ties go to the first.
     [left, up, corner].into_iter().min_by_key(|&value| distance(value)).unwrap_or(left)
 }
 
 #[test]
-fn lines_come_back() {
-    // Each line by another filter; three channels, two points.
+fn lines_survive_a_round_trip() {
+    // Each line has another filter. Three channels, two pixels.
     let bytes = [
         [0, 10, 20, 30, 40, 50, 60],
         [1, 10, 20, 30, 30, 30, 30],

@@ -1,4 +1,4 @@
-//! Programs whose runs stand in the goldens, with their lines. New ones go to the end.
+//! Programs for goldens. New ones go to the end, because the goldens contain line numbers.
 use raddle::sync::atomic::{AtomicI32, Ordering};
 use raddle::sync::{Arc, Condvar, Mutex};
 use raddle::thread;

@@ -1,5 +1,4 @@
-//! Reports on runs that raddle made. They are replayed from tokens, so that what is shown does not
-//! depend on how a strategy draws.
+//! Reports on runs of real programs, replayed from tokens so that they do not depend on a strategy.
 
 use std::time::Duration;
 
@@ -9,14 +8,14 @@ use raddle_results::{Finding, Report, Token, Verdict};
 
 use crate::{html, json, programs};
 
-/// Checks the report on the run of `program` in which the threads go as `order` says.
+/// Checks the report on the run of `program` in which the threads run in this `order`.
 fn check(program: fn(), order: &[u32], expected: Expect) {
     let report = replayed(program, order);
     expected.assert_eq(&raddle_report::text(&report));
     json::parsed(&report);
 }
 
-/// The report on the run of `program` in which the threads go as `order` says.
+/// Returns the report on the run of `program` in which the threads run in this `order`.
 pub(crate) fn replayed(program: fn(), order: &[u32]) -> Report {
     let main = ThreadId::MAIN;
     let threads = [
@@ -28,7 +27,7 @@ pub(crate) fn replayed(program: fn(), order: &[u32]) -> Report {
     settled(raddle::Config::new().name("real").replay(token).run(program))
 }
 
-/// The report without what depends on the environment and the clock.
+/// Removes the parts of a report that depend on the environment and the clock.
 fn settled(mut report: Report) -> Report {
     report.elapsed = Duration::from_micros(400);
     if let Verdict::Failed(failure) = &mut report.verdict {
@@ -77,7 +76,7 @@ fn a_run_without_a_failure() {
 }
 
 #[test]
-fn locks_are_taken_in_opposite_orders() {
+fn locks_are_acquired_in_opposite_orders() {
     check(
         programs::opposite_locks,
         &[0, 1, 0],

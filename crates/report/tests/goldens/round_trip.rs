@@ -1,4 +1,4 @@
-//! Documents read back from JSON: nothing is lost, and what is rendered from them is the same.
+//! Round trips of documents through JSON: nothing is lost, and texts and pages are the same.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use raddle_strategy::Rng;
 
 use crate::html::source;
 
-/// Checks that `json`, the JSON of `report`, says all that a text and a page need.
+/// Checks that `json`, the JSON of `report`, contains all that a text and a page need.
 pub(crate) fn check(report: &Report, json: &str) {
     let (document, brief) = (raddle_report::document(report), raddle_report::brief(report));
     let read = Document::parse(json).unwrap_or_else(|error| panic!("{error}\n{json}"));
@@ -26,7 +26,7 @@ pub(crate) fn check(report: &Report, json: &str) {
     assert_eq!(raddle_report::html(&read, &source), raddle_report::html(&document, &source));
 }
 
-/// What the threads of a random program share.
+/// The objects that the threads of a random program share.
 #[derive(Default)]
 struct Objects {
     atomics: [AtomicU32; 2],
@@ -37,7 +37,7 @@ struct Objects {
     once: Once,
 }
 
-/// A small random program: each number is an operation, the first ones those of main.
+/// Runs a small random program. Each number is an operation; the first list is main's.
 #[derive(Clone)]
 struct Program(Vec<Vec<u8>>);
 
@@ -87,9 +87,9 @@ fn perform(op: u8, objects: &Objects, sender: &mpsc::SyncSender<u32>) {
     }
 }
 
-/// Reports on random programs, under both memory models, with all kinds of strategies.
+/// Checks reports on random programs under both memory models, with all kinds of strategies.
 #[test]
-fn reports_on_random_programs_are_read_as_they_were_written() {
+fn reports_on_random_programs_survive_a_round_trip() {
     let mut rng = Rng::new(7);
     let (mut kinds, mut stale) = (BTreeSet::new(), 0);
     for case in 0..400 {

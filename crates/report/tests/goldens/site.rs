@@ -1,4 +1,4 @@
-//! Source lines for traces made by hand. New ones go to the end: the lines stand in the goldens.
+//! Source lines for hand-made traces. New ones go to the end, because the goldens contain line numbers.
 use raddle_core::Site;
 
 pub(crate) fn one() -> Site {

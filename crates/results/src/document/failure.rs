@@ -138,7 +138,7 @@ pub struct Wait {
     pub holders: Vec<Holder>,
     /// Whether the thread is part of a cycle.
     pub in_cycle: bool,
-    /// The last notification that came before the thread waited and woke nobody.
+    /// The last notification that came before the thread waited and woke no thread.
     pub missed_notification: Option<Notification>,
 }
 

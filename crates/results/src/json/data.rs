@@ -19,7 +19,7 @@ impl Json {
         T::from_json(self.get(name).unwrap_or(&Json::Null)).map_err(|error| error.within(name))
     }
 
-    /// Returns an object that says by `kind` which other fields it has.
+    /// Returns an object with the field `kind`, which determines its other fields.
     pub(crate) fn of_kind(
         kind: impl Into<String>,
         fields: impl IntoIterator<Item = (&'static str, Json)>,
@@ -105,7 +105,7 @@ macro_rules! words {
 
 pub(crate) use {object, variants, words};
 
-/// The error of a field that holds a word not known.
+/// Returns the error for a field with an unknown word.
 pub(crate) fn unknown(field: &str) -> ReadError {
     expected("a known word").within(field)
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::Json;
 
-/// The deepest nesting accepted: a forged text must not overflow the stack.
+/// The maximal nesting accepted, so that no text overflows the stack.
 const MAX_DEPTH: usize = 64;
 
 /// Why a text cannot be read.
@@ -87,7 +87,7 @@ impl<'a> Reader<'a> {
         self.at = self.text.len() - rest.len();
     }
 
-    /// Passes over `word` if it comes next.
+    /// Skips `word` if it comes next. Returns whether it did.
     fn accept(&mut self, word: &str) -> bool {
         let is_next = self.rest().starts_with(word);
         if is_next {

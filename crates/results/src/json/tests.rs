@@ -1,11 +1,11 @@
-//! JSON in both directions: round trips of random values, and refusals of what is no report.
+//! JSON in both directions: round trips of random values, and errors for texts that are no reports.
 
 use raddle_strategy::Rng;
 
 use super::*;
 use crate::document::{Document, VERSION};
 
-/// A value of any form, with at most `depth` levels.
+/// Returns a random value with at most `depth` levels.
 fn value(rng: &mut Rng, depth: usize) -> Json {
     let forms = if depth == 0 { 5 } else { 7 };
     match rng.below(forms) {
@@ -47,7 +47,7 @@ fn text(rng: &mut Rng) -> String {
 }
 
 #[test]
-fn every_value_is_read_as_it_was_written() {
+fn every_value_survives_a_round_trip() {
     let mut rng = Rng::new(1);
     for _ in 0..if cfg!(miri) { 100 } else { 5_000 } {
         let value = value(&mut rng, 4);
@@ -59,7 +59,7 @@ fn every_value_is_read_as_it_was_written() {
 }
 
 #[test]
-fn other_ways_to_write_a_value_are_read_too() {
+fn equivalent_texts_are_read() {
     for (text, value) in [
         (r#""\b\f\/\r""#, Json::text("\u{8}\u{c}/\r")),
         (r#""\u00e9\ud834\udd1e""#, Json::text("é\u{1d11e}")),
@@ -75,7 +75,7 @@ fn other_ways_to_write_a_value_are_read_too() {
 }
 
 #[test]
-fn what_is_no_json_is_refused_where_it_goes_wrong() {
+fn invalid_json_is_rejected_with_its_position() {
     for (text, at) in [
         ("", 0),
         ("nul", 0),
@@ -140,16 +140,12 @@ fn clean() -> String {
 }
 
 #[test]
-fn a_document_says_which_field_is_wrong() {
+fn an_error_names_the_wrong_field() {
     let text = clean();
     let document = Document::parse(&text).unwrap();
     assert_eq!(Document::parse(&document.to_string()), Ok(document.clone()));
     let extended = text.replacen('{', "{\"new\": [1], ", 1);
-    assert_eq!(
-        Document::parse(&extended).as_ref(),
-        Ok(&document),
-        "unknown fields are passed over"
-    );
+    assert_eq!(Document::parse(&extended).as_ref(), Ok(&document), "unknown fields are ignored");
     let shortened = text.replace("\"coverage\": null, ", "");
     assert_eq!(Document::parse(&shortened), Ok(document), "missing fields read like null");
 

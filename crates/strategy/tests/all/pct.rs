@@ -101,8 +101,8 @@ enum Targets {
 /// A step: a thread, and its position in the thread.
 type Place = (usize, usize);
 
-/// Considers all satisfiable directives b₁ < b₂ < b₃ with aᵢ < bᵢ, each a bug of depth at most 3. Returns how many are hit
-/// with less than the guaranteed probability, and how many are never hit.
+/// Considers all satisfiable directives b₁ < b₂ < b₃ with aᵢ < bᵢ, each a bug of depth at most 3. Returns how many
+/// are hit with less than the guaranteed probability, and how many are never hit.
 fn violations(lens: &[usize], reading: Reading, targets: Targets) -> (u64, u64) {
     let steps: usize = lens.iter().sum();
     let (counts, draws) = enumerate(lens, reading);
@@ -274,9 +274,9 @@ fn every_bug_of_depth_three_is_hit_with_the_guaranteed_probability() {
     assert_eq!(below, 110);
 }
 
-/// In Fig. 7 a priority changes after a step, so no thread is lowered before its first step. The paper excludes bugs that
-/// need that ("NotFirst" in Definition 4); they are never hit. `Pct::new` counts the start of a thread as a step, so
-/// its guarantee includes these bugs (`pct_guarantee.rs`).
+/// In Fig. 7 a priority changes after a step, so no thread is lowered before its first step. The paper excludes bugs
+/// that need that ("NotFirst" in Definition 4); they are never hit. `Pct::new` counts the start of a thread as a
+/// step, so its guarantee includes these bugs (`pct_guarantee.rs`).
 #[test]
 fn without_starts_some_bugs_are_never_hit() {
     if cfg!(miri) {

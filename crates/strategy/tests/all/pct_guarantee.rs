@@ -49,10 +49,10 @@ impl State<'_> {
     }
 }
 
-/// Returns the schedule for the given priorities and change points, and the number of counted steps. Counted are the start
-/// of a thread, when it is first chosen, and its steps until the chooser is asked again. Of a thread that was the only
-/// enabled one, only the last of these steps counts. The last step does not count if the thread continues as the only
-/// enabled one.
+/// Returns the schedule for the given priorities and change points, and the number of counted steps. Counted are the
+/// start of a thread, when it is first chosen, and its steps until the chooser is asked again. Of a thread that was
+/// the only enabled one, only the last of these steps counts. The last step does not count if the thread continues as
+/// the only enabled one.
 fn schedule(program: &Bare, priorities: &[usize], points: &[usize]) -> (Steps, usize) {
     let mut state = State::new(program);
     let mut priorities = priorities.to_vec();
@@ -152,8 +152,8 @@ fn interleavings(state: State<'_>, order: &mut Steps, all: &mut Vec<Steps>) {
 /// A step: a thread, and its position in the thread.
 type Place = (usize, usize);
 
-/// Considers all satisfiable directives b₁ < b₂ < b₃ with aᵢ < bᵢ, each a bug of depth at most 3. Returns how many there
-/// are, and how many are hit with less than the guaranteed probability.
+/// Considers all satisfiable directives b₁ < b₂ < b₃ with aᵢ < bᵢ, each a bug of depth at most 3. Returns how many
+/// there are, and how many are hit with less than the guaranteed probability.
 fn violations(
     orders: &[Steps],
     counts: &BTreeMap<Steps, u64>,
@@ -267,7 +267,8 @@ fn at(past: &[Event], thread: u32, index: u32) -> usize {
     past.iter().position(is_it).expect("every step is performed")
 }
 
-/// Asserts that runs with this depth hit `bug` at least as often as guaranteed, and that the escape probability is right.
+/// Asserts that runs with this depth hit `bug` at least as often as guaranteed, and that the escape probability is
+/// right.
 fn assert_hit(name: &str, depth: u32, program: &Bare, bug: impl Fn(&[Event]) -> bool) {
     let mut chooser = Pct::new(depth);
     let mut past = Vec::new();

@@ -139,8 +139,8 @@ fn schedules_have_the_distribution_of_algorithm_4() {
     }
 }
 
-/// Programs in which threads with equal known priorities become first at different times, and in which a disabled thread
-/// keeps its priority. Random programs rarely detect mistakes here.
+/// Programs in which threads with equal known priorities become first at different times, and in which a disabled
+/// thread keeps its priority. Random programs rarely detect mistakes here.
 #[test]
 fn positions_have_the_distribution_of_algorithm_4() {
     if cfg!(miri) {

@@ -112,8 +112,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Executes the threads; a read waits until its source has been executed. Returns `None` if a read waits for ever: its
-    /// source is a value out of thin air, or is never stored.
+    /// Executes the threads; a read waits until its source has been executed. Returns `None` if a read waits for
+    /// ever: its source is a value out of thin air, or is never stored.
     fn evaluate(&self, source: &dyn Fn(Place) -> Option<Place>) -> Option<Values> {
         let mut values = Values {
             read: BTreeMap::new(),

@@ -96,7 +96,8 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Performs the next step of the thread at `place`, which chooses `value` if it chooses a number. Returns the effect.
+    /// Performs the next step of the thread at `place`, which chooses `value` if it chooses a number. Returns the
+    /// effect.
     pub fn step(&mut self, place: usize, value: u64) -> Effect {
         let program = self.program;
         match self.threads[place].request {

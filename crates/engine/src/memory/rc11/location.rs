@@ -123,8 +123,8 @@ impl Location {
         self.stores.iter().rposition(|store| store.id == id)
     }
 
-    /// Returns the oldest position that coherence allows as the source of an access after `clock`. It is the newest store
-    /// that `clock` contains or contains a read of.
+    /// Returns the oldest position that coherence allows as the source of an access after `clock`. It is the newest
+    /// store that `clock` contains or contains a read of.
     #[inline]
     pub fn oldest_source(&self, clock: &Clock) -> usize {
         self.stores.iter().rposition(|store| store.is_observed(clock)).unwrap_or(0)

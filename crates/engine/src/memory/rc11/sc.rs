@@ -4,14 +4,14 @@
 //!
 //! `psc = ([SC] ∪ [Fsc];hb?);scb;([SC] ∪ hb?;[Fsc]) ∪ [Fsc];(hb ∪ hb;eco;hb);[Fsc]`.
 //!
-//! Events are added in an order that contains sb and rf. The edges out of a new event therefore begin with mo or rb, and
-//! lead to stores after it in modification order. All other edges lead into it. Only a load of an old store, or a store
-//! inserted before others, can close a cycle. New edges between older events go through the new one: from fences that
-//! happen before it to the successors of those stores ([`Targets`]).
+//! Events are added in an order that contains sb and rf. The edges out of a new event therefore begin with mo or rb,
+//! and lead to stores after it in modification order. All other edges lead into it. Only a load of an old store, or a
+//! store inserted before others, can close a cycle. New edges between older events go through the new one: from
+//! fences that happen before it to the successors of those stores ([`Targets`]).
 //!
 //! Since sb is part of psc, a clock that counts the sequentially consistent events of each thread represents the
-//! predecessors of an event (`ScEvent::predecessors`). It is kept transitively closed. A read-modify-write is one event:
-//! its write part has all edges of its read part, except for the edge between them.
+//! predecessors of an event (`ScEvent::predecessors`). It is kept transitively closed. A read-modify-write is one
+//! event: its write part has all edges of its read part, except for the edge between them.
 
 use alloc::vec::Vec;
 
@@ -147,7 +147,8 @@ impl ScOrder {
         !access.is_sc || !contains(&self.predecessors_of(access), &targets.base)
     }
 
-    /// Adds an access that [`allows`](ScOrder::allows) has accepted, the event `index` of its thread. Returns its record.
+    /// Adds an access that [`allows`](ScOrder::allows) has accepted, the event `index` of its thread. Returns its
+    /// record.
     pub fn access(&mut self, access: &Access<'_>, index: u32, targets: &Targets) -> ScRecord {
         let fences = self.closure(&self.fences_before(access.after));
         for &(thread, count) in &targets.fence {

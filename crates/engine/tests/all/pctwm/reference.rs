@@ -1,5 +1,5 @@
-//! A reference implementation of PCTWM: Algorithms 1 and 2 of the paper, with their threads, views and bags. It runs with
-//! every outcome of its draws, and so computes the exact distribution of outcomes. Programs must not block.
+//! A reference implementation of PCTWM: Algorithms 1 and 2 of the paper, with their threads, views and bags. It runs
+//! with every outcome of its draws, and so computes the exact distribution of outcomes. Programs must not block.
 //!
 //! What the paper leaves open is as in the strategy. Spawns are performed at once, and places are drawn. A read whose
 //! view is no option (atomicity, sequential consistency) reads the oldest option.

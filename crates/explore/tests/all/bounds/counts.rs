@@ -31,8 +31,8 @@ fn runs(program: &Program, explorer: impl Explorer) -> u64 {
     explore(&mut Interpreter, program, explorer, u64::MAX, |_| {}).expect("there is no limit")
 }
 
-/// Returns the runs of bounded search, the runs of reduced search and the classes, for each bound from zero. Also returns
-/// the runs and classes of reduced search without a bound.
+/// Returns the runs of bounded search, the runs of reduced search and the classes, for each bound from zero. Also
+/// returns the runs and classes of reduced search without a bound.
 fn table(program: &Program, bounds: u32) -> (Vec<[u64; 3]>, [u64; 2]) {
     let row = |bound: u32| {
         let bounded = runs(program, BoundedDfs::new(Limit::Preemptions(bound)));

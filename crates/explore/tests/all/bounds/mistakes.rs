@@ -85,8 +85,8 @@ fn conservative_points_do_not_sleep() {
     }
 }
 
-/// Three threads, the last spawned by the second. Main's store sleeps in the state in which the third could go first, so
-/// the race of its load with the store is not found there.
+/// Three threads, the last spawned by the second. Main's store sleeps in the state in which the third could go first,
+/// so the race of its load with the store is not found there.
 #[test]
 fn a_sleeping_thread_is_not_an_explored_branch() {
     let order = Order::SeqCst;
@@ -103,8 +103,8 @@ fn a_sleeping_thread_is_not_an_explored_branch() {
     }
 }
 
-/// `A: r(x); w(x)` and `B: r(x)`, without preemptions: A first, or B first. After A was explored, the paper's sleep sets
-/// contain A's read, which B's read does not wake. After B, all threads sleep.
+/// `A: r(x); w(x)` and `B: r(x)`, without preemptions: A first, or B first. After A was explored, the paper's sleep
+/// sets contain A's read, which B's read does not wake. After B, all threads sleep.
 #[test]
 fn the_papers_sleep_sets_miss_an_execution() {
     let order = Order::SeqCst;

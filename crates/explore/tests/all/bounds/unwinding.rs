@@ -9,8 +9,8 @@ use raddle_engine::{Engine, Initial, Kind, Memory, Stuck, Substrate, Turn};
 use raddle_explore::{Bound, Bpor, Dfs, Explorer, Reduction};
 use raddle_testkit::explore;
 
-/// Main spawns two threads. The first stores to x and panics; a destructor stores to y during unwinding. The second loads
-/// y twice.
+/// Main spawns two threads. The first stores to x and panics; a destructor stores to y during unwinding. The second
+/// loads y twice.
 struct Unwinding;
 
 /// Whether the panic is caught.

@@ -10,8 +10,8 @@ use super::state::{FinalState, final_state};
 /// Programs that take more runs are skipped.
 const LIMIT: u64 = 2_000;
 
-/// Returns the final states that searches with these rules and several seeds reach. Returns `None` if one takes more than
-/// [`LIMIT`] runs.
+/// Returns the final states that searches with these rules and several seeds reach. Returns `None` if one takes more
+/// than [`LIMIT`] runs.
 fn reached(program: &Program, rules: Rules) -> Option<BTreeSet<FinalState>> {
     let mut states = BTreeSet::new();
     for seed in 0..3 {
