@@ -3,8 +3,8 @@
 //! Every point is answered by the prefix as long as it lasts, then by the run's [`Choices`].
 
 use raddle_core::{
-    Action, AtomicOp, Choice, Choices, Divergence, Effect, Ending, EventId, ObjectId, Op, Pending,
-    Pick, Point, Site, ThreadId, Threads,
+    Action, Choice, Choices, Divergence, Effect, Ending, EventId, ObjectId, Op, Pending, Pick,
+    Point, Site, ThreadId, Threads,
 };
 
 use super::{Engine, Turn};
@@ -144,9 +144,10 @@ impl<M: Memory> Engine<M> {
         }
         let by = Pending { thread, op, site, enabled: true };
         let options = core::mem::take(&mut self.sources);
-        let point = match op.action() {
-            Action::Atomic(AtomicOp::Store { .. }) => Point::Place { by: &by, options: &options },
-            _ => Point::Source { by: &by, options: &options },
+        let point = if op.reads_atomic() {
+            Point::Source { by: &by, options: &options }
+        } else {
+            Point::Place { by: &by, options: &options }
         };
         let chosen = self.answer(&point, choices).map(|option| options[option]);
         if let Some(source) = chosen {

@@ -183,12 +183,14 @@ impl<M: Memory> Engine<M> {
 
     #[inline(always)]
     pub(super) fn enable(&mut self, thread: ThreadId) {
+        debug_assert!(!self.is_enabled(thread), "raddle invariant broken: enabled twice");
         self.pending[thread.index()].enabled = true;
         self.links[thread.index() + 1].place = self.enabled.push(thread);
     }
 
     #[inline(always)]
     pub(super) fn disable(&mut self, thread: ThreadId) {
+        debug_assert!(self.is_enabled(thread), "raddle invariant broken: disabled twice");
         self.pending[thread.index()].enabled = false;
         let place = self.links[thread.index() + 1].place;
         let last = self.enabled.swap_remove(place);
