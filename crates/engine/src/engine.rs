@@ -190,7 +190,7 @@ impl<M: Memory> Engine<M> {
         self.state
     }
 
-    /// Moves the run to another state. For substrates: threads that unwind, and clearing away after the end.
+    /// Moves the run to another state. For substrates: clearing away after the end.
     #[inline(always)]
     pub fn enter(&mut self, next: RunState) {
         debug_assert!(

@@ -14,6 +14,7 @@ mod native;
 mod origin;
 #[cfg(unix)]
 mod overflow;
+mod panic_count;
 mod panics;
 mod pool;
 pub mod port;

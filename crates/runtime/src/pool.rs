@@ -8,10 +8,11 @@ use std::sync::Arc;
 use raddle_core::{ObjectId, ThreadId};
 
 use crate::epoch::Epochs;
+use crate::panic_count::PanicCounts;
 use crate::port::RunFlags;
 use crate::run::{Heap, JoinablePanics, SavedStatics, Teardown};
 use crate::runtime::Options;
-use crate::{Backend, Body};
+use crate::{Backend, Body, panics};
 
 /// A pool of coroutines, kept from run to run and, if it is small, from check to check.
 pub(crate) struct CoroutinePool<B> {
@@ -20,6 +21,7 @@ pub(crate) struct CoroutinePool<B> {
     pub(crate) body: Cell<Option<Arc<dyn Body>>>,
     pub(crate) data: RunData,
     pub(crate) teardown: Teardown,
+    pub(crate) panic_counts: PanicCounts,
     pub(crate) flags: RunFlags,
     /// The name of the check.
     pub(crate) name: String,
@@ -46,8 +48,6 @@ pub(crate) struct UsedData {
     pub(crate) object_names: RefCell<Vec<(ObjectId, String)>>,
     /// By [`ThreadId`]: the number of spurious failures.
     pub(crate) spurious_failures: RefCell<Vec<u32>>,
-    /// The threads that began to unwind from a panic and have not ended.
-    pub(crate) unwinding: RefCell<Vec<ThreadId>>,
     pub(crate) panics: JoinablePanics,
     pub(crate) saved_statics: SavedStatics,
     pub(crate) heap: Heap,
@@ -86,8 +86,8 @@ impl UsedData {
         self.thread_names.borrow_mut().clear();
         self.object_names.borrow_mut().clear();
         self.spurious_failures.borrow_mut().clear();
-        self.unwinding.borrow_mut().clear();
         self.heap.clear();
+        panics::forget();
     }
 
     pub(crate) fn thread_state(&self, thread: ThreadId) -> Option<Rc<dyn Any>> {
@@ -140,6 +140,7 @@ impl<B: Backend> CoroutinePool<B> {
             body: Cell::new(None),
             data: RunData::default(),
             teardown: Teardown::default(),
+            panic_counts: PanicCounts::default(),
             flags: options.flags(),
             name: name.to_owned(),
             options: options.clone(),
@@ -163,6 +164,7 @@ impl<B: Backend> CoroutinePool<B> {
     /// Ends the use of the pool by a check. Returns whether the pool should be kept for another one.
     pub(crate) fn end_check(&mut self) -> bool {
         self.data.clear();
+        self.panic_counts.clear();
         self.epochs.rest();
         self.backend.get_mut().is_worth_keeping()
     }

@@ -14,19 +14,16 @@ use raddle_core::{Action, CellOp, Effect, ObjectId, Op, Site, ThreadId};
 use raddle_engine::Initial;
 pub use raddle_engine::Kind;
 
-use crate::Body;
+use crate::{Body, panics};
 
 mod execution;
 mod heap;
 mod name;
-mod unwinding;
 
 pub(crate) use execution::{BodyResult, Execution, ExitSwitch, PlainAccess, RunFlags};
 pub use heap::{allocated, freed};
 pub(crate) use heap::{restore_after_run, unobserved};
 pub use name::Name;
-pub use unwinding::{Unwinding, has_unwound, unwinding, unwinding_in_run};
-pub(crate) use unwinding::{note_unwinding, panicked};
 
 struct Port {
     /// The number of the run; zero outside a run.
@@ -195,6 +192,16 @@ pub fn name_thread(given: &str) {
     run().name_thread(given);
 }
 
+/// Notes that the calling thread has begun to panic. Returns that thread.
+pub(crate) fn panicked() -> ThreadId {
+    run().panicked()
+}
+
+/// Returns whether the run is over, and the calling thread is unwound. Returns false outside a run.
+pub fn is_over() -> bool {
+    active() && run().is_over()
+}
+
 /// Returns the newest value of an atomic variable.
 pub fn newest(object: ObjectId) -> u64 {
     run().newest(object)
@@ -275,6 +282,16 @@ pub(crate) fn last_seen() -> String {
 #[cfg(unix)]
 pub(crate) fn is_stack_guard(address: usize) -> bool {
     active() && run().is_stack_guard(address)
+}
+
+/// Unwinds the calling thread, because the destructor of a thread-local value panicked with `payload`. That is a failure
+/// of the run, whatever panics otherwise are.
+pub fn fail_in_thread_local(payload: Box<dyn Any + Send>) -> ! {
+    if is_over() {
+        // raddle has begun the panic.
+        std::panic::resume_unwind(payload);
+    }
+    panics::resume_from_thread_local(payload)
 }
 
 /// Runs the body of the calling thread.

@@ -14,7 +14,7 @@ use raddle_engine::{Engine, Initial, Kind, Memory, RunState, Stuck, Turn};
 use raddle_results::Token;
 
 use crate::pool::CoroutinePool;
-use crate::port::{self, BodyResult, Execution, ExitSwitch, Unwinding};
+use crate::port::{self, BodyResult, Execution, ExitSwitch};
 use crate::{Backend, Body, panics};
 
 mod heap;
@@ -79,9 +79,14 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
         };
         // SAFETY: as above.
         let connection = unsafe { port::connect(execution, number, pool.flags) };
-        let guard = TellOwnPanic;
+        let guard = TellOwnPanic(&run);
+        // A check may be made in a destructor, while its OS thread unwinds.
+        let panics = if std::thread::panicking() { Some(run.take_panics()) } else { None };
         run.enter(ThreadId::MAIN);
         let result = run.clear_away();
+        if let Some(panics) = panics {
+            run.put_back_panics(panics);
+        }
         std::mem::forget(guard);
         drop(connection);
         result
@@ -167,28 +172,11 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
         let (engine, choices) = unsafe { self.parts() };
         match engine.state() {
             RunState::Running | RunState::Starting => engine.submit(kind, me, op, site, choices),
-            RunState::Idle
-            | RunState::Unwinding
-            | RunState::Ended
-            | RunState::TearingDown
-            | RunState::Discarding => self.announce_slow(me, op.into_words(), site),
+            // The thread performs the operation at once.
+            RunState::Idle | RunState::Ended | RunState::TearingDown | RunState::Discarding => {
+                Turn::of(me)
+            }
         }
-    }
-
-    /// Announces an operation while a thread unwinds, or after the end of the run.
-    #[cold]
-    fn announce_slow(&self, me: ThreadId, op: [u64; 3], site: Site) -> Turn {
-        let op = op_of(op);
-        if self.state().is_over() {
-            return Turn::of(me);
-        }
-        if self.is_unwinding(me) && !op.is_pause() {
-            return self
-                .with_engine(|engine, choices| engine.submit_unpreempted(me, op, site, choices));
-        }
-        // The program has caught the panic, or another thread unwinds and waits in a destructor.
-        self.end_unwinding();
-        self.with_engine(|engine, choices| engine.submit(Kind::Any, me, op, site, choices))
     }
 
     /// Performs the operation that `me`, the calling thread, has announced. It has its turn, or the run is over.
@@ -228,15 +216,32 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
     #[inline(always)]
     fn switch(&self, me: ThreadId, next: ThreadId) {
         self.current.set(next);
-        // SAFETY: `me` runs on its coroutine, `next` has another one, and no reference into the back end exists.
-        unsafe { B::switch(self.pool.backend.get(), me.index(), Some(next.index())) };
+        self.switch_stacks(me, Some(next));
     }
 
     /// Goes back to the host, and returns when `me` is entered.
     #[cold]
     fn leave(&self, me: ThreadId) {
-        // SAFETY: `me` runs on its coroutine, and no reference into the back end exists.
-        unsafe { B::switch(self.pool.backend.get(), me.index(), None) };
+        self.switch_stacks(me, None);
+    }
+
+    /// Switches from the coroutine of `me` to that of `to`, or to the host. Returns when `me` is continued.
+    #[inline(always)]
+    fn switch_stacks(&self, me: ThreadId, to: Option<ThreadId>) {
+        if std::thread::panicking() {
+            return self.switch_stacks_unwinding(me, to);
+        }
+        // SAFETY: `me` runs on its coroutine, `to` has another one, and no reference into the back end exists.
+        unsafe { B::switch(self.pool.backend.get(), me.index(), to.map(ThreadId::index)) };
+    }
+
+    /// [`switch_stacks`](Run::switch_stacks) for a thread that unwinds: its panics are not those of other threads.
+    #[cold]
+    fn switch_stacks_unwinding(&self, me: ThreadId, to: Option<ThreadId>) {
+        let panics = self.take_panics();
+        // SAFETY: `me` runs on its coroutine, `to` has another one, and no reference into the back end exists.
+        unsafe { B::switch(self.pool.backend.get(), me.index(), to.map(ThreadId::index)) };
+        self.put_back_panics(panics);
     }
 
     /// From the host: lets `thread` run until a thread leaves.
@@ -338,9 +343,6 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
         if let Err(payload) = result {
             self.finish_panic(me, payload);
         }
-        if self.state() == RunState::Unwinding {
-            self.end_unwinding();
-        }
         if self.state().is_over() {
             return self.exit_after_end(me);
         }
@@ -427,12 +429,14 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
         self.pool.data.get().name_object(object, name);
     }
 
-    fn panicked(&self) {
-        self.begin_unwinding(self.current.get());
+    fn panicked(&self) -> ThreadId {
+        // The records of panics are cleared before the next run.
+        self.pool.data.get();
+        self.current.get()
     }
 
-    fn unwinding(&self) -> Unwinding {
-        self.unwinding_of(self.current.get())
+    fn is_over(&self) -> bool {
+        self.state().is_over()
     }
 
     fn take_panic(&self, thread: ThreadId) -> Option<Box<dyn Any + Send>> {
@@ -478,10 +482,10 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
 }
 
 /// Tells what raddle itself panicked with on the host's stack.
-struct TellOwnPanic;
+struct TellOwnPanic<'a>(&'a dyn Execution);
 
-impl Drop for TellOwnPanic {
+impl Drop for TellOwnPanic<'_> {
     fn drop(&mut self) {
-        panics::tell();
+        panics::tell(self.0.thread());
     }
 }

@@ -55,7 +55,7 @@ impl Options {
             (false, true) => PlainAccess::Recorded,
             (false, false) => PlainAccess::PointIfRacy,
         };
-        RunFlags { plain, spurious: self.spurious > 0, heap: self.heap, unwound: false }
+        RunFlags { plain, spurious: self.spurious > 0, heap: self.heap }
     }
 }
 

@@ -74,33 +74,6 @@ impl<M: Memory> Engine<M> {
         }
     }
 
-    /// Chooses the next thread among `by` alone, unless the prefix says otherwise: a search that reverses a race with a
-    /// destructor has to get in between.
-    pub(super) fn next_turn_of_only(&mut self, by: ThreadId, choices: &mut Choices<'_>) -> Turn {
-        if self.followed < self.prefix.len() {
-            return self.follow_thread();
-        }
-        if self.trace.events.len() >= self.max_steps {
-            return self.end_with(Ending::StepLimit);
-        }
-        let only = [by];
-        let chooser = match choices {
-            Choices::Uniform(rng) => {
-                rng.below(only.len());
-                return Turn::of(by);
-            }
-            Choices::Chooser(chooser) => chooser,
-        };
-        if self.needs.fingerprint {
-            chooser.at_state(self.trace.fingerprint);
-        }
-        let threads = Threads { pending: &self.pending, enabled: &only, changed: &self.changed };
-        match chooser.choose(&Point::Thread(threads), &self.trace.events) {
-            Pick::Take(_) | Pick::Run { .. } => Turn::of(by),
-            Pick::Abandon => self.end_with(Ending::Abandoned),
-        }
-    }
-
     /// Ends a run in which no thread is enabled.
     fn end_without_enabled_thread(&mut self) -> Turn {
         if self.state.is_over() {

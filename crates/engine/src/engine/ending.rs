@@ -1,42 +1,13 @@
-//! Threads that unwind, the end of a run, and operations after it.
+//! The end of a run, and operations after it.
 
-use raddle_core::{Action, Choices, Effect, Ending, Op, Panic, Pending, Site, ThreadId, ThreadOp};
+use raddle_core::{Action, Effect, Ending, Op, Panic, Pending, ThreadId, ThreadOp};
 
 use super::{Engine, RunState, Turn};
+use crate::Memory;
 use crate::object::Object;
 use crate::objects::Life;
-use crate::{Kind, Memory};
 
 impl<M: Memory> Engine<M> {
-    /// A thread begins to unwind from a panic of the program.
-    #[cold]
-    pub fn begin_unwinding(&mut self) {
-        self.end_lease();
-        self.enter(RunState::Unwinding);
-    }
-
-    /// Announces the next operation of `by` like [`submit`](Engine::submit), but `by` is the only option if it is
-    /// enabled: it unwinds from a panic, and the language allows one panic at a time on an OS thread. If `by` has just
-    /// started, the turn goes back to its creator first.
-    #[cold]
-    pub fn submit_unpreempted(
-        &mut self,
-        by: ThreadId,
-        op: Op,
-        site: Site,
-        choices: &mut Choices<'_>,
-    ) -> Turn {
-        self.announce(Kind::Any, by, op, site);
-        if self.creator.is_some() {
-            return self.back_to_creator();
-        }
-        if self.is_enabled(by) {
-            self.next_turn_of_only(by, choices)
-        } else {
-            self.next_turn(choices)
-        }
-    }
-
     /// Ends the run because of a panic that escaped a thread.
     pub fn fail(&mut self, panic: Panic) {
         self.end_with(Ending::Panicked(panic));

@@ -225,10 +225,7 @@ fn default_name(caller: &Location<'_>) -> String {
 
 /// Wraps `program` to be the main thread of a run.
 fn program_of<F: Fn() + Sync + 'static>(program: F) -> impl Fn() + Sync + 'static {
-    move || {
-        let _end = crate::thread::DestroyThreadState;
-        program();
-    }
+    move || crate::thread::run_body(&program)
 }
 
 struct Clock<'a> {

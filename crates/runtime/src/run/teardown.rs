@@ -93,12 +93,11 @@ impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
             return perform().expect("a destructor waits for something after the end of its run");
         }
         let teardown = &self.pool.teardown;
-        if !self.is_unwinding(me) {
+        if !std::thread::panicking() {
             // The program caught the unwinding, or has not begun to unwind.
             let caught = teardown.caught.get() + 1;
             teardown.caught.set(caught);
             if caught <= MAX_CAUGHT {
-                self.begin_unwinding(me);
                 panics::tear_down();
             }
             loop {
