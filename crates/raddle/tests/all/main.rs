@@ -6,6 +6,7 @@ mod between_checks;
 mod channels;
 mod counted;
 mod counted_drops;
+mod ends;
 mod examples;
 mod files;
 mod findings;
