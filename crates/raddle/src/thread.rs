@@ -218,8 +218,7 @@ impl<T> fmt::Debug for JoinHandle<T> {
 /// Returns the payload of the panic that ended `thread`.
 #[cold]
 fn panicked(thread: Id) -> Box<dyn Any + Send> {
-    port::take_panic(thread)
-        .unwrap_or_else(|| Box::new("the thread was unwound because its execution ended"))
+    port::take_panic(thread).unwrap_or_else(|| port::stay_stuck())
 }
 
 fn is_finished(thread: &Thread, site: Site) -> bool {

@@ -67,6 +67,7 @@ fn with_steps(report: &Report, steps_shown: Fold) -> Document {
         classes,
         classes_exact,
         discarded,
+        leaked,
         elapsed,
         threads,
         phases,
@@ -95,6 +96,7 @@ fn with_steps(report: &Report, steps_shown: Fold) -> Document {
         classes: *classes,
         classes_exact: *classes_exact,
         discarded: *discarded,
+        leaked: *leaked,
         elapsed_seconds: elapsed.as_secs_f64(),
         threads: *threads,
         phases: phases.clone(),
@@ -137,6 +139,7 @@ fn failure(failure: &results::Failure, steps: Fold) -> Failure {
         finding: finding(&failure.finding, &failure.trace, &names),
         execution: failure.execution,
         reproduced: failure.reproduced,
+        beyond_bound: failure.beyond_bound,
         token: failure.token.clone(),
         trace: trace(&failure.trace, &names, steps),
     }

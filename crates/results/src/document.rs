@@ -48,6 +48,8 @@ pub struct Document {
     pub classes_exact: bool,
     /// The number of executions that were discarded at the step limit.
     pub discarded: u64,
+    /// The number of threads that could not be cleared away after their execution.
+    pub leaked: u64,
     /// The duration of the check.
     pub elapsed_seconds: f64,
     /// The maximal number of threads alive in an execution.
@@ -218,7 +220,7 @@ impl Data for Place {
 object! {
     Document {
         name, strategy, memory, seed, verdict, executions, steps, classes, classes_exact, discarded,
-        elapsed_seconds, threads, phases, search, coverage, patterns, unseen, guarantees, warnings,
+        leaked,        elapsed_seconds, threads, phases, search, coverage, patterns, unseen, guarantees, warnings,
         failure, failures,
     }
     Coverage { by, covered, total, variables }

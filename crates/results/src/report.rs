@@ -7,6 +7,10 @@ use raddle_core::{Guarantee, MemoryModel};
 
 use crate::{Coverage, Failure, Failures, PatternSearch, Warning};
 
+/// The number of threads that a check may leave behind because they cannot be cleared away. Each takes some 10 KB and two
+/// mappings of memory, of which Linux allows 65,530.
+pub const MAX_LEAKED: u64 = 4096;
+
 /// The result of a check.
 #[derive(Clone, Debug)]
 pub struct Report {
@@ -30,6 +34,8 @@ pub struct Report {
     pub classes_exact: bool,
     /// The number of runs that were discarded because they reached the step limit.
     pub discarded: u64,
+    /// The number of threads that could not be cleared away after their run. A check ends early at [`MAX_LEAKED`].
+    pub leaked: u64,
     /// The duration of the check.
     pub elapsed: Duration,
     /// The maximal number of threads alive in a run, main included.

@@ -21,6 +21,8 @@ pub(crate) struct CoroutinePool<B> {
     pub(crate) body: Cell<Option<Arc<dyn Body>>>,
     pub(crate) data: RunData,
     pub(crate) teardown: Teardown,
+    /// The number of threads of this check that could not be cleared away.
+    pub(crate) leaked: Cell<u64>,
     pub(crate) panic_counts: PanicCounts,
     pub(crate) flags: RunFlags,
     /// The name of the check.
@@ -40,7 +42,7 @@ pub(crate) struct RunData {
 
 #[derive(Default)]
 pub(crate) struct UsedData {
-    /// By [`ThreadId`]: what the mirror keeps for a thread. Empty after a run, unless a thread got stuck.
+    /// By [`ThreadId`]: what the mirror keeps for a thread. Empty after a run.
     pub(crate) thread_states: RefCell<Vec<Option<Rc<dyn Any>>>>,
     /// The names that the program gave to threads of the run.
     pub(crate) thread_names: RefCell<Vec<(ThreadId, String)>>,
@@ -140,6 +142,7 @@ impl<B: Backend> CoroutinePool<B> {
             body: Cell::new(None),
             data: RunData::default(),
             teardown: Teardown::default(),
+            leaked: Cell::new(0),
             panic_counts: PanicCounts::default(),
             flags: options.flags(),
             name: name.to_owned(),
@@ -156,6 +159,7 @@ impl<B: Backend> CoroutinePool<B> {
     /// Prepares the pool for another check.
     pub(crate) fn begin_check(&mut self, name: &str, options: &Options) {
         self.flags = options.flags();
+        self.leaked.set(0);
         name.clone_into(&mut self.name);
         self.options.clone_from(options);
         self.epochs.begin();
@@ -173,12 +177,5 @@ impl<B: Backend> CoroutinePool<B> {
     pub(crate) fn begin_run(&mut self) -> u64 {
         self.data.clear();
         self.epochs.next()
-    }
-
-    /// Gives the pool up, because something on its stacks cannot be dropped.
-    pub(crate) fn abandon(self) {
-        self.backend.into_inner().abandon();
-        // The stuck thread will not need them, and their destructors would run outside of any run.
-        std::mem::forget(self.data.used.thread_states);
     }
 }

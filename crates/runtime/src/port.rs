@@ -202,6 +202,13 @@ pub fn is_over() -> bool {
     active() && run().is_over()
 }
 
+/// Does not let the calling thread continue, because it joins a thread that was unwound after the end of the run and has
+/// no result.
+pub fn stay_stuck() -> ! {
+    assert!(is_over(), "raddle invariant broken: a thread that was joined has no result");
+    run().stay_stuck()
+}
+
 /// Returns the newest value of an atomic variable.
 pub fn newest(object: ObjectId) -> u64 {
     run().newest(object)

@@ -10,7 +10,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use raddle_core::{Action, Choices, Effect, MutexOp, ObjectId, Op, Site, ThreadId};
-use raddle_engine::{Engine, Initial, Kind, Memory, RunState, Stuck, Turn};
+use raddle_engine::{Engine, Initial, Kind, Memory, RunState, Turn};
 use raddle_results::Token;
 
 use crate::pool::CoroutinePool;
@@ -55,7 +55,7 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
         choices: Choices<'c>,
         pool: &'a mut CoroutinePool<B>,
         program: &'a dyn Fn(),
-    ) -> Result<(), Stuck> {
+    ) {
         let number = pool.begin_run();
         let pool = &*pool;
         engine.begin(&choices);
@@ -83,42 +83,43 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
         // A check may be made in a destructor, while its OS thread unwinds.
         let panics = if std::thread::panicking() { Some(run.take_panics()) } else { None };
         run.enter(ThreadId::MAIN);
-        let result = run.clear_away();
+        run.clear_away();
         if let Some(panics) = panics {
             run.put_back_panics(panics);
         }
         std::mem::forget(guard);
         drop(connection);
-        result
     }
 
-    /// After the end: unwinds unfinished threads, and puts back what the run has changed.
+    /// After the end: clears unfinished threads away, and puts back what the run has changed.
     #[inline(always)]
-    fn clear_away(&self) -> Result<(), Stuck> {
-        let is_unfinished = self.with_engine(|engine, _| !engine.trace().pending.is_empty());
+    fn clear_away(&self) {
+        let is_unfinished = self.with_engine(|engine, _| !engine.whole_trace().pending.is_empty());
         if is_unfinished || self.pool.data.is_used() || self.pool.flags.heap {
-            return self.clear_away_slow(is_unfinished);
+            self.clear_away_slow(is_unfinished);
         }
-        Ok(())
     }
 
     #[cold]
-    fn clear_away_slow(&self, is_unfinished: bool) -> Result<(), Stuck> {
+    fn clear_away_slow(&self, is_unfinished: bool) {
         let data = self.pool.data.get();
         if !data.panics.is_empty() {
             self.blame_unjoined_panic();
         }
-        let result = if is_unfinished { self.tear_down() } else { Ok(()) };
-        if result.is_ok() {
+        let leaked = if is_unfinished { self.clear_threads_away() } else { 0 };
+        if leaked == 0 {
             if data.thread_states.borrow().iter().any(Option::is_some) {
                 self.drop_thread_states();
             }
             if self.pool.flags.heap {
                 self.record_unfreed();
             }
+        } else {
+            // What is on the stacks may refer to it.
+            std::mem::forget(data.thread_states.take());
+            self.pool.leaked.set(self.pool.leaked.get() + leaked);
         }
         data.saved_statics.restore();
-        result
     }
 
     /// Returns the engine and the choices.
@@ -185,19 +186,19 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
         // SAFETY: no other use of the run before the references are used up.
         let (engine, choices) = unsafe { self.parts() };
         if engine.state().is_over() {
-            return self.perform_after_end(op.into_words(), site);
+            return self.perform_after_end(op.into_words());
         }
         match engine.perform(kind, me, op, site, choices) {
             Some(effect) => effect,
-            None => self.end_within(me, op.into_words(), site),
+            None => self.end_within(me, op.into_words()),
         }
     }
 
     /// Performing an operation has ended the run.
     #[cold]
-    fn end_within(&self, me: ThreadId, op: [u64; 3], site: Site) -> Effect {
+    fn end_within(&self, me: ThreadId, op: [u64; 3]) -> Effect {
         self.leave(me);
-        self.perform_after_end(op, site)
+        self.perform_after_end(op)
     }
 
     /// Waits until `me`, the calling thread, has its turn, or the run is over.
@@ -272,8 +273,8 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
 
     /// The run is over for a thread that spawns: the thread unwinds, or is stuck in a destructor.
     #[cold]
-    fn refuse_spawn(&self, site: Site) -> ! {
-        self.perform_after_end(Op::SPAWN.into_words(), site);
+    fn refuse_spawn(&self) -> ! {
+        self.perform_after_end(Op::SPAWN.into_words());
         unreachable!("raddle invariant broken: a spawn after the end of its run")
     }
 
@@ -308,7 +309,7 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
 
     fn spawn(&self, body: Arc<dyn Body>, site: Site) -> ThreadId {
         if self.state().is_over() {
-            self.refuse_spawn(site);
+            self.refuse_spawn();
         }
         let me = self.current.get();
         let (child, life) = self.with_engine(|engine, _| engine.declare_child(me, site));
@@ -316,14 +317,14 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
         let turn = self.announce(Kind::Any, me, Op::SPAWN.on(life), site);
         self.wait(me, turn);
         if self.state().is_over() {
-            self.refuse_spawn(site);
+            self.refuse_spawn();
         }
         self.with_engine(|engine, _| engine.start(me, life, site));
         self.pool.body.set(Some(body));
         // The child runs up to its first announcement.
         self.switch(me, child);
         if self.state().is_over() {
-            self.refuse_spawn(site);
+            self.refuse_spawn();
         }
         self.note_steps();
         child
@@ -439,6 +440,10 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
         self.state().is_over()
     }
 
+    fn stay_stuck(&self) -> ! {
+        Run::stay_stuck(self)
+    }
+
     fn take_panic(&self, thread: ThreadId) -> Option<Box<dyn Any + Send>> {
         self.pool.data.look().panics.take(thread)
     }
@@ -463,7 +468,7 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
 
     fn token(&self) -> String {
         self.with_engine(|engine, _| {
-            let trace = engine.trace();
+            let trace = engine.whole_trace();
             Token::new(&self.pool.name, &trace.threads, trace.schedule()).to_string()
         })
     }

@@ -40,8 +40,8 @@ impl<M: Memory> Engine<M> {
             return self.follow_thread();
         }
         let steps = self.trace.events.len();
-        if steps >= self.max_steps {
-            return self.end_with(Ending::StepLimit);
+        if steps >= self.asks_below {
+            return self.next_turn_unasked();
         }
         let enabled = self.enabled.as_slice();
         let chooser = match choices {
@@ -70,8 +70,17 @@ impl<M: Memory> Engine<M> {
                 }
                 Turn::of(self.running)
             }
-            Pick::Abandon => self.end_with(Ending::Abandoned),
+            Pick::Abandon => {
+                self.give_up();
+                self.lead()
+            }
         }
+    }
+
+    /// Chooses the next thread in the tail of a run that was given up, or ends the run at the step limit.
+    #[cold]
+    fn next_turn_unasked(&mut self) -> Turn {
+        if self.is_leading() { self.lead() } else { self.end_with(Ending::StepLimit) }
     }
 
     /// Ends a run in which no thread is enabled.
@@ -83,7 +92,8 @@ impl<M: Memory> Engine<M> {
             return self.diverge(expected);
         }
         let main_ended = matches!(self.objects[0].object, Object::Life(Life::Ended));
-        self.end_with(if main_ended { Ending::Finished } else { Ending::Deadlock })
+        let is_deadlock = !main_ended || self.has_cycle();
+        self.end_with(if is_deadlock { Ending::Deadlock } else { Ending::Finished })
     }
 
     fn follow_thread(&mut self) -> Turn {
@@ -148,6 +158,9 @@ impl<M: Memory> Engine<M> {
     /// Returns the answer to a point that is not about threads, or `None` if the run ended instead.
     fn answer(&mut self, point: &Point<'_>, choices: &mut Choices<'_>) -> Option<usize> {
         self.trace.choices += u64::from(point.options() > 1);
+        if self.is_leading() {
+            return Some(Self::lead_answer(point));
+        }
         if self.followed < self.prefix.len() {
             let expected = self.prefix[self.followed];
             let found = (0..point.options()).find(|&option| point.choice(option) == expected);
@@ -165,8 +178,8 @@ impl<M: Memory> Engine<M> {
         match pick {
             Pick::Take(option) | Pick::Run { option, .. } => Some(option),
             Pick::Abandon => {
-                self.end_with(Ending::Abandoned);
-                None
+                self.give_up();
+                Some(Self::lead_answer(point))
             }
         }
     }

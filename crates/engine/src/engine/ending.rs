@@ -1,10 +1,11 @@
 //! The end of a run, and operations after it.
 
+use alloc::vec::Vec;
+
 use raddle_core::{Action, Effect, Ending, Op, Panic, Pending, ThreadId, ThreadOp};
 
 use super::{Engine, RunState, Turn};
 use crate::Memory;
-use crate::object::Object;
 use crate::objects::Life;
 
 impl<M: Memory> Engine<M> {
@@ -15,8 +16,9 @@ impl<M: Memory> Engine<M> {
 
     /// Blames a run that has ended well on a panic that no thread joined.
     pub fn blame(&mut self, panic: Panic) {
-        if self.trace.ending == Ending::Finished {
-            self.trace.ending = Ending::Panicked(panic);
+        let trace = self.whole_trace_mut();
+        if trace.ending == Ending::Finished {
+            trace.ending = Ending::Panicked(panic);
         }
     }
 
@@ -65,14 +67,8 @@ impl<M: Memory> Engine<M> {
                 | Ending::Abandoned
                 | Ending::Diverged(_) => None,
             };
-            let others = self.trace.threads.iter().filter(|info| Some(info.id) != panicked);
-            for info in others {
-                let life = self.threads[info.id.index()].life;
-                if matches!(self.objects[life.index()].object, Object::Life(Life::Running)) {
-                    let pending: Pending = self.pending[info.id.index()];
-                    self.trace.pending.push(pending);
-                }
-            }
+            let unfinished: Vec<Pending> = self.unfinished(panicked).collect();
+            self.trace.pending = unfinished;
             // The next run begins with no enabled thread, and no thread in a list.
             for thread in self.enabled.as_slice() {
                 self.pending[thread.index()].enabled = false;
@@ -81,6 +77,9 @@ impl<M: Memory> Engine<M> {
             self.clear_links();
         }
         self.trace.ending = ending;
+        if self.is_leading() {
+            self.cut_tail();
+        }
         Turn::END
     }
 }

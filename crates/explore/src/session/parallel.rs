@@ -176,8 +176,7 @@ impl Check<'_> {
             | Finding::Deadlock(_)
             | Finding::Race { .. }
             | Finding::StepLimit { .. }
-            | Finding::Leak(_)
-            | Finding::Stuck { .. } => failure.reproduced && self.confirm(&failure.trace),
+            | Finding::Leak(_) => failure.reproduced && self.confirm(&failure.trace),
         }
     }
 }

@@ -18,6 +18,8 @@ pub(super) struct Tally {
     pub(super) choices: u64,
     pub(super) classes: Classes,
     pub(super) discarded: u64,
+    /// The threads that could not be cleared away.
+    pub(super) leaked: u64,
     pub(super) threads: u32,
     /// Failures after which the check continued.
     pub(super) census: Census,
@@ -34,6 +36,7 @@ impl Tally {
             choices: 0,
             classes: Classes::new(CLASS_LIMIT),
             discarded: 0,
+            leaked: 0,
             threads: 0,
             census: Census::default(),
             warnings: WarningList::default(),
@@ -59,6 +62,7 @@ impl Tally {
         self.choices += other.choices;
         self.classes.merge(&other.classes);
         self.discarded += other.discarded;
+        self.leaked += other.leaked;
         self.threads = self.threads.max(other.threads);
         self.warnings.merge(&other.warnings);
     }

@@ -5,6 +5,7 @@ mod classes;
 mod documents;
 mod dpor;
 mod fuzz_tokens;
+mod given_up;
 mod parallel;
 mod sampling;
 mod solved;

@@ -145,6 +145,7 @@ impl Config {
             spurious: config.spurious,
             heap: (config.races || settings.warnings.leaks == Leaks::Fail) && Alloc::is_used(),
             joinable_panics: config.panics == Panics::Join,
+            unwinds_failing_runs: false,
             patience: match config.watchdog {
                 // A replay may run in a debugger.
                 Watchdog::Default => watch.filter(|_| !is_replay).map(|_| DEFAULT_WATCHDOG),

@@ -120,8 +120,7 @@ fn racing(finding: &Finding) -> Vec<&Access> {
         | Finding::Deadlock { .. }
         | Finding::StepLimit { .. }
         | Finding::Nondeterminism { .. }
-        | Finding::Leak { .. }
-        | Finding::Stuck { .. } => Vec::new(),
+        | Finding::Leak { .. } => Vec::new(),
     }
 }
 
@@ -170,8 +169,7 @@ fn stopped(finding: &Finding, trace: &Trace) -> Vec<Act> {
         Finding::Race { .. }
         | Finding::StepLimit { .. }
         | Finding::Nondeterminism { .. }
-        | Finding::Leak { what: LeakKind::Lock | LeakKind::Memory, .. }
-        | Finding::Stuck { .. } => Vec::new(),
+        | Finding::Leak { what: LeakKind::Lock | LeakKind::Memory, .. } => Vec::new(),
     }
 }
 

@@ -112,8 +112,14 @@ pub(crate) fn panic(thread: u32, message: &str) -> Finding {
 }
 
 pub(crate) fn failed(finding: Finding, trace: Trace) -> Report {
-    let failure =
-        Failure { finding, execution: 1204, trace, token: "r1-TOKEN".into(), reproduced: true };
+    let failure = Failure {
+        finding,
+        execution: 1204,
+        trace,
+        token: "r1-TOKEN".into(),
+        reproduced: true,
+        beyond_bound: false,
+    };
     report(Verdict::Failed(Box::new(failure)))
 }
 
@@ -129,6 +135,7 @@ pub(crate) fn report(verdict: Verdict) -> Report {
         classes: 3_911,
         classes_exact: true,
         discarded: 0,
+        leaked: 0,
         elapsed: Duration::from_millis(400),
         phases: Vec::new(),
         search: None,

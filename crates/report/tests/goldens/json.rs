@@ -87,6 +87,7 @@ fn a_clean_result() {
               "classes": 3911,
               "classes_exact": true,
               "discarded": 0,
+              "leaked": 0,
               "elapsed_seconds": 0.4,
               "threads": 3,
               "phases": [],
@@ -135,6 +136,7 @@ fn a_search_in_phases() {
               "classes": 3911,
               "classes_exact": true,
               "discarded": 0,
+              "leaked": 0,
               "elapsed_seconds": 0.4,
               "threads": 3,
               "phases": [
@@ -178,6 +180,7 @@ fn a_run() {
               "classes": 1,
               "classes_exact": true,
               "discarded": 0,
+              "leaked": 0,
               "elapsed_seconds": 0.0004,
               "threads": 2,
               "phases": [],
@@ -192,6 +195,7 @@ fn a_run() {
                 "finding": {"kind": "panic", "thread": 0, "message": "assertion `left == right` failed: an update got lost\n  left: 0\n right: 1", "place": "crates/report/tests/goldens/programs.rs:18:5", "backtrace": null},
                 "execution": 1,
                 "reproduced": true,
+                "beyond_bound": false,
                 "token": "r1-XbDf1gAAAgQDAAPFBDrG",
                 "trace": {
                   "ending": "panicked",
@@ -242,6 +246,7 @@ fn a_deadlock_and_names() {
               "classes": 1,
               "classes_exact": true,
               "discarded": 0,
+              "leaked": 0,
               "elapsed_seconds": 0.0004,
               "threads": 2,
               "phases": [],
@@ -272,6 +277,7 @@ fn a_deadlock_and_names() {
                 },
                 "execution": 1,
                 "reproduced": true,
+                "beyond_bound": false,
                 "token": "r1-XbDf1gAAAQQCAAHNqsUq",
                 "trace": {
                   "ending": "deadlock",
@@ -308,7 +314,6 @@ fn other_findings() {
     let trace = || Build::with_threads(1).finish();
     for (finding, kind) in [
         (Finding::StepLimit { steps: 10 }, "step-limit"),
-        (Finding::Stuck { thread: ThreadId(1), site: site::one() }, "stuck"),
         (
             Finding::Leak(Leak::Lock {
                 thread: ThreadId(1),
@@ -426,6 +431,7 @@ fn promises() {
               "classes": 3911,
               "classes_exact": true,
               "discarded": 0,
+              "leaked": 0,
               "elapsed_seconds": 0.4,
               "threads": 3,
               "phases": [],
@@ -459,6 +465,7 @@ fn failures_by_cause() {
               "classes": 3911,
               "classes_exact": true,
               "discarded": 0,
+              "leaked": 0,
               "elapsed_seconds": 0.4,
               "threads": 3,
               "phases": [
@@ -476,6 +483,7 @@ fn failures_by_cause() {
                 "finding": {"kind": "panic", "thread": 1, "message": "lost 1 of 2", "place": "src/lib.rs:20:9", "backtrace": null},
                 "execution": 1204,
                 "reproduced": true,
+                "beyond_bound": false,
                 "token": "r1-TOKEN",
                 "trace": {
                   "ending": "finished",

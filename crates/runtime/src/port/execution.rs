@@ -67,6 +67,8 @@ pub(crate) trait Execution {
     fn panicked(&self) -> ThreadId;
     /// Returns whether the run is over.
     fn is_over(&self) -> bool;
+    /// Does not let the calling thread continue, whose run is over.
+    fn stay_stuck(&self) -> !;
     /// Returns the payload of the panic that ended `thread`, to the first caller.
     fn take_panic(&self, thread: ThreadId) -> Option<Box<dyn Any + Send>>;
 

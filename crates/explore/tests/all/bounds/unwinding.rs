@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use raddle_core::{
     Action, AtomicOp, Choices, Ending, ObjectId, Op, Order, Panic, Scalar, Site, ThreadId, ThreadOp,
 };
-use raddle_engine::{Engine, Initial, Kind, Memory, Stuck, Substrate, Turn};
+use raddle_engine::{Engine, Initial, Kind, Memory, Substrate, Turn};
 use raddle_explore::{Bound, Bpor, Dfs, Explorer, Reduction};
 use raddle_testkit::explore;
 
@@ -30,7 +30,7 @@ impl Substrate for Unwinding {
         engine: &mut Engine<M>,
         mut choices: Choices<'_>,
         end: &PanicEnd,
-    ) -> Result<(), Stuck> {
+    ) {
         engine.begin(&choices);
         let choices = &mut choices;
         let main = ThreadId::MAIN;
@@ -83,7 +83,6 @@ impl Substrate for Unwinding {
                 _ => engine.exit(by, choices),
             };
         }
-        Ok(())
     }
 }
 

@@ -1,5 +1,7 @@
 //! Ends of executions, and threads that unwind: the same answer from every strategy that claims one.
 
+mod failed;
+mod given_up;
 mod panicking;
 mod unwinding;
 
