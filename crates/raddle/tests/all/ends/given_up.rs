@@ -62,7 +62,7 @@ fn the_tail_is_fair() {
         });
         let other = thread::spawn({
             let flag = flag.clone();
-            move || drop(flag.load(SeqCst))
+            move || assert!(flag.load(SeqCst) < 2)
         });
         flag.store(1, SeqCst);
         spins.join().unwrap();
