@@ -152,8 +152,10 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
             Some(effect) => effect,
             None => {
                 let turn = self.announce(kind, me, op, site);
-                self.wait(me, turn);
-                self.perform(kind, me, op, site)
+                let this = self.wait(me, turn);
+                let effect = this.perform(kind, me, op, site);
+                this.note_steps();
+                return effect;
             }
         };
         self.note_steps();
@@ -214,9 +216,9 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
 
     /// Waits until `me`, the calling thread, has its turn, or the run is over.
     #[inline(always)]
-    fn wait(&self, me: ThreadId, turn: Turn) {
+    fn wait(&self, me: ThreadId, turn: Turn) -> &Self {
         if turn.is_of(me) {
-            return;
+            return self;
         }
         match turn.thread() {
             Some(next) => self.switch(me, next),
@@ -226,24 +228,29 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
 
     /// Continues `next`, and returns when `me` is continued.
     #[inline(always)]
-    fn switch(&self, me: ThreadId, next: ThreadId) {
+    fn switch(&self, me: ThreadId, next: ThreadId) -> &Self {
         self.current.set(next);
         // SAFETY: `me` runs on its coroutine, `next` has another one, and no reference into the back end exists.
-        unsafe { B::switch(self.pool.backend.get(), me.index(), Some(next.index())) };
+        let run =
+            unsafe { B::switch(self.pool.backend.get(), me.index(), Some(next.index()), self) };
+        // SAFETY: every coroutine and the host pass the one run there is.
+        unsafe { &*run }
     }
 
     /// Goes back to the host, and returns when `me` is entered.
     #[cold]
-    fn leave(&self, me: ThreadId) {
+    fn leave(&self, me: ThreadId) -> &Self {
         // SAFETY: `me` runs on its coroutine, and no reference into the back end exists.
-        unsafe { B::switch(self.pool.backend.get(), me.index(), None) };
+        let run = unsafe { B::switch(self.pool.backend.get(), me.index(), None, self) };
+        // SAFETY: as in `switch`.
+        unsafe { &*run }
     }
 
     /// From the host: lets `thread` run until a thread leaves.
     fn enter(&self, thread: ThreadId) {
         self.current.set(thread);
         // SAFETY: the host is on no coroutine, and no reference into the back end exists.
-        unsafe { B::enter(self.pool.backend.get(), thread.index()) }
+        unsafe { B::enter(self.pool.backend.get(), thread.index(), self) }
     }
 
     /// Gives `thread` a coroutine.
@@ -280,7 +287,12 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
     }
 
     fn exit_switch(&self, from: ThreadId, turn: Turn) -> ExitSwitch {
-        ExitSwitch { backend: self.pool.backend.get().cast(), from, to: turn.thread() }
+        ExitSwitch {
+            run: std::ptr::from_ref(self).cast(),
+            backend: self.pool.backend.get().cast(),
+            from,
+            to: turn.thread(),
+        }
     }
 }
 
@@ -412,7 +424,8 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
     }
 
     fn thread_state(&self) -> Option<Rc<dyn Any>> {
-        self.pool.data.look().thread_state(self.current.get())
+        let data = &self.pool.data;
+        if data.is_used() { data.look().thread_state(self.current.get()) } else { None }
     }
 
     fn set_thread_state(&self, state: Option<Rc<dyn Any>>) {

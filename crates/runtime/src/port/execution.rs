@@ -96,6 +96,8 @@ pub(crate) trait Execution {
 ///
 /// The coroutine itself makes the switch, outside of the run: when it is continued, that run may be gone.
 pub(crate) struct ExitSwitch {
+    /// The run.
+    pub(crate) run: *const (),
     /// The back end.
     pub(crate) backend: *mut (),
     /// The thread that has ended.
