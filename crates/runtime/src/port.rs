@@ -98,7 +98,7 @@ pub fn operate(
     site: Site,
 ) -> Option<Effect> {
     // The value of an atomic variable is the engine's, and the one outside is never written.
-    let object = object(name, kind != Kind::Atomic, initial, site)?;
+    let object = object(name, !matches!(kind, Kind::Atomic), initial, site)?;
     Some(submit(kind, op.on(object), site))
 }
 
