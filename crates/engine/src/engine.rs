@@ -49,7 +49,10 @@ impl Turn {
     /// Returns whether it is the turn of `thread`.
     #[inline(always)]
     pub fn is_of(self, thread: ThreadId) -> bool {
-        self.0 == Some(thread)
+        match self.0 {
+            Some(next) => next.0 == thread.0,
+            None => false,
+        }
     }
 
     /// Returns the thread whose turn it is, or `None` if the run is over.
@@ -279,7 +282,7 @@ impl<M: Memory> Engine<M> {
         site: Site,
         choices: &mut Choices<'_>,
     ) -> Turn {
-        self.announce(kind, by, op, site);
+        self.announce(kind, by, &op, site);
         if self.creator.is_some() {
             return self.back_to_creator();
         }
@@ -288,17 +291,17 @@ impl<M: Memory> Engine<M> {
 
     /// Announces the next operation of `by`.
     #[inline(always)]
-    fn announce(&mut self, kind: Kind, by: ThreadId, op: Op, site: Site) {
+    fn announce(&mut self, kind: Kind, by: ThreadId, op: &Op, site: Site) {
         let pending = &mut self.pending[by.index()];
         // The running thread counts as enabled until it announces an operation that has to wait.
         debug_assert!(pending.enabled);
-        pending.op = op;
+        pending.op = *op;
         pending.site = site;
         if self.needs.changes {
             self.note_change(by);
         }
-        if kind.may_block(&op) {
-            self.enqueue_waiter(kind, by, &op);
+        if kind.may_block(op) {
+            self.enqueue_waiter(kind, by, op);
         }
     }
 

@@ -26,7 +26,7 @@ impl<M: Memory> Engine<M> {
         site: Site,
         choices: &mut Choices<'_>,
     ) -> Turn {
-        self.announce(Kind::Any, by, op, site);
+        self.announce(Kind::Any, by, &op, site);
         if self.creator.is_some() {
             return self.back_to_creator();
         }
