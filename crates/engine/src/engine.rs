@@ -130,8 +130,10 @@ struct Slot<L> {
     history: History,
     /// Whether it is in `stale`.
     is_stale: bool,
-    /// Virtual time of its last update in nanoseconds.
+    /// Virtual time of its last Update in nanoseconds.
     time: u64,
+    /// The latest virtual time of its Shares in nanoseconds.
+    shared_time: u64,
     /// What the memory model keeps of a variable.
     location: L,
 }
@@ -329,6 +331,7 @@ impl<L> Slot<L> {
         self.history = History::default();
         self.is_stale = false;
         self.time = 0;
+        self.shared_time = 0;
     }
 }
 

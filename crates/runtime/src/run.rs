@@ -15,6 +15,7 @@ use raddle_results::Token;
 
 use crate::pool::CoroutinePool;
 use crate::port::{self, BodyResult, Execution, ExitSwitch, Unwinding};
+use crate::statics::{self, Place};
 use crate::{Backend, Body, panics};
 
 mod heap;
@@ -371,6 +372,10 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
     fn declare(&self, initial: Initial, address: usize, site: Site) -> ObjectId {
         let me = self.current.get();
         let object = self.with_engine(|engine, _| engine.declare(me, initial, site));
+        if statics::place(address) == Place::Static {
+            // A static is at the same address in every run, and no other object is.
+            self.with_engine(|engine, _| engine.identify(object, address as u64));
+        }
         if self.pool.flags.heap {
             self.record_creation(object, address);
         }
