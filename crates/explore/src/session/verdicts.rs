@@ -129,10 +129,10 @@ impl Check<'_> {
         replay.look(self.executor, is_same).is_ok_and(|is_same| is_same)
     }
 
-    /// Repeats the first run. Returns how the phase ends if the second run differs from it or does not come
-    /// to its end.
+    /// Repeats the run with the number `run`, which the engine made last. Returns how the phase ends if the
+    /// second run differs from it or does not come to its end.
     #[cold]
-    pub(super) fn check_repeatable(&mut self, engine: &mut AnyEngine) -> Option<Stop> {
+    pub(super) fn check_repeatable(&mut self, engine: &mut AnyEngine, run: u64) -> Option<Stop> {
         let mut first = Trace::default();
         engine.swap_trace(&mut first);
         let prefix = engine.prefix_mut();
@@ -140,19 +140,19 @@ impl Check<'_> {
         first.append_schedule(prefix);
         let cleared = self.executor.execute(engine, Choices::Chooser(&mut replay::Stop));
         if let Err(stuck) = cleared {
-            return Some(self.failed(stuck_finding(stuck), 0, &first, false));
+            return Some(self.failed(stuck_finding(stuck), run, &first, false));
         }
         let second = engine.trace();
         let at = first.first_difference(second)?;
         if let Some(refused) = refused(second) {
-            return Some(self.failed(refused, 1, second, true));
+            return Some(self.failed(refused, run + 1, second, true));
         }
         let finding = Finding::Nondeterminism {
             at,
             first: describe(first.events.get(at), &first),
             second: describe(second.events.get(at), second),
         };
-        Some(self.failed(finding, 0, &first, false))
+        Some(self.failed(finding, run, &first, false))
     }
 }
 
