@@ -6,6 +6,7 @@
 
 mod cause;
 mod deadlock;
+mod equivalent;
 mod leaks;
 mod lifetimes;
 mod links;
@@ -19,6 +20,7 @@ mod stale;
 
 pub use cause::cause;
 pub use deadlock::{Hop, cycles, missed_notification, waits};
+pub use equivalent::Equivalents;
 pub use leaks::leak;
 pub use lifetimes::Lifetimes;
 pub use links::{Link, Links};

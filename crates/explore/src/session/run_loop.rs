@@ -116,6 +116,8 @@ impl Check<'_> {
     ) -> Stop {
         let first = tally.executions;
         let (independent_runs, plans_long) = (explorer.independent_runs(), explorer.plans_long());
+        let keeps = explorer.skips_equivalent() && self.settings.hidden_state;
+        tally.kept.begin(keeps.then_some(first));
         let mut next_inspection = 0;
         let mut steps_to_clock: u64 = 0;
         loop {
@@ -136,6 +138,7 @@ impl Check<'_> {
             }
             explorer.learn(run - first, trace);
             if closely {
+                tally.kept.offer(run, trace);
                 next_inspection = self.next_inspection(run, tally, limits);
                 if let Some(stop) = self.inspect(run, run - first, trace, cleared, tally, limits) {
                     return stop;

@@ -39,7 +39,7 @@ impl Check<'_> {
         if self.inspects_all() || tally.coverage.is_some() {
             return 0;
         }
-        next_look(run).min(limits.runs.saturating_sub(1))
+        next_look(run).min(tally.kept.next()).min(limits.runs.saturating_sub(1))
     }
 
     /// Returns whether a run that ended well, without plain accesses beside its events, can fail.
@@ -115,7 +115,13 @@ impl Check<'_> {
         Stop::Failed(Box::new(self.failure(finding, run, trace, reproduced)))
     }
 
-    fn failure(&self, finding: Finding, run: u64, trace: &Trace, reproduced: bool) -> Failure {
+    pub(super) fn failure(
+        &self,
+        finding: Finding,
+        run: u64,
+        trace: &Trace,
+        reproduced: bool,
+    ) -> Failure {
         let token = Token::new(&self.settings.name, &trace.threads, trace.schedule()).to_string();
         Failure { finding, execution: run + 1, trace: trace.clone(), token, reproduced }
     }
@@ -156,7 +162,7 @@ impl Check<'_> {
     }
 }
 
-fn stuck_finding(stuck: Stuck) -> Finding {
+pub(super) fn stuck_finding(stuck: Stuck) -> Finding {
     Finding::Stuck { thread: stuck.thread, site: stuck.site }
 }
 

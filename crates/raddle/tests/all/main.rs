@@ -10,6 +10,7 @@ mod examples;
 mod files;
 mod findings;
 mod granularity;
+mod hidden_state;
 mod initialisation;
 mod locals;
 mod locks;

@@ -129,6 +129,8 @@ pub(crate) fn report(verdict: Verdict) -> Report {
         classes: 3_911,
         classes_exact: true,
         discarded: 0,
+        equivalents: 0,
+        hidden_state: None,
         elapsed: Duration::from_millis(400),
         phases: Vec::new(),
         search: None,
