@@ -4,6 +4,7 @@
 //! program nor changes anything. Happens-before comes from [`raddle_engine::causality`].
 #![forbid(unsafe_code)]
 
+mod blind_spots;
 mod cause;
 mod deadlock;
 mod equivalent;
@@ -18,6 +19,7 @@ mod reads;
 mod repetition;
 mod stale;
 
+pub use blind_spots::blind_spots;
 pub use cause::cause;
 pub use deadlock::{Hop, cycles, missed_notification, waits};
 pub use equivalent::Equivalents;

@@ -35,6 +35,8 @@ pub struct Report {
     pub equivalents: u64,
     /// The difference that shows that threads share state that raddle does not see.
     pub hidden_state: Option<Box<HiddenState>>,
+    /// What raddle did not see or explore, in the runs that were looked at.
+    pub blind_spots: BlindSpots,
     /// The duration of the check.
     pub elapsed: Duration,
     /// The maximal number of threads alive in a run, main included.
@@ -96,6 +98,24 @@ pub struct HiddenState {
     pub before: String,
     /// The same step in the second run.
     pub after: String,
+}
+
+/// What raddle does not see of a program, or does not explore.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+pub struct BlindSpots {
+    /// The largest number of spawned threads that ended without an operation in one run.
+    pub silent_threads: u32,
+    /// Whether threads share an atomic variable with orderings weaker than `SeqCst`, while executions are
+    /// sequentially consistent.
+    pub weak_orderings: bool,
+}
+
+impl BlindSpots {
+    /// Adds the blind spots of other runs.
+    pub fn merge(&mut self, other: BlindSpots) {
+        self.silent_threads = self.silent_threads.max(other.silent_threads);
+        self.weak_orderings |= other.weak_orderings;
+    }
 }
 
 /// The bounds of a search.

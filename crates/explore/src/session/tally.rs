@@ -2,7 +2,7 @@
 
 use raddle_analysis::MapCoverage;
 use raddle_core::{Ending, Trace};
-use raddle_results::{Accesses, HiddenState};
+use raddle_results::{Accesses, BlindSpots, HiddenState};
 
 use super::census::Census;
 use super::hidden_state::KeptRuns;
@@ -29,6 +29,7 @@ pub(super) struct Tally {
     /// The runs that were made again in another order.
     pub(super) equivalents: u64,
     pub(super) hidden_state: Option<Box<HiddenState>>,
+    pub(super) blind_spots: BlindSpots,
 }
 
 impl Tally {
@@ -47,6 +48,7 @@ impl Tally {
             kept: KeptRuns::new(),
             equivalents: 0,
             hidden_state: None,
+            blind_spots: BlindSpots::default(),
         }
     }
 
@@ -71,6 +73,7 @@ impl Tally {
         self.threads = self.threads.max(other.threads);
         self.warnings.merge(&other.warnings);
         self.kept.merge(&other.kept);
+        self.blind_spots.merge(other.blind_spots);
     }
 
     /// Adds a run in which at most `threads` threads were alive at once.

@@ -2,7 +2,7 @@
 //!
 //! Most runs end well and are not inspected; see [`Check::next_inspection`].
 
-use raddle_analysis::{cause, leak, race, waits};
+use raddle_analysis::{blind_spots, cause, leak, race, waits};
 use raddle_core::{Choices, Ending, Trace};
 use raddle_engine::Stuck;
 use raddle_results::{Failure, Finding, Token, Verdict};
@@ -60,6 +60,7 @@ impl Check<'_> {
         tally: &mut Tally,
         limits: &Limits,
     ) -> Option<Stop> {
+        tally.blind_spots.merge(blind_spots(trace));
         let may_race = self.settings.races && !trace.plain.is_empty();
         if trace.ending != Ending::Finished || may_race || self.inspects_all() {
             let cut_off = trace.ending == Ending::StepLimit;

@@ -3,6 +3,7 @@
 mod attribute;
 mod bad_input;
 mod between_checks;
+mod blind_spots;
 mod channels;
 mod counted;
 mod counted_drops;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use raddle_core::Guarantee;
 use raddle_results::document::{Document, Verdict};
-use raddle_results::{Bounds, HiddenState, Phase, PhaseEnd};
+use raddle_results::{BlindSpots, Bounds, HiddenState, Phase, PhaseEnd};
 
 use crate::number::{about, count, probability, thousands, time};
 use crate::phrase::one_line;
@@ -53,7 +53,7 @@ fn exhaustive(document: &Document) -> Vec<String> {
         classes(document),
         executions(document),
         elapsed(document),
-        document.memory
+        memory(document)
     )];
     if document.discarded > 0 {
         lines.push(format!(
@@ -75,7 +75,7 @@ fn bounded(document: &Document, bounds: &Bounds) -> Vec<String> {
         executions(document),
         parts(document),
         elapsed(document),
-        document.memory
+        memory(document)
     );
     [first].into_iter().chain(abandoned(document)).collect()
 }
@@ -101,7 +101,7 @@ fn sampled(document: &Document) -> Vec<String> {
         classes(document),
         document.unseen.map(unseen).unwrap_or_default(),
         elapsed(document),
-        document.memory
+        memory(document)
     )];
     lines.extend(document.hidden_state.iter().flat_map(hidden));
     lines.extend(strongest(&document.guarantees).map(guaranteed));
@@ -119,6 +119,20 @@ fn sampled(document: &Document) -> Vec<String> {
         ));
     }
     lines
+}
+
+/// Returns the memory model, and what raddle did not see or explore.
+fn memory(document: &Document) -> String {
+    let BlindSpots { silent_threads, weak_orderings } = document.blind_spots;
+    let mut text = document.memory.to_string();
+    if weak_orderings {
+        text += "; weaker orderings were not explored: `memory = \"rc11\"`";
+    }
+    if silent_threads > 0 {
+        let threads = count(silent_threads.into(), "spawned thread", "spawned threads");
+        text += &format!("; {threads} performed no operation that raddle sees");
+    }
+    text
 }
 
 /// Returns what shows that threads share state that raddle does not see.
