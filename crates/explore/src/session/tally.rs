@@ -2,9 +2,10 @@
 
 use raddle_analysis::MapCoverage;
 use raddle_core::{Ending, Trace};
-use raddle_results::Accesses;
+use raddle_results::{Accesses, BlindSpots, HiddenState};
 
 use super::census::Census;
+use super::hidden_state::KeptRuns;
 use super::warnings::WarningList;
 use crate::Classes;
 
@@ -23,6 +24,12 @@ pub(super) struct Tally {
     pub(super) census: Census,
     pub(super) warnings: WarningList,
     pub(super) coverage: Option<Box<MapCoverage>>,
+    /// Runs of a search that may be made again in another order.
+    pub(super) kept: KeptRuns,
+    /// The runs that were made again in another order.
+    pub(super) equivalents: u64,
+    pub(super) hidden_state: Option<Box<HiddenState>>,
+    pub(super) blind_spots: BlindSpots,
 }
 
 impl Tally {
@@ -38,6 +45,10 @@ impl Tally {
             census: Census::default(),
             warnings: WarningList::default(),
             coverage: coverage.map(|accesses| Box::new(MapCoverage::new(accesses))),
+            kept: KeptRuns::new(),
+            equivalents: 0,
+            hidden_state: None,
+            blind_spots: BlindSpots::default(),
         }
     }
 
@@ -61,6 +72,8 @@ impl Tally {
         self.discarded += other.discarded;
         self.threads = self.threads.max(other.threads);
         self.warnings.merge(&other.warnings);
+        self.kept.merge(&other.kept);
+        self.blind_spots.merge(other.blind_spots);
     }
 
     /// Adds a run in which at most `threads` threads were alive at once.

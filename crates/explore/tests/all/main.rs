@@ -4,6 +4,7 @@ mod bounds;
 mod classes;
 mod documents;
 mod dpor;
+mod equivalents;
 mod fuzz_tokens;
 mod parallel;
 mod sampling;
