@@ -20,7 +20,7 @@ use std::fmt;
 use raddle_core::{Guarantee, MemoryModel, Site};
 
 use crate::json::{Data, Json, ReadError, expected, object, variants, words};
-use crate::{Accesses, Bounds, PatternSearch, Phase, PhaseEnd, Search};
+use crate::{Accesses, Bounds, Incomplete, PatternSearch, Phase, PhaseEnd, Search};
 
 /// The version of the form. New fields do not change it.
 pub const VERSION: u64 = 2;
@@ -48,6 +48,8 @@ pub struct Document {
     pub classes_exact: bool,
     /// The number of executions that were discarded at the step limit.
     pub discarded: u64,
+    /// Executions that were not completed, if there are any.
+    pub incomplete: Option<Incomplete>,
     /// The duration of the check.
     pub elapsed_seconds: f64,
     /// The maximal number of threads alive in an execution.
@@ -218,7 +220,7 @@ impl Data for Place {
 object! {
     Document {
         name, strategy, memory, seed, verdict, executions, steps, classes, classes_exact, discarded,
-        elapsed_seconds, threads, phases, search, coverage, patterns, unseen, guarantees, warnings,
+        incomplete, elapsed_seconds, threads, phases, search, coverage, patterns, unseen, guarantees, warnings,
         failure, failures,
     }
     Coverage { by, covered, total, variables }
@@ -230,6 +232,7 @@ object! {
     Phase { strategy, executions, failing, end }
     Search { blocked, points, planned, estimate }
     Bounds { preemptions, delays, unfairness }
+    Incomplete { assumed, waits }
     Guarantee { strategy, depth, threads, steps, in_one_phase, history, runs, escape }
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use raddle_core::Guarantee;
 use raddle_results::document::{Document, Verdict};
-use raddle_results::{Bounds, Phase, PhaseEnd};
+use raddle_results::{Bounds, Incomplete, Phase, PhaseEnd};
 
 use crate::number::{about, count, probability, thousands, time};
 
@@ -206,7 +206,20 @@ fn explained(phase: &Phase, document: &Document) -> Option<String> {
 }
 
 fn executions(document: &Document) -> String {
-    count(document.executions, "execution", "executions")
+    let executions = count(document.executions, "execution", "executions");
+    format!("{executions}{}", incomplete(document))
+}
+
+/// Returns how many more executions were not completed, and why.
+fn incomplete(document: &Document) -> String {
+    let Incomplete { assumed, waits } = document.incomplete.unwrap_or_default();
+    let waits = (waits > 0).then(|| format!("{} more ended in a wait", thousands(waits)));
+    let assumed = (assumed > 0).then(|| {
+        let was = if assumed == 1 { "was" } else { "were" };
+        format!("{} more {was} stopped by an assumption", thousands(assumed))
+    });
+    let parts: Vec<String> = waits.into_iter().chain(assumed).collect();
+    if parts.is_empty() { String::new() } else { format!(" ({})", parts.join("; ")) }
 }
 
 fn classes(document: &Document) -> String {
