@@ -25,6 +25,7 @@ mod ending;
 mod perform;
 mod reuse;
 mod state;
+mod stop;
 mod threads;
 mod waiters;
 
@@ -372,9 +373,10 @@ impl<M: Memory> Engine<M> {
     /// Returns whether the run ended with the end of its last thread, and its events, threads, objects and fingerprint
     /// are all there is to know of it.
     pub fn was_ordinary(&self) -> bool {
-        let Trace { pending, plain, unfreed, sources, choices, ending, .. } = &self.trace;
+        let Trace { pending, stopped, plain, unfreed, sources, choices, ending, .. } = &self.trace;
         matches!(ending, Ending::Finished)
             && pending.is_empty()
+            && stopped.is_empty()
             && plain.is_empty()
             && unfreed.is_empty()
             && sources.is_empty()

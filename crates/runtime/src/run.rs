@@ -9,7 +9,7 @@ use std::ptr::NonNull;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use raddle_core::{Action, Choices, Effect, MutexOp, ObjectId, Op, Site, ThreadId};
+use raddle_core::{Action, Choices, Effect, MutexOp, ObjectId, Op, PauseOp, Site, ThreadId};
 use raddle_engine::{Engine, Initial, Kind, Memory, RunState, Stuck, Turn};
 use raddle_results::Token;
 
@@ -91,7 +91,7 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
     /// After the end: unwinds unfinished threads, and puts back what the run has changed.
     #[inline(always)]
     fn clear_away(&self) -> Result<(), Stuck> {
-        let is_unfinished = self.with_engine(|engine, _| !engine.trace().pending.is_empty());
+        let is_unfinished = self.with_engine(|engine, _| engine.has_unfinished_threads());
         if is_unfinished || self.pool.data.is_used() || self.pool.flags.heap {
             return self.clear_away_slow(is_unfinished);
         }
@@ -335,6 +335,18 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
         }
         self.note_steps();
         child
+    }
+
+    fn stop(&self, site: Site) {
+        if self.state().is_over() {
+            return;
+        }
+        let me = self.current.get();
+        let turn = self.with_engine(|engine, choices| engine.stop(me, site, choices));
+        self.wait(me, turn);
+        // The run is over: the thread unwinds, unless it does so already.
+        let pause = Op::new(ObjectId::NONE, Action::Pause(PauseOp::Yield));
+        self.perform_after_end(pause.into_words(), site);
     }
 
     fn run_body(&self) {

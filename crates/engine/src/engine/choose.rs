@@ -109,6 +109,9 @@ impl<M: Memory> Engine<M> {
         if let Some(&expected) = self.prefix.get(self.followed) {
             return self.diverge(expected);
         }
+        if !self.trace.stopped.is_empty() {
+            return self.end_with(Ending::Stopped);
+        }
         let main_ended = matches!(self.objects[0].object, Object::Life(Life::Ended));
         self.end_with(if main_ended { Ending::Finished } else { Ending::Deadlock })
     }

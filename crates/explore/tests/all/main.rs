@@ -1,5 +1,6 @@
 //! Integration tests of the explorers, in one binary.
 
+mod assume;
 mod bounds;
 mod classes;
 mod documents;
