@@ -9,3 +9,4 @@ mod parallel;
 mod sampling;
 mod solved;
 mod tokens;
+mod trust;
