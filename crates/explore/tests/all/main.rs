@@ -11,3 +11,4 @@ mod parallel;
 mod sampling;
 mod solved;
 mod tokens;
+mod trust;
