@@ -9,12 +9,13 @@ use std::ptr::NonNull;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use raddle_core::{Action, Choices, Effect, MutexOp, ObjectId, Op, Site, ThreadId};
+use raddle_core::{Action, Choices, Effect, MutexOp, ObjectId, Op, PauseOp, Site, ThreadId};
 use raddle_engine::{Engine, Initial, Kind, Memory, RunState, Turn};
 use raddle_results::Token;
 
 use crate::pool::CoroutinePool;
 use crate::port::{self, BodyResult, Execution, ExitSwitch};
+use crate::statics::{self, Place};
 use crate::{Backend, Body, panics};
 
 mod heap;
@@ -94,7 +95,7 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
     /// After the end: clears unfinished threads away, and puts back what the run has changed.
     #[inline(always)]
     fn clear_away(&self) {
-        let is_unfinished = self.with_engine(|engine, _| !engine.whole_trace().pending.is_empty());
+        let is_unfinished = self.with_engine(|engine, _| engine.has_unfinished_threads());
         if is_unfinished || self.pool.data.is_used() || self.pool.flags.heap {
             self.clear_away_slow(is_unfinished);
         }
@@ -158,8 +159,10 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
             Some(effect) => effect,
             None => {
                 let turn = self.announce(kind, me, op, site);
-                self.wait(me, turn);
-                self.perform(kind, me, op, site)
+                let this = self.wait(me, turn);
+                let effect = this.perform(kind, me, op, site);
+                this.note_steps();
+                return effect;
             }
         };
         self.note_steps();
@@ -203,9 +206,9 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
 
     /// Waits until `me`, the calling thread, has its turn, or the run is over.
     #[inline(always)]
-    fn wait(&self, me: ThreadId, turn: Turn) {
+    fn wait(&self, me: ThreadId, turn: Turn) -> &Self {
         if turn.is_of(me) {
-            return;
+            return self;
         }
         match turn.thread() {
             Some(next) => self.switch(me, next),
@@ -215,41 +218,46 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
 
     /// Continues `next`, and returns when `me` is continued.
     #[inline(always)]
-    fn switch(&self, me: ThreadId, next: ThreadId) {
+    fn switch(&self, me: ThreadId, next: ThreadId) -> &Self {
         self.current.set(next);
-        self.switch_stacks(me, Some(next));
+        self.switch_stacks(me, Some(next))
     }
 
     /// Goes back to the host, and returns when `me` is entered.
     #[cold]
-    fn leave(&self, me: ThreadId) {
-        self.switch_stacks(me, None);
+    fn leave(&self, me: ThreadId) -> &Self {
+        self.switch_stacks(me, None)
     }
 
     /// Switches from the coroutine of `me` to that of `to`, or to the host. Returns when `me` is continued.
     #[inline(always)]
-    fn switch_stacks(&self, me: ThreadId, to: Option<ThreadId>) {
+    fn switch_stacks(&self, me: ThreadId, to: Option<ThreadId>) -> &Self {
         if std::thread::panicking() {
             return self.switch_stacks_unwinding(me, to);
         }
+        let to = to.map(ThreadId::index);
         // SAFETY: `me` runs on its coroutine, `to` has another one, and no reference into the back end exists.
-        unsafe { B::switch(self.pool.backend.get(), me.index(), to.map(ThreadId::index)) };
+        let run = unsafe { B::switch(self.pool.backend.get(), me.index(), to, self) };
+        // SAFETY: every coroutine and the host pass the one run there is.
+        unsafe { &*run }
     }
 
     /// [`switch_stacks`](Run::switch_stacks) for a thread that unwinds: its panics are not those of other threads.
     #[cold]
-    fn switch_stacks_unwinding(&self, me: ThreadId, to: Option<ThreadId>) {
+    fn switch_stacks_unwinding(&self, me: ThreadId, to: Option<ThreadId>) -> &Self {
         let panics = self.take_panics();
+        let to = to.map(ThreadId::index);
         // SAFETY: `me` runs on its coroutine, `to` has another one, and no reference into the back end exists.
-        unsafe { B::switch(self.pool.backend.get(), me.index(), to.map(ThreadId::index)) };
+        unsafe { B::switch(self.pool.backend.get(), me.index(), to, self) };
         self.put_back_panics(panics);
+        self
     }
 
     /// From the host: lets `thread` run until a thread leaves.
     fn enter(&self, thread: ThreadId) {
         self.current.set(thread);
         // SAFETY: the host is on no coroutine, and no reference into the back end exists.
-        unsafe { B::enter(self.pool.backend.get(), thread.index()) }
+        unsafe { B::enter(self.pool.backend.get(), thread.index(), self) }
     }
 
     /// Gives `thread` a coroutine.
@@ -286,7 +294,12 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
     }
 
     fn exit_switch(&self, from: ThreadId, turn: Turn) -> ExitSwitch {
-        ExitSwitch { backend: self.pool.backend.get().cast(), from, to: turn.thread() }
+        ExitSwitch {
+            run: std::ptr::from_ref(self).cast(),
+            backend: self.pool.backend.get().cast(),
+            from,
+            to: turn.thread(),
+        }
     }
 }
 
@@ -330,6 +343,18 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
         child
     }
 
+    fn stop(&self, site: Site) {
+        if self.state().is_over() {
+            return;
+        }
+        let me = self.current.get();
+        let turn = self.with_engine(|engine, choices| engine.stop(me, site, choices));
+        self.wait(me, turn);
+        // The run is over: the thread unwinds, unless it does so already.
+        let pause = Op::new(ObjectId::NONE, Action::Pause(PauseOp::Yield));
+        self.perform_after_end(pause.into_words());
+    }
+
     fn run_body(&self) {
         self.note_steps();
         if self.current.get() == ThreadId::MAIN {
@@ -362,6 +387,10 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
     fn declare(&self, initial: Initial, address: usize, site: Site) -> ObjectId {
         let me = self.current.get();
         let object = self.with_engine(|engine, _| engine.declare(me, initial, site));
+        if statics::place(address) == Place::Static {
+            // A static is at the same address in every run, and no other object is.
+            self.with_engine(|engine, _| engine.identify(object, address as u64));
+        }
         if self.pool.flags.heap {
             self.record_creation(object, address);
         }
@@ -415,7 +444,8 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
     }
 
     fn thread_state(&self) -> Option<Rc<dyn Any>> {
-        self.pool.data.look().thread_state(self.current.get())
+        let data = &self.pool.data;
+        if data.is_used() { data.look().thread_state(self.current.get()) } else { None }
     }
 
     fn set_thread_state(&self, state: Option<Rc<dyn Any>>) {

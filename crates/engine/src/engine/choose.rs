@@ -92,8 +92,13 @@ impl<M: Memory> Engine<M> {
             return self.diverge(expected);
         }
         let main_ended = matches!(self.objects[0].object, Object::Life(Life::Ended));
-        let is_deadlock = !main_ended || self.has_cycle();
-        self.end_with(if is_deadlock { Ending::Deadlock } else { Ending::Finished })
+        let is_stopped = !self.trace.stopped.is_empty();
+        let is_deadlock = !main_ended && !is_stopped || self.has_cycle();
+        self.end_with(match (is_deadlock, is_stopped) {
+            (true, _) => Ending::Deadlock,
+            (false, true) => Ending::Stopped,
+            (false, false) => Ending::Finished,
+        })
     }
 
     fn follow_thread(&mut self) -> Turn {
@@ -120,6 +125,9 @@ impl<M: Memory> Engine<M> {
         site: Site,
         choices: &mut Choices<'_>,
     ) -> Option<Option<EventId>> {
+        if self.needs.taken && op.reads_atomic() {
+            self.pass_taken(thread, op, choices);
+        }
         let location = &self.objects[op.object().index()].location;
         self.memory.sources(location, thread, op, &mut self.sources);
         if self.sources.is_empty() {
@@ -139,6 +147,17 @@ impl<M: Memory> Engine<M> {
         self.sources = options;
         self.sources.clear();
         chosen.map(Some)
+    }
+
+    /// Passes the stores to the chooser that only atomicity keeps the access `op` from reading.
+    #[cold]
+    fn pass_taken(&mut self, thread: ThreadId, op: Op, choices: &mut Choices<'_>) {
+        if let Choices::Chooser(chooser) = choices {
+            let location = &self.objects[op.object().index()].location;
+            self.memory.taken(location, thread, op, &mut self.sources);
+            chooser.taken(&self.sources);
+            self.sources.clear();
+        }
     }
 
     /// Chooses a number below `bound`. Returns `None` if the run ended instead.

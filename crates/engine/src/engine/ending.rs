@@ -63,6 +63,7 @@ impl<M: Memory> Engine<M> {
                 Ending::Panicked(panic) => Some(panic.thread),
                 Ending::Finished
                 | Ending::Deadlock
+                | Ending::Stopped
                 | Ending::StepLimit
                 | Ending::Abandoned
                 | Ending::Diverged(_) => None,

@@ -139,16 +139,19 @@ impl<M: Memory> Engine<M> {
         self.thread_ids.truncate(self.tail.known_threads);
     }
 
-    /// Returns the pending operations of the threads that have not ended, but for `panicked`.
+    /// Returns the pending operations of the threads that have neither ended nor were stopped, but for `panicked`.
     pub(super) fn unfinished(
         &self,
         panicked: Option<ThreadId>,
     ) -> impl Iterator<Item = Pending> + '_ {
-        let others = self.trace.threads.iter().filter(move |info| Some(info.id) != panicked);
-        let is_running = |life: super::ObjectId| {
-            matches!(self.objects[life.index()].object, Object::Life(Life::Running))
+        let is_unfinished = move |thread: ThreadId| {
+            let life = self.threads[thread.index()].life;
+            let is_stopped = self.trace.stopped.iter().any(|stopped| stopped.thread == thread);
+            Some(thread) != panicked
+                && !is_stopped
+                && matches!(self.objects[life.index()].object, Object::Life(Life::Running))
         };
-        let running = others.filter(move |info| is_running(self.threads[info.id.index()].life));
-        running.map(|info| self.pending[info.id.index()])
+        let unfinished = self.trace.threads.iter().filter(move |info| is_unfinished(info.id));
+        unfinished.map(|info| self.pending[info.id.index()])
     }
 }

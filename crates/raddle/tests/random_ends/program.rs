@@ -108,9 +108,19 @@ fn step(rng: &mut Rng, depth: u32, panics: bool) -> Step {
         3 => Step::Add(0),
         4 | 5 => Step::Lock(rng.below(LOCKS), steps(rng, depth - 1, 2, panics)),
         // A panic that leaves a destructor may end the process.
-        6 | 7 => Step::Guard(steps(rng, depth - 1, 2, false), steps(rng, depth - 1, 2, panics)),
+        6 | 7 => Step::Guard(destructor(rng, depth - 1), steps(rng, depth - 1, 2, panics)),
         _ => Step::Catch(steps(rng, depth - 1, 3, true)),
     }
+}
+
+/// Returns the steps of a destructor. One in three panics and catches that, with a destructor of its own.
+fn destructor(rng: &mut Rng, depth: u32) -> Vec<Step> {
+    if rng.below(3) > 0 {
+        return steps(rng, depth, 2, false);
+    }
+    let panic = [Step::Panic, Step::Resume][rng.below(2)].clone();
+    let nested = Step::Guard(vec![Step::Add(rng.below(VARIABLES))], vec![panic]);
+    vec![Step::Catch(vec![nested]), Step::Add(rng.below(VARIABLES))]
 }
 
 struct Shared {

@@ -29,14 +29,14 @@ pub(crate) struct Teardown {
 impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
     /// From the host, after the end: clears away every unfinished thread. Returns the number of those that were leaked.
     ///
-    /// Threads of a run that ended well wait forever, and are unwound. Those of a run that failed are leaked: their
+    /// Threads of a run that ended well wait forever or were stopped, and are unwound. Those of a run that failed are leaked: their
     /// destructors would run in a state that no execution has.
     #[cold]
     pub(super) fn clear_threads_away(&self) -> u64 {
         let (mut unfinished, ended_well) = self.with_engine(|engine, _| {
-            let trace = engine.whole_trace();
-            let unfinished: Vec<ThreadId> = trace.pending.iter().map(|p| p.thread).collect();
-            (unfinished, trace.ending == Ending::Finished)
+            let unfinished: Vec<ThreadId> = engine.unfinished_threads().collect();
+            let ending = &engine.whole_trace().ending;
+            (unfinished, matches!(ending, Ending::Finished | Ending::Stopped))
         });
         if ended_well || self.pool.options.unwinds_failing_runs {
             self.tear_down(&mut unfinished);

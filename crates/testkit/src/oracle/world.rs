@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use raddle_core::{Action, Effect, MutexOp, RwLockOp, ThreadId, ThreadOp};
 
-use super::model::{Model, only_read};
+use super::model::{Model, is_reader, only_read};
 use super::{EventName, Key, Path, child};
 use crate::{Actor, Program, Request, Target};
 
@@ -36,7 +36,10 @@ struct Performed {
     name: EventName,
     target: Target,
     effect: Effect,
+    /// Whether the operation left its object unchanged.
     reads: bool,
+    /// Whether a reader of a reader-writer lock came or left.
+    is_reader: bool,
 }
 
 /// How an execution ended.
@@ -46,6 +49,8 @@ pub enum Outcome {
     Finished,
     /// No thread is enabled, and main has not ended or a thread waits for itself by way of others.
     Deadlock,
+    /// No thread is enabled, and one was stopped.
+    Stopped,
     /// A thread panicked.
     Panicked,
 }
@@ -77,7 +82,11 @@ impl<'a> World<'a> {
                 Request::Perform(_, Action::Choose { bound }) => {
                     options.extend((0..u64::from(bound)).map(|value| (place, value)));
                 }
-                Request::Perform(..) | Request::Spawn(_) | Request::Exit | Request::Panic => {
+                Request::Perform(..)
+                | Request::Spawn(_)
+                | Request::Exit
+                | Request::Stop
+                | Request::Panic => {
                     options.push((place, 0));
                 }
             }
@@ -90,6 +99,7 @@ impl<'a> World<'a> {
         let thread = &self.threads[place];
         match thread.request {
             _ if thread.ended || self.panicked => false,
+            Request::Stop => false,
             Request::Perform(target, action) => match self.objects.get(&target) {
                 Some(model) => model.allows(action, handle(place)),
                 None => target == Target::Nothing || self.new_parker_allows(target, action),
@@ -106,14 +116,14 @@ impl<'a> World<'a> {
             Request::Perform(target, action) => {
                 let effect = self.perform(place, target, action, value);
                 self.hold(place, target, action, effect);
-                self.record(place, target, effect, only_read(action, effect));
+                self.record(place, target, effect, Some(action));
                 self.threads[place].actor.observe(program, effect);
                 self.advance(place);
                 effect
             }
             Request::Spawn(script) => {
                 let spawned = handle(self.threads.len());
-                self.record(place, Target::Life(spawned), Effect::None, false);
+                self.record(place, Target::Life(spawned), Effect::None, None);
                 let parent = &mut self.threads[place];
                 let path = child(parent.path, parent.children);
                 parent.children += 1;
@@ -126,20 +136,23 @@ impl<'a> World<'a> {
             }
             Request::Exit => {
                 self.perform(place, Target::Life(handle(place)), exit(), 0);
-                self.record(place, Target::Life(handle(place)), Effect::None, false);
+                self.record(place, Target::Life(handle(place)), Effect::None, None);
                 self.threads[place].ended = true;
                 Effect::None
             }
-            Request::Panic => panic!("a panic is never pending"),
+            Request::Stop | Request::Panic => panic!("a stop or a panic is never enabled"),
         }
     }
 
     /// Returns how the execution ended. No thread may be enabled.
     pub fn outcome(&self) -> Outcome {
+        let is_stopped = |thread: &Thread| thread.request == Request::Stop;
         match (self.panicked, self.threads[0].ended) {
             (true, _) => Outcome::Panicked,
-            (false, true) if !self.has_cycle() => Outcome::Finished,
-            (false, true | false) => Outcome::Deadlock,
+            (false, _) if self.has_cycle() => Outcome::Deadlock,
+            (false, _) if self.threads.iter().any(is_stopped) => Outcome::Stopped,
+            (false, true) => Outcome::Finished,
+            (false, false) => Outcome::Deadlock,
         }
     }
 
@@ -178,9 +191,11 @@ impl<'a> World<'a> {
                     let holders = self.held.iter().filter(|held| held.0 == target);
                     holders.map(|held| held.1).collect()
                 }
-                Request::Perform(..) | Request::Spawn(_) | Request::Exit | Request::Panic => {
-                    Vec::new()
-                }
+                Request::Perform(..)
+                | Request::Spawn(_)
+                | Request::Exit
+                | Request::Stop
+                | Request::Panic => Vec::new(),
             }
         };
         (0..self.threads.len()).any(|place| {
@@ -261,11 +276,14 @@ impl<'a> World<'a> {
         model.perform(action, handle(place))
     }
 
-    fn record(&mut self, place: usize, target: Target, effect: Effect, reads: bool) {
+    /// Adds a step to the history. `action` is `None` for spawns and exits.
+    fn record(&mut self, place: usize, target: Target, effect: Effect, action: Option<Action>) {
+        let reads = action.is_some_and(|action| only_read(action, effect));
+        let is_reader = action.is_some_and(|action| is_reader(action, effect));
         let thread = &mut self.threads[place];
         let name = (thread.path, thread.events);
         thread.events += 1;
-        self.history.push(Performed { name, target, effect, reads });
+        self.history.push(Performed { name, target, effect, reads, is_reader });
     }
 }
 
@@ -274,6 +292,7 @@ fn conflict(a: &Performed, b: &Performed) -> bool {
         && a.target == b.target
         && a.target != Target::Nothing
         && !(a.reads && b.reads)
+        && !(a.is_reader && b.is_reader)
 }
 
 fn handle(place: usize) -> ThreadId {
