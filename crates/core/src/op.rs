@@ -43,6 +43,8 @@ impl Traits {
     pub(crate) const TIMED: u8 = 16;
     /// The action is on an atomic variable.
     pub(crate) const ATOMIC: u8 = 32;
+    /// The action, unless it fails, commutes with others that have this trait.
+    pub(crate) const SHARES: u8 = 64;
 }
 
 impl Op {
@@ -197,6 +199,12 @@ impl Op {
     #[inline(always)]
     pub const fn is_choose(&self) -> bool {
         self.group() == group::CHOOSE
+    }
+
+    /// Returns whether this is an operation on a reader-writer lock.
+    #[inline(always)]
+    pub const fn is_rwlock(&self) -> bool {
+        self.group() == group::RWLOCK
     }
 
     /// Returns whether this is an operation on an atomic variable.

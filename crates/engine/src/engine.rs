@@ -25,6 +25,7 @@ mod ending;
 mod perform;
 mod reuse;
 mod state;
+mod stop;
 mod threads;
 mod waiters;
 
@@ -130,8 +131,10 @@ struct Slot<L> {
     history: History,
     /// Whether it is in `stale`.
     is_stale: bool,
-    /// Virtual time of its last update in nanoseconds.
+    /// Virtual time of its last Update in nanoseconds.
     time: u64,
+    /// The latest virtual time of its Shares in nanoseconds.
+    shared_time: u64,
     /// What the memory model keeps of a variable.
     location: L,
 }
@@ -329,6 +332,7 @@ impl<L> Slot<L> {
         self.history = History::default();
         self.is_stale = false;
         self.time = 0;
+        self.shared_time = 0;
     }
 }
 
@@ -369,9 +373,10 @@ impl<M: Memory> Engine<M> {
     /// Returns whether the run ended with the end of its last thread, and its events, threads, objects and fingerprint
     /// are all there is to know of it.
     pub fn was_ordinary(&self) -> bool {
-        let Trace { pending, plain, unfreed, sources, choices, ending, .. } = &self.trace;
+        let Trace { pending, stopped, plain, unfreed, sources, choices, ending, .. } = &self.trace;
         matches!(ending, Ending::Finished)
             && pending.is_empty()
+            && stopped.is_empty()
             && plain.is_empty()
             && unfreed.is_empty()
             && sources.is_empty()

@@ -216,6 +216,14 @@ pub fn spawn(body: Arc<dyn Body>, site: Site) -> ThreadId {
     run().spawn(body, site)
 }
 
+/// Stops the calling thread: it goes no further in this run. Does nothing outside a run and after the end of one.
+#[cold]
+pub fn stop(site: Site) {
+    if active() {
+        run().stop(site);
+    }
+}
+
 /// Waits until `thread` has ended.
 #[inline(always)]
 pub fn join(thread: ThreadId, site: Site) {

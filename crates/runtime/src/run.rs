@@ -9,12 +9,13 @@ use std::ptr::NonNull;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use raddle_core::{Action, Choices, Effect, MutexOp, ObjectId, Op, Site, ThreadId};
+use raddle_core::{Action, Choices, Effect, MutexOp, ObjectId, Op, PauseOp, Site, ThreadId};
 use raddle_engine::{Engine, Initial, Kind, Memory, RunState, Stuck, Turn};
 use raddle_results::Token;
 
 use crate::pool::CoroutinePool;
 use crate::port::{self, BodyResult, Execution, ExitSwitch, Unwinding};
+use crate::statics::{self, Place};
 use crate::{Backend, Body, panics};
 
 mod heap;
@@ -90,7 +91,7 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
     /// After the end: unwinds unfinished threads, and puts back what the run has changed.
     #[inline(always)]
     fn clear_away(&self) -> Result<(), Stuck> {
-        let is_unfinished = self.with_engine(|engine, _| !engine.trace().pending.is_empty());
+        let is_unfinished = self.with_engine(|engine, _| engine.has_unfinished_threads());
         if is_unfinished || self.pool.data.is_used() || self.pool.flags.heap {
             return self.clear_away_slow(is_unfinished);
         }
@@ -336,6 +337,18 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
         child
     }
 
+    fn stop(&self, site: Site) {
+        if self.state().is_over() {
+            return;
+        }
+        let me = self.current.get();
+        let turn = self.with_engine(|engine, choices| engine.stop(me, site, choices));
+        self.wait(me, turn);
+        // The run is over: the thread unwinds, unless it does so already.
+        let pause = Op::new(ObjectId::NONE, Action::Pause(PauseOp::Yield));
+        self.perform_after_end(pause.into_words(), site);
+    }
+
     fn run_body(&self) {
         self.note_steps();
         if self.current.get() == ThreadId::MAIN {
@@ -371,6 +384,10 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
     fn declare(&self, initial: Initial, address: usize, site: Site) -> ObjectId {
         let me = self.current.get();
         let object = self.with_engine(|engine, _| engine.declare(me, initial, site));
+        if statics::place(address) == Place::Static {
+            // A static is at the same address in every run, and no other object is.
+            self.with_engine(|engine, _| engine.identify(object, address as u64));
+        }
         if self.pool.flags.heap {
             self.record_creation(object, address);
         }

@@ -90,7 +90,8 @@ impl<M: Memory> Engine<M> {
         let name = thread.name.advance();
         let access = match kind {
             Kind::Lock | Kind::Unlock => Access::Update,
-            Kind::Any | Kind::Atomic => op.access_with(effect),
+            Kind::Atomic => op.exclusive_access_with(effect),
+            Kind::Any => op.access_with(effect),
         };
         let hash = if M::WEAK && op.is_atomic() {
             self.memory.hash(name)
@@ -111,7 +112,7 @@ impl<M: Memory> Engine<M> {
             remove_waiter(&mut self.links, slot, by);
         }
         let first = slot.first_waiter;
-        if first != NO_WAITER && matches!(access, Access::Update) {
+        if first != NO_WAITER && access.changes() {
             self.update_waiters(kind, first, object);
         }
         effect
@@ -162,11 +163,17 @@ impl<M: Memory> Engine<M> {
     }
 }
 
-/// Passes virtual time from an object's last update to the thread that touches it.
+/// Passes virtual time between an object and the thread that accesses it: to the thread from the accesses that it
+/// conflicts with, and to the object from a thread that changes it.
 #[cold]
 fn join_times<L>(thread: &mut Thread, slot: &mut Slot<L>, access: Access) {
     thread.time = thread.time.max(slot.time);
-    if access == Access::Update {
-        slot.time = thread.time;
+    if access != Access::Share {
+        thread.time = thread.time.max(slot.shared_time);
+    }
+    match access {
+        Access::Read => {}
+        Access::Update => slot.time = thread.time,
+        Access::Share => slot.shared_time = slot.shared_time.max(thread.time),
     }
 }
