@@ -1,6 +1,6 @@
 //! Settings from the environment.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::sync::OnceLock;
 
 use crate::Config;
@@ -50,6 +50,11 @@ impl Environment {
             Some(name) => Err(unknown_variable(&name)),
             None => Ok(Environment { values, no_color }),
         }
+    }
+
+    /// Returns the variables that are set, with their values.
+    pub(crate) fn values(&self) -> impl Iterator<Item = (&'static str, &OsStr)> {
+        self.values.iter().map(|(variable, value)| (variable.name, value.as_os_str()))
     }
 
     /// Changes the settings in `config`. Returns an error for the first value that cannot be used.

@@ -36,6 +36,8 @@ mod environment;
 mod files;
 mod live;
 mod naming;
+mod origin;
+mod remembered;
 mod run_cell;
 mod sources;
 

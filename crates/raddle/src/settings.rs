@@ -195,6 +195,14 @@ settings_table! { $
         attribute: expression,
         environment: RADDLE_REPLAY as token,
     }
+    remember {
+        summary: "whether failing executions are kept in `target/raddle` and tried first next time",
+        values: "true or false",
+        default: "true in `#[raddle::test]`, otherwise false",
+        example: false,
+        attribute: expression,
+        environment: RADDLE_REMEMBER as switch,
+    }
     report {
         summary: "the folder to which every check writes its report as JSON and HTML",
         values: "a path",

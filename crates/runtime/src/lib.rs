@@ -18,6 +18,7 @@ mod panics;
 mod pool;
 pub mod port;
 mod portable;
+pub mod replay_guard;
 mod run;
 mod runtime;
 #[cfg(all(unix, target_arch = "x86_64"))]

@@ -5,10 +5,12 @@ use std::panic::Location;
 use std::time::{Duration, Instant};
 
 use raddle_core::Site;
-use raddle_explore::{Budget, Leaks, Session, Settings, Strategy, Warnings, Workers, racing_lines};
+use raddle_explore::{
+    Budget, Leaks, ReplayError, Session, Settings, Strategy, Warnings, Workers, racing_lines,
+};
 use raddle_results::{Failure, Progress, Report, Verdict};
 use raddle_runtime::interrupt::Watch;
-use raddle_runtime::{Options, Runtime};
+use raddle_runtime::{Options, Runtime, replay_guard};
 
 use super::{Config, DEFAULT_WATCHDOG, MAX_THREADS, StrategyArgument, Watchdog};
 use crate::alloc::Alloc;
@@ -16,6 +18,7 @@ use crate::done::{Done, Target};
 use crate::environment::Environment;
 use crate::files::{self, Folder};
 use crate::live::Live;
+use crate::remembered::Remembered;
 use crate::settings::{Granularity, Panics, SettingError};
 
 impl Config {
@@ -102,7 +105,10 @@ impl Config {
         let StrategyArgument { strategy, custom } = config.strategy?;
         let is_auto = custom.is_none() && strategy == Strategy::default();
         let settings = Settings {
-            name: config.name.unwrap_or_else(|| default_name(caller).into()),
+            name: match &config.name {
+                Some(name) => name.text.clone(),
+                None => default_name(caller).into(),
+            },
             strategy,
             custom,
             memory: config.memory,
@@ -160,11 +166,33 @@ impl Config {
         let limit = config.time;
         let live = Live::new(&settings.name, config.progress);
         let clock = Clock { start: Instant::now(), limit, watch, live };
-        let session = Session::new(&mut runtime, program, &settings, &clock);
-        let mut report = match &config.replay {
-            Some(word) => session.replay(&files::read_token(word)?)?,
-            None => session.run_with(&make)?,
+        let remembered = (config.remember && !is_replay && !config.keep_going)
+            .then(|| Remembered::of(&settings.name))
+            .flatten();
+        let mut again = |token: &str| {
+            let report = Session::new(&mut runtime, program, &settings, &clock).replay(token);
+            if let Err(ReplayError::Stuck(_)) = report {
+                runtime = make();
+            }
+            report
         };
+        let known = remembered.iter().find_map(|remembered| remembered.fails_again(&mut again));
+        let mut report = match (&config.replay, known) {
+            (Some(word), _) => {
+                replay_guard::replayed();
+                again(&files::read_token(word)?)?
+            }
+            (None, Some(report)) => report,
+            (None, None) => {
+                Session::new(&mut runtime, program, &settings, &clock).run_with(&make)?
+            }
+        };
+        if let (Some(remembered), Some(failure)) = (&remembered, report.failure()) {
+            if failure.reproduced {
+                remembered.add(&failure.token);
+            }
+        }
+        report.rerun = config.name.and_then(|name| name.origin?.command(&name.text));
         for failure in failures_mut(&mut report) {
             let trace = &mut failure.trace;
             let is_there = |id| trace.threads.iter().any(|thread| thread.id == id);
