@@ -65,6 +65,7 @@ pub struct Config {
     memory: MemoryModel,
     runs: u64,
     time: Option<Duration>,
+    total_time: Option<Duration>,
     seed: u64,
     threads: usize,
     max_steps: usize,
@@ -104,6 +105,7 @@ impl Config {
             memory: MemoryModel::Sc,
             runs: 10_000,
             time: Some(Duration::from_secs(10)),
+            total_time: None,
             seed: 0,
             threads: 1,
             max_steps: 1_000_000,
@@ -235,6 +237,12 @@ impl Config {
     /// Removes the limit of [`time`](Config::time).
     pub fn unlimited_time(mut self) -> Config {
         self.time = None;
+        self
+    }
+
+    /// Sets the maximum time of all checks of the process.
+    pub(crate) fn total_time(mut self, time: Duration) -> Config {
+        self.total_time = Some(time);
         self
     }
 

@@ -151,6 +151,13 @@ mod tests {
     }
 
     #[test]
+    fn a_random_seed_is_drawn_once() {
+        let seeds = [0; 2].map(|_| format!("{:?}", read(&[("RADDLE_SEED", "random")]).unwrap()));
+        assert_eq!(seeds[0], seeds[1]);
+        assert_ne!(seeds[0], format!("{:?}", Config::new()));
+    }
+
+    #[test]
     fn the_environment_overrides_the_program() {
         let variables = [("RADDLE_RUNS", "5"), ("RADDLE_STRATEGY", "dfs")];
         let variables = variables.map(|(name, value)| (name.into(), value.into()));
@@ -292,6 +299,7 @@ mod tests {
             ("RADDLE_MEMORY", "tso", "sc or rc11"),
             ("RADDLE_RUNS", "many", "10_000"),
             ("RADDLE_SEED", "-1", "10_000"),
+            ("RADDLE_TOTAL_TIME", "5", "10s"),
             ("RADDLE_THREADS", "both", "RADDLE_THREADS=2"),
             ("RADDLE_TIME", "10", "10s"),
             ("RADDLE_TIME", "s", "10s"),

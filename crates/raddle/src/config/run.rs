@@ -2,6 +2,7 @@
 
 use std::num::NonZeroUsize;
 use std::panic::Location;
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use raddle_core::Site;
@@ -20,6 +21,9 @@ use crate::files::{self, Folder};
 use crate::live::Live;
 use crate::remembered::Remembered;
 use crate::settings::{Granularity, Panics, SettingError};
+
+/// A check may take one of this many parts of the time that is left for all checks.
+const SHARES: u32 = 10;
 
 impl Config {
     /// Runs the check and prints the result.
@@ -163,7 +167,8 @@ impl Config {
         }
         let make = || Runtime::<raddle_runtime::Default>::new(&settings.name, &options);
         let mut runtime = make();
-        let limit = config.time;
+        let total = config.total_time.map(share_of);
+        let limit = [config.time, total].into_iter().flatten().min();
         let live = Live::new(&settings.name, config.progress);
         let clock = Clock { start: Instant::now(), limit, watch, live };
         let remembered = (config.remember && !is_replay && !config.keep_going)
@@ -210,6 +215,13 @@ impl Config {
         });
         Ok(Done { report, page, color: config.color })
     }
+}
+
+/// Returns the time that a check may take if all checks of the process together may take `total`.
+fn share_of(total: Duration) -> Duration {
+    static FIRST_CHECK: OnceLock<Instant> = OnceLock::new();
+    let elapsed = FIRST_CHECK.get_or_init(Instant::now).elapsed();
+    total.saturating_sub(elapsed) / SHARES
 }
 
 /// The reported failure, and one failure of each cause.

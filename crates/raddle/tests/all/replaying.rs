@@ -109,3 +109,23 @@ fn a_replay_without_a_check_fails() {
     assert!(!output.status.success() && text.contains("not made by the check"), "{text}");
     assert!(!text.contains("no check replayed it"), "{text}");
 }
+
+/// Run by `all_checks_share_a_time` in another process.
+#[test]
+#[ignore = "takes long; run by `all_checks_share_a_time`"]
+fn twenty_long_checks() {
+    for _ in 0..20 {
+        let config = raddle::Config::new().strategy("random").runs(u64::MAX);
+        config.time(std::time::Duration::from_secs(60)).run(|| loses_updates(false));
+    }
+}
+
+#[test]
+fn all_checks_share_a_time() {
+    let begin = std::time::Instant::now();
+    let test = ["--exact", "--ignored", "replaying::twenty_long_checks"];
+    let output = child(&test, &[("RADDLE_TOTAL_TIME", "1s"), ("RADDLE_SEED", "random")]);
+    let text = printed(&output);
+    assert!(output.status.success() && begin.elapsed().as_secs() < 20, "{text}");
+    assert!(text.contains("raddle: RADDLE_SEED="), "{text}");
+}
