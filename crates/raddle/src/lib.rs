@@ -40,6 +40,7 @@ mod origin;
 mod remembered;
 mod run_cell;
 mod sources;
+mod turn;
 
 #[doc(hidden)]
 pub mod __test;
