@@ -34,19 +34,16 @@ impl Equivalents {
                 continue;
             }
             let uses = &mut objects[object.index()];
-            match event.access() {
-                Access::Read => {
-                    if let Some(update) = uses.update {
-                        order.add(update, step);
-                    }
-                    uses.reads.push(step);
-                }
-                Access::Update => {
-                    for earlier in uses.reads.drain(..).chain(uses.update.replace(step)) {
-                        order.add(earlier, step);
-                    }
+            let access = event.access();
+            for &(other, earlier) in &uses.since_update {
+                if access.conflicts(other) {
+                    order.add(earlier, step);
                 }
             }
+            if access == Access::Update {
+                uses.since_update.clear();
+            }
+            uses.since_update.push((access, step));
             if let (Action::Thread(ThreadOp::Spawn), ObjectKind::Thread(child)) =
                 (event.op.action(), trace.objects[object.index()].kind)
             {
@@ -84,8 +81,6 @@ impl Equivalents {
 /// The steps that used an object.
 #[derive(Clone, Debug, Default)]
 struct Uses {
-    /// The last step that may have changed it.
-    update: Option<usize>,
-    /// The steps after that, which only read it.
-    reads: Vec<usize>,
+    /// The last update, and the accesses since.
+    since_update: Vec<(Access, usize)>,
 }

@@ -29,6 +29,7 @@ mod repeat;
 mod replay;
 mod session;
 mod strategy;
+mod trust;
 mod wakeup;
 mod wilson;
 
@@ -52,4 +53,5 @@ pub use repeat::Repeat;
 pub use replay::{Replay, Stop};
 pub use session::{Budget, Leaks, OnStepLimit, ReplayError, Session, Settings, Warnings, Workers};
 pub use strategy::{Kind, Models, Row, Strategy, StrategyError};
+pub use trust::Trust;
 pub use wilson::wilson;

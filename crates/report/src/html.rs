@@ -146,6 +146,10 @@ fn numbers(document: &Document) -> String {
     if document.discarded > 0 {
         shown.push(("discarded at the step limit", thousands(document.discarded)));
     }
+    if let Some(incomplete) = &document.incomplete {
+        shown.push(("stopped by an assumption", thousands(incomplete.assumed)));
+        shown.push(("ended in a wait", thousands(incomplete.waits)));
+    }
     if let Verdict::Bounded(bounds) = &document.verdict {
         shown.push(("all executions", within(bounds)));
     }

@@ -20,7 +20,9 @@ use std::fmt;
 use raddle_core::{Guarantee, MemoryModel, Site};
 
 use crate::json::{Data, Json, ReadError, expected, object, variants, words};
-use crate::{Accesses, BlindSpots, Bounds, HiddenState, PatternSearch, Phase, PhaseEnd, Search};
+use crate::{
+    Accesses, BlindSpots, Bounds, HiddenState, Incomplete, PatternSearch, Phase, PhaseEnd, Search,
+};
 
 /// The version of the form. New fields do not change it.
 pub const VERSION: u64 = 2;
@@ -54,6 +56,8 @@ pub struct Document {
     pub hidden_state: Option<HiddenState>,
     /// What raddle did not see or explore.
     pub blind_spots: BlindSpots,
+    /// Executions that were not completed, if there are any.
+    pub incomplete: Option<Incomplete>,
     /// The duration of the check.
     pub elapsed_seconds: f64,
     /// The maximal number of threads alive in an execution.
@@ -226,7 +230,7 @@ impl Data for Place {
 object! {
     Document {
         name, strategy, memory, seed, verdict, executions, steps, classes, classes_exact, discarded,
-        equivalents, hidden_state, blind_spots, elapsed_seconds, threads, phases, search, coverage, patterns, unseen, guarantees, warnings,
+        equivalents, hidden_state, blind_spots, incomplete, elapsed_seconds, threads, phases, search, coverage, patterns, unseen, guarantees, warnings,
         rerun, failure, failures,
     }
     Coverage { by, covered, total, variables }
@@ -240,6 +244,7 @@ object! {
     BlindSpots { silent_threads, weak_orderings }
     HiddenState { execution, before, after }
     Bounds { preemptions, delays, unfairness }
+    Incomplete { assumed, waits }
     Guarantee { strategy, depth, threads, steps, in_one_phase, history, runs, escape }
 }
 

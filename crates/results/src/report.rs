@@ -20,7 +20,7 @@ pub struct Report {
     pub seed: u64,
     /// The verdict.
     pub verdict: Verdict,
-    /// The number of runs, without those that only confirmed something.
+    /// The number of runs, without those that only confirmed something and those that are `incomplete`.
     pub executions: u64,
     /// The number of events of all runs.
     pub steps: u64,
@@ -37,6 +37,8 @@ pub struct Report {
     pub hidden_state: Option<Box<HiddenState>>,
     /// What raddle did not see or explore, in the runs that were looked at.
     pub blind_spots: BlindSpots,
+    /// The runs that are no whole executions of the program.
+    pub incomplete: Incomplete,
     /// The duration of the check.
     pub elapsed: Duration,
     /// The maximal number of threads alive in a run, main included.
@@ -72,6 +74,23 @@ impl Report {
             | Verdict::Sampled
             | Verdict::NothingToExplore => None,
         }
+    }
+}
+
+/// The numbers of runs in which a thread was stopped, by reason.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+pub struct Incomplete {
+    /// Runs in which something that the program assumed did not hold.
+    pub assumed: u64,
+    /// Runs of a search in which a thread waited in a loop, and what it waited for changed later. Other runs
+    /// show what follows.
+    pub waits: u64,
+}
+
+impl Incomplete {
+    /// Returns the number of all such runs.
+    pub fn total(&self) -> u64 {
+        self.assumed + self.waits
     }
 }
 

@@ -16,7 +16,7 @@ use super::run_loop::{Limits, Pace, Stop};
 use super::tally::Tally;
 use super::{Check, DPOR, OnStepLimit};
 use crate::{
-    Bound, Covered, Deepening, Dpor, Explorer, Graphs, Reduction, Refusal, Repeat, Strategy,
+    Bound, Covered, Deepening, Dpor, Explorer, Reduction, Refusal, Repeat, Strategy, Trust,
 };
 
 /// Programs whose executions have more steps than this are not searched.
@@ -36,9 +36,6 @@ const MAX_PREEMPTIONS: u32 = 5;
 
 /// The fair bound for programs with loops.
 const FAIR: u32 = 1;
-
-/// The word for the search of all execution graphs.
-const DFS: &str = "dfs";
 
 /// What samples under sequential consistency.
 const SAMPLER: &str = "pos-star";
@@ -188,7 +185,7 @@ impl Check<'_> {
         let runs = all.runs / u64::from(PART) + 1;
         let time = self.budget.limit().map(|limit| limit / PART);
         let limits = Limits { runs, time, ..searching(all) };
-        let mut explorer = Graphs::default();
+        let mut explorer = Trust::default();
         let stop = self.run_explorer(&mut explorer, tally, &limits);
         details.search = explorer.search();
         let (end, verdict) = match stop {
@@ -200,7 +197,7 @@ impl Check<'_> {
             Stop::Done | Stop::Trivial | Stop::Refused(_) => (PhaseEnd::TooLong, None),
             Stop::OutOfBudget | Stop::Enough => (PhaseEnd::OutOfBudget, None),
         };
-        let phase = phase(DFS, tally.executions, end);
+        let phase = phase(DPOR, tally.executions, end);
         let (phase, verdict) = self.check_phase(phase, verdict, tally);
         details.phases.push(phase);
         if verdict.is_none() {

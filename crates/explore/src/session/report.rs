@@ -39,19 +39,21 @@ impl Details {
 impl Check<'_> {
     /// Builds the report of a check.
     pub(super) fn report(&self, tally: Tally, verdict: Verdict, details: Details) -> Report {
-        let runs = tally.executions - tally.discarded;
+        let executions = tally.executions - tally.incomplete.total();
+        let runs = executions - tally.discarded;
         Report {
             name: self.settings.name.clone(),
             strategy: details.strategy.unwrap_or_else(|| self.settings.word()),
             memory: self.settings.memory,
             seed: self.settings.seed,
             verdict,
-            executions: tally.executions,
+            executions,
             steps: tally.steps,
             classes: tally.classes.count(),
             classes_exact: tally.classes.is_exact(),
             discarded: tally.discarded,
             equivalents: tally.equivalents,
+            incomplete: tally.incomplete,
             elapsed: self.budget.elapsed(),
             threads: tally.threads,
             phases: details.phases,

@@ -92,6 +92,13 @@ impl Check<'_> {
                 let fails = self.settings.warnings.leaks == Leaks::Fail;
                 race.or_else(|| leak(trace).filter(|_| fails).map(Finding::Leak))
             }
+            // Threads that wait for a stopped one are not at fault.
+            Ending::Stopped => {
+                let race = if self.settings.races { race(trace) } else { None };
+                let waits = waits(trace);
+                let is_cycle = waits.iter().any(|wait| wait.in_cycle);
+                race.or_else(|| is_cycle.then_some(Finding::Deadlock(waits)))
+            }
             Ending::Abandoned => None,
             // The prefix holds choices that an earlier run made.
             Ending::Diverged(divergence) => Some(Finding::Nondeterminism {

@@ -1,5 +1,6 @@
 //! Integration tests of the explorers, in one binary.
 
+mod assume;
 mod bounds;
 mod classes;
 mod documents;
@@ -10,3 +11,4 @@ mod parallel;
 mod sampling;
 mod solved;
 mod tokens;
+mod trust;

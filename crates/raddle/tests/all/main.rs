@@ -1,5 +1,6 @@
 //! The tests of the public interface, as one binary.
 
+mod assume;
 mod attribute;
 mod bad_input;
 mod between_checks;

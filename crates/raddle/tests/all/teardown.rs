@@ -462,9 +462,9 @@ fn crash(case: &str) {
         let other = thread::spawn(move || {
             thread::yield_now();
             match &case[..] {
-                // SAFETY: there is none, that is the case.
                 "segfault" => {
-                    _ = unsafe { std::ptr::read_volatile(std::ptr::without_provenance::<u8>(64)) }
+                    // SAFETY: there is none, that is the case.
+                    _ = unsafe { std::ptr::read_volatile(std::ptr::without_provenance::<u8>(64)) };
                 }
                 "abort" => std::process::abort(),
                 "exit" => std::process::exit(3),

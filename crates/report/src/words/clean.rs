@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use raddle_core::Guarantee;
 use raddle_results::document::{Document, Verdict};
-use raddle_results::{BlindSpots, Bounds, HiddenState, Phase, PhaseEnd};
+use raddle_results::{BlindSpots, Bounds, HiddenState, Incomplete, Phase, PhaseEnd};
 
 use crate::number::{about, count, probability, thousands, time};
 use crate::phrase::one_line;
@@ -247,10 +247,22 @@ fn explained(phase: &Phase, document: &Document) -> Option<String> {
 /// Returns the number of executions, and of those that are counted apart.
 fn executions(document: &Document) -> String {
     let number = count(document.executions, "execution", "executions");
-    match document.equivalents {
-        0 => number,
-        more => format!("{number} (+ {} equivalent)", thousands(more)),
+    let mut apart = incomplete(document);
+    if document.equivalents > 0 {
+        apart.insert(0, format!("+ {} equivalent", thousands(document.equivalents)));
     }
+    if apart.is_empty() { number } else { format!("{number} ({})", apart.join("; ")) }
+}
+
+/// Returns how many more executions were not completed, and why.
+fn incomplete(document: &Document) -> Vec<String> {
+    let Incomplete { assumed, waits } = document.incomplete.unwrap_or_default();
+    let waits = (waits > 0).then(|| format!("{} more ended in a wait", thousands(waits)));
+    let assumed = (assumed > 0).then(|| {
+        let was = if assumed == 1 { "was" } else { "were" };
+        format!("{} more {was} stopped by an assumption", thousands(assumed))
+    });
+    waits.into_iter().chain(assumed).collect()
 }
 
 fn classes(document: &Document) -> String {

@@ -132,6 +132,7 @@ pub(crate) fn report(verdict: Verdict) -> Report {
         equivalents: 0,
         hidden_state: None,
         blind_spots: BlindSpots::default(),
+        incomplete: Default::default(),
         elapsed: Duration::from_millis(400),
         phases: Vec::new(),
         search: None,
