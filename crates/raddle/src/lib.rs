@@ -37,8 +37,11 @@ mod environment;
 mod files;
 mod live;
 mod naming;
+mod origin;
+mod remembered;
 mod run_cell;
 mod sources;
+mod turn;
 
 #[doc(hidden)]
 pub mod __test;

@@ -76,6 +76,8 @@ pub struct Document {
     pub guarantees: Vec<Guarantee>,
     /// Suspicious behaviour of executions that do not fail.
     pub warnings: Vec<Warning>,
+    /// The command that runs the check again, if it is known.
+    pub rerun: Option<String>,
     /// The failing execution, the first if there are several.
     pub failure: Option<Failure>,
     /// All failures, if the check continued after the first.
@@ -229,7 +231,7 @@ object! {
     Document {
         name, strategy, memory, seed, verdict, executions, steps, classes, classes_exact, discarded,
         equivalents, hidden_state, blind_spots, incomplete, elapsed_seconds, threads, phases, search, coverage, patterns, unseen, guarantees, warnings,
-        failure, failures,
+        rerun, failure, failures,
     }
     Coverage { by, covered, total, variables }
     VariableCoverage { site, reads, writes, covered, total }
