@@ -1,0 +1,9 @@
+//! Functions of libc that the program calls, as operations on the engine's objects. Nothing blocks the OS thread.
+//!
+//! A function may decide on what the calling thread itself did. Whatever depends on other threads is an operation.
+
+pub(crate) mod condvar;
+pub(crate) mod exit;
+pub(crate) mod mutex;
+pub(crate) mod refused;
+pub(crate) mod thread;
