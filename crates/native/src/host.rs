@@ -125,13 +125,14 @@ unsafe extern "C" fn start(
 /// Prepares the check. Returns where the host begins.
 #[inline(never)]
 fn set_up(text: &str) -> Context {
-    let plan = match Plan::parse(text) {
+    let mut plan = match Plan::parse(text) {
         Ok(plan) => plan,
         Err(line) => {
             system::write(2, format!("raddle: the plan has the line `{line}`\n").as_bytes());
             system::exit(BROKEN);
         }
     };
+    plan.output = high_copy(plan.output).unwrap_or(plan.output);
     let output = plan.output;
     std::panic::set_hook(Box::new(move |panic| {
         system::write(output, format!("broken {}\n", one_line(&panic.to_string())).as_bytes());
@@ -191,17 +192,24 @@ fn capture() -> Option<usize> {
     // SAFETY: the name is a C string.
     let file = unsafe { system::call(system::MEMFD_CREATE, [name, 0, 0, 0, 0, 0]) };
     let file = usize::try_from(file).ok()?;
-    // The program's own files get the lowest numbers, as they do without raddle.
-    let high = [file, libc::F_DUPFD as usize, 500, 0, 0, 0];
-    // SAFETY: the file is raddle's own.
-    let high = unsafe { system::call(system::FCNTL, high) };
+    let high = high_copy(file);
     for standard in [1, 2] {
         // SAFETY: both are open.
         unsafe { system::call(system::DUP2, [file, standard, 0, 0, 0, 0]) };
     }
     // SAFETY: the file is raddle's own.
     unsafe { system::call(libc::SYS_close as usize, [file, 0, 0, 0, 0, 0]) };
-    usize::try_from(high).ok()
+    high
+}
+
+/// Returns a copy of a file descriptor with a high number: the program's own files get the lowest numbers, as they do
+/// without raddle.
+fn high_copy(file: usize) -> Option<usize> {
+    const LOWEST: usize = 500;
+    let arguments = [file, libc::F_DUPFD_CLOEXEC as usize, LOWEST, 0, 0, 0];
+    // SAFETY: makes a new descriptor.
+    let copy = unsafe { system::call(system::FCNTL, arguments) };
+    usize::try_from(copy).ok()
 }
 
 /// Writes the result: lines, and after some of them as many bytes as they say.

@@ -18,8 +18,20 @@ pub(crate) struct Plan {
     pub(crate) watchdog: Option<Duration>,
     pub(crate) replay: Option<String>,
     pub(crate) backend: Backend,
+    pub(crate) granularity: Granularity,
+    /// The most spurious wake-ups of a thread.
+    pub(crate) spurious: u32,
     /// The file descriptor for the result.
     pub(crate) output: usize,
+}
+
+/// Which plain accesses are scheduling points.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Granularity {
+    Sync,
+    /// Those at places that race.
+    Racy,
+    All,
 }
 
 /// How runs are made.
@@ -38,6 +50,8 @@ impl Plan {
             watchdog: None,
             replay: None,
             backend: Backend::Fork,
+            granularity: Granularity::Sync,
+            spurious: 0,
             output: 2,
         };
         for line in text.lines() {
@@ -70,7 +84,16 @@ impl Plan {
                 }
             }
             "races" => settings.races = value.parse().ok()?,
-            "plain_points" => settings.plain_points = value.parse().ok()?,
+            "granularity" => {
+                self.granularity = match value {
+                    "sync" => Granularity::Sync,
+                    "racy" => Granularity::Racy,
+                    "all" => Granularity::All,
+                    _ => return None,
+                };
+                settings.plain_points = self.granularity != Granularity::Sync;
+            }
+            "spurious" => self.spurious = value.parse().ok()?,
             "keep_going" => settings.keep_going = value.parse().ok()?,
             "leaks" => {
                 settings.warnings.leaks = match value {

@@ -50,6 +50,8 @@ pub mod time;
 
 pub use alloc::Alloc;
 pub use config::Config;
+#[doc(hidden)]
+pub use config::NativeSettings;
 pub use naming::{Named, name};
 pub use raddle_core::{Chooser, MemoryModel as Memory};
 pub use raddle_explore::{Explorer, Leaks, OnStepLimit, ReplayError, Strategy, StrategyError};

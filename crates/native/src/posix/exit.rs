@@ -69,7 +69,10 @@ unsafe extern "C" fn assertion(
         let expression = unsafe { CStr::from_ptr(expression) }.to_string_lossy();
         // SAFETY: as above.
         let file = unsafe { CStr::from_ptr(file) }.to_string_lossy();
-        state().fail(format!("assertion failed: {expression}"), Some(format!("{file}:{line}")));
+        state().fail(
+            format!("assertion failed: {expression}"), // Assertions have no column.
+            Some(format!("{file}:{line}:1")),
+        );
     }
     real!(__assert_fail(
         expression => *const c_char,
