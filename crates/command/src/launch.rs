@@ -30,10 +30,42 @@ pub(crate) enum Outcome {
     Refused(String),
     /// The check ended without a result.
     Lost(String),
+    /// The program does what runs in one process must not do.
+    NeedsFork,
+}
+
+/// How runs are made.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Backend {
+    /// In one process, whose memory is put back after each run.
+    Snapshot,
+    /// Each in a process of its own.
+    Fork,
 }
 
 /// Starts the check of a program, or the replay of one execution, and returns what it came to.
 pub(crate) fn launch(
+    program: &Program,
+    options: &Options,
+    settings: &NativeSettings,
+    replay: Option<&str>,
+) -> Result<Outcome, Problem> {
+    let backend = options.backend.unwrap_or(Backend::Snapshot);
+    match launch_with(backend, program, options, settings, replay)? {
+        Outcome::NeedsFork if options.backend.is_none() => {
+            launch_with(Backend::Fork, program, options, settings, replay)
+        }
+        Outcome::NeedsFork => Ok(Outcome::Refused(
+            "the program changes its mappings, files or signal handlers, so its memory cannot be put back; leave \
+             `--backend` out"
+                .into(),
+        )),
+        outcome @ (Outcome::Report { .. } | Outcome::Refused(_) | Outcome::Lost(_)) => Ok(outcome),
+    }
+}
+
+fn launch_with(
+    backend: Backend,
     program: &Program,
     options: &Options,
     settings: &NativeSettings,
@@ -52,6 +84,10 @@ pub(crate) fn launch(
     }
     // Standard error carries the result; the library gives the program another one.
     plan += "output=2\n";
+    plan += match backend {
+        Backend::Snapshot => "backend=snapshot\n",
+        Backend::Fork => "backend=fork\n",
+    };
     let mut preload = folder.join(library::NAME).into_os_string();
     if let Some(others) = std::env::var_os("LD_PRELOAD") {
         preload.push(":");
@@ -122,6 +158,7 @@ fn parse(mut bytes: &[u8]) -> Option<Outcome> {
         let (word, value) = line.split_once(' ').unwrap_or((&line, ""));
         match word {
             "module" => modules.extend(module(value)),
+            "again" => return Some(Outcome::NeedsFork),
             "refused" => return Some(Outcome::Refused(value.to_owned())),
             "broken" => return Some(Outcome::Lost(format!("raddle failed: {value}"))),
             "report" => report = Some(take(&mut bytes, value)?),

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use raddle::NativeSettings;
 
 use crate::Problem;
+use crate::launch::Backend;
 
 /// Begins the names of the settings' variables.
 const PREFIX: &str = "RADDLE_";
@@ -23,6 +24,8 @@ pub(crate) struct Options {
     pub(crate) max_steps: Option<u64>,
     /// The file that the program reads as standard input.
     pub(crate) stdin: Option<PathBuf>,
+    /// How runs are made. `None`: in one process if the program allows that.
+    pub(crate) backend: Option<Backend>,
     /// The form of the report.
     pub(crate) format: Format,
     pub(crate) program: PathBuf,
@@ -48,6 +51,7 @@ pub(crate) fn help() -> String {
         ("--races", "true or false: whether data races are failures"),
         ("--max-steps", "a whole number: the most steps of an execution"),
         ("--stdin", "a file that the program reads as standard input; default: it is empty"),
+        ("--backend", "snapshot or fork: runs in one process, or each in its own"),
         ("--format", "text, json or html: the report on standard output"),
     ] {
         text += &format!("  {name:<24} {values}\n");
@@ -97,6 +101,13 @@ impl Options {
                 self.max_steps = Some(text.parse().map_err(|_| wrong("a whole number"))?);
             }
             "stdin" => self.stdin = Some(value.into()),
+            "backend" => {
+                self.backend = Some(match &text[..] {
+                    "snapshot" => Backend::Snapshot,
+                    "fork" => Backend::Fork,
+                    _ => return Err(wrong("snapshot or fork")),
+                });
+            }
             "format" => {
                 self.format = match &text[..] {
                     "text" => Format::Text,

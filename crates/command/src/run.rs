@@ -54,6 +54,7 @@ fn check(options: &Options, words: &[OsString]) -> Result<Exit, Problem> {
     let (mut document, output) = match outcome {
         Outcome::Report { document, output } => (*document, output),
         Outcome::Refused(why) => return Err(Problem(format!("{name}: {why}"))),
+        Outcome::NeedsFork => return Err(Problem(format!("{name}: the check did not begin"))),
         Outcome::Lost(why) => {
             eprintln!("raddle: {name}: the check came to no result: {why}");
             return Ok(Exit::Inconclusive);
@@ -98,7 +99,7 @@ fn confirm(
         Outcome::Report { document: again, .. } => again.failure.is_some_and(|again| {
             again.summary == failure.summary && again.trace.steps == failure.trace.steps
         }),
-        Outcome::Refused(_) | Outcome::Lost(_) => false,
+        Outcome::Refused(_) | Outcome::Lost(_) | Outcome::NeedsFork => false,
     };
     Ok(())
 }

@@ -65,17 +65,19 @@ pub(crate) fn begin_run(wanted: usize) {
 
 /// Returns a borrowed thread that this run has not used.
 pub(crate) fn take() -> Borrowed {
-    let is_empty = {
-        let pool = pool().borrow();
-        pool.used == pool.threads.len()
-    };
-    if is_empty {
+    if is_used_up() {
         let thread = borrow(Stack::Default);
         pool().borrow_mut().threads.push(thread);
     }
     let mut pool = pool().borrow_mut();
     pool.used += 1;
     pool.threads[pool.used - 1]
+}
+
+/// Returns whether this run uses all borrowed threads.
+pub(crate) fn is_used_up() -> bool {
+    let pool = pool().borrow();
+    pool.used == pool.threads.len()
 }
 
 /// Returns the number of borrowed threads that this run uses.

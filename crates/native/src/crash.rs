@@ -8,11 +8,13 @@ use std::time::Duration;
 
 use crate::arena;
 use crate::one_thread::OneThread;
+use crate::real::real;
 use crate::run::{Crash, Outcome, state};
 use crate::system;
 
 /// The signals of a program that does something wrong.
-const SIGNALS: [i32; 5] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGTRAP];
+const SIGNALS: [i32; 6] =
+    [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGTRAP, libc::SIGABRT];
 /// The number of ticks of the watchdog without progress after which a run has hung.
 const TICKS: u32 = 4;
 /// The size of the stack for signal handlers, which also work after a stack overflow.
@@ -50,9 +52,13 @@ fn handle(signal: i32, handler: Handler) {
     // SAFETY: all zeros are a valid action.
     let action = unsafe { &mut *place };
     action.sa_sigaction = handler as *const () as usize;
-    action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_RESTART;
-    // SAFETY: the handlers only use memory of raddle, and end the process.
-    unsafe { libc::sigaction(signal, action, ptr::null_mut()) };
+    // A handler does not return if it ends a run in this process.
+    action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_RESTART | libc::SA_NODEFER;
+    real!(sigaction(
+        signal => i32,
+        ptr::from_ref(action) => *const libc::sigaction,
+        ptr::null_mut() => *mut libc::sigaction,
+    ) -> i32);
 }
 
 /// A signal that programs rarely use.
@@ -66,6 +72,11 @@ impl Watchdog {
         let kill = libc::SIGKILL as usize;
         // SAFETY: asks for a signal when the host ends.
         unsafe { system::call(system::PRCTL, [libc::PR_SET_PDEATHSIG as usize, kill, 0, 0, 0, 0]) };
+        self.begin();
+    }
+
+    /// Watches the runs in this process.
+    pub(crate) fn begin(self) {
         let Some(limit) = self.limit else { return };
         LAST_STEPS.set(u64::MAX);
         IDLE_TICKS.set(0);
@@ -104,6 +115,7 @@ pub(crate) fn describe(crash: &Crash) -> String {
         }
         libc::SIGILL => "the program crashes: illegal instruction".to_owned(),
         libc::SIGTRAP => "the program crashes: trap".to_owned(),
+        libc::SIGABRT => "the program aborts".to_owned(),
         _ => "the program hangs: it loops or waits without a scheduling point".to_owned(),
     }
 }
@@ -118,7 +130,7 @@ extern "C" fn on_crash(signal: i32, info: *mut libc::siginfo_t, context: *mut c_
 
 extern "C" fn on_tick(signal: i32, _info: *mut libc::siginfo_t, context: *mut c_void) {
     let steps = state().steps.get();
-    if LAST_STEPS.replace(steps) != steps {
+    if LAST_STEPS.replace(steps) != steps || !state().is_running.get() {
         return IDLE_TICKS.set(0);
     }
     IDLE_TICKS.set(IDLE_TICKS.get() + 1);
@@ -135,10 +147,15 @@ fn instruction(context: *mut c_void) -> usize {
     context.uc_mcontext.gregs[libc::REG_RIP as usize] as usize
 }
 
-/// Ends the run, which is this process.
+/// Ends the run.
 fn end(crash: Crash) -> ! {
-    if let Ok(mut outcome) = state().outcome.try_borrow_mut() {
+    let state = state();
+    if !state.is_running.get() && !state.main_has_ended.get() {
+        // The host itself.
+        system::exit(crate::process::BROKEN);
+    }
+    if let Ok(mut outcome) = state.outcome.try_borrow_mut() {
         *outcome = Outcome::Crash(crash);
     }
-    system::exit(0)
+    state.end_process(0)
 }

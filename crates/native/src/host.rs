@@ -14,8 +14,8 @@ use raddle_results::Report;
 use crate::coroutines::{self, Context, Stack};
 use crate::names;
 use crate::one_thread::OneThread;
-use crate::plan::{Plan, VARIABLE};
-use crate::process::{BROKEN, Process};
+use crate::plan::{Backend, Plan, VARIABLE};
+use crate::process::{BROKEN, Halt, Process};
 use crate::real::real;
 use crate::{arena, crash, posix, run, system};
 
@@ -117,7 +117,7 @@ unsafe extern "C" fn start(
     // SAFETY: as libc calls it.
     let code = unsafe { main(count, arguments, environment) };
     if run::is_controlled() {
-        run::state().finish_main(code);
+        run::state().finish_main();
     }
     code
 }
@@ -141,25 +141,41 @@ fn set_up(text: &str) -> Context {
         // SAFETY: no other thread of the program exists.
         unsafe { libc::unsetenv(name.as_ptr()) };
     }
+    // One heap for all threads, which grows by its end only.
+    for (option, value) in
+        [(libc::M_ARENA_MAX, 1), (libc::M_MMAP_MAX, 0), (libc::M_TRIM_THRESHOLD, c_int::MAX)]
+    {
+        // SAFETY: no other thread of the program exists.
+        unsafe { libc::mallopt(option, value) };
+    }
     run::set_up();
     run::state().image.set(names::image());
     run::state().plain_points.set(plan.settings.plain_points);
     posix::thread::set_up();
     crash::set_up();
+    let backend = plan.backend;
     PLAN.set(Box::into_raw(Box::new(plan)));
     let block = arena::pages(HOST_LOCAL_BYTES);
     let local = coroutines::borrow(Stack::At { begin: block, bytes: HOST_LOCAL_BYTES });
-    // A forked run begins on the host's stack, so that is private memory.
-    let protection = (libc::PROT_READ | libc::PROT_WRITE) as usize;
-    let flags = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE) as usize;
-    let arguments = [0, HOST_STACK_BYTES, protection, flags, usize::MAX, 0];
-    // SAFETY: a new mapping.
-    let stack = unsafe { system::call(system::MMAP, arguments) };
-    assert!(stack > 0, "raddle: no memory for a stack (error {})", -stack);
-    let begin = ptr::with_exposed_provenance_mut(stack as usize);
-    // SAFETY: the mapping is new.
+    let begin = match backend {
+        Backend::Fork => private_block(HOST_STACK_BYTES),
+        // Memory that is not put back with the program's.
+        Backend::Snapshot => arena::pages(HOST_STACK_BYTES),
+    };
+    // SAFETY: the block is new.
     let stack = unsafe { coroutines::new_stack(begin, HOST_STACK_BYTES, host) };
     Context { stack, local: local.context.local }
+}
+
+/// Returns new memory that a forked run has a copy of.
+fn private_block(bytes: usize) -> *mut u8 {
+    let protection = (libc::PROT_READ | libc::PROT_WRITE) as usize;
+    let flags = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE) as usize;
+    let arguments = [0, bytes, protection, flags, usize::MAX, 0];
+    // SAFETY: a new mapping.
+    let block = unsafe { system::call(system::MMAP, arguments) };
+    assert!(block > 0, "raddle: no memory for a stack (error {})", -block);
+    ptr::with_exposed_provenance_mut(block as usize)
 }
 
 /// The check. Everything that raddle does between runs happens here.
@@ -174,13 +190,31 @@ extern "C" fn host() -> ! {
         main,
         watchdog: crash::Watchdog { limit: plan.watchdog },
         capture: capture(),
-        refusal: None,
+        backend: plan.backend,
+        snapshot: None,
+        halt: None,
     };
+    if plan.backend == Backend::Snapshot {
+        process.watchdog.begin();
+    }
     let clock = Clock { start: system::now(), limit: plan.time };
-    let session = Session::new(&mut process, &(), &plan.settings, &clock);
-    let result = match &plan.replay {
-        Some(token) => session.replay(token).map_err(|error| error.to_string()),
-        None => session.run().map_err(|error| error.to_string()),
+    let result = loop {
+        process.halt = None;
+        let session = Session::new(&mut process, &(), &plan.settings, &clock);
+        let result = match &plan.replay {
+            Some(token) => session.replay(token).map_err(|error| error.to_string()),
+            None => session.run().map_err(|error| error.to_string()),
+        };
+        match &process.halt {
+            Some(Halt::Again) if process.backend == plan.backend => {}
+            Some(Halt::Again) => {
+                // The host's stack is not one that a forked run can begin on: the command starts the program again.
+                system::write(plan.output, b"again fork\nend\n");
+                system::exit(0);
+            }
+            Some(Halt::Refused(why)) => break Err(why.clone()),
+            None => break result,
+        }
     };
     write_result(plan.output, &process, result);
     system::exit(0)
@@ -219,7 +253,7 @@ fn write_result(output: usize, process: &Process, result: Result<Report, String>
         let names::Module { first, end, offset, path } = module;
         bytes.extend(format!("module {first:x} {end:x} {offset:x} {path}\n").into_bytes());
     }
-    match process.refusal.clone().map_or(result, Err) {
+    match result {
         Err(refusal) => {
             bytes.extend(format!("refused {}\n", one_line(&refusal)).into_bytes());
         }

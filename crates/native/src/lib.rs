@@ -6,8 +6,8 @@
 //! also runs alone.
 //!
 //! One OS thread runs everything: the host, which is raddle, and the threads of the program, which are coroutines on
-//! borrowed stacks ([`coroutines`]). All memory of raddle is in a shared mapping ([`arena`]), so that what a forked run
-//! writes is there when the run is over ([`process`]).
+//! borrowed stacks ([`coroutines`]). All memory of raddle is in a shared mapping ([`arena`]), so that it survives a run:
+//! the end of a forked process, or the restored memory of this one ([`process`]).
 #![allow(
     clippy::missing_safety_doc,
     reason = "the callers are compiled code of the program, by the C ABI"
@@ -26,6 +26,7 @@ mod posix;
 mod process;
 mod real;
 mod run;
+mod snapshot;
 mod system;
 mod variables;
 

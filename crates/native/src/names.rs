@@ -99,3 +99,23 @@ fn name_of(file: &object::File<'_>, address: u64) -> Option<String> {
         inside => format!("{name}+{inside}"),
     })
 }
+
+/// Returns for each page from `first` to `end` whether it is in memory or swapped out.
+pub(crate) fn pages_in_use(first: usize, end: usize) -> Vec<bool> {
+    use std::os::unix::fs::FileExt as _;
+    const PAGE: usize = 4096;
+    /// Bits of an entry: in memory, and swapped out.
+    const IN_USE: u64 = 0b11 << 62;
+    let count = (end - first) / PAGE;
+    let mut entries = vec![0u8; count * 8];
+    let read = fs::File::open("/proc/self/pagemap")
+        .and_then(|file| file.read_exact_at(&mut entries, (first / PAGE * 8) as u64));
+    if read.is_err() {
+        // Without the table all pages are taken for used.
+        return vec![true; count];
+    }
+    let entry = |bytes: &[u8]| {
+        bytes.iter().rev().fold(0u64, |word, &byte| word << 8 | u64::from(byte)) & IN_USE != 0
+    };
+    entries.chunks_exact(8).map(entry).collect()
+}

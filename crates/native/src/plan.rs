@@ -39,6 +39,8 @@ pub(crate) enum Granularity {
 pub(crate) enum Backend {
     /// Each run in a child of the host.
     Fork,
+    /// All runs in the host's process, whose memory is put back after each.
+    Snapshot,
 }
 
 impl Plan {
@@ -49,7 +51,7 @@ impl Plan {
             time: None,
             watchdog: None,
             replay: None,
-            backend: Backend::Fork,
+            backend: Backend::Snapshot,
             granularity: Granularity::Sync,
             spurious: 0,
             output: 2,
@@ -110,6 +112,7 @@ impl Plan {
             "backend" => {
                 self.backend = match value {
                     "fork" => Backend::Fork,
+                    "snapshot" => Backend::Snapshot,
                     _ => return None,
                 }
             }

@@ -5,5 +5,6 @@
 pub(crate) mod condvar;
 pub(crate) mod exit;
 pub(crate) mod mutex;
+pub(crate) mod needs_fork;
 pub(crate) mod refused;
 pub(crate) mod thread;

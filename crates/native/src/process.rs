@@ -1,6 +1,6 @@
-//! Runs of the program: each in a child of the host.
+//! Runs of the program: each in a child of the host, or in its own process, whose memory is put back after each.
 //!
-//! The child continues main where the host left it, and works on the host's engine, which is in the arena. When it has
+//! A run continues main where the host left it, and works on the host's engine, which is in the arena. When the run has
 //! ended, also by a crash, the trace is there.
 
 use std::ptr::NonNull;
@@ -11,7 +11,9 @@ use raddle_engine::{Engine, Memory, RunState, Stuck, Substrate};
 use crate::coroutines::{self, Context};
 use crate::crash;
 use crate::drive::{Drive, Driven};
+use crate::plan::Backend;
 use crate::run::{Outcome, State, state};
+use crate::snapshot::Snapshot;
 use crate::system;
 
 /// The exit code of a process in which raddle itself failed.
@@ -31,8 +33,20 @@ pub(crate) struct Process {
     pub(crate) watchdog: crash::Watchdog,
     /// The file that standard output and standard error go to.
     pub(crate) capture: Option<usize>,
-    /// What the program did that raddle does not model. No run follows.
-    pub(crate) refusal: Option<String>,
+    pub(crate) backend: Backend,
+    /// The program before main, if its memory is put back after runs.
+    pub(crate) snapshot: Option<Snapshot>,
+    /// Why the check ends without a result. No run follows.
+    pub(crate) halt: Option<Halt>,
+}
+
+/// Why a check ends without a result.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Halt {
+    /// The program did what raddle does not model.
+    Refused(String),
+    /// The check has to begin anew.
+    Again,
 }
 
 impl Substrate for Process {
@@ -55,7 +69,10 @@ impl Substrate for Process {
             unsafe { std::mem::transmute::<NonNull<dyn Drive + '_>, NonNull<dyn Drive>>(drive) };
         state.engine.set(Some(drive));
         state.is_running.set(true);
-        let end = self.run_in_child(state);
+        let end = match self.backend {
+            Backend::Fork => self.run_in_child(state),
+            Backend::Snapshot => self.run_here(state),
+        };
         state.is_running.set(false);
         state.engine.set(None);
         self.judge(state, driven.engine, end)
@@ -93,6 +110,25 @@ impl Process {
         }
     }
 
+    /// Makes one run in this process.
+    fn run_here(&mut self, state: &State) -> End {
+        state.ends_with_process.set(false);
+        let snapshot = self.snapshot.get_or_insert_with(Snapshot::take);
+        let host = Context { stack: 0, local: system::thread_pointer() };
+        let place = state.host.as_ptr();
+        // SAFETY: the state outlives the run, and only the end of the run reads the place.
+        unsafe { place.write(host) };
+        // SAFETY: as above.
+        let place = unsafe { &raw mut (*place).stack };
+        // SAFETY: main waits in a switch. The run ends with a switch back.
+        unsafe { coroutines::switch(place, self.main.stack, self.main.local) };
+        snapshot.restore();
+        if snapshot.has_other_files() && *state.outcome.borrow() == Outcome::Fine {
+            *state.outcome.borrow_mut() = Outcome::NeedsFork;
+        }
+        End::Code(state.code.get())
+    }
+
     /// Completes the trace of a run that did not end by itself.
     fn judge<M: Memory>(
         &mut self,
@@ -103,8 +139,18 @@ impl Process {
         let outcome = state.outcome.borrow().clone();
         let (message, place, backtrace) = match (&outcome, end) {
             (Outcome::Refused(what), _) => {
-                self.refusal = Some(what.clone());
+                self.halt = Some(Halt::Refused(what.clone()));
                 (what.clone(), None, None)
+            }
+            (Outcome::NeedsFork, _) => {
+                self.backend = Backend::Fork;
+                self.halt = Some(Halt::Again);
+                ("this run needs a process of its own".to_owned(), None, None)
+            }
+            (Outcome::NeedsThreads, _) => {
+                self.snapshot = None;
+                self.halt = Some(Halt::Again);
+                ("this run needs more threads".to_owned(), None, None)
             }
             (Outcome::Crash(found), _) => {
                 assert!(
@@ -139,7 +185,7 @@ impl Process {
         } else {
             engine.fail(panic);
         }
-        match self.refusal {
+        match self.halt {
             Some(_) => Err(Stuck { thread: state.me(), site: Site::UNKNOWN }),
             None => Ok(()),
         }

@@ -57,6 +57,10 @@ pub(crate) enum Outcome {
     Crash(Crash),
     /// The program did what raddle does not model.
     Refused(String),
+    /// The program did what a run in the host's process must not do.
+    NeedsFork,
+    /// The program has more threads than were borrowed before the snapshot.
+    NeedsThreads,
 }
 
 /// A signal that ends the program.
@@ -84,8 +88,8 @@ pub(crate) struct State {
     /// engine. A thread may only ask for locks that it holds itself.
     pub(crate) locks: RefCell<BTreeMap<usize, Held>>,
     pub(crate) outcome: RefCell<Outcome>,
-    /// The code with which main returned.
-    pub(crate) main_code: Cell<i32>,
+    /// The code with which the program ended.
+    pub(crate) code: Cell<i32>,
     /// Whether main has returned and waits for the end of the run.
     pub(crate) main_has_ended: Cell<bool>,
     /// The number of operations, for the watchdog.
@@ -115,7 +119,7 @@ pub(crate) fn set_up() {
         variables: RefCell::default(),
         locks: RefCell::default(),
         outcome: RefCell::new(Outcome::Fine),
-        main_code: Cell::new(0),
+        code: Cell::new(0),
         main_has_ended: Cell::new(false),
         steps: Cell::new(0),
         most_threads: Cell::new(4),
@@ -159,7 +163,7 @@ impl State {
         self.variables.borrow_mut().clear();
         self.locks.borrow_mut().clear();
         *self.outcome.borrow_mut() = Outcome::Fine;
-        self.main_code.set(0);
+        self.code.set(0);
         self.main_has_ended.set(false);
         self.in_engine.set(false);
         coroutines::begin_run(self.most_threads.get());
@@ -314,6 +318,12 @@ impl State {
         let (child, life) = self.with_engine(|engine| engine.declare_child(me, site));
         let turn = self.with_engine(|engine| engine.submit(me, Op::SPAWN.on(life), site));
         self.wait(turn);
+        if !self.ends_with_process.get() && coroutines::is_used_up() {
+            // A new OS thread would not be in the snapshot.
+            self.most_threads.set(coroutines::used() * 2);
+            *self.outcome.borrow_mut() = Outcome::NeedsThreads;
+            self.end_process(0);
+        }
         let borrowed = coroutines::take();
         self.most_threads.set(self.most_threads.get().max(coroutines::used()));
         let thread = Thread {
@@ -350,8 +360,7 @@ impl State {
     }
 
     /// Ends main, and waits until the run is over. Then the program's exit handlers can run.
-    pub(crate) fn finish_main(&self, code: i32) {
-        self.main_code.set(code);
+    pub(crate) fn finish_main(&self) {
         let turn = self.with_engine(|engine| engine.submit_exit(ThreadId::MAIN));
         self.wait(turn);
         let turn = self.with_engine(|engine| engine.exit(ThreadId::MAIN));
@@ -387,6 +396,7 @@ impl State {
         if self.ends_with_process.get() {
             system::exit(code);
         }
+        self.code.set(code);
         self.leave_for(self.host.get())
     }
 }

@@ -123,3 +123,68 @@ fn objects_are_compiled_and_linked_apart() {
     world.raddle(&["cc", "deadlock.o", "-o", "apart"]).ends_with(0);
     world.raddle(&["run", "./apart"]).ends_with(1).says(&["deadlock.c:15"]);
 }
+
+/// Executions in one process, whose memory is put back, are those in processes of their own.
+#[test]
+fn fork_and_snapshot_make_the_same_executions() {
+    let world = World::new("backends");
+    let adders = ["-DTHREADS=2", "-DTIMES=2"];
+    for source in [
+        "fetch_add.c",
+        "lost_update.c",
+        "deadlock.c",
+        "lost_wakeup.cpp",
+        "null.c",
+        "exit_code.c",
+        "mutexes.c",
+        "heap.c",
+    ] {
+        let program = world.build(source, &adders);
+        for strategy in ["dpor", "random", "pct:3", "pos"] {
+            let check = |backend: &str| {
+                let words = ["run", "--strategy", strategy, "--runs", "50", "--backend", backend];
+                let done = world.raddle(&[&words[..], &["--format", "json", &program]].concat());
+                let lines = done.text.lines().filter(|line| !line.contains("elapsed_seconds"));
+                lines.collect::<Vec<_>>().join("\n")
+            };
+            let (fork, snapshot) = (check("fork"), check("snapshot"));
+            assert!(fork.contains("\"verdict\""), "{fork}");
+            assert_eq!(fork, snapshot, "{source} {strategy}");
+        }
+    }
+}
+
+/// A program that changes what the kernel knows of its process is checked in processes of their own.
+#[test]
+fn open_files_need_processes() {
+    let world = World::new("files");
+    let program = world.build("files.c", &[]);
+    world.raddle(&["run", &program]).ends_with(1).says(&["assertion failed: other_was_first"]);
+    let words = ["run", "--backend", "snapshot", &program];
+    world.raddle(&words).ends_with(2).says(&["leave `--backend` out"]);
+}
+
+/// Snapshots make at least 25 times the executions of forks in the same CPU time.
+#[test]
+fn snapshots_are_fast() {
+    let world = World::new("speed");
+    let program = world.build("fetch_add.c", &["-DTHREADS=2", "-DTIMES=2"]);
+    let cpu_seconds_per_run = |backend: &str, runs: u32| {
+        let raddle = env!("CARGO_BIN_EXE_raddle");
+        let command = format!(
+            "{raddle} run --strategy random --time 60s --runs {runs} --backend {backend} {program} > out; times"
+        );
+        let done = world.run("bash", &["-c", &command]).ends_with(0);
+        let children = done.text.lines().nth(1).unwrap();
+        let seconds = |word: &str| {
+            let (minutes, seconds) = word.trim_end_matches('s').split_once('m').unwrap();
+            minutes.parse::<f64>().unwrap() * 60.0 + seconds.parse::<f64>().unwrap()
+        };
+        children.split_whitespace().map(seconds).sum::<f64>() / f64::from(runs)
+    };
+    let best = |backend: &str, runs: u32| {
+        (0..3).map(|_| cpu_seconds_per_run(backend, runs)).fold(f64::INFINITY, f64::min)
+    };
+    let (fork, snapshot) = (best("fork", 500), best("snapshot", 20_000));
+    assert!(fork >= 25.0 * snapshot, "fork {fork}, snapshot {snapshot}");
+}

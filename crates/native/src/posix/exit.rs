@@ -1,6 +1,6 @@
 //! Ends of the program: return codes, failed assertions, aborts.
 
-use std::ffi::{CStr, c_char, c_int, c_uint};
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 
 use raddle_core::ThreadId;
 
@@ -16,8 +16,34 @@ pub(crate) fn leave(code: c_int) -> ! {
 
 /// Main has returned, or called `exit` with this code.
 fn main_exits(code: c_int) -> ! {
-    state().finish_main(code);
+    state().finish_main();
     leave(code)
+}
+
+/// Called after the exit handlers of the program. A run that is not in a process of its own leaves here.
+unsafe extern "C" fn after_handlers(code: c_int, _unused: *mut c_void) {
+    if let Some(state) = state_if_any() {
+        if !state.ends_with_process.get() && state.main_has_ended.get() {
+            // SAFETY: writes what the program has not written yet.
+            unsafe { libc::fflush(std::ptr::null_mut()) };
+            state.end_process(code);
+        }
+    }
+}
+
+/// Runs before the constructors of the program, so that its exit handlers run before ours.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static REGISTER: extern "C" fn() = {
+    extern "C" fn register() {
+        // SAFETY: the function lives as long as the process.
+        unsafe { on_exit(after_handlers, std::ptr::null_mut()) };
+    }
+    register
+};
+
+unsafe extern "C" {
+    fn on_exit(handler: unsafe extern "C" fn(c_int, *mut c_void), argument: *mut c_void) -> c_int;
 }
 
 extern "C" fn exit_with(code: c_int, pc: usize) -> ! {

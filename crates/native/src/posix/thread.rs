@@ -142,7 +142,7 @@ pub(crate) unsafe extern "C" fn pthread_exit(result: *mut c_void) -> ! {
         let state = state();
         let me = state.me();
         if me == ThreadId::MAIN {
-            state.finish_main(0);
+            state.finish_main();
             super::exit::leave(0);
         }
         state.threads.borrow_mut()[me.index()].result = result.expose_provenance();
