@@ -23,6 +23,8 @@ pub(crate) trait Drive {
     fn submit_exit(&mut self, by: ThreadId) -> Turn;
     fn exit(&mut self, by: ThreadId) -> Turn;
     fn fail(&mut self, panic: Panic);
+    fn time(&self, thread: ThreadId) -> u64;
+    fn advance(&mut self, thread: ThreadId, nanos: u64);
     /// Returns whether the run has ended well.
     fn has_finished(&self) -> bool;
 }
@@ -84,6 +86,14 @@ impl<M: Memory> Drive for Driven<'_, '_, M> {
 
     fn fail(&mut self, panic: Panic) {
         self.engine.fail(panic);
+    }
+
+    fn time(&self, thread: ThreadId) -> u64 {
+        self.engine.time(thread)
+    }
+
+    fn advance(&mut self, thread: ThreadId, nanos: u64) {
+        self.engine.advance(thread, nanos);
     }
 
     fn has_finished(&self) -> bool {

@@ -87,6 +87,8 @@ pub(crate) struct State {
     /// Held locks by address: which thread holds them and how often is known here, whether they are held by the
     /// engine. A thread may only ask for locks that it holds itself.
     pub(crate) locks: RefCell<BTreeMap<usize, Held>>,
+    /// How often threads hold reader-writer locks to read, by address and thread.
+    pub(crate) readers: RefCell<BTreeMap<(usize, ThreadId), u32>>,
     pub(crate) outcome: RefCell<Outcome>,
     /// The code with which the program ended.
     pub(crate) code: Cell<i32>,
@@ -118,6 +120,7 @@ pub(crate) fn set_up() {
         threads: RefCell::default(),
         variables: RefCell::default(),
         locks: RefCell::default(),
+        readers: RefCell::default(),
         outcome: RefCell::new(Outcome::Fine),
         code: Cell::new(0),
         main_has_ended: Cell::new(false),
@@ -162,6 +165,7 @@ impl State {
         threads.push(Thread { context: main, ..Thread::NONE });
         self.variables.borrow_mut().clear();
         self.locks.borrow_mut().clear();
+        self.readers.borrow_mut().clear();
         *self.outcome.borrow_mut() = Outcome::Fine;
         self.code.set(0);
         self.main_has_ended.set(false);

@@ -13,6 +13,10 @@ pub(crate) enum Use {
     Variable = 1,
     Mutex,
     Condvar,
+    RwLock,
+    Barrier,
+    Once,
+    Semaphore,
 }
 
 /// Objects by address and use.

@@ -4,5 +4,6 @@
 #![cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
 
 mod bad_input;
+mod differential;
 mod programs;
 mod world;

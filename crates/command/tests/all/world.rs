@@ -89,12 +89,17 @@ impl Done {
 
     /// Returns the number of executions, and whether they are all.
     pub(crate) fn executions(&self) -> (u64, bool) {
-        let field = |name: &str| {
-            let (_, rest) = self.text.split_once(&format!("\"{name}\": ")).unwrap();
-            rest.split_once(",\n").unwrap().0
-        };
-        let is_all = field("verdict").contains("exhausted");
-        (field("executions").parse().unwrap(), is_all)
+        (self.number("executions"), self.field("verdict").contains("exhausted"))
+    }
+
+    /// Returns a number of a report in JSON.
+    pub(crate) fn number(&self, name: &str) -> u64 {
+        self.field(name).parse().unwrap()
+    }
+
+    fn field(&self, name: &str) -> &str {
+        let (_, rest) = self.text.split_once(&format!("\"{name}\": ")).unwrap();
+        rest.split_once(",\n").unwrap().0
     }
 
     /// Returns the token of the replay command.

@@ -6,6 +6,7 @@ use raddle_core::{Action, CondvarOp, Effect, ObjectId, Site};
 use raddle_engine::Initial;
 
 use super::mutex::{acquire, release, times_held};
+use super::time;
 use crate::hooks::with_caller;
 use crate::real::real;
 use crate::run::{is_controlled, site, state};
@@ -15,7 +16,10 @@ fn object(condvar: *mut c_void, site: Site) -> ObjectId {
     state().object(condvar.addr(), Use::Condvar, || Initial::Condvar, site)
 }
 
-fn wait_for(condvar: *mut c_void, mutex: *mut c_void, timed: bool, pc: usize) -> c_int {
+/// A time limit: a clock and a time.
+type Limit = (c_int, *const libc::timespec);
+
+fn wait_for(condvar: *mut c_void, mutex: *mut c_void, limit: Option<Limit>, pc: usize) -> c_int {
     let times = times_held(mutex);
     let site = site(pc);
     if times == 0 {
@@ -25,39 +29,44 @@ fn wait_for(condvar: *mut c_void, mutex: *mut c_void, timed: bool, pc: usize) ->
     let object = object(condvar, site);
     state().act(object, Action::Condvar(CondvarOp::Enqueue), site);
     release(mutex, site);
-    let effect = state().act(object, Action::Condvar(CondvarOp::Consume { timed }), site);
+    let consume = CondvarOp::Consume { timed: limit.is_some() };
+    let effect = state().act(object, Action::Condvar(consume), site);
+    let timed_out = limit.filter(|_| effect == Effect::No);
+    if let Some((clock, limit)) = timed_out {
+        time::pass_until(clock, limit);
+    }
     acquire(mutex, times, site);
-    if effect == Effect::No { libc::ETIMEDOUT } else { 0 }
+    if timed_out.is_some() { libc::ETIMEDOUT } else { 0 }
 }
 
-extern "C" fn wait(condvar: *mut c_void, mutex: *mut c_void, pc: usize) -> c_int {
+pub(super) extern "C" fn wait(condvar: *mut c_void, mutex: *mut c_void, pc: usize) -> c_int {
     if !is_controlled() {
         return real!(pthread_cond_wait(condvar => *mut c_void, mutex => *mut c_void) -> c_int);
     }
-    wait_for(condvar, mutex, false, pc)
+    wait_for(condvar, mutex, None, pc)
 }
 
-extern "C" fn timed_wait(
+pub(super) extern "C" fn timed_wait(
     condvar: *mut c_void,
     mutex: *mut c_void,
-    limit: *const c_void,
+    limit: *const libc::timespec,
     pc: usize,
 ) -> c_int {
     if !is_controlled() {
         return real!(pthread_cond_timedwait(
             condvar => *mut c_void,
             mutex => *mut c_void,
-            limit => *const c_void,
+            limit => *const libc::timespec,
         ) -> c_int);
     }
-    wait_for(condvar, mutex, true, pc)
+    wait_for(condvar, mutex, Some((time::clock_of(condvar), limit)), pc)
 }
 
 extern "C" fn clock_wait(
     condvar: *mut c_void,
     mutex: *mut c_void,
     clock: c_int,
-    limit: *const c_void,
+    limit: *const libc::timespec,
     pc: usize,
 ) -> c_int {
     if !is_controlled() {
@@ -65,13 +74,13 @@ extern "C" fn clock_wait(
             condvar => *mut c_void,
             mutex => *mut c_void,
             clock => c_int,
-            limit => *const c_void,
+            limit => *const libc::timespec,
         ) -> c_int);
     }
-    wait_for(condvar, mutex, true, pc)
+    wait_for(condvar, mutex, Some((clock, limit)), pc)
 }
 
-extern "C" fn signal(condvar: *mut c_void, pc: usize) -> c_int {
+pub(super) extern "C" fn signal(condvar: *mut c_void, pc: usize) -> c_int {
     if !is_controlled() {
         return real!(pthread_cond_signal(condvar => *mut c_void) -> c_int);
     }
@@ -80,7 +89,7 @@ extern "C" fn signal(condvar: *mut c_void, pc: usize) -> c_int {
     0
 }
 
-extern "C" fn broadcast(condvar: *mut c_void, pc: usize) -> c_int {
+pub(super) extern "C" fn broadcast(condvar: *mut c_void, pc: usize) -> c_int {
     if !is_controlled() {
         return real!(pthread_cond_broadcast(condvar => *mut c_void) -> c_int);
     }
@@ -91,17 +100,22 @@ extern "C" fn broadcast(condvar: *mut c_void, pc: usize) -> c_int {
 
 extern "C" fn init(condvar: *mut c_void, attributes: *const c_void, _pc: usize) -> c_int {
     if is_controlled() {
-        state().variables.borrow_mut().forget(condvar.addr(), Use::Condvar);
+        forget(condvar);
     }
     real!(pthread_cond_init(condvar => *mut c_void, attributes => *const c_void) -> c_int)
 }
 
+/// A condition variable begins anew at this address.
+pub(super) fn forget(condvar: *mut c_void) {
+    state().variables.borrow_mut().forget(condvar.addr(), Use::Condvar);
+}
+
 /// libc's function waits for threads that were notified and have not left; here they need nothing of the memory.
-extern "C" fn destroy(condvar: *mut c_void, _pc: usize) -> c_int {
+pub(super) extern "C" fn destroy(condvar: *mut c_void, _pc: usize) -> c_int {
     if !is_controlled() {
         return real!(pthread_cond_destroy(condvar => *mut c_void) -> c_int);
     }
-    state().variables.borrow_mut().forget(condvar.addr(), Use::Condvar);
+    forget(condvar);
     0
 }
 

@@ -6,6 +6,7 @@ use std::ffi::{c_int, c_void};
 use raddle_core::{Action, Effect, MutexOp, ObjectId, Site};
 use raddle_engine::Initial;
 
+use super::time;
 use crate::hooks::with_caller;
 use crate::real::real;
 use crate::run::{Held, is_controlled, refuse, site, state};
@@ -88,7 +89,7 @@ fn lock_again(mutex: *mut c_void) -> Option<c_int> {
     }
 }
 
-extern "C" fn lock(mutex: *mut c_void, pc: usize) -> c_int {
+pub(super) extern "C" fn lock(mutex: *mut c_void, pc: usize) -> c_int {
     if !is_controlled() {
         return real!(pthread_mutex_lock(mutex => *mut c_void) -> c_int);
     }
@@ -107,7 +108,7 @@ fn try_acquire(mutex: *mut c_void, site: Site) -> bool {
     effect == Effect::Yes
 }
 
-extern "C" fn try_lock(mutex: *mut c_void, pc: usize) -> c_int {
+pub(super) extern "C" fn try_lock(mutex: *mut c_void, pc: usize) -> c_int {
     if !is_controlled() {
         return real!(pthread_mutex_trylock(mutex => *mut c_void) -> c_int);
     }
@@ -120,41 +121,48 @@ extern "C" fn try_lock(mutex: *mut c_void, pc: usize) -> c_int {
 }
 
 /// A wait with a time limit that ends at its turn: by then the mutex is free, or the time is up.
-fn timed(mutex: *mut c_void, pc: usize) -> c_int {
+fn timed(mutex: *mut c_void, clock: c_int, limit: *const libc::timespec, pc: usize) -> c_int {
     match lock_again(mutex) {
         Some(result) => result,
         None if try_acquire(mutex, site(pc)) => 0,
-        None => libc::ETIMEDOUT,
+        None => {
+            time::pass_until(clock, limit);
+            libc::ETIMEDOUT
+        }
     }
 }
 
-extern "C" fn timed_lock(mutex: *mut c_void, limit: *const c_void, pc: usize) -> c_int {
+pub(super) extern "C" fn timed_lock(
+    mutex: *mut c_void,
+    limit: *const libc::timespec,
+    pc: usize,
+) -> c_int {
     if !is_controlled() {
         return real!(pthread_mutex_timedlock(
             mutex => *mut c_void,
-            limit => *const c_void,
+            limit => *const libc::timespec,
         ) -> c_int);
     }
-    timed(mutex, pc)
+    timed(mutex, libc::CLOCK_REALTIME, limit, pc)
 }
 
 extern "C" fn clock_lock(
     mutex: *mut c_void,
     clock: c_int,
-    limit: *const c_void,
+    limit: *const libc::timespec,
     pc: usize,
 ) -> c_int {
     if !is_controlled() {
         return real!(pthread_mutex_clocklock(
             mutex => *mut c_void,
             clock => c_int,
-            limit => *const c_void,
+            limit => *const libc::timespec,
         ) -> c_int);
     }
-    timed(mutex, pc)
+    timed(mutex, clock, limit, pc)
 }
 
-extern "C" fn unlock(mutex: *mut c_void, pc: usize) -> c_int {
+pub(super) extern "C" fn unlock(mutex: *mut c_void, pc: usize) -> c_int {
     if !is_controlled() {
         return real!(pthread_mutex_unlock(mutex => *mut c_void) -> c_int);
     }
@@ -172,14 +180,19 @@ extern "C" fn unlock(mutex: *mut c_void, pc: usize) -> c_int {
 
 extern "C" fn init(mutex: *mut c_void, attributes: *const c_void, _pc: usize) -> c_int {
     if is_controlled() {
-        state().variables.borrow_mut().forget(mutex.addr(), Use::Mutex);
-        set_times_held(mutex, 0);
+        forget(mutex);
     }
     real!(pthread_mutex_init(mutex => *mut c_void, attributes => *const c_void) -> c_int)
 }
 
+/// A mutex begins anew at this address.
+pub(super) fn forget(mutex: *mut c_void) {
+    state().variables.borrow_mut().forget(mutex.addr(), Use::Mutex);
+    set_times_held(mutex, 0);
+}
+
 /// Whether another thread holds the mutex is an operation: all orders of this and its use count.
-extern "C" fn destroy(mutex: *mut c_void, pc: usize) -> c_int {
+pub(super) extern "C" fn destroy(mutex: *mut c_void, pc: usize) -> c_int {
     if is_controlled() {
         let place = Some(format!("{pc:#x}"));
         if times_held(mutex) > 0 || !try_acquire(mutex, site(pc)) {

@@ -50,7 +50,7 @@ unsafe extern "C" fn end(round: *mut c_void) {
 
 type Start = extern "C" fn(*mut c_void) -> *mut c_void;
 
-unsafe extern "C" fn create(
+pub(super) unsafe extern "C" fn create(
     handle: *mut libc::pthread_t,
     attributes: *const libc::pthread_attr_t,
     start: Start,
@@ -80,7 +80,11 @@ fn by_handle(handle: libc::pthread_t) -> Option<ThreadId> {
     threads.iter().position(is_it).map(|index| ThreadId(index as u32))
 }
 
-unsafe extern "C" fn join(handle: libc::pthread_t, result: *mut *mut c_void, pc: usize) -> c_int {
+pub(super) unsafe extern "C" fn join(
+    handle: libc::pthread_t,
+    result: *mut *mut c_void,
+    pc: usize,
+) -> c_int {
     if !is_controlled() {
         return real!(pthread_join(
             handle => libc::pthread_t,
@@ -126,7 +130,7 @@ unsafe extern "C" fn try_join(
     unsafe { join(handle, result, pc) }
 }
 
-unsafe extern "C" fn detach(handle: libc::pthread_t, _pc: usize) -> c_int {
+pub(super) unsafe extern "C" fn detach(handle: libc::pthread_t, _pc: usize) -> c_int {
     if !is_controlled() {
         return real!(pthread_detach(handle => libc::pthread_t) -> c_int);
     }
