@@ -19,6 +19,9 @@ use crate::{Exit, Problem};
 /// The most bytes of the program's output that are shown.
 const MAX_OUTPUT: usize = 4_000;
 
+/// The variable that says which plain accesses are scheduling points.
+const GRANULARITY: &str = "RADDLE_GRANULARITY";
+
 /// Checks a program.
 pub(crate) fn run(words: &[OsString]) -> Result<Exit, Problem> {
     check(&Options::parse(words)?, words)
@@ -46,8 +49,15 @@ pub(crate) fn replay(words: &[OsString]) -> Result<Exit, Problem> {
 fn check(options: &Options, words: &[OsString]) -> Result<Exit, Problem> {
     let name = options.program.display().to_string();
     let name = if name.contains('/') { name } else { format!("./{name}") };
-    let settings = NativeSettings::new(&name, &options.settings)
-        .map_err(|error| Problem(error.to_string()))?;
+    let mut changed = options.settings.clone();
+    let has_granularity =
+        changed.iter().any(|(name, _)| name == GRANULARITY) || env::var_os(GRANULARITY).is_some();
+    if options.races == Some(false) && !has_granularity {
+        // Races that are no failures can still decide what happens.
+        changed.push((GRANULARITY.to_owned(), "racy".into()));
+    }
+    let settings =
+        NativeSettings::new(&name, &changed).map_err(|error| Problem(error.to_string()))?;
     let program = Program::find(&options.program)?;
     let is_replay = settings.replay.is_some();
     let outcome = launch(&program, options, &settings, settings.replay.as_deref())?;

@@ -1,6 +1,6 @@
 //! The engine of a run, of whatever memory model, together with the choices of the run.
 
-use raddle_core::{Choices, Effect, ObjectId, Op, Panic, Site, ThreadId};
+use raddle_core::{Choices, Effect, ObjectId, Op, Panic, PlainAccess, Site, ThreadId, Trace};
 use raddle_engine::{Engine, Initial, Kind, Memory, RunState, Turn};
 
 /// What hooks ask of the engine.
@@ -23,6 +23,10 @@ pub(crate) trait Drive {
     fn submit_exit(&mut self, by: ThreadId) -> Turn;
     fn exit(&mut self, by: ThreadId) -> Turn;
     fn fail(&mut self, panic: Panic);
+    /// Returns the trace of the run so far.
+    fn trace(&self) -> &Trace;
+    /// Records a plain access.
+    fn touched(&mut self, access: PlainAccess);
     fn time(&self, thread: ThreadId) -> u64;
     fn advance(&mut self, thread: ThreadId, nanos: u64);
     /// Returns whether the run has ended well.
@@ -86,6 +90,14 @@ impl<M: Memory> Drive for Driven<'_, '_, M> {
 
     fn fail(&mut self, panic: Panic) {
         self.engine.fail(panic);
+    }
+
+    fn trace(&self) -> &Trace {
+        self.engine.trace()
+    }
+
+    fn touched(&mut self, access: PlainAccess) {
+        self.engine.touched(access);
     }
 
     fn time(&self, thread: ThreadId) -> u64 {

@@ -8,15 +8,17 @@ use std::fs;
 use std::ptr;
 use std::time::Duration;
 
-use raddle_explore::{Budget, Session};
+use raddle_core::{MemoryModel, Site};
+use raddle_explore::{Budget, Session, racing_lines};
 use raddle_results::Report;
 
 use crate::coroutines::{self, Context, Stack};
 use crate::names;
 use crate::one_thread::OneThread;
-use crate::plan::{Backend, Plan, VARIABLE};
+use crate::plan::{Backend, Granularity, Plan, VARIABLE};
 use crate::process::{BROKEN, Halt, Process};
 use crate::real::real;
+use crate::run::Plain;
 use crate::{arena, crash, posix, run, system};
 
 type Main = unsafe extern "C" fn(c_int, *mut *mut c_char, *mut *mut c_char) -> c_int;
@@ -150,7 +152,10 @@ fn set_up(text: &str) -> Context {
     }
     run::set_up();
     run::state().image.set(names::image());
-    run::state().plain_points.set(plan.settings.plain_points);
+    let is_sc = plan.settings.memory == MemoryModel::Sc;
+    run::state()
+        .finds_races
+        .set((plan.settings.races || plan.granularity == Granularity::Racy) && is_sc);
     posix::thread::set_up();
     crash::set_up();
     let backend = plan.backend;
@@ -200,10 +205,11 @@ extern "C" fn host() -> ! {
     let clock = Clock { start: system::now(), limit: plan.time };
     let result = loop {
         process.halt = None;
-        let session = Session::new(&mut process, &(), &plan.settings, &clock);
-        let result = match &plan.replay {
-            Some(token) => session.replay(token).map_err(|error| error.to_string()),
-            None => session.run().map_err(|error| error.to_string()),
+        find_points(&mut process, plan);
+        let result = if process.halt.is_none() {
+            explore(&mut process, plan, &clock)
+        } else {
+            Err(String::new())
         };
         match &process.halt {
             Some(Halt::Again) if process.backend == plan.backend => {}
@@ -218,6 +224,40 @@ extern "C" fn host() -> ! {
     };
     write_result(plan.output, &process, result);
     system::exit(0)
+}
+
+/// Makes the check, or replays an execution. Returns an error that says what to change.
+fn explore(process: &mut Process, plan: &Plan, clock: &Clock) -> Result<Report, String> {
+    let session = Session::new(process, &(), &plan.settings, clock);
+    match &plan.replay {
+        Some(token) => session.replay(token).map_err(|error| error.to_string()),
+        None => session.run().map_err(|error| error.to_string()),
+    }
+}
+
+/// Decides which plain accesses are scheduling points. Those that race are found by a few runs.
+fn find_points(process: &mut Process, plan: &Plan) {
+    let state = run::state();
+    state.plain.set(match plan.granularity {
+        Granularity::Sync => Plain::None,
+        Granularity::Racy => Plain::Racy,
+        Granularity::All => Plain::All,
+    });
+    if plan.granularity != Granularity::Racy {
+        return;
+    }
+    loop {
+        // With more scheduling points, more places can race.
+        let found = racing_lines(process, &(), plan.settings.max_steps);
+        let mut racy = state.racy.borrow_mut();
+        let before = racy.len();
+        racy.extend(found.into_iter().map(Site::key));
+        racy.sort_unstable();
+        racy.dedup();
+        if racy.len() == before || process.halt.is_some() {
+            return;
+        }
+    }
 }
 
 /// Sends standard output and standard error to a file in memory. Returns its descriptor.

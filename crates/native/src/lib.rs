@@ -24,6 +24,7 @@ mod one_thread;
 mod plan;
 mod posix;
 mod process;
+mod races;
 mod real;
 mod run;
 mod snapshot;

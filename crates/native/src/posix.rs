@@ -6,6 +6,7 @@ pub(crate) mod barrier;
 pub(crate) mod c11;
 pub(crate) mod condvar;
 pub(crate) mod exit;
+pub(crate) mod heap;
 pub(crate) mod mutex;
 pub(crate) mod needs_fork;
 pub(crate) mod once;

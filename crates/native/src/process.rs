@@ -147,6 +147,10 @@ impl Process {
                 self.halt = Some(Halt::Again);
                 ("this run needs a process of its own".to_owned(), None, None)
             }
+            (Outcome::NeedsAtomics, _) => {
+                self.halt = Some(Halt::Again);
+                ("this run needs to know its atomic variables".to_owned(), None, None)
+            }
             (Outcome::NeedsThreads, _) => {
                 self.snapshot = None;
                 self.halt = Some(Halt::Again);

@@ -8,12 +8,14 @@ use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::ptr::{self, NonNull};
 
-use raddle_core::{Action, AtomicOp, Effect, ObjectId, Op, Panic, Site, ThreadId};
+use raddle_core::{Action, AtomicOp, Effect, ObjectId, Op, Panic, Scalar, Site, ThreadId};
 use raddle_engine::{Initial, Turn};
 
 use crate::coroutines::{self, Context};
 use crate::drive::Drive;
 use crate::one_thread::OneThread;
+use crate::posix::heap::Freed;
+use crate::races::{Access, Races};
 use crate::system;
 use crate::variables::{Use, Variables};
 
@@ -61,6 +63,8 @@ pub(crate) enum Outcome {
     NeedsFork,
     /// The program has more threads than were borrowed before the snapshot.
     NeedsThreads,
+    /// An atomic variable was found where plain accesses were scheduling points.
+    NeedsAtomics,
 }
 
 /// A signal that ends the program.
@@ -104,8 +108,25 @@ pub(crate) struct State {
     pub(crate) host: Cell<Context>,
     /// Whether a run ends with its process, which is a child of the host.
     pub(crate) ends_with_process: Cell<bool>,
-    /// Whether plain accesses are scheduling points.
-    pub(crate) plain_points: Cell<bool>,
+    pub(crate) plain: Cell<Plain>,
+    /// The places whose plain accesses are scheduling points, in order, if not all are.
+    pub(crate) racy: RefCell<Vec<usize>>,
+    /// Whether data races are looked for.
+    pub(crate) finds_races: Cell<bool>,
+    pub(crate) races: RefCell<Races>,
+    pub(crate) freed: RefCell<Freed>,
+    /// Whether this run has raced.
+    pub(crate) has_raced: Cell<bool>,
+    /// The atomic variables that any run used, by word: plain accesses to these are operations on them.
+    pub(crate) atomics: RefCell<BTreeMap<usize, Vec<(usize, Scalar)>>>,
+}
+
+/// Which plain accesses are scheduling points.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Plain {
+    None,
+    Racy,
+    All,
 }
 
 static STATE: OneThread<Cell<*const State>> = OneThread::new(Cell::new(ptr::null()));
@@ -129,7 +150,13 @@ pub(crate) fn set_up() {
         image: Cell::new((0, 0)),
         host: Cell::new(Context::NONE),
         ends_with_process: Cell::new(false),
-        plain_points: Cell::new(false),
+        plain: Cell::new(Plain::None),
+        racy: RefCell::default(),
+        finds_races: Cell::new(false),
+        races: RefCell::default(),
+        freed: RefCell::default(),
+        has_raced: Cell::new(false),
+        atomics: RefCell::default(),
     };
     STATE.set(Box::into_raw(Box::new(state)));
 }
@@ -170,6 +197,9 @@ impl State {
         self.code.set(0);
         self.main_has_ended.set(false);
         self.in_engine.set(false);
+        self.has_raced.set(false);
+        self.races.borrow_mut().clear();
+        self.freed.borrow_mut().clear();
         coroutines::begin_run(self.most_threads.get());
     }
 
@@ -218,6 +248,33 @@ impl State {
         let object = self.with_engine(|engine| engine.declare(me, initial, identity, site));
         self.variables.borrow_mut().set(address, used_as, object, size);
         object
+    }
+
+    /// Ends the run if an access that is about to happen is one of freed memory.
+    pub(crate) fn check_access(&self, address: usize, size: usize, pc: usize) {
+        let freed = self.freed.borrow().find(address, size);
+        if let Some(freed) = freed {
+            let message = format!("the program uses memory after it was freed at {freed}");
+            self.fail(message, Some(format!("{pc:#x}")));
+        }
+    }
+
+    /// Looks for a race of an access that is about to happen.
+    pub(crate) fn look_for_race(&self, access: Access) {
+        if !self.finds_races.get() || self.has_raced.get() {
+            return;
+        }
+        let me = self.me();
+        let race =
+            self.with_engine(|engine| self.races.borrow_mut().access(me, access, engine.trace()));
+        if let Some(race) = race {
+            self.has_raced.set(true);
+            let object = self.object(race.address, Use::Raced, || Initial::Cell, access.site);
+            self.with_engine(|engine| {
+                engine.touched(race.first.on(object));
+                engine.touched(race.second.on(object));
+            });
+        }
     }
 
     /// Waits until the calling thread has its turn.

@@ -11,6 +11,10 @@ use raddle_core::ObjectId;
 #[repr(u8)]
 pub(crate) enum Use {
     Variable = 1,
+    /// A word that plain accesses at scheduling points share.
+    Word,
+    /// The address of a race.
+    Raced,
     Mutex,
     Condvar,
     RwLock,

@@ -188,3 +188,30 @@ fn snapshots_are_fast() {
     let (fork, snapshot) = (best("fork", 500), best("snapshot", 20_000));
     assert!(fork >= 25.0 * snapshot, "fork {fork}, snapshot {snapshot}");
 }
+
+#[test]
+fn a_data_race_is_found_and_can_be_ignored() {
+    let expected = ["data race on counter", "plain_counter.c:16"];
+    fails("plain_counter.c", &[], &expected);
+    // The race is no failure, but its places are scheduling points, so the update is lost.
+    let expected = ["assertion failed: counter == 2", "counter.get", "counter.set"];
+    fails("plain_counter.c", &["--races", "false"], &expected);
+    let world = World::new("locked_counter");
+    let program = world.build("plain_counter.c", &["-DLOCKED"]);
+    for options in [&["run", "--strategy", "dpor"][..], &["run", "--races", "false"]] {
+        world.raddle(&[options, &[&program]].concat()).ends_with(0).says(&["exhaustive"]);
+    }
+}
+
+#[test]
+fn uses_of_freed_memory_are_found() {
+    let world = World::new("use_after_free");
+    let program = world.build("use_after_free.c", &[]);
+    world.raddle(&["run", "--strategy", "dpor", &program]).ends_with(0).says(&["exhaustive"]);
+    let program = world.build("use_after_free.c", &["-DTWICE"]);
+    let done = world.raddle(&["run", "--strategy", "dpor", "--races", "false", &program]);
+    let done = done
+        .ends_with(1)
+        .says(&["the program uses memory after it was freed at use_after_free.c:19"]);
+    world.raddle(&["replay", done.token()]).ends_with(1).says(&["after it was freed"]);
+}

@@ -9,7 +9,8 @@ use raddle_core::{Action, AtomicOp, Effect, ObjectId, Order, Rmw, Scalar, Site};
 use raddle_engine::Initial;
 
 use super::with_caller;
-use crate::run::{is_controlled, refuse, site, state};
+use crate::races::Access;
+use crate::run::{Outcome, is_controlled, refuse, site, state};
 use crate::variables::Use;
 
 /// Memory orderings as the compiler passes them.
@@ -64,29 +65,66 @@ fn variable(address: usize, scalar: Scalar, now: u64, site: Site) -> ObjectId {
         Some((object, known)) if known == size => object,
         Some(_) => mixed_sizes(address),
         None => {
-            let variables = state.variables.borrow();
-            let word = address & !7;
-            for other in word..word + 8 {
-                if let Some((_, other_size)) = variables.get(other, Use::Variable) {
-                    let overlaps = other < address + usize::from(size)
-                        && address < other + usize::from(other_size);
-                    if overlaps {
-                        mixed_sizes(address);
-                    }
-                }
-            }
-            drop(variables);
+            remember(address, scalar);
             state.declare(address, Use::Variable, Initial::Atomic(scalar, now), size, site)
         }
+    }
+}
+
+/// Returns the atomic variable at an address that this or an earlier run has used.
+pub(super) fn known_variable(address: usize, scalar: Scalar, site: Site) -> ObjectId {
+    let place = std::ptr::with_exposed_provenance::<u8>(address);
+    let bytes = (0..(scalar.bits() / 8) as usize).rev();
+    let now = bytes.fold(0, |value, byte| {
+        // SAFETY: the program accesses the word, and atomic variables do not exceed it.
+        let place = unsafe { place.add(byte) };
+        // SAFETY: as above.
+        value << 8 | u64::from(unsafe { place.read_volatile() })
+    });
+    variable(address, scalar, now, site)
+}
+
+/// Notes for all runs that there is an atomic variable at an address.
+#[cold]
+fn remember(address: usize, scalar: Scalar) {
+    let state = state();
+    let size = (scalar.bits() / 8) as usize;
+    let mut atomics = state.atomics.borrow_mut();
+    let known = atomics.entry(address / 8).or_default();
+    if known.contains(&(address, scalar)) {
+        return;
+    }
+    let overlaps = |&(other, scalar): &(usize, Scalar)| {
+        other < address + size && address < other + (scalar.bits() / 8) as usize
+    };
+    if address / 8 != (address + size - 1) / 8 || known.iter().any(overlaps) {
+        drop(atomics);
+        mixed_sizes(address);
+    }
+    known.push((address, scalar));
+    drop(atomics);
+    if state.variables.borrow().get(address & !7, Use::Word).is_some() {
+        // Plain accesses of this run should have been operations on the variable.
+        *state.outcome.borrow_mut() = Outcome::NeedsAtomics;
+        state.end_process(0);
     }
 }
 
 #[cold]
 fn mixed_sizes(address: usize) -> ! {
     refuse(&format!(
-        "the program accesses the memory at {address:#x} by atomic operations of different sizes, or by atomic \
-         operations and plain ones that are scheduling points, which raddle does not model"
+        "the program accesses the memory at {address:#x} by atomic operations of different sizes, or not aligned, \
+         which raddle does not model"
     ))
+}
+
+/// An atomic access races with plain ones.
+fn look_for_race(address: usize, size: usize, op: &AtomicOp, site: Site) {
+    let writes = match op {
+        AtomicOp::Load { .. } => false,
+        AtomicOp::Store { .. } | AtomicOp::Update { .. } | AtomicOp::CompareExchange { .. } => true,
+    };
+    state().look_for_race(Access { address, size, writes, is_atomic: true, site });
 }
 
 extern "C" fn thread_fence(word: i32, pc: usize) {
@@ -122,12 +160,19 @@ macro_rules! size {
 
             fn act(address: *mut $type, op: AtomicOp, pc: usize) -> $type {
                 let site = site(pc);
+                let check = || state().check_access(address.addr(), size_of::<$type>(), pc);
+                check();
                 // SAFETY: the program makes an atomic operation on this address, and one OS thread runs.
                 let load = || u64::from(unsafe { address.read_volatile() });
                 // SAFETY: as above.
                 let store = |value: u64| unsafe { address.write_volatile(value as $type) };
                 let object = variable(address.addr(), Scalar::$scalar, load(), site);
-                value(state().act_on_memory(object, op, site, load, store)) as $type
+                look_for_race(address.addr(), size_of::<$type>(), &op, site);
+                let effect = state().act_on_memory(object, op, site, load, store);
+                // Another thread may have freed it before this one had its turn. Freed memory is kept, so the operation
+                // was harmless.
+                check();
+                value(effect) as $type
             }
 
             extern "C" fn load(address: *mut $type, order: i32, pc: usize) -> $type {

@@ -1,13 +1,14 @@
 //! Plain accesses to memory.
 
-use raddle_core::{Action, CellOp};
+use raddle_core::{Action, CellOp, Scalar};
 use raddle_engine::Initial;
 
-use super::with_caller;
-use crate::run::{is_controlled, site, state};
+use super::{atomic, with_caller};
+use crate::races;
+use crate::run::{Plain, State, is_controlled, site, state};
 use crate::variables::Use;
 
-/// Points for plain accesses cover whole words of this size.
+/// Scheduling points for plain accesses cover whole words of this size.
 const WORD: usize = 8;
 
 #[derive(Copy, Clone, PartialEq, Eq)]
@@ -23,18 +24,41 @@ fn access(address: usize, size: usize, access: Access, pc: usize) {
         return;
     }
     let state = state();
-    if !state.plain_points.get() {
-        return;
-    }
-    let site = site(pc);
-    let op = match access {
-        Access::Read => CellOp::Read,
-        Access::Write => CellOp::Write,
+    state.check_access(address, size, pc);
+    let writes = access == Access::Write;
+    let is_point = match state.plain.get() {
+        Plain::None => false,
+        Plain::Racy => state.racy.borrow().binary_search(&pc).is_ok(),
+        Plain::All => true,
     };
+    if is_point {
+        act(state, address, size, if writes { CellOp::Write } else { CellOp::Read }, pc);
+        // Another thread may have freed it meanwhile.
+        state.check_access(address, size, pc);
+    } else {
+        let site = site(pc);
+        state.look_for_race(races::Access { address, size, writes, is_atomic: false, site });
+    }
+}
+
+/// Makes an access a scheduling point: an operation on each word, or on the atomic variables in it.
+fn act(state: &State, address: usize, size: usize, op: CellOp, pc: usize) {
+    let site = site(pc);
     for word in address / WORD..=(address + size - 1) / WORD {
-        let address = word * WORD;
-        let object = state.object(address, Use::Variable, || Initial::Cell, site);
-        state.act(object, Action::Cell(op), site);
+        let atomics = state.atomics.borrow().get(&word).cloned().unwrap_or_default();
+        let overlaps = |&&(at, scalar): &&(usize, Scalar)| {
+            at < address + size && address < at + (scalar.bits() / 8) as usize
+        };
+        let mut is_atomic = false;
+        for &(at, scalar) in atomics.iter().filter(overlaps) {
+            is_atomic = true;
+            let object = atomic::known_variable(at, scalar, site);
+            state.act(object, Action::Cell(op), site);
+        }
+        if !is_atomic {
+            let object = state.object(word * WORD, Use::Word, || Initial::Cell, site);
+            state.act(object, Action::Cell(op), site);
+        }
     }
 }
 
