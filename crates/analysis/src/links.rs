@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use raddle_core::{
-    Access, Action, AtomicOp, BarrierOp, ChannelOp, CondvarOp, Effect, Event, EventId, MutexOp,
-    ObjectId, ObjectKind, OnceOp, ParkOp, RwLockOp, ThreadId, ThreadOp, Trace,
+    Action, AtomicOp, BarrierOp, ChannelOp, CondvarOp, Effect, Event, EventId, MutexOp, ObjectId,
+    ObjectKind, OnceOp, ParkOp, RwLockOp, ThreadId, ThreadOp, Trace,
 };
 
 use crate::Reads;
@@ -207,7 +207,7 @@ impl Past {
 
     fn add(&mut self, trace: &Trace, position: usize, event: &Event) {
         let (object, thread) = (event.op.object(), event.id.thread);
-        if event.access() == Access::Update {
+        if event.access().changes() {
             self.updates.insert(object, position);
         }
         let took_effect = event.effect != Effect::No && event.effect != Effect::Closed;

@@ -122,6 +122,9 @@ impl Action {
         if matches!(self, Action::Atomic(_)) {
             traits |= Traits::ATOMIC;
         }
+        if self.shares() {
+            traits |= Traits::SHARES;
+        }
         if self.is_timed() {
             traits |= Traits::TIMED;
         }

@@ -1,7 +1,7 @@
 //! The dependence relation: which operations must keep their order.
 //!
-//! Two operations are dependent if one thread performs both, or if they access one object and at
-//! least one access is an Update. Sampling, reduction, fingerprints and shrinking all use this definition.
+//! Two operations are dependent if one thread performs both, or if they access one object and their accesses
+//! [conflict](Access::conflicts). Sampling, reduction, fingerprints and shrinking all use this definition.
 
 use crate::op::Traits;
 use crate::{
@@ -16,6 +16,23 @@ pub enum Access {
     Read,
     /// May change the object.
     Update,
+    /// Changes the object in a way that commutes with other Shares, not with Reads: a reader of a lock comes or leaves.
+    Share,
+}
+
+impl Access {
+    /// Returns whether two accesses of one object by different threads must keep their order: all but two Reads and
+    /// two Shares.
+    #[inline(always)]
+    pub const fn conflicts(self, other: Access) -> bool {
+        matches!(self, Access::Update) || self as u8 != other as u8
+    }
+
+    /// Returns whether this access may change the object.
+    #[inline(always)]
+    pub const fn changes(self) -> bool {
+        !matches!(self, Access::Read)
+    }
 }
 
 impl Action {
@@ -39,6 +56,32 @@ impl Action {
             | Action::RwLock(_)
             | Action::Condvar(_)
             | Action::Once(OnceOp::Begin | OnceOp::Complete | OnceOp::Reset)
+            | Action::Park(_)
+            | Action::Channel(_)
+            | Action::Fence(_)
+            | Action::Pause(_)
+            | Action::Choose { .. } => false,
+        }
+    }
+
+    /// Returns whether this action, unless it fails, changes its object in a way that commutes with other such actions.
+    ///
+    /// A reader that comes or leaves is not noticed by other readers. A failed attempt to read is a Read: while a writer
+    /// holds the lock no reader comes or leaves.
+    #[inline(always)]
+    pub(crate) const fn shares(&self) -> bool {
+        match self {
+            Action::RwLock(op) => match op {
+                RwLockOp::Read | RwLockOp::TryRead | RwLockOp::UnlockRead => true,
+                RwLockOp::Write | RwLockOp::TryWrite | RwLockOp::UnlockWrite => false,
+            },
+            Action::Thread(_)
+            | Action::Atomic(_)
+            | Action::Cell(_)
+            | Action::Mutex(_)
+            | Action::Condvar(_)
+            | Action::Barrier(_)
+            | Action::Once(_)
             | Action::Park(_)
             | Action::Channel(_)
             | Action::Fence(_)
@@ -106,21 +149,35 @@ impl Effect {
 /// Returns whether two accesses of different threads must keep their order.
 #[inline(always)]
 pub fn conflict(a: (ObjectId, Access), b: (ObjectId, Access)) -> bool {
-    a.0 == b.0
-        && a.0 != ObjectId::NONE
-        && (matches!(a.1, Access::Update) || matches!(b.1, Access::Update))
+    a.0 == b.0 && a.0 != ObjectId::NONE && a.1.conflicts(b.1)
 }
 
 impl Op {
-    /// Returns how this operation may access its object: an Update if it is one in some state.
+    /// Returns how this operation may access its object: an Update or Share if it is one in some state.
     #[inline(always)]
     pub fn access(&self) -> Access {
-        if self.has(Traits::READS) { Access::Read } else { Access::Update }
+        if self.has(Traits::READS) {
+            Access::Read
+        } else if self.has(Traits::SHARES) {
+            Access::Share
+        } else {
+            Access::Update
+        }
     }
 
     /// Returns how this operation, performed with `effect`, accessed its object.
     #[inline(always)]
     pub fn access_with(&self, effect: Effect) -> Access {
+        if self.has(Traits::SHARES) && !effect.is_failure() {
+            Access::Share
+        } else {
+            self.exclusive_access_with(effect)
+        }
+    }
+
+    /// Returns how this operation, performed with `effect`, accessed its object. It is not on a reader-writer lock.
+    #[inline(always)]
+    pub fn exclusive_access_with(&self, effect: Effect) -> Access {
         if self.has(Traits::READS | Traits::MAY_ONLY_READ)
             && (self.has(Traits::READS) || effect.is_failure())
         {

@@ -2,12 +2,13 @@
 //!
 //! Up to hash collisions, two runs have the same fingerprint if and only if they order dependent operations
 //! alike (Mazurkiewicz equivalence). A fingerprint is a sum over the events. Each event is hashed with the
-//! last Update of its object before it, which determines its order relative to all dependent events. Events
-//! are named by thread path and index, never by object numbers.
+//! last Update of its object before it and the Shares since then, which determines its order relative to all
+//! dependent events. A Share is hashed alone: the Reads and Updates after it count it. Events are named by thread
+//! path and index, never by object numbers.
 
 use crate::Access;
 
-/// The history of one object in a run: the name of its last Update.
+/// The history of one object in a run: the name of its last Update, plus a sum over the names of the Shares since then.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
 pub struct History(u64);
 
@@ -39,8 +40,13 @@ impl Name {
 #[inline(always)]
 pub fn event_on_object(name: u64, access: Access, history: &mut History) -> u64 {
     let before = history.0;
-    if matches!(access, Access::Update) {
-        history.0 = name;
+    match access {
+        Access::Read => {}
+        Access::Update => history.0 = name,
+        Access::Share => {
+            history.0 = before.wrapping_add(mix(name));
+            return combine(name, 0);
+        }
     }
     combine(name, before)
 }

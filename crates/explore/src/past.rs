@@ -13,7 +13,7 @@ use raddle_strategy::mix;
 
 mod races;
 
-use races::{Before, Race, is_join};
+use races::{Before, Races, is_join};
 
 /// No event, no thread.
 const NONE: u32 = u32::MAX;
@@ -38,7 +38,7 @@ pub(crate) struct Past {
     /// The events that started threads.
     spawns: Vec<(u32, ThreadId)>,
     /// The races, in the order of their later events.
-    races: Vec<Race>,
+    races: Races,
     /// By thread: the minimum over the clocks of each thread's first new event.
     fronts: Vec<Lane>,
     /// Scratch: a reversal.
@@ -106,7 +106,7 @@ impl Default for Past {
             width: 0,
             states: Vec::new(),
             spawns: Vec::new(),
-            races: Vec::new(),
+            races: Races::default(),
             fronts: Vec::new(),
             sequence: Vec::new(),
             histories: Vec::new(),
@@ -145,9 +145,7 @@ impl Past {
         while self.states.last().is_some_and(|state| is_over(state.since)) {
             self.states.pop();
         }
-        while self.races.last().is_some_and(|race| is_over(race.by)) {
-            self.races.pop();
-        }
+        self.races.truncate(length);
         while let Some(&(_, child)) = self.spawns.last().filter(|spawn| is_over(spawn.0)) {
             self.threads[child.index()].spawn = NONE;
             self.spawns.pop();
@@ -183,7 +181,7 @@ impl Past {
             if on_object == NONE {
                 found = self.meet(position, footprint.object, &trace.objects);
             }
-            if found != NONE && footprint.access == Access::Update {
+            if found != NONE && footprint.access.changes() {
                 self.change(position, found, event);
             }
         }
@@ -369,14 +367,16 @@ fn most(a: Lane, b: Lane) -> Lane {
 /// them. All other conflicting events happened before one of these.
 fn conflicting(steps: &[Step], last: u32, access: Access) -> impl Iterator<Item = usize> {
     let step = |position: u32| steps.get(position as usize).map(|step| (position as usize, step));
-    let is_update = |step: &Step| step.planned.footprint.access == Access::Update;
-    let before = move |(_, after): &(usize, &Step)| match is_update(after) {
-        true => None,
-        false => step(after.on_object),
+    let access_of = |step: &Step| step.planned.footprint.access;
+    // The last event that conflicts, and all before it with the same access and no other between.
+    let mut first = step(last);
+    while let Some((_, here)) = first.filter(|(_, here)| !access.conflicts(access_of(here))) {
+        first = step(here.on_object);
+    }
+    let before = move |&(_, after): &(usize, &Step)| {
+        step(after.on_object).filter(|(_, here)| !access_of(here).conflicts(access_of(after)))
     };
-    std::iter::successors(step(last), before)
-        .filter(move |(_, step)| is_update(step) || access == Access::Update)
-        .map(|(position, _)| position)
+    std::iter::successors(first, before).map(|(position, _)| position)
 }
 
 /// Returns the number of values that an event could choose, and the value it took. `None` if it is no choice.

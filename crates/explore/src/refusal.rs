@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use raddle_core::{Access, Ending, ObjectId, Pending, Site, ThreadId, Trace};
+use raddle_core::{Ending, ObjectId, Pending, Site, ThreadId, Trace};
 
 /// The most values of a choice that a search tries.
 pub const WIDEST_CHOICE: u32 = 1 << 16;
@@ -82,7 +82,7 @@ pub(crate) fn loops(trace: &Trace) -> Option<Refusal> {
             if *idle == LOOP_YIELDS {
                 return Some(Refusal::Loops { thread, site: event.site });
             }
-        } else if event.op.object() != ObjectId::NONE && event.access() == Access::Update {
+        } else if event.op.object() != ObjectId::NONE && event.access().changes() {
             *idle = 0;
         }
     }
@@ -101,7 +101,7 @@ impl fmt::Display for Refusal {
             Refusal::NotWeak { strategy } => write!(
                 f,
                 "the strategy `{strategy}` searches under sequential consistency only; under RC11 \
-                 use `dfs` (every execution), `auto`, or sample executions, such as with `random`"
+                 use `dpor` (every execution), `auto`, or sample executions, such as with `random`"
             ),
             Refusal::OnlyWeak { strategy } => write!(
                 f,

@@ -33,9 +33,8 @@ use alloc::format;
 use alloc::vec::Vec;
 
 use raddle_core::{
-    Access, Action, AtomicOp, BarrierOp, ChannelOp, Choices, Chooser, CondvarOp, Ending, Event,
-    Guarantee, MutexOp, OnceOp, Op, Order, ParkOp, Pick, Point, RwLockOp, ThreadId, ThreadOp,
-    Threads, Trace,
+    Action, AtomicOp, BarrierOp, ChannelOp, Choices, Chooser, CondvarOp, Ending, Event, Guarantee,
+    MutexOp, OnceOp, Op, Order, ParkOp, Pick, Point, RwLockOp, ThreadId, ThreadOp, Threads, Trace,
 };
 
 use crate::{Rng, Sampler};
@@ -148,7 +147,7 @@ impl Pctwm {
             let thread = event.id.thread;
             let changes = !event.op.is_pause()
                 && event.op.object() != raddle_core::ObjectId::NONE
-                && event.access() == Access::Update;
+                && event.access().changes();
             for (other, state) in self.threads.iter_mut().enumerate() {
                 if other != thread.index() {
                     state.alone = 0;
@@ -292,7 +291,7 @@ impl Sampler for Pctwm {
     }
 
     fn learn(&mut self, trace: &Trace) {
-        let whole = matches!(trace.ending, Ending::Finished | Ending::Deadlock);
+        let whole = matches!(trace.ending, Ending::Finished | Ending::Deadlock | Ending::Stopped);
         if self.qualifies && whole && self.count <= self.events() {
             self.qualifying += 1;
         }

@@ -201,8 +201,8 @@ impl State {
         Ok(())
     }
 
-    /// Returns whether the pending operations on the object of `event` draw again: those that read, and those
-    /// that update.
+    /// Returns whether the pending operations on the object of `event` draw again: those that read or share, and
+    /// those that update.
     #[inline(always)]
     fn met_by(&self, event: &Event) -> (bool, bool) {
         let object = event.op.object();
@@ -212,7 +212,9 @@ impl State {
             Races::Conflicts => {
                 let touched = (object, event.access());
                 let meets = |access| conflict(touched, (object, access));
-                (meets(Access::Read), meets(Access::Update))
+                // No pending operation on a reader-writer lock is known to read only.
+                let other = if event.op.is_rwlock() { Access::Share } else { Access::Read };
+                (meets(other), meets(Access::Update))
             }
         }
     }

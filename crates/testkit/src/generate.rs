@@ -34,10 +34,12 @@ pub enum Kind {
     Thread,
     /// Pauses, fences and choices.
     Alone,
+    /// Reader-writer locks that are read by most, with other operations inside the sections.
+    Readers,
 }
 
 impl Kind {
-    /// Every kind.
+    /// Every kind but [`Kind::Readers`], whose operations are those of other kinds.
     pub const ALL: [Kind; 11] = [
         Kind::Atomic,
         Kind::Cell,
@@ -128,6 +130,7 @@ impl Shape {
 enum Part {
     One(Kind, Vec<usize>),
     Condvar { condvar: usize, mutex: usize },
+    Readers { lock: usize, variable: usize, barrier: usize },
 }
 
 fn make_objects(kinds: &[Kind], program: &mut Program, rng: &mut Rng) -> Vec<Part> {
@@ -155,6 +158,11 @@ fn make_objects(kinds: &[Kind], program: &mut Program, rng: &mut Rng) -> Vec<Par
             Kind::Condvar => {
                 Part::Condvar { condvar: add(Initial::Condvar), mutex: add(Initial::Mutex) }
             }
+            Kind::Readers => Part::Readers {
+                lock: add(Initial::RwLock),
+                variable: add(Initial::Atomic(Scalar::U8, 0)),
+                barrier: add(Initial::Barrier(2)),
+            },
             Kind::Park | Kind::Thread | Kind::Alone => Part::One(kind, Vec::new()),
         });
     }
@@ -164,6 +172,9 @@ fn make_objects(kinds: &[Kind], program: &mut Program, rng: &mut Rng) -> Vec<Par
 fn add_piece(part: &Part, steps: &mut Vec<Step>, rng: &mut Rng) {
     match part {
         Part::Condvar { condvar, mutex } => add_condvar(*condvar, *mutex, steps, rng),
+        Part::Readers { lock, variable, barrier } => {
+            add_readers([*lock, *variable, *barrier], steps, rng);
+        }
         Part::One(kind, objects) => {
             let object = if objects.is_empty() { 0 } else { objects[rng.below(objects.len())] };
             add_one(*kind, object, steps, rng);
@@ -229,7 +240,7 @@ fn add_one(kind: Kind, object: usize, steps: &mut Vec<Step>, rng: &mut Rng) {
             3 => Action::Pause(PauseOp::Sleep { nanos: 1 + rng.below(5) as u64 }),
             _ => Action::Choose { bound: 1 + rng.below(3) as u32 },
         })),
-        Kind::Condvar => unreachable!("condition variables come with a mutex"),
+        Kind::Condvar | Kind::Readers => unreachable!("these come with other objects"),
     }
 }
 
@@ -264,6 +275,27 @@ fn add_rwlock(object: usize, steps: &mut Vec<Step>, rng: &mut Rng) {
     steps.push(Step::On(object, Action::RwLock(lock)));
     if rng.below(8) > 0 {
         steps.push(Step::On(object, Action::RwLock(unlock)));
+    }
+}
+
+fn add_readers([lock, variable, barrier]: [usize; 3], steps: &mut Vec<Step>, rng: &mut Rng) {
+    let on_lock = |op| Step::On(lock, Action::RwLock(op));
+    match rng.below(6) {
+        0 => steps.extend([RwLockOp::Write, RwLockOp::UnlockWrite].map(on_lock)),
+        1 => steps.extend([RwLockOp::TryWrite, RwLockOp::UnlockWrite].map(on_lock)),
+        acquire => {
+            let acquire = if acquire == 2 { RwLockOp::TryRead } else { RwLockOp::Read };
+            steps.push(on_lock(acquire));
+            match rng.below(5) {
+                0 => {}
+                1 => steps.push(Step::Meet(barrier)),
+                2 => steps.extend([RwLockOp::Read, RwLockOp::UnlockRead].map(on_lock)),
+                _ => steps.push(Step::On(variable, Action::Atomic(atomic(rng)))),
+            }
+            if rng.below(8) > 0 {
+                steps.push(on_lock(RwLockOp::UnlockRead));
+            }
+        }
     }
 }
 

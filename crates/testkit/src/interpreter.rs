@@ -16,6 +16,11 @@ pub struct Interpreter;
 #[derive(Debug, Default)]
 pub struct IdentifyingInterpreter;
 
+/// Interprets programs as [`Interpreter`] does, and also identifies every other object across runs, as if it were a
+/// static.
+#[derive(Debug, Default)]
+pub struct HalfIdentifyingInterpreter;
+
 impl Substrate for Interpreter {
     type Program = Program;
 
@@ -25,7 +30,7 @@ impl Substrate for Interpreter {
         choices: Choices<'_>,
         program: &Program,
     ) -> Result<(), Stuck> {
-        interpret(engine, choices, program, false);
+        interpret(engine, choices, program, |_| false);
         Ok(())
     }
 }
@@ -39,7 +44,21 @@ impl Substrate for IdentifyingInterpreter {
         choices: Choices<'_>,
         program: &Program,
     ) -> Result<(), Stuck> {
-        interpret(engine, choices, program, true);
+        interpret(engine, choices, program, |_| true);
+        Ok(())
+    }
+}
+
+impl Substrate for HalfIdentifyingInterpreter {
+    type Program = Program;
+
+    fn execute<M: Memory>(
+        &mut self,
+        engine: &mut Engine<M>,
+        choices: Choices<'_>,
+        program: &Program,
+    ) -> Result<(), Stuck> {
+        interpret(engine, choices, program, |position| position % 2 == 0);
         Ok(())
     }
 }
@@ -48,12 +67,11 @@ fn interpret<M: Memory>(
     engine: &mut Engine<M>,
     choices: Choices<'_>,
     program: &Program,
-    identifies_objects: bool,
+    is_identified: fn(usize) -> bool,
 ) {
     engine.begin(&choices);
     let objects = vec![None; program.objects.len()];
-    let mut run =
-        Run { engine, choices, program, objects, threads: Vec::new(), identifies_objects };
+    let mut run = Run { engine, choices, program, objects, threads: Vec::new(), is_identified };
     run.add_thread(ThreadId::MAIN, ThreadId::MAIN, 0);
     let mut next = run.announce(ThreadId::MAIN);
     while let Some(thread) = next.and_then(Turn::thread) {
@@ -69,7 +87,8 @@ struct Run<'a, 'c, M: Memory> {
     objects: Vec<Option<ObjectId>>,
     /// By [`ThreadId`], the thread and its last announcement.
     threads: Vec<Option<(Actor, Announced)>>,
-    identifies_objects: bool,
+    /// Whether the object at a position in the program has an identity.
+    is_identified: fn(usize) -> bool,
 }
 
 #[derive(Copy, Clone)]
@@ -111,6 +130,9 @@ impl<M: Memory> Run<'_, '_, M> {
                 let life = self.engine.life(thread);
                 (Op::new(life, Action::Thread(ThreadOp::Exit)), Announced::Exit)
             }
+            Request::Stop => {
+                return Some(self.engine.stop(thread, Site::UNKNOWN, &mut self.choices));
+            }
             Request::Panic => {
                 let message = SCRIPTED_PANIC.to_owned();
                 self.engine.fail(Panic { thread, message, place: None, backtrace: None });
@@ -150,7 +172,7 @@ impl<M: Memory> Run<'_, '_, M> {
             Target::Object(position) => *self.objects[position].get_or_insert_with(|| {
                 let initial = self.program.objects[position];
                 let object = self.engine.declare(by, initial, Site::UNKNOWN);
-                if self.identifies_objects {
+                if (self.is_identified)(position) {
                     self.engine.identify(object, position as u64 + 1);
                 }
                 object

@@ -27,6 +27,6 @@ pub use check::{for_all, scaled};
 pub use coroutines::Coroutines;
 pub use drive::{engine, explore, explore_in, run_once};
 pub use generate::{Kind, Shape};
-pub use interpreter::{IdentifyingInterpreter, Interpreter};
+pub use interpreter::{HalfIdentifyingInterpreter, IdentifyingInterpreter, Interpreter};
 pub use program::{Program, Relative, Step};
 pub use shrink::shrink;

@@ -79,8 +79,22 @@ const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "reads do not race",
         file: "crates/explore/src/past/races.rs",
-        right: "if is_update || access == Access::Update {\n                found.push",
-        wrong: "if is_update && access == Access::Update {\n                found.push",
+        right: "if footprint.access.conflicts(access) {",
+        wrong: "if footprint.access == Access::Update && access == Access::Update {",
+        tests: DPOR,
+    },
+    Mistake {
+        name: "a writer comes after the readers that wait for another reader",
+        file: "crates/explore/src/past/races.rs",
+        right: "if present.is_empty() || !present.iter().all(can_wait) {",
+        wrong: "if !present.is_empty() || !present.iter().all(can_wait) {",
+        tests: DPOR,
+    },
+    Mistake {
+        name: "readers of a lock change nothing",
+        file: "crates/explore/src/past.rs",
+        right: "if found != NONE && footprint.access.changes() {",
+        wrong: "if found != NONE && footprint.access == Access::Update {",
         tests: DPOR,
     },
     Mistake {
@@ -95,7 +109,7 @@ const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "a reversal that was explored once is never explored again",
         file: "crates/explore/src/past/races.rs",
-        right: "race.seen as usize <= shared && self.is_known_to_fronts(race.at as usize)",
+        right: "race.seen as usize <= shared && self.is_known_to_fronts(race.first as usize)",
         wrong: "race.seen != NONE && (race.seen as usize <= shared || shared > 0)",
         tests: DPOR,
     },

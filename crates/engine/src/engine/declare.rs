@@ -88,6 +88,7 @@ impl<M: Memory> Engine<M> {
                 history: History::default(),
                 is_stale: false,
                 time: 0,
+                shared_time: 0,
                 location: M::Location::default(),
             }),
         }

@@ -83,7 +83,7 @@ impl Scene {
             }
             Kind::Park => Subject::Object(Object::Parker(Parker::default())),
             Kind::Thread => Subject::Object(Object::Life(Life::default())),
-            Kind::Alone => return None,
+            Kind::Alone | Kind::Readers => return None,
         };
         let mut follow_ups = vec![Vec::new(); THREADS as usize];
         if kind == Kind::Thread {
@@ -132,7 +132,7 @@ impl Scene {
             }
             Kind::Thread if follow_ups == [Action::Thread(ThreadOp::Spawn)] => follow_ups,
             Kind::Thread => also(&[ThreadOp::Join, ThreadOp::IsFinished].map(Action::Thread)),
-            Kind::Alone => Vec::new(),
+            Kind::Alone | Kind::Readers => Vec::new(),
         }
     }
 
@@ -263,13 +263,14 @@ fn check_pair(
     seen.commuting += u64::from(same);
     seen.conflicting += u64::from(!same);
 
-    let read_a = a.access_with(effect_a) == Access::Read;
+    let access_a = a.access_with(effect_a);
+    let read_a = access_a == Access::Read;
     assert!(!read_a || state.is(&after_a), "a Read changed the state: {}", case());
     if b_enabled_after {
         let mut after_both = after_a.clone();
         let effect_b = after_both.apply(b, by_b);
-        if read_a && b.access_with(effect_b) == Access::Read {
-            assert!(same, "two Reads do not commute: {}", case());
+        if !access_a.conflicts(b.access_with(effect_b)) {
+            assert!(same, "two {access_a:?}s do not commute: {}", case());
             seen.independent_as_performed += 1;
         }
     }

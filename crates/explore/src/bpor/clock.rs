@@ -16,13 +16,12 @@ pub(super) struct Clocks {
     nothing: Clock,
 }
 
-/// The clocks that an object passes on.
+/// What happened before the accesses of an object so far, including them.
 #[derive(Clone, Default)]
 struct Known {
-    /// To events that read it.
-    last_update: Clock,
-    /// To events that update it.
-    everything: Clock,
+    reads: Clock,
+    updates: Clock,
+    shares: Clock,
 }
 
 impl Clocks {
@@ -39,14 +38,22 @@ impl Clocks {
             clock.advance(event.id.thread);
             if event.op.object() != ObjectId::NONE {
                 let known = &mut objects[event.op.object().index()];
-                match event.access() {
-                    Access::Read => clock.join(&known.last_update),
-                    Access::Update => {
-                        clock.join(&known.everything);
-                        known.last_update = clock.clone();
+                let access = event.access();
+                let Known { reads, updates, shares } = known;
+                for (other, passed) in [
+                    (Access::Read, &*reads),
+                    (Access::Update, &*updates),
+                    (Access::Share, &*shares),
+                ] {
+                    if access.conflicts(other) {
+                        clock.join(passed);
                     }
                 }
-                known.everything.join(&clock);
+                match access {
+                    Access::Read => reads.join(&clock),
+                    Access::Update => updates.join(&clock),
+                    Access::Share => shares.join(&clock),
+                }
             }
             clocks.events.push(clock);
             clocks.threads[event.id.thread.index()].push(position);

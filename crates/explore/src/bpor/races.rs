@@ -84,8 +84,8 @@ struct Search<'a> {
     next: Vec<Vec<Next>>,
     /// By [`ObjectId`], the events on it so far.
     objects: Vec<History>,
-    /// By [`ObjectId`], the positions of all its updates.
-    updates: Vec<Vec<usize>>,
+    /// By [`ObjectId`], the positions of all events that changed it.
+    changes: Vec<Vec<usize>>,
     found: Vec<Race>,
 }
 
@@ -96,21 +96,32 @@ struct History(Vec<Recent>);
 #[derive(Copy, Clone)]
 struct Recent {
     thread: ThreadId,
-    event: usize,
+    read: Option<usize>,
     update: Option<usize>,
+    share: Option<usize>,
+}
+
+impl Recent {
+    /// Returns the most recent event that conflicts with `access`.
+    fn conflicting(&self, access: Access) -> Option<usize> {
+        let all =
+            [(Access::Read, self.read), (Access::Update, self.update), (Access::Share, self.share)];
+        let conflicting = all.into_iter().filter(|(other, _)| access.conflicts(*other));
+        conflicting.filter_map(|(_, event)| event).max()
+    }
 }
 
 impl<'a> Search<'a> {
     fn new(trace: &'a Trace, clocks: Option<&'a Clocks>) -> Search<'a> {
-        let mut updates = vec![Vec::new(); trace.objects.len()];
+        let mut changes = vec![Vec::new(); trace.objects.len()];
         for (position, event) in trace.events.iter().enumerate() {
-            if event.op.object() != ObjectId::NONE && event.access() == Access::Update {
-                updates[event.op.object().index()].push(position);
+            if event.op.object() != ObjectId::NONE && event.access().changes() {
+                changes[event.op.object().index()].push(position);
             }
         }
         let objects = vec![History::default(); trace.objects.len()];
         let next = next_operations(trace);
-        Search { trace, clocks, next, objects, updates, found: Vec::new() }
+        Search { trace, clocks, next, objects, changes, found: Vec::new() }
     }
 
     /// Adds the event at `position` to the history of its object.
@@ -120,13 +131,14 @@ impl<'a> Search<'a> {
         let thread = event.id.thread;
         let known = history.0.iter().position(|recent| recent.thread == thread);
         let place = known.unwrap_or_else(|| {
-            history.0.push(Recent { thread, event: position, update: None });
+            history.0.push(Recent { thread, read: None, update: None, share: None });
             history.0.len() - 1
         });
         let recent = &mut history.0[place];
-        recent.event = position;
-        if event.access() == Access::Update {
-            recent.update = Some(position);
+        match event.access() {
+            Access::Read => recent.read = Some(position),
+            Access::Update => recent.update = Some(position),
+            Access::Share => recent.share = Some(position),
         }
     }
 
@@ -152,10 +164,8 @@ impl<'a> Search<'a> {
         let Some(history) = self.objects.get(next.op.object().index()) else { return };
         let state = next.announced;
         let others = history.0.iter().filter(|recent| recent.thread != thread);
-        let latest: Vec<usize> = match self.access(next, state) {
-            Access::Read => others.filter_map(|recent| recent.update).collect(),
-            Access::Update => others.map(|recent| recent.event).collect(),
-        };
+        let access = self.access(next, state);
+        let latest: Vec<usize> = others.filter_map(|recent| recent.conflicting(access)).collect();
         debug_assert!(latest.iter().all(|&event| self.depends(event, next, state)));
         self.keep(thread, state, latest, self.why(next));
     }
@@ -229,10 +239,10 @@ impl<'a> Search<'a> {
     fn access(&self, next: Next, state: usize) -> Access {
         let performed = self.trace.events.get(next.performed);
         let (Some(event), Some(_)) = (performed, self.clocks) else { return next.op.access() };
-        let Some(updates) = self.updates.get(next.op.object().index()) else {
+        let Some(changes) = self.changes.get(next.op.object().index()) else {
             return event.access();
         };
-        let later = updates[updates.partition_point(|&position| position < state)..].first();
+        let later = changes[changes.partition_point(|&position| position < state)..].first();
         if later.is_some_and(|&position| position < next.performed) {
             next.op.access()
         } else {

@@ -1,21 +1,58 @@
 //! The races of a run, and the sequences that reverse them.
 
 use raddle_core::dependence::conflict;
-use raddle_core::{Access, Effect, Event, EventId, Footprint, Op, ThreadId, ThreadOp, Trace};
+use raddle_core::{
+    Access, Effect, Event, EventId, Footprint, Op, RwLockOp, ThreadId, ThreadOp, Trace,
+};
 
 use super::{LANE, NONE, OfThread, Past, Planned};
 
 /// Two events that could have happened in the other order.
 #[derive(Copy, Clone, Debug)]
-pub(super) struct Race {
+struct Race {
     /// The position of the first.
-    at: u32,
+    first: u32,
     /// The position of the second; `NONE` if it is pending.
-    pub(super) by: u32,
+    by: u32,
     /// The footprint of the second in the place of the first.
     access: Access,
     /// The length of the part of the run that its reversal used when it was last returned; `NONE` if never.
     seen: u32,
+    /// The index in [`Races::readers`] of the events that have to come after the second, if there are others
+    /// than the first; else `NONE`.
+    readers: u32,
+}
+
+/// Races, in the order of their second events.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Races {
+    all: Vec<Race>,
+    /// Positions, ascending: the first event of a race, and the acquisitions of readers that cannot leave
+    /// before it.
+    readers: Vec<Vec<u32>>,
+}
+
+impl Races {
+    /// Drops the races whose second event is at `length` or later.
+    pub(super) fn truncate(&mut self, length: usize) {
+        while self.all.last().is_some_and(|race| race.by as usize >= length) {
+            self.pop();
+        }
+    }
+
+    fn pop(&mut self) {
+        if let Some(readers) = self.all.pop().map(|race| race.readers).filter(|&it| it != NONE) {
+            self.readers.truncate(readers as usize);
+        }
+    }
+
+    /// Returns the events that have to come after the second event of a race, by their positions.
+    fn delayed<'a>(&'a self, race: &'a Race) -> &'a [u32] {
+        match self.readers.get(race.readers as usize) {
+            Some(readers) => readers,
+            None => std::slice::from_ref(&race.first),
+        }
+    }
 }
 
 /// The predecessors of an operation.
@@ -33,38 +70,116 @@ impl Past {
     /// Operations that block differ from others here. A lock that follows an unlock could not have been in
     /// its place, only in that of the lock before; and a lock that was never performed, because the run ended
     /// in a deadlock, could have been.
+    ///
+    /// Readers of a lock are independent, so that a writer in the place of one of them comes after those that
+    /// can leave before it. Others have to come after the writer too.
     pub(super) fn rivals(
         &self,
         (op, by): (Op, ThreadId),
         before: Before,
         position: u32,
         trace: &Trace,
-        found: &mut Vec<Race>,
+        found: &mut Races,
     ) {
         if is_join(op) {
             return;
         }
-        let known = found.len();
+        let known = found.all.len();
         let mut on_object = before.on_object;
         while on_object != NONE {
-            let at = on_object;
-            let here = at as usize;
+            let first = on_object;
+            let here = first as usize;
             let step = &self.steps[here];
-            let is_update = step.planned.footprint.access == Access::Update;
+            let footprint = step.planned.footprint;
             on_object = step.on_object;
+            let mut others = found.all[known..].iter();
             if self.is_settled(here, before.in_thread)
-                || found[known..].iter().any(|later| self.precedes(here, later.at as usize))
+                || others.any(|later| self.precedes(here, later.first as usize))
             {
-                if is_update {
+                if footprint.access == Access::Update {
                     // Everything before it on this object happened before, too.
                     return;
                 }
                 continue;
             }
-            let Some(access) = self.access_at(here, op, by, trace) else { continue };
-            if is_update || access == Access::Update {
-                found.push(Race { at, by: position, access, seen: NONE });
+            let (access, readers) = if footprint.access == Access::Share {
+                if op.access() == Access::Share {
+                    continue;
+                }
+                let Some(place) = self.access_among_readers(here, (op, by), before, trace) else {
+                    continue;
+                };
+                place
+            } else {
+                let Some(access) = self.access_at(here, op, by, trace) else { continue };
+                (access, Vec::new())
+            };
+            if footprint.access.conflicts(access) {
+                let mut race = Race { first, by: position, access, seen: NONE, readers: NONE };
+                if !readers.is_empty() {
+                    race.readers = found.readers.len() as u32;
+                    found.readers.push(readers);
+                }
+                found.all.push(race);
             }
+        }
+    }
+
+    /// Returns the access of `op` by `by` in the place of the reader at `position`, after all readers that do not
+    /// depend on it. `None` if it would have been disabled.
+    ///
+    /// A writer is disabled by readers that have not left then. They are to come after it too, if they can, and
+    /// are returned with the reader itself, unless there are none.
+    fn access_among_readers(
+        &self,
+        position: usize,
+        (op, by): (Op, ThreadId),
+        before: Before,
+        trace: &Trace,
+    ) -> Option<(Access, Vec<u32>)> {
+        // The readers since the last writer.
+        let mut readers: Vec<u32> = Vec::new();
+        let mut on_object = before.on_object;
+        while on_object != NONE {
+            let step = &self.steps[on_object as usize];
+            match step.planned.footprint.access {
+                Access::Share => readers.push(on_object),
+                Access::Update if (on_object as usize) < position => break,
+                Access::Update | Access::Read => {}
+            }
+            on_object = step.on_object;
+        }
+        readers.reverse();
+        let found = self.steps[*readers.first()? as usize].found;
+        let mut delayed = vec![position as u32];
+        loop {
+            let mut object = self.states[found as usize].object.clone();
+            let mut present: Vec<u32> = Vec::new();
+            for &at in &readers {
+                if delayed.iter().any(|&first| self.precedes(first as usize, at as usize)) {
+                    continue;
+                }
+                let event = &trace.events[at as usize];
+                object.apply(event.op, event.id.thread);
+                if event.op.rwlock() == RwLockOp::UnlockRead {
+                    let same = |&at: &u32| trace.events[at as usize].id.thread == event.id.thread;
+                    if let Some(left) = present.iter().rposition(same) {
+                        present.remove(left);
+                    }
+                } else {
+                    present.push(at);
+                }
+            }
+            if !op.may_block() || object.enabled(op, by) {
+                let access = op.access_with(object.apply(op, by));
+                delayed.sort_unstable();
+                return Some((access, if delayed.len() > 1 { delayed } else { Vec::new() }));
+            }
+            let can_wait = |&at: &u32| !self.is_settled(at as usize, before.in_thread);
+            if present.is_empty() || !present.iter().all(can_wait) {
+                return None;
+            }
+            delayed.extend(present);
         }
     }
 
@@ -124,16 +239,19 @@ impl Past {
         self.find_fronts(shared);
         let mut sequence = std::mem::take(&mut self.sequence);
         let mut races = std::mem::take(&mut self.races);
-        for race in &mut races {
-            if race.seen as usize <= shared && self.is_known_to_fronts(race.at as usize) {
+        let performed = races.all.len();
+        for index in 0..performed {
+            let race = races.all[index];
+            if race.seen as usize <= shared && self.is_known_to_fronts(race.first as usize) {
                 continue;
             }
             let mut last = self.steps[race.by as usize].planned;
             last.footprint.access = race.access;
-            race.seen = self.reverse(race.at as usize, last, &mut sequence);
-            show(self, race.at as usize, &mut sequence);
+            let delayed = races.delayed(&race);
+            let at = delayed[0] as usize;
+            races.all[index].seen = self.reverse(delayed, last, &mut sequence);
+            show(self, at, &mut sequence);
         }
-        let performed = races.len();
         for pending in &trace.pending {
             let (op, thread) = (pending.op, pending.thread);
             let in_thread = self.threads.get(thread.index()).map_or(NONE, OfThread::last);
@@ -141,11 +259,17 @@ impl Past {
             let on_object = object.map_or(NONE, |object| object.last);
             let before = Before { on_object, in_thread };
             self.rivals((op, thread), before, NONE, trace, &mut races);
-            for race in races.drain(performed..) {
+            for index in performed..races.all.len() {
+                let race = races.all[index];
                 let footprint = Footprint { thread, object: op.object(), access: race.access };
                 let last = Planned { event: self.next_id(thread), footprint, value: None };
-                self.reverse(race.at as usize, last, &mut sequence);
-                show(self, race.at as usize, &mut sequence);
+                let delayed = races.delayed(&race);
+                let at = delayed[0] as usize;
+                self.reverse(delayed, last, &mut sequence);
+                show(self, at, &mut sequence);
+            }
+            while races.all.len() > performed {
+                races.pop();
             }
         }
         (self.races, self.sequence) = (races, sequence);
@@ -184,16 +308,20 @@ impl Past {
         ways
     }
 
-    /// Collects the steps to run in the place of the event at `at`: all later events that do not depend on it,
-    /// then `last`. Returns the length of the part of the run that they use.
-    fn reverse(&self, at: usize, last: Planned, sequence: &mut Vec<Planned>) -> u32 {
+    /// Collects the steps to run in the place of the first of the events at `delayed`: all later events that
+    /// do not depend on these, then `last`. Returns the length of the part of the run that they use.
+    fn reverse(&self, delayed: &[u32], last: Planned, sequence: &mut Vec<Planned>) -> u32 {
         sequence.clear();
+        let [at, readers @ ..] = delayed else { return 0 };
+        let at = *at as usize;
         let mut end = at;
         let EventId { thread, index } = self.steps[at].planned.event;
         let (lane, place) = (thread.index() / LANE, thread.index() % LANE);
         let later = at + 1..self.len();
         for position in later {
-            if self.clocks[position * self.width + lane][place] <= index {
+            if self.clocks[position * self.width + lane][place] <= index
+                && !readers.iter().any(|&reader| self.precedes(reader as usize, position))
+            {
                 sequence.push(self.steps[position].planned);
                 end = position;
             }

@@ -1,8 +1,7 @@
 //! The structure of a run: the order of steps in threads, the accesses of objects, the values of reads.
 
 use raddle_core::{
-    Access, Action, CellOp, Effect, EventId, ObjectId, ObjectKind, Op, Scalar, ThreadId, ThreadOp,
-    Trace,
+    Action, CellOp, Effect, EventId, ObjectId, ObjectKind, Op, Scalar, ThreadId, ThreadOp, Trace,
 };
 
 /// No step.
@@ -81,7 +80,7 @@ impl Layout {
             if object != ObjectId::NONE {
                 let index = object.index();
                 version = layout.updates[index].len() as u32;
-                if event.access() == Access::Update {
+                if event.access().changes() {
                     layout.updates[index].push(position);
                 }
                 if layout.is_variable[index] {
@@ -89,7 +88,7 @@ impl Layout {
                         by_values(event.op, event.effect)
                     } else {
                         let reads = reads_variable(event.op).then_some(newest[index]);
-                        (reads, (event.access() == Access::Update).then_some(u64::from(position)))
+                        (reads, event.access().changes().then_some(u64::from(position)))
                     };
                     newest[index] = writes.unwrap_or(newest[index]);
                 }

@@ -16,7 +16,7 @@
 
 use std::collections::HashMap;
 
-use raddle_core::{Access, Choice, ObjectId, Schedule, Trace};
+use raddle_core::{Choice, ObjectId, Schedule, Trace};
 use raddle_engine::Object;
 use raddle_results::PatternSearch;
 use raddle_solve::{Answer, Literal, Node, OrderSolver, shrink_core};
@@ -436,7 +436,7 @@ impl<'t, S: OrderSolver> Model<'t, S> {
                 } else {
                     self.trace.events[done.step as usize].access()
                 };
-                if access == Access::Update {
+                if access.changes() {
                     state.newest = Some(done);
                 }
             } else {
@@ -498,7 +498,7 @@ impl<'t, S: OrderSolver> Model<'t, S> {
                 let needed = self.keep(update);
                 clauses.push(vec![!literal, !needed, self.solver.before(node, Node(update))]);
             }
-            if self.trace.events[done.step as usize].access() == Access::Update {
+            if self.trace.events[done.step as usize].access().changes() {
                 state.updates = version + 1;
             }
             return;

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use raddle_core::{
-    Access, Action, Effect, Ending, EventId, ObjectId, ObjectKind, Scalar, Schedule, Site, Trace,
+    Action, Effect, Ending, EventId, ObjectId, ObjectKind, Scalar, Schedule, Site, Trace,
 };
 use raddle_results::PatternSearch;
 use raddle_solve::OrderSolver;
@@ -158,7 +158,7 @@ fn class(model: &Model<'_, impl OrderSolver>, order: &[Done]) -> u64 {
         if op.object() != ObjectId::NONE {
             let follows = last.entry(op.object()).or_insert(u64::MAX);
             hash = mix(hash, *follows);
-            if access == Access::Update {
+            if access.changes() {
                 *follows = event;
             }
         } else if let Some((_, value)) = recorded.filter(|_| !done.is_attempt).and_then(chosen) {

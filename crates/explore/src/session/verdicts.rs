@@ -2,7 +2,7 @@
 //!
 //! Most runs end well and are not inspected; see [`Check::next_inspection`].
 
-use raddle_analysis::{cause, leak, race, waits};
+use raddle_analysis::{blind_spots, cause, leak, race, waits};
 use raddle_core::{Choices, Ending, Trace};
 use raddle_engine::Stuck;
 use raddle_results::{Failure, Finding, Token, Verdict};
@@ -39,7 +39,7 @@ impl Check<'_> {
         if self.inspects_all() || tally.coverage.is_some() {
             return 0;
         }
-        next_look(run).min(limits.runs.saturating_sub(1))
+        next_look(run).min(tally.kept.next()).min(limits.runs.saturating_sub(1))
     }
 
     /// Returns whether a run that ended well, without plain accesses beside its events, can fail.
@@ -60,6 +60,7 @@ impl Check<'_> {
         tally: &mut Tally,
         limits: &Limits,
     ) -> Option<Stop> {
+        tally.blind_spots.merge(blind_spots(trace));
         let may_race = self.settings.races && !trace.plain.is_empty();
         if trace.ending != Ending::Finished || may_race || self.inspects_all() {
             let cut_off = trace.ending == Ending::StepLimit;
@@ -91,6 +92,13 @@ impl Check<'_> {
                 let fails = self.settings.warnings.leaks == Leaks::Fail;
                 race.or_else(|| leak(trace).filter(|_| fails).map(Finding::Leak))
             }
+            // Threads that wait for a stopped one are not at fault.
+            Ending::Stopped => {
+                let race = if self.settings.races { race(trace) } else { None };
+                let waits = waits(trace);
+                let is_cycle = waits.iter().any(|wait| wait.in_cycle);
+                race.or_else(|| is_cycle.then_some(Finding::Deadlock(waits)))
+            }
             Ending::Abandoned => None,
             // The prefix holds choices that an earlier run made.
             Ending::Diverged(divergence) => Some(Finding::Nondeterminism {
@@ -115,7 +123,13 @@ impl Check<'_> {
         Stop::Failed(Box::new(self.failure(finding, run, trace, reproduced)))
     }
 
-    fn failure(&self, finding: Finding, run: u64, trace: &Trace, reproduced: bool) -> Failure {
+    pub(super) fn failure(
+        &self,
+        finding: Finding,
+        run: u64,
+        trace: &Trace,
+        reproduced: bool,
+    ) -> Failure {
         let token = Token::new(&self.settings.name, &trace.threads, trace.schedule()).to_string();
         Failure { finding, execution: run + 1, trace: trace.clone(), token, reproduced }
     }
@@ -129,10 +143,10 @@ impl Check<'_> {
         replay.look(self.executor, is_same).is_ok_and(|is_same| is_same)
     }
 
-    /// Repeats the first run. Returns how the phase ends if the second run differs from it or does not come
-    /// to its end.
+    /// Repeats the run with the number `run`, which the engine made last. Returns how the phase ends if the
+    /// second run differs from it or does not come to its end.
     #[cold]
-    pub(super) fn check_repeatable(&mut self, engine: &mut AnyEngine) -> Option<Stop> {
+    pub(super) fn check_repeatable(&mut self, engine: &mut AnyEngine, run: u64) -> Option<Stop> {
         let mut first = Trace::default();
         engine.swap_trace(&mut first);
         let prefix = engine.prefix_mut();
@@ -140,23 +154,23 @@ impl Check<'_> {
         first.append_schedule(prefix);
         let cleared = self.executor.execute(engine, Choices::Chooser(&mut replay::Stop));
         if let Err(stuck) = cleared {
-            return Some(self.failed(stuck_finding(stuck), 0, &first, false));
+            return Some(self.failed(stuck_finding(stuck), run, &first, false));
         }
         let second = engine.trace();
         let at = first.first_difference(second)?;
         if let Some(refused) = refused(second) {
-            return Some(self.failed(refused, 1, second, true));
+            return Some(self.failed(refused, run + 1, second, true));
         }
         let finding = Finding::Nondeterminism {
             at,
             first: describe(first.events.get(at), &first),
             second: describe(second.events.get(at), second),
         };
-        Some(self.failed(finding, 0, &first, false))
+        Some(self.failed(finding, run, &first, false))
     }
 }
 
-fn stuck_finding(stuck: Stuck) -> Finding {
+pub(super) fn stuck_finding(stuck: Stuck) -> Finding {
     Finding::Stuck { thread: stuck.thread, site: stuck.site }
 }
 

@@ -137,6 +137,13 @@ fn classes_with_panics_and_nested_spawns_agree() {
 }
 
 #[test]
+fn classes_of_readers_agree() {
+    let kinds = vec![Kind::Readers];
+    let shape = Shape { kinds, kinds_at_once: 1, scripts: 4, pieces: 1, panics: 0 };
+    for_all(10, scaled(200), &shape, |program, _| check(program).map(drop));
+}
+
+#[test]
 fn dfs_is_the_same_on_every_substrate() {
     let mut native = Coroutines::<Native>::default();
     let mut portable = Coroutines::<Portable>::default();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use raddle::cell::{Shared, UnsafeCell};
 use raddle::sync::{Arc, Mutex, RwLock};
-use raddle::{Config, Finding, Report, Verdict, thread};
+use raddle::{Config, Finding, Memory, Report, Verdict, thread};
 
 fn clean(report: &Report) {
     assert!(report.failure().is_none(), "{}", raddle::text(report));
@@ -146,4 +146,51 @@ fn objects_created_in_every_execution_are_accepted() {
         numbers.2.set(1);
         other.join().unwrap();
     }));
+}
+
+/// Statics that threads touch first are recognised across executions.
+#[test]
+fn statics_need_one_execution_for_each_class() {
+    use raddle::sync::atomic::{AtomicU32, Ordering::SeqCst};
+    static COUNTS: [AtomicU32; 6] = [const { AtomicU32::new(0) }; 6];
+    static LOCKS: [Mutex<u32>; 3] = [const { Mutex::new(0) }; 3];
+    let report = Config::new().strategy("dpor").run(|| {
+        let count = || {
+            for number in &COUNTS {
+                number.fetch_add(1, SeqCst);
+            }
+            for lock in &LOCKS {
+                *lock.lock().unwrap() += 1;
+            }
+        };
+        let threads = [(); 2].map(|()| thread::spawn(count));
+        for thread in threads {
+            thread.join().unwrap();
+        }
+    });
+    clean(&report);
+    assert!(matches!(report.verdict, Verdict::Exhausted));
+    assert_eq!((report.executions, report.classes), (512, 512), "{}", raddle::text(&report));
+}
+
+/// Sections that read a lock are independent of each other.
+#[test]
+fn readers_need_one_execution() {
+    for (memory, strategy) in [(Memory::Sc, "dpor"), (Memory::Rc11, "dfs")] {
+        let config = Config::new().strategy(strategy).memory(memory);
+        let report = config.run(|| {
+            let lock = Arc::new(RwLock::new(7));
+            let readers = [(); 5].map(|()| {
+                let lock = lock.clone();
+                thread::spawn(move || assert_eq!(*lock.read().unwrap(), 7))
+            });
+            for reader in readers {
+                reader.join().unwrap();
+            }
+        });
+        clean(&report);
+        assert!(matches!(report.verdict, Verdict::Exhausted), "{}", raddle::text(&report));
+        assert_eq!(report.classes, 1, "{strategy}");
+        assert!(report.executions == 1 || strategy == "dfs");
+    }
 }

@@ -160,7 +160,8 @@ impl<S: Set> Crowd<S> {
         }
     }
 
-    /// Lets the operations on `object` draw again: those that read if `readers`, those that update if `updaters`.
+    /// Lets the operations on `object` draw again: those that read or share if `readers`, those that update if
+    /// `updaters`.
     #[inline(always)]
     pub(super) fn draw_again(&mut self, object: ObjectId, readers: bool, updaters: bool) {
         let first = group(object, Access::Read) as usize;
@@ -203,11 +204,11 @@ impl<S: Set> Crowd<S> {
     }
 }
 
-/// Returns the number of the group of operations that access an object in this way. The first two are for
-/// operations without an object.
+/// Returns the number of the group of operations that access an object in this way. Reads and Shares are one group,
+/// since no object has pending operations of both. The first two groups are for operations without an object.
 #[inline(always)]
 fn group(object: ObjectId, access: Access) -> u32 {
-    object.0.wrapping_add(1) << 1 | access as u32
+    object.0.wrapping_add(1) << 1 | matches!(access, Access::Update) as u32
 }
 
 /// Returns the option of an enabled thread.

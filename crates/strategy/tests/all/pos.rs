@@ -45,13 +45,13 @@ impl Chooser for Naive {
         let op = |option: usize| threads.pending[threads.enabled[option].index()].op;
         for option in 0..threads.enabled.len() {
             let (mine, other) = (op(best), op(option));
-            let both_read = [mine, other].iter().all(|op| op.access() == Access::Read);
+            let both = |access| [mine, other].iter().all(|op| op.access() == access);
             let racing = mine.object() == other.object()
                 && mine.object() != ObjectId::NONE
                 && match self.races {
                     Races::Never => false,
                     Races::Always => true,
-                    Races::UnlessBothRead => !both_read,
+                    Races::UnlessBothRead => !both(Access::Read) && !both(Access::Share),
                 };
             if option != best && racing {
                 self.priorities.remove(&event(option));

@@ -19,9 +19,9 @@ struct NaiveRapos {
 }
 
 fn depend(one: (ThreadId, Op), other: (ThreadId, Op)) -> bool {
-    let both_read = one.1.access() == Access::Read && other.1.access() == Access::Read;
+    let both = |access| one.1.access() == access && other.1.access() == access;
     let is_shared = one.1.object() == other.1.object() && one.1.object() != ObjectId::NONE;
-    one.0 == other.0 || is_shared && !both_read
+    one.0 == other.0 || is_shared && !both(Access::Read) && !both(Access::Share)
 }
 
 fn shuffled<T>(mut items: Vec<T>, rng: &mut Rng) -> Vec<T> {

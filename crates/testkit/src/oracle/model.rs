@@ -177,6 +177,15 @@ pub(super) fn only_read(action: Action, effect: Effect) -> bool {
     }
 }
 
+/// Returns whether an operation with this effect made a reader of a lock come or leave.
+pub(super) fn is_reader(action: Action, effect: Effect) -> bool {
+    match action {
+        Action::RwLock(RwLockOp::Read | RwLockOp::UnlockRead) => true,
+        Action::RwLock(RwLockOp::TryRead) => effect == Effect::Yes,
+        _ => false,
+    }
+}
+
 fn set(flag: &mut bool, value: bool) -> Effect {
     *flag = value;
     Effect::None

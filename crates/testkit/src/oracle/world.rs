@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use raddle_core::{Action, Effect, ThreadId, ThreadOp};
 
-use super::model::{Model, only_read};
+use super::model::{Model, is_reader, only_read};
 use super::{EventName, Key, Path, child};
 use crate::{Actor, Program, Request, Target};
 
@@ -34,7 +34,10 @@ struct Performed {
     name: EventName,
     target: Target,
     effect: Effect,
+    /// Whether the operation left its object unchanged.
     reads: bool,
+    /// Whether a reader of a reader-writer lock came or left.
+    is_reader: bool,
 }
 
 /// How an execution ended.
@@ -44,6 +47,8 @@ pub enum Outcome {
     Finished,
     /// Main has not ended, and no thread is enabled.
     Deadlock,
+    /// No thread is enabled, and one was stopped.
+    Stopped,
     /// A thread panicked.
     Panicked,
 }
@@ -75,7 +80,11 @@ impl<'a> World<'a> {
                 Request::Perform(_, Action::Choose { bound }) => {
                     options.extend((0..u64::from(bound)).map(|value| (place, value)));
                 }
-                Request::Perform(..) | Request::Spawn(_) | Request::Exit | Request::Panic => {
+                Request::Perform(..)
+                | Request::Spawn(_)
+                | Request::Exit
+                | Request::Stop
+                | Request::Panic => {
                     options.push((place, 0));
                 }
             }
@@ -88,6 +97,7 @@ impl<'a> World<'a> {
         let thread = &self.threads[place];
         match thread.request {
             _ if thread.ended || self.panicked => false,
+            Request::Stop => false,
             Request::Perform(target, action) => match self.objects.get(&target) {
                 Some(model) => model.allows(action, handle(place)),
                 None => target == Target::Nothing || self.new_parker_allows(target, action),
@@ -103,14 +113,14 @@ impl<'a> World<'a> {
         match self.threads[place].request {
             Request::Perform(target, action) => {
                 let effect = self.perform(place, target, action, value);
-                self.record(place, target, effect, only_read(action, effect));
+                self.record(place, target, effect, Some(action));
                 self.threads[place].actor.observe(program, effect);
                 self.advance(place);
                 effect
             }
             Request::Spawn(script) => {
                 let spawned = handle(self.threads.len());
-                self.record(place, Target::Life(spawned), Effect::None, false);
+                self.record(place, Target::Life(spawned), Effect::None, None);
                 let parent = &mut self.threads[place];
                 let path = child(parent.path, parent.children);
                 parent.children += 1;
@@ -123,16 +133,19 @@ impl<'a> World<'a> {
             }
             Request::Exit => {
                 self.perform(place, Target::Life(handle(place)), exit(), 0);
-                self.record(place, Target::Life(handle(place)), Effect::None, false);
+                self.record(place, Target::Life(handle(place)), Effect::None, None);
                 self.threads[place].ended = true;
                 Effect::None
             }
-            Request::Panic => panic!("a panic is never pending"),
+            Request::Stop | Request::Panic => panic!("a stop or a panic is never enabled"),
         }
     }
 
     /// Returns how the execution ended. No thread may be enabled.
     pub fn outcome(&self) -> Outcome {
+        if !self.panicked && self.threads.iter().any(|thread| thread.request == Request::Stop) {
+            return Outcome::Stopped;
+        }
         match (self.panicked, self.threads[0].ended) {
             (true, _) => Outcome::Panicked,
             (false, true) => Outcome::Finished,
@@ -206,11 +219,14 @@ impl<'a> World<'a> {
         model.perform(action, handle(place))
     }
 
-    fn record(&mut self, place: usize, target: Target, effect: Effect, reads: bool) {
+    /// Adds a step to the history. `action` is `None` for spawns and exits.
+    fn record(&mut self, place: usize, target: Target, effect: Effect, action: Option<Action>) {
+        let reads = action.is_some_and(|action| only_read(action, effect));
+        let is_reader = action.is_some_and(|action| is_reader(action, effect));
         let thread = &mut self.threads[place];
         let name = (thread.path, thread.events);
         thread.events += 1;
-        self.history.push(Performed { name, target, effect, reads });
+        self.history.push(Performed { name, target, effect, reads, is_reader });
     }
 }
 
@@ -219,6 +235,7 @@ fn conflict(a: &Performed, b: &Performed) -> bool {
         && a.target == b.target
         && a.target != Target::Nothing
         && !(a.reads && b.reads)
+        && !(a.is_reader && b.is_reader)
 }
 
 fn handle(place: usize) -> ThreadId {

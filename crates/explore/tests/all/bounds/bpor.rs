@@ -117,6 +117,14 @@ fn preemption_bounded_reduction_reaches_the_classes_within_the_bound() {
 }
 
 #[test]
+fn reduction_reaches_the_classes_of_readers() {
+    let shape =
+        Shape { kinds: vec![Kind::Readers], kinds_at_once: 1, scripts: 4, pieces: 1, panics: 0 };
+    check_many(38, 100, &shape, Reduction::Optimised);
+    check_many(39, 50, &shape, Reduction::Plain);
+}
+
+#[test]
 fn reduction_reaches_panics() {
     let kinds = vec![Kind::Atomic, Kind::Thread, Kind::Park, Kind::Mutex, Kind::Alone];
     let shape = Shape { kinds, kinds_at_once: 2, scripts: 4, pieces: 1, panics: 3 };

@@ -92,3 +92,9 @@ fn states_agree_on_locks_and_variables() {
     let kinds = vec![Kind::Atomic, Kind::Mutex];
     compare(43, scaled(30), &Shape { kinds, kinds_at_once: 2, scripts: 4, pieces: 2, panics: 0 });
 }
+
+#[test]
+fn states_agree_on_readers() {
+    let kinds = vec![Kind::Readers];
+    compare(44, scaled(12), &Shape { kinds, kinds_at_once: 1, scripts: 3, pieces: 2, panics: 0 });
+}
