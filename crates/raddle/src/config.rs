@@ -11,8 +11,10 @@ use raddle_results::Accesses;
 use crate::origin::Origin;
 use crate::settings::{Granularity, Panics, SettingError, Show, settings_markdown};
 
+mod native;
 mod run;
 
+pub use native::NativeSettings;
 pub(crate) use run::failures_mut;
 
 /// The maximum of [`Config::threads`].

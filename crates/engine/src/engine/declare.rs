@@ -33,6 +33,13 @@ impl<M: Memory> Engine<M> {
         }
     }
 
+    /// Records an access to a plain variable that may be older than others that were recorded.
+    #[cold]
+    pub fn touched(&mut self, access: PlainAccess) {
+        let place = self.trace.plain.partition_point(|known| known.after <= access.after);
+        self.trace.plain.insert(place, access);
+    }
+
     /// Records who made an object that was just declared: as a plain write by its creator, before all that followed.
     #[cold]
     pub fn created(&mut self, creation: Allocation) {
