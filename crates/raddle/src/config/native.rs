@@ -69,7 +69,7 @@ impl Config {
         let mut line = |name: &str, value: &dyn std::fmt::Display| {
             let _ = writeln!(plan, "{name}={value}");
         };
-        line("name", &self.name.as_deref().unwrap_or(name));
+        line("name", &self.name.as_ref().map_or(name, |given| &given.text));
         line("strategy", &strategy.word());
         line("memory", &word::<MemoryModel>(self.memory));
         line("seed", &self.seed);
