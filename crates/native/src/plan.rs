@@ -19,8 +19,6 @@ pub(crate) struct Plan {
     pub(crate) replay: Option<String>,
     pub(crate) backend: Backend,
     pub(crate) granularity: Granularity,
-    /// The most spurious wake-ups of a thread.
-    pub(crate) spurious: u32,
     /// The file descriptor for the result.
     pub(crate) output: usize,
 }
@@ -53,7 +51,6 @@ impl Plan {
             replay: None,
             backend: Backend::Snapshot,
             granularity: Granularity::Sync,
-            spurious: 0,
             output: 2,
         };
         for line in text.lines() {
@@ -95,7 +92,6 @@ impl Plan {
                 };
                 settings.plain_points = self.granularity != Granularity::Sync;
             }
-            "spurious" => self.spurious = value.parse().ok()?,
             "keep_going" => settings.keep_going = value.parse().ok()?,
             "leaks" => {
                 settings.warnings.leaks = match value {

@@ -62,8 +62,9 @@ fn words_that_are_not_known() {
     world.raddle(&["help"]).ends_with(0).says(&["--strategy", "--stdin"]);
     world.raddle(&["run", "--strategy", "lucky", &program]).ends_with(2).says(&["RADDLE_STRATEGY"]);
     world.raddle(&["run", "--threads", "2", &program]).ends_with(2).says(&["one OS thread"]);
-    let words = ["run", "--strategy", "dpor", "--memory", "rc11", &program];
-    world.raddle(&words).ends_with(2).says(&["dpor"]);
+    world.raddle(&["run", "--spurious", "1", &program]).ends_with(2).says(&["RADDLE_SPURIOUS"]);
+    let words = ["run", "--strategy", "mcr", "--memory", "rc11", &program];
+    world.raddle(&words).ends_with(2).says(&["mcr"]);
     world.raddle(&["replay", "r1-none"]).ends_with(2).says(&["raddle list"]);
     world.raddle(&["run", "--replay", "r1-none", &program]).ends_with(2).says(&["token"]);
     world.raddle(&["doctor"]).ends_with(0).says(&["FSGSBASE", "glibc"]);

@@ -10,7 +10,7 @@ use raddle_explore::{Leaks, OnStepLimit, Strategy};
 
 use super::{Config, DEFAULT_WATCHDOG, Watchdog};
 use crate::environment::Environment;
-use crate::settings::{Granularity, SettingError, Show, Variable, Word};
+use crate::settings::{Granularity, Panics, SettingError, Show, Variable, Word};
 
 /// The settings of a check of a native program.
 #[derive(Clone, Debug)]
@@ -58,6 +58,12 @@ impl Config {
                 "native programs are checked on one OS thread; leave RADDLE_THREADS out",
             ));
         }
+        if self.spurious > 0 || self.panics != Panics::Fail {
+            return Err(SettingError::new(
+                "native programs have no spurious wake-ups and no panics to join; leave RADDLE_SPURIOUS and \
+                 RADDLE_PANICS out",
+            ));
+        }
         let is_replay = self.replay.is_some();
         let watchdog = match self.watchdog {
             // A replay may run in a debugger.
@@ -81,7 +87,6 @@ impl Config {
         line("keep_going", &self.keep_going);
         line("leaks", &word::<Leaks>(self.leaks));
         line("lock_order", &lock_order);
-        line("spurious", &self.spurious);
         if let Some(time) = self.time {
             line("time", &time.as_millis());
         }
