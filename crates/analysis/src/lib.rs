@@ -6,6 +6,7 @@
 
 mod cause;
 mod deadlock;
+mod freed;
 mod leaks;
 mod lifetimes;
 mod links;
@@ -13,18 +14,21 @@ mod lock_order;
 mod locks;
 mod patterns;
 mod races;
+mod read_twice;
 mod reads;
 mod repetition;
 mod stale;
 
 pub use cause::cause;
 pub use deadlock::{Hop, cycles, missed_notification, waits};
+pub use freed::{Lines, Suspect, suspect};
 pub use leaks::leak;
 pub use lifetimes::Lifetimes;
 pub use links::{Link, Links};
 pub use lock_order::{Suspicion, suspicions};
 pub use patterns::{Keying, MapCoverage, PATTERNS, Role, data_access, number};
-pub use races::{Racing, for_each_race, race};
+pub use races::{Racing, for_each_race, race, race_except};
+pub use read_twice::read_twice;
 pub use reads::{Read, Reads};
 pub use repetition::{Repeated, Repetition};
 pub use stale::{MissedSync, StaleRead, StaleReads, Weak};

@@ -40,5 +40,6 @@ pub use rng::{Rng, mix};
 pub use schedule::{Choice, Schedule};
 pub use site::Site;
 pub use trace::{
-    Allocation, Divergence, Ending, ObjectInfo, ObjectKind, Panic, PlainAccess, ThreadInfo, Trace,
+    Allocation, Divergence, End, Ending, LateUse, ObjectInfo, ObjectKind, Panic, PlainAccess,
+    Stack, ThreadInfo, Trace,
 };

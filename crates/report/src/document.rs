@@ -4,6 +4,7 @@ mod fields;
 mod finding;
 mod names;
 mod operation;
+mod stack;
 mod summary;
 mod trace;
 
@@ -67,6 +68,7 @@ fn with_steps(report: &Report, steps_shown: Fold) -> Document {
         classes,
         classes_exact,
         discarded,
+        unseen_drops,
         elapsed,
         threads,
         phases,
@@ -95,6 +97,7 @@ fn with_steps(report: &Report, steps_shown: Fold) -> Document {
         classes: *classes,
         classes_exact: *classes_exact,
         discarded: *discarded,
+        unseen_drops: *unseen_drops,
         elapsed_seconds: elapsed.as_secs_f64(),
         threads: *threads,
         phases: phases.clone(),

@@ -8,8 +8,8 @@ mod failure;
 mod trace;
 
 pub use failure::{
-    Access, Cause, Failure, Failures, Finding, Holder, Hop, LeakKind, LockOrder, Notification,
-    Repeated, Wait, Warning, WarningKind,
+    Access, Cause, Failure, Failures, Finding, Freed, Holder, Hop, LeakKind, LockOrder,
+    Notification, Repeated, Wait, Warning, WarningKind,
 };
 pub use trace::{
     Event, EventId, Link, MissedSync, Object, Operation, Pending, StaleRead, Thread, Trace, Weak,
@@ -48,6 +48,8 @@ pub struct Document {
     pub classes_exact: bool,
     /// The number of executions that were discarded at the step limit.
     pub discarded: u64,
+    /// Whether objects were freed by the last `std::sync::Arc`, whose drops are no steps.
+    pub unseen_drops: bool,
     /// The duration of the check.
     pub elapsed_seconds: f64,
     /// The maximal number of threads alive in an execution.
@@ -218,7 +220,7 @@ impl Data for Place {
 object! {
     Document {
         name, strategy, memory, seed, verdict, executions, steps, classes, classes_exact, discarded,
-        elapsed_seconds, threads, phases, search, coverage, patterns, unseen, guarantees, warnings,
+        unseen_drops, elapsed_seconds, threads, phases, search, coverage, patterns, unseen, guarantees, warnings,
         failure, failures,
     }
     Coverage { by, covered, total, variables }

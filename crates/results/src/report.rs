@@ -30,6 +30,9 @@ pub struct Report {
     pub classes_exact: bool,
     /// The number of runs that were discarded because they reached the step limit.
     pub discarded: u64,
+    /// Whether objects were freed by the last `std::sync::Arc`, whose drops are no steps, in a way that would be wrong
+    /// if the drops of the `Arc` did not order it.
+    pub unseen_drops: bool,
     /// The duration of the check.
     pub elapsed: Duration,
     /// The maximal number of threads alive in a run, main included.

@@ -98,6 +98,16 @@ pub(crate) fn is_foreign(other: u64, mine: u64) -> bool {
     taken.any(|(taken, in_use)| *taken == block && in_use.load(Ordering::Acquire))
 }
 
+/// Returns whether a name can have this value: its run has begun, or is over.
+#[cold]
+pub(crate) fn is_possible(name: u64) -> bool {
+    let blocks = BLOCKS.lock().unwrap_or_else(PoisonError::into_inner);
+    let block = name / BLOCK;
+    // A tombstone of an earlier run is possible too: a static can be dropped and written again.
+    let complement = !name / BLOCK;
+    (1..blocks.next).contains(&block) || (1..blocks.next).contains(&complement)
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;

@@ -220,6 +220,7 @@ pub fn spawn(body: Arc<dyn Body>, site: Site) -> ThreadId {
 #[inline(always)]
 pub fn join(thread: ThreadId, site: Site) {
     submit(Kind::Any, Op::JOIN.on(run().life(thread)), site);
+    run().joined(thread);
 }
 
 /// Returns the payload of the panic that ended `thread`, to the first caller.

@@ -51,6 +51,7 @@ impl Check<'_> {
             classes: tally.classes.count(),
             classes_exact: tally.classes.is_exact(),
             discarded: tally.discarded,
+            unseen_drops: !tally.cleared.is_empty(),
             elapsed: self.budget.elapsed(),
             threads: tally.threads,
             phases: details.phases,

@@ -5,6 +5,7 @@ use raddle_core::{Ending, Trace};
 use raddle_results::Accesses;
 
 use super::census::Census;
+use super::freed::Cleared;
 use super::warnings::WarningList;
 use crate::Classes;
 
@@ -22,6 +23,8 @@ pub(super) struct Tally {
     /// Failures after which the check continued.
     pub(super) census: Census,
     pub(super) warnings: WarningList,
+    /// Suspicions that were cleared because the drops of `Arc` are not seen.
+    pub(super) cleared: Cleared,
     pub(super) coverage: Option<Box<MapCoverage>>,
 }
 
@@ -37,6 +40,7 @@ impl Tally {
             threads: 0,
             census: Census::default(),
             warnings: WarningList::default(),
+            cleared: Cleared::default(),
             coverage: coverage.map(|accesses| Box::new(MapCoverage::new(accesses))),
         }
     }
@@ -61,6 +65,7 @@ impl Tally {
         self.discarded += other.discarded;
         self.threads = self.threads.max(other.threads);
         self.warnings.merge(&other.warnings);
+        self.cleared.merge(&other.cleared);
     }
 
     /// Adds a run in which at most `threads` threads were alive at once.

@@ -5,7 +5,7 @@ use std::panic::Location;
 use std::time::{Duration, Instant};
 
 use raddle_core::Site;
-use raddle_explore::{Budget, Leaks, Session, Settings, Strategy, Warnings, Workers, racing_lines};
+use raddle_explore::{Budget, Session, Settings, Strategy, Warnings, Workers, racing_lines};
 use raddle_results::{Failure, Progress, Report, Verdict};
 use raddle_runtime::interrupt::Watch;
 use raddle_runtime::{Options, Runtime};
@@ -111,6 +111,7 @@ impl Config {
             max_steps: config.max_steps,
             on_step_limit: config.on_step_limit,
             races: config.races,
+            read_twice: config.read_twice,
             keep_going: config.keep_going,
             plain_points: config.granularity != Granularity::Sync,
             warnings: Warnings {
@@ -143,7 +144,7 @@ impl Config {
             plain_accesses: config.granularity == Granularity::All,
             racy: Vec::new(),
             spurious: config.spurious,
-            heap: (config.races || settings.warnings.leaks == Leaks::Fail) && Alloc::is_used(),
+            heap: Alloc::is_used(),
             joinable_panics: config.panics == Panics::Join,
             patience: match config.watchdog {
                 // A replay may run in a debugger.

@@ -129,6 +129,7 @@ pub(crate) fn report(verdict: Verdict) -> Report {
         classes: 3_911,
         classes_exact: true,
         discarded: 0,
+        unseen_drops: false,
         elapsed: Duration::from_millis(400),
         phases: Vec::new(),
         search: None,

@@ -133,7 +133,8 @@ fn clean() -> String {
     format!(
         r#"{{"version": {VERSION}, "name": "a", "strategy": "random", "memory": "SC", "seed": 1,
         "verdict": {{"kind": "sampled"}}, "executions": 1, "steps": 1, "classes": 1,
-        "classes_exact": true, "discarded": 0, "elapsed_seconds": 0.5, "threads": 1, "phases": [],
+        "classes_exact": true, "discarded": 0, "unseen_drops": false, "elapsed_seconds": 0.5,
+        "threads": 1, "phases": [],
         "search": null, "coverage": null, "patterns": null, "unseen": null, "guarantees": [],
         "warnings": [], "failure": null, "failures": null}}"#
     )
