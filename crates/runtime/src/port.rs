@@ -157,6 +157,7 @@ pub fn touch(name: &Name, first: impl FnOnce(), writes: bool, site: Site) -> boo
     if is_point {
         let op = if writes { CellOp::Write } else { CellOp::Read };
         submit(Kind::Any, Op::new(object, Action::Cell(op)), site);
+        run().touched(object);
     } else {
         run().touch(object, writes, site);
     }

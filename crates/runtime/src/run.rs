@@ -398,7 +398,14 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
             engine.is_watched(object)
         });
         if is_watched {
-            self.record_stack(object, false);
+            self.record_stack(object, false, 0);
+        }
+    }
+
+    fn touched(&self, object: ObjectId) {
+        if self.with_engine(|engine, _| engine.is_watched(object)) {
+            // The access itself is the last event.
+            self.record_stack(object, false, 1);
         }
     }
 

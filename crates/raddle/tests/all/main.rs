@@ -9,6 +9,7 @@ mod counted_drops;
 mod examples;
 mod files;
 mod findings;
+mod freed;
 mod granularity;
 mod initialisation;
 mod locals;

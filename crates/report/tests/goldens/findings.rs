@@ -484,7 +484,9 @@ fn use_after_free() {
     let mut free = freed(0, 1, "   1: core::ptr::drop_in_place<queue::Node>\n   2: queue::pop");
     free.end.object = ObjectId(1);
     let finding = Finding::UseAfterFree { freed: free, access, is_late: true, stack: Some(stack) };
-    check(&failed(finding, Build::with_threads(1).finish()), expect![[r#"
+    check(
+        &failed(finding, Build::with_threads(1).finish()),
+        expect![[r#"
         raddle: test `tests::queue` FAILED — use after free: thread 1 uses thread 1, which main frees
           found by random after 1,204 executions (0.4 s) · 1 step · replayed once: it fails in the same way
 
@@ -500,7 +502,8 @@ fn use_after_free() {
           stack of the free:
             queue::pop
 
-          replay: RADDLE_REPLAY=r1-TOKEN cargo test tests::queue"#]]);
+          replay: RADDLE_REPLAY=r1-TOKEN cargo test tests::queue"#]],
+    );
 }
 
 #[test]
@@ -509,7 +512,9 @@ fn freed_twice() {
     both.iter_mut().for_each(|freed| freed.end.object = ObjectId(1));
     let [first, second] = both;
     let finding = Finding::FreedTwice { first, second };
-    check(&failed(finding, Build::with_threads(1).finish()), expect![[r#"
+    check(
+        &failed(finding, Build::with_threads(1).finish()),
+        expect![[r#"
         raddle: test `tests::queue` FAILED — freed twice: thread 1, by main and by thread 1
           found by random after 1,204 executions (0.4 s) · 1 step · replayed once: it fails in the same way
 
@@ -521,7 +526,8 @@ fn freed_twice() {
           stack of the first free:
             queue::pop
 
-          replay: RADDLE_REPLAY=r1-TOKEN cargo test tests::queue"#]]);
+          replay: RADDLE_REPLAY=r1-TOKEN cargo test tests::queue"#]],
+    );
 }
 
 #[test]
@@ -534,7 +540,9 @@ fn read_twice() {
         writer: ThreadId(1),
         written: site::four(),
     };
-    check(&failed(finding, Build::with_threads(1).finish()), expect![[r#"
+    check(
+        &failed(finding, Build::with_threads(1).finish()),
+        expect![[r#"
         raddle: test `tests::queue` FAILED — main reads thread 1 twice at once, while thread 1 may wait to write it
           found by random after 1,204 executions (0.4 s) · 1 step · replayed once: it fails in the same way
 
@@ -546,5 +554,6 @@ fn read_twice() {
           let the writer go first: both threads then wait for each other. Read once, or turn this off with
           `Config::read_twice`.
 
-          replay: RADDLE_REPLAY=r1-TOKEN cargo test tests::queue"#]]);
+          replay: RADDLE_REPLAY=r1-TOKEN cargo test tests::queue"#]],
+    );
 }

@@ -47,6 +47,8 @@ pub(crate) trait Execution {
     fn joined(&self, thread: ThreadId);
     /// Records an access to a plain variable.
     fn touch(&self, object: ObjectId, writes: bool, site: Site);
+    /// Notes an access to a plain variable that was an operation.
+    fn touched(&self, object: ObjectId);
     /// Returns whether plain accesses at `site` are scheduling points.
     fn is_racy(&self, site: Site) -> bool;
     /// Chooses whether the next operation of the calling thread fails spuriously.

@@ -164,7 +164,7 @@ impl Name {
         if known != UNUSED && epoch::is_foreign(known, mine) {
             shared(site)
         }
-        if known != UNUSED && !epoch::is_possible(known) {
+        if known != UNUSED && !epoch::is_possible(known, mine) {
             no_object(site)
         }
         // Without an owner nothing depends on it: if two runs come at the very same time, the next use shows it.

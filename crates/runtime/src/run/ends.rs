@@ -42,7 +42,7 @@ impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
             engine.is_watched(object)
         });
         if is_watched {
-            self.record_stack(object, true);
+            self.record_stack(object, true, 0);
         }
         true
     }
@@ -63,7 +63,7 @@ impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
         let me = self.current.get();
         let object = object.unwrap_or_else(|| self.declare_ended(address, site));
         if self.with_engine(|engine, _| engine.is_watched(object)) {
-            self.record_stack(object, ends);
+            self.record_stack(object, ends, 0);
         }
         if ends && !self.pool.flags.heap {
             eprintln!(
@@ -92,14 +92,14 @@ impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
         })
     }
 
-    /// Records the stack of the calling thread at an access or the end of `object`.
+    /// Records the stack of the calling thread at an access or the end of `object`, before the last `own` events.
     #[cold]
-    pub(super) fn record_stack(&self, object: ObjectId, is_end: bool) {
+    pub(super) fn record_stack(&self, object: ObjectId, is_end: bool, own: usize) {
         let text = port::unobserved(|| Backtrace::force_capture().to_string());
         let stack = Stack {
             object,
             thread: self.current.get(),
-            after: self.with_engine(|engine, _| engine.trace().events.len()),
+            after: self.with_engine(|engine, _| engine.trace().events.len()).saturating_sub(own),
             is_end,
             in_arc: is_in_arc(&text),
             text,
