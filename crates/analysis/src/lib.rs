@@ -4,8 +4,10 @@
 //! program nor changes anything. Happens-before comes from [`raddle_engine::causality`].
 #![forbid(unsafe_code)]
 
+mod blind_spots;
 mod cause;
 mod deadlock;
+mod equivalent;
 mod freed;
 mod leaks;
 mod lifetimes;
@@ -19,8 +21,10 @@ mod reads;
 mod repetition;
 mod stale;
 
+pub use blind_spots::blind_spots;
 pub use cause::cause;
 pub use deadlock::{Hop, cycles, missed_notification, waits};
+pub use equivalent::Equivalents;
 pub use freed::{Lines, Suspect, suspect};
 pub use leaks::leak;
 pub use lifetimes::Lifetimes;

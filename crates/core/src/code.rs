@@ -29,7 +29,7 @@ pub(crate) mod atomic {
     pub(crate) const COMPARE_EXCHANGE: u8 = 2;
     /// The first update. The others follow, in the order of [`Rmw`](crate::Rmw).
     pub(crate) const UPDATE: u8 = 3;
-    /// The last of swap, addition and subtraction, which come first.
+    /// The last of swap, addition and subtraction, which come first. This is the subtraction.
     pub(crate) const LAST_SUM: u8 = 5;
 }
 

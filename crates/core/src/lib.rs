@@ -23,6 +23,7 @@ mod point;
 mod rng;
 mod schedule;
 mod site;
+mod stopped;
 mod trace;
 
 pub use action::{
@@ -39,6 +40,7 @@ pub use point::{Choices, Chooser, Needs, Pick, Point, Threads};
 pub use rng::{Rng, mix};
 pub use schedule::{Choice, Schedule};
 pub use site::Site;
+pub use stopped::{StopReason, Stopped};
 pub use trace::{
     Allocation, Divergence, End, Ending, LateUse, ObjectInfo, ObjectKind, Panic, PlainAccess,
     Stack, ThreadInfo, Trace,

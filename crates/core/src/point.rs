@@ -102,6 +102,12 @@ pub trait Chooser {
     /// Called at every point after the plan's prefix, including those with one option.
     fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick;
 
+    /// Receives the stores that the read-modify-write about to be performed could read if it did not write: another one
+    /// has read them already. Called before every read-modify-write under a weak memory model, if [`Needs::taken`].
+    fn taken(&mut self, stores: &[EventId]) {
+        let _ = stores;
+    }
+
     /// Returns whether the lease just granted ends when `thread` becomes enabled. Called once for each thread when the
     /// lease is granted. A chooser may always return true; it is then asked more often.
     fn interrupts(&self, thread: ThreadId) -> bool {
@@ -117,6 +123,8 @@ pub struct Needs {
     pub changes: bool,
     /// Calls of [`Chooser::at_state`].
     pub fingerprint: bool,
+    /// Calls of [`Chooser::taken`].
+    pub taken: bool,
 }
 
 /// The source of the choices of one run after the plan's prefix.

@@ -4,8 +4,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::{
-    Action, Choice, Effect, Event, EventId, ObjectId, Pending, Scalar, Schedule, Site, ThreadId,
-    ThreadOp,
+    Action, Choice, Effect, Event, EventId, ObjectId, Pending, Scalar, Schedule, Site, Stopped,
+    ThreadId, ThreadOp,
 };
 
 /// The record of one run. Which threads were enabled at a position is derived, never stored.
@@ -15,6 +15,8 @@ pub struct Trace {
     pub events: Vec<Event>,
     /// The operations that were announced but not performed.
     pub pending: Vec<Pending>,
+    /// The threads that went no further. They have no entry in `pending`.
+    pub stopped: Vec<Stopped>,
     /// Accesses to plain variables that were no scheduling points, in order.
     pub plain: Vec<PlainAccess>,
     /// The ends of objects before other threads were joined, in order.
@@ -170,6 +172,8 @@ pub enum Ending {
     Finished,
     /// No thread is enabled, and main has not ended.
     Deadlock,
+    /// No thread is enabled, and at least one was stopped, so that the run is no whole execution of the program.
+    Stopped,
     /// A thread panicked.
     Panicked(Panic),
     /// The step limit was reached.
@@ -214,6 +218,7 @@ impl Trace {
     pub fn clear(&mut self) {
         self.events.clear();
         self.pending.clear();
+        self.stopped.clear();
         self.plain.clear();
         self.ends.clear();
         self.late_use = None;

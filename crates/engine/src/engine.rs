@@ -25,6 +25,7 @@ mod ending;
 mod perform;
 mod reuse;
 mod state;
+mod stop;
 mod threads;
 mod waiters;
 
@@ -49,7 +50,10 @@ impl Turn {
     /// Returns whether it is the turn of `thread`.
     #[inline(always)]
     pub fn is_of(self, thread: ThreadId) -> bool {
-        self.0 == Some(thread)
+        match self.0 {
+            Some(next) => next.0 == thread.0,
+            None => false,
+        }
     }
 
     /// Returns the thread whose turn it is, or `None` if the run is over.
@@ -288,7 +292,7 @@ impl<M: Memory> Engine<M> {
         site: Site,
         choices: &mut Choices<'_>,
     ) -> Turn {
-        self.announce(kind, by, op, site);
+        self.announce(kind, by, &op, site);
         if self.creator.is_some() {
             return self.back_to_creator();
         }
@@ -297,17 +301,17 @@ impl<M: Memory> Engine<M> {
 
     /// Announces the next operation of `by`.
     #[inline(always)]
-    fn announce(&mut self, kind: Kind, by: ThreadId, op: Op, site: Site) {
+    fn announce(&mut self, kind: Kind, by: ThreadId, op: &Op, site: Site) {
         let pending = &mut self.pending[by.index()];
         // The running thread counts as enabled until it announces an operation that has to wait.
         debug_assert!(pending.enabled);
-        pending.op = op;
+        pending.op = *op;
         pending.site = site;
         if self.needs.changes {
             self.note_change(by);
         }
-        if kind.may_block(&op) {
-            self.enqueue_waiter(kind, by, &op);
+        if kind.may_block(op) {
+            self.enqueue_waiter(kind, by, op);
         }
     }
 
@@ -376,9 +380,11 @@ impl<M: Memory> Engine<M> {
     /// Returns whether the run ended with the end of its last thread, and its events, threads, objects and fingerprint
     /// are all there is to know of it. Returns false for runs with reader-writer locks, which have to be looked at.
     pub fn was_ordinary(&self) -> bool {
-        let Trace { pending, plain, ends, unfreed, sources, choices, ending, .. } = &self.trace;
+        let Trace { pending, stopped, plain, ends, unfreed, sources, choices, ending, .. } =
+            &self.trace;
         matches!(ending, Ending::Finished)
             && pending.is_empty()
+            && stopped.is_empty()
             && plain.is_empty()
             && ends.is_empty()
             && !self.has_rwlocks

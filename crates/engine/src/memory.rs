@@ -34,6 +34,10 @@ pub trait Memory {
         options: &mut Vec<EventId>,
     );
 
+    /// Adds to `stores` those that the access `op` by `thread` could read if it did not write: another read-modify-write
+    /// has read them already, and nothing else is in the way.
+    fn taken(&self, location: &Self::Location, thread: ThreadId, op: Op, stores: &mut Vec<EventId>);
+
     /// Performs an access to an atomic variable that reads `source`, or a store right after `source`. `None` means the
     /// newest store.
     fn access(
@@ -74,6 +78,8 @@ impl Memory for Sc {
 
     #[inline(always)]
     fn sources(&self, _location: &u64, _thread: ThreadId, _op: Op, _options: &mut Vec<EventId>) {}
+
+    fn taken(&self, _location: &u64, _thread: ThreadId, _op: Op, _stores: &mut Vec<EventId>) {}
 
     #[inline(always)]
     fn access(

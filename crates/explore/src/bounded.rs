@@ -97,6 +97,10 @@ impl Explorer for BoundedDfs {
         Choices::Chooser(self)
     }
 
+    fn skips_equivalent(&self) -> bool {
+        false
+    }
+
     fn learn(&mut self, _run: u64, _trace: &Trace) {}
 
     fn covered(&self, is_done: bool) -> Covered {

@@ -29,6 +29,10 @@ impl Explorer for Dfs {
         Choices::Chooser(self)
     }
 
+    fn skips_equivalent(&self) -> bool {
+        false
+    }
+
     fn learn(&mut self, _run: u64, _trace: &Trace) {}
 
     fn refusal(&self) -> Option<Refusal> {

@@ -39,6 +39,12 @@ pub trait Explorer {
         if is_done { Covered::Everything } else { Covered::Nothing }
     }
 
+    /// Returns whether runs are left out because they are equivalent to others. What such a search claims
+    /// depends on raddle seeing all that threads share.
+    fn skips_equivalent(&self) -> bool {
+        true
+    }
+
     /// Returns why no further run can be planned, if the last run showed that.
     fn refusal(&self) -> Option<Refusal> {
         None
@@ -101,6 +107,10 @@ impl<E: Explorer + ?Sized> Explorer for &mut E {
 
     fn covered(&self, is_done: bool) -> Covered {
         (**self).covered(is_done)
+    }
+
+    fn skips_equivalent(&self) -> bool {
+        (**self).skips_equivalent()
     }
 
     fn refusal(&self) -> Option<Refusal> {

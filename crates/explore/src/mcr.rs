@@ -302,7 +302,7 @@ fn other_versions(
 /// Returns the writes of each variable that may hold different values at the end of a run.
 fn last_writes(trace: &Trace, layout: &Layout) -> Vec<Vec<u32>> {
     // Only these endings are ends of all threads.
-    if !matches!(trace.ending, Ending::Finished | Ending::Deadlock) {
+    if !matches!(trace.ending, Ending::Finished | Ending::Deadlock | Ending::Stopped) {
         return Vec::new();
     }
     let left = |update: u32| layout.writes[update as usize];

@@ -101,7 +101,7 @@ impl fmt::Display for Refusal {
             Refusal::NotWeak { strategy } => write!(
                 f,
                 "the strategy `{strategy}` searches under sequential consistency only; under RC11 \
-                 use `dfs` (every execution), `auto`, or sample executions, such as with `random`"
+                 use `dpor` (every execution), `auto`, or sample executions, such as with `random`"
             ),
             Refusal::OnlyWeak { strategy } => write!(
                 f,

@@ -54,6 +54,10 @@ impl<S: Sampler> Explorer for Repeat<S> {
         self.sampler.choices()
     }
 
+    fn skips_equivalent(&self) -> bool {
+        false
+    }
+
     fn learn(&mut self, _run: u64, trace: &Trace) {
         self.sampler.learn(trace);
     }

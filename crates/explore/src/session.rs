@@ -19,6 +19,7 @@ use crate::{Custom, Explorer, Refusal, Strategy};
 mod auto;
 mod census;
 mod freed;
+mod hidden_state;
 mod parallel;
 mod plans;
 mod replay;
@@ -66,6 +67,8 @@ pub struct Settings {
     pub keep_going: bool,
     /// What else to look for.
     pub warnings: Warnings,
+    /// Whether a search that claims something first looks for state that raddle does not see.
+    pub hidden_state: bool,
     /// Whether to make all runs although the first shows that there is only one execution.
     pub explore_trivial: bool,
     /// The OS threads to search on, for strategies that can; see [`Session::run_with`].
@@ -91,6 +94,7 @@ impl Settings {
             plain_points: false,
             keep_going: false,
             warnings: Warnings::default(),
+            hidden_state: true,
             explore_trivial: false,
             workers: Workers::ONE,
             coverage: None,

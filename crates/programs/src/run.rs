@@ -86,7 +86,7 @@ pub fn config(program: &Program, request: Request) -> Config {
 mod tests {
     use super::*;
     use crate::{Origin, PROGRAMS, Space, find};
-    use raddle::{Failure, OnStepLimit};
+    use raddle::{Failure, OnStepLimit, Verdict};
     use raddle_testkit::scaled;
 
     /// Returns a size that is small enough for debug builds.
@@ -227,5 +227,49 @@ mod tests {
         let sctbench = PROGRAMS.iter().filter(|program| program.origin == Origin::SctBench);
         // The programs of the POS paper's Table 3, and the others. The philosophers are one program with six sizes.
         assert_eq!(sctbench.count(), 32 + 15);
+    }
+
+    /// Programs whose threads share a quiet variable without a lock, each with a search that ends.
+    const HIDDEN: &[(&str, &str)] = &[
+        ("pct-fig2", "dpor"),
+        ("radbench-bug1", "dpor"),
+        ("radbench-bug4", "dpor"),
+        ("dryad", "bpor:0"),
+        ("pbzip2", "bpor:0"),
+        ("ferret", "bpor:0"),
+    ];
+
+    #[test]
+    fn hidden_state_is_found() {
+        for (name, word) in HIDDEN {
+            let program = find(name).unwrap();
+            let report = run(program, request(program, word, 10_000, Form::Bugged)).unwrap();
+            assert!(report.hidden_state.is_some(), "{name}: {:?}", report.verdict);
+            if let Some(failure) = report.failure() {
+                assert!(failure.reproduced && program.failure.is(&failure.finding), "{name}");
+            } else {
+                assert!(matches!(report.verdict, Verdict::Sampled), "{name}: {:?}", report.verdict);
+            }
+            // A search that proves nothing is followed by samples.
+            fails(name, "auto", 10_000);
+        }
+    }
+
+    #[test]
+    fn hidden_state_is_not_found_where_there_is_none() {
+        let mut claims = 0;
+        for program in PROGRAMS.iter().filter(|program| program.space == Space::Acyclic) {
+            for form in [Form::Bugged, Form::Fixed] {
+                if form == Form::Bugged && HIDDEN.iter().any(|(name, _)| *name == program.name) {
+                    continue;
+                }
+                for word in ["dpor", "bpor:0", "bpor:1"] {
+                    let report = run(program, request(program, word, scaled(400), form)).unwrap();
+                    assert_eq!(report.hidden_state, None, "{}, {form:?}, {word}", program.name);
+                    claims += u64::from(report.equivalents > 0);
+                }
+            }
+        }
+        assert!(claims > 100, "{claims}");
     }
 }

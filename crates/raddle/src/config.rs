@@ -79,6 +79,7 @@ pub struct Config {
     lock_order: Option<bool>,
     stack_size: usize,
     watchdog: Watchdog,
+    hidden_state: bool,
     explore_trivial: bool,
     replay: Option<String>,
     coverage: Option<Accesses>,
@@ -116,6 +117,7 @@ impl Config {
             lock_order: None,
             stack_size: 256 * 1024,
             watchdog: Watchdog::Default,
+            hidden_state: true,
             explore_trivial: false,
             replay: None,
             coverage: None,
@@ -393,6 +395,15 @@ impl Config {
     /// handle this signal.
     pub fn watchdog(mut self, limit: impl Into<Option<Duration>>) -> Config {
         self.watchdog = Watchdog::Set(limit.into());
+        self
+    }
+
+    /// Sets whether a search that finds no failure repeats some of its executions in other orders before it
+    /// reports that all executions pass. The orders differ only in steps that do not affect each other, so the
+    /// result should be the same. If it is not, threads share something that raddle does not see, such as an
+    /// atomic of `std`. The report then says so and claims nothing.
+    pub fn hidden_state(mut self, hidden_state: bool) -> Config {
+        self.hidden_state = hidden_state;
         self
     }
 

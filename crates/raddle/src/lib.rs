@@ -30,6 +30,7 @@
 mod settings;
 
 mod alloc;
+mod assume;
 mod config;
 mod done;
 mod environment;
@@ -49,14 +50,15 @@ pub mod thread;
 pub mod time;
 
 pub use alloc::Alloc;
+pub use assume::assume;
 pub use config::Config;
 pub use naming::{Named, name};
 pub use raddle_core::{Chooser, MemoryModel as Memory};
 pub use raddle_explore::{Explorer, Leaks, OnStepLimit, ReplayError, Strategy, StrategyError};
 pub use raddle_report::{json, text};
 pub use raddle_results::{
-    Accesses, Coverage, Failure, Finding, Leak, LockOrder, PatternSearch, Report, Verdict, Warning,
-    WarningKind,
+    Accesses, Coverage, Failure, Finding, Incomplete, Leak, LockOrder, PatternSearch, Report,
+    Verdict, Warning, WarningKind,
 };
 pub use settings::{Granularity, Panics, SettingError};
 

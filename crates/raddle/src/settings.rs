@@ -174,6 +174,13 @@ settings_table! { $
         example: "site",
         attribute: word(crate::Accesses),
     }
+    hidden_state {
+        summary: "whether a search repeats executions in equivalent orders before it claims anything",
+        values: "true or false",
+        default: "true",
+        example: false,
+        attribute: expression,
+    }
     explore_trivial {
         summary: "whether all runs are made although the program has only one execution",
         values: "true or false",

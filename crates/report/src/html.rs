@@ -146,6 +146,10 @@ fn numbers(document: &Document) -> String {
     if document.discarded > 0 {
         shown.push(("discarded at the step limit", thousands(document.discarded)));
     }
+    if let Some(incomplete) = &document.incomplete {
+        shown.push(("stopped by an assumption", thousands(incomplete.assumed)));
+        shown.push(("ended in a wait", thousands(incomplete.waits)));
+    }
     if let Verdict::Bounded(bounds) = &document.verdict {
         shown.push(("all executions", within(bounds)));
     }
@@ -184,6 +188,7 @@ fn end(phase: &Phase) -> String {
         PhaseEnd::Bounded(bounds) => format!("all executions {}: none fails", within(bounds)),
         PhaseEnd::TooMany(estimate) => format!("{} executions in all, too many", about(*estimate)),
         PhaseEnd::TooLong => "met an execution that does not seem to end".into(),
+        PhaseEnd::HiddenState => "equivalent executions differ: it proves nothing".into(),
         PhaseEnd::OutOfBudget => "its runs or its time were used up".into(),
         PhaseEnd::Failed => "found the failure".into(),
     }

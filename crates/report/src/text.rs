@@ -103,6 +103,9 @@ fn failed(document: &Document, failure: &Failure, paint: Paint, source: Source<'
         },
         indented(&weak_memory),
         indented(&explained),
+        indented(
+            &document.hidden_state.iter().flat_map(clean::hidden).collect::<Vec<_>>().join("\n"),
+        ),
         replay_command(document, failure).map_or_else(String::new, |command| {
             format!("  replay: {}\n", paint.paint(Look::Strong, &command))
         }),

@@ -20,7 +20,9 @@ use std::fmt;
 use raddle_core::{Guarantee, MemoryModel, Site};
 
 use crate::json::{Data, Json, ReadError, expected, object, variants, words};
-use crate::{Accesses, Bounds, PatternSearch, Phase, PhaseEnd, Search};
+use crate::{
+    Accesses, BlindSpots, Bounds, HiddenState, Incomplete, PatternSearch, Phase, PhaseEnd, Search,
+};
 
 /// The version of the form. New fields do not change it.
 pub const VERSION: u64 = 2;
@@ -50,6 +52,14 @@ pub struct Document {
     pub discarded: u64,
     /// Whether objects were freed by the last `std::sync::Arc`, whose drops are no steps.
     pub unseen_drops: bool,
+    /// The number of executions that were repeated in another, equivalent order.
+    pub equivalents: u64,
+    /// The difference that shows that threads share state that raddle does not see.
+    pub hidden_state: Option<HiddenState>,
+    /// What raddle did not see or explore.
+    pub blind_spots: BlindSpots,
+    /// Executions that were not completed, if there are any.
+    pub incomplete: Option<Incomplete>,
     /// The duration of the check.
     pub elapsed_seconds: f64,
     /// The maximal number of threads alive in an execution.
@@ -220,7 +230,8 @@ impl Data for Place {
 object! {
     Document {
         name, strategy, memory, seed, verdict, executions, steps, classes, classes_exact, discarded,
-        unseen_drops, elapsed_seconds, threads, phases, search, coverage, patterns, unseen, guarantees, warnings,
+        unseen_drops, equivalents, hidden_state, blind_spots, incomplete, elapsed_seconds, threads,
+        phases, search, coverage, patterns, unseen, guarantees, warnings,
         failure, failures,
     }
     Coverage { by, covered, total, variables }
@@ -231,7 +242,10 @@ object! {
     }
     Phase { strategy, executions, failing, end }
     Search { blocked, points, planned, estimate }
+    BlindSpots { silent_threads, weak_orderings }
+    HiddenState { execution, before, after }
     Bounds { preemptions, delays, unfairness }
+    Incomplete { assumed, waits }
     Guarantee { strategy, depth, threads, steps, in_one_phase, history, runs, escape }
 }
 
@@ -248,6 +262,7 @@ variants! {
         "bounded" = Bounded(bounds),
         "too-many" = TooMany(estimate),
         "too-long" = TooLong,
+        "hidden-state" = HiddenState,
         "out-of-budget" = OutOfBudget,
         "failed" = Failed,
     }

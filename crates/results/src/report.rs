@@ -20,7 +20,7 @@ pub struct Report {
     pub seed: u64,
     /// The verdict.
     pub verdict: Verdict,
-    /// The number of runs, without those that only confirmed something.
+    /// The number of runs, without those that only confirmed something and those that are `incomplete`.
     pub executions: u64,
     /// The number of events of all runs.
     pub steps: u64,
@@ -33,6 +33,15 @@ pub struct Report {
     /// Whether objects were freed by the last `std::sync::Arc`, whose drops are no steps, in a way that would be wrong
     /// if the drops of the `Arc` did not order it.
     pub unseen_drops: bool,
+    /// The number of runs that were made again with their steps in another, equivalent order, to look for
+    /// state that raddle does not see. They are not among `executions`.
+    pub equivalents: u64,
+    /// The difference that shows that threads share state that raddle does not see.
+    pub hidden_state: Option<Box<HiddenState>>,
+    /// What raddle did not see or explore, in the runs that were looked at.
+    pub blind_spots: BlindSpots,
+    /// The runs that are no whole executions of the program.
+    pub incomplete: Incomplete,
     /// The duration of the check.
     pub elapsed: Duration,
     /// The maximal number of threads alive in a run, main included.
@@ -69,6 +78,23 @@ impl Report {
     }
 }
 
+/// The numbers of runs in which a thread was stopped, by reason.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+pub struct Incomplete {
+    /// Runs in which something that the program assumed did not hold.
+    pub assumed: u64,
+    /// Runs of a search in which a thread waited in a loop, and what it waited for changed later. Other runs
+    /// show what follows.
+    pub waits: u64,
+}
+
+impl Incomplete {
+    /// Returns the number of all such runs.
+    pub fn total(&self) -> u64 {
+        self.assumed + self.waits
+    }
+}
+
 /// The verdict of a check.
 #[derive(Clone, Debug)]
 pub enum Verdict {
@@ -82,6 +108,36 @@ pub enum Verdict {
     NothingToExplore,
     /// An execution fails.
     Failed(Box<Failure>),
+}
+
+/// Two runs with the same steps in equivalent orders that do not end alike: threads share state that raddle
+/// does not see.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct HiddenState {
+    /// The number of the first run, counted from one.
+    pub execution: u64,
+    /// The step that differs, in the first run.
+    pub before: String,
+    /// The same step in the second run.
+    pub after: String,
+}
+
+/// What raddle does not see of a program, or does not explore.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+pub struct BlindSpots {
+    /// The largest number of spawned threads that ended without an operation in one run.
+    pub silent_threads: u32,
+    /// Whether threads share an atomic variable with orderings weaker than `SeqCst`, while executions are
+    /// sequentially consistent.
+    pub weak_orderings: bool,
+}
+
+impl BlindSpots {
+    /// Adds the blind spots of other runs.
+    pub fn merge(&mut self, other: BlindSpots) {
+        self.silent_threads = self.silent_threads.max(other.silent_threads);
+        self.weak_orderings |= other.weak_orderings;
+    }
 }
 
 /// The bounds of a search.
@@ -119,6 +175,8 @@ pub enum PhaseEnd {
     TooMany(f64),
     /// An execution did not end within the steps that can be searched.
     TooLong,
+    /// Equivalent executions differ: threads share state that raddle does not see.
+    HiddenState,
     /// The runs or the time allotted were used up.
     OutOfBudget,
     /// The phase found the failure that is reported first.

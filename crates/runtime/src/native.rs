@@ -85,16 +85,21 @@ impl Backend for Native {
     }
 
     #[inline(always)]
-    unsafe fn enter(this: *mut Native, to: usize) {
+    unsafe fn enter<R>(this: *mut Native, to: usize, run: *const R) {
         // SAFETY: the caller promises that `this` points to a pool without other references into it.
         let pool = unsafe { &mut *this };
         let load: *const Saved = &raw const pool.saved[to];
         // SAFETY: the caller promises that `to` has a coroutine, which is not running and was saved.
-        unsafe { switch(&raw mut pool.host, load) };
+        unsafe { switch(&raw mut pool.host, load, run) };
     }
 
     #[inline(always)]
-    unsafe fn switch(this: *mut Native, from: usize, to: Option<usize>) {
+    unsafe fn switch<R>(
+        this: *mut Native,
+        from: usize,
+        to: Option<usize>,
+        run: *const R,
+    ) -> *const R {
         // SAFETY: the caller promises that `this` points to a pool without other references into it.
         let pool = unsafe { &mut *this };
         let load: *const Saved = match to {
@@ -104,7 +109,7 @@ impl Backend for Native {
         let save: *mut Saved = &raw mut pool.saved[from];
         // SAFETY: the caller promises that both have a coroutine and runs on that of `from`. `to` is another one, which
         // is not running and was saved. So was the host, or no coroutine would run.
-        unsafe { switch(save, load) }
+        unsafe { switch(save, load, run) }
     }
 
     fn is_worth_keeping(&self) -> bool {
@@ -148,15 +153,17 @@ impl Native {
     }
 }
 
-/// Saves the running coroutine in `save` and continues the one in `load`. Returns when the saved one is continued.
+/// Saves the running coroutine in `save` and continues the one in `load`. Returns when the saved one is continued, with
+/// the `run` that the other side passed.
 ///
 /// # Safety
 /// `load` holds what this function saved and that has not been continued since, or a stack from [`Stack::prepare`] and a
 /// function that does not return.
 #[inline(always)]
-unsafe fn switch(save: *mut Saved, load: *const Saved) {
+unsafe fn switch<R>(save: *mut Saved, load: *const Saved, mut run: *const R) -> *const R {
     // SAFETY: the caller's promise makes `load` hold a stack and an address to jump to. A coroutine that is continued here
     // finds its own stack as it left it, and in `rdx` where it was saved, which is what the other side has loaded.
+    // `rdi` is not touched.
     // Everything but the frame pointer and `rbx` is declared clobbered.
     unsafe {
         asm!(
@@ -172,6 +179,7 @@ unsafe fn switch(save: *mut Saved, load: *const Saved) {
             "mov rbx, [rdx + 24]",
             inlateout("rsi") save => _,
             inlateout("rdx") load => _,
+            inlateout("rdi") run,
             lateout("r12") _,
             lateout("r13") _,
             lateout("r14") _,
@@ -179,4 +187,5 @@ unsafe fn switch(save: *mut Saved, load: *const Saved) {
             clobber_abi("sysv64"),
         );
     }
+    run
 }

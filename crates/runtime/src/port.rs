@@ -98,7 +98,7 @@ pub fn operate(
     site: Site,
 ) -> Option<Effect> {
     // The value of an atomic variable is the engine's, and the one outside is never written.
-    let object = object(name, kind != Kind::Atomic, initial, site)?;
+    let object = object(name, !matches!(kind, Kind::Atomic), initial, site)?;
     Some(submit(kind, op.on(object), site))
 }
 
@@ -215,6 +215,14 @@ pub fn parker(thread: ThreadId, site: Site) -> ObjectId {
 #[inline(always)]
 pub fn spawn(body: Arc<dyn Body>, site: Site) -> ThreadId {
     run().spawn(body, site)
+}
+
+/// Stops the calling thread: it goes no further in this run. Does nothing outside a run and after the end of one.
+#[cold]
+pub fn stop(site: Site) {
+    if active() {
+        run().stop(site);
+    }
 }
 
 /// Waits until `thread` has ended.

@@ -77,7 +77,7 @@ impl Backend for Portable {
         self.coroutines.iter().any(|slot| slot.guard.contains(&address))
     }
 
-    unsafe fn enter(this: *mut Portable, to: usize) {
+    unsafe fn enter<R>(this: *mut Portable, to: usize, _run: *const R) {
         // SAFETY: the caller promises that `this` points to a pool without other references into it.
         unsafe { (*this).next = Some(to) };
         // SAFETY: coroutines access the pool only through `this`, one at a time, and hold no reference now.
@@ -92,12 +92,18 @@ impl Backend for Portable {
         }
     }
 
-    unsafe fn switch(this: *mut Portable, from: usize, to: Option<usize>) {
+    unsafe fn switch<R>(
+        this: *mut Portable,
+        from: usize,
+        to: Option<usize>,
+        run: *const R,
+    ) -> *const R {
         // The host returns if there is no next thread.
         // SAFETY: the caller promises that `this` points to a pool without other references into it.
         unsafe { (*this).next = to };
         // SAFETY: the caller promises that `this` has no other references into it, and that it runs on `from`.
-        unsafe { suspend(this, from) }
+        unsafe { suspend(this, from) };
+        run
     }
 
     fn abandon(mut self) {

@@ -10,7 +10,7 @@ use std::ptr::NonNull;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use raddle_core::{Action, Choices, Effect, MutexOp, ObjectId, Op, Site, ThreadId};
+use raddle_core::{Action, Choices, Effect, MutexOp, ObjectId, Op, PauseOp, Site, ThreadId};
 use raddle_engine::{Engine, Initial, Kind, Memory, RunState, Stuck, Turn};
 use raddle_results::Token;
 
@@ -97,7 +97,7 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
     /// After the end: unwinds unfinished threads, and puts back what the run has changed.
     #[inline(always)]
     fn clear_away(&self) -> Result<(), Stuck> {
-        let is_unfinished = self.with_engine(|engine, _| !engine.trace().pending.is_empty());
+        let is_unfinished = self.with_engine(|engine, _| engine.has_unfinished_threads());
         if is_unfinished || self.pool.data.is_used() || self.pool.flags.heap {
             return self.clear_away_slow(is_unfinished);
         }
@@ -160,8 +160,10 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
             Some(effect) => effect,
             None => {
                 let turn = self.announce(kind, me, op, site);
-                self.wait(me, turn);
-                self.perform(kind, me, op, site)
+                let this = self.wait(me, turn);
+                let effect = this.perform(kind, me, op, site);
+                this.note_steps();
+                return effect;
             }
         };
         self.note_steps();
@@ -222,9 +224,9 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
 
     /// Waits until `me`, the calling thread, has its turn, or the run is over.
     #[inline(always)]
-    fn wait(&self, me: ThreadId, turn: Turn) {
+    fn wait(&self, me: ThreadId, turn: Turn) -> &Self {
         if turn.is_of(me) {
-            return;
+            return self;
         }
         match turn.thread() {
             Some(next) => self.switch(me, next),
@@ -234,24 +236,29 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
 
     /// Continues `next`, and returns when `me` is continued.
     #[inline(always)]
-    fn switch(&self, me: ThreadId, next: ThreadId) {
+    fn switch(&self, me: ThreadId, next: ThreadId) -> &Self {
         self.current.set(next);
         // SAFETY: `me` runs on its coroutine, `next` has another one, and no reference into the back end exists.
-        unsafe { B::switch(self.pool.backend.get(), me.index(), Some(next.index())) };
+        let run =
+            unsafe { B::switch(self.pool.backend.get(), me.index(), Some(next.index()), self) };
+        // SAFETY: every coroutine and the host pass the one run there is.
+        unsafe { &*run }
     }
 
     /// Goes back to the host, and returns when `me` is entered.
     #[cold]
-    fn leave(&self, me: ThreadId) {
+    fn leave(&self, me: ThreadId) -> &Self {
         // SAFETY: `me` runs on its coroutine, and no reference into the back end exists.
-        unsafe { B::switch(self.pool.backend.get(), me.index(), None) };
+        let run = unsafe { B::switch(self.pool.backend.get(), me.index(), None, self) };
+        // SAFETY: as in `switch`.
+        unsafe { &*run }
     }
 
     /// From the host: lets `thread` run until a thread leaves.
     fn enter(&self, thread: ThreadId) {
         self.current.set(thread);
         // SAFETY: the host is on no coroutine, and no reference into the back end exists.
-        unsafe { B::enter(self.pool.backend.get(), thread.index()) }
+        unsafe { B::enter(self.pool.backend.get(), thread.index(), self) }
     }
 
     /// Gives `thread` a coroutine.
@@ -288,7 +295,12 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
     }
 
     fn exit_switch(&self, from: ThreadId, turn: Turn) -> ExitSwitch {
-        ExitSwitch { backend: self.pool.backend.get().cast(), from, to: turn.thread() }
+        ExitSwitch {
+            run: std::ptr::from_ref(self).cast(),
+            backend: self.pool.backend.get().cast(),
+            from,
+            to: turn.thread(),
+        }
     }
 }
 
@@ -330,6 +342,18 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
         }
         self.note_steps();
         child
+    }
+
+    fn stop(&self, site: Site) {
+        if self.state().is_over() {
+            return;
+        }
+        let me = self.current.get();
+        let turn = self.with_engine(|engine, choices| engine.stop(me, site, choices));
+        self.wait(me, turn);
+        // The run is over: the thread unwinds, unless it does so already.
+        let pause = Op::new(ObjectId::NONE, Action::Pause(PauseOp::Yield));
+        self.perform_after_end(pause.into_words(), site);
     }
 
     fn run_body(&self) {
@@ -452,7 +476,8 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
     }
 
     fn thread_state(&self) -> Option<Rc<dyn Any>> {
-        self.pool.data.look().thread_state(self.current.get())
+        let data = &self.pool.data;
+        if data.is_used() { data.look().thread_state(self.current.get()) } else { None }
     }
 
     fn set_thread_state(&self, state: Option<Rc<dyn Any>>) {

@@ -149,6 +149,6 @@ fn coroutine<B: Backend>() -> ! {
         // SAFETY: the run gave its own back end, which outlives its coroutines; the caller runs on the coroutine of the
         // thread that has ended, and `to` has another. When this returns, there is a thread to run, in another run
         // perhaps.
-        unsafe { B::switch(exit.backend.cast(), exit.from.index(), to) };
+        unsafe { B::switch(exit.backend.cast(), exit.from.index(), to, exit.run) };
     }
 }

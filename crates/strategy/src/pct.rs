@@ -447,7 +447,7 @@ impl Sampler for Pct {
             return;
         }
         let ended = match trace.ending {
-            Ending::Finished | Ending::Deadlock | Ending::Panicked(_) => true,
+            Ending::Finished | Ending::Deadlock | Ending::Stopped | Ending::Panicked(_) => true,
             Ending::StepLimit | Ending::Abandoned | Ending::Diverged(_) => false,
         };
         if ended && self.lowest == STARVED {

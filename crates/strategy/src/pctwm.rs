@@ -291,7 +291,7 @@ impl Sampler for Pctwm {
     }
 
     fn learn(&mut self, trace: &Trace) {
-        let whole = matches!(trace.ending, Ending::Finished | Ending::Deadlock);
+        let whole = matches!(trace.ending, Ending::Finished | Ending::Deadlock | Ending::Stopped);
         if self.qualifies && whole && self.count <= self.events() {
             self.qualifying += 1;
         }

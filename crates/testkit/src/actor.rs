@@ -37,6 +37,8 @@ pub enum Request {
     Perform(Target, Action),
     /// Spawns a thread with this script.
     Spawn(usize),
+    /// Goes no further.
+    Stop,
     /// Panics.
     Panic,
     /// Ends.
@@ -172,6 +174,11 @@ impl Actor {
                 // `position` is already after this step.
                 let back = (steps + 1) * (self.last & 1 ^ 1) as usize;
                 self.position = self.position.saturating_sub(back);
+            }
+            Step::AssumeOdd => {
+                if self.last % 2 == 0 {
+                    self.rest.push_back(Request::Stop);
+                }
             }
             Step::Panic => self.rest.push_back(Request::Panic),
         }

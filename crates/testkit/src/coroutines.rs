@@ -83,6 +83,10 @@ impl Body for Thread {
                     actor.add_child(port::spawn(Arc::new(body), Site::UNKNOWN));
                     continue;
                 }
+                Request::Stop => {
+                    port::stop(Site::UNKNOWN);
+                    unreachable!("a scripted thread that was stopped unwinds");
+                }
                 // Without the panic hook, which would record a line that the interpreter does not have.
                 Request::Panic => resume_unwind(Box::new(SCRIPTED_PANIC)),
                 Request::Exit => return,

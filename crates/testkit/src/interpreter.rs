@@ -130,6 +130,9 @@ impl<M: Memory> Run<'_, '_, M> {
                 let life = self.engine.life(thread);
                 (Op::new(life, Action::Thread(ThreadOp::Exit)), Announced::Exit)
             }
+            Request::Stop => {
+                return Some(self.engine.stop(thread, Site::UNKNOWN, &mut self.choices));
+            }
             Request::Panic => {
                 let message = SCRIPTED_PANIC.to_owned();
                 self.engine.fail(Panic { thread, message, place: None, backtrace: None });

@@ -52,6 +52,8 @@ pub enum Step {
     /// Goes back this number of steps, at most to the first, if the last value that the thread got is even: a loop.
     /// Random programs of a [`Shape`](crate::Shape) have none.
     BackIfEven(usize),
+    /// Stops the thread for the rest of the execution if the last value that it got is even.
+    AssumeOdd,
     /// Panics.
     Panic,
 }

@@ -15,8 +15,12 @@ pub(crate) fn prepare(word: &str, program: &str) -> Result<Prepared, String> {
     };
     let program = program.to_owned();
     Ok(Prepared::Ready(Box::new(move |limit| {
-        let config =
-            Config::new().name(program.clone()).strategy(strategy).runs(u64::MAX).time(limit);
+        let config = Config::new()
+            .name(program.clone())
+            .hidden_state(false)
+            .strategy(strategy)
+            .runs(u64::MAX)
+            .time(limit);
         searched(&config.run(body))
     })))
 }

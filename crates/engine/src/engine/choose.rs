@@ -109,6 +109,9 @@ impl<M: Memory> Engine<M> {
         if let Some(&expected) = self.prefix.get(self.followed) {
             return self.diverge(expected);
         }
+        if !self.trace.stopped.is_empty() {
+            return self.end_with(Ending::Stopped);
+        }
         let main_ended = matches!(self.objects[0].object, Object::Life(Life::Ended));
         self.end_with(if main_ended { Ending::Finished } else { Ending::Deadlock })
     }
@@ -137,6 +140,9 @@ impl<M: Memory> Engine<M> {
         site: Site,
         choices: &mut Choices<'_>,
     ) -> Option<Option<EventId>> {
+        if self.needs.taken && op.reads_atomic() {
+            self.pass_taken(thread, op, choices);
+        }
         let location = &self.objects[op.object().index()].location;
         self.memory.sources(location, thread, op, &mut self.sources);
         if self.sources.is_empty() {
@@ -156,6 +162,17 @@ impl<M: Memory> Engine<M> {
         self.sources = options;
         self.sources.clear();
         chosen.map(Some)
+    }
+
+    /// Passes the stores to the chooser that only atomicity keeps the access `op` from reading.
+    #[cold]
+    fn pass_taken(&mut self, thread: ThreadId, op: Op, choices: &mut Choices<'_>) {
+        if let Choices::Chooser(chooser) = choices {
+            let location = &self.objects[op.object().index()].location;
+            self.memory.taken(location, thread, op, &mut self.sources);
+            chooser.taken(&self.sources);
+            self.sources.clear();
+        }
     }
 
     /// Chooses a number below `bound`. Returns `None` if the run ended instead.

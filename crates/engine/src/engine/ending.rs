@@ -26,7 +26,7 @@ impl<M: Memory> Engine<M> {
         site: Site,
         choices: &mut Choices<'_>,
     ) -> Turn {
-        self.announce(Kind::Any, by, op, site);
+        self.announce(Kind::Any, by, &op, site);
         if self.creator.is_some() {
             return self.back_to_creator();
         }
@@ -90,6 +90,7 @@ impl<M: Memory> Engine<M> {
                 Ending::Panicked(panic) => Some(panic.thread),
                 Ending::Finished
                 | Ending::Deadlock
+                | Ending::Stopped
                 | Ending::StepLimit
                 | Ending::Abandoned
                 | Ending::Diverged(_) => None,
@@ -97,7 +98,10 @@ impl<M: Memory> Engine<M> {
             let others = self.trace.threads.iter().filter(|info| Some(info.id) != panicked);
             for info in others {
                 let life = self.threads[info.id.index()].life;
-                if matches!(self.objects[life.index()].object, Object::Life(Life::Running)) {
+                let is_stopped = self.trace.stopped.iter().any(|stopped| stopped.thread == info.id);
+                let is_running =
+                    matches!(self.objects[life.index()].object, Object::Life(Life::Running));
+                if is_running && !is_stopped {
                     let pending: Pending = self.pending[info.id.index()];
                     self.trace.pending.push(pending);
                 }

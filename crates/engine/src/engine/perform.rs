@@ -23,14 +23,14 @@ impl<M: Memory> Engine<M> {
         choices: &mut Choices<'_>,
     ) -> Option<Effect> {
         self.running = by;
-        if kind == Kind::Any && op.object() == ObjectId::NONE {
+        if matches!(kind, Kind::Any) && op.object() == ObjectId::NONE {
             return self.perform_without_object(by, op.into_words(), site, choices);
         }
         let mut source = None;
         if M::WEAK && op.is_atomic() {
             source = self.choose_source(by, op, site, choices)?;
         }
-        Some(self.perform_on_object(kind, by, op, site, source))
+        Some(self.perform_on_object(kind, by, &op, site, source, None))
     }
 
     /// Announces and performs an operation of the running thread at once, if its lease covers this step. Returns `None`,
@@ -43,7 +43,7 @@ impl<M: Memory> Engine<M> {
         op: Op,
         site: Site,
     ) -> Option<Effect> {
-        if M::WEAK || kind == Kind::Any || self.lease == 0 {
+        if M::WEAK || matches!(kind, Kind::Any) || self.lease == 0 {
             return None;
         }
         let slot = &self.objects[op.object().index()];
@@ -51,53 +51,42 @@ impl<M: Memory> Engine<M> {
             return None;
         }
         self.lease -= 1;
-        Some(self.perform_on_object(kind, by, op, site, None))
+        Some(self.perform_on_object(kind, by, &op, site, None, None))
     }
 
-    /// Performs an operation on an object and records it. `source` is the store it reads or stands behind, if that was
-    /// chosen.
+    /// Performs an operation on an object, records it, and updates the threads that wait for the object. `source` is the
+    /// store it reads or stands behind, if that was chosen. `spawned` is the thread it spawns, if any: the object does
+    /// not know whose life it is, and the trace should tell.
     #[inline(always)]
     pub(super) fn perform_on_object(
         &mut self,
         kind: Kind,
         by: ThreadId,
-        op: Op,
+        op: &Op,
         site: Site,
         source: Option<EventId>,
-    ) -> Effect {
-        let slot = &mut self.objects[op.object().index()];
-        let is_atomic = match kind {
-            Kind::Any => op.is_atomic(),
-            Kind::Atomic => true,
-            Kind::Lock | Kind::Unlock => false,
-        };
-        let effect = if is_atomic {
-            let id = self.threads[by.index()].next;
-            self.memory.access(&mut slot.location, id, &op, source)
-        } else {
-            slot.object.apply_known(kind, op, by)
-        };
-        self.record(kind, by, op, effect, site)
-    }
-
-    /// Records an operation on an object that has just been performed, and updates the threads that wait for the object.
-    /// Returns `effect`.
-    #[inline(always)]
-    pub(super) fn record(
-        &mut self,
-        kind: Kind,
-        by: ThreadId,
-        op: Op,
-        effect: Effect,
-        site: Site,
+        spawned: Option<ThreadId>,
     ) -> Effect {
         let object = op.object();
         // Both are looked up once: every further use of `self` as a whole would look them up again.
         let thread = &mut self.threads[by.index()];
         let slot = &mut self.objects[object.index()];
         let id = thread.next;
+        let is_atomic = match kind {
+            Kind::Any => op.is_atomic(),
+            Kind::Atomic => true,
+            Kind::Lock | Kind::Unlock => false,
+        };
+        let mut effect = if is_atomic {
+            self.memory.access(&mut slot.location, id, op, source)
+        } else {
+            slot.object.apply_known(kind, *op, by)
+        };
+        if let Some(child) = spawned {
+            effect = Effect::Value(u64::from(child.0));
+        }
         thread.next.index += 1;
-        self.trace.events.push(Event { id, op, effect, site });
+        self.trace.events.push(Event { id, op: *op, effect, site });
         let name = thread.name.advance();
         let access = match kind {
             Kind::Lock | Kind::Unlock => Access::Update,
@@ -111,15 +100,15 @@ impl<M: Memory> Engine<M> {
         };
         self.trace.fingerprint = self.trace.fingerprint.wrapping_add(hash);
         if M::WEAK && !op.is_atomic() {
-            self.memory.observe(&Event { id, op, effect, site });
+            self.memory.observe(&Event { id, op: *op, effect, site });
         }
         if self.uses_time {
             join_times(thread, slot, access);
         }
-        if kind == Kind::Atomic {
+        if matches!(kind, Kind::Atomic) {
             return effect;
         }
-        if kind.may_block(&op) {
+        if kind.may_block(op) {
             remove_waiter(&mut self.links, slot, by);
         }
         let first = slot.first_waiter;

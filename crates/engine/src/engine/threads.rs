@@ -1,6 +1,6 @@
 //! The beginnings and ends of threads.
 
-use raddle_core::{Choices, Effect, Ending, ObjectId, ObjectInfo, ObjectKind, Op, Site, ThreadId};
+use raddle_core::{Choices, Ending, ObjectId, ObjectInfo, ObjectKind, Op, Site, ThreadId};
 
 use super::{Engine, RunState, Thread, Turn};
 use crate::objects::Life;
@@ -56,9 +56,7 @@ impl<M: Memory> Engine<M> {
             unreachable!("raddle invariant broken: spawn of {life:?}")
         };
         let op = Op::SPAWN.on(life);
-        self.objects[life.index()].object.apply(op, creator);
-        // The object does not know whose life it is; the trace should tell.
-        self.record(Kind::Any, creator, op, Effect::Value(u64::from(child.0)), site);
+        self.perform_on_object(Kind::Any, creator, &op, site, None, Some(child));
         let time = self.time(creator);
         self.threads[child.index()].begin(life, time);
         self.enable(child);
@@ -84,7 +82,7 @@ impl<M: Memory> Engine<M> {
     /// Performs the exit that `by`, whose turn it is, announced, and returns the turn that follows.
     pub fn exit(&mut self, by: ThreadId, choices: &mut Choices<'_>) -> Turn {
         let op = Op::EXIT.on(self.life(by));
-        self.perform_on_object(Kind::Any, by, op, Site::UNKNOWN, None);
+        self.perform_on_object(Kind::Any, by, &op, Site::UNKNOWN, None, None);
         self.disable(by);
         self.alive -= 1;
         self.ended.push(by);

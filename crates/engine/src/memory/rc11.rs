@@ -303,6 +303,32 @@ impl Memory for Rc11 {
         }
     }
 
+    fn taken(&self, &variable: &usize, thread: ThreadId, op: Op, stores: &mut Vec<EventId>) {
+        let location = &self.locations[variable];
+        let clock = self.causality.clock(thread);
+        let mut targets = Targets::default();
+        for position in (0..=location.newest()).rev() {
+            if self.order.is_active() && position < location.newest() {
+                targets.add(&self.order, &location.stores[position + 1]);
+            }
+            let store = &location.stores[position];
+            let resolved = self.resolve(op, store.value);
+            let is_taken = resolved.writes.is_some() && !location.can_insert_after(position);
+            let as_load = Resolved { writes: None, ..resolved };
+            if is_taken
+                && (!self.order.is_active()
+                    || self.with_access(variable, thread, as_load, position, |access| {
+                        self.order.allows(access, &targets)
+                    }))
+            {
+                stores.push(store.id);
+            }
+            if clock.is_some_and(|clock| store.is_observed(clock)) {
+                break;
+            }
+        }
+    }
+
     fn access(
         &mut self,
         &mut variable: &mut usize,

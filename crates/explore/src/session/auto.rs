@@ -16,7 +16,7 @@ use super::run_loop::{Limits, Pace, Stop};
 use super::tally::Tally;
 use super::{Check, DPOR, OnStepLimit};
 use crate::{
-    Bound, Covered, Deepening, Dpor, Explorer, Graphs, Reduction, Refusal, Repeat, Strategy,
+    Bound, Covered, Deepening, Dpor, Explorer, Reduction, Refusal, Repeat, Strategy, Trust,
 };
 
 /// Programs whose executions have more steps than this are not searched.
@@ -37,11 +37,11 @@ const MAX_PREEMPTIONS: u32 = 5;
 /// The fair bound for programs with loops.
 const FAIR: u32 = 1;
 
-/// The word for the search of all execution graphs.
-const DFS: &str = "dfs";
-
 /// What samples under sequential consistency.
 const SAMPLER: &str = "pos-star";
+
+/// What samples if threads share state that raddle does not see: it does not depend on what raddle sees.
+const BLIND_SAMPLER: &str = "random";
 
 /// What samples under RC11.
 static WEAK_SAMPLERS: LazyLock<Strategy> =
@@ -71,14 +71,40 @@ impl Check<'_> {
     /// Searches all classes; if there are too many, those with few preemptions.
     fn search_classes(&mut self, tally: &mut Tally, details: &mut Details) -> Option<Verdict> {
         let (phase, verdict) = self.search_all(tally, details);
+        let (phase, verdict) = self.check_phase(phase, verdict, tally);
+        if phase.end == PhaseEnd::HiddenState {
+            details.phases.push(phase);
+            return None;
+        }
         let lead = (phase.end == PhaseEnd::TooLong).then_some(FAIR);
         details.phases.push(phase);
         if verdict.is_some() {
             return verdict;
         }
         let (phase, verdict) = self.search_bounded(tally, lead);
+        let (phase, verdict) = self.check_phase(phase, verdict, tally);
         details.phases.push(phase);
         verdict
+    }
+
+    /// Returns a phase and its verdict after looking for state that raddle does not see, if the phase claims
+    /// something.
+    fn check_phase(
+        &mut self,
+        phase: Phase,
+        verdict: Option<Verdict>,
+        tally: &mut Tally,
+    ) -> Outcome {
+        let claim = match phase.end {
+            PhaseEnd::Exhausted => Verdict::Exhausted,
+            PhaseEnd::Bounded(bounds) => Verdict::Bounded(bounds),
+            _ => return (phase, verdict),
+        };
+        match self.check_claim(claim, tally) {
+            failed @ Verdict::Failed(_) => (Phase { end: PhaseEnd::Failed, ..phase }, Some(failed)),
+            Verdict::Sampled => (Phase { end: PhaseEnd::HiddenState, ..phase }, None),
+            _ => (phase, verdict),
+        }
     }
 
     /// Tries to run one execution of every class. Returns no verdict if there are too many.
@@ -159,7 +185,7 @@ impl Check<'_> {
         let runs = all.runs / u64::from(PART) + 1;
         let time = self.budget.limit().map(|limit| limit / PART);
         let limits = Limits { runs, time, ..searching(all) };
-        let mut explorer = Graphs::default();
+        let mut explorer = Trust::default();
         let stop = self.run_explorer(&mut explorer, tally, &limits);
         details.search = explorer.search();
         let (end, verdict) = match stop {
@@ -171,7 +197,9 @@ impl Check<'_> {
             Stop::Done | Stop::Trivial | Stop::Refused(_) => (PhaseEnd::TooLong, None),
             Stop::OutOfBudget | Stop::Enough => (PhaseEnd::OutOfBudget, None),
         };
-        details.phases.push(phase(DFS, tally.executions, end));
+        let phase = phase(DPOR, tally.executions, end);
+        let (phase, verdict) = self.check_phase(phase, verdict, tally);
+        details.phases.push(phase);
         if verdict.is_none() {
             // Runs that were cut off are not set aside, but left to sampling.
             tally.discarded = 0;
@@ -187,6 +215,7 @@ impl Check<'_> {
     ) -> Result<Verdict, Refusal> {
         let before = tally.executions;
         let strategy = match self.settings.memory {
+            MemoryModel::Sc if tally.hidden_state.is_some() => Strategy::known(BLIND_SAMPLER),
             MemoryModel::Sc => Strategy::known(SAMPLER),
             MemoryModel::Rc11 => *WEAK_SAMPLERS,
         };

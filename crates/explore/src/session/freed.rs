@@ -33,6 +33,15 @@ impl Cleared {
 }
 
 impl Check<'_> {
+    /// Returns the use of freed memory, or else the data race, that a run shows, if any.
+    pub(super) fn wrong_access(&mut self, trace: &Trace, cleared: &mut Cleared) -> Option<Finding> {
+        let freed = self.freed(trace, cleared);
+        if freed.is_some() || !self.settings.races {
+            return freed;
+        }
+        self.race(trace, cleared)
+    }
+
     /// Returns the use of freed memory that a run shows, if any.
     pub(super) fn freed(&mut self, trace: &Trace, cleared: &mut Cleared) -> Option<Finding> {
         if trace.ends.is_empty() && trace.late_use.is_none() {
@@ -65,7 +74,7 @@ impl Check<'_> {
     }
 
     /// Returns the first data race of a run, if there is one.
-    pub(super) fn race(&mut self, trace: &Trace, cleared: &mut Cleared) -> Option<Finding> {
+    fn race(&mut self, trace: &Trace, cleared: &mut Cleared) -> Option<Finding> {
         loop {
             let is_cleared = |race: &Racing| cleared.0.contains(&lines(trace, race));
             let (first, second) = race_except(trace, is_cleared)?;

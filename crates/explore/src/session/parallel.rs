@@ -95,6 +95,7 @@ impl Check<'_> {
             }
             None => Verdict::Exhausted,
         };
+        let verdict = self.check_claim(verdict, &mut tally);
         Ok(self.report(tally, verdict, Details { search: Some(search), ..Details::default() }))
     }
 

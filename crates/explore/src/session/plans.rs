@@ -28,7 +28,7 @@ impl Check<'_> {
         let coverage = explorer.patterns().map(|_| Default::default());
         let mut tally = Tally::new(self.settings.coverage.or(coverage));
         let stop = self.run_explorer(explorer, &mut tally, &Limits::of(self.settings));
-        let verdict = stop.verdict(explorer)?;
+        let verdict = self.check_claim(stop.verdict(explorer)?, &mut tally);
         Ok(self.report(tally, verdict, Details::of(explorer)))
     }
 
@@ -38,7 +38,7 @@ impl Check<'_> {
         let mut explorer = Deepening::new(last, Reduction::Optimised);
         let stop = self.run_explorer(&mut explorer, &mut tally, &Limits::of(self.settings));
         let phases = phases_of(&explorer, &stop);
-        let verdict = stop.verdict(&explorer)?;
+        let verdict = self.check_claim(stop.verdict(&explorer)?, &mut tally);
         Ok(self.report(tally, verdict, Details { phases, ..Details::of(&explorer) }))
     }
 

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use raddle_core::Guarantee;
-use raddle_results::{PatternSearch, Phase, Report, Search, Verdict};
+use raddle_core::{Guarantee, MemoryModel};
+use raddle_results::{BlindSpots, PatternSearch, Phase, Report, Search, Verdict};
 
 use super::Check;
 use super::tally::Tally;
@@ -39,24 +39,32 @@ impl Details {
 impl Check<'_> {
     /// Builds the report of a check.
     pub(super) fn report(&self, tally: Tally, verdict: Verdict, details: Details) -> Report {
-        let runs = tally.executions - tally.discarded;
+        let executions = tally.executions - tally.incomplete.total();
+        let runs = executions - tally.discarded;
         Report {
             name: self.settings.name.clone(),
             strategy: details.strategy.unwrap_or_else(|| self.settings.word()),
             memory: self.settings.memory,
             seed: self.settings.seed,
             verdict,
-            executions: tally.executions,
+            executions,
             steps: tally.steps,
             classes: tally.classes.count(),
             classes_exact: tally.classes.is_exact(),
             discarded: tally.discarded,
             unseen_drops: !tally.cleared.is_empty(),
+            equivalents: tally.equivalents,
+            incomplete: tally.incomplete,
             elapsed: self.budget.elapsed(),
             threads: tally.threads,
             phases: details.phases,
             search: details.search,
             unseen: if details.independent_runs { tally.unseen() } else { None },
+            blind_spots: match self.settings.memory {
+                MemoryModel::Sc => tally.blind_spots,
+                MemoryModel::Rc11 => BlindSpots { weak_orderings: false, ..tally.blind_spots },
+            },
+            hidden_state: tally.hidden_state,
             coverage: tally.coverage.map(|coverage| Box::new(coverage.report())),
             patterns: details.patterns.map(Box::new),
             guarantees: details.guarantees,

@@ -58,6 +58,12 @@ pub(super) enum Stop {
     Refused(Refusal),
 }
 
+/// Returns whether the run with the number `run` is made a second time, to see whether the program is
+/// deterministic. So is the last run of a phase.
+fn is_repeated(run: u64) -> bool {
+    run == 0 || run.is_power_of_two()
+}
+
 impl Check<'_> {
     /// Makes the runs of `explorer` until one fails or there is no reason to continue.
     pub(super) fn run_explorer(
@@ -80,7 +86,16 @@ impl Check<'_> {
     ) -> Stop {
         let thread_ids = explorer.thread_ids();
         let mut engine = engine_cache::take(self.settings.memory, thread_ids, limits.max_steps);
+        let first = tally.executions;
         let stop = self.run_loop(&mut engine, explorer, tally, limits, is_enough);
+        let stop = match (stop, tally.executions.checked_sub(1)) {
+            (stop @ (Stop::Done | Stop::OutOfBudget | Stop::Enough), Some(last))
+                if last >= first && !is_repeated(last) =>
+            {
+                self.check_repeatable(&mut engine, last).unwrap_or(stop)
+            }
+            (stop, _) => stop,
+        };
         if !matches!(stop, Stop::Failed(_)) {
             // After a failure, the last run may not have come to its end.
             engine_cache::put(engine);
@@ -101,6 +116,8 @@ impl Check<'_> {
     ) -> Stop {
         let first = tally.executions;
         let (independent_runs, plans_long) = (explorer.independent_runs(), explorer.plans_long());
+        let keeps = explorer.skips_equivalent() && self.settings.hidden_state;
+        tally.kept.begin(keeps.then_some(first));
         let mut next_inspection = 0;
         let mut steps_to_clock: u64 = 0;
         loop {
@@ -121,6 +138,7 @@ impl Check<'_> {
             }
             explorer.learn(run - first, trace);
             if closely {
+                tally.kept.offer(run, trace);
                 next_inspection = self.next_inspection(run, tally, limits);
                 if let Some(stop) = self.inspect(run, run - first, trace, cleared, tally, limits) {
                     return stop;
@@ -129,11 +147,11 @@ impl Check<'_> {
             if let Some(refusal) = explorer.refusal() {
                 return Stop::Refused(refusal);
             }
-            if run == 0 {
-                if let Some(stop) = self.check_repeatable(engine) {
+            if closely && is_repeated(run) {
+                if let Some(stop) = self.check_repeatable(engine, run) {
                     return stop;
                 }
-                if tally.is_trivial() && !self.settings.explore_trivial {
+                if run == 0 && tally.is_trivial() && !self.settings.explore_trivial {
                     return Stop::Trivial;
                 }
             }

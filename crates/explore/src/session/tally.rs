@@ -1,11 +1,12 @@
 //! The counts of a check.
 
 use raddle_analysis::MapCoverage;
-use raddle_core::{Ending, Trace};
-use raddle_results::Accesses;
+use raddle_core::{Ending, Stopped, Trace};
+use raddle_results::{Accesses, BlindSpots, HiddenState, Incomplete};
 
 use super::census::Census;
 use super::freed::Cleared;
+use super::hidden_state::KeptRuns;
 use super::warnings::WarningList;
 use crate::Classes;
 
@@ -19,6 +20,7 @@ pub(super) struct Tally {
     pub(super) choices: u64,
     pub(super) classes: Classes,
     pub(super) discarded: u64,
+    pub(super) incomplete: Incomplete,
     pub(super) threads: u32,
     /// Failures after which the check continued.
     pub(super) census: Census,
@@ -26,6 +28,12 @@ pub(super) struct Tally {
     /// Suspicions that were cleared because the drops of `Arc` are not seen.
     pub(super) cleared: Cleared,
     pub(super) coverage: Option<Box<MapCoverage>>,
+    /// Runs of a search that may be made again in another order.
+    pub(super) kept: KeptRuns,
+    /// The runs that were made again in another order.
+    pub(super) equivalents: u64,
+    pub(super) hidden_state: Option<Box<HiddenState>>,
+    pub(super) blind_spots: BlindSpots,
 }
 
 impl Tally {
@@ -37,18 +45,28 @@ impl Tally {
             choices: 0,
             classes: Classes::new(CLASS_LIMIT),
             discarded: 0,
+            incomplete: Incomplete::default(),
             threads: 0,
             census: Census::default(),
             warnings: WarningList::default(),
             cleared: Cleared::default(),
             coverage: coverage.map(|accesses| Box::new(MapCoverage::new(accesses))),
+            kept: KeptRuns::new(),
+            equivalents: 0,
+            hidden_state: None,
+            blind_spots: BlindSpots::default(),
         }
     }
 
     /// Returns an estimate of the probability that a run is of a class not seen (Good and Turing).
     pub(super) fn unseen(&self) -> Option<f64> {
-        let all = self.executions.checked_sub(self.discarded).filter(|&all| all > 0)?;
+        let all = self.whole().filter(|&all| all > 0)?;
         Some((self.classes.singles() as f64 / all as f64).min(1.0))
+    }
+
+    /// Returns the number of runs that are whole executions and were not discarded.
+    fn whole(&self) -> Option<u64> {
+        self.executions.checked_sub(self.discarded + self.incomplete.total())
     }
 
     /// Returns whether no run had a choice.
@@ -63,9 +81,13 @@ impl Tally {
         self.choices += other.choices;
         self.classes.merge(&other.classes);
         self.discarded += other.discarded;
+        self.incomplete.assumed += other.incomplete.assumed;
+        self.incomplete.waits += other.incomplete.waits;
         self.threads = self.threads.max(other.threads);
         self.warnings.merge(&other.warnings);
         self.cleared.merge(&other.cleared);
+        self.kept.merge(&other.kept);
+        self.blind_spots.merge(other.blind_spots);
     }
 
     /// Adds a run in which at most `threads` threads were alive at once.
@@ -74,11 +96,20 @@ impl Tally {
         if let Some(coverage) = &mut self.coverage {
             coverage.learn(trace);
         }
-        if matches!(trace.ending, Ending::Abandoned) {
+        match trace.ending {
             // An abandoned run is the beginning of others, no class of its own.
-            self.count(trace, threads);
-        } else {
-            self.add_ordinary(trace, threads);
+            Ending::Abandoned => self.count(trace, threads),
+            Ending::Stopped => {
+                let is_assumed = trace.stopped.iter().any(Stopped::is_assumption);
+                self.incomplete.assumed += u64::from(is_assumed);
+                self.incomplete.waits += u64::from(!is_assumed);
+                self.count(trace, threads);
+            }
+            Ending::Finished
+            | Ending::Deadlock
+            | Ending::Panicked(_)
+            | Ending::StepLimit
+            | Ending::Diverged(_) => self.add_ordinary(trace, threads),
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Most runs end well and are not inspected; see [`Check::next_inspection`].
 
-use raddle_analysis::{cause, leak, read_twice, waits};
+use raddle_analysis::{blind_spots, cause, leak, read_twice, waits};
 use raddle_core::{Choices, Ending, ObjectKind, Trace};
 use raddle_engine::Stuck;
 use raddle_results::{Failure, Finding, Token, Verdict};
@@ -40,7 +40,7 @@ impl Check<'_> {
         if self.inspects_all() || tally.coverage.is_some() {
             return 0;
         }
-        next_look(run).min(limits.runs.saturating_sub(1))
+        next_look(run).min(tally.kept.next()).min(limits.runs.saturating_sub(1))
     }
 
     /// Returns whether a run that ended well, without plain accesses beside its events, can fail.
@@ -61,6 +61,7 @@ impl Check<'_> {
         tally: &mut Tally,
         limits: &Limits,
     ) -> Option<Stop> {
+        tally.blind_spots.merge(blind_spots(trace));
         let may_fail = self.settings.races && !trace.plain.is_empty()
             || !trace.ends.is_empty()
             || self.settings.read_twice && has_rwlocks(trace);
@@ -93,13 +94,18 @@ impl Check<'_> {
         }
         match &trace.ending {
             Ending::Finished => {
-                let found = self.freed(trace, cleared);
-                let races = self.settings.races && found.is_none();
-                let found = if races { self.race(trace, cleared) } else { found };
-                let found = found
+                let found = self
+                    .wrong_access(trace, cleared)
                     .or_else(|| if self.settings.read_twice { read_twice(trace) } else { None });
                 let fails = self.settings.warnings.leaks == Leaks::Fail;
                 found.or_else(|| leak(trace).filter(|_| fails).map(Finding::Leak))
+            }
+            // Threads that wait for a stopped one are not at fault.
+            Ending::Stopped => {
+                let found = self.wrong_access(trace, cleared);
+                let waits = waits(trace);
+                let is_cycle = waits.iter().any(|wait| wait.in_cycle);
+                found.or_else(|| is_cycle.then_some(Finding::Deadlock(waits)))
             }
             Ending::Abandoned => None,
             // The prefix holds choices that an earlier run made.
@@ -125,7 +131,13 @@ impl Check<'_> {
         Stop::Failed(Box::new(self.failure(finding, run, trace, reproduced)))
     }
 
-    fn failure(&self, finding: Finding, run: u64, trace: &Trace, reproduced: bool) -> Failure {
+    pub(super) fn failure(
+        &self,
+        finding: Finding,
+        run: u64,
+        trace: &Trace,
+        reproduced: bool,
+    ) -> Failure {
         let token = Token::new(&self.settings.name, &trace.threads, trace.schedule()).to_string();
         Failure { finding, execution: run + 1, trace: trace.clone(), token, reproduced }
     }
@@ -139,10 +151,10 @@ impl Check<'_> {
         replay.look(self.executor, is_same).is_ok_and(|is_same| is_same)
     }
 
-    /// Repeats the first run. Returns how the phase ends if the second run differs from it or does not come
-    /// to its end.
+    /// Repeats the run with the number `run`, which the engine made last. Returns how the phase ends if the
+    /// second run differs from it or does not come to its end.
     #[cold]
-    pub(super) fn check_repeatable(&mut self, engine: &mut AnyEngine) -> Option<Stop> {
+    pub(super) fn check_repeatable(&mut self, engine: &mut AnyEngine, run: u64) -> Option<Stop> {
         let mut first = Trace::default();
         engine.swap_trace(&mut first);
         let prefix = engine.prefix_mut();
@@ -150,19 +162,19 @@ impl Check<'_> {
         first.append_schedule(prefix);
         let cleared = self.executor.execute(engine, Choices::Chooser(&mut replay::Stop));
         if let Err(stuck) = cleared {
-            return Some(self.failed(stuck_finding(stuck), 0, &first, false));
+            return Some(self.failed(stuck_finding(stuck), run, &first, false));
         }
         let second = engine.trace();
         let at = first.first_difference(second)?;
         if let Some(refused) = refused(second) {
-            return Some(self.failed(refused, 1, second, true));
+            return Some(self.failed(refused, run + 1, second, true));
         }
         let finding = Finding::Nondeterminism {
             at,
             first: describe(first.events.get(at), &first),
             second: describe(second.events.get(at), second),
         };
-        Some(self.failed(finding, 0, &first, false))
+        Some(self.failed(finding, run, &first, false))
     }
 }
 
@@ -170,7 +182,7 @@ fn has_rwlocks(trace: &Trace) -> bool {
     trace.objects.iter().any(|object| object.kind == ObjectKind::RwLock)
 }
 
-fn stuck_finding(stuck: Stuck) -> Finding {
+pub(super) fn stuck_finding(stuck: Stuck) -> Finding {
     Finding::Stuck { thread: stuck.thread, site: stuck.site }
 }
 

@@ -51,6 +51,7 @@ impl fmt::Display for ReplayError {
                         trace.events.len()
                     ),
                     Ending::Deadlock
+                    | Ending::Stopped
                     | Ending::Panicked(_)
                     | Ending::StepLimit
                     | Ending::Abandoned => write!(
@@ -105,6 +106,7 @@ pub(super) fn refused(trace: &Trace) -> Option<Finding> {
         Ending::Panicked(_)
         | Ending::Finished
         | Ending::Deadlock
+        | Ending::Stopped
         | Ending::StepLimit
         | Ending::Abandoned
         | Ending::Diverged(_) => None,
@@ -115,6 +117,7 @@ fn ended(ending: &Ending) -> String {
     match ending {
         Ending::Finished => "the execution had ended".into(),
         Ending::Deadlock => "no thread was enabled".into(),
+        Ending::Stopped => "no thread was enabled, and some were stopped".into(),
         Ending::Panicked(panic) => {
             let place = panic.place.as_deref().unwrap_or("an unknown place");
             format!("{} had panicked at {place}: {}", panic.thread, panic.message)

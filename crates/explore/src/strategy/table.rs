@@ -8,7 +8,7 @@ use raddle_core::MemoryModel;
 use raddle_strategy::{Delay, Pct, Pctwm, Pos, Random, Rapos, RoundRobin, Sampler, Surw, Urw};
 
 use crate::{
-    Bound, BoundedDfs, Bpor, Dfs, Dpor, Explorer, Graphs, Limit, Mcr, Pcr, Reduction, Repeat,
+    Bound, BoundedDfs, Bpor, Dfs, Dpor, Explorer, Graphs, Limit, Mcr, Pcr, Reduction, Repeat, Trust,
 };
 
 /// One strategy, or a family of them with numbers.
@@ -122,18 +122,22 @@ pub(super) static STRATEGIES: &[Row] = &[
         "auto",
         Models::All,
         "`dpor` if all executions fit the budget; otherwise `bpor` with few preemptions for a \
-         part of the budget, then `pos-star`. With `rc11`: `dfs` if all executions fit, otherwise \
+         part of the budget, then `pos-star`. With `rc11`: `dpor` if all executions fit, otherwise \
          samples. The report says how far each came.",
         "the default",
         Make::Plan(Plan::Auto),
     ),
     row(
         "dpor",
-        Models::Sc,
+        Models::All,
         "one execution of every class of equivalent executions (optimal dynamic partial-order \
-         reduction)",
+         reduction); with `rc11`, one of every execution graph (TruSt), or as `dfs` if threads also \
+         use locks, channels and the like",
         "small tests: a clean result is a proof for this test",
-        Make::Search(|_| Box::new(Dpor::default())),
+        Make::Search(|arguments| match arguments.memory {
+            MemoryModel::Sc => Box::new(Dpor::default()),
+            MemoryModel::Rc11 => Box::new(Trust::default()),
+        }),
     ),
     row(
         "bpor:P",
@@ -192,7 +196,7 @@ pub(super) static STRATEGIES: &[Row] = &[
         "dfs",
         Models::All,
         "every interleaving, one by one; with `rc11`, every execution graph",
-        "with `rc11`; otherwise for comparison",
+        "for comparison",
         Make::Search(|arguments| match arguments.memory {
             MemoryModel::Sc => Box::new(Dfs::default()),
             MemoryModel::Rc11 => Box::new(Graphs::default()),

@@ -22,6 +22,7 @@ fn ending(trace: &Trace) -> &'static str {
         Ending::Finished => "finished",
         Ending::Deadlock => "deadlock",
         Ending::Panicked(_) => "panicked",
+        Ending::Stopped => "stopped",
         Ending::StepLimit => "step limit",
         Ending::Abandoned => "abandoned",
         Ending::Diverged(_) => "diverged",

@@ -1,11 +1,14 @@
 //! Integration tests of the explorers, in one binary.
 
+mod assume;
 mod bounds;
 mod classes;
 mod documents;
 mod dpor;
+mod equivalents;
 mod fuzz_tokens;
 mod parallel;
 mod sampling;
 mod solved;
 mod tokens;
+mod trust;

@@ -118,6 +118,7 @@ impl Config {
                 leaks: config.leaks,
                 lock_order: config.lock_order.unwrap_or(is_auto),
             },
+            hidden_state: config.hidden_state,
             explore_trivial: config.explore_trivial,
             workers: Workers::new(threads),
             coverage: config.coverage,

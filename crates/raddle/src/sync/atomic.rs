@@ -38,6 +38,14 @@ pub fn fence(order: Ordering) {
     fence_at(order, Site::caller());
 }
 
+const LOAD: Op = operation(AtomicOp::Load { order: Order::Relaxed });
+const STORE: Op = operation(AtomicOp::Store { order: Order::Relaxed, value: 0 });
+
+#[inline(always)]
+const fn operation(op: AtomicOp) -> Op {
+    Op::new(ObjectId::NONE, Action::Atomic(op))
+}
+
 #[inline]
 fn translate(order: Ordering) -> Order {
     match order {
@@ -133,7 +141,7 @@ macro_rules! atomic_type {
             #[track_caller]
             pub fn load(&self, order: Ordering) -> $type {
                 let order_of_load = load_order(order);
-                match self.access(AtomicOp::Load { order: order_of_load }, Site::caller()) {
+                match self.access(LOAD.with(order_of_load, 0), Site::caller()) {
                     Some(effect) => Self::from_bits(word_of(effect)),
                     None => self.inner.load(order),
                 }
@@ -147,8 +155,7 @@ macro_rules! atomic_type {
             #[track_caller]
             pub fn store(&self, value: $type, order: Ordering) {
                 let (order_of_store, bits) = (store_order(order), Self::to_bits(value));
-                let op = AtomicOp::Store { order: order_of_store, value: bits };
-                if self.access(op, Site::caller()).is_none() {
+                if self.access(STORE.with(order_of_store, bits), Site::caller()).is_none() {
                     self.inner.store(value, order);
                 }
             }
@@ -160,7 +167,7 @@ macro_rules! atomic_type {
             #[inline]
             #[track_caller]
             pub fn swap(&self, value: $type, order: Ordering) -> $type {
-                match self.read_modify_write(Rmw::Swap, Self::to_bits(value), order, Site::caller()) {
+                match self.read_modify_write(const { Self::rmw(Rmw::Swap) }, Self::to_bits(value), order, Site::caller()) {
                     Some(effect) => Self::from_bits(word_of(effect)),
                     None => self.inner.swap(value, order),
                 }
@@ -200,8 +207,7 @@ macro_rules! atomic_type {
             ) -> Result<$type, $type> {
                 let site = Site::caller();
                 if port::spurious(site) {
-                    let order = failure_order(failure);
-                    let effect = self.access(AtomicOp::Load { order }, site);
+                    let effect = self.access(LOAD.with(failure_order(failure), 0), site);
                     return Err(effect.map_or(current, |effect| Self::from_bits(word_of(effect))));
                 }
                 self.exchange(true, current, new, (success, failure), site)
@@ -297,8 +303,7 @@ macro_rules! atomic_type {
             }
 
             #[inline(always)]
-            fn access(&self, op: AtomicOp, site: Site) -> Option<Effect> {
-                let op = Op::new(ObjectId::NONE, Action::Atomic(op));
+            fn access(&self, op: Op, site: Site) -> Option<Effect> {
                 port::operate(Kind::Atomic, &self.name, || Some(self.begin()), op, site)
             }
 
@@ -308,16 +313,21 @@ macro_rules! atomic_type {
                 Initial::Atomic($scalar, Self::to_bits(self.inner.load(Ordering::Relaxed)))
             }
 
+            /// Returns an update of the variable, without its ordering and operand.
+            const fn rmw(function: Rmw) -> Op {
+                let (order, scalar) = (Order::Relaxed, $scalar);
+                operation(AtomicOp::Update { order, scalar, function, operand: 0 })
+            }
+
             #[inline]
             fn read_modify_write(
                 &self,
-                function: Rmw,
+                update: Op,
                 operand: u64,
                 order: Ordering,
                 site: Site,
             ) -> Option<Effect> {
-                let order = translate(order);
-                self.access(AtomicOp::Update { order, scalar: $scalar, function, operand }, site)
+                self.access(update.with(translate(order), operand), site)
             }
 
             #[inline]
@@ -333,7 +343,7 @@ macro_rules! atomic_type {
                 let (success, failure) = (translate(orders.0), failure_order(orders.1));
                 let (expected, new) = (Self::to_bits(current), Self::to_bits(new));
                 let op = AtomicOp::CompareExchange { success, failure, weak, expected, new };
-                let effect = self.access(op, site)?;
+                let effect = self.access(operation(op), site)?;
                 Some(exchanged(effect).map(Self::from_bits).map_err(Self::from_bits))
             }
         }
@@ -374,7 +384,7 @@ macro_rules! read_modify_write_methods {
             #[inline]
             #[track_caller]
             pub fn $method(&self, value: $type, order: Ordering) -> $type {
-                match self.read_modify_write(Rmw::$function, Self::to_bits(value), order, Site::caller()) {
+                match self.read_modify_write(const { Self::rmw(Rmw::$function) }, Self::to_bits(value), order, Site::caller()) {
                     Some(Effect::Value(value)) => Self::from_bits(value),
                     Some(other) => unexpected(other),
                     None => self.inner.$method(value, order),

@@ -64,6 +64,8 @@ macro_rules! drops {
                 theirs.0.with_mut(|number| unsafe { *number = 1 });
                 drop(theirs);
             });
+            // Another thread may run before the drop.
+            thread::yield_now();
             drop(mine);
         }
     };

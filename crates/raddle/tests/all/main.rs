@@ -1,8 +1,10 @@
 //! The tests of the public interface, as one binary.
 
+mod assume;
 mod attribute;
 mod bad_input;
 mod between_checks;
+mod blind_spots;
 mod channels;
 mod counted;
 mod counted_drops;
@@ -11,6 +13,7 @@ mod files;
 mod findings;
 mod freed;
 mod granularity;
+mod hidden_state;
 mod initialisation;
 mod locals;
 mod locks;

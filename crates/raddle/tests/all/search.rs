@@ -43,7 +43,7 @@ fn all_classes_of_a_program() {
     assert_eq!((report.executions, report.classes), (90, 90));
     let text = raddle::text(&report);
     assert!(
-        text.starts_with("raddle: test `count` ok — exhaustive: 90 classes, 90 executions, "),
+        text.starts_with("raddle: test `count` ok — exhaustive: 90 classes, 90 executions (+ "),
         "{text}"
     );
     let search = report.search.unwrap();

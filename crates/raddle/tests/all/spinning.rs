@@ -167,7 +167,7 @@ fn nondeterminism_is_reported_with_the_enabled_operations() {
     static RUNS: StdAtomicUsize = StdAtomicUsize::new(0);
     watched("differs later", || {
         let report = Config::new().strategy("dfs").run(|| {
-            let is_equal = RUNS.fetch_add(1, SeqCst) < 3;
+            let is_equal = RUNS.fetch_add(1, SeqCst) < 4;
             let other = is_equal.then(|| thread::spawn(thread::yield_now));
             for _ in 0..3 {
                 thread::yield_now();
@@ -180,5 +180,31 @@ fn nondeterminism_is_reported_with_the_enabled_operations() {
         };
         assert!(first.contains("was possible"), "{first}");
         assert!(second.contains("only this was: main at"), "{second}");
+    });
+}
+
+/// Executions are repeated again and again: a sampler finds a program that differs late.
+#[test]
+fn late_nondeterminism_is_detected_by_every_strategy() {
+    static RUNS: StdAtomicUsize = StdAtomicUsize::new(0);
+    watched("differs late", || {
+        for strategy in "random pos-star pct:3 surw".split(' ') {
+            for equal in [5, 40, 170] {
+                RUNS.store(0, SeqCst);
+                let report = Config::new().strategy(strategy).runs(200).run(move || {
+                    let other = thread::spawn(thread::yield_now);
+                    let run = RUNS.fetch_add(1, SeqCst);
+                    // Every second execution has one more step.
+                    if run > equal && run.is_multiple_of(2) {
+                        thread::yield_now();
+                    }
+                    other.join().unwrap();
+                });
+                let failure = report.failure().expect("the program is not deterministic");
+                let finding = &failure.finding;
+                assert!(matches!(finding, Finding::Nondeterminism { .. }), "{finding:?}");
+                assert!(failure.execution as usize > equal / 2, "{}", failure.execution);
+            }
+        }
     });
 }

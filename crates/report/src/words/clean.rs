@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use raddle_core::Guarantee;
 use raddle_results::document::{Document, Verdict};
-use raddle_results::{Bounds, Phase, PhaseEnd};
+use raddle_results::{BlindSpots, Bounds, HiddenState, Incomplete, Phase, PhaseEnd};
 
 use crate::number::{about, count, probability, thousands, time};
+use crate::phrase::one_line;
 
 /// The word that stands for the strategy in a report on a replay.
 pub(crate) const REPLAY: &str = "replay";
@@ -53,7 +54,7 @@ fn exhaustive(document: &Document) -> Vec<String> {
         classes(document),
         executions(document),
         elapsed(document),
-        document.memory
+        memory(document)
     )];
     if document.discarded > 0 {
         lines.push(format!(
@@ -77,7 +78,7 @@ fn bounded(document: &Document, bounds: &Bounds) -> Vec<String> {
         executions(document),
         parts(document),
         elapsed(document),
-        document.memory
+        memory(document)
     );
     [first].into_iter().chain(abandoned(document)).chain(drops(document)).collect()
 }
@@ -108,14 +109,16 @@ fn sampled(document: &Document) -> Vec<String> {
         return vec!["replayed: this execution does not fail".into()];
     }
     let mut lines = vec![format!(
-        "sampled: {}{}, {} seen{}, {}, {}",
+        "{}sampled: {}{}, {} seen{}, {}, {}",
+        if document.hidden_state.is_some() { "not exhaustive, " } else { "" },
         executions(document),
         strategies(document),
         classes(document),
         document.unseen.map(unseen).unwrap_or_default(),
         elapsed(document),
-        document.memory
+        memory(document)
     )];
+    lines.extend(document.hidden_state.iter().flat_map(hidden));
     lines.extend(strongest(&document.guarantees).map(guaranteed));
     lines.extend(document.phases.iter().filter_map(|phase| explained(phase, document)));
     if let (true, Some(estimate)) =
@@ -131,6 +134,30 @@ fn sampled(document: &Document) -> Vec<String> {
         ));
     }
     lines
+}
+
+/// Returns the memory model, and what raddle did not see or explore.
+fn memory(document: &Document) -> String {
+    let BlindSpots { silent_threads, weak_orderings } = document.blind_spots;
+    let mut text = document.memory.to_string();
+    if weak_orderings {
+        text += "; weaker orderings were not explored: `memory = \"rc11\"`";
+    }
+    if silent_threads > 0 {
+        let threads = count(silent_threads.into(), "spawned thread", "spawned threads");
+        text += &format!("; {threads} performed no operation that raddle sees");
+    }
+    text
+}
+
+/// Returns what shows that threads share state that raddle does not see.
+pub(crate) fn hidden(hidden_state: &HiddenState) -> Vec<String> {
+    let HiddenState { execution, before, after } = hidden_state;
+    vec![
+        "threads share state that raddle does not see, such as an atomic or a lock of `std`: searches prove nothing".into(),
+        format!("execution {execution}: {}", one_line(before)),
+        format!("with independent steps in another order: {}", one_line(after)),
+    ]
 }
 
 fn nothing_to_explore(document: &Document) -> String {
@@ -213,15 +240,35 @@ fn explained(phase: &Phase, document: &Document) -> Option<String> {
             "{} met an execution that does not seem to end: a loop that waits for another thread?",
             phase.strategy
         )),
+        PhaseEnd::Bounded(_) if document.hidden_state.is_some() => None,
         PhaseEnd::Bounded(bounds) => {
             Some(format!("{}: all executions {}: none fails", phase.strategy, within(&bounds)))
         }
-        PhaseEnd::Exhausted | PhaseEnd::OutOfBudget | PhaseEnd::Failed => None,
+        PhaseEnd::HiddenState | PhaseEnd::Exhausted | PhaseEnd::OutOfBudget | PhaseEnd::Failed => {
+            None
+        }
     }
 }
 
+/// Returns the number of executions, and of those that are counted apart.
 fn executions(document: &Document) -> String {
-    count(document.executions, "execution", "executions")
+    let number = count(document.executions, "execution", "executions");
+    let mut apart = incomplete(document);
+    if document.equivalents > 0 {
+        apart.insert(0, format!("+ {} equivalent", thousands(document.equivalents)));
+    }
+    if apart.is_empty() { number } else { format!("{number} ({})", apart.join("; ")) }
+}
+
+/// Returns how many more executions were not completed, and why.
+fn incomplete(document: &Document) -> Vec<String> {
+    let Incomplete { assumed, waits } = document.incomplete.unwrap_or_default();
+    let waits = (waits > 0).then(|| format!("{} more ended in a wait", thousands(waits)));
+    let assumed = (assumed > 0).then(|| {
+        let was = if assumed == 1 { "was" } else { "were" };
+        format!("{} more {was} stopped by an assumption", thousands(assumed))
+    });
+    waits.into_iter().chain(assumed).collect()
 }
 
 fn classes(document: &Document) -> String {

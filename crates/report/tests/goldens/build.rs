@@ -7,7 +7,7 @@ use raddle_core::{
     Action, Effect, Event, EventId, MemoryModel, ObjectId, ObjectInfo, ObjectKind, Op, Panic,
     Pending, Site, ThreadId, ThreadInfo, ThreadOp, Trace,
 };
-use raddle_results::{Failure, Finding, Report, Verdict};
+use raddle_results::{BlindSpots, Failure, Finding, Report, Verdict};
 
 use raddle_report::Paint;
 
@@ -130,6 +130,10 @@ pub(crate) fn report(verdict: Verdict) -> Report {
         classes_exact: true,
         discarded: 0,
         unseen_drops: false,
+        equivalents: 0,
+        hidden_state: None,
+        blind_spots: BlindSpots::default(),
+        incomplete: Default::default(),
         elapsed: Duration::from_millis(400),
         phases: Vec::new(),
         search: None,

@@ -30,6 +30,9 @@ pub(crate) trait Execution {
     /// Starts a thread.
     fn spawn(&self, body: Arc<dyn Body>, site: Site) -> ThreadId;
 
+    /// Stops the calling thread for the rest of the run. Returns after the end of the run only.
+    fn stop(&self, site: Site);
+
     /// Runs the body of the calling thread.
     fn run_body(&self);
     /// Ends the calling thread. Returns when its exit has been performed, or the run is over.
@@ -107,6 +110,8 @@ pub(crate) trait Execution {
 ///
 /// The coroutine itself makes the switch, outside of the run: when it is continued, that run may be gone.
 pub(crate) struct ExitSwitch {
+    /// The run.
+    pub(crate) run: *const (),
     /// The back end.
     pub(crate) backend: *mut (),
     /// The thread that has ended.

@@ -32,7 +32,7 @@ impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
     pub(super) fn tear_down(&self) -> Result<(), Stuck> {
         self.enter_state(RunState::TearingDown);
         let mut unfinished: Vec<ThreadId> =
-            self.with_engine(|engine, _| engine.trace().pending.iter().map(|p| p.thread).collect());
+            self.with_engine(|engine, _| engine.unfinished_threads().collect());
         let teardown = &self.pool.teardown;
         let mut last_stuck = None;
         while !unfinished.is_empty() {

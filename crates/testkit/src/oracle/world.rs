@@ -47,6 +47,8 @@ pub enum Outcome {
     Finished,
     /// Main has not ended, and no thread is enabled.
     Deadlock,
+    /// No thread is enabled, and one was stopped.
+    Stopped,
     /// A thread panicked.
     Panicked,
 }
@@ -78,7 +80,11 @@ impl<'a> World<'a> {
                 Request::Perform(_, Action::Choose { bound }) => {
                     options.extend((0..u64::from(bound)).map(|value| (place, value)));
                 }
-                Request::Perform(..) | Request::Spawn(_) | Request::Exit | Request::Panic => {
+                Request::Perform(..)
+                | Request::Spawn(_)
+                | Request::Exit
+                | Request::Stop
+                | Request::Panic => {
                     options.push((place, 0));
                 }
             }
@@ -91,6 +97,7 @@ impl<'a> World<'a> {
         let thread = &self.threads[place];
         match thread.request {
             _ if thread.ended || self.panicked => false,
+            Request::Stop => false,
             Request::Perform(target, action) => match self.objects.get(&target) {
                 Some(model) => model.allows(action, handle(place)),
                 None => target == Target::Nothing || self.new_parker_allows(target, action),
@@ -130,12 +137,15 @@ impl<'a> World<'a> {
                 self.threads[place].ended = true;
                 Effect::None
             }
-            Request::Panic => panic!("a panic is never pending"),
+            Request::Stop | Request::Panic => panic!("a stop or a panic is never enabled"),
         }
     }
 
     /// Returns how the execution ended. No thread may be enabled.
     pub fn outcome(&self) -> Outcome {
+        if !self.panicked && self.threads.iter().any(|thread| thread.request == Request::Stop) {
+            return Outcome::Stopped;
+        }
         match (self.panicked, self.threads[0].ended) {
             (true, _) => Outcome::Panicked,
             (false, true) => Outcome::Finished,

@@ -16,6 +16,7 @@ fn class(trace: &Trace) -> (u64, &'static str) {
         Ending::Deadlock => "deadlock",
         Ending::Panicked(_) => "panicked",
         Ending::Abandoned => "abandoned",
+        Ending::Stopped => "stopped",
         Ending::StepLimit => "step limit",
         Ending::Diverged(_) => panic!("{trace:#?}"),
     };

@@ -41,6 +41,7 @@ pub(crate) fn final_state(trace: &Trace) -> FinalState {
         Ending::Finished => "finished",
         Ending::Deadlock => "deadlock",
         Ending::Panicked(_) => "panicked",
+        Ending::Stopped => "stopped",
         Ending::StepLimit => "step limit",
         Ending::Abandoned => "abandoned",
         Ending::Diverged(_) => "diverged",

@@ -2,11 +2,14 @@
 
 use std::fmt;
 
-use raddle_core::{Action, AtomicOp, Effect, ObjectId, Op, Rmw, Scalar, Site};
+use raddle_core::{AtomicOp, Effect, Op, Order, Rmw, Scalar, Site};
 use raddle_engine::Initial;
 use raddle_runtime::port::{self, Kind, Name};
 
-use super::{Ordering, exchanged, failure_order, load_order, store_order, translate, word_of};
+use super::{
+    LOAD, Ordering, STORE, exchanged, failure_order, load_order, operation, store_order, translate,
+    word_of,
+};
 use crate::naming::Named;
 
 atomic_type! {
@@ -37,8 +40,8 @@ macro_rules! address_methods {
             )]
             #[track_caller]
             pub fn $method(&self, val: usize, order: Ordering) -> *mut T {
-                let (function, operand) = (Rmw::$function, val as u64);
-                if let Some(effect) = self.read_modify_write(function, operand, order, Site::caller()) {
+                let (update, operand) = (const { Self::rmw(Rmw::$function) }, val as u64);
+                if let Some(effect) = self.read_modify_write(update, operand, order, Site::caller()) {
                     return Self::from_bits(word_of(effect));
                 }
                 // The method of `std` is newer than the oldest supported compiler.

@@ -17,7 +17,12 @@ pub(in crate::sync) fn fence_at(order: Ordering, site: Site) {
 impl AtomicUsize {
     /// [`swap`](AtomicUsize::swap) at `site`.
     pub(in crate::sync) fn swap_at(&self, value: usize, order: Ordering, site: Site) -> usize {
-        match self.read_modify_write(Rmw::Swap, Self::to_bits(value), order, site) {
+        match self.read_modify_write(
+            const { Self::rmw(Rmw::Swap) },
+            Self::to_bits(value),
+            order,
+            site,
+        ) {
             Some(effect) => Self::from_bits(word_of(effect)),
             None => self.inner.swap(value, order),
         }
@@ -25,7 +30,12 @@ impl AtomicUsize {
 
     /// [`fetch_sub`](AtomicUsize::fetch_sub) at `site`.
     pub(in crate::sync) fn fetch_sub_at(&self, value: usize, order: Ordering, site: Site) -> usize {
-        match self.read_modify_write(Rmw::Sub, Self::to_bits(value), order, site) {
+        match self.read_modify_write(
+            const { Self::rmw(Rmw::Sub) },
+            Self::to_bits(value),
+            order,
+            site,
+        ) {
             Some(effect) => Self::from_bits(word_of(effect)),
             None => self.inner.fetch_sub(value, order),
         }

@@ -1,0 +1,87 @@
+//! Searches under RC11 against the axioms: every execution graph exactly once.
+
+use std::collections::BTreeMap;
+
+use raddle_core::Ending;
+use raddle_engine::Rc11;
+use raddle_explore::Trust;
+use raddle_strategy::{Rng, mix};
+use raddle_testkit::litmus::run::{Litmus, graph_of};
+use raddle_testkit::litmus::table::{MORE, TESTS, Verdict};
+use raddle_testkit::litmus::{Code, Graph, Outcome, axioms, random_code, shrink_code};
+use raddle_testkit::{explore_in, scaled};
+
+/// Returns all executions that the search finds, with the number of runs that found each, and the number of all runs.
+fn search(code: &Code) -> (BTreeMap<Graph, (Outcome, u32)>, u64) {
+    let mut found: BTreeMap<Graph, (Outcome, u32)> = BTreeMap::new();
+    let runs =
+        explore_in(Rc11::default(), &mut Litmus, code, Trust::default(), 1_000_000, |trace| {
+            if trace.ending == Ending::Finished {
+                let (graph, outcome) = graph_of(code, trace);
+                found.entry(graph).or_insert((outcome, 0)).1 += 1;
+            }
+        });
+    (found, runs.expect("the search ends"))
+}
+
+/// Describes how the executions found differ from those that the axioms allow. Returns `None` if they do not.
+fn difference(code: &Code) -> Option<String> {
+    let (found, _) = search(code);
+    let allowed = axioms::consistent(code);
+    let missing = allowed.keys().find(|graph| !found.contains_key(graph));
+    let excess = found.keys().find(|graph| !allowed.contains_key(graph));
+    let repeated = found.iter().find(|(_, (_, runs))| *runs > 1);
+    let is_equal = missing.is_none() && excess.is_none() && repeated.is_none();
+    (!is_equal).then(|| {
+        format!(
+            "{code}: {} found, {} allowed\nmissing {missing:?}\nforbidden {excess:?}\nrepeated {repeated:?}",
+            found.len(),
+            allowed.len()
+        )
+    })
+}
+
+#[test]
+fn every_litmus_test_has_its_verdict_and_number_of_executions() {
+    let mut wrong = Vec::new();
+    for test in TESTS.iter().chain(MORE) {
+        let code: Code = test.code.parse().unwrap();
+        let (found, runs) = search(&code);
+        let is_seen = found.values().any(|(outcome, _)| outcome.matches(test.outcome));
+        let verdict = if is_seen { Verdict::Allowed } else { Verdict::Forbidden };
+        let repeated = found.values().filter(|(_, runs)| *runs > 1).count();
+        if (verdict, found.len(), repeated) != (test.verdict, test.graphs, 0) {
+            wrong.push(format!(
+                "{}: {verdict:?} {} of {} ({repeated} repeated, {runs} runs) {}",
+                test.name,
+                found.len(),
+                test.graphs,
+                test.code
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn additions_to_one_variable_have_one_execution_per_order() {
+    for (threads, orders) in [(2, 2), (3, 6), (4, 24), (5, 120), (6, 720)] {
+        let code: Code = vec!["Ux+1"; threads].join("|").parse().unwrap();
+        let (found, runs) = search(&code);
+        assert_eq!((found.len(), runs), (orders, orders as u64));
+    }
+}
+
+#[test]
+fn random_programs_have_the_executions_that_the_axioms_allow() {
+    let cases = scaled(2000);
+    // Large scales include programs with many combinations.
+    let combinations = if cases > 2000 { 200_000 } else { 300 };
+    for case in 0..cases {
+        let code = random_code(&mut Rng::new(mix(7, case)), 8, combinations);
+        if difference(&code).is_some() {
+            let smallest = shrink_code(code, |code| difference(code).is_some());
+            panic!("case {case}: {}", difference(&smallest).unwrap_or_default());
+        }
+    }
+}
