@@ -2,7 +2,7 @@
 
 use std::borrow::BorrowMut;
 
-use raddle_core::{Choices, MemoryModel, Schedule, Trace};
+use raddle_core::{Choices, MemoryModel, ObjectId, Schedule, Trace};
 use raddle_engine::{Engine, Rc11, Sc, Stuck, Substrate, ThreadIds};
 
 /// Makes runs of one program.
@@ -86,6 +86,11 @@ impl AnyEngine {
     /// threads, objects and the fingerprint.
     pub(crate) fn was_ordinary(&self) -> bool {
         each!(self, engine => engine.was_ordinary())
+    }
+
+    /// Asks for the stacks at accesses and ends of `object` in the next runs.
+    pub(crate) fn watch(&mut self, object: ObjectId) {
+        each!(self, engine => engine.watch(object));
     }
 
     /// Gives threads new ids, so that those of the next run do not depend on earlier runs.

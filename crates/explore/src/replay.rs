@@ -1,6 +1,6 @@
 //! Exact replay: a schedule, and nothing after it.
 
-use raddle_core::{Choices, Chooser, Event, MemoryModel, Pick, Point, Schedule, Trace};
+use raddle_core::{Choices, Chooser, Event, MemoryModel, ObjectId, Pick, Point, Schedule, Trace};
 use raddle_engine::{Stuck, Substrate, ThreadIds};
 
 use crate::engine_cache;
@@ -46,9 +46,23 @@ impl Replay {
         executor: &mut dyn Executor,
         look: impl FnOnce(&Trace) -> R,
     ) -> Result<R, Stuck> {
+        self.look_watching(executor, ObjectId::NONE, look)
+    }
+
+    /// Makes the run with the stacks at accesses and ends of `object`, and returns what `look` returns for its
+    /// trace.
+    pub(crate) fn look_watching<R>(
+        self,
+        executor: &mut dyn Executor,
+        object: ObjectId,
+        look: impl FnOnce(&Trace) -> R,
+    ) -> Result<R, Stuck> {
         let mut engine = engine_cache::take(self.memory, self.thread_ids, self.max_steps);
         *engine.prefix_mut() = self.schedule;
-        executor.execute(&mut engine, Choices::Chooser(&mut Stop))?;
+        engine.watch(object);
+        let result = executor.execute(&mut engine, Choices::Chooser(&mut Stop));
+        engine.watch(ObjectId::NONE);
+        result?;
         let seen = look(engine.trace());
         engine_cache::put(engine);
         Ok(seen)

@@ -74,6 +74,7 @@ pub struct Config {
     on_step_limit: OnStepLimit,
     granularity: Granularity,
     races: bool,
+    read_twice: bool,
     keep_going: bool,
     panics: Panics,
     spurious: u32,
@@ -114,6 +115,7 @@ impl Config {
             on_step_limit: OnStepLimit::Fail,
             granularity: Granularity::Sync,
             races: true,
+            read_twice: true,
             keep_going: false,
             panics: Panics::Fail,
             spurious: 0,
@@ -284,6 +286,33 @@ impl Config {
     /// Sets which operations are scheduling points.
     pub fn granularity(mut self, granularity: Granularity) -> Config {
         self.granularity = granularity;
+        self
+    }
+
+    /// Sets whether it is a failure that a thread reads an [`RwLock`](crate::sync::RwLock) twice at once, if another
+    /// thread may wait to write it. The lock of `std` may let the writer go first, and both threads then wait forever.
+    ///
+    /// ```
+    /// use raddle::sync::{Arc, RwLock};
+    /// use raddle::{Config, Finding, thread};
+    ///
+    /// let program = || {
+    ///     let lock = Arc::new(RwLock::new(7));
+    ///     let writer = thread::spawn({
+    ///         let lock = lock.clone();
+    ///         move || *lock.write().unwrap() = 8
+    ///     });
+    ///     let first = lock.read().unwrap();
+    ///     assert_eq!(*first, *lock.read().unwrap());
+    ///     drop(first);
+    ///     writer.join().unwrap();
+    /// };
+    /// let report = Config::new().run(program);
+    /// assert!(matches!(report.failure().unwrap().finding, Finding::ReadTwice { .. }));
+    /// assert!(Config::new().read_twice(false).run(program).failure().is_none());
+    /// ```
+    pub fn read_twice(mut self, read_twice: bool) -> Config {
+        self.read_twice = read_twice;
         self
     }
 

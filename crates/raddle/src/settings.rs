@@ -113,6 +113,13 @@ settings_table! { $
         example: false,
         attribute: expression,
     }
+    read_twice {
+        summary: "whether reading a lock twice at once is a failure, if another thread may wait to write it",
+        values: "true or false",
+        default: "true",
+        example: false,
+        attribute: expression,
+    }
     keep_going {
         summary: "whether sampling continues after a failure and counts failures by cause",
         values: "true or false",

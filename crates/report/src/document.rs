@@ -4,6 +4,7 @@ mod fields;
 mod finding;
 mod names;
 mod operation;
+mod stack;
 mod summary;
 mod trace;
 
@@ -67,6 +68,7 @@ fn with_steps(report: &Report, steps_shown: Fold) -> Document {
         classes,
         classes_exact,
         discarded,
+        unseen_drops,
         equivalents,
         hidden_state,
         blind_spots,
@@ -100,6 +102,7 @@ fn with_steps(report: &Report, steps_shown: Fold) -> Document {
         classes: *classes,
         classes_exact: *classes_exact,
         discarded: *discarded,
+        unseen_drops: *unseen_drops,
         equivalents: *equivalents,
         hidden_state: hidden_state.as_deref().cloned(),
         blind_spots: *blind_spots,

@@ -120,6 +120,9 @@ fn failed(document: &Document, failure: &Failure, paint: Paint, source: Source<'
             Finding::Panic { .. }
             | Finding::Deadlock { .. }
             | Finding::Race { .. }
+            | Finding::UseAfterFree { .. }
+            | Finding::FreedTwice { .. }
+            | Finding::ReadTwice { .. }
             | Finding::StepLimit { .. }
             | Finding::Leak { .. }
             | Finding::Stuck { .. } => picture(failure, paint, source),

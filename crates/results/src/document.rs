@@ -8,8 +8,8 @@ mod failure;
 mod trace;
 
 pub use failure::{
-    Access, Cause, Failure, Failures, Finding, Holder, Hop, LeakKind, LockOrder, Notification,
-    Repeated, Wait, Warning, WarningKind,
+    Access, Cause, Failure, Failures, Finding, Freed, Holder, Hop, LeakKind, LockOrder,
+    Notification, Repeated, Wait, Warning, WarningKind,
 };
 pub use trace::{
     Event, EventId, Link, MissedSync, Object, Operation, Pending, StaleRead, Thread, Trace, Weak,
@@ -50,6 +50,8 @@ pub struct Document {
     pub classes_exact: bool,
     /// The number of executions that were discarded at the step limit.
     pub discarded: u64,
+    /// Whether objects were freed by the last `std::sync::Arc`, whose drops are no steps.
+    pub unseen_drops: bool,
     /// The number of executions that were repeated in another, equivalent order.
     pub equivalents: u64,
     /// The difference that shows that threads share state that raddle does not see.
@@ -230,8 +232,8 @@ impl Data for Place {
 object! {
     Document {
         name, strategy, memory, seed, verdict, executions, steps, classes, classes_exact, discarded,
-        equivalents, hidden_state, blind_spots, incomplete, elapsed_seconds, threads, phases, search, coverage, patterns, unseen, guarantees, warnings,
-        rerun, failure, failures,
+        unseen_drops, equivalents, hidden_state, blind_spots, incomplete, elapsed_seconds, threads,
+        phases, search, coverage, patterns, unseen, guarantees, warnings, rerun, failure, failures,
     }
     Coverage { by, covered, total, variables }
     VariableCoverage { site, reads, writes, covered, total }

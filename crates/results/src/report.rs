@@ -30,6 +30,9 @@ pub struct Report {
     pub classes_exact: bool,
     /// The number of runs that were discarded because they reached the step limit.
     pub discarded: u64,
+    /// Whether objects were freed by the last `std::sync::Arc`, whose drops are no steps, in a way that would be wrong
+    /// if the drops of the `Arc` did not order it.
+    pub unseen_drops: bool,
     /// The number of runs that were made again with their steps in another, equivalent order, to look for
     /// state that raddle does not see. They are not among `executions`.
     pub equivalents: u64,

@@ -157,6 +157,7 @@ pub fn touch(name: &Name, first: impl FnOnce(), writes: bool, site: Site) -> boo
     if is_point {
         let op = if writes { CellOp::Write } else { CellOp::Read };
         submit(Kind::Any, Op::new(object, Action::Cell(op)), site);
+        run().touched(object);
     } else {
         run().touch(object, writes, site);
     }
@@ -228,6 +229,7 @@ pub fn stop(site: Site) {
 #[inline(always)]
 pub fn join(thread: ThreadId, site: Site) {
     submit(Kind::Any, Op::JOIN.on(run().life(thread)), site);
+    run().joined(thread);
 }
 
 /// Returns the payload of the panic that ended `thread`, to the first caller.

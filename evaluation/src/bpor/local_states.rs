@@ -59,7 +59,7 @@ struct History {
     update: u64,
     /// The sum over the Reads since, whose order does not matter.
     reads: u64,
-    /// The sum over the Shares since, whose order does not matter.
+    /// The sum over the Shares since.
     shares: u64,
 }
 
@@ -120,8 +120,8 @@ impl LocalStates {
                 past
             }
             Access::Update => {
-                let past =
-                    mix(before, mix(history.update, history.reads.wrapping_add(history.shares)));
+                let others = history.reads.wrapping_add(history.shares);
+                let past = mix(before, mix(history.update, others));
                 *history = History { update: past, reads: 0, shares: 0 };
                 past
             }

@@ -52,6 +52,7 @@ impl Check<'_> {
             classes: tally.classes.count(),
             classes_exact: tally.classes.is_exact(),
             discarded: tally.discarded,
+            unseen_drops: !tally.cleared.is_empty(),
             equivalents: tally.equivalents,
             incomplete: tally.incomplete,
             elapsed: self.budget.elapsed(),

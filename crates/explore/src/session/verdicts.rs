@@ -2,11 +2,12 @@
 //!
 //! Most runs end well and are not inspected; see [`Check::next_inspection`].
 
-use raddle_analysis::{blind_spots, cause, leak, race, waits};
-use raddle_core::{Choices, Ending, Trace};
+use raddle_analysis::{blind_spots, cause, leak, read_twice, waits};
+use raddle_core::{Choices, Ending, ObjectKind, Trace};
 use raddle_engine::Stuck;
 use raddle_results::{Failure, Finding, Token, Verdict};
 
+use super::freed::Cleared;
 use super::run_loop::{Limits, Stop};
 use super::tally::Tally;
 use super::warnings::next_look;
@@ -61,12 +62,14 @@ impl Check<'_> {
         limits: &Limits,
     ) -> Option<Stop> {
         tally.blind_spots.merge(blind_spots(trace));
-        let may_race = self.settings.races && !trace.plain.is_empty();
-        if trace.ending != Ending::Finished || may_race || self.inspects_all() {
+        let may_fail = self.settings.races && !trace.plain.is_empty()
+            || !trace.ends.is_empty()
+            || self.settings.read_twice && has_rwlocks(trace);
+        if trace.ending != Ending::Finished || may_fail || self.inspects_all() {
             let cut_off = trace.ending == Ending::StepLimit;
             if cut_off && limits.on_step_limit == OnStepLimit::Discard {
                 tally.discarded += 1;
-            } else if let Some(finding) = self.finding(trace) {
+            } else if let Some(finding) = self.finding(trace, &mut tally.cleared) {
                 if !self.settings.keep_going || cleared.is_err() || !is_of_one_run(&finding) {
                     let reproduced = cleared.is_ok() && self.confirm(trace);
                     return Some(self.failed(finding, run, trace, reproduced));
@@ -85,19 +88,24 @@ impl Check<'_> {
     }
 
     /// Returns what is wrong with a run, if anything.
-    pub(super) fn finding(&self, trace: &Trace) -> Option<Finding> {
+    pub(super) fn finding(&mut self, trace: &Trace, cleared: &mut Cleared) -> Option<Finding> {
+        if trace.late_use.is_some() {
+            return self.freed(trace, cleared);
+        }
         match &trace.ending {
             Ending::Finished => {
-                let race = if self.settings.races { race(trace) } else { None };
+                let found = self
+                    .wrong_access(trace, cleared)
+                    .or_else(|| if self.settings.read_twice { read_twice(trace) } else { None });
                 let fails = self.settings.warnings.leaks == Leaks::Fail;
-                race.or_else(|| leak(trace).filter(|_| fails).map(Finding::Leak))
+                found.or_else(|| leak(trace).filter(|_| fails).map(Finding::Leak))
             }
             // Threads that wait for a stopped one are not at fault.
             Ending::Stopped => {
-                let race = if self.settings.races { race(trace) } else { None };
+                let found = self.wrong_access(trace, cleared);
                 let waits = waits(trace);
                 let is_cycle = waits.iter().any(|wait| wait.in_cycle);
-                race.or_else(|| is_cycle.then_some(Finding::Deadlock(waits)))
+                found.or_else(|| is_cycle.then_some(Finding::Deadlock(waits)))
             }
             Ending::Abandoned => None,
             // The prefix holds choices that an earlier run made.
@@ -170,6 +178,10 @@ impl Check<'_> {
     }
 }
 
+fn has_rwlocks(trace: &Trace) -> bool {
+    trace.objects.iter().any(|object| object.kind == ObjectKind::RwLock)
+}
+
 pub(super) fn stuck_finding(stuck: Stuck) -> Finding {
     Finding::Stuck { thread: stuck.thread, site: stuck.site }
 }
@@ -180,6 +192,9 @@ fn is_of_one_run(finding: &Finding) -> bool {
         Finding::Panic(_)
         | Finding::Deadlock(_)
         | Finding::Race { .. }
+        | Finding::UseAfterFree { .. }
+        | Finding::FreedTwice { .. }
+        | Finding::ReadTwice { .. }
         | Finding::Leak(_)
         | Finding::StepLimit { .. } => true,
         Finding::Nondeterminism { .. } | Finding::Stuck { .. } => false,

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use raddle_core::Site;
 use raddle_explore::{
-    Budget, Leaks, ReplayError, Session, Settings, Strategy, Warnings, Workers, racing_lines,
+    Budget, ReplayError, Session, Settings, Strategy, Warnings, Workers, racing_lines,
 };
 use raddle_results::{Failure, Progress, Report, Verdict};
 use raddle_runtime::interrupt::Watch;
@@ -122,6 +122,7 @@ impl Config {
             max_steps: config.max_steps,
             on_step_limit: config.on_step_limit,
             races: config.races,
+            read_twice: config.read_twice,
             keep_going: config.keep_going,
             plain_points: config.granularity != Granularity::Sync,
             warnings: Warnings {
@@ -155,7 +156,7 @@ impl Config {
             plain_accesses: config.granularity == Granularity::All,
             racy: Vec::new(),
             spurious: config.spurious,
-            heap: (config.races || settings.warnings.leaks == Leaks::Fail) && Alloc::is_used(),
+            heap: Alloc::is_used(),
             joinable_panics: config.panics == Panics::Join,
             patience: match config.watchdog {
                 // A replay may run in a debugger.

@@ -11,6 +11,7 @@ mod counted_drops;
 mod examples;
 mod files;
 mod findings;
+mod freed;
 mod granularity;
 mod hidden_state;
 mod initialisation;

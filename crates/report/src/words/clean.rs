@@ -52,7 +52,8 @@ pub(crate) fn elapsed(document: &Document) -> String {
 fn exhaustive(document: &Document) -> Vec<String> {
     let how_far = if document.discarded > 0 { " up to the step limit" } else { "" };
     let mut lines = vec![format!(
-        "exhaustive{how_far}: {}, {}, {}, {}",
+        "exhaustive{how_far}{}: {}, {}, {}, {}",
+        but_for_drops(document),
         classes(document),
         executions(document),
         elapsed(document),
@@ -67,20 +68,34 @@ fn exhaustive(document: &Document) -> Vec<String> {
         ));
     }
     lines.extend(abandoned(document));
+    lines.extend(drops(document));
     lines
 }
 
 fn bounded(document: &Document, bounds: &Bounds) -> Vec<String> {
     let first = format!(
-        "bounded: all executions {}: none fails; {}, {}{}, {}, {}",
+        "bounded: all executions {}{}: none fails; {}, {}{}, {}, {}",
         within(bounds),
+        but_for_drops(document),
         classes(document),
         executions(document),
         parts(document),
         elapsed(document),
         memory(document)
     );
-    [first].into_iter().chain(abandoned(document)).collect()
+    [first].into_iter().chain(abandoned(document)).chain(drops(document)).collect()
+}
+
+/// Returns what the result does not cover, if `Arc`s free objects that other threads use.
+fn but_for_drops(document: &Document) -> &'static str {
+    if document.unseen_drops { " but for the drops of `Arc`" } else { "" }
+}
+
+/// Returns why the drops of `Arc` are not covered.
+fn drops(document: &Document) -> Option<String> {
+    let text = "the last drop of a `std::sync::Arc` frees objects that other threads use, and its drops are not seen; \
+                `sync::counted::Arc` makes them steps";
+    document.unseen_drops.then(|| text.to_owned())
 }
 
 /// Returns how many executions a search did not need to finish.

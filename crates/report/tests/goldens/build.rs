@@ -129,6 +129,7 @@ pub(crate) fn report(verdict: Verdict) -> Report {
         classes: 3_911,
         classes_exact: true,
         discarded: 0,
+        unseen_drops: false,
         equivalents: 0,
         hidden_state: None,
         blind_spots: BlindSpots::default(),
