@@ -25,6 +25,9 @@ pub fn cause(finding: &Finding) -> String {
             sites.sort_unstable();
             format!("race at {}", sites.join(" and "))
         }
+        Finding::UseAfterFree { access, .. } => format!("use after free at {}", access.site),
+        Finding::FreedTwice { .. } => "freed twice".to_owned(),
+        Finding::ReadTwice { second, .. } => format!("read twice at {second}"),
         Finding::Leak(leak) => match leak {
             Leak::Thread { site, .. } => format!("a thread left at {site}"),
             Leak::Lock { site, .. } => format!("a lock taken at {site} left"),

@@ -19,12 +19,17 @@ use crate::Reads;
 
 /// Returns the first race of a run, if it has one.
 pub fn race(trace: &Trace) -> Option<Finding> {
+    let (first, second) = race_except(trace, |_| false)?;
+    Some(Finding::Race { first, second })
+}
+
+/// Returns the first race of a run without those for which `is_cleared` returns true.
+pub fn race_except(trace: &Trace, is_cleared: impl Fn(&Racing) -> bool) -> Option<Racing> {
     let announced = |event: &Event| matches!(event.op.action(), Action::Cell(_));
     if trace.plain.is_empty() && !trace.events.iter().any(announced) {
         return None;
     }
-    let (first, second) = for_each_race(trace, Err).err()?;
-    Some(Finding::Race { first, second })
+    for_each_race(trace, |race| if is_cleared(&race) { Ok(()) } else { Err(race) }).err()
 }
 
 /// Two accesses that race, in the order of the run.
@@ -88,7 +93,7 @@ struct Stamped {
     time: u32,
 }
 
-struct Detector {
+pub(crate) struct Detector {
     causality: Causality,
     variables: Vec<OfVariable>,
     /// By object: the clock that its newest store carries.
@@ -98,7 +103,7 @@ struct Detector {
 }
 
 impl Detector {
-    fn new(trace: &Trace) -> Detector {
+    pub(crate) fn new(trace: &Trace) -> Detector {
         let mut causality = Causality::default();
         for info in &trace.threads {
             causality.thread(info.id);
@@ -110,8 +115,34 @@ impl Detector {
         Detector { causality, variables, newest, carried }
     }
 
+    /// Returns whether the run read other stores than the newest, so that the reads have to be given to
+    /// [`atomic`](Detector::atomic).
+    pub(crate) fn carries_all(&self) -> bool {
+        self.carried.is_some()
+    }
+
+    /// Returns the time of a thread: the number of its next event.
+    pub(crate) fn time(&self, thread: ThreadId) -> u32 {
+        self.clock(thread).of(thread)
+    }
+
+    /// Returns whether what `other` did at `time` happens before the next event of `thread`.
+    pub(crate) fn has_seen(&self, thread: ThreadId, other: ThreadId, time: u32) -> bool {
+        self.clock(thread).of(other) >= time
+    }
+
+    /// Advances the time of a thread by an access to plain memory.
+    pub(crate) fn advance(&mut self, thread: ThreadId) {
+        self.causality.advance(thread);
+    }
+
+    /// Synchronises by an event that is no access to memory.
+    pub(crate) fn observe(&mut self, event: &Event) {
+        self.causality.observe(event);
+    }
+
     /// The clock of a thread of the run.
-    fn clock(&self, thread: ThreadId) -> &Clock {
+    pub(crate) fn clock(&self, thread: ThreadId) -> &Clock {
         self.causality
             .clock(thread)
             .expect("raddle invariant broken: a thread that is not in its run")
@@ -154,7 +185,7 @@ impl Detector {
 
     /// Synchronises by an access to an atomic variable that read `source`, or the newest store if that is
     /// `None`.
-    fn atomic(&mut self, op: AtomicOp, event: &Event, source: Option<EventId>) {
+    pub(crate) fn atomic(&mut self, op: AtomicOp, event: &Event, source: Option<EventId>) {
         let (reads, writes) = match (op, event.effect) {
             (AtomicOp::Load { order }, _) => (Some(order), None),
             (AtomicOp::Store { order, .. }, _) => (None, Some(order)),

@@ -43,5 +43,6 @@ pub use schedule::{Choice, Schedule};
 pub use site::Site;
 pub use stopped::{StopReason, Stopped};
 pub use trace::{
-    Allocation, Divergence, Ending, ObjectInfo, ObjectKind, Panic, PlainAccess, ThreadInfo, Trace,
+    Allocation, Divergence, End, Ending, LateUse, ObjectInfo, ObjectKind, Panic, PlainAccess,
+    Stack, ThreadInfo, Trace,
 };

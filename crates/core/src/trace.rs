@@ -19,6 +19,12 @@ pub struct Trace {
     pub stopped: Vec<Stopped>,
     /// Accesses to plain variables that were no scheduling points, in order.
     pub plain: Vec<PlainAccess>,
+    /// The ends of objects before other threads were joined, in order.
+    pub ends: Vec<End>,
+    /// The use of an object after its end, if there was one. It ended the run.
+    pub late_use: Option<LateUse>,
+    /// The stacks at accesses and ends of one object, if they were asked for.
+    pub stacks: Vec<Stack>,
     /// Allocations of this run that hold objects and were not freed. Empty unless an allocator reports them.
     pub unfreed: Vec<Allocation>,
     /// The threads of this run, in the order in which their spawns were announced; main first.
@@ -54,6 +60,43 @@ pub struct PlainAccess {
     pub writes: bool,
     /// The place in the program.
     pub site: Site,
+}
+
+/// The end of an object: it was dropped, and its memory may be used for something else.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct End {
+    /// The object.
+    pub object: ObjectId,
+    /// The thread that dropped the object.
+    pub thread: ThreadId,
+    /// The number of events of the run before the end.
+    pub after: usize,
+}
+
+/// The use of an object after its end.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct LateUse {
+    /// The use. Its site is unknown if the object was dropped again.
+    pub access: PlainAccess,
+    /// Whether the object was dropped again.
+    pub ends: bool,
+}
+
+/// The stack of a thread at an access or end of an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stack {
+    /// The object.
+    pub object: ObjectId,
+    /// The thread.
+    pub thread: ThreadId,
+    /// The number of events of the run before the access or end.
+    pub after: usize,
+    /// Whether it is the stack at the end of the object.
+    pub is_end: bool,
+    /// Whether the thread drops the last reference of a `std::sync::Arc`, as far as the symbols of the program tell.
+    pub in_arc: bool,
+    /// The frames, as text.
+    pub text: String,
 }
 
 /// An allocation of memory that holds an object.
@@ -177,6 +220,9 @@ impl Trace {
         self.pending.clear();
         self.stopped.clear();
         self.plain.clear();
+        self.ends.clear();
+        self.late_use = None;
+        self.stacks.clear();
         self.unfreed.clear();
         self.sources.clear();
         self.choices = 0;

@@ -109,6 +109,10 @@ pub struct Engine<M: Memory> {
     max_alive: u32,
     /// Whether virtual time has moved for any thread.
     uses_time: bool,
+    /// Whether the run has declared a reader-writer lock.
+    has_rwlocks: bool,
+    /// The object whose stacks are asked for, or none.
+    watched: ObjectId,
     /// The options of the source point under way.
     sources: Vec<EventId>,
     tail: Tail,
@@ -174,6 +178,8 @@ impl<M: Memory> Engine<M> {
             alive: 0,
             max_alive: 0,
             uses_time: false,
+            has_rwlocks: false,
+            watched: ObjectId::NONE,
             sources: Vec::new(),
             tail: Tail::default(),
         }
@@ -251,6 +257,7 @@ impl<M: Memory> Engine<M> {
         self.alive = 1;
         self.max_alive = 1;
         self.uses_time = false;
+        self.has_rwlocks = false;
     }
 
     #[cold]
@@ -269,6 +276,13 @@ impl<M: Memory> Engine<M> {
     /// The newest value of an atomic variable.
     pub fn newest(&self, object: ObjectId) -> u64 {
         self.memory.newest(&self.objects[object.index()].location)
+    }
+
+    /// Sets the value of an atomic variable that was written by other means than an operation. The stores before that
+    /// can no longer be read.
+    #[cold]
+    pub fn overwrite(&mut self, object: ObjectId, value: u64) {
+        self.memory.declare(&mut self.objects[object.index()].location, value);
     }
 
     /// The virtual time of `thread` in nanoseconds.
@@ -383,13 +397,16 @@ fn nothing_pending(thread: ThreadId) -> Pending {
 
 impl<M: Memory> Engine<M> {
     /// Returns whether the run ended with the end of its last thread, and its events, threads, objects and fingerprint
-    /// are all there is to know of it.
+    /// are all there is to know of it. Returns false for runs with reader-writer locks, which have to be looked at.
     pub fn was_ordinary(&self) -> bool {
-        let Trace { pending, stopped, plain, unfreed, sources, choices, ending, .. } = &self.trace;
+        let Trace { pending, stopped, plain, ends, unfreed, sources, choices, ending, .. } =
+            &self.trace;
         matches!(ending, Ending::Finished)
             && pending.is_empty()
             && stopped.is_empty()
             && plain.is_empty()
+            && ends.is_empty()
+            && !self.has_rwlocks
             && unfreed.is_empty()
             && sources.is_empty()
             && *choices == 0

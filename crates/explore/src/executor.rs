@@ -2,7 +2,7 @@
 
 use std::borrow::BorrowMut;
 
-use raddle_core::{Choices, MemoryModel, Schedule, Trace};
+use raddle_core::{Choices, MemoryModel, ObjectId, Schedule, Trace};
 use raddle_engine::{Engine, Rc11, Sc, Substrate, ThreadIds};
 
 /// Makes runs of one program.
@@ -10,6 +10,9 @@ pub(crate) trait Executor {
     /// Makes one run, and leaves its trace in `engine`. The engine's prefix is followed first, then `choices`
     /// are asked.
     fn execute(&mut self, engine: &mut AnyEngine, choices: Choices<'_>);
+
+    /// Returns whether the last run shows that no further run can be made.
+    fn is_halted(&self) -> bool;
 
     /// Returns the number of threads of all runs so far that could not be cleared away.
     fn leaked(&self) -> u64;
@@ -29,6 +32,10 @@ impl<B: BorrowMut<S>, S: Substrate> Executor for OnSubstrate<'_, B, S> {
             AnyEngine::Sc(engine) => substrate.execute(engine, choices, self.program),
             AnyEngine::Rc11(engine) => substrate.execute(engine, choices, self.program),
         }
+    }
+
+    fn is_halted(&self) -> bool {
+        self.substrate.borrow().is_halted()
     }
 
     fn leaked(&self) -> u64 {
@@ -101,6 +108,11 @@ impl AnyEngine {
     /// threads, objects and the fingerprint.
     pub(crate) fn was_ordinary(&self) -> bool {
         each!(self, engine => engine.was_ordinary())
+    }
+
+    /// Asks for the stacks at accesses and ends of `object` in the next runs.
+    pub(crate) fn watch(&mut self, object: ObjectId) {
+        each!(self, engine => engine.watch(object));
     }
 
     /// Gives threads new ids, so that those of the next run do not depend on earlier runs.

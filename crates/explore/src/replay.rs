@@ -1,6 +1,6 @@
 //! Exact replay: a schedule, and nothing after it.
 
-use raddle_core::{Choices, Chooser, Event, MemoryModel, Pick, Point, Schedule, Trace};
+use raddle_core::{Choices, Chooser, Event, MemoryModel, ObjectId, Pick, Point, Schedule, Trace};
 use raddle_engine::{Substrate, ThreadIds};
 
 use crate::engine_cache;
@@ -38,9 +38,22 @@ impl Replay {
 
     /// Makes the run, and returns what `look` returns for its trace.
     pub(crate) fn look<R>(self, executor: &mut dyn Executor, look: impl FnOnce(&Trace) -> R) -> R {
+        self.look_watching(executor, ObjectId::NONE, look)
+    }
+
+    /// Makes the run with the stacks at accesses and ends of `object`, and returns what `look` returns for its
+    /// trace.
+    pub(crate) fn look_watching<R>(
+        self,
+        executor: &mut dyn Executor,
+        object: ObjectId,
+        look: impl FnOnce(&Trace) -> R,
+    ) -> R {
         let mut engine = engine_cache::take(self.memory, self.thread_ids, self.max_steps);
         *engine.prefix_mut() = self.schedule;
+        engine.watch(object);
         executor.execute(&mut engine, Choices::Chooser(&mut Stop));
+        engine.watch(ObjectId::NONE);
         let seen = look(engine.trace());
         engine_cache::put(engine);
         seen

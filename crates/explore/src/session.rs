@@ -18,6 +18,7 @@ use crate::{Custom, Explorer, Refusal, Strategy};
 
 mod auto;
 mod census;
+mod freed;
 mod hidden_state;
 mod parallel;
 mod plans;
@@ -58,6 +59,8 @@ pub struct Settings {
     pub on_step_limit: OnStepLimit,
     /// Whether data races are failures.
     pub races: bool,
+    /// Whether reading a lock twice at once, while another thread may wait to write it, is a failure.
+    pub read_twice: bool,
     /// Whether accesses to plain variables are scheduling points, and so among the events.
     pub plain_points: bool,
     /// Whether to continue after a failure, with strategies that sample, and count failures by cause.
@@ -87,6 +90,7 @@ impl Settings {
             max_steps: 1_000_000,
             on_step_limit: OnStepLimit::Fail,
             races: true,
+            read_twice: true,
             plain_points: false,
             keep_going: false,
             warnings: Warnings::default(),

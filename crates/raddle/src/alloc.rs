@@ -12,6 +12,9 @@ use raddle_runtime::port;
 /// publishing a pointer without a release is a data race, for every type of object. raddle also knows which
 /// objects are never freed, see [`Leaks::Fail`](crate::Leaks::Fail).
 ///
+/// Memory that an execution frees is kept until the execution ends. So the use of an object after it was freed, and
+/// freeing memory twice, are found before they do harm.
+///
 /// ```
 /// #[global_allocator]
 /// static ALLOCATOR: raddle::Alloc = raddle::Alloc::new();
@@ -58,7 +61,7 @@ impl Alloc {
     }
 }
 
-// SAFETY: the system's allocator does all the work; raddle only records addresses and sizes.
+// SAFETY: the system's allocator does all the work. raddle records addresses and sizes, and frees some blocks later.
 unsafe impl GlobalAlloc for Alloc {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -81,18 +84,29 @@ unsafe impl GlobalAlloc for Alloc {
 
     #[inline]
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        port::freed(memory.addr());
-        // SAFETY: the caller keeps the contract of this function, which is the same.
-        unsafe { System.dealloc(memory, layout) };
+        if !port::freed(memory.expose_provenance(), layout) {
+            // SAFETY: the caller keeps the contract of this function, which is the same.
+            unsafe { System.dealloc(memory, layout) };
+        }
     }
 
     #[inline]
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
-        // SAFETY: the caller keeps the contract of this function, which is the same.
-        let new = unsafe { System.realloc(memory, layout, new_size) };
+        if !port::active() {
+            // SAFETY: the caller keeps the contract of this function, which is the same.
+            return unsafe { System.realloc(memory, layout, new_size) };
+        }
+        // In a run the old block is freed as every other.
+        // SAFETY: the caller promises that the new size, rounded up to the alignment, is valid, and not zero.
+        let new_layout = unsafe { Layout::from_size_align_unchecked(new_size, layout.align()) };
+        // SAFETY: as above.
+        let new = unsafe { self.alloc(new_layout) };
         if !new.is_null() {
-            port::freed(memory.addr());
-            port::allocated(new.addr(), new_size);
+            let kept = layout.size().min(new_size);
+            // SAFETY: both blocks have at least this size, and the new one is another.
+            unsafe { new.copy_from_nonoverlapping(memory, kept) };
+            // SAFETY: the caller passes a block of this allocator with its layout, and does not use it any more.
+            unsafe { self.dealloc(memory, layout) };
         }
         new
     }

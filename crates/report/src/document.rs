@@ -4,6 +4,7 @@ mod fields;
 mod finding;
 mod names;
 mod operation;
+mod stack;
 mod summary;
 mod trace;
 
@@ -68,6 +69,7 @@ fn with_steps(report: &Report, steps_shown: Fold) -> Document {
         classes_exact,
         discarded,
         leaked,
+        unseen_drops,
         equivalents,
         hidden_state,
         blind_spots,
@@ -82,6 +84,7 @@ fn with_steps(report: &Report, steps_shown: Fold) -> Document {
         guarantees,
         failures,
         warnings,
+        rerun,
     } = report;
     Document {
         name: name.to_string(),
@@ -101,6 +104,7 @@ fn with_steps(report: &Report, steps_shown: Fold) -> Document {
         classes_exact: *classes_exact,
         discarded: *discarded,
         leaked: *leaked,
+        unseen_drops: *unseen_drops,
         equivalents: *equivalents,
         hidden_state: hidden_state.as_deref().cloned(),
         blind_spots: *blind_spots,
@@ -114,6 +118,7 @@ fn with_steps(report: &Report, steps_shown: Fold) -> Document {
         unseen: *unseen,
         guarantees: guarantees.clone(),
         warnings: warnings.iter().map(warning).collect(),
+        rerun: rerun.clone(),
         failure: report.failure().map(|found| failure(found, steps_shown)),
         failures: failures.as_deref().map(all_failures),
     }

@@ -6,6 +6,7 @@ pub(crate) mod coverage;
 pub(crate) mod deadlock;
 pub(crate) mod failure;
 pub(crate) mod failures;
+mod freed;
 pub(crate) mod names;
 pub(crate) mod rows;
 pub(crate) mod stale;

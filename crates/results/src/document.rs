@@ -8,8 +8,8 @@ mod failure;
 mod trace;
 
 pub use failure::{
-    Access, Cause, Failure, Failures, Finding, Holder, Hop, LeakKind, LockOrder, Notification,
-    Repeated, Wait, Warning, WarningKind,
+    Access, Cause, Failure, Failures, Finding, Freed, Holder, Hop, LeakKind, LockOrder,
+    Notification, Repeated, Wait, Warning, WarningKind,
 };
 pub use trace::{
     Event, EventId, Link, MissedSync, Object, Operation, Pending, StaleRead, Thread, Trace, Weak,
@@ -52,6 +52,8 @@ pub struct Document {
     pub discarded: u64,
     /// The number of threads that could not be cleared away after their execution.
     pub leaked: u64,
+    /// Whether objects were freed by the last `std::sync::Arc`, whose drops are no steps.
+    pub unseen_drops: bool,
     /// The number of executions that were repeated in another, equivalent order.
     pub equivalents: u64,
     /// The difference that shows that threads share state that raddle does not see.
@@ -78,6 +80,8 @@ pub struct Document {
     pub guarantees: Vec<Guarantee>,
     /// Suspicious behaviour of executions that do not fail.
     pub warnings: Vec<Warning>,
+    /// The command that runs the check again, if it is known.
+    pub rerun: Option<String>,
     /// The failing execution, the first if there are several.
     pub failure: Option<Failure>,
     /// All failures, if the check continued after the first.
@@ -230,9 +234,8 @@ impl Data for Place {
 object! {
     Document {
         name, strategy, memory, seed, verdict, executions, steps, classes, classes_exact, discarded,
-        leaked, equivalents, hidden_state, blind_spots, incomplete, elapsed_seconds, threads, phases,
-        search, coverage, patterns, unseen, guarantees, warnings,
-        failure, failures,
+        leaked, unseen_drops, equivalents, hidden_state, blind_spots, incomplete, elapsed_seconds, threads,
+        phases, search, coverage, patterns, unseen, guarantees, warnings, rerun, failure, failures,
     }
     Coverage { by, covered, total, variables }
     VariableCoverage { site, reads, writes, covered, total }

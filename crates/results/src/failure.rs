@@ -1,6 +1,6 @@
 //! Failing executions: what went wrong, and how to replay it.
 
-use raddle_core::{ObjectId, Panic, PlainAccess, Site, ThreadId, Trace};
+use raddle_core::{End, ObjectId, Panic, PlainAccess, Site, ThreadId, Trace};
 
 use crate::Leak;
 
@@ -36,6 +36,39 @@ pub enum Finding {
         /// The other access.
         second: PlainAccess,
     },
+    /// A thread uses an object, and nothing makes that happen before the object is freed.
+    UseAfterFree {
+        /// The free.
+        freed: Freed,
+        /// The use.
+        access: PlainAccess,
+        /// Whether the use came after the free in this run, so that it ended the run.
+        is_late: bool,
+        /// The stack at the use, if it was recorded.
+        stack: Option<String>,
+    },
+    /// An object, or the memory of an object, is freed twice.
+    FreedTwice {
+        /// The first free.
+        first: Freed,
+        /// The second.
+        second: Freed,
+    },
+    /// A thread reads a lock twice at once, and another may wait to write it: a real lock may block the second read.
+    ReadTwice {
+        /// The thread.
+        thread: ThreadId,
+        /// The lock.
+        object: ObjectId,
+        /// Where the thread acquires the first read lock.
+        first: Site,
+        /// Where the thread acquires the second.
+        second: Site,
+        /// The thread that writes.
+        writer: ThreadId,
+        /// Where it acquires the write lock.
+        written: Site,
+    },
     /// A run did not end within the step limit.
     StepLimit {
         /// The limit.
@@ -52,6 +85,15 @@ pub enum Finding {
     },
     /// A run left something behind.
     Leak(Leak),
+}
+
+/// The end of an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Freed {
+    /// The object, the thread, and when.
+    pub end: End,
+    /// The stack, if it was recorded.
+    pub stack: Option<String>,
 }
 
 /// A blocked thread.

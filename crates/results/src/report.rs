@@ -36,6 +36,9 @@ pub struct Report {
     pub discarded: u64,
     /// The number of threads that could not be cleared away after their run. A check ends early at [`MAX_LEAKED`].
     pub leaked: u64,
+    /// Whether objects were freed by the last `std::sync::Arc`, whose drops are no steps, in a way that would be wrong
+    /// if the drops of the `Arc` did not order it.
+    pub unseen_drops: bool,
     /// The number of runs that were made again with their steps in another, equivalent order, to look for
     /// state that raddle does not see. They are not among `executions`.
     pub equivalents: u64,
@@ -64,6 +67,8 @@ pub struct Report {
     pub unseen: Option<f64>,
     /// Suspicious behaviour of executions that do not fail; each kind once.
     pub warnings: Vec<Warning>,
+    /// The command that runs the check again, if it is known.
+    pub rerun: Option<String>,
     /// All failures, if the check continued after the first.
     pub failures: Option<Box<Failures>>,
 }

@@ -98,6 +98,19 @@ pub(crate) fn is_foreign(other: u64, mine: u64) -> bool {
     taken.any(|(taken, in_use)| *taken == block && in_use.load(Ordering::Acquire))
 }
 
+/// Returns whether a name can have this value, as seen by the run `mine`: its run has begun, or is over.
+#[cold]
+pub(crate) fn is_possible(name: u64, mine: u64) -> bool {
+    let block = name / BLOCK;
+    if block == mine / BLOCK {
+        return true;
+    }
+    let blocks = BLOCKS.lock().unwrap_or_else(PoisonError::into_inner);
+    // A tombstone of an earlier run is possible too: a static can be dropped and written again.
+    let complement = !name / BLOCK;
+    (1..blocks.next).contains(&block) || (1..blocks.next).contains(&complement)
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -123,5 +136,7 @@ mod tests {
         drop(a);
         assert!(!is_foreign(last_a, last_b));
         assert!(!seen.contains(&0));
+        assert!(is_possible(last_a, last_b) && is_possible(!last_a, last_b));
+        assert!(!is_possible(0x5555_5a00_1234, last_b) && !is_possible(0, last_b));
     }
 }

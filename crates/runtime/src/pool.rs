@@ -10,7 +10,7 @@ use raddle_core::{ObjectId, ThreadId};
 use crate::epoch::Epochs;
 use crate::panic_count::PanicCounts;
 use crate::port::RunFlags;
-use crate::run::{Heap, JoinablePanics, SavedStatics, Teardown};
+use crate::run::{Heap, JoinablePanics, SavedStatics, Teardown, UnusedEnd};
 use crate::runtime::Options;
 use crate::{Backend, Body, panics};
 
@@ -53,6 +53,8 @@ pub(crate) struct UsedData {
     pub(crate) panics: JoinablePanics,
     pub(crate) saved_statics: SavedStatics,
     pub(crate) heap: Heap,
+    /// The objects that ended before the run used them.
+    pub(crate) unused_ends: RefCell<Vec<UnusedEnd>>,
 }
 
 impl RunData {
@@ -90,6 +92,7 @@ impl UsedData {
         self.spurious_failures.borrow_mut().clear();
         self.heap.clear();
         panics::forget();
+        self.unused_ends.borrow_mut().clear();
     }
 
     pub(crate) fn thread_state(&self, thread: ThreadId) -> Option<Rc<dyn Any>> {

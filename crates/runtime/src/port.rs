@@ -23,7 +23,7 @@ mod name;
 pub(crate) use execution::{BodyResult, Execution, ExitSwitch, PlainAccess, RunFlags};
 pub use heap::{allocated, freed};
 pub(crate) use heap::{restore_after_run, unobserved};
-pub use name::Name;
+pub use name::{Name, take_met_shared};
 
 struct Port {
     /// The number of the run; zero outside a run.
@@ -154,6 +154,7 @@ pub fn touch(name: &Name, first: impl FnOnce(), writes: bool, site: Site) -> boo
     if is_point {
         let op = if writes { CellOp::Write } else { CellOp::Read };
         submit(Kind::Any, Op::new(object, Action::Cell(op)), site);
+        run().touched(object);
     } else {
         run().touch(object, writes, site);
     }
@@ -242,6 +243,7 @@ pub fn stop(site: Site) {
 #[inline(always)]
 pub fn join(thread: ThreadId, site: Site) {
     submit(Kind::Any, Op::JOIN.on(run().life(thread)), site);
+    run().joined(thread);
 }
 
 /// Returns the payload of the panic that ended `thread`, to the first caller.
@@ -272,6 +274,12 @@ pub fn set_thread_state(state: Option<Rc<dyn Any>>) {
 /// Returns the token that replays the run up to here.
 pub(crate) fn token() -> String {
     run().token()
+}
+
+/// Returns the name of the check, inside a run. May be called in a signal handler.
+#[cfg(unix)]
+pub(crate) fn check_name() -> &'static str {
+    run().check_name()
 }
 
 /// Returns the number of steps of the run, or `None` outside a run. May be called in a signal handler.

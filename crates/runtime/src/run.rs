@@ -3,6 +3,7 @@
 //! One step ([`Run::step`]) is: announce the operation to the engine, switch to the thread that has the turn unless it is
 //! the same, and perform the operation when the turn comes back.
 
+use std::alloc::Layout;
 use std::any::Any;
 use std::cell::{Cell, UnsafeCell};
 use std::ptr::NonNull;
@@ -18,11 +19,13 @@ use crate::port::{self, BodyResult, Execution, ExitSwitch};
 use crate::statics::{self, Place};
 use crate::{Backend, Body, panics};
 
+mod ends;
 mod heap;
 mod panicked;
 mod saved_statics;
 mod teardown;
 
+pub(crate) use ends::UnusedEnd;
 pub(crate) use heap::Heap;
 pub(crate) use panicked::JoinablePanics;
 pub(crate) use saved_statics::SavedStatics;
@@ -47,6 +50,8 @@ pub(crate) struct Run<'a, 'c, B, M: Memory> {
     program: &'a dyn Fn(),
     /// The thread that runs.
     current: Cell<ThreadId>,
+    /// The threads that main has joined, one bit for each of the first 64.
+    joined: Cell<u64>,
 }
 
 impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
@@ -66,6 +71,7 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
             pool,
             program,
             current: Cell::new(ThreadId::MAIN),
+            joined: Cell::new(0),
         };
         // SAFETY: no coroutine runs, and the reference ends with the statement.
         if let Err(error) = unsafe { &mut *pool.backend.get() }.begin() {
@@ -107,7 +113,8 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
         if !data.panics.is_empty() {
             self.blame_unjoined_panic();
         }
-        let leaked = if is_unfinished { self.clear_threads_away() } else { 0 };
+        let has_failed = self.pool.teardown.has_failed_thread();
+        let leaked = if is_unfinished || has_failed { self.clear_threads_away() } else { 0 };
         if leaked == 0 {
             if data.thread_states.borrow().iter().any(Option::is_some) {
                 self.drop_thread_states();
@@ -119,6 +126,9 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
             // What is on the stacks may refer to it.
             std::mem::forget(data.thread_states.take());
             self.pool.leaked.set(self.pool.leaked.get() + leaked);
+        }
+        if self.pool.flags.heap {
+            self.record_freed_twice();
         }
         data.saved_statics.restore();
     }
@@ -392,13 +402,41 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
             self.with_engine(|engine, _| engine.identify(object, address as u64));
         }
         if self.pool.flags.heap {
-            self.record_creation(object, address);
+            self.record_creation(object, address, site);
         }
         object
     }
 
+    fn ended(&self, object: Option<ObjectId>, address: usize) -> bool {
+        self.end_object(object, address)
+    }
+
+    fn late_use(&self, object: Option<ObjectId>, address: usize, ends: bool, site: Site) {
+        self.fail_by_late_use(object, address, ends, site);
+    }
+
+    fn joined(&self, thread: ThreadId) {
+        if self.current.get() == ThreadId::MAIN && thread.0 < 64 {
+            self.joined.set(self.joined.get() | 1 << thread.0);
+        }
+    }
+
     fn touch(&self, object: ObjectId, writes: bool, site: Site) {
-        self.with_engine(|engine, _| engine.touch(self.current.get(), object, writes, site));
+        let me = self.current.get();
+        let is_watched = self.with_engine(|engine, _| {
+            engine.touch(me, object, writes, site);
+            engine.is_watched(object)
+        });
+        if is_watched {
+            self.record_stack(object, false, 0);
+        }
+    }
+
+    fn touched(&self, object: ObjectId) {
+        if self.with_engine(|engine, _| engine.is_watched(object)) {
+            // The access itself is the last event.
+            self.record_stack(object, false, 1);
+        }
     }
 
     fn is_racy(&self, site: Site) -> bool {
@@ -482,8 +520,8 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
         self.pool.data.get().heap.allocated(self.current.get(), address, size);
     }
 
-    fn freed(&self, address: usize) {
-        self.pool.data.get().heap.freed(address);
+    fn freed(&self, address: usize, layout: Layout) -> bool {
+        self.pool.data.get().heap.freed(self.current.get(), address, layout)
     }
 
     unsafe fn restore_after_run(&self, place: *mut u8, size: usize) {
@@ -494,6 +532,10 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
     fn is_stack_guard(&self, address: usize) -> bool {
         // SAFETY: only looks, on behalf of the program under test, while no switch is under way.
         unsafe { &*self.pool.backend.get() }.is_stack_guard(address)
+    }
+
+    fn check_name(&self) -> &str {
+        &self.pool.name
     }
 
     fn token(&self) -> String {

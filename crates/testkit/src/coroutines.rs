@@ -1,5 +1,6 @@
 //! Programs on the coroutine runtime, through the interface that the `std` mirror uses.
 
+use std::mem::ManuallyDrop;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 
@@ -34,7 +35,7 @@ impl<B: Backend> Substrate for Coroutines<B> {
     ) {
         let program = Arc::new(program.clone());
         self.0.execute(engine, choices, &move || {
-            let names = program.objects.iter().map(|_| Name::new()).collect();
+            let names = program.objects.iter().map(|_| ManuallyDrop::new(Name::new())).collect();
             let world = Arc::new(World { program: program.clone(), names });
             Thread { world, script: 0, parent: ThreadId::MAIN }.run();
         })
@@ -44,7 +45,8 @@ impl<B: Backend> Substrate for Coroutines<B> {
 /// The state that the threads of one run share.
 struct World {
     program: Arc<Program>,
-    names: Vec<Name>,
+    /// Not dropped: the interpreter has no ends of objects.
+    names: Vec<ManuallyDrop<Name>>,
 }
 
 struct Thread {

@@ -58,6 +58,8 @@ struct History {
     update: u64,
     /// The sum over the Reads since, whose order does not matter.
     reads: u64,
+    /// The sum over the Shares since.
+    shares: u64,
 }
 
 impl LocalStates {
@@ -107,13 +109,19 @@ impl LocalStates {
         let history = &mut self.objects[event.op.object().index()];
         match event.access() {
             Access::Read => {
-                let past = mix(before, history.update);
+                let past = mix(before, mix(history.update, history.shares));
                 history.reads = history.reads.wrapping_add(past);
                 past
             }
-            Access::Update => {
+            Access::Share => {
                 let past = mix(before, mix(history.update, history.reads));
-                *history = History { update: past, reads: 0 };
+                history.shares = history.shares.wrapping_add(past);
+                past
+            }
+            Access::Update => {
+                let others = history.reads.wrapping_add(history.shares);
+                let past = mix(before, mix(history.update, others));
+                *history = History { update: past, reads: 0, shares: 0 };
                 past
             }
         }

@@ -3,7 +3,10 @@
 use alloc::vec::Vec;
 
 use raddle_core::fingerprint::History;
-use raddle_core::{Allocation, ObjectId, ObjectInfo, ObjectKind, PlainAccess, Site, ThreadId};
+use raddle_core::{
+    Allocation, End, LateUse, ObjectId, ObjectInfo, ObjectKind, Panic, PlainAccess, Site, Stack,
+    ThreadId,
+};
 
 use super::{Engine, NO_WAITER, Slot};
 use crate::Memory;
@@ -19,6 +22,9 @@ impl<M: Memory> Engine<M> {
         let id = self.add_object(info);
         let slot = &mut self.objects[id.index()];
         slot.object.become_new(initial);
+        if let Initial::RwLock = initial {
+            self.has_rwlocks = true;
+        }
         if let Initial::Atomic(..) = initial {
             self.memory.declare(&mut slot.location, number);
         }
@@ -31,6 +37,72 @@ impl<M: Memory> Engine<M> {
             let after = self.trace.events.len();
             self.trace.plain.push(PlainAccess { thread: by, after, object, writes, site });
         }
+    }
+
+    /// Records an access to a plain variable that may be older than others that were recorded.
+    #[cold]
+    pub fn touched(&mut self, access: PlainAccess) {
+        let place = self.trace.plain.partition_point(|known| known.after <= access.after);
+        self.trace.plain.insert(place, access);
+    }
+
+    /// Records the end of an object by `by`.
+    pub fn ended(&mut self, by: ThreadId, object: ObjectId) {
+        let after = self.trace.events.len();
+        self.trace.ends.push(End { object, thread: by, after });
+    }
+
+    /// Records the end of an object by `by` after the first `after` events. The object was not used before.
+    #[cold]
+    pub fn ended_earlier(&mut self, by: ThreadId, object: ObjectId, after: usize) {
+        self.trace.ends.push(End { object, thread: by, after });
+    }
+
+    /// Ends the run because `by` uses an object after its end, at `site`, or ends it again.
+    #[cold]
+    pub fn fail_by_late_use(&mut self, by: ThreadId, object: ObjectId, ends: bool, site: Site) {
+        let after = self.trace.events.len();
+        let access = PlainAccess { thread: by, after, object, writes: ends, site };
+        self.trace.late_use = Some(LateUse { access, ends });
+        let message = if ends { "an object was freed twice" } else { "use after free" };
+        self.fail(Panic { thread: by, message: message.into(), place: None, backtrace: None });
+    }
+
+    /// Records, after the run, that the memory of `object` was freed twice, by these threads after these numbers of
+    /// events. `None` if no object was found in the memory.
+    #[cold]
+    pub fn freed_twice(
+        &mut self,
+        object: Option<ObjectId>,
+        first: (ThreadId, usize),
+        second: (ThreadId, usize),
+    ) {
+        self.swap_whole_trace();
+        let object = object.unwrap_or_else(|| self.declare(first.0, Initial::Cell, Site::UNKNOWN));
+        self.trace.ends.push(End { object, thread: first.0, after: first.1 });
+        let (thread, after) = second;
+        let access = PlainAccess { thread, after, object, writes: true, site: Site::UNKNOWN };
+        if self.trace.late_use.is_none() {
+            self.trace.late_use = Some(LateUse { access, ends: true });
+        }
+        self.swap_whole_trace();
+    }
+
+    /// Asks for the stacks at accesses and ends of `object` in the next runs, until asked for another.
+    pub fn watch(&mut self, object: ObjectId) {
+        self.watched = object;
+    }
+
+    /// Returns whether the stacks at accesses and ends of `object` are asked for.
+    #[inline(always)]
+    pub fn is_watched(&self, object: ObjectId) -> bool {
+        self.watched == object
+    }
+
+    /// Records a stack.
+    #[cold]
+    pub fn record_stack(&mut self, stack: Stack) {
+        self.trace.stacks.push(stack);
     }
 
     /// Records who made an object that was just declared: as a plain write by its creator, before all that followed.

@@ -69,6 +69,13 @@ impl<M: Memory> Engine<M> {
         if self.tail.stage == Stage::Ended { &mut self.tail.other } else { &mut self.trace }
     }
 
+    /// Exchanges the trace of a run that was given up for its whole trace, or back.
+    pub(super) fn swap_whole_trace(&mut self) {
+        if self.tail.stage == Stage::Ended {
+            core::mem::swap(&mut self.trace, &mut self.tail.other);
+        }
+    }
+
     pub(super) fn forget_tail(&mut self) {
         self.tail.stage = Stage::None;
     }

@@ -126,7 +126,7 @@ impl Check<'_> {
         }
         let (before, after) = difference(trace, second);
         let reproduced = self.confirm(second);
-        let finding = self.finding(second);
+        let finding = self.finding(second, &mut tally.cleared);
         if finding.is_none() && !(reproduced && self.confirm(trace)) {
             let at = second.events.len();
             let finding = Finding::Nondeterminism { at, first: before, second: after };

@@ -176,6 +176,9 @@ impl Check<'_> {
             Finding::Panic(_)
             | Finding::Deadlock(_)
             | Finding::Race { .. }
+            | Finding::UseAfterFree { .. }
+            | Finding::FreedTwice { .. }
+            | Finding::ReadTwice { .. }
             | Finding::StepLimit { .. }
             | Finding::Leak(_) => failure.reproduced && self.confirm(&failure.trace),
         }

@@ -33,11 +33,11 @@ impl Check<'_> {
         if let Ending::Diverged(_) | Ending::Abandoned = trace.ending {
             return Err(ReplayError::Diverged { trace: Box::new(trace) });
         }
-        let finding = self.finding(&trace);
+        let mut tally = Tally::new(self.settings.coverage);
+        let finding = self.finding(&trace, &mut tally.cleared);
         if finding.is_none() && trace.schedule().len() < recorded {
             return Err(ReplayError::Diverged { trace: Box::new(trace) });
         }
-        let mut tally = Tally::new(self.settings.coverage);
         tally.add(&trace, trace.max_live_threads());
         let verdict = match finding {
             None => Verdict::Sampled,

@@ -53,6 +53,7 @@ impl Check<'_> {
             classes_exact: tally.classes.is_exact(),
             discarded: tally.discarded,
             leaked: tally.leaked,
+            unseen_drops: !tally.cleared.is_empty(),
             equivalents: tally.equivalents,
             incomplete: tally.incomplete,
             elapsed: self.budget.elapsed(),
@@ -70,6 +71,7 @@ impl Check<'_> {
             guarantees: details.guarantees,
             failures: self.settings.keep_going.then(|| Box::new(tally.census.sum(runs))),
             warnings: tally.warnings.into_vec(),
+            rerun: None,
         }
     }
 }

@@ -144,7 +144,7 @@ impl Check<'_> {
                 let mut stop = self.inspect(run, run - first, trace, tally, limits);
                 if let (None, Some(whole)) = (&stop, engine.given_up()) {
                     let is_beyond_bound = explorer.is_beyond_bound(engine.tail_preemptions());
-                    stop = self.inspect_given_up(run, whole, is_beyond_bound);
+                    stop = self.inspect_given_up(run, whole, is_beyond_bound, tally);
                 }
                 let leaked = self.executor.leaked();
                 tally.leaked += leaked - leaked_before;
@@ -152,7 +152,7 @@ impl Check<'_> {
                 if let Some(stop) = stop {
                     return stop;
                 }
-                if leaked >= MAX_LEAKED {
+                if leaked >= MAX_LEAKED || self.executor.is_halted() {
                     return Stop::OutOfBudget;
                 }
             }

@@ -5,6 +5,7 @@ use raddle_core::{Ending, Stopped, Trace};
 use raddle_results::{Accesses, BlindSpots, HiddenState, Incomplete};
 
 use super::census::Census;
+use super::freed::Cleared;
 use super::hidden_state::KeptRuns;
 use super::warnings::WarningList;
 use crate::Classes;
@@ -26,6 +27,8 @@ pub(super) struct Tally {
     /// Failures after which the check continued.
     pub(super) census: Census,
     pub(super) warnings: WarningList,
+    /// Suspicions that were cleared because the drops of `Arc` are not seen.
+    pub(super) cleared: Cleared,
     pub(super) coverage: Option<Box<MapCoverage>>,
     /// Runs of a search that may be made again in another order.
     pub(super) kept: KeptRuns,
@@ -49,6 +52,7 @@ impl Tally {
             threads: 0,
             census: Census::default(),
             warnings: WarningList::default(),
+            cleared: Cleared::default(),
             coverage: coverage.map(|accesses| Box::new(MapCoverage::new(accesses))),
             kept: KeptRuns::new(),
             equivalents: 0,
@@ -85,6 +89,7 @@ impl Tally {
         self.incomplete.waits += other.incomplete.waits;
         self.threads = self.threads.max(other.threads);
         self.warnings.merge(&other.warnings);
+        self.cleared.merge(&other.cleared);
         self.kept.merge(&other.kept);
         self.blind_spots.merge(other.blind_spots);
     }

@@ -2,10 +2,11 @@
 //!
 //! Most runs end well and are not inspected; see [`Check::next_inspection`].
 
-use raddle_analysis::{blind_spots, cause, leak, race, waits};
-use raddle_core::{Choices, Ending, Trace};
+use raddle_analysis::{blind_spots, cause, leak, read_twice, waits};
+use raddle_core::{Choices, Ending, ObjectKind, Trace};
 use raddle_results::{Failure, Finding, Token, Verdict};
 
+use super::freed::Cleared;
 use super::run_loop::{Limits, Stop};
 use super::tally::Tally;
 use super::warnings::next_look;
@@ -59,13 +60,16 @@ impl Check<'_> {
         limits: &Limits,
     ) -> Option<Stop> {
         tally.blind_spots.merge(blind_spots(trace));
-        let may_race = self.settings.races && !trace.plain.is_empty();
-        if trace.ending != Ending::Finished || may_race || self.inspects_all() {
+        let may_fail = self.settings.races && !trace.plain.is_empty()
+            || !trace.ends.is_empty()
+            || self.settings.read_twice && has_rwlocks(trace);
+        if trace.ending != Ending::Finished || may_fail || self.inspects_all() {
             let cut_off = trace.ending == Ending::StepLimit;
             if cut_off && limits.on_step_limit == OnStepLimit::Discard {
                 tally.discarded += 1;
-            } else if let Some(finding) = self.finding(trace) {
-                if !self.settings.keep_going || !is_of_one_run(&finding) {
+            } else if let Some(finding) = self.finding(trace, &mut tally.cleared) {
+                let continues = self.settings.keep_going && !self.executor.is_halted();
+                if !continues || !is_of_one_run(&finding) {
                     let reproduced = self.confirm(trace);
                     return Some(self.failed(finding, run, trace, reproduced));
                 }
@@ -87,12 +91,13 @@ impl Check<'_> {
         run: u64,
         whole: &Trace,
         is_beyond_bound: bool,
+        tally: &mut Tally,
     ) -> Option<Stop> {
         if whole.ending == Ending::StepLimit {
             // It was not given the steps that other runs have.
             return None;
         }
-        let finding = self.finding(whole)?;
+        let finding = self.finding(whole, &mut tally.cleared)?;
         let reproduced = self.confirm(whole);
         let mut failure = self.failure(finding, run, whole, reproduced);
         failure.beyond_bound = is_beyond_bound;
@@ -100,19 +105,24 @@ impl Check<'_> {
     }
 
     /// Returns what is wrong with a run, if anything.
-    pub(super) fn finding(&self, trace: &Trace) -> Option<Finding> {
+    pub(super) fn finding(&mut self, trace: &Trace, cleared: &mut Cleared) -> Option<Finding> {
+        if trace.late_use.is_some() {
+            return self.freed(trace, cleared);
+        }
         match &trace.ending {
             Ending::Finished => {
-                let race = if self.settings.races { race(trace) } else { None };
+                let found = self
+                    .wrong_access(trace, cleared)
+                    .or_else(|| if self.settings.read_twice { read_twice(trace) } else { None });
                 let fails = self.settings.warnings.leaks == Leaks::Fail;
-                race.or_else(|| leak(trace).filter(|_| fails).map(Finding::Leak))
+                found.or_else(|| leak(trace).filter(|_| fails).map(Finding::Leak))
             }
             // Threads that wait for a stopped one are not at fault.
             Ending::Stopped => {
-                let race = if self.settings.races { race(trace) } else { None };
+                let found = self.wrong_access(trace, cleared);
                 let waits = waits(trace);
                 let is_cycle = waits.iter().any(|wait| wait.in_cycle);
-                race.or_else(|| is_cycle.then_some(Finding::Deadlock(waits)))
+                found.or_else(|| is_cycle.then_some(Finding::Deadlock(waits)))
             }
             Ending::Abandoned => None,
             // The prefix holds choices that an earlier run made.
@@ -156,19 +166,25 @@ impl Check<'_> {
             second.ending == trace.ending && trace.first_difference(second).is_none()
         };
         let replay = Replay::of(trace, self.settings.memory, self.settings.max_steps);
-        replay.look(self.executor, is_same)
+        !self.executor.is_halted() && replay.look(self.executor, is_same)
     }
 
     /// Repeats the run with the number `run`, which the engine made last. Returns how the phase ends if the
     /// second run differs from it or does not come to its end.
     #[cold]
     pub(super) fn check_repeatable(&mut self, engine: &mut AnyEngine, run: u64) -> Option<Stop> {
+        if self.executor.is_halted() {
+            return None;
+        }
         let mut first = Trace::default();
         engine.swap_trace(&mut first);
         let prefix = engine.prefix_mut();
         prefix.clear();
         first.append_schedule(prefix);
         self.executor.execute(engine, Choices::Chooser(&mut replay::Stop));
+        if self.executor.is_halted() {
+            return Some(Stop::OutOfBudget);
+        }
         let second = engine.trace();
         let at = first.first_difference(second)?;
         if let Some(refused) = refused(second) {
@@ -183,12 +199,19 @@ impl Check<'_> {
     }
 }
 
+fn has_rwlocks(trace: &Trace) -> bool {
+    trace.objects.iter().any(|object| object.kind == ObjectKind::RwLock)
+}
+
 /// Returns whether a finding leaves later runs trustworthy.
 fn is_of_one_run(finding: &Finding) -> bool {
     match finding {
         Finding::Panic(_)
         | Finding::Deadlock(_)
         | Finding::Race { .. }
+        | Finding::UseAfterFree { .. }
+        | Finding::FreedTwice { .. }
+        | Finding::ReadTwice { .. }
         | Finding::Leak(_)
         | Finding::StepLimit { .. } => true,
         Finding::Nondeterminism { .. } => false,

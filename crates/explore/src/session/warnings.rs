@@ -8,6 +8,7 @@ use raddle_core::{Choices, Ending, MemoryModel, Site, Trace};
 use raddle_results::{Leak, LockOrder, Warning, WarningKind};
 
 use super::Check;
+use super::freed::Cleared;
 use super::run_loop::Stop;
 use crate::directed::Directed;
 use crate::engine_cache;
@@ -140,7 +141,7 @@ impl Check<'_> {
         self.executor.execute(&mut engine, Choices::Chooser(&mut directed));
         let provoked = engine.trace();
         let is_over = matches!(provoked.ending, Ending::Finished | Ending::StepLimit);
-        let finding = if is_over { None } else { self.finding(provoked) };
+        let finding = if is_over { None } else { self.finding(provoked, &mut Cleared::default()) };
         let Some(finding) = finding else {
             engine_cache::put(engine);
             return None;

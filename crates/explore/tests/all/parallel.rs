@@ -339,6 +339,7 @@ fn runs_are_counted_over_all_workers() {
     for (workers, sharing) in CONFIGURATIONS {
         for (limit, runs) in [(1, 1), (7, 7), (1000, 1000), (10_000, 2520)] {
             let (report, made) = check(&program, workers, sharing, limit);
+            // Runs in equivalent orders are counted apart.
             let made = made - report.equivalents;
             assert_eq!((report.executions, report.classes, made), (runs, runs, runs));
             let is_all = matches!(report.verdict, Verdict::Exhausted);

@@ -274,6 +274,7 @@ macro_rules! atomic_type {
                 assert_eq!(variable.into_inner(), new);")]
             pub fn get_mut(&mut self) -> &mut $type {
                 self.settle();
+                self.name.forget();
                 self.inner.get_mut()
             }
 
@@ -284,11 +285,10 @@ macro_rules! atomic_type {
                 self.inner.into_inner()
             }
 
-            /// Copies the value from the engine. The next operation declares the variable again.
+            /// Copies the value from the engine.
             fn settle(&mut self) {
                 if let Some(object) = self.name.known() {
                     *self.inner.get_mut() = Self::from_bits(port::newest(object));
-                    self.name.forget();
                 }
             }
 

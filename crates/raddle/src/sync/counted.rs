@@ -28,7 +28,7 @@
 //!   operations. The same holds for a value of one execution that is used in another or outside.
 //! - An `Arc<T>` is not coerced to an `Arc<dyn Trait>` or `Arc<[T]>`, which stable Rust allows for `std`'s type only. Use
 //!   [`Arc::from_std`] or `From<Box<T>>`. It cannot be the type of `self` in a method either.
-//! - There are no `into_raw`, `from_raw`, `increment_strong_count` and similar functions: a raw pointer carries no counts.
+//! - A `Weak` has no `into_raw` and `from_raw`.
 //! - A report shows the drop of a reference with the line where the reference was created, because a destructor has no
 //!   line of its own.
 
@@ -43,6 +43,7 @@ use release::{Release, Stage};
 
 mod convert;
 mod counts;
+mod raw;
 mod release;
 mod traits;
 mod weak;

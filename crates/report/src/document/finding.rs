@@ -3,13 +3,14 @@
 use raddle_analysis::{Repetition, cycles, missed_notification};
 use raddle_core::{Panic, PlainAccess, Trace};
 use raddle_results::document::{
-    Access, Finding, Holder, Hop, LeakKind, LockOrder, Notification, Place, Repeated, Wait,
+    Access, Finding, Freed, Holder, Hop, LeakKind, LockOrder, Notification, Place, Repeated, Wait,
     WarningKind,
 };
 use raddle_results::{self as results, Leak};
 
 use super::names::Names;
 use super::operation::{announced, waits_for};
+use super::stack::{program_frames, program_place};
 
 /// The maximal number of repeated operations in a document.
 const MAX_REPEATED: usize = 5;
@@ -33,6 +34,31 @@ pub(super) fn finding(finding: &results::Finding, trace: &Trace, names: &Names<'
         }
         results::Finding::Race { first, second } => {
             Finding::Race { first: access(first, trace), second: access(second, trace) }
+        }
+        results::Finding::UseAfterFree { freed: end, access: used, is_late, stack } => {
+            let mut used = access(used, trace);
+            if *is_late {
+                used.step = None;
+            }
+            Finding::UseAfterFree {
+                freed: freed(end),
+                access: used,
+                is_late: *is_late,
+                stack: stack.as_deref().map(program_frames),
+            }
+        }
+        results::Finding::FreedTwice { first, second } => {
+            Finding::FreedTwice { first: freed(first), second: freed(second) }
+        }
+        results::Finding::ReadTwice { thread, object, first, second, writer, written } => {
+            Finding::ReadTwice {
+                thread: thread.0,
+                object: object.0,
+                first: (*first).into(),
+                second: (*second).into(),
+                writer: writer.0,
+                written: (*written).into(),
+            }
         }
         results::Finding::StepLimit { steps } => {
             let Repetition { steps: recent, operations } = Repetition::of(trace);
@@ -105,6 +131,17 @@ fn wait(wait: &results::Wait, trace: &Trace, names: &Names<'_>) -> Wait {
             .collect(),
         in_cycle: wait.in_cycle,
         missed_notification: missed_notification(trace, wait).map(notification),
+    }
+}
+
+fn freed(freed: &results::Freed) -> Freed {
+    let results::Freed { end, stack } = freed;
+    Freed {
+        object: end.object.0,
+        thread: end.thread.0,
+        after: end.after as u64,
+        place: stack.as_deref().and_then(program_place),
+        stack: stack.as_deref().map(program_frames),
     }
 }
 

@@ -32,6 +32,22 @@ pub(super) fn summary(finding: &Finding, names: &Names<'_>) -> String {
                 side(second)
             )
         }
+        Finding::UseAfterFree { freed, access, .. } => format!(
+            "use after free: {} uses {}, which {} frees",
+            names.thread(access.thread),
+            names.name(access.object),
+            names.thread(freed.end.thread)
+        ),
+        Finding::FreedTwice { first, second } => {
+            let (one, other) = (names.thread(first.end.thread), names.thread(second.end.thread));
+            format!("freed twice: {}, by {one} and by {other}", names.name(first.end.object))
+        }
+        Finding::ReadTwice { thread, object, writer, .. } => format!(
+            "{} reads {} twice at once, while {} may wait to write it",
+            names.thread(*thread),
+            names.name(*object),
+            names.thread(*writer)
+        ),
         Finding::StepLimit { steps } => {
             format!("an execution did not end within {}", count(*steps, "step", "steps"))
         }

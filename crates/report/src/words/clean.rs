@@ -12,6 +12,9 @@ use crate::phrase::one_line;
 /// The word that stands for the strategy in a report on a replay.
 pub(crate) const REPLAY: &str = "replay";
 
+/// The word of the strategy that has phases with a part of the budget each.
+const AUTO: &str = "auto";
+
 /// The probability up to which a bug is said to have been ruled out.
 const UNLIKELY: f64 = 0.05;
 
@@ -59,7 +62,8 @@ pub(crate) fn elapsed(document: &Document) -> String {
 fn exhaustive(document: &Document) -> Vec<String> {
     let how_far = if document.discarded > 0 { " up to the step limit" } else { "" };
     let mut lines = vec![format!(
-        "exhaustive{how_far}: {}, {}, {}, {}",
+        "exhaustive{how_far}{}: {}, {}, {}, {}",
+        but_for_drops(document),
         classes(document),
         executions(document),
         elapsed(document),
@@ -74,20 +78,34 @@ fn exhaustive(document: &Document) -> Vec<String> {
         ));
     }
     lines.extend(abandoned(document));
+    lines.extend(drops(document));
     lines
 }
 
 fn bounded(document: &Document, bounds: &Bounds) -> Vec<String> {
     let first = format!(
-        "bounded: all executions {}: none fails; {}, {}{}, {}, {}",
+        "bounded: all executions {}{}: none fails; {}, {}{}, {}, {}",
         within(bounds),
+        but_for_drops(document),
         classes(document),
         executions(document),
         parts(document),
         elapsed(document),
         memory(document)
     );
-    [first].into_iter().chain(abandoned(document)).collect()
+    [first].into_iter().chain(abandoned(document)).chain(drops(document)).collect()
+}
+
+/// Returns what the result does not cover, if `Arc`s free objects that other threads use.
+fn but_for_drops(document: &Document) -> &'static str {
+    if document.unseen_drops { " but for the drops of `Arc`" } else { "" }
+}
+
+/// Returns why the drops of `Arc` are not covered.
+fn drops(document: &Document) -> Option<String> {
+    let text = "the last drop of a `std::sync::Arc` frees objects that other threads use, and its drops are not seen; \
+                `sync::counted::Arc` makes them steps";
+    document.unseen_drops.then(|| text.to_owned())
 }
 
 /// Returns how many executions a search did not need to finish.
@@ -106,7 +124,7 @@ fn sampled(document: &Document) -> Vec<String> {
     let mut lines = vec![format!(
         "{}sampled: {}{}, {} seen{}, {}, {}",
         if document.hidden_state.is_some() { "not exhaustive, " } else { "" },
-        executions(document),
+        count(document.executions, "execution", "executions"),
         strategies(document),
         classes(document),
         document.unseen.map(unseen).unwrap_or_default(),
@@ -224,12 +242,18 @@ fn parts(document: &Document) -> String {
 
 /// Returns why a phase did not try everything.
 fn explained(phase: &Phase, document: &Document) -> Option<String> {
+    let is_last = document.phases.last().is_some_and(|last| last == phase);
     match phase.end {
         PhaseEnd::TooMany(estimate) => Some(format!(
-            "{} found {} executions in all, too many for {} or the time allowed",
+            "{} gave up after {}: {} in all would not fit the budget",
             phase.strategy,
-            about(estimate),
-            thousands(document.executions)
+            count(phase.executions, "execution", "executions"),
+            about(estimate)
+        )),
+        PhaseEnd::OutOfBudget if document.strategy == AUTO && !is_last => Some(format!(
+            "{} did not end within its part of the budget, {}; the rest was sampled",
+            phase.strategy,
+            count(phase.executions, "execution", "executions")
         )),
         PhaseEnd::TooLong => Some(format!(
             "{} met an execution that does not seem to end: a loop that waits for another thread?",

@@ -5,8 +5,8 @@ use raddle_results::{Phase, PhaseEnd};
 
 use super::backtrace::program_part;
 use super::clean::{REPLAY, elapsed};
-use super::deadlock;
 use super::names::{object_name, thread_name};
+use super::{deadlock, freed};
 use crate::number::{count, thousands};
 use crate::phrase::{access_verb, fits_summary, one_line, quoted};
 
@@ -45,6 +45,9 @@ pub(crate) fn not_reproduced(failure: &Failure) -> &'static [&'static str] {
         Finding::Panic { .. }
         | Finding::Deadlock { .. }
         | Finding::Race { .. }
+        | Finding::UseAfterFree { .. }
+        | Finding::FreedTwice { .. }
+        | Finding::ReadTwice { .. }
         | Finding::StepLimit { .. }
         | Finding::Leak { .. }
             if !failure.reproduced =>
@@ -58,6 +61,9 @@ pub(crate) fn not_reproduced(failure: &Failure) -> &'static [&'static str] {
         Finding::Panic { .. }
         | Finding::Deadlock { .. }
         | Finding::Race { .. }
+        | Finding::UseAfterFree { .. }
+        | Finding::FreedTwice { .. }
+        | Finding::ReadTwice { .. }
         | Finding::StepLimit { .. }
         | Finding::Nondeterminism { .. }
         | Finding::Leak { .. } => &[],
@@ -72,6 +78,9 @@ pub(crate) fn message(finding: &Finding) -> Option<&str> {
         }
         Finding::Deadlock { .. }
         | Finding::Race { .. }
+        | Finding::UseAfterFree { .. }
+        | Finding::FreedTwice { .. }
+        | Finding::ReadTwice { .. }
         | Finding::StepLimit { .. }
         | Finding::Nondeterminism { .. }
         | Finding::Leak { .. } => None,
@@ -84,6 +93,9 @@ pub(crate) fn backtrace(finding: &Finding) -> Option<String> {
         Finding::Panic { backtrace, .. } => backtrace.as_deref().map(program_part),
         Finding::Deadlock { .. }
         | Finding::Race { .. }
+        | Finding::UseAfterFree { .. }
+        | Finding::FreedTwice { .. }
+        | Finding::ReadTwice { .. }
         | Finding::StepLimit { .. }
         | Finding::Nondeterminism { .. }
         | Finding::Leak { .. } => None,
@@ -100,6 +112,19 @@ pub(crate) fn explanation(document: &Document, failure: &Failure) -> String {
         }
         Finding::Deadlock { waits, cycles } => deadlock::explanation(waits, cycles, trace),
         Finding::Race { first, second } => race(first, second, trace),
+        Finding::UseAfterFree { freed, access, is_late, stack } => {
+            freed::used(freed, access, *is_late, stack.as_deref(), trace)
+        }
+        Finding::FreedTwice { first, second } => freed::twice(first, second, trace),
+        Finding::ReadTwice { thread, object, first, second, writer, written } => format!(
+            "{reader} acquires a read lock of {lock} at {second}, while it holds the one from {first}.\n{writer} \
+             acquires the write lock at {written}, and may wait for it between the two. A real lock \
+             may\nlet the writer go first: both threads then wait for each other. Read once, or turn \
+             this off with\n`Config::read_twice`.\n",
+            reader = thread_name(trace, *thread),
+            lock = object_name(trace, *object),
+            writer = thread_name(trace, *writer),
+        ),
         Finding::StepLimit { .. } => format!(
             "{}\nDoes a loop wait for another thread without blocking? If the executions are just long, \
              raise\nthe limit with `Config::max_steps`; to discard such executions, use \
@@ -133,8 +158,13 @@ pub(crate) fn replay_command(document: &Document, failure: &Failure) -> Option<S
         Finding::Panic { .. }
         | Finding::Deadlock { .. }
         | Finding::Race { .. }
+        | Finding::UseAfterFree { .. }
+        | Finding::FreedTwice { .. }
+        | Finding::ReadTwice { .. }
         | Finding::StepLimit { .. }
-        | Finding::Leak { .. } => Some(if is_test_name(&document.name) {
+        | Finding::Leak { .. } => Some(if let Some(command) = &document.rerun {
+            format!("RADDLE_REPLAY={token} {command}")
+        } else if is_test_name(&document.name) {
             format!("RADDLE_REPLAY={token} cargo test {}", document.name)
         } else {
             format!("set RADDLE_REPLAY={token} and run the check again")

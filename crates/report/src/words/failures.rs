@@ -43,6 +43,9 @@ fn cause_lines(cause: &Cause) -> [String; 2] {
         Finding::Panic { place: None, .. }
         | Finding::Deadlock { .. }
         | Finding::Race { .. }
+        | Finding::UseAfterFree { .. }
+        | Finding::FreedTwice { .. }
+        | Finding::ReadTwice { .. }
         | Finding::Leak { .. }
         | Finding::StepLimit { .. }
         | Finding::Nondeterminism { .. } => String::new(),

@@ -116,8 +116,13 @@ fn racing(finding: &Finding) -> Vec<&Access> {
         Finding::Race { first, second } => {
             [first, second].into_iter().filter(|access| access.step.is_none()).collect()
         }
+        Finding::UseAfterFree { access, .. } => {
+            [access].into_iter().filter(|access| access.step.is_none()).collect()
+        }
         Finding::Panic { .. }
         | Finding::Deadlock { .. }
+        | Finding::FreedTwice { .. }
+        | Finding::ReadTwice { .. }
         | Finding::StepLimit { .. }
         | Finding::Nondeterminism { .. }
         | Finding::Leak { .. } => Vec::new(),
@@ -167,6 +172,9 @@ fn stopped(finding: &Finding, trace: &Trace) -> Vec<Act> {
             trace.pending(*thread).map(blocked).into_iter().collect()
         }
         Finding::Race { .. }
+        | Finding::UseAfterFree { .. }
+        | Finding::FreedTwice { .. }
+        | Finding::ReadTwice { .. }
         | Finding::StepLimit { .. }
         | Finding::Nondeterminism { .. }
         | Finding::Leak { what: LeakKind::Lock | LeakKind::Memory, .. } => Vec::new(),

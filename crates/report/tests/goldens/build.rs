@@ -136,6 +136,7 @@ pub(crate) fn report(verdict: Verdict) -> Report {
         classes_exact: true,
         discarded: 0,
         leaked: 0,
+        unseen_drops: false,
         equivalents: 0,
         hidden_state: None,
         blind_spots: BlindSpots::default(),
@@ -148,6 +149,7 @@ pub(crate) fn report(verdict: Verdict) -> Report {
         guarantees: Vec::new(),
         unseen: None,
         failures: None,
+        rerun: None,
         warnings: Vec::new(),
         threads: 3,
     }

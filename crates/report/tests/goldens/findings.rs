@@ -2,10 +2,11 @@
 
 use expect_test::expect;
 use raddle_core::{
-    Action, AtomicOp, BarrierOp, CellOp, ChannelOp, CondvarOp, Effect, MutexOp, ObjectId,
-    ObjectKind, OnceOp, Order, ParkOp, PauseOp, Rmw, RwLockOp, Scalar, Site, ThreadId, ThreadOp,
+    Action, AtomicOp, BarrierOp, CellOp, ChannelOp, CondvarOp, Effect, End, MutexOp, ObjectId,
+    ObjectKind, OnceOp, Order, ParkOp, PauseOp, PlainAccess, Rmw, RwLockOp, Scalar, Site, ThreadId,
+    ThreadOp,
 };
-use raddle_results::{Finding, Verdict};
+use raddle_results::{Finding, Freed, Verdict};
 
 use crate::build::{Build, check, failed, panic};
 use crate::site;
@@ -464,6 +465,99 @@ fn a_failure_beyond_the_bound() {
 
           Does a loop wait for another thread without blocking? If the executions are just long, raise
           the limit with `Config::max_steps`; to discard such executions, use `Config::on_step_limit`.
+
+          replay: RADDLE_REPLAY=r1-TOKEN cargo test tests::queue"#]],
+    );
+}
+
+fn freed(thread: u32, after: usize, stack: &str) -> Freed {
+    let end = End { object: ObjectId(2), thread: ThreadId(thread), after };
+    Freed { end, stack: Some(stack.into()) }
+}
+
+#[test]
+fn use_after_free() {
+    let access = PlainAccess {
+        thread: ThreadId(1),
+        after: 1,
+        object: ObjectId(1),
+        writes: false,
+        site: site::four(),
+    };
+    let stack =
+        "   1: queue::read\n             at ./src/queue.rs:9:5\n   2: std::rt::start".to_owned();
+    let mut free = freed(0, 1, "   1: core::ptr::drop_in_place<queue::Node>\n   2: queue::pop");
+    free.end.object = ObjectId(1);
+    let finding = Finding::UseAfterFree { freed: free, access, is_late: true, stack: Some(stack) };
+    check(
+        &failed(finding, Build::with_threads(1).finish()),
+        expect![[r#"
+        raddle: test `tests::queue` FAILED — use after free: thread 1 uses thread 1, which main frees
+          found by random after 1,204 executions (0.4 s) · 1 step · replayed once: it fails in the same way
+
+               main             thread 1
+            1  spawn thread 1   │                crates/report/tests/goldens/site.rs:5
+            ✗  │                reads thread 1   crates/report/tests/goldens/site.rs:17
+
+          thread 1 uses thread 1 at crates/report/tests/goldens/site.rs:17
+          main frees it after step 1, in `queue::pop`
+          The use came after the free.
+          stack of the use:
+            queue::read at src/queue.rs:9:5
+          stack of the free:
+            queue::pop
+
+          replay: RADDLE_REPLAY=r1-TOKEN cargo test tests::queue"#]],
+    );
+}
+
+#[test]
+fn freed_twice() {
+    let mut both = [freed(0, 1, "   1: queue::pop"), freed(1, 1, "no frames")];
+    both.iter_mut().for_each(|freed| freed.end.object = ObjectId(1));
+    let [first, second] = both;
+    let finding = Finding::FreedTwice { first, second };
+    check(
+        &failed(finding, Build::with_threads(1).finish()),
+        expect![[r#"
+        raddle: test `tests::queue` FAILED — freed twice: thread 1, by main and by thread 1
+          found by random after 1,204 executions (0.4 s) · 1 step · replayed once: it fails in the same way
+
+               main
+            1  spawn thread 1   crates/report/tests/goldens/site.rs:5
+
+          main frees thread 1 after step 1, in `queue::pop`
+          thread 1 frees it again after step 1
+          stack of the first free:
+            queue::pop
+
+          replay: RADDLE_REPLAY=r1-TOKEN cargo test tests::queue"#]],
+    );
+}
+
+#[test]
+fn read_twice() {
+    let finding = Finding::ReadTwice {
+        thread: ThreadId(0),
+        object: ObjectId(1),
+        first: site::one(),
+        second: site::two(),
+        writer: ThreadId(1),
+        written: site::four(),
+    };
+    check(
+        &failed(finding, Build::with_threads(1).finish()),
+        expect![[r#"
+        raddle: test `tests::queue` FAILED — main reads thread 1 twice at once, while thread 1 may wait to write it
+          found by random after 1,204 executions (0.4 s) · 1 step · replayed once: it fails in the same way
+
+               main
+            1  spawn thread 1   crates/report/tests/goldens/site.rs:5
+
+          main acquires a read lock of thread 1 at crates/report/tests/goldens/site.rs:9, while it holds the one from crates/report/tests/goldens/site.rs:5.
+          thread 1 acquires the write lock at crates/report/tests/goldens/site.rs:17, and may wait for it between the two. A real lock may
+          let the writer go first: both threads then wait for each other. Read once, or turn this off with
+          `Config::read_twice`.
 
           replay: RADDLE_REPLAY=r1-TOKEN cargo test tests::queue"#]],
     );

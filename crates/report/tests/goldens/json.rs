@@ -88,6 +88,7 @@ fn a_clean_result() {
               "classes_exact": true,
               "discarded": 0,
               "leaked": 0,
+              "unseen_drops": false,
               "equivalents": 0,
               "hidden_state": null,
               "blind_spots": {"silent_threads": 0, "weak_orderings": false},
@@ -101,6 +102,7 @@ fn a_clean_result() {
               "unseen": null,
               "guarantees": [],
               "warnings": [],
+              "rerun": null,
               "failure": null,
               "failures": null
             }
@@ -141,6 +143,7 @@ fn a_search_in_phases() {
               "classes_exact": true,
               "discarded": 0,
               "leaked": 0,
+              "unseen_drops": false,
               "equivalents": 0,
               "hidden_state": null,
               "blind_spots": {"silent_threads": 0, "weak_orderings": false},
@@ -163,6 +166,7 @@ fn a_search_in_phases() {
               "unseen": null,
               "guarantees": [],
               "warnings": [],
+              "rerun": null,
               "failure": null,
               "failures": null
             }
@@ -189,6 +193,7 @@ fn a_run() {
               "classes_exact": true,
               "discarded": 0,
               "leaked": 0,
+              "unseen_drops": false,
               "equivalents": 0,
               "hidden_state": null,
               "blind_spots": {"silent_threads": 0, "weak_orderings": false},
@@ -202,6 +207,7 @@ fn a_run() {
               "unseen": null,
               "guarantees": [],
               "warnings": [],
+              "rerun": null,
               "failure": {
                 "summary": "assertion `left == right` failed: an update got lost: left: 0, right: 1",
                 "finding": {"kind": "panic", "thread": 0, "message": "assertion `left == right` failed: an update got lost\n  left: 0\n right: 1", "place": "crates/report/tests/goldens/programs.rs:18:5", "backtrace": null},
@@ -259,6 +265,7 @@ fn a_deadlock_and_names() {
               "classes_exact": true,
               "discarded": 0,
               "leaked": 0,
+              "unseen_drops": false,
               "equivalents": 0,
               "hidden_state": null,
               "blind_spots": {"silent_threads": 0, "weak_orderings": false},
@@ -272,6 +279,7 @@ fn a_deadlock_and_names() {
               "unseen": null,
               "guarantees": [],
               "warnings": [],
+              "rerun": null,
               "failure": {
                 "summary": "deadlock: no thread is runnable",
                 "finding": {
@@ -448,6 +456,7 @@ fn promises() {
               "classes_exact": true,
               "discarded": 0,
               "leaked": 0,
+              "unseen_drops": false,
               "equivalents": 0,
               "hidden_state": null,
               "blind_spots": {"silent_threads": 0, "weak_orderings": false},
@@ -461,6 +470,7 @@ fn promises() {
               "unseen": 0.0412,
               "guarantees": [{"strategy": "pct:2", "depth": 2, "threads": 3, "steps": 118, "in_one_phase": true, "history": null, "runs": 2500, "escape": 0.0008431}],
               "warnings": [],
+              "rerun": null,
               "failure": null,
               "failures": null
             }
@@ -486,6 +496,7 @@ fn failures_by_cause() {
               "classes_exact": true,
               "discarded": 0,
               "leaked": 0,
+              "unseen_drops": false,
               "equivalents": 0,
               "hidden_state": null,
               "blind_spots": {"silent_threads": 0, "weak_orderings": false},
@@ -502,6 +513,7 @@ fn failures_by_cause() {
               "unseen": null,
               "guarantees": [],
               "warnings": [],
+              "rerun": null,
               "failure": {
                 "summary": "lost 1 of 2",
                 "finding": {"kind": "panic", "thread": 1, "message": "lost 1 of 2", "place": "src/lib.rs:20:9", "backtrace": null},

@@ -83,6 +83,39 @@ pub enum Finding {
         /// The other access.
         second: Access,
     },
+    /// A thread uses an object, and nothing makes that happen before the object is freed.
+    UseAfterFree {
+        /// The free.
+        freed: Freed,
+        /// The use.
+        access: Access,
+        /// Whether the use came after the free in this execution.
+        is_late: bool,
+        /// The stack at the use, if it was recorded.
+        stack: Option<String>,
+    },
+    /// An object, or the memory of an object, is freed twice.
+    FreedTwice {
+        /// The first free.
+        first: Freed,
+        /// The second.
+        second: Freed,
+    },
+    /// A thread reads a lock twice at once, and another may wait to write it.
+    ReadTwice {
+        /// The thread.
+        thread: u32,
+        /// The lock.
+        object: u32,
+        /// Where the thread acquires the first read lock.
+        first: Place,
+        /// Where the thread acquires the second.
+        second: Place,
+        /// The thread that writes.
+        writer: u32,
+        /// Where it acquires the write lock.
+        written: Place,
+    },
     /// An execution did not end within the step limit.
     StepLimit {
         /// The limit.
@@ -116,6 +149,21 @@ pub enum Finding {
         /// The size of the memory.
         bytes: Option<u64>,
     },
+}
+
+/// The end of an object.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Freed {
+    /// The object.
+    pub object: u32,
+    /// The thread.
+    pub thread: u32,
+    /// The number of steps before it.
+    pub after: u64,
+    /// The function or line of the program that frees the object, if it was recorded.
+    pub place: Option<String>,
+    /// The stack, if it was recorded.
+    pub stack: Option<String>,
 }
 
 /// A blocked thread.
@@ -263,6 +311,7 @@ object! {
     Notification { step, site }
     Hop { thread, holder }
     Access { thread, after, step, object, writes, site }
+    Freed { object, thread, after, place, stack }
     Repeated { times, thread, text, site }
     Warning { summary, execution, warning }
     LockOrder { thread, held, taken_at, wanted, wanted_at }
@@ -273,6 +322,9 @@ variants! {
         "panic" = Panic { thread, message, place, backtrace },
         "deadlock" = Deadlock { waits, cycles },
         "race" = Race { first, second },
+        "use-after-free" = UseAfterFree { freed, access, is_late, stack },
+        "freed-twice" = FreedTwice { first, second },
+        "read-twice" = ReadTwice { thread, object, first, second, writer, written },
         "step-limit" = StepLimit { steps, recent_steps, repeated, other_operations },
         "nondeterminism" = Nondeterminism { step, first, second },
         "leak" = Leak { what, thread, object, site, bytes },

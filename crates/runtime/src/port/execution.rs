@@ -1,5 +1,6 @@
 //! What a run offers to the `std` mirror, without its types.
 
+use std::alloc::Layout;
 use std::any::Any;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -38,8 +39,18 @@ pub(crate) trait Execution {
 
     /// Declares an object whose name is at `address`.
     fn declare(&self, initial: Initial, address: usize, site: Site) -> ObjectId;
+    /// Notes the end of an object, whose name is at `address`. `None` if the run has not used it. Returns whether later
+    /// uses are to be found.
+    fn ended(&self, object: Option<ObjectId>, address: usize) -> bool;
+    /// Ends the run because the calling thread uses an object after its end, or ends it again. `None` if the run has not
+    /// used it before. Returns only if the run is over.
+    fn late_use(&self, object: Option<ObjectId>, address: usize, ends: bool, site: Site);
+    /// Notes that the calling thread has joined `thread`.
+    fn joined(&self, thread: ThreadId);
     /// Records an access to a plain variable.
     fn touch(&self, object: ObjectId, writes: bool, site: Site);
+    /// Notes an access to a plain variable that was an operation.
+    fn touched(&self, object: ObjectId);
     /// Returns whether plain accesses at `site` are scheduling points.
     fn is_racy(&self, site: Site) -> bool;
     /// Chooses whether the next operation of the calling thread fails spuriously.
@@ -77,8 +88,8 @@ pub(crate) trait Execution {
 
     /// Notes a block of memory that the program has allocated.
     fn allocated(&self, address: usize, size: usize);
-    /// Notes a block of memory that the program frees.
-    fn freed(&self, address: usize);
+    /// Notes a block of memory that the program frees. Returns whether the block is to be kept until the end of the run.
+    fn freed(&self, address: usize, layout: Layout) -> bool;
     /// Restores these bytes, as they are now, after the run.
     ///
     /// # Safety
@@ -87,6 +98,8 @@ pub(crate) trait Execution {
 
     /// Returns whether a coroutine touches this address when its stack overflows.
     fn is_stack_guard(&self, address: usize) -> bool;
+    /// Returns the name of the check.
+    fn check_name(&self) -> &str;
     /// Returns the token that replays the run up to here.
     fn token(&self) -> String;
     /// Returns the number of steps so far. A signal handler may call this: only the length of the trace is read, which

@@ -1,5 +1,6 @@
 //! The name of an object in a run.
 
+use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use raddle_core::{ObjectId, Site};
@@ -17,6 +18,22 @@ pub struct Name(AtomicU64);
 
 /// The name of an object that no run uses. It is the number of no run.
 const UNUSED: u64 = u64::MAX;
+
+/// The number of an object that ended before it was used, in its tombstone.
+const UNDECLARED: u64 = epoch::STEP - 1;
+
+/// The end of the object: nobody may use it any more.
+///
+/// A tombstone replaces the name, the complement of a name of the run: who uses the object later finds it, if the memory
+/// still has what was in it (see `raddle::Alloc`).
+impl Drop for Name {
+    #[inline]
+    fn drop(&mut self) {
+        if run_number() != 0 {
+            self.end();
+        }
+    }
+}
 
 impl Default for Name {
     fn default() -> Name {
@@ -71,6 +88,47 @@ impl Name {
         known == UNUSED || !epoch::is_foreign(known, 0)
     }
 
+    /// Notes the end of the object in the current run.
+    #[cold]
+    #[inline(never)]
+    fn end(&mut self) {
+        let here = run_number();
+        let known = *self.0.get_mut();
+        if known != UNUSED && (!known ^ here) < epoch::STEP {
+            return self.late_use(true, Site::UNKNOWN);
+        }
+        let object = known ^ here;
+        let address = std::ptr::from_ref(self).addr();
+        let tombstone = if object < epoch::STEP {
+            let object = ObjectId(object as u32);
+            unobserved(|| run().ended(Some(object), address)).then_some(known)
+        } else if known == UNUSED {
+            unobserved(|| run().ended(None, address)).then_some(here | UNDECLARED)
+        } else {
+            None
+        };
+        if let Some(name) = tombstone {
+            let place: *mut u64 = self.0.get_mut();
+            // SAFETY: the place is that of this name, which is still there. The write is volatile, because it is read after
+            // the end of the object, if at all.
+            unsafe { place.write_volatile(!name) };
+        }
+    }
+
+    /// Returns whether the object has ended in the current run.
+    fn has_ended(&self) -> bool {
+        let known = self.0.load(Ordering::Relaxed);
+        known != UNUSED && (!known ^ run_number()) < epoch::STEP
+    }
+
+    /// Reports the use of the object after its end, at `site`, or another end. Returns only if the run is over.
+    #[cold]
+    fn late_use(&self, ends: bool, site: Site) {
+        let object = !self.0.load(Ordering::Relaxed) ^ run_number();
+        let object = (object != UNDECLARED).then_some(ObjectId(object as u32));
+        run().late_use(object, std::ptr::from_ref(self).addr(), ends, site);
+    }
+
     /// Declares the object in the current run. An owner also needs that no other OS thread touches the object.
     #[cold]
     pub(super) fn declare(
@@ -79,6 +137,14 @@ impl Name {
         initial: impl FnOnce() -> Option<Initial>,
         site: Site,
     ) -> ObjectId {
+        if self.has_ended() {
+            self.late_use(false, site);
+            let object = !self.0.load(Ordering::Relaxed) ^ run_number();
+            if object != UNDECLARED {
+                return ObjectId(object as u32);
+            }
+            self.forget();
+        }
         self.claim(is_owner, site);
         let Some(initial) = initial() else {
             self.forget();
@@ -99,6 +165,9 @@ impl Name {
         if known != UNUSED && epoch::is_foreign(known, mine) {
             shared(site)
         }
+        if known != UNUSED && !epoch::is_possible(known, mine) {
+            no_object(site)
+        }
         // Without an owner nothing depends on it: if two runs come at the very same time, the next use shows it.
         if is_owner
             && self.0.compare_exchange(known, mine, Ordering::SeqCst, Ordering::SeqCst).is_err()
@@ -108,8 +177,27 @@ impl Name {
     }
 }
 
+thread_local! {
+    /// Whether a run on this OS thread met an object in use on another one.
+    static MET_SHARED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Returns whether a run on this OS thread met an object in use on another OS thread, since the last call.
+pub fn take_met_shared() -> bool {
+    MET_SHARED.take()
+}
+
+#[cold]
+fn no_object(site: Site) -> ! {
+    panic!(
+        "raddle: what is used at {site} is no object: its memory was overwritten. Use after free? With \
+         `raddle::Alloc` as the global allocator, raddle says where the object was freed."
+    )
+}
+
 #[cold]
 fn shared(site: Site) -> ! {
+    MET_SHARED.set(true);
     panic!(
         "raddle: the object used at {site} is in use on another OS thread at the same time: by \
          another check, outside of any, or by this check, if it searches on several OS threads. A \

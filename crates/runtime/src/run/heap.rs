@@ -1,9 +1,10 @@
 //! Memory that the program allocates in a run, if its allocator reports it: who made an object, and what is never freed.
 
+use std::alloc::{GlobalAlloc as _, Layout, System};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
-use raddle_core::{Allocation, ObjectId, ThreadId};
+use raddle_core::{Allocation, ObjectId, Site, ThreadId};
 use raddle_engine::Memory;
 
 use super::Run;
@@ -16,6 +17,20 @@ pub(crate) struct Heap {
     blocks: RefCell<BTreeMap<usize, Block>>,
     /// The number of steps when the program last continued.
     steps: Cell<usize>,
+    /// What the program has freed and the system's allocator has not, by address.
+    freed: RefCell<BTreeMap<usize, Freed>>,
+    /// The first block that was freed twice.
+    freed_twice: Cell<Option<(ThreadId, usize, Freed)>>,
+}
+
+/// A block that the program has freed.
+#[derive(Clone, Copy)]
+struct Freed {
+    layout: Layout,
+    thread: ThreadId,
+    steps: usize,
+    /// The first object that was found in it.
+    object: Option<ObjectId>,
 }
 
 #[derive(Clone, Copy)]
@@ -32,6 +47,17 @@ impl Heap {
     pub(crate) fn clear(&self) {
         self.blocks.borrow_mut().clear();
         self.steps.set(0);
+        self.freed_twice.set(None);
+        self.release();
+    }
+
+    /// Frees what the program has freed.
+    fn release(&self) {
+        for (address, Freed { layout, .. }) in std::mem::take(&mut *self.freed.borrow_mut()) {
+            // SAFETY: the program passed the block to its allocator, which got it from the system with this layout and
+            // left it to this run. It is freed once, because it leaves the map.
+            unsafe { System.dealloc(std::ptr::with_exposed_provenance_mut(address), layout) };
+        }
     }
 
     pub(super) fn allocated(&self, thread: ThreadId, address: usize, size: usize) {
@@ -39,8 +65,27 @@ impl Heap {
         self.blocks.borrow_mut().insert(address, block);
     }
 
-    pub(super) fn freed(&self, address: usize) {
-        self.blocks.borrow_mut().remove(&address);
+    /// Notes a block that `thread` frees. Returns whether the block is kept until the end of the run, as all are that were
+    /// allocated in the run.
+    pub(super) fn freed(&self, thread: ThreadId, address: usize, layout: Layout) -> bool {
+        let mut freed = self.freed.borrow_mut();
+        if let Some(&first) = freed.get(&address) {
+            if self.freed_twice.get().is_none() {
+                self.freed_twice.set(Some((thread, self.steps.get(), first)));
+            }
+            return true;
+        }
+        let Some(block) = self.blocks.borrow_mut().remove(&address) else { return false };
+        let (steps, object) = (self.steps.get(), block.object);
+        freed.insert(address, Freed { layout, thread, steps, object });
+        true
+    }
+
+    /// Returns the end of the freed block that contains this address.
+    fn find_freed(&self, address: usize) -> Option<Freed> {
+        let freed = self.freed.borrow();
+        let (start, block) = freed.range(..=address).next_back()?;
+        (address < start + block.layout.size()).then_some(*block)
     }
 
     /// Returns who made the object at this address, or `None` if it was not made in this run.
@@ -76,11 +121,27 @@ impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
         }
     }
 
-    /// Records who made an object that was just declared and is at this address.
-    pub(super) fn record_creation(&self, object: ObjectId, address: usize) {
+    /// Records who made an object that was just declared and is at this address, or who freed its memory before.
+    pub(super) fn record_creation(&self, object: ObjectId, address: usize, site: Site) {
+        if let Some(Freed { thread, steps, .. }) = self.pool.data.get().heap.find_freed(address) {
+            self.with_engine(|engine, _| engine.ended_earlier(thread, object, steps));
+            return self.fail_by_late_use(Some(object), address, false, site);
+        }
         if let Some(creation) = self.pool.data.get().heap.find(address, object) {
             self.with_engine(|engine, _| engine.created(creation));
         }
+    }
+
+    /// Records, after the run, the memory that was freed twice.
+    pub(super) fn record_freed_twice(&self) {
+        let Some((thread, steps, first)) = self.pool.data.get().heap.freed_twice.take() else {
+            return;
+        };
+        port::unobserved(|| {
+            self.with_engine(|engine, _| {
+                engine.freed_twice(first.object, (first.thread, first.steps), (thread, steps));
+            });
+        });
     }
 
     /// Records, after the run, the memory that was not freed.

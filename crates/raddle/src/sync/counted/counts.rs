@@ -5,6 +5,7 @@
 //! of a store: if all writes to a variable are updates, each reads the newest value. An acquire load synchronises with the
 //! same writes in both cases, because the unlocking thread has acquired the earlier ones.
 
+use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
 use raddle_core::{Action, ChannelOp, ObjectId, Op, Site};
@@ -72,19 +73,20 @@ pub(super) enum Owner {
 
 /// The numbers of references to a value of a run.
 pub(super) struct Counts {
-    strong: AtomicUsize,
+    /// Neither count is dropped: the last handle frees the counts, which no operation shows.
+    strong: ManuallyDrop<AtomicUsize>,
     /// Invariant: the number of weak references, plus one until the value is dropped. [`LOCKED`] only instead of 1.
-    weak: AtomicUsize,
+    weak: ManuallyDrop<AtomicUsize>,
     /// The object on which threads wait that have seen a locked weak count, if there are any. It is a channel without
     /// messages that is closed when the count is unlocked.
-    gate: RunCell<Option<Arc<Name>>>,
+    gate: RunCell<Option<Arc<ManuallyDrop<Name>>>>,
 }
 
 impl Counts {
     fn new(strong: usize, site: Site) -> Arc<Counts> {
         let counts = Counts {
-            strong: AtomicUsize::new(strong),
-            weak: AtomicUsize::new(1),
+            strong: ManuallyDrop::new(AtomicUsize::new(strong)),
+            weak: ManuallyDrop::new(AtomicUsize::new(1)),
             gate: RunCell::new(None),
         };
         let counts = Arc::new(counts);
@@ -217,7 +219,9 @@ impl Counts {
             // The caller has read an old value.
             return;
         }
-        let gate = self.gate.with(|gate| gate.get_or_insert_with(|| Arc::new(Name::new())).clone());
+        let gate = self.gate.with(|gate| {
+            gate.get_or_insert_with(|| Arc::new(ManuallyDrop::new(Name::new()))).clone()
+        });
         let site = Site::caller();
         port::name_object(&gate, new_gate, "unlocking of the weak count", site);
         port::operate(Kind::Any, &gate, new_gate, WAIT, site);
@@ -248,7 +252,7 @@ struct Lock<'a> {
     site: Site,
     is_held: bool,
     /// The gate that is still to be opened for the waiting threads.
-    gate: Option<Arc<Name>>,
+    gate: Option<Arc<ManuallyDrop<Name>>>,
 }
 
 impl Lock<'_> {

@@ -57,6 +57,8 @@ impl<T: ?Sized> Release<T> {
         self.stage == Stage::Exclusive
     }
 
+    /// Performs the remaining stages. Not inlined: the runtime recognises the drop of the value by this function.
+    #[inline(never)]
     fn finish(&mut self) {
         self.count();
         drop(self.value.take());

@@ -1,6 +1,7 @@
 //! A channel of a run. The engine counts the messages; this module stores them.
 
 use std::collections::VecDeque;
+use std::mem::ManuallyDrop;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -12,7 +13,8 @@ use crate::run_cell::RunCell;
 
 /// The part of a channel of a run that its two sides share.
 pub(super) struct Shared<T> {
-    name: Name,
+    /// Not dropped: the last side frees the channel, which no operation shows.
+    name: ManuallyDrop<Name>,
     bound: Option<usize>,
     /// The messages that were sent and not received, with their tickets, oldest first.
     messages: RunCell<VecDeque<(u64, T)>>,
@@ -23,18 +25,18 @@ pub(super) struct Shared<T> {
     ///
     /// Which sender is the last depends on the order of the drops, so a drop is an operation. A clone is none, because the
     /// thread that clones has a sender.
-    departures: Name,
+    departures: ManuallyDrop<Name>,
 }
 
 impl<T> Shared<T> {
     pub(super) fn new(bound: Option<usize>) -> Arc<Shared<T>> {
         Arc::new(Shared {
-            name: Name::new(),
+            name: ManuallyDrop::new(Name::new()),
             bound,
             messages: RunCell::new(VecDeque::new()),
             senders: AtomicUsize::new(1),
             cloned: AtomicBool::new(false),
-            departures: Name::new(),
+            departures: ManuallyDrop::new(Name::new()),
         })
     }
 

@@ -1,0 +1,187 @@
+//! Freed memory without `raddle::Alloc`, the last drop of an `Arc`, and locks that are read twice. With the allocator:
+//! `tests/frees`.
+
+use raddle::cell::UnsafeCell;
+use raddle::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering::*};
+use raddle::sync::{Arc, RwLock, counted};
+use raddle::{Config, Finding, Granularity, Memory, Report, thread};
+
+struct Node {
+    value: AtomicU32,
+}
+
+fn node(value: u32) -> *mut Node {
+    Box::into_raw(Box::new(Node { value: AtomicU32::new(value) }))
+}
+
+/// The node that is replaced is freed while the other thread may read it: in one class of executions it does.
+#[test]
+fn an_atomic_in_a_freed_node() {
+    for strategy in ["dpor", "bpor:2", "random", "pos-star", "auto"] {
+        let report = Config::new().strategy(strategy).run(|| {
+            let shared = Arc::new(AtomicPtr::new(node(7)));
+            let other = thread::spawn({
+                let shared = shared.clone();
+                // SAFETY: broken, if the node was freed. Nothing else uses its memory.
+                move || unsafe { (*shared.load(Acquire)).value.load(Acquire) }
+            });
+            let old = shared.swap(node(8), AcqRel);
+            // SAFETY: broken.
+            drop(unsafe { Box::from_raw(old) });
+            other.join().unwrap();
+            // SAFETY: the other thread has ended.
+            drop(unsafe { Box::from_raw(shared.load(Acquire)) });
+        });
+        match &report.failure().expect(strategy).finding {
+            Finding::UseAfterFree { .. } => {}
+            // The allocator has overwritten the name of the object.
+            Finding::Panic(panic) if panic.message.contains("Use after free?") => {}
+            _ => panic!("{strategy}: {}", raddle::text(&report)),
+        }
+    }
+}
+
+struct Value(UnsafeCell<u32>);
+
+// SAFETY: raddle runs one thread at a time, and checks whether accesses are ordered.
+unsafe impl Sync for Value {}
+
+impl Drop for Value {
+    fn drop(&mut self) {
+        // SAFETY: as above.
+        self.0.with(|number| unsafe { *number });
+    }
+}
+
+macro_rules! drops {
+    ($arc:path) => {
+        || {
+            use $arc as Arc;
+            let mine = Arc::new(Value(UnsafeCell::new(0)));
+            let theirs = mine.clone();
+            thread::spawn(move || {
+                // SAFETY: as above.
+                theirs.0.with_mut(|number| unsafe { *number = 1 });
+                drop(theirs);
+            });
+            // Another thread may run before the drop.
+            thread::yield_now();
+            drop(mine);
+        }
+    };
+}
+
+#[test]
+fn the_last_arc_sees_what_other_threads_did() {
+    for granularity in [Granularity::Sync, Granularity::All] {
+        for (memory, strategy) in
+            [(Memory::Sc, "dpor"), (Memory::Sc, "random"), (Memory::Rc11, "dfs")]
+        {
+            let config =
+                || Config::new().strategy(strategy).memory(memory).granularity(granularity);
+            let report = config().run(drops!(std::sync::Arc));
+            assert!(report.failure().is_none(), "{strategy}: {}", raddle::text(&report));
+            // With steps for accesses, a search need not run an execution in which main drops last.
+            let is_certain = granularity == Granularity::Sync || strategy == "random";
+            assert!(report.unseen_drops || !is_certain, "{strategy}, {granularity:?}");
+            let report = config().run(drops!(counted::Arc));
+            assert!(report.failure().is_none(), "{strategy}: {}", raddle::text(&report));
+            assert!(!report.unseen_drops, "{strategy}, {granularity:?}");
+        }
+    }
+}
+
+/// A race in a destructor that no `Arc` calls is found.
+#[test]
+fn a_race_in_a_destructor_is_found() {
+    let report = Config::new().strategy("dpor").run(|| {
+        let value = Box::into_raw(Box::new(Value(UnsafeCell::new(0))));
+        let address = value as usize;
+        let other = thread::spawn(move || {
+            // SAFETY: as above; the memory may be freed, which raddle finds.
+            unsafe { &*(address as *const Value) }.0.with_mut(|number| unsafe { *number = 1 });
+        });
+        // SAFETY: broken.
+        drop(unsafe { Box::from_raw(value) });
+        other.join().unwrap();
+    });
+    let finding = &report.failure().expect("a failure").finding;
+    let is_found = match finding {
+        Finding::Race { .. } | Finding::UseAfterFree { .. } => true,
+        Finding::Panic(panic) => panic.message.contains("Use after free?"),
+        _ => false,
+    };
+    assert!(is_found, "{}", raddle::text(&report));
+}
+
+/// Runs a program in which main reads a lock twice at once, and another thread writes.
+fn reads_twice(
+    strategy: &str,
+    memory: Memory,
+    first: fn(&RwLock<u32>, &AtomicBool),
+    writer: fn(&RwLock<u32>, &AtomicBool),
+) -> Report {
+    Config::new().strategy(strategy).memory(memory).runs(500).run(move || {
+        let shared = Arc::new((RwLock::new(7), AtomicBool::new(false)));
+        let other = thread::spawn({
+            let shared = shared.clone();
+            move || writer(&shared.0, &shared.1)
+        });
+        first(&shared.0, &shared.1);
+        other.join().unwrap();
+    })
+}
+
+fn twice(lock: &RwLock<u32>, done: &AtomicBool) {
+    let first = lock.read().unwrap();
+    let second = lock.read().unwrap();
+    drop((first, second));
+    done.store(true, Release);
+}
+
+fn write(lock: &RwLock<u32>, _done: &AtomicBool) {
+    *lock.write().unwrap() += 1;
+}
+
+const SEARCHES: [(&str, Memory); 5] = [
+    ("dpor", Memory::Sc),
+    ("bpor:1", Memory::Sc),
+    ("random", Memory::Sc),
+    ("dfs", Memory::Rc11),
+    ("random", Memory::Rc11),
+];
+
+#[test]
+fn a_lock_that_is_read_twice_while_another_thread_writes() {
+    for (strategy, memory) in SEARCHES {
+        let report = reads_twice(strategy, memory, twice, write);
+        let finding = &report.failure().expect(strategy).finding;
+        assert!(matches!(finding, Finding::ReadTwice { .. }), "{}", raddle::text(&report));
+    }
+}
+
+#[test]
+fn other_uses_of_a_lock_are_right() {
+    let once: fn(&RwLock<u32>, &AtomicBool) = |lock, _| {
+        drop(lock.read().unwrap());
+        drop(lock.read().unwrap());
+    };
+    let tries: fn(&RwLock<u32>, &AtomicBool) = |lock, _| {
+        let first = lock.read().unwrap();
+        drop((lock.try_read(), first));
+    };
+    let reads: fn(&RwLock<u32>, &AtomicBool) = |lock, _| drop(lock.read().unwrap());
+    let write_if_done: fn(&RwLock<u32>, &AtomicBool) = |lock, done| {
+        if done.load(Acquire) {
+            write(lock, done);
+        }
+    };
+    let right =
+        [(once, write as _), (tries, write as _), (twice as _, reads), (twice, write_if_done)];
+    for (strategy, memory) in SEARCHES {
+        for (number, (reader, writer)) in right.into_iter().enumerate() {
+            let report = reads_twice(strategy, memory, reader, writer);
+            assert!(report.failure().is_none(), "{number}, {strategy}: {}", raddle::text(&report));
+        }
+    }
+}

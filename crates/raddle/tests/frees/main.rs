@@ -1,0 +1,80 @@
+//! Memory that is used after it was freed, or freed twice: kinds of wrong programs and their correct twins, under every
+//! strategy that claims something and both memory models. `raddle::Alloc` keeps freed memory until the execution ends.
+
+mod counts;
+mod lists;
+mod owners;
+mod reports;
+
+use raddle::{Config, Finding, Memory, Report, Verdict};
+
+#[global_allocator]
+static ALLOCATOR: raddle::Alloc = raddle::Alloc::new();
+
+/// What a program does with memory.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+enum Does {
+    /// Nothing wrong.
+    Right,
+    UseAfterFree,
+    FreesTwice,
+    /// Either of the two, or a race: whatever comes first.
+    Wrong,
+}
+
+/// Every strategy that searches or samples, with the memory models that it supports.
+const STRATEGIES: [(&str, Memory); 11] = [
+    ("dpor", Memory::Sc),
+    ("bpor:2", Memory::Sc),
+    ("dfs", Memory::Sc),
+    ("mcr", Memory::Sc),
+    ("random", Memory::Sc),
+    ("pos-star", Memory::Sc),
+    ("pct:3", Memory::Sc),
+    ("urw", Memory::Sc),
+    ("auto", Memory::Sc),
+    ("dfs", Memory::Rc11),
+    ("random", Memory::Rc11),
+];
+
+fn run(strategy: &str, memory: Memory, program: fn()) -> Report {
+    Config::new().strategy(strategy).memory(memory).runs(3_000).run(program)
+}
+
+/// Checks what every strategy says of a program.
+fn check(does: Does, program: fn()) {
+    for (strategy, memory) in STRATEGIES {
+        check_by(strategy, memory, does, program);
+    }
+}
+
+/// Checks what every strategy says of a program in which threads share only references, which `mcr` refuses.
+fn check_without_sharing(does: Does, program: fn()) {
+    for (strategy, memory) in STRATEGIES.into_iter().filter(|(strategy, _)| *strategy != "mcr") {
+        check_by(strategy, memory, does, program);
+    }
+}
+
+fn check_by(strategy: &str, memory: Memory, does: Does, program: fn()) {
+    let report = run(strategy, memory, program);
+    let text = || format!("{strategy}, {memory:?}: {}", raddle::text(&report));
+    let Some(failure) = report.failure() else {
+        assert_eq!(does, Does::Right, "nothing found by {}", text());
+        return;
+    };
+    match failure.finding {
+        Finding::UseAfterFree { .. } => {
+            assert!(matches!(does, Does::UseAfterFree | Does::Wrong), "{}", text());
+        }
+        Finding::FreedTwice { .. } => {
+            assert!(matches!(does, Does::FreesTwice | Does::Wrong), "{}", text());
+        }
+        Finding::Race { .. } => assert_eq!(does, Does::Wrong, "{}", text()),
+        _ => panic!("{}", text()),
+    }
+    assert!(failure.reproduced, "{}", text());
+}
+
+fn is_exhaustive(report: &Report) -> bool {
+    matches!(report.verdict, Verdict::Exhausted)
+}

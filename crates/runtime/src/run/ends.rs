@@ -1,0 +1,146 @@
+//! The ends of objects, uses after them, and stacks at both.
+//!
+//! An end is no event: only the last holder of a reference ends an object, so that an end could not change places with a
+//! use. What is wrong follows from the class of the run, see `raddle_analysis::freed`.
+
+use std::backtrace::Backtrace;
+
+use raddle_core::{ObjectId, Site, Stack, ThreadId};
+use raddle_engine::{Initial, Memory};
+
+use super::Run;
+use crate::{Backend, port};
+
+/// An object that ended before the run used it.
+#[derive(Copy, Clone)]
+pub(crate) struct UnusedEnd {
+    address: usize,
+    thread: ThreadId,
+    after: usize,
+}
+
+impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
+    /// Records the end of an object. Returns whether later uses are to be found.
+    pub(super) fn end_object(&self, object: Option<ObjectId>, address: usize) -> bool {
+        if self.state().is_over() {
+            return false;
+        }
+        let me = self.current.get();
+        let (threads, after) = self
+            .with_engine(|engine, _| (engine.trace().threads.len(), engine.trace().events.len()));
+        // All other threads have ended, and everything that they did happened before.
+        if me == ThreadId::MAIN && self.joined.get().count_ones() as usize + 1 == threads {
+            return object.is_some();
+        }
+        let Some(object) = object else {
+            let end = UnusedEnd { address, thread: me, after };
+            self.pool.data.get().unused_ends.borrow_mut().push(end);
+            return true;
+        };
+        let is_watched = self.with_engine(|engine, _| {
+            engine.ended(me, object);
+            engine.is_watched(object)
+        });
+        if is_watched {
+            self.record_stack(object, true, 0);
+        }
+        true
+    }
+
+    /// Ends the run because the calling thread uses an object after its end. Returns only if the run is over.
+    #[cold]
+    pub(super) fn fail_by_late_use(
+        &self,
+        object: Option<ObjectId>,
+        address: usize,
+        ends: bool,
+        site: Site,
+    ) {
+        if self.state().is_over() {
+            return;
+        }
+        let me = self.current.get();
+        let object = object.unwrap_or_else(|| self.declare_ended(address, site));
+        if self.with_engine(|engine, _| engine.is_watched(object)) {
+            self.record_stack(object, ends, 0);
+        }
+        if ends && !self.pool.flags.heap {
+            eprintln!(
+                "raddle: an object is freed twice. If the process ends now, use `raddle::Alloc` as the global \
+                 allocator, which keeps freed memory until the execution ends."
+            );
+        }
+        self.with_engine(|engine, _| engine.fail_by_late_use(me, object, ends, site));
+        self.leave_to_be_leaked();
+    }
+
+    /// Declares an object that ended before the run used it, and records its end.
+    fn declare_ended(&self, address: usize, site: Site) -> ObjectId {
+        let me = self.current.get();
+        let ends = self.pool.data.get().unused_ends.borrow();
+        let known = ends.iter().rev().find(|end| end.address == address).copied();
+        self.with_engine(|engine, _| {
+            let object = engine.declare(me, Initial::Cell, site);
+            if let Some(UnusedEnd { thread, after, .. }) = known {
+                engine.ended_earlier(thread, object, after);
+            }
+            object
+        })
+    }
+
+    /// Records the stack of the calling thread at an access or the end of `object`, before the last `own` events.
+    #[cold]
+    pub(super) fn record_stack(&self, object: ObjectId, is_end: bool, own: usize) {
+        let text = port::unobserved(|| Backtrace::force_capture().to_string());
+        let stack = Stack {
+            object,
+            thread: self.current.get(),
+            after: self.with_engine(|engine, _| engine.trace().events.len()).saturating_sub(own),
+            is_end,
+            in_arc: is_in_arc(&text),
+            text,
+        };
+        self.with_engine(|engine, _| engine.record_stack(stack));
+    }
+}
+
+/// Returns whether a stack is inside the last drop of a `std::sync::Arc`, other than the one inside raddle's counted
+/// `Arc`, whose counts are operations. Returns true if the stack has no names, so that this cannot be excluded.
+fn is_in_arc(stack: &str) -> bool {
+    let is_place = |line: &&str| !line.trim_start().starts_with("at ");
+    let frames: Vec<&str> = stack.lines().filter(is_place).collect();
+    let is_drop_slow = |frame: &str| {
+        frame.contains("drop_slow") && (frame.contains("Arc<") || frame.contains("sync::Arc"))
+    };
+    let is_glue = |frame: &&&str| {
+        let function = frame.split_once(": ").map_or("", |(_, function)| function);
+        let function = function.trim_start_matches('<');
+        ["core::", "alloc::", "std::"].iter().any(|library| function.starts_with(library))
+    };
+    let drops = frames.iter().enumerate().filter(|(_, frame)| is_drop_slow(frame));
+    let mut callers = drops.map(|(at, _)| frames[at..].iter().find(|frame| !is_glue(frame)));
+    !frames.iter().any(|frame| frame.contains("::"))
+        || callers.any(|caller| !caller.is_some_and(|caller| caller.contains("sync::counted")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_in_arc;
+
+    const DROP: &str = "  1: core::ptr::drop_in_place<raddle::cell::UnsafeCell<u32>>\n  2: alloc::sync::Arc<T,A>::drop_slow\n  \
+        3: <alloc::sync::Arc<T,A> as core::ops::drop::Drop>::drop\n             at /rustc/sync.rs:1:1\n";
+
+    #[test]
+    fn the_caller_decides_whose_drop_it_is() {
+        let of_std = format!("{DROP}  4: queue::main\n  5: core::ops::function::FnOnce::call_once");
+        let counted = format!(
+            "{DROP}  4: raddle::sync::counted::release::Release<T>::finish\n  5: queue::main"
+        );
+        let both = format!("{counted}\n  6: alloc::sync::Arc<T,A>::drop_slow\n  7: queue::main");
+        let neither = "  1: queue::free\n  2: queue::main";
+        assert!(
+            is_in_arc(&of_std) && !is_in_arc(&counted) && is_in_arc(&both) && !is_in_arc(neither)
+        );
+        assert!(is_in_arc("  1: <unknown>"), "no names");
+    }
+}
