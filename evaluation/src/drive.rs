@@ -22,7 +22,7 @@ pub(crate) fn runtime(name: &str, points: Granularity) -> Runtime<raddle_runtime
         // In programs with points at races only, all plain accesses race.
         Granularity::All | Granularity::Racy => true,
     };
-    Runtime::new(name, &Options { plain_accesses, ..Options::default() })
+    Runtime::new(name, &Options { plain_accesses, unwinds_failing_runs: true, ..Options::default() })
 }
 
 impl<S: Substrate, M: Memory, E: Explorer> Driver<S, M, E> {
@@ -32,16 +32,13 @@ impl<S: Substrate, M: Memory, E: Explorer> Driver<S, M, E> {
         Driver { substrate, engine, explorer, runs: 0 }
     }
 
-    /// Makes the next run, and calls `renew` for another substrate if a thread could not be unwound: its
-    /// stack is lost, but the trace is complete. Returns false if there is nothing left to run.
-    pub(crate) fn run(&mut self, program: &S::Program, renew: impl FnOnce() -> S) -> bool {
+    /// Makes the next run. Returns false if there is nothing left to run.
+    pub(crate) fn run(&mut self, program: &S::Program) -> bool {
         if !self.explorer.next(self.engine.prefix_mut()) {
             return false;
         }
         let choices = self.explorer.choices();
-        if self.substrate.execute(&mut self.engine, choices, program).is_err() {
-            self.substrate = renew();
-        }
+        self.substrate.execute(&mut self.engine, choices, program);
         true
     }
 

@@ -322,7 +322,7 @@ mod tests {
             let micro = Micro::random(mix, spread(seed, 100), seed);
             let mut driver = Driver::new(Scripted, Sc, Dpor::default(), 1_000);
             let mut runs = 0;
-            while driver.run(&micro, || unreachable!("a script has no stacks to unwind")) {
+            while driver.run(&micro) {
                 driver.learn();
                 runs += 1;
             }

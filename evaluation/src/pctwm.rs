@@ -332,7 +332,7 @@ fn run_all<S: Sampler + Clone>(
         (drive::runtime(program.name, Granularity::Sync), Repeat::new(sampler.clone(), 1));
     let mut driver = Driver::new(runtime, Rc11::default(), explorer, MAX_STEPS);
     for _ in 0..runs {
-        driver.run(&body, || panic!("the threads of these programs can be unwound"));
+        driver.run(&body);
         driver.learn();
         each(driver.trace());
     }

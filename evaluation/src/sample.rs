@@ -73,7 +73,7 @@ impl Subject {
         let explorer = Repeat::new(sampler, seed);
         let mut driver = Driver::new(runtime(), Sc, explorer, most_steps(program));
         for _ in 0..runs {
-            driver.run(&closure, runtime);
+            driver.run(&closure);
             driver.learn();
             if !look(program, driver.trace()) {
                 return;

@@ -35,7 +35,6 @@ pub fn cause(finding: &Finding) -> String {
         },
         Finding::StepLimit { .. } => "step limit".to_owned(),
         Finding::Nondeterminism { .. } => "nondeterminism".to_owned(),
-        Finding::Stuck { site, .. } => format!("stuck at {site}"),
     }
 }
 

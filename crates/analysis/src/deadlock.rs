@@ -5,7 +5,7 @@ use raddle_core::{
 };
 use raddle_results::Wait;
 
-use crate::locks::Holdings;
+use raddle_core::locks::Holdings;
 
 /// Returns the blocked threads at the end of `trace`, each with the holders of what it waits for.
 pub fn waits(trace: &Trace) -> Vec<Wait> {

@@ -3,7 +3,7 @@
 use raddle_core::{Action, Ending, ObjectKind, ThreadOp, Trace};
 use raddle_results::Leak;
 
-use crate::locks::Holdings;
+use raddle_core::locks::Holdings;
 
 /// Returns the first leak of a run. Returns `None` if it has none or did not finish.
 pub fn leak(trace: &Trace) -> Option<Leak> {

@@ -13,7 +13,6 @@ mod leaks;
 mod lifetimes;
 mod links;
 mod lock_order;
-mod locks;
 mod patterns;
 mod races;
 mod read_twice;

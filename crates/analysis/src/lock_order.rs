@@ -8,7 +8,7 @@ use raddle_core::{Action, Effect, Event, EventId, ObjectId, Site, ThreadOp, Trac
 use raddle_engine::causality::Clock;
 use raddle_results::LockOrder;
 
-use crate::locks::{Change, Holdings, Mode, change, has_locks};
+use raddle_core::locks::{Change, Holdings, Mode, change, has_locks};
 /// The maximal number of threads in a cycle that is looked for.
 const MAX_THREADS: usize = 4;
 /// The maximal number of nestings of a run that are kept.

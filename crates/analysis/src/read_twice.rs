@@ -10,8 +10,8 @@ use raddle_engine::causality::Clock;
 use raddle_results::Finding;
 
 use crate::Reads;
-use crate::locks::{Change, Holdings, Mode, change};
 use crate::races::Detector;
+use raddle_core::locks::{Change, Holdings, Mode, change};
 
 /// Returns the first second read of a lock that a writer may come before, if a run has one.
 pub fn read_twice(trace: &Trace) -> Option<Finding> {
@@ -52,7 +52,8 @@ fn nested_reads(trace: &Trace) -> Vec<Nested> {
         let (thread, lock) = (event.id.thread, event.op.object());
         match change(event) {
             Some(Change::Acquired { mode, blocks }) => {
-                let mine = |held: &&crate::locks::Held| held.thread == thread && held.lock == lock;
+                let mine =
+                    |held: &&raddle_core::locks::Held| held.thread == thread && held.lock == lock;
                 let first = holdings.all().iter().find(mine);
                 if let (Some(first), true, Mode::Shared) = (first, blocks, mode) {
                     let at = taken.iter().find(|known| (known.0, known.1) == (thread, lock));

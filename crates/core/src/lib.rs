@@ -17,6 +17,7 @@ mod event;
 pub mod fingerprint;
 mod guarantee;
 mod id;
+pub mod locks;
 mod memory_model;
 mod op;
 mod point;

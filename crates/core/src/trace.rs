@@ -167,10 +167,10 @@ pub enum ObjectKind {
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub enum Ending {
-    /// Every thread has ended, or main has ended and the others are blocked for ever.
+    /// Every thread has ended, or main has ended and the others wait forever, but not for each other in a cycle.
     #[default]
     Finished,
-    /// No thread is enabled, and main has not ended.
+    /// No thread is enabled, and main has not ended or some threads wait for each other in a cycle.
     Deadlock,
     /// No thread is enabled, and at least one was stopped, so that the run is no whole execution of the program.
     Stopped,
@@ -178,7 +178,7 @@ pub enum Ending {
     Panicked(Panic),
     /// The step limit was reached.
     StepLimit,
-    /// The chooser abandoned the run.
+    /// The chooser gave the run up; the record ends there.
     Abandoned,
     /// The program did not follow the prescribed choices.
     Diverged(Divergence),

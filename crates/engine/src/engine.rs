@@ -19,6 +19,7 @@ use crate::objects::Life;
 use crate::{Kind, Memory, ThreadIds};
 
 mod choose;
+mod cycle;
 mod declare;
 mod enabled;
 mod ending;
@@ -26,11 +27,13 @@ mod perform;
 mod reuse;
 mod state;
 mod stop;
+mod tail;
 mod threads;
 mod waiters;
 
 use enabled::Enabled;
 pub use state::RunState;
+use tail::Tail;
 use waiters::{Link, NO_WAITER};
 
 /// Whose turn it is, if the run is not over.
@@ -78,6 +81,9 @@ pub struct Engine<M: Memory> {
     /// The number of events below which a thread point is a uniform draw and nothing else: zero while the prefix is
     /// followed or if a chooser answers, then the step limit.
     uniform_below: usize,
+    /// The number of events below which a chooser is asked which thread is next: the step limit, or zero in the tail of
+    /// a run that was given up.
+    asks_below: usize,
     /// The number of steps that the running thread may make without a question. Zero unless the state is `Running`.
     lease: u32,
     running: ThreadId,
@@ -109,6 +115,7 @@ pub struct Engine<M: Memory> {
     watched: ObjectId,
     /// The options of the source point under way.
     sources: Vec<EventId>,
+    tail: Tail,
 }
 
 #[derive(Clone, Debug)]
@@ -155,6 +162,7 @@ impl<M: Memory> Engine<M> {
             followed: 0,
             needs: Needs::default(),
             uniform_below: 0,
+            asks_below: 0,
             lease: 0,
             running: ThreadId::MAIN,
             creator: None,
@@ -173,6 +181,7 @@ impl<M: Memory> Engine<M> {
             has_rwlocks: false,
             watched: ObjectId::NONE,
             sources: Vec::new(),
+            tail: Tail::default(),
         }
     }
 
@@ -181,7 +190,8 @@ impl<M: Memory> Engine<M> {
         &mut self.prefix
     }
 
-    /// The trace of the run under way, or of the last one.
+    /// The trace of the run under way, or of the last one. If the chooser gave that up, the trace ends there; see
+    /// [`Engine::given_up`].
     pub fn trace(&self) -> &Trace {
         &self.trace
     }
@@ -202,7 +212,7 @@ impl<M: Memory> Engine<M> {
         self.state
     }
 
-    /// Moves the run to another state. For substrates: threads that unwind, and clearing away after the end.
+    /// Moves the run to another state. For substrates: clearing away after the end.
     #[inline(always)]
     pub fn enter(&mut self, next: RunState) {
         debug_assert!(
@@ -226,6 +236,8 @@ impl<M: Memory> Engine<M> {
         self.trace.objects.truncate(1);
         self.memory.reset();
         self.followed = 0;
+        self.asks_below = self.max_steps;
+        self.forget_tail();
         (self.needs, self.uniform_below) = match choices {
             Choices::Uniform(_) if self.prefix.is_empty() => (Needs::default(), self.max_steps),
             Choices::Uniform(_) => (Needs::default(), 0),

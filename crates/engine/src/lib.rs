@@ -22,5 +22,5 @@ pub use engine::{Engine, RunState, Turn};
 pub use kind::Kind;
 pub use memory::{Memory, Mistake, Rc11, Sc, rc11};
 pub use object::{Initial, Object};
-pub use substrate::{Stuck, Substrate};
+pub use substrate::Substrate;
 pub use thread_ids::{Register, ThreadIds};

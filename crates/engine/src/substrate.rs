@@ -1,6 +1,6 @@
 //! Substrates, which run the threads of a program one at a time.
 
-use raddle_core::{Choices, Site, ThreadId};
+use raddle_core::Choices;
 
 use crate::{Engine, Memory};
 
@@ -11,22 +11,16 @@ pub trait Substrate {
 
     /// Runs `program` once, from [`Engine::begin`] to the end, and leaves the trace in the engine. The choices are
     /// those of the engine's prefix, then those of `choices`.
-    ///
-    /// Returns an error if a thread could not be cleared away. The trace is valid then, but further runs are not.
     fn execute<M: Memory>(
         &mut self,
         engine: &mut Engine<M>,
         choices: Choices<'_>,
         program: &Self::Program,
-    ) -> Result<(), Stuck>;
-}
+    );
 
-/// A thread that could not be cleared away after its run: a destructor is blocked for ever, or the program
-/// keeps catching the unwinding.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub struct Stuck {
-    /// The thread.
-    pub thread: ThreadId,
-    /// The place of the operation at which it got stuck.
-    pub site: Site,
+    /// Returns the number of threads of all runs so far that could not be cleared away. Each keeps its memory until the
+    /// process ends.
+    fn leaked(&self) -> u64 {
+        0
+    }
 }

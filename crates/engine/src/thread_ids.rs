@@ -144,17 +144,37 @@ impl ThreadIds {
         }
     }
 
+    /// Forgets all but the first `count` threads, unless the ids are shared.
+    pub(crate) fn truncate(&mut self, count: usize) {
+        if self.register.is_some() {
+            return;
+        }
+        while self.count() > count {
+            let Some(Entry { info, .. }) = self.others.pop() else { return };
+            // A parent has a smaller id than its children.
+            let children = &mut self.entry_mut(info.parent).children;
+            if let Some(child) = children.get_mut(info.position as usize) {
+                *child = None;
+            }
+        }
+        self.is_flat = self.others.iter().all(|other| is_flat(&other.info));
+    }
+
     #[inline]
     fn entry(&self, thread: ThreadId) -> &Entry {
         if thread.0 == ThreadId::MAIN.0 { &self.main } else { &self.others[thread.index() - 1] }
     }
 
+    fn entry_mut(&mut self, thread: ThreadId) -> &mut Entry {
+        match thread {
+            ThreadId::MAIN => &mut self.main,
+            other => &mut self.others[other.index() - 1],
+        }
+    }
+
     fn add(&mut self, info: ThreadInfo) -> ThreadId {
         self.is_flat &= is_flat(&info);
-        let parent = match info.parent {
-            ThreadId::MAIN => &mut self.main,
-            parent => &mut self.others[parent.index() - 1],
-        };
+        let parent = self.entry_mut(info.parent);
         if info.position != u32::MAX {
             let position = info.position as usize;
             if parent.children.len() <= position {

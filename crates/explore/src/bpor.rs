@@ -139,6 +139,10 @@ impl Explorer for Bpor {
         self.tree.refusal()
     }
 
+    fn is_beyond_bound(&self, preemptions: u32) -> bool {
+        self.tree.is_beyond_bound(preemptions)
+    }
+
     fn search(&self) -> Option<Search> {
         Some(self.counts().into())
     }

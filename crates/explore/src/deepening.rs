@@ -89,6 +89,10 @@ impl Explorer for Deepening {
         self.search.refusal()
     }
 
+    fn is_beyond_bound(&self, preemptions: u32) -> bool {
+        self.search.is_beyond_bound(preemptions)
+    }
+
     fn search(&self) -> Option<Search> {
         self.search.search()
     }

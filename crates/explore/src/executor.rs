@@ -3,15 +3,16 @@
 use std::borrow::BorrowMut;
 
 use raddle_core::{Choices, MemoryModel, ObjectId, Schedule, Trace};
-use raddle_engine::{Engine, Rc11, Sc, Stuck, Substrate, ThreadIds};
+use raddle_engine::{Engine, Rc11, Sc, Substrate, ThreadIds};
 
 /// Makes runs of one program.
 pub(crate) trait Executor {
     /// Makes one run, and leaves its trace in `engine`. The engine's prefix is followed first, then `choices`
     /// are asked.
-    ///
-    /// An error means that no further run can be trusted; this one can.
-    fn execute(&mut self, engine: &mut AnyEngine, choices: Choices<'_>) -> Result<(), Stuck>;
+    fn execute(&mut self, engine: &mut AnyEngine, choices: Choices<'_>);
+
+    /// Returns the number of threads of all runs so far that could not be cleared away.
+    fn leaked(&self) -> u64;
 }
 
 /// A program on a substrate.
@@ -22,12 +23,16 @@ pub(crate) struct OnSubstrate<'p, B, S: Substrate> {
 }
 
 impl<B: BorrowMut<S>, S: Substrate> Executor for OnSubstrate<'_, B, S> {
-    fn execute(&mut self, engine: &mut AnyEngine, choices: Choices<'_>) -> Result<(), Stuck> {
+    fn execute(&mut self, engine: &mut AnyEngine, choices: Choices<'_>) {
         let substrate = self.substrate.borrow_mut();
         match engine {
             AnyEngine::Sc(engine) => substrate.execute(engine, choices, self.program),
             AnyEngine::Rc11(engine) => substrate.execute(engine, choices, self.program),
         }
+    }
+
+    fn leaked(&self) -> u64 {
+        self.substrate.borrow().leaked()
     }
 }
 
@@ -75,6 +80,16 @@ impl AnyEngine {
     /// Returns the trace of the last run.
     pub(crate) fn trace(&self) -> &Trace {
         each!(self, engine => engine.trace())
+    }
+
+    /// Returns the whole trace of the last run if the chooser gave it up, or `None` if not.
+    pub(crate) fn given_up(&self) -> Option<&Trace> {
+        each!(self, engine => engine.given_up())
+    }
+
+    /// Returns the preemptions after the last run was given up.
+    pub(crate) fn tail_preemptions(&self) -> u32 {
+        each!(self, engine => engine.tail_preemptions())
     }
 
     /// Returns the most threads that were alive at once in the last run.

@@ -50,6 +50,13 @@ pub trait Explorer {
         None
     }
 
+    /// Returns whether the run planned last, which was given up, exceeds the bound of the search by its end, to which
+    /// it was led with this many more preemptions.
+    fn is_beyond_bound(&self, preemptions: u32) -> bool {
+        let _ = preemptions;
+        false
+    }
+
     /// Returns the cost of the search so far. `None` if this is no search.
     fn search(&self) -> Option<Search> {
         None
@@ -115,6 +122,10 @@ impl<E: Explorer + ?Sized> Explorer for &mut E {
 
     fn refusal(&self) -> Option<Refusal> {
         (**self).refusal()
+    }
+
+    fn is_beyond_bound(&self, preemptions: u32) -> bool {
+        (**self).is_beyond_bound(preemptions)
     }
 
     fn search(&self) -> Option<Search> {

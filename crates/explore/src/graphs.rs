@@ -2,9 +2,7 @@
 //!
 //! Under a weak memory model an execution is a graph: which load reads from which store, and the order of
 //! the stores. Many interleavings lead to one graph, and their beginnings already coincide: two runs whose
-//! fingerprints agree at a thread point have the same continuations. The second run branches nowhere from
-//! there on. It is run to its end if that is near, because unwinding threads takes longer than a few steps,
-//! and abandoned otherwise.
+//! fingerprints agree at a thread point have the same continuations. The second run is given up there.
 //!
 //! Steps whose time no other thread can observe are taken at once, without trying others before them:
 //! fences (their effect is on their own thread), spawns, joins of ended threads, pauses, choices of
@@ -21,8 +19,8 @@ use std::collections::HashSet;
 use std::hash::BuildHasherDefault;
 
 use raddle_core::{
-    Action, AtomicOp, Choice, Choices, Chooser, Event, Needs, Op, Pending, Pick, Point, Schedule,
-    ThreadId, ThreadOp, Threads, Trace,
+    Action, AtomicOp, Choice, Choices, Chooser, Ending, Event, Needs, Op, Pending, Pick, Point,
+    Schedule, ThreadId, ThreadOp, Threads, Trace,
 };
 use raddle_results::Search;
 
@@ -31,11 +29,8 @@ use crate::classes::Identity;
 use crate::refusal::loops;
 use crate::{Explorer, Refusal};
 
-/// The steps that a run may still make after it has reached a visited state.
-const STEPS_AFTER_VISITED: u32 = 64;
-
-/// The search. Inside a run it takes the first option of every point, records the others, and branches no
-/// further after a visited state.
+/// The search. Inside a run it takes the first option of every point, records the others, and gives the run
+/// up in a visited state.
 #[derive(Clone, Debug, Default)]
 pub struct Graphs {
     branches: Branches<Choice>,
@@ -45,8 +40,6 @@ pub struct Graphs {
     state: u64,
     /// Whether the program asks if threads have ended, so that the time of an end is observable.
     observes_ends: bool,
-    /// The steps that are left to a run that has reached a visited state.
-    left: Option<u32>,
     refusal: Option<Refusal>,
     search: Search,
 }
@@ -67,7 +60,7 @@ impl Explorer for Graphs {
 
     fn learn(&mut self, _run: u64, trace: &Trace) {
         self.search.points = self.search.points.max(self.branches.depth() as u64);
-        self.search.blocked += u64::from(self.left.take().is_some());
+        self.search.blocked += u64::from(trace.ending == Ending::Abandoned);
         if self.refusal.is_none() {
             self.refusal = loops(trace);
         }
@@ -97,9 +90,6 @@ impl Chooser for Graphs {
     }
 
     fn choose(&mut self, at: &Point<'_>, _past: &[Event]) -> Pick {
-        if self.left.is_some() {
-            return self.run_out(at);
-        }
         match at {
             Point::Thread(threads) => return self.choose_thread(threads),
             Point::Value { by, bound } => {
@@ -125,8 +115,7 @@ impl Graphs {
         let is_forced = |only: usize| !has_choice(&pending(&threads.enabled[only]).op);
         // Where there is one way to continue, the next point shows just as well whether the state was visited.
         if !only.is_some_and(is_forced) && !self.visited.insert(self.state) {
-            self.left = Some(STEPS_AFTER_VISITED);
-            return self.run_out(&Point::Thread(*threads));
+            return Pick::Abandon;
         }
         match only {
             Some(only) => {
@@ -139,19 +128,6 @@ impl Graphs {
                 Pick::Take(0)
             }
         }
-    }
-
-    /// Continues a run after a visited state: any thread, and the newest store.
-    fn run_out(&mut self, at: &Point<'_>) -> Pick {
-        match &mut self.left {
-            Some(0) => return Pick::Abandon,
-            Some(left) => *left -= 1,
-            None => {}
-        }
-        Pick::Take(match at {
-            Point::Thread(_) | Point::Value { .. } => 0,
-            Point::Source { options, .. } | Point::Place { options, .. } => options.len() - 1,
-        })
     }
 
     /// Returns whether no other thread can observe when this operation is performed.

@@ -5,8 +5,8 @@
 
 use std::ptr::NonNull;
 
-use raddle_core::{Choices, Panic, Site};
-use raddle_engine::{Engine, Memory, RunState, Stuck, Substrate};
+use raddle_core::{Choices, Panic, ThreadId};
+use raddle_engine::{Engine, Memory, RunState, Substrate};
 
 use crate::coroutines::{self, Context};
 use crate::crash;
@@ -52,14 +52,15 @@ pub(crate) enum Halt {
 impl Substrate for Process {
     type Program = ();
 
-    fn execute<M: Memory>(
-        &mut self,
-        engine: &mut Engine<M>,
-        choices: Choices<'_>,
-        _program: &(),
-    ) -> Result<(), Stuck> {
+    fn execute<M: Memory>(&mut self, engine: &mut Engine<M>, choices: Choices<'_>, _program: &()) {
         let state = state();
         engine.begin(&choices);
+        if self.halt.is_some() {
+            // The check is about to end, and its report is not used.
+            let message = "the check was halted".to_owned();
+            let thread = ThreadId::MAIN;
+            return engine.fail(Panic { thread, message, place: None, backtrace: None });
+        }
         state.begin(self.main);
         self.rewind_files();
         let mut driven = Driven { engine, choices };
@@ -130,12 +131,7 @@ impl Process {
     }
 
     /// Completes the trace of a run that did not end by itself.
-    fn judge<M: Memory>(
-        &mut self,
-        state: &State,
-        engine: &mut Engine<M>,
-        end: End,
-    ) -> Result<(), Stuck> {
+    fn judge<M: Memory>(&mut self, state: &State, engine: &mut Engine<M>, end: End) {
         let outcome = state.outcome.borrow().clone();
         let (message, place, backtrace) = match (&outcome, end) {
             (Outcome::Refused(what), _) => {
@@ -180,7 +176,7 @@ impl Process {
                     engine.state() == RunState::Ended,
                     "raddle invariant broken: a run ended unseen"
                 );
-                return Ok(());
+                return;
             }
         };
         let panic = Panic { thread: state.me(), message, place, backtrace };
@@ -188,10 +184,6 @@ impl Process {
             engine.blame(panic);
         } else {
             engine.fail(panic);
-        }
-        match self.halt {
-            Some(_) => Err(Stuck { thread: state.me(), site: Site::UNKNOWN }),
-            None => Ok(()),
         }
     }
 

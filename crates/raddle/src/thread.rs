@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use raddle_core::{Action, Effect, ObjectId, Op, PauseOp, Site, ThreadId as Id, ThreadOp};
-use raddle_runtime::port::{self, Kind, Unwinding};
+use raddle_runtime::port::{self, Kind};
 
 use crate::unexpected;
 use handle::Details;
@@ -24,7 +24,7 @@ pub use builder::Builder;
 pub use handle::{Thread, ThreadId, current, park, park_timeout};
 pub use local::{AccessError, LocalKey};
 pub use scope::{Scope, ScopedJoinHandle, scope};
-pub(crate) use state::DestroyThreadState;
+pub(crate) use state::run_body;
 
 /// The value that a thread returned, or the payload of the panic that ended it.
 ///
@@ -122,7 +122,7 @@ pub fn sleep(dur: Duration) {
 /// drop(Note);
 /// ```
 pub fn panicking() -> bool {
-    port::unwinding() != Unwinding::No
+    std::thread::panicking()
 }
 
 /// Returns how many threads can run at once, as [`std::thread::available_parallelism`].
@@ -218,8 +218,7 @@ impl<T> fmt::Debug for JoinHandle<T> {
 /// Returns the payload of the panic that ended `thread`.
 #[cold]
 fn panicked(thread: Id) -> Box<dyn Any + Send> {
-    port::take_panic(thread)
-        .unwrap_or_else(|| Box::new("the thread was unwound because its execution ended"))
+    port::take_panic(thread).unwrap_or_else(|| port::stay_stuck())
 }
 
 fn is_finished(thread: &Thread, site: Site) -> bool {

@@ -69,6 +69,7 @@ fn with_steps(report: &Report, steps_shown: Fold) -> Document {
         classes_exact,
         discarded,
         unseen_drops,
+        leaked,
         equivalents,
         hidden_state,
         blind_spots,
@@ -103,6 +104,7 @@ fn with_steps(report: &Report, steps_shown: Fold) -> Document {
         classes_exact: *classes_exact,
         discarded: *discarded,
         unseen_drops: *unseen_drops,
+        leaked: *leaked,
         equivalents: *equivalents,
         hidden_state: hidden_state.as_deref().cloned(),
         blind_spots: *blind_spots,
@@ -150,6 +152,7 @@ fn failure(failure: &results::Failure, steps: Fold) -> Failure {
         finding: finding(&failure.finding, &failure.trace, &names),
         execution: failure.execution,
         reproduced: failure.reproduced,
+        beyond_bound: failure.beyond_bound,
         token: failure.token.clone(),
         trace: trace(&failure.trace, &names, steps),
     }

@@ -124,8 +124,7 @@ fn failed(document: &Document, failure: &Failure, paint: Paint, source: Source<'
             | Finding::FreedTwice { .. }
             | Finding::ReadTwice { .. }
             | Finding::StepLimit { .. }
-            | Finding::Leak { .. }
-            | Finding::Stuck { .. } => picture(failure, paint, source),
+            | Finding::Leak { .. } => picture(failure, paint, source),
         },
         indented(&weak_memory),
         indented(&explained),

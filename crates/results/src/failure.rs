@@ -17,6 +17,9 @@ pub struct Failure {
     pub token: String,
     /// Whether replaying the run gave the same failure.
     pub reproduced: bool,
+    /// Whether the run exceeds the bound of the search: it was found while a run was led to its end that the search
+    /// had given up.
+    pub beyond_bound: bool,
 }
 
 /// A bug in the program under test.
@@ -24,7 +27,7 @@ pub struct Failure {
 pub enum Finding {
     /// A thread panicked.
     Panic(Panic),
-    /// No thread is enabled, and some are blocked.
+    /// No thread is enabled, and main is blocked or some threads wait for each other in a cycle.
     Deadlock(Vec<Wait>),
     /// Two threads access a plain variable, at least one writes, and nothing orders the accesses.
     Race {
@@ -82,14 +85,6 @@ pub enum Finding {
     },
     /// A run left something behind.
     Leak(Leak),
-    /// A thread could not be unwound after its run: a destructor blocks forever, or the program keeps
-    /// catching raddle's unwinding.
-    Stuck {
-        /// The thread.
-        thread: ThreadId,
-        /// Where it is stuck.
-        site: Site,
-    },
 }
 
 /// The end of an object.

@@ -7,6 +7,10 @@ use raddle_core::{Guarantee, MemoryModel};
 
 use crate::{Coverage, Failure, Failures, PatternSearch, Warning};
 
+/// The number of threads that a check may leave behind because they cannot be cleared away. Each takes some 10 KB and two
+/// mappings of memory, of which Linux allows 65,530.
+pub const MAX_LEAKED: u64 = 4096;
+
 /// The result of a check.
 #[derive(Clone, Debug)]
 pub struct Report {
@@ -33,6 +37,8 @@ pub struct Report {
     /// Whether objects were freed by the last `std::sync::Arc`, whose drops are no steps, in a way that would be wrong
     /// if the drops of the `Arc` did not order it.
     pub unseen_drops: bool,
+    /// The number of threads that could not be cleared away after their run. A check ends early at [`MAX_LEAKED`].
+    pub leaked: u64,
     /// The number of runs that were made again with their steps in another, equivalent order, to look for
     /// state that raddle does not see. They are not among `executions`.
     pub equivalents: u64,

@@ -51,6 +51,7 @@ pub trait Backend: Sized + 'static {
         false
     }
 
-    /// Gives the pool up without touching its stacks, because something on them cannot be dropped.
-    fn abandon(self);
+    /// Gives up the coroutine of `thread`, which does not run, with all that is on its stack. The stack is neither used
+    /// again nor freed.
+    fn leak(&mut self, thread: usize);
 }

@@ -8,10 +8,11 @@ use std::sync::Arc;
 use raddle_core::{ObjectId, ThreadId};
 
 use crate::epoch::Epochs;
+use crate::panic_count::PanicCounts;
 use crate::port::RunFlags;
 use crate::run::{Heap, JoinablePanics, SavedStatics, Teardown, UnusedEnd};
 use crate::runtime::Options;
-use crate::{Backend, Body};
+use crate::{Backend, Body, panics};
 
 /// A pool of coroutines, kept from run to run and, if it is small, from check to check.
 pub(crate) struct CoroutinePool<B> {
@@ -20,6 +21,9 @@ pub(crate) struct CoroutinePool<B> {
     pub(crate) body: Cell<Option<Arc<dyn Body>>>,
     pub(crate) data: RunData,
     pub(crate) teardown: Teardown,
+    /// The number of threads of this check that could not be cleared away.
+    pub(crate) leaked: Cell<u64>,
+    pub(crate) panic_counts: PanicCounts,
     pub(crate) flags: RunFlags,
     /// The name of the check.
     pub(crate) name: String,
@@ -38,7 +42,7 @@ pub(crate) struct RunData {
 
 #[derive(Default)]
 pub(crate) struct UsedData {
-    /// By [`ThreadId`]: what the mirror keeps for a thread. Empty after a run, unless a thread got stuck.
+    /// By [`ThreadId`]: what the mirror keeps for a thread. Empty after a run.
     pub(crate) thread_states: RefCell<Vec<Option<Rc<dyn Any>>>>,
     /// The names that the program gave to threads of the run.
     pub(crate) thread_names: RefCell<Vec<(ThreadId, String)>>,
@@ -46,8 +50,6 @@ pub(crate) struct UsedData {
     pub(crate) object_names: RefCell<Vec<(ObjectId, String)>>,
     /// By [`ThreadId`]: the number of spurious failures.
     pub(crate) spurious_failures: RefCell<Vec<u32>>,
-    /// The threads that began to unwind from a panic and have not ended.
-    pub(crate) unwinding: RefCell<Vec<ThreadId>>,
     pub(crate) panics: JoinablePanics,
     pub(crate) saved_statics: SavedStatics,
     pub(crate) heap: Heap,
@@ -88,9 +90,9 @@ impl UsedData {
         self.thread_names.borrow_mut().clear();
         self.object_names.borrow_mut().clear();
         self.spurious_failures.borrow_mut().clear();
-        self.unwinding.borrow_mut().clear();
         self.heap.clear();
         self.unused_ends.borrow_mut().clear();
+        panics::forget();
     }
 
     pub(crate) fn thread_state(&self, thread: ThreadId) -> Option<Rc<dyn Any>> {
@@ -143,6 +145,8 @@ impl<B: Backend> CoroutinePool<B> {
             body: Cell::new(None),
             data: RunData::default(),
             teardown: Teardown::default(),
+            leaked: Cell::new(0),
+            panic_counts: PanicCounts::default(),
             flags: options.flags(),
             name: name.to_owned(),
             options: options.clone(),
@@ -158,6 +162,7 @@ impl<B: Backend> CoroutinePool<B> {
     /// Prepares the pool for another check.
     pub(crate) fn begin_check(&mut self, name: &str, options: &Options) {
         self.flags = options.flags();
+        self.leaked.set(0);
         name.clone_into(&mut self.name);
         self.options.clone_from(options);
         self.epochs.begin();
@@ -166,6 +171,7 @@ impl<B: Backend> CoroutinePool<B> {
     /// Ends the use of the pool by a check. Returns whether the pool should be kept for another one.
     pub(crate) fn end_check(&mut self) -> bool {
         self.data.clear();
+        self.panic_counts.clear();
         self.epochs.rest();
         self.backend.get_mut().is_worth_keeping()
     }
@@ -174,12 +180,5 @@ impl<B: Backend> CoroutinePool<B> {
     pub(crate) fn begin_run(&mut self) -> u64 {
         self.data.clear();
         self.epochs.next()
-    }
-
-    /// Gives the pool up, because something on its stacks cannot be dropped.
-    pub(crate) fn abandon(self) {
-        self.backend.into_inner().abandon();
-        // The stuck thread will not need them, and their destructors would run outside of any run.
-        std::mem::forget(self.data.used.thread_states);
     }
 }

@@ -14,19 +14,16 @@ use raddle_core::{Action, CellOp, Effect, ObjectId, Op, Site, ThreadId};
 use raddle_engine::Initial;
 pub use raddle_engine::Kind;
 
-use crate::Body;
+use crate::{Body, panics};
 
 mod execution;
 mod heap;
 mod name;
-mod unwinding;
 
 pub(crate) use execution::{BodyResult, Execution, ExitSwitch, PlainAccess, RunFlags};
 pub use heap::{allocated, freed};
 pub(crate) use heap::{restore_after_run, unobserved};
 pub use name::{Name, take_met_shared};
-pub use unwinding::{Unwinding, has_unwound, unwinding, unwinding_in_run};
-pub(crate) use unwinding::{note_unwinding, panicked};
 
 struct Port {
     /// The number of the run; zero outside a run.
@@ -196,6 +193,23 @@ pub fn name_thread(given: &str) {
     run().name_thread(given);
 }
 
+/// Notes that the calling thread has begun to panic. Returns that thread.
+pub(crate) fn panicked() -> ThreadId {
+    run().panicked()
+}
+
+/// Returns whether the run is over, and the calling thread is unwound. Returns false outside a run.
+pub fn is_over() -> bool {
+    active() && run().is_over()
+}
+
+/// Does not let the calling thread continue, because it joins a thread that was unwound after the end of the run and has
+/// no result.
+pub fn stay_stuck() -> ! {
+    assert!(is_over(), "raddle invariant broken: a thread that was joined has no result");
+    run().stay_stuck()
+}
+
 /// Returns the newest value of an atomic variable.
 pub fn newest(object: ObjectId) -> u64 {
     run().newest(object)
@@ -291,6 +305,16 @@ pub(crate) fn last_seen() -> String {
 #[cfg(unix)]
 pub(crate) fn is_stack_guard(address: usize) -> bool {
     active() && run().is_stack_guard(address)
+}
+
+/// Unwinds the calling thread, because the destructor of a thread-local value panicked with `payload`. That is a failure
+/// of the run, whatever panics otherwise are.
+pub fn fail_in_thread_local(payload: Box<dyn Any + Send>) -> ! {
+    if is_over() {
+        // raddle has begun the panic.
+        std::panic::resume_unwind(payload);
+    }
+    panics::resume_from_thread_local(payload)
 }
 
 /// Runs the body of the calling thread.

@@ -106,8 +106,15 @@ impl Backend for Portable {
         run
     }
 
-    fn abandon(mut self) {
-        std::mem::forget(std::mem::take(&mut self.coroutines));
+    fn leak(&mut self, thread: usize) {
+        let number = self.coroutine(thread);
+        self.assigned[thread] = None;
+        std::mem::forget(self.coroutines.swap_remove(number));
+        // The last coroutine has its number now.
+        let last = self.coroutines.len();
+        for assigned in self.assigned.iter_mut().filter(|assigned| **assigned == Some(last)) {
+            *assigned = Some(number);
+        }
     }
 }
 

@@ -11,11 +11,11 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use raddle_core::{Action, Choices, Effect, MutexOp, ObjectId, Op, PauseOp, Site, ThreadId};
-use raddle_engine::{Engine, Initial, Kind, Memory, RunState, Stuck, Turn};
+use raddle_engine::{Engine, Initial, Kind, Memory, RunState, Turn};
 use raddle_results::Token;
 
 use crate::pool::CoroutinePool;
-use crate::port::{self, BodyResult, Execution, ExitSwitch, Unwinding};
+use crate::port::{self, BodyResult, Execution, ExitSwitch};
 use crate::statics::{self, Place};
 use crate::{Backend, Body, panics};
 
@@ -52,6 +52,8 @@ pub(crate) struct Run<'a, 'c, B, M: Memory> {
     current: Cell<ThreadId>,
     /// The threads that main has joined, one bit for each of the first 64.
     joined: Cell<u64>,
+    /// The thread that ended the run in the middle of a use of freed memory, and cannot continue.
+    late_user: Cell<Option<ThreadId>>,
 }
 
 impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
@@ -61,7 +63,7 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
         choices: Choices<'c>,
         pool: &'a mut CoroutinePool<B>,
         program: &'a dyn Fn(),
-    ) -> Result<(), Stuck> {
+    ) {
         let number = pool.begin_run();
         let pool = &*pool;
         engine.begin(&choices);
@@ -72,6 +74,7 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
             program,
             current: Cell::new(ThreadId::MAIN),
             joined: Cell::new(0),
+            late_user: Cell::new(None),
         };
         // SAFETY: no coroutine runs, and the reference ends with the statement.
         if let Err(error) = unsafe { &mut *pool.backend.get() }.begin() {
@@ -86,42 +89,51 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
         };
         // SAFETY: as above.
         let connection = unsafe { port::connect(execution, number, pool.flags) };
-        let guard = TellOwnPanic;
+        let guard = TellOwnPanic(&run);
+        // A check may be made in a destructor, while its OS thread unwinds.
+        let panics = if std::thread::panicking() { Some(run.take_panics()) } else { None };
         run.enter(ThreadId::MAIN);
-        let result = run.clear_away();
+        run.clear_away();
+        if let Some(panics) = panics {
+            run.put_back_panics(panics);
+        }
         std::mem::forget(guard);
         drop(connection);
-        result
     }
 
-    /// After the end: unwinds unfinished threads, and puts back what the run has changed.
+    /// After the end: clears unfinished threads away, and puts back what the run has changed.
     #[inline(always)]
-    fn clear_away(&self) -> Result<(), Stuck> {
+    fn clear_away(&self) {
         let is_unfinished = self.with_engine(|engine, _| engine.has_unfinished_threads());
+        let is_unfinished = is_unfinished || self.late_user.get().is_some();
         if is_unfinished || self.pool.data.is_used() || self.pool.flags.heap {
-            return self.clear_away_slow(is_unfinished);
+            self.clear_away_slow(is_unfinished);
         }
-        Ok(())
     }
 
     #[cold]
-    fn clear_away_slow(&self, is_unfinished: bool) -> Result<(), Stuck> {
+    fn clear_away_slow(&self, is_unfinished: bool) {
         let data = self.pool.data.get();
         if !data.panics.is_empty() {
             self.blame_unjoined_panic();
         }
-        let result = if is_unfinished { self.tear_down() } else { Ok(()) };
-        if result.is_ok() {
+        let leaked = if is_unfinished { self.clear_threads_away() } else { 0 };
+        if leaked == 0 {
             if data.thread_states.borrow().iter().any(Option::is_some) {
                 self.drop_thread_states();
             }
             if self.pool.flags.heap {
                 self.record_unfreed();
-                self.record_freed_twice();
             }
+        } else {
+            // What is on the stacks may refer to it.
+            std::mem::forget(data.thread_states.take());
+            self.pool.leaked.set(self.pool.leaked.get() + leaked);
+        }
+        if self.pool.flags.heap {
+            self.record_freed_twice();
         }
         data.saved_statics.restore();
-        result
     }
 
     /// Returns the engine and the choices.
@@ -177,28 +189,11 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
         let (engine, choices) = unsafe { self.parts() };
         match engine.state() {
             RunState::Running | RunState::Starting => engine.submit(kind, me, op, site, choices),
-            RunState::Idle
-            | RunState::Unwinding
-            | RunState::Ended
-            | RunState::TearingDown
-            | RunState::Discarding => self.announce_slow(me, op.into_words(), site),
+            // The thread performs the operation at once.
+            RunState::Idle | RunState::Ended | RunState::TearingDown | RunState::Discarding => {
+                Turn::of(me)
+            }
         }
-    }
-
-    /// Announces an operation while a thread unwinds, or after the end of the run.
-    #[cold]
-    fn announce_slow(&self, me: ThreadId, op: [u64; 3], site: Site) -> Turn {
-        let op = op_of(op);
-        if self.state().is_over() {
-            return Turn::of(me);
-        }
-        if self.is_unwinding(me) && !op.is_pause() {
-            return self
-                .with_engine(|engine, choices| engine.submit_unpreempted(me, op, site, choices));
-        }
-        // The program has caught the panic, or another thread unwinds and waits in a destructor.
-        self.end_unwinding();
-        self.with_engine(|engine, choices| engine.submit(Kind::Any, me, op, site, choices))
     }
 
     /// Performs the operation that `me`, the calling thread, has announced. It has its turn, or the run is over.
@@ -207,19 +202,19 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
         // SAFETY: no other use of the run before the references are used up.
         let (engine, choices) = unsafe { self.parts() };
         if engine.state().is_over() {
-            return self.perform_after_end(op.into_words(), site);
+            return self.perform_after_end(op.into_words());
         }
         match engine.perform(kind, me, op, site, choices) {
             Some(effect) => effect,
-            None => self.end_within(me, op.into_words(), site),
+            None => self.end_within(me, op.into_words()),
         }
     }
 
     /// Performing an operation has ended the run.
     #[cold]
-    fn end_within(&self, me: ThreadId, op: [u64; 3], site: Site) -> Effect {
+    fn end_within(&self, me: ThreadId, op: [u64; 3]) -> Effect {
         self.leave(me);
-        self.perform_after_end(op, site)
+        self.perform_after_end(op)
     }
 
     /// Waits until `me`, the calling thread, has its turn, or the run is over.
@@ -238,20 +233,37 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
     #[inline(always)]
     fn switch(&self, me: ThreadId, next: ThreadId) -> &Self {
         self.current.set(next);
-        // SAFETY: `me` runs on its coroutine, `next` has another one, and no reference into the back end exists.
-        let run =
-            unsafe { B::switch(self.pool.backend.get(), me.index(), Some(next.index()), self) };
-        // SAFETY: every coroutine and the host pass the one run there is.
-        unsafe { &*run }
+        self.switch_stacks(me, Some(next))
     }
 
     /// Goes back to the host, and returns when `me` is entered.
     #[cold]
     fn leave(&self, me: ThreadId) -> &Self {
-        // SAFETY: `me` runs on its coroutine, and no reference into the back end exists.
-        let run = unsafe { B::switch(self.pool.backend.get(), me.index(), None, self) };
-        // SAFETY: as in `switch`.
+        self.switch_stacks(me, None)
+    }
+
+    /// Switches from the coroutine of `me` to that of `to`, or to the host. Returns when `me` is continued.
+    #[inline(always)]
+    fn switch_stacks(&self, me: ThreadId, to: Option<ThreadId>) -> &Self {
+        if std::thread::panicking() {
+            return self.switch_stacks_unwinding(me, to);
+        }
+        let to = to.map(ThreadId::index);
+        // SAFETY: `me` runs on its coroutine, `to` has another one, and no reference into the back end exists.
+        let run = unsafe { B::switch(self.pool.backend.get(), me.index(), to, self) };
+        // SAFETY: every coroutine and the host pass the one run there is.
         unsafe { &*run }
+    }
+
+    /// [`switch_stacks`](Run::switch_stacks) for a thread that unwinds: its panics are not those of other threads.
+    #[cold]
+    fn switch_stacks_unwinding(&self, me: ThreadId, to: Option<ThreadId>) -> &Self {
+        let panics = self.take_panics();
+        let to = to.map(ThreadId::index);
+        // SAFETY: `me` runs on its coroutine, `to` has another one, and no reference into the back end exists.
+        unsafe { B::switch(self.pool.backend.get(), me.index(), to, self) };
+        self.put_back_panics(panics);
+        self
     }
 
     /// From the host: lets `thread` run until a thread leaves.
@@ -282,8 +294,8 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
 
     /// The run is over for a thread that spawns: the thread unwinds, or is stuck in a destructor.
     #[cold]
-    fn refuse_spawn(&self, site: Site) -> ! {
-        self.perform_after_end(Op::SPAWN.into_words(), site);
+    fn refuse_spawn(&self) -> ! {
+        self.perform_after_end(Op::SPAWN.into_words());
         unreachable!("raddle invariant broken: a spawn after the end of its run")
     }
 
@@ -323,7 +335,7 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
 
     fn spawn(&self, body: Arc<dyn Body>, site: Site) -> ThreadId {
         if self.state().is_over() {
-            self.refuse_spawn(site);
+            self.refuse_spawn();
         }
         let me = self.current.get();
         let (child, life) = self.with_engine(|engine, _| engine.declare_child(me, site));
@@ -331,14 +343,14 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
         let turn = self.announce(Kind::Any, me, Op::SPAWN.on(life), site);
         self.wait(me, turn);
         if self.state().is_over() {
-            self.refuse_spawn(site);
+            self.refuse_spawn();
         }
         self.with_engine(|engine, _| engine.start(me, life, site));
         self.pool.body.set(Some(body));
         // The child runs up to its first announcement.
         self.switch(me, child);
         if self.state().is_over() {
-            self.refuse_spawn(site);
+            self.refuse_spawn();
         }
         self.note_steps();
         child
@@ -353,7 +365,7 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
         self.wait(me, turn);
         // The run is over: the thread unwinds, unless it does so already.
         let pause = Op::new(ObjectId::NONE, Action::Pause(PauseOp::Yield));
-        self.perform_after_end(pause.into_words(), site);
+        self.perform_after_end(pause.into_words());
     }
 
     fn run_body(&self) {
@@ -369,9 +381,6 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
         let me = self.current.get();
         if let Err(payload) = result {
             self.finish_panic(me, payload);
-        }
-        if self.state() == RunState::Unwinding {
-            self.end_unwinding();
         }
         if self.state().is_over() {
             return self.exit_after_end(me);
@@ -492,12 +501,18 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
         self.pool.data.get().name_object(object, name);
     }
 
-    fn panicked(&self) {
-        self.begin_unwinding(self.current.get());
+    fn panicked(&self) -> ThreadId {
+        // The records of panics are cleared before the next run.
+        self.pool.data.get();
+        self.current.get()
     }
 
-    fn unwinding(&self) -> Unwinding {
-        self.unwinding_of(self.current.get())
+    fn is_over(&self) -> bool {
+        self.state().is_over()
+    }
+
+    fn stay_stuck(&self) -> ! {
+        Run::stay_stuck(self)
     }
 
     fn take_panic(&self, thread: ThreadId) -> Option<Box<dyn Any + Send>> {
@@ -528,7 +543,7 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
 
     fn token(&self) -> String {
         self.with_engine(|engine, _| {
-            let trace = engine.trace();
+            let trace = engine.whole_trace();
             Token::new(&self.pool.name, &trace.threads, trace.schedule()).to_string()
         })
     }
@@ -547,10 +562,10 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
 }
 
 /// Tells what raddle itself panicked with on the host's stack.
-struct TellOwnPanic;
+struct TellOwnPanic<'a>(&'a dyn Execution);
 
-impl Drop for TellOwnPanic {
+impl Drop for TellOwnPanic<'_> {
     fn drop(&mut self) {
-        panics::tell();
+        panics::tell(self.0.thread());
     }
 }

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use raddle_core::{Choices, ObjectId, Site, ThreadId};
-use raddle_engine::{Engine, Memory, Stuck, Substrate};
+use raddle_engine::{Engine, Memory, Substrate};
 
 use crate::pool::CoroutinePool;
 use crate::port::{PlainAccess, RunFlags};
@@ -29,6 +29,9 @@ pub struct Options {
     pub heap: bool,
     /// Whether joining a spawned thread returns the panic that left it; otherwise such a panic ends the run.
     pub joinable_panics: bool,
+    /// Whether the threads of a failing run are unwound, and not leaked. For experiments that make many such runs, with
+    /// programs whose destructors tolerate it.
+    pub unwinds_failing_runs: bool,
     /// How long a run may go without a scheduling point before the process is ended with an explanation.
     pub patience: Option<Duration>,
 }
@@ -43,6 +46,7 @@ impl Default for Options {
             spurious: 0,
             heap: false,
             joinable_panics: false,
+            unwinds_failing_runs: false,
             patience: None,
         }
     }
@@ -55,7 +59,7 @@ impl Options {
             (false, true) => PlainAccess::Recorded,
             (false, false) => PlainAccess::PointIfRacy,
         };
-        RunFlags { plain, spurious: self.spurious > 0, heap: self.heap, unwound: false }
+        RunFlags { plain, spurious: self.spurious > 0, heap: self.heap }
     }
 }
 
@@ -66,7 +70,7 @@ thread_local! {
 
 /// Runs programs on coroutines.
 pub struct Runtime<B: Backend> {
-    /// `None` once a thread got stuck.
+    /// `None` while the runtime is dropped.
     pool: Option<Box<CoroutinePool<B>>>,
     _watchdog: Watchdog,
 }
@@ -94,13 +98,13 @@ impl<B: Backend> Runtime<B> {
         Runtime { pool: Some(pool), _watchdog: watchdog }
     }
 
-    /// Returns the names that the program gave to threads in the last run. Empty after a thread got stuck.
+    /// Returns the names that the program gave to threads in the last run.
     pub fn thread_names(&self) -> Vec<(ThreadId, String)> {
         let data = self.pool.as_ref().map(|pool| pool.data.look());
         data.map_or_else(Vec::new, |data| data.thread_names.borrow().clone())
     }
 
-    /// Returns the names that the program gave to objects of the last run. Empty after a thread got stuck.
+    /// Returns the names that the program gave to objects of the last run.
     pub fn object_names(&self) -> Vec<(ObjectId, String)> {
         let data = self.pool.as_ref().map(|pool| pool.data.look());
         data.map_or_else(Vec::new, |data| data.object_names.borrow().clone())
@@ -127,16 +131,13 @@ impl<B: Backend> Substrate for Runtime<B> {
         engine: &mut Engine<M>,
         choices: Choices<'_>,
         program: &(dyn Fn() + Sync),
-    ) -> Result<(), Stuck> {
-        let pool = self.pool.as_mut().expect("raddle invariant broken: run after a stuck thread");
-        let result = Run::execute(engine, choices, pool, program);
-        if result.is_err() {
-            // The stuck thread's stack may be referred to from anywhere.
-            if let Some(pool) = self.pool.take() {
-                pool.abandon();
-            }
-        }
-        result
+    ) {
+        let pool = self.pool.as_mut().expect("raddle invariant broken: a run without a pool");
+        Run::execute(engine, choices, pool, program);
+    }
+
+    fn leaked(&self) -> u64 {
+        self.pool.as_ref().map_or(0, |pool| pool.leaked.get())
     }
 }
 

@@ -63,6 +63,12 @@ impl Stack {
         start..start + GUARD
     }
 
+    /// Returns whether a stack pointer is of this stack.
+    pub(crate) fn contains(&self, pointer: *mut u8) -> bool {
+        let start = self.base as usize;
+        (start..=start + self.length).contains(&(pointer as usize))
+    }
+
     /// Returns a stack pointer, `stagger` bytes below the top, with which a function without a caller can begin.
     pub(crate) fn prepare(&self, stagger: usize) -> *mut u8 {
         debug_assert!(stagger % 16 == 0 && stagger + 64 < self.length - GUARD);

@@ -1,7 +1,7 @@
 //! Programs interpreted on the engine, without stacks, switches or unwinding.
 
 use raddle_core::{Action, Choices, ObjectId, Op, Panic, Site, ThreadId, ThreadOp};
-use raddle_engine::{Engine, Kind, Memory, Stuck, Substrate, Turn};
+use raddle_engine::{Engine, Kind, Memory, Substrate, Turn};
 
 use crate::{Actor, Program, Request, Target};
 
@@ -29,9 +29,8 @@ impl Substrate for Interpreter {
         engine: &mut Engine<M>,
         choices: Choices<'_>,
         program: &Program,
-    ) -> Result<(), Stuck> {
+    ) {
         interpret(engine, choices, program, |_| false);
-        Ok(())
     }
 }
 
@@ -43,9 +42,8 @@ impl Substrate for IdentifyingInterpreter {
         engine: &mut Engine<M>,
         choices: Choices<'_>,
         program: &Program,
-    ) -> Result<(), Stuck> {
+    ) {
         interpret(engine, choices, program, |_| true);
-        Ok(())
     }
 }
 
@@ -57,9 +55,8 @@ impl Substrate for HalfIdentifyingInterpreter {
         engine: &mut Engine<M>,
         choices: Choices<'_>,
         program: &Program,
-    ) -> Result<(), Stuck> {
+    ) {
         interpret(engine, choices, program, |position| position % 2 == 0);
-        Ok(())
     }
 }
 

@@ -33,7 +33,60 @@ const CLASSES: &[&str] = &["-p", "raddle-explore", "--test", "all", "classes"];
 
 const PARALLEL: &[&str] = &["-p", "raddle-explore", "--test", "all", "parallel"];
 
+const GIVEN_UP: &[&str] = &["-p", "raddle-explore", "--test", "all", "given_up"];
+const ENDS: &[&str] = &["-p", "raddle", "--test", "all", "ends"];
+const RANDOM_ENDS: &[&str] = &["-p", "raddle", "--test", "random_ends"];
+
 const MISTAKES: &[Mistake] = &[
+    Mistake {
+        name: "the panics of a thread count for all threads",
+        file: "crates/runtime/src/run.rs",
+        right: "if std::thread::panicking() {\n            return self.switch_stacks_unwinding(me, to);",
+        wrong: "if false {\n            return self.switch_stacks_unwinding(me, to);",
+        tests: RANDOM_ENDS,
+    },
+    Mistake {
+        name: "only one of several panics is taken out of the count",
+        file: "crates/runtime/src/panic_count.rs",
+        right: "for _ in 0..panics.0 {",
+        wrong: "for _ in 0..panics.0.min(1) {",
+        tests: RANDOM_ENDS,
+    },
+    Mistake {
+        name: "detached threads in a cycle end well",
+        file: "crates/engine/src/engine/choose.rs",
+        right: "!main_ended && !is_stopped || self.has_cycle()",
+        wrong: "!main_ended && !is_stopped",
+        tests: RANDOM_ENDS,
+    },
+    Mistake {
+        name: "a thread keeps its turn in the tail of a run",
+        file: "crates/engine/src/engine/tail.rs",
+        right: "self.tail.quantum -= 1;",
+        wrong: "",
+        tests: GIVEN_UP,
+    },
+    Mistake {
+        name: "failures in the tail of a run do not count",
+        file: "crates/explore/src/session/verdicts.rs",
+        right: "if whole.ending == Ending::StepLimit {",
+        wrong: "if whole.ending != Ending::Finished {",
+        tests: GIVEN_UP,
+    },
+    Mistake {
+        name: "threads of failing runs are unwound",
+        file: "crates/runtime/src/run/teardown.rs",
+        right: "if ended_well || self.pool",
+        wrong: "if ended_well || !self.pool",
+        tests: ENDS,
+    },
+    Mistake {
+        name: "threads that are unwound after a run poison locks",
+        file: "crates/raddle/src/sync/poison.rs",
+        right: "if !port::is_over() {",
+        wrong: "if port::active() {",
+        tests: ENDS,
+    },
     Mistake {
         name: "a sequence continues into a subtree that another worker searches",
         file: "crates/explore/src/parallel/commons.rs",

@@ -12,7 +12,7 @@ use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use raddle_core::{Access, Action, Choices, Effect, Event, ObjectId, ObjectKind, ThreadOp, Trace};
-use raddle_engine::{Engine, Memory, Stuck, Substrate};
+use raddle_engine::{Engine, Memory, Substrate};
 
 /// A substrate that looks at every trace.
 pub(super) struct Watched<S> {
@@ -28,10 +28,9 @@ impl<S: Substrate> Substrate for Watched<S> {
         engine: &mut Engine<M>,
         choices: Choices<'_>,
         program: &S::Program,
-    ) -> Result<(), Stuck> {
-        let result = self.substrate.execute(engine, choices, program);
+    ) {
+        self.substrate.execute(engine, choices, program);
         self.states.add(engine.trace());
-        result
     }
 }
 

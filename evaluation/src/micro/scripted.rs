@@ -3,7 +3,7 @@
 use raddle_core::{
     Action, AtomicOp, Choices, ObjectId, Op, Order, Scalar, Site, ThreadId, ThreadOp,
 };
-use raddle_engine::{Engine, Initial, Kind, Memory, Stuck, Substrate, Turn};
+use raddle_engine::{Engine, Initial, Kind, Memory, Substrate, Turn};
 
 use super::program::{LENGTH, Micro, OBJECTS, THREADS};
 
@@ -19,7 +19,7 @@ impl Substrate for Scripted {
         engine: &mut Engine<M>,
         choices: Choices<'_>,
         program: &Micro,
-    ) -> Result<(), Stuck> {
+    ) {
         engine.begin(&choices);
         let mut run = Run {
             engine,
@@ -37,7 +37,6 @@ impl Substrate for Scripted {
                 None => break,
             }
         }
-        Ok(())
     }
 }
 

@@ -139,7 +139,7 @@ pub(crate) fn solve_trace(accesses: usize) -> Result<String, String> {
     let program = move || accesses_by(4, accesses);
     let runtime = || drive::runtime("trace", Granularity::All);
     let mut driver = Driver::new(runtime(), Sc, Pcr::new(1), 1_000_000);
-    driver.run(&program, runtime);
+    driver.run(&program);
     let events = driver.trace().events.len() as u64;
     let (before, start) = (memory_kib("VmRSS")?, nanoseconds(ClockId::ThreadCPUTime));
     driver.learn();

@@ -39,7 +39,7 @@ pub(crate) fn follow(
 ) {
     let runtime = || drive::runtime("evaluation", Granularity::All);
     let mut driver = Driver::new(runtime(), Sc, explorer, Program::MAX_STEPS);
-    while driver.run(program, runtime) {
+    while driver.run(program) {
         driver.learn();
         if !each(driver.trace()) {
             break;

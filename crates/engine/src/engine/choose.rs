@@ -40,8 +40,8 @@ impl<M: Memory> Engine<M> {
             return self.follow_thread();
         }
         let steps = self.trace.events.len();
-        if steps >= self.max_steps {
-            return self.end_with(Ending::StepLimit);
+        if steps >= self.asks_below {
+            return self.next_turn_unasked();
         }
         let enabled = self.enabled.as_slice();
         let chooser = match choices {
@@ -70,35 +70,17 @@ impl<M: Memory> Engine<M> {
                 }
                 Turn::of(self.running)
             }
-            Pick::Abandon => self.end_with(Ending::Abandoned),
+            Pick::Abandon => {
+                self.give_up();
+                self.lead()
+            }
         }
     }
 
-    /// Chooses the next thread among `by` alone, unless the prefix says otherwise: a search that reverses a race with a
-    /// destructor has to get in between.
-    pub(super) fn next_turn_of_only(&mut self, by: ThreadId, choices: &mut Choices<'_>) -> Turn {
-        if self.followed < self.prefix.len() {
-            return self.follow_thread();
-        }
-        if self.trace.events.len() >= self.max_steps {
-            return self.end_with(Ending::StepLimit);
-        }
-        let only = [by];
-        let chooser = match choices {
-            Choices::Uniform(rng) => {
-                rng.below(only.len());
-                return Turn::of(by);
-            }
-            Choices::Chooser(chooser) => chooser,
-        };
-        if self.needs.fingerprint {
-            chooser.at_state(self.trace.fingerprint);
-        }
-        let threads = Threads { pending: &self.pending, enabled: &only, changed: &self.changed };
-        match chooser.choose(&Point::Thread(threads), &self.trace.events) {
-            Pick::Take(_) | Pick::Run { .. } => Turn::of(by),
-            Pick::Abandon => self.end_with(Ending::Abandoned),
-        }
+    /// Chooses the next thread in the tail of a run that was given up, or ends the run at the step limit.
+    #[cold]
+    fn next_turn_unasked(&mut self) -> Turn {
+        if self.is_leading() { self.lead() } else { self.end_with(Ending::StepLimit) }
     }
 
     /// Ends a run in which no thread is enabled.
@@ -109,11 +91,14 @@ impl<M: Memory> Engine<M> {
         if let Some(&expected) = self.prefix.get(self.followed) {
             return self.diverge(expected);
         }
-        if !self.trace.stopped.is_empty() {
-            return self.end_with(Ending::Stopped);
-        }
         let main_ended = matches!(self.objects[0].object, Object::Life(Life::Ended));
-        self.end_with(if main_ended { Ending::Finished } else { Ending::Deadlock })
+        let is_stopped = !self.trace.stopped.is_empty();
+        let is_deadlock = !main_ended && !is_stopped || self.has_cycle();
+        self.end_with(match (is_deadlock, is_stopped) {
+            (true, _) => Ending::Deadlock,
+            (false, true) => Ending::Stopped,
+            (false, false) => Ending::Finished,
+        })
     }
 
     fn follow_thread(&mut self) -> Turn {
@@ -192,6 +177,9 @@ impl<M: Memory> Engine<M> {
     /// Returns the answer to a point that is not about threads, or `None` if the run ended instead.
     fn answer(&mut self, point: &Point<'_>, choices: &mut Choices<'_>) -> Option<usize> {
         self.trace.choices += u64::from(point.options() > 1);
+        if self.is_leading() {
+            return Some(Self::lead_answer(point));
+        }
         if self.followed < self.prefix.len() {
             let expected = self.prefix[self.followed];
             let found = point.option(expected);
@@ -209,8 +197,8 @@ impl<M: Memory> Engine<M> {
         match pick {
             Pick::Take(option) | Pick::Run { option, .. } => Some(option),
             Pick::Abandon => {
-                self.end_with(Ending::Abandoned);
-                None
+                self.give_up();
+                Some(Self::lead_answer(point))
             }
         }
     }

@@ -115,7 +115,7 @@ impl<M: Memory> Engine<M> {
     /// Records the memory that was not freed by the end of the run.
     #[cold]
     pub fn left(&mut self, unfreed: Vec<Allocation>) {
-        self.trace.unfreed = unfreed;
+        self.whole_trace_mut().unfreed = unfreed;
     }
 
     /// Sets what identifies an object across runs; not zero.

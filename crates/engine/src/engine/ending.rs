@@ -1,42 +1,14 @@
-//! Threads that unwind, the end of a run, and operations after it.
+//! The end of a run, and operations after it.
 
-use raddle_core::{Action, Choices, Effect, Ending, Op, Panic, Pending, Site, ThreadId, ThreadOp};
+use alloc::vec::Vec;
+
+use raddle_core::{Action, Effect, Ending, Op, Panic, Pending, ThreadId, ThreadOp};
 
 use super::{Engine, RunState, Turn};
-use crate::object::Object;
+use crate::Memory;
 use crate::objects::Life;
-use crate::{Kind, Memory};
 
 impl<M: Memory> Engine<M> {
-    /// A thread begins to unwind from a panic of the program.
-    #[cold]
-    pub fn begin_unwinding(&mut self) {
-        self.end_lease();
-        self.enter(RunState::Unwinding);
-    }
-
-    /// Announces the next operation of `by` like [`submit`](Engine::submit), but `by` is the only option if it is
-    /// enabled: it unwinds from a panic, and the language allows one panic at a time on an OS thread. If `by` has just
-    /// started, the turn goes back to its creator first.
-    #[cold]
-    pub fn submit_unpreempted(
-        &mut self,
-        by: ThreadId,
-        op: Op,
-        site: Site,
-        choices: &mut Choices<'_>,
-    ) -> Turn {
-        self.announce(Kind::Any, by, &op, site);
-        if self.creator.is_some() {
-            return self.back_to_creator();
-        }
-        if self.is_enabled(by) {
-            self.next_turn_of_only(by, choices)
-        } else {
-            self.next_turn(choices)
-        }
-    }
-
     /// Ends the run because of a panic that escaped a thread.
     pub fn fail(&mut self, panic: Panic) {
         self.end_with(Ending::Panicked(panic));
@@ -44,8 +16,9 @@ impl<M: Memory> Engine<M> {
 
     /// Blames a run that has ended well on a panic that no thread joined.
     pub fn blame(&mut self, panic: Panic) {
-        if self.trace.ending == Ending::Finished {
-            self.trace.ending = Ending::Panicked(panic);
+        let trace = self.whole_trace_mut();
+        if trace.ending == Ending::Finished {
+            trace.ending = Ending::Panicked(panic);
         }
     }
 
@@ -95,17 +68,8 @@ impl<M: Memory> Engine<M> {
                 | Ending::Abandoned
                 | Ending::Diverged(_) => None,
             };
-            let others = self.trace.threads.iter().filter(|info| Some(info.id) != panicked);
-            for info in others {
-                let life = self.threads[info.id.index()].life;
-                let is_stopped = self.trace.stopped.iter().any(|stopped| stopped.thread == info.id);
-                let is_running =
-                    matches!(self.objects[life.index()].object, Object::Life(Life::Running));
-                if is_running && !is_stopped {
-                    let pending: Pending = self.pending[info.id.index()];
-                    self.trace.pending.push(pending);
-                }
-            }
+            let unfinished: Vec<Pending> = self.unfinished(panicked).collect();
+            self.trace.pending = unfinished;
             // The next run begins with no enabled thread, and no thread in a list.
             for thread in self.enabled.as_slice() {
                 self.pending[thread.index()].enabled = false;
@@ -114,6 +78,9 @@ impl<M: Memory> Engine<M> {
             self.clear_links();
         }
         self.trace.ending = ending;
+        if self.is_leading() {
+            self.cut_tail();
+        }
         Turn::END
     }
 }

@@ -11,8 +11,6 @@ pub enum RunState {
     Running,
     /// A new thread runs up to its first announcement. Then its creator has the turn.
     Starting,
-    /// At least one thread unwinds from a panic of the program.
-    Unwinding,
     /// The run is over. Its trace is complete.
     Ended,
     /// The run is over, and its unfinished threads are unwound.
@@ -21,18 +19,17 @@ pub enum RunState {
     Discarding,
 }
 
-use RunState::{Discarding, Ended, Idle, Running, Starting, TearingDown, Unwinding};
+use RunState::{Discarding, Ended, Idle, Running, Starting, TearingDown};
 
 impl RunState {
     /// All states.
-    pub const ALL: [RunState; 7] =
-        [Idle, Running, Starting, Unwinding, Ended, TearingDown, Discarding];
+    pub const ALL: [RunState; 6] = [Idle, Running, Starting, Ended, TearingDown, Discarding];
 
     /// Returns whether nothing is recorded any more.
     #[inline(always)]
     pub const fn is_over(self) -> bool {
         match self {
-            Idle | Running | Starting | Unwinding => false,
+            Idle | Running | Starting => false,
             Ended | TearingDown | Discarding => true,
         }
     }
@@ -44,13 +41,11 @@ impl RunState {
             (Idle | Ended | TearingDown, Running) => true,
             // A spawn is performed, and the new thread announces its first operation.
             (Running, Starting) | (Starting, Running) => true,
-            // A panic begins; and the last one is caught or has left its thread.
-            (Running | Starting | Unwinding, Unwinding) | (Unwinding, Running) => true,
-            (Running | Starting | Unwinding, Ended) => true,
+            (Running | Starting, Ended) => true,
             (Ended | TearingDown, TearingDown) => true,
             // Values are dropped, and then the run is where it was.
             (Ended | TearingDown, Discarding) | (Discarding, Ended | TearingDown) => true,
-            (Idle | Running | Starting | Unwinding | Ended | TearingDown | Discarding, _) => false,
+            (Idle | Running | Starting | Ended | TearingDown | Discarding, _) => false,
         }
     }
 }
@@ -62,11 +57,10 @@ mod tests {
     /// The table of legal transitions, written out.
     #[test]
     fn transitions_are_those_of_the_table() {
-        let table: [(RunState, &[RunState]); 7] = [
+        let table: [(RunState, &[RunState]); 6] = [
             (Idle, &[Running]),
-            (Running, &[Starting, Unwinding, Ended]),
-            (Starting, &[Running, Unwinding, Ended]),
-            (Unwinding, &[Running, Unwinding, Ended]),
+            (Running, &[Starting, Ended]),
+            (Starting, &[Running, Ended]),
             (Ended, &[Running, TearingDown, Discarding]),
             (TearingDown, &[Running, TearingDown, Discarding]),
             (Discarding, &[Ended, TearingDown]),

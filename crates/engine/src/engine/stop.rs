@@ -26,7 +26,7 @@ impl<M: Memory> Engine<M> {
 
     /// Returns the threads that have not ended when the run is over, those that were stopped last.
     pub fn unfinished_threads(&self) -> impl Iterator<Item = ThreadId> {
-        let Trace { pending, stopped, .. } = &self.trace;
+        let Trace { pending, stopped, .. } = self.whole_trace();
         let stopped = stopped.iter().map(|stopped| stopped.thread);
         pending.iter().map(|pending| pending.thread).chain(stopped)
     }
@@ -34,6 +34,7 @@ impl<M: Memory> Engine<M> {
     /// Returns whether there are [unfinished threads](Engine::unfinished_threads).
     #[inline(always)]
     pub fn has_unfinished_threads(&self) -> bool {
-        !self.trace.pending.is_empty() || !self.trace.stopped.is_empty()
+        let Trace { pending, stopped, .. } = self.whole_trace();
+        !pending.is_empty() || !stopped.is_empty()
     }
 }

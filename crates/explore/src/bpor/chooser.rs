@@ -55,6 +55,16 @@ impl ReducedChooser {
     }
 }
 
+impl ReducedChooser {
+    /// Returns whether the run, which was given up, exceeds the bound with this many more preemptions.
+    pub(super) fn is_beyond_bound(&self, preemptions: u32) -> bool {
+        let all = self.account.preemptions + preemptions;
+        let has_too_many = self.bound.preemptions.is_some_and(|most| all > most);
+        let was_stopped = self.gave_up == Some(GaveUp::BoundExceeded);
+        has_too_many || was_stopped && self.bound.lead.is_some()
+    }
+}
+
 impl Chooser for ReducedChooser {
     fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick {
         match at {

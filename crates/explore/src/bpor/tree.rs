@@ -120,6 +120,10 @@ impl Tree {
         self.refusal.clone()
     }
 
+    pub(crate) fn is_beyond_bound(&self, preemptions: u32) -> bool {
+        self.chooser.is_beyond_bound(preemptions)
+    }
+
     /// Returns what was covered. That is nothing if a run was cut off: races beyond are not seen.
     pub(crate) fn covered(&self, is_done: bool) -> Covered {
         if !is_done || self.is_cut_off {

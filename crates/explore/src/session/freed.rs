@@ -100,8 +100,7 @@ impl Check<'_> {
     /// Replays a run, and returns the stacks at the accesses and ends of `object`. Empty if the run cannot be replayed.
     fn stacks(&mut self, trace: &Trace, object: ObjectId) -> Vec<Stack> {
         let replay = Replay::of(trace, self.settings.memory, self.settings.max_steps);
-        let stacks = replay.look_watching(self.executor, object, |second| second.stacks.clone());
-        stacks.unwrap_or_default()
+        replay.look_watching(self.executor, object, |second| second.stacks.clone())
     }
 }
 

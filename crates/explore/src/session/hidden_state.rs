@@ -12,7 +12,6 @@ use raddle_results::{Finding, HiddenState, Verdict};
 use super::Check;
 use super::run_loop::Limits;
 use super::tally::Tally;
-use super::verdicts::stuck_finding;
 use super::words::{describe, possible};
 use crate::InOrder;
 use crate::engine_cache;
@@ -118,10 +117,7 @@ impl Check<'_> {
     ) -> Option<Verdict> {
         let (memory, max_steps) = (self.settings.memory, self.settings.max_steps);
         let mut engine = engine_cache::take(memory, thread_ids_of(trace), max_steps);
-        if let Err(stuck) = self.executor.execute(&mut engine, Choices::Chooser(&mut chooser)) {
-            let failure = self.failure(stuck_finding(stuck), run, trace, false);
-            return Some(Verdict::Failed(Box::new(failure)));
-        }
+        self.executor.execute(&mut engine, Choices::Chooser(&mut chooser));
         let second = engine.trace();
         let is_same = (&second.ending, second.fingerprint) == (&trace.ending, trace.fingerprint);
         if is_same || chooser.is_lost() {

@@ -180,8 +180,7 @@ impl Check<'_> {
             | Finding::FreedTwice { .. }
             | Finding::ReadTwice { .. }
             | Finding::StepLimit { .. }
-            | Finding::Leak(_)
-            | Finding::Stuck { .. } => failure.reproduced && self.confirm(&failure.trace),
+            | Finding::Leak(_) => failure.reproduced && self.confirm(&failure.trace),
         }
     }
 }

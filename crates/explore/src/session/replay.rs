@@ -29,7 +29,7 @@ impl Check<'_> {
             max_steps: self.settings.max_steps.max(steps.count()),
             schedule: token.schedule,
         };
-        let trace = replay.look(self.executor, Trace::clone).map_err(ReplayError::Stuck)?;
+        let trace = replay.look(self.executor, Trace::clone);
         if let Ending::Diverged(_) | Ending::Abandoned = trace.ending {
             return Err(ReplayError::Diverged { trace: Box::new(trace) });
         }
@@ -47,6 +47,7 @@ impl Check<'_> {
                 token: word.to_owned(),
                 trace,
                 reproduced: true,
+                beyond_bound: false,
             })),
         };
         let details = Details { strategy: Some(REPLAY.into()), ..Details::default() };

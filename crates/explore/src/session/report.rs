@@ -53,6 +53,7 @@ impl Check<'_> {
             classes_exact: tally.classes.is_exact(),
             discarded: tally.discarded,
             unseen_drops: !tally.cleared.is_empty(),
+            leaked: tally.leaked,
             equivalents: tally.equivalents,
             incomplete: tally.incomplete,
             elapsed: self.budget.elapsed(),

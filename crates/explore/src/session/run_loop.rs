@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use raddle_results::{Failure, Progress};
+use raddle_results::{Failure, MAX_LEAKED, Progress};
 
 use super::tally::Tally;
 use super::{Check, OnStepLimit, Settings};
@@ -119,6 +119,7 @@ impl Check<'_> {
         let keeps = explorer.skips_equivalent() && self.settings.hidden_state;
         tally.kept.begin(keeps.then_some(first));
         let mut next_inspection = 0;
+        let mut leaked_before = self.executor.leaked();
         let mut steps_to_clock: u64 = 0;
         loop {
             if independent_runs {
@@ -127,9 +128,9 @@ impl Check<'_> {
             if !explorer.next(engine.prefix_mut()) {
                 return if tally.is_trivial() { Stop::Trivial } else { Stop::Done };
             }
-            let cleared = self.executor.execute(engine, explorer.choices());
+            self.executor.execute(engine, explorer.choices());
             let run = tally.executions;
-            let closely = run >= next_inspection || !engine.was_ordinary() || cleared.is_err();
+            let closely = run >= next_inspection || !engine.was_ordinary();
             let (trace, threads) = (engine.trace(), engine.max_alive());
             if closely {
                 tally.add(trace, threads);
@@ -140,8 +141,19 @@ impl Check<'_> {
             if closely {
                 tally.kept.offer(run, trace);
                 next_inspection = self.next_inspection(run, tally, limits);
-                if let Some(stop) = self.inspect(run, run - first, trace, cleared, tally, limits) {
+                let mut stop = self.inspect(run, run - first, trace, tally, limits);
+                if let (None, Some(whole)) = (&stop, engine.given_up()) {
+                    let is_beyond_bound = explorer.is_beyond_bound(engine.tail_preemptions());
+                    stop = self.inspect_given_up(run, whole, is_beyond_bound, tally);
+                }
+                let leaked = self.executor.leaked();
+                tally.leaked += leaked - leaked_before;
+                leaked_before = leaked;
+                if let Some(stop) = stop {
                     return stop;
+                }
+                if leaked >= MAX_LEAKED {
+                    return Stop::OutOfBudget;
                 }
             }
             if let Some(refusal) = explorer.refusal() {

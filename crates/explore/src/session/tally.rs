@@ -20,6 +20,8 @@ pub(super) struct Tally {
     pub(super) choices: u64,
     pub(super) classes: Classes,
     pub(super) discarded: u64,
+    /// The threads that could not be cleared away.
+    pub(super) leaked: u64,
     pub(super) incomplete: Incomplete,
     pub(super) threads: u32,
     /// Failures after which the check continued.
@@ -45,6 +47,7 @@ impl Tally {
             choices: 0,
             classes: Classes::new(CLASS_LIMIT),
             discarded: 0,
+            leaked: 0,
             incomplete: Incomplete::default(),
             threads: 0,
             census: Census::default(),
@@ -81,6 +84,7 @@ impl Tally {
         self.choices += other.choices;
         self.classes.merge(&other.classes);
         self.discarded += other.discarded;
+        self.leaked += other.leaked;
         self.incomplete.assumed += other.incomplete.assumed;
         self.incomplete.waits += other.incomplete.waits;
         self.threads = self.threads.max(other.threads);

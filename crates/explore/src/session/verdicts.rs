@@ -4,7 +4,6 @@
 
 use raddle_analysis::{blind_spots, cause, leak, read_twice, waits};
 use raddle_core::{Choices, Ending, ObjectKind, Trace};
-use raddle_engine::Stuck;
 use raddle_results::{Failure, Finding, Token, Verdict};
 
 use super::freed::Cleared;
@@ -57,7 +56,6 @@ impl Check<'_> {
         run: u64,
         nth: u64,
         trace: &Trace,
-        cleared: Result<(), Stuck>,
         tally: &mut Tally,
         limits: &Limits,
     ) -> Option<Stop> {
@@ -70,8 +68,8 @@ impl Check<'_> {
             if cut_off && limits.on_step_limit == OnStepLimit::Discard {
                 tally.discarded += 1;
             } else if let Some(finding) = self.finding(trace, &mut tally.cleared) {
-                if !self.settings.keep_going || cleared.is_err() || !is_of_one_run(&finding) {
-                    let reproduced = cleared.is_ok() && self.confirm(trace);
+                if !self.settings.keep_going || !is_of_one_run(&finding) {
+                    let reproduced = self.confirm(trace);
                     return Some(self.failed(finding, run, trace, reproduced));
                 }
                 let member = self.settings.member(nth);
@@ -81,10 +79,28 @@ impl Check<'_> {
                 });
             }
         }
-        if let Err(stuck) = cleared {
-            return Some(self.failed(stuck_finding(stuck), run, trace, false));
-        }
         self.look_for_warnings(&mut tally.warnings, run, trace)
+    }
+
+    /// Inspects a run that its explorer gave up, and that was led to its end. Returns how the phase ends if the
+    /// run fails after all.
+    #[cold]
+    pub(super) fn inspect_given_up(
+        &mut self,
+        run: u64,
+        whole: &Trace,
+        is_beyond_bound: bool,
+        tally: &mut Tally,
+    ) -> Option<Stop> {
+        if whole.ending == Ending::StepLimit {
+            // It was not given the steps that other runs have.
+            return None;
+        }
+        let finding = self.finding(whole, &mut tally.cleared)?;
+        let reproduced = self.confirm(whole);
+        let mut failure = self.failure(finding, run, whole, reproduced);
+        failure.beyond_bound = is_beyond_bound;
+        Some(Stop::Failed(Box::new(failure)))
     }
 
     /// Returns what is wrong with a run, if anything.
@@ -139,7 +155,8 @@ impl Check<'_> {
         reproduced: bool,
     ) -> Failure {
         let token = Token::new(&self.settings.name, &trace.threads, trace.schedule()).to_string();
-        Failure { finding, execution: run + 1, trace: trace.clone(), token, reproduced }
+        let (execution, trace) = (run + 1, trace.clone());
+        Failure { finding, execution, trace, token, reproduced, beyond_bound: false }
     }
 
     /// Returns whether the choices of a failing run lead to the same failure again.
@@ -148,7 +165,7 @@ impl Check<'_> {
             second.ending == trace.ending && trace.first_difference(second).is_none()
         };
         let replay = Replay::of(trace, self.settings.memory, self.settings.max_steps);
-        replay.look(self.executor, is_same).is_ok_and(|is_same| is_same)
+        replay.look(self.executor, is_same)
     }
 
     /// Repeats the run with the number `run`, which the engine made last. Returns how the phase ends if the
@@ -160,10 +177,7 @@ impl Check<'_> {
         let prefix = engine.prefix_mut();
         prefix.clear();
         first.append_schedule(prefix);
-        let cleared = self.executor.execute(engine, Choices::Chooser(&mut replay::Stop));
-        if let Err(stuck) = cleared {
-            return Some(self.failed(stuck_finding(stuck), run, &first, false));
-        }
+        self.executor.execute(engine, Choices::Chooser(&mut replay::Stop));
         let second = engine.trace();
         let at = first.first_difference(second)?;
         if let Some(refused) = refused(second) {
@@ -182,10 +196,6 @@ fn has_rwlocks(trace: &Trace) -> bool {
     trace.objects.iter().any(|object| object.kind == ObjectKind::RwLock)
 }
 
-pub(super) fn stuck_finding(stuck: Stuck) -> Finding {
-    Finding::Stuck { thread: stuck.thread, site: stuck.site }
-}
-
 /// Returns whether a finding leaves later runs trustworthy.
 fn is_of_one_run(finding: &Finding) -> bool {
     match finding {
@@ -197,6 +207,6 @@ fn is_of_one_run(finding: &Finding) -> bool {
         | Finding::ReadTwice { .. }
         | Finding::Leak(_)
         | Finding::StepLimit { .. } => true,
-        Finding::Nondeterminism { .. } | Finding::Stuck { .. } => false,
+        Finding::Nondeterminism { .. } => false,
     }
 }

@@ -138,10 +138,7 @@ impl Check<'_> {
         let mut directed = Directed::new(trace, suspicion);
         let (memory, max_steps) = (self.settings.memory, self.settings.max_steps);
         let mut engine = engine_cache::take(memory, thread_ids_of(trace), max_steps);
-        if self.executor.execute(&mut engine, Choices::Chooser(&mut directed)).is_err() {
-            // No further run can be trusted; the next shows why.
-            return None;
-        }
+        self.executor.execute(&mut engine, Choices::Chooser(&mut directed));
         let provoked = engine.trace();
         let is_over = matches!(provoked.ending, Ending::Finished | Ending::StepLimit);
         let finding = if is_over { None } else { self.finding(provoked, &mut Cleared::default()) };

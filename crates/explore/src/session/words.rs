@@ -3,7 +3,6 @@
 use std::fmt;
 
 use raddle_core::{Choice, Effect, Ending, Event, EventId, Trace};
-use raddle_engine::Stuck;
 use raddle_results::{Finding, TokenError};
 
 /// Why a replay failed.
@@ -21,8 +20,6 @@ pub enum ReplayError {
         /// The run up to the difference.
         trace: Box<Trace>,
     },
-    /// A thread could not be unwound.
-    Stuck(Stuck),
 }
 
 impl fmt::Display for ReplayError {
@@ -61,11 +58,6 @@ impl fmt::Display for ReplayError {
                     ),
                 }
             }
-            ReplayError::Stuck(stuck) => write!(
-                f,
-                "{} could not be unwound after its run: it is blocked in a destructor at {}",
-                stuck.thread, stuck.site
-            ),
         }
     }
 }

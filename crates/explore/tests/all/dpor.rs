@@ -119,7 +119,7 @@ fn measure(program: &Program, mut explorer: Dpor) -> (u64, Search, Option<f64>) 
     let mut seen = HashSet::new();
     let mut engine = raddle_testkit::engine();
     while explorer.next(engine.prefix_mut()) {
-        Interpreter.execute(&mut engine, explorer.choices(), program).unwrap();
+        Interpreter.execute(&mut engine, explorer.choices(), program);
         let trace = engine.trace();
         explorer.learn(runs, trace);
         seen.insert(trace.fingerprint);

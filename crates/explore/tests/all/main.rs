@@ -7,6 +7,7 @@ mod documents;
 mod dpor;
 mod equivalents;
 mod fuzz_tokens;
+mod given_up;
 mod parallel;
 mod sampling;
 mod solved;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use raddle_core::{Action, AtomicOp, Choices, Ending, Order, Rmw, Scalar, Trace};
-use raddle_engine::{Engine, Initial, Memory, Sc, Stuck, Substrate};
+use raddle_engine::{Engine, Initial, Memory, Sc, Substrate};
 use raddle_explore::{
     Budget, Dpor, Explorer, Next, ParallelDpor, Session, Settings, Sharing, Workers,
 };
@@ -93,7 +93,7 @@ where
         let (worker, engine, next) = &mut workers[one];
         match next {
             Next::Run => {
-                make().execute(engine, worker.choices(), program).unwrap();
+                make().execute(engine, worker.choices(), program);
                 let trace = engine.trace();
                 worker.learn(0, trace);
                 seen.entry(trace.fingerprint).or_insert((0, ending(trace))).0 += 1;
@@ -273,14 +273,13 @@ impl Substrate for Counting<'_> {
         engine: &mut Engine<M>,
         choices: Choices<'_>,
         program: &Program,
-    ) -> Result<(), Stuck> {
+    ) {
         let prescribed = engine.prefix_mut().len();
-        let cleared = IdentifyingInterpreter.execute(engine, choices, program);
+        IdentifyingInterpreter.execute(engine, choices, program);
         // A run that confirms another follows a complete schedule. A run of the search makes choices of its own.
         if prescribed < engine.trace().schedule().len() {
             self.0.fetch_add(1, Relaxed);
         }
-        cleared
     }
 }
 

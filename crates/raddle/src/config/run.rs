@@ -6,9 +6,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use raddle_core::Site;
-use raddle_explore::{
-    Budget, ReplayError, Session, Settings, Strategy, Warnings, Workers, racing_lines,
-};
+use raddle_explore::{Budget, Session, Settings, Strategy, Warnings, Workers, racing_lines};
 use raddle_results::{Failure, Progress, Report, Verdict};
 use raddle_runtime::interrupt::Watch;
 use raddle_runtime::{Options, Runtime, port, replay_guard};
@@ -158,6 +156,7 @@ impl Config {
             spurious: config.spurious,
             heap: Alloc::is_used(),
             joinable_panics: config.panics == Panics::Join,
+            unwinds_failing_runs: false,
             patience: match config.watchdog {
                 // A replay may run in a debugger.
                 Watchdog::Default => watch.filter(|_| !is_replay).map(|_| DEFAULT_WATCHDOG),
@@ -177,13 +176,8 @@ impl Config {
             let limit = [config.time, total].into_iter().flatten().min();
             let live = Live::new(&settings.name, config.progress);
             let clock = Clock { start: Instant::now(), limit, watch, live };
-            let mut again = |token: &str| {
-                let report = Session::new(&mut runtime, program, &settings, &clock).replay(token);
-                if let Err(ReplayError::Stuck(_)) = report {
-                    runtime = make();
-                }
-                report
-            };
+            let mut again =
+                |token: &str| Session::new(&mut runtime, program, &settings, &clock).replay(token);
             let known = remembered.iter().find_map(|remembered| remembered.fails_again(&mut again));
             let mut report = match (&config.replay, known) {
                 (Some(word), _) => {
@@ -277,10 +271,7 @@ fn default_name(caller: &Location<'_>) -> String {
 
 /// Wraps `program` to be the main thread of a run.
 fn program_of<F: Fn() + Sync + 'static>(program: F) -> impl Fn() + Sync + 'static {
-    move || {
-        let _end = crate::thread::DestroyThreadState;
-        program();
-    }
+    move || crate::thread::run_body(&program)
 }
 
 struct Clock<'a> {

@@ -1,7 +1,7 @@
 //! How a guard holds its lock.
 
 use raddle_core::{Op, Site};
-use raddle_runtime::port::{self, Kind, Name, Unwinding};
+use raddle_runtime::port::{self, Kind, Name};
 
 use super::poison::Poison;
 
@@ -29,7 +29,7 @@ impl<G> Held<G> {
     /// A lock that the calling thread has just taken in the current run.
     #[inline]
     pub(super) fn in_run(site: Site) -> Held<G> {
-        let was_panicking = port::unwinding_in_run() != Unwinding::No;
+        let was_panicking = std::thread::panicking();
         Held::InRun(HeldInRun { run: port::run_number(), site, was_panicking })
     }
 
@@ -64,7 +64,7 @@ impl HeldInRun {
         }
         let Some(object) = name.known() else { return };
         if let Some(poison) = poison {
-            if !self.was_panicking && port::unwinding_in_run() == Unwinding::Surely {
+            if !self.was_panicking && std::thread::panicking() {
                 poison.set();
             }
         }

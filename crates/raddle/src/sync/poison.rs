@@ -23,8 +23,12 @@ impl Poison {
         port::active() && self.run.load(Ordering::Relaxed) == port::run_number()
     }
 
+    /// Poisons the object, unless the run is over and raddle unwinds the calling thread.
+    #[cold]
     pub(super) fn set(&self) {
-        self.run.store(port::run_number(), Ordering::Relaxed);
+        if !port::is_over() {
+            self.run.store(port::run_number(), Ordering::Relaxed);
+        }
     }
 
     pub(super) fn clear(&self) {

@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::cell::{OnceCell, RefCell};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -82,8 +83,25 @@ pub(super) fn insert<T: 'static>(key: *const (), value: T) -> Rc<T> {
     value
 }
 
-/// Destroys the state of the calling thread when it is dropped, at the end of the thread's body.
-pub(crate) struct DestroyThreadState;
+/// Runs the body of the calling thread of a run, and then destroys the state of the thread.
+///
+/// As in `std`, destructors of thread-local values see the thread after its panic, not during it. If one of them panics
+/// in turn, `std` ends the process. That is a failure of the run, which no `join` returns.
+pub(crate) fn run_body<T>(body: impl FnOnce() -> T) -> T {
+    let result = catch_unwind(AssertUnwindSafe(body));
+    if port::is_over() {
+        // raddle unwinds the thread. Its destructors run meanwhile.
+        let _end = DestroyThreadState;
+        return result.unwrap_or_else(|payload| resume_unwind(payload));
+    }
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(destroy)) {
+        port::fail_in_thread_local(payload);
+    }
+    result.unwrap_or_else(|payload| resume_unwind(payload))
+}
+
+/// Destroys the state of the calling thread when it is dropped.
+struct DestroyThreadState;
 
 impl Drop for DestroyThreadState {
     fn drop(&mut self) {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use raddle_runtime::Body;
 
-use super::state::DestroyThreadState;
+use super::state::run_body;
 use crate::run_cell::RunCell;
 
 /// The body of a thread and, later, its result.
@@ -32,9 +32,7 @@ impl<F: FnOnce() -> T, T> Body for Work<F, T> {
         let State::Waiting(function) = self.replace(State::Running) else {
             unreachable!("raddle invariant broken: a thread was started twice")
         };
-        let end = DestroyThreadState;
-        let value = function();
-        drop(end);
+        let value = run_body(function);
         self.replace(State::Done(value));
     }
 }

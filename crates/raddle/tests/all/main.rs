@@ -8,6 +8,7 @@ mod blind_spots;
 mod channels;
 mod counted;
 mod counted_drops;
+mod ends;
 mod examples;
 mod files;
 mod findings;

@@ -181,7 +181,7 @@ fn nested(alive: Alive) {
 }
 
 #[test]
-fn threads_are_unwound_during_spawns_and_joins() {
+fn threads_are_left_behind_during_spawns_and_joins() {
     let cases = [
         ("random", Memory::Sc),
         ("random", Memory::Rc11),
@@ -204,7 +204,8 @@ fn threads_are_unwound_during_spawns_and_joins() {
         });
         let failures = report.failures.expect("it fails");
         assert_eq!((failures.failing, failures.causes.len()), (300, 1), "{strategy}");
-        assert_eq!(ALIVE.load(Relaxed), 0, "{strategy}");
+        // Threads that have not ended are leaked, wherever they are.
+        assert!(ALIVE.swap(0, Relaxed) > 0 && report.leaked > 0, "{strategy}");
     }
 }
 

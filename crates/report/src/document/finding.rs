@@ -79,9 +79,6 @@ pub(super) fn finding(finding: &results::Finding, trace: &Trace, names: &Names<'
             let (what, thread, object, site, bytes) = leak(left);
             Finding::Leak { what, thread, object, site, bytes }
         }
-        results::Finding::Stuck { thread, site } => {
-            Finding::Stuck { thread: thread.0, site: (*site).into() }
-        }
     }
 }
 

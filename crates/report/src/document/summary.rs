@@ -53,9 +53,6 @@ pub(super) fn summary(finding: &Finding, names: &Names<'_>) -> String {
         }
         Finding::Nondeterminism { .. } => "the program is not deterministic".into(),
         Finding::Leak(leak) => leak_summary(leak, names),
-        Finding::Stuck { thread, .. } => {
-            format!("{} could not be unwound after its execution", names.thread(*thread))
-        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use raddle_core::Guarantee;
 use raddle_results::document::{Document, Verdict};
-use raddle_results::{BlindSpots, Bounds, HiddenState, Incomplete, Phase, PhaseEnd};
+use raddle_results::{BlindSpots, Bounds, HiddenState, Incomplete, MAX_LEAKED, Phase, PhaseEnd};
 
 use crate::number::{about, count, probability, thousands, time};
 use crate::phrase::one_line;
@@ -20,13 +20,23 @@ const UNLIKELY: f64 = 0.05;
 
 /// Returns the result in words: a sentence, and lines that explain it. Empty if the check failed.
 pub(crate) fn lines(document: &Document) -> Vec<String> {
-    match &document.verdict {
+    let mut lines = match &document.verdict {
         Verdict::Exhausted => exhaustive(document),
         Verdict::Bounded(bounds) => bounded(document, bounds),
         Verdict::Sampled => sampled(document),
         Verdict::NothingToExplore => vec![nothing_to_explore(document)],
-        Verdict::Failed => Vec::new(),
-    }
+        Verdict::Failed => return Vec::new(),
+    };
+    lines.extend(ended_early(document));
+    lines
+}
+
+/// Returns why the check ended before its time, if threads that were left behind are the reason.
+pub(crate) fn ended_early(document: &Document) -> Option<String> {
+    (document.leaked >= MAX_LEAKED).then(|| {
+        let leaked = thousands(document.leaked);
+        format!("ended early: {leaked} threads that were blocked or cut off keep their memory")
+    })
 }
 
 /// Returns the bounds that executions keep within.

@@ -26,6 +26,11 @@ pub(crate) fn origin(document: &Document, failure: &Failure) -> String {
         count(failure.execution, "execution", "executions"),
         elapsed(document)
     );
+    let found = if failure.beyond_bound {
+        format!("{found} · found beyond the bound while ending a run")
+    } else {
+        found
+    };
     let differs = matches!(failure.finding, Finding::Nondeterminism { .. });
     if failure.reproduced && !differs {
         format!("{found} · replayed once: it fails in the same way")
@@ -61,8 +66,7 @@ pub(crate) fn not_reproduced(failure: &Failure) -> &'static [&'static str] {
         | Finding::ReadTwice { .. }
         | Finding::StepLimit { .. }
         | Finding::Nondeterminism { .. }
-        | Finding::Leak { .. }
-        | Finding::Stuck { .. } => &[],
+        | Finding::Leak { .. } => &[],
     }
 }
 
@@ -79,8 +83,7 @@ pub(crate) fn message(finding: &Finding) -> Option<&str> {
         | Finding::ReadTwice { .. }
         | Finding::StepLimit { .. }
         | Finding::Nondeterminism { .. }
-        | Finding::Leak { .. }
-        | Finding::Stuck { .. } => None,
+        | Finding::Leak { .. } => None,
     }
 }
 
@@ -95,8 +98,7 @@ pub(crate) fn backtrace(finding: &Finding) -> Option<String> {
         | Finding::ReadTwice { .. }
         | Finding::StepLimit { .. }
         | Finding::Nondeterminism { .. }
-        | Finding::Leak { .. }
-        | Finding::Stuck { .. } => None,
+        | Finding::Leak { .. } => None,
     }
 }
 
@@ -144,12 +146,6 @@ pub(crate) fn explanation(document: &Document, failure: &Failure) -> String {
             let object = object_name(trace, *object);
             leak(*what, &thread_name(trace, *thread), object, site, *bytes)
         }
-        Finding::Stuck { thread, site } => format!(
-            "{} is at {site}. After an execution raddle unwinds the remaining threads; this one \
-             is\nblocked forever in a destructor, or keeps catching the unwinding (a loop \
-             around\n`catch_unwind`).\n",
-            thread_name(trace, *thread)
-        ),
     }
 }
 
@@ -166,8 +162,7 @@ pub(crate) fn replay_command(document: &Document, failure: &Failure) -> Option<S
         | Finding::FreedTwice { .. }
         | Finding::ReadTwice { .. }
         | Finding::StepLimit { .. }
-        | Finding::Leak { .. }
-        | Finding::Stuck { .. } => Some(if let Some(command) = &document.rerun {
+        | Finding::Leak { .. } => Some(if let Some(command) = &document.rerun {
             format!("RADDLE_REPLAY={token} {command}")
         } else if is_test_name(&document.name) {
             format!("RADDLE_REPLAY={token} cargo test {}", document.name)

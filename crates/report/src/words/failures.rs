@@ -5,6 +5,7 @@ use raddle_results::document::{Cause, Document, Failures, Finding};
 
 use crate::number::{count, share, thousands};
 use crate::phrase::quoted;
+use crate::words::clean::ended_early;
 
 /// Returns the failures by cause, in lines.
 pub(crate) fn lines(document: &Document, failures: &Failures) -> Vec<String> {
@@ -31,6 +32,7 @@ pub(crate) fn lines(document: &Document, failures: &Failures) -> Vec<String> {
     if *others > 0 {
         lines.push(format!("  {} × other causes", thousands(*others)));
     }
+    lines.extend(ended_early(document));
     lines
 }
 
@@ -46,8 +48,7 @@ fn cause_lines(cause: &Cause) -> [String; 2] {
         | Finding::ReadTwice { .. }
         | Finding::Leak { .. }
         | Finding::StepLimit { .. }
-        | Finding::Nondeterminism { .. }
-        | Finding::Stuck { .. } => String::new(),
+        | Finding::Nondeterminism { .. } => String::new(),
     };
     [
         format!("  {} × {}{place}", thousands(cause.runs), cause.summary),

@@ -125,8 +125,7 @@ fn racing(finding: &Finding) -> Vec<&Access> {
         | Finding::ReadTwice { .. }
         | Finding::StepLimit { .. }
         | Finding::Nondeterminism { .. }
-        | Finding::Leak { .. }
-        | Finding::Stuck { .. } => Vec::new(),
+        | Finding::Leak { .. } => Vec::new(),
     }
 }
 
@@ -178,8 +177,7 @@ fn stopped(finding: &Finding, trace: &Trace) -> Vec<Act> {
         | Finding::ReadTwice { .. }
         | Finding::StepLimit { .. }
         | Finding::Nondeterminism { .. }
-        | Finding::Leak { what: LeakKind::Lock | LeakKind::Memory, .. }
-        | Finding::Stuck { .. } => Vec::new(),
+        | Finding::Leak { what: LeakKind::Lock | LeakKind::Memory, .. } => Vec::new(),
     }
 }
 

@@ -112,8 +112,14 @@ pub(crate) fn panic(thread: u32, message: &str) -> Finding {
 }
 
 pub(crate) fn failed(finding: Finding, trace: Trace) -> Report {
-    let failure =
-        Failure { finding, execution: 1204, trace, token: "r1-TOKEN".into(), reproduced: true };
+    let failure = Failure {
+        finding,
+        execution: 1204,
+        trace,
+        token: "r1-TOKEN".into(),
+        reproduced: true,
+        beyond_bound: false,
+    };
     report(Verdict::Failed(Box::new(failure)))
 }
 
@@ -130,6 +136,7 @@ pub(crate) fn report(verdict: Verdict) -> Report {
         classes_exact: true,
         discarded: 0,
         unseen_drops: false,
+        leaked: 0,
         equivalents: 0,
         hidden_state: None,
         blind_spots: BlindSpots::default(),

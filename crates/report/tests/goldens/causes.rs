@@ -14,6 +14,7 @@ pub(crate) fn several() -> Report {
         trace: empty(),
         token: token.into(),
         reproduced: true,
+        beyond_bound: false,
     };
     let causes = vec![
         Cause { failure: failure(panic(1, "lost 1 of 2"), 17, "r1-FIRST"), runs: 240 },

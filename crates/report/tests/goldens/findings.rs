@@ -446,22 +446,27 @@ fn a_program_that_is_not_deterministic() {
 }
 
 #[test]
-fn a_thread_that_cannot_be_unwound() {
-    let finding = Finding::Stuck { thread: ThreadId(1), site: site::four() };
+fn a_failure_beyond_the_bound() {
+    let mut report = failed(Finding::StepLimit { steps: 1000 }, Build::with_threads(1).finish());
+    if let Verdict::Failed(failure) = &mut report.verdict {
+        failure.beyond_bound = true;
+    }
     check(
-        &failed(finding, Build::with_threads(1).finish()),
+        &report,
         expect![[r#"
-            raddle: test `tests::queue` FAILED — thread 1 could not be unwound after its execution
-              found by random after 1,204 executions (0.4 s) · 1 step · replayed once: it fails in the same way
+        raddle: test `tests::queue` FAILED — an execution did not end within 1,000 steps
+          found by random after 1,204 executions (0.4 s) · 1 step · found beyond the bound while ending a run · replayed once: it fails in the same way
 
-                   main
-                1  spawn thread 1   crates/report/tests/goldens/site.rs:5
+               main
+            1  spawn thread 1   crates/report/tests/goldens/site.rs:5
 
-              thread 1 is at crates/report/tests/goldens/site.rs:17. After an execution raddle unwinds the remaining threads; this one is
-              blocked forever in a destructor, or keeps catching the unwinding (a loop around
-              `catch_unwind`).
+          the last 1 step:
+                1 × main: spawn thread 1 at crates/report/tests/goldens/site.rs:5
 
-              replay: RADDLE_REPLAY=r1-TOKEN cargo test tests::queue"#]],
+          Does a loop wait for another thread without blocking? If the executions are just long, raise
+          the limit with `Config::max_steps`; to discard such executions, use `Config::on_step_limit`.
+
+          replay: RADDLE_REPLAY=r1-TOKEN cargo test tests::queue"#]],
     );
 }
 

@@ -88,6 +88,7 @@ fn a_clean_result() {
               "classes_exact": true,
               "discarded": 0,
               "unseen_drops": false,
+              "leaked": 0,
               "equivalents": 0,
               "hidden_state": null,
               "blind_spots": {"silent_threads": 0, "weak_orderings": false},
@@ -142,6 +143,7 @@ fn a_search_in_phases() {
               "classes_exact": true,
               "discarded": 0,
               "unseen_drops": false,
+              "leaked": 0,
               "equivalents": 0,
               "hidden_state": null,
               "blind_spots": {"silent_threads": 0, "weak_orderings": false},
@@ -191,6 +193,7 @@ fn a_run() {
               "classes_exact": true,
               "discarded": 0,
               "unseen_drops": false,
+              "leaked": 0,
               "equivalents": 0,
               "hidden_state": null,
               "blind_spots": {"silent_threads": 0, "weak_orderings": false},
@@ -210,6 +213,7 @@ fn a_run() {
                 "finding": {"kind": "panic", "thread": 0, "message": "assertion `left == right` failed: an update got lost\n  left: 0\n right: 1", "place": "crates/report/tests/goldens/programs.rs:18:5", "backtrace": null},
                 "execution": 1,
                 "reproduced": true,
+                "beyond_bound": false,
                 "token": "r1-XbDf1gAAAgQDAAPFBDrG",
                 "trace": {
                   "ending": "panicked",
@@ -261,6 +265,7 @@ fn a_deadlock_and_names() {
               "classes_exact": true,
               "discarded": 0,
               "unseen_drops": false,
+              "leaked": 0,
               "equivalents": 0,
               "hidden_state": null,
               "blind_spots": {"silent_threads": 0, "weak_orderings": false},
@@ -296,6 +301,7 @@ fn a_deadlock_and_names() {
                 },
                 "execution": 1,
                 "reproduced": true,
+                "beyond_bound": false,
                 "token": "r1-XbDf1gAAAQQCAAHNqsUq",
                 "trace": {
                   "ending": "deadlock",
@@ -332,7 +338,6 @@ fn other_findings() {
     let trace = || Build::with_threads(1).finish();
     for (finding, kind) in [
         (Finding::StepLimit { steps: 10 }, "step-limit"),
-        (Finding::Stuck { thread: ThreadId(1), site: site::one() }, "stuck"),
         (
             Finding::Leak(Leak::Lock {
                 thread: ThreadId(1),
@@ -451,6 +456,7 @@ fn promises() {
               "classes_exact": true,
               "discarded": 0,
               "unseen_drops": false,
+              "leaked": 0,
               "equivalents": 0,
               "hidden_state": null,
               "blind_spots": {"silent_threads": 0, "weak_orderings": false},
@@ -490,6 +496,7 @@ fn failures_by_cause() {
               "classes_exact": true,
               "discarded": 0,
               "unseen_drops": false,
+              "leaked": 0,
               "equivalents": 0,
               "hidden_state": null,
               "blind_spots": {"silent_threads": 0, "weak_orderings": false},
@@ -512,6 +519,7 @@ fn failures_by_cause() {
                 "finding": {"kind": "panic", "thread": 1, "message": "lost 1 of 2", "place": "src/lib.rs:20:9", "backtrace": null},
                 "execution": 1204,
                 "reproduced": true,
+                "beyond_bound": false,
                 "token": "r1-TOKEN",
                 "trace": {
                   "ending": "finished",

@@ -123,7 +123,6 @@ fn reports_on_random_programs_survive_a_round_trip() {
                 Finding::StepLimit { .. } => "step limit",
                 Finding::Nondeterminism { .. } => "nondeterminism",
                 Finding::Leak { .. } => "leak",
-                Finding::Stuck { .. } => "stuck",
             });
         } else {
             kinds.insert("clean");

@@ -14,6 +14,8 @@ pub struct Failure {
     pub execution: u64,
     /// Whether replaying the execution gave the same failure.
     pub reproduced: bool,
+    /// Whether the execution exceeds the bound of the search, which found it while it ended a run that it had given up.
+    pub beyond_bound: bool,
     /// The token that replays the execution.
     pub token: String,
     /// The execution.
@@ -146,13 +148,6 @@ pub enum Finding {
         site: Place,
         /// The size of the memory.
         bytes: Option<u64>,
-    },
-    /// A thread could not be unwound after its execution.
-    Stuck {
-        /// The thread.
-        thread: u32,
-        /// Where it is stuck.
-        site: Place,
     },
 }
 
@@ -308,7 +303,7 @@ pub struct LockOrder {
 }
 
 object! {
-    Failure { summary, finding, execution, reproduced, token, trace }
+    Failure { summary, finding, execution, reproduced, beyond_bound, token, trace }
     Failures { failing, runs, interval, causes, others }
     Cause { runs, summary, finding, execution, reproduced, token }
     Wait { thread, object, text, site, holders, in_cycle, missed_notification }
@@ -333,7 +328,6 @@ variants! {
         "step-limit" = StepLimit { steps, recent_steps, repeated, other_operations },
         "nondeterminism" = Nondeterminism { step, first, second },
         "leak" = Leak { what, thread, object, site, bytes },
-        "stuck" = Stuck { thread, site },
     }
     WarningKind {
         "leak" = Leak { what, thread, object, site, bytes },

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use raddle_core::{Effect, ObjectId, Site, ThreadId};
 use raddle_engine::Initial;
 
-use super::Unwinding;
 use crate::Body;
 
 /// How the body of a thread ended.
@@ -78,10 +77,12 @@ pub(crate) trait Execution {
     /// Gives an object a name for reports.
     fn name_object(&self, object: ObjectId, name: &str);
 
-    /// Notes that the calling thread begins to unwind from a panic.
-    fn panicked(&self);
-    /// Returns whether the calling thread unwinds from a panic.
-    fn unwinding(&self) -> Unwinding;
+    /// Notes that the calling thread has begun to panic. Returns that thread.
+    fn panicked(&self) -> ThreadId;
+    /// Returns whether the run is over.
+    fn is_over(&self) -> bool;
+    /// Does not let the calling thread continue, whose run is over.
+    fn stay_stuck(&self) -> !;
     /// Returns the payload of the panic that ended `thread`, to the first caller.
     fn take_panic(&self, thread: ThreadId) -> Option<Box<dyn Any + Send>>;
 
@@ -130,13 +131,11 @@ pub(crate) struct RunFlags {
     pub(crate) spurious: bool,
     /// Whether the allocator reports what the program allocates.
     pub(crate) heap: bool,
-    /// Whether a thread of the run has begun to unwind.
-    pub(crate) unwound: bool,
 }
 
 impl RunFlags {
     pub(crate) const NONE: RunFlags =
-        RunFlags { plain: PlainAccess::Recorded, spurious: false, heap: false, unwound: false };
+        RunFlags { plain: PlainAccess::Recorded, spurious: false, heap: false };
 }
 
 /// What an access to a plain variable is.

@@ -47,8 +47,8 @@ impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
         true
     }
 
-    /// Ends the run because the calling thread uses an object after its end. Returns only if the run is over, or if the
-    /// thread unwinds already.
+    /// Ends the run because the calling thread uses an object after its end. Returns only if the run is over already, or
+    /// if the thread unwinds.
     #[cold]
     pub(super) fn fail_by_late_use(
         &self,
@@ -72,8 +72,9 @@ impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
             );
         }
         self.with_engine(|engine, _| engine.fail_by_late_use(me, object, ends, site));
+        self.late_user.set(Some(me));
+        self.leave(me);
         if !std::thread::panicking() {
-            self.begin_unwinding(me);
             panics::tear_down();
         }
     }

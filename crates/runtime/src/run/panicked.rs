@@ -4,11 +4,11 @@ use std::any::Any;
 use std::cell::RefCell;
 
 use raddle_core::{Panic, ThreadId};
-use raddle_engine::{Memory, RunState};
+use raddle_engine::Memory;
 
 use super::Run;
-use crate::port::{self, Unwinding};
-use crate::{Backend, panics};
+use crate::panic_count::TakenPanics;
+use crate::{Backend, panics, port};
 
 type Payload = Box<dyn Any + Send>;
 
@@ -48,38 +48,16 @@ impl JoinablePanics {
 }
 
 impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
-    /// Notes that `thread` begins to unwind from a panic.
-    pub(super) fn begin_unwinding(&self, thread: ThreadId) {
-        port::note_unwinding();
-        self.pool.data.get().unwinding.borrow_mut().push(thread);
-        if !self.state().is_over() {
-            self.with_engine(|engine, _| engine.begin_unwinding());
-        }
+    /// Takes the panics of the calling thread, or of the host, out of the count of the OS thread.
+    #[cold]
+    pub(super) fn take_panics(&self) -> TakenPanics {
+        port::unobserved(|| self.pool.panic_counts.take())
     }
 
-    /// Lets the run continue as others do, unless a thread still unwinds.
-    pub(super) fn end_unwinding(&self) {
-        if self.pool.data.get().unwinding.borrow().is_empty() {
-            self.with_engine(|engine, _| engine.enter(RunState::Running));
-        }
-    }
-
-    /// Returns whether a panic of `thread` is under way, or may be.
-    pub(super) fn is_unwinding(&self, thread: ThreadId) -> bool {
-        self.unwinding_of(thread) != Unwinding::No
-    }
-
-    /// Returns whether a panic of `thread` is under way.
-    pub(super) fn unwinding_of(&self, thread: ThreadId) -> Unwinding {
-        let mut unwinding = self.pool.data.get().unwinding.borrow_mut();
-        if !std::thread::panicking() {
-            unwinding.clear();
-        }
-        if !unwinding.contains(&thread) {
-            return Unwinding::No;
-        }
-        let is_alone = unwinding.iter().all(|&other| other == thread);
-        if is_alone { Unwinding::Surely } else { Unwinding::Perhaps }
+    /// Puts panics back into the count of the OS thread.
+    #[cold]
+    pub(super) fn put_back_panics(&self, panics: TakenPanics) {
+        port::unobserved(|| self.pool.panic_counts.put_back(panics));
     }
 
     /// Handles a panic that left the body of `me`: unless raddle began it, it is the result of the thread or ends the
@@ -87,12 +65,12 @@ impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
     #[cold]
     pub(super) fn finish_panic(&self, me: ThreadId, payload: Payload) {
         let data = self.pool.data.get();
-        data.unwinding.borrow_mut().retain(|&thread| thread != me);
         if self.state().is_over() {
             return;
         }
         let mut panic = panics::describe(me, &*payload);
-        if self.pool.options.joinable_panics && me != ThreadId::MAIN {
+        let is_joinable = self.pool.options.joinable_panics && me != ThreadId::MAIN;
+        if is_joinable && !panics::is_from_thread_local(&*payload) {
             data.panics.0.borrow_mut().push(Left { panic, payload: Some(payload) });
             return;
         }

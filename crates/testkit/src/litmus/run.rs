@@ -9,7 +9,7 @@ use raddle_core::{
     Action, AtomicOp, Choices, Effect, EventId, ObjectId, Op, Rmw, Scalar, Site, ThreadId,
     ThreadOp, Trace,
 };
-use raddle_engine::{Engine, Initial, Kind, Memory, Stuck, Substrate, Turn};
+use raddle_engine::{Engine, Initial, Kind, Memory, Substrate, Turn};
 
 use super::{Code, Graph, Instruction, Outcome, Place};
 
@@ -20,12 +20,7 @@ pub struct Litmus;
 impl Substrate for Litmus {
     type Program = Code;
 
-    fn execute<M: Memory>(
-        &mut self,
-        engine: &mut Engine<M>,
-        choices: Choices<'_>,
-        code: &Code,
-    ) -> Result<(), Stuck> {
+    fn execute<M: Memory>(&mut self, engine: &mut Engine<M>, choices: Choices<'_>, code: &Code) {
         engine.begin(&choices);
         let declare = |variable| {
             let initial = Initial::Atomic(Scalar::U64, 0);
@@ -38,7 +33,6 @@ impl Substrate for Litmus {
         while let Some(thread) = next.and_then(Turn::thread) {
             next = run.turn(thread);
         }
-        Ok(())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use raddle_core::{Action, Effect, ThreadId, ThreadOp};
+use raddle_core::{Action, Effect, MutexOp, RwLockOp, ThreadId, ThreadOp};
 
 use super::model::{Model, is_reader, only_read};
 use super::{EventName, Key, Path, child};
@@ -16,6 +16,8 @@ pub struct World<'a> {
     /// In the order of their spawns. The id of a thread is its index.
     threads: Vec<Thread>,
     history: Vec<Performed>,
+    /// The locks that threads hold, by place; once for each acquisition.
+    held: Vec<(Target, usize)>,
     panicked: bool,
 }
 
@@ -43,9 +45,9 @@ struct Performed {
 /// How an execution ended.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Outcome {
-    /// Main has ended, and no thread is enabled.
+    /// Main has ended, no thread is enabled, and none waits for itself by way of others.
     Finished,
-    /// Main has not ended, and no thread is enabled.
+    /// No thread is enabled, and main has not ended or a thread waits for itself by way of others.
     Deadlock,
     /// No thread is enabled, and one was stopped.
     Stopped,
@@ -62,8 +64,8 @@ impl<'a> World<'a> {
             .enumerate()
             .map(|(position, &initial)| (Target::Object(position), Model::new(initial)))
             .collect();
-        let history = Vec::new();
-        let mut world = World { program, objects, threads: Vec::new(), history, panicked: false };
+        let (threads, history, held) = (Vec::new(), Vec::new(), Vec::new());
+        let mut world = World { program, objects, threads, history, held, panicked: false };
         world.add_thread(0, ThreadId::MAIN, 0);
         world
     }
@@ -113,6 +115,7 @@ impl<'a> World<'a> {
         match self.threads[place].request {
             Request::Perform(target, action) => {
                 let effect = self.perform(place, target, action, value);
+                self.hold(place, target, action, effect);
                 self.record(place, target, effect, Some(action));
                 self.threads[place].actor.observe(program, effect);
                 self.advance(place);
@@ -143,14 +146,68 @@ impl<'a> World<'a> {
 
     /// Returns how the execution ended. No thread may be enabled.
     pub fn outcome(&self) -> Outcome {
-        if !self.panicked && self.threads.iter().any(|thread| thread.request == Request::Stop) {
-            return Outcome::Stopped;
-        }
+        let is_stopped = |thread: &Thread| thread.request == Request::Stop;
         match (self.panicked, self.threads[0].ended) {
             (true, _) => Outcome::Panicked,
+            (false, _) if self.has_cycle() => Outcome::Deadlock,
+            (false, _) if self.threads.iter().any(is_stopped) => Outcome::Stopped,
             (false, true) => Outcome::Finished,
             (false, false) => Outcome::Deadlock,
         }
+    }
+
+    /// Notes the lock that the thread at `place` has acquired or released, if it has.
+    fn hold(&mut self, place: usize, target: Target, action: Action, effect: Effect) {
+        match (action, effect) {
+            (
+                Action::Mutex(MutexOp::Lock) | Action::RwLock(RwLockOp::Read | RwLockOp::Write),
+                _,
+            )
+            | (
+                Action::Mutex(MutexOp::TryLock)
+                | Action::RwLock(RwLockOp::TryRead | RwLockOp::TryWrite),
+                Effect::Yes,
+            ) => self.held.push((target, place)),
+            (
+                Action::Mutex(MutexOp::Unlock)
+                | Action::RwLock(RwLockOp::UnlockRead | RwLockOp::UnlockWrite),
+                _,
+            ) => {
+                let released = self.held.iter().position(|held| *held == (target, place));
+                self.held.swap_remove(released.expect("a thread releases what it holds"));
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns whether a blocked thread waits for itself: for a lock, or the end, of a thread that waits, and so on.
+    fn has_cycle(&self) -> bool {
+        let blockers = |place: usize| -> Vec<usize> {
+            let thread = &self.threads[place];
+            match thread.request {
+                _ if thread.ended => Vec::new(),
+                Request::Perform(Target::Life(joined), _) => vec![joined.index()],
+                Request::Perform(target, Action::Mutex(_) | Action::RwLock(_)) => {
+                    let holders = self.held.iter().filter(|held| held.0 == target);
+                    holders.map(|held| held.1).collect()
+                }
+                Request::Perform(..)
+                | Request::Spawn(_)
+                | Request::Exit
+                | Request::Stop
+                | Request::Panic => Vec::new(),
+            }
+        };
+        (0..self.threads.len()).any(|place| {
+            let mut reached = blockers(place);
+            for _ in 0..self.threads.len() {
+                let more: Vec<usize> = reached.iter().flat_map(|&by| blockers(by)).collect();
+                reached.extend(more);
+                reached.sort_unstable();
+                reached.dedup();
+            }
+            reached.contains(&place)
+        })
     }
 
     /// Returns the place of the thread with this spawn path.

@@ -1,12 +1,14 @@
 //! The locks that threads hold, derived from a trace.
 
-use raddle_core::{
+use alloc::vec::Vec;
+
+use crate::{
     Action, Effect, Event, MutexOp, ObjectId, ObjectKind, RwLockOp, Site, ThreadId, Trace,
 };
 
 /// How a lock is held.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Mode {
+pub enum Mode {
     /// Shared with other readers.
     Shared,
     /// Exclusively.
@@ -15,7 +17,7 @@ pub(crate) enum Mode {
 
 /// The effect of an event on a lock.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Change {
+pub enum Change {
     /// Its thread acquires the lock.
     Acquired {
         /// How the lock is held.
@@ -29,21 +31,24 @@ pub(crate) enum Change {
 
 /// A lock that a thread holds.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Held {
-    pub(crate) thread: ThreadId,
-    pub(crate) lock: ObjectId,
-    pub(crate) mode: Mode,
+pub struct Held {
+    /// The thread.
+    pub thread: ThreadId,
+    /// The lock.
+    pub lock: ObjectId,
+    /// How it is held.
+    pub mode: Mode,
     /// Where it was acquired.
-    pub(crate) site: Site,
+    pub site: Site,
 }
 
 /// All locks held at a point of a run.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Holdings(Vec<Held>);
+pub struct Holdings(Vec<Held>);
 
 impl Holdings {
     /// Advances by one event.
-    pub(crate) fn advance(&mut self, event: &Event) {
+    pub fn advance(&mut self, event: &Event) {
         let (thread, lock) = (event.id.thread, event.op.object());
         match change(event) {
             Some(Change::Acquired { mode, .. }) => {
@@ -60,12 +65,12 @@ impl Holdings {
     }
 
     /// The locks held now, in the order of their acquisition.
-    pub(crate) fn all(&self) -> &[Held] {
+    pub fn all(&self) -> &[Held] {
         &self.0
     }
 
     /// Returns the locks held at the end of a run.
-    pub(crate) fn after(trace: &Trace) -> Holdings {
+    pub fn after(trace: &Trace) -> Holdings {
         let mut holdings = Holdings::default();
         if !has_locks(trace) {
             return holdings;
@@ -76,13 +81,13 @@ impl Holdings {
 }
 
 /// Returns whether a run has locks. The traces of programs without locks need not be scanned.
-pub(crate) fn has_locks(trace: &Trace) -> bool {
+pub fn has_locks(trace: &Trace) -> bool {
     let is_lock = |kind| matches!(kind, ObjectKind::Mutex | ObjectKind::RwLock);
     trace.objects.iter().any(|object| is_lock(object.kind))
 }
 
 /// Returns the effect of an event on a lock, if it has one.
-pub(crate) fn change(event: &Event) -> Option<Change> {
+pub fn change(event: &Event) -> Option<Change> {
     let acquired = |mode, blocks| Some(Change::Acquired { mode, blocks });
     match event.op.action() {
         Action::Mutex(MutexOp::TryLock)

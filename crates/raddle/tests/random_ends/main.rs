@@ -1,0 +1,145 @@
+//! Random programs with destructors that lock and touch shared data, panics that are caught, nested, resumed and joined,
+//! and detached threads. Every search and ten samplers, under both memory models, against brute force.
+//!
+//! A search that claims to have made all executions must show all outcomes and deadlocks that brute force finds. No strategy
+//! may show others. A separate binary, because it replaces the panic hook of the process.
+
+mod oracle;
+mod program;
+
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+
+use raddle::{Config, Finding, Memory, Panics, Verdict};
+use raddle_strategy::{Rng, mix};
+use raddle_testkit::scaled;
+
+use oracle::Expected;
+use program::Program;
+
+/// Programs with more states are skipped.
+const MAX_STATES: usize = 250;
+
+/// Searches, each with the executions that it may make, and whether it supports RC11.
+const SEARCHES: &[(&str, u64, bool)] = &[
+    ("dfs", 150, true),
+    ("auto", 150, true),
+    ("dpor", 150, false),
+    ("dpor-classic", 150, false),
+    ("bpor:2", 150, false),
+    ("dfs:1", 150, false),
+    ("dfs-delay:2", 150, false),
+    ("mcr", 4, false),
+    ("pcr", 4, false),
+];
+
+/// Samplers, and whether each supports RC11.
+const SAMPLERS: &[(&str, bool)] = &[
+    ("random", true),
+    ("pos", true),
+    ("pos-star", true),
+    ("rapos", false),
+    ("pct:2", true),
+    ("pct:3", true),
+    ("urw", true),
+    ("surw", true),
+    ("delay:2", true),
+    ("round-robin", true),
+];
+
+static SEEN: Mutex<BTreeSet<Vec<Vec<u32>>>> = Mutex::new(BTreeSet::new());
+
+fn record(outcome: Vec<Vec<u32>>) {
+    SEEN.lock().unwrap().insert(outcome);
+}
+
+/// The number of checks by what they claim.
+#[derive(Default, Debug)]
+struct Claims {
+    complete: u64,
+    partial: u64,
+    failed: u64,
+    refused: u64,
+}
+
+/// Returns what is wrong with the result of a strategy, if anything.
+fn wrong(
+    program: &Program,
+    expected: &Expected,
+    (strategy, memory, runs): (&str, Memory, u64),
+    claims: &mut Claims,
+) -> Option<String> {
+    SEEN.lock().unwrap().clear();
+    let same = program.clone();
+    let config = Config::new().strategy(strategy).memory(memory).runs(runs).panics(Panics::Join);
+    let report =
+        match config.lock_order(false).explore_trivial(true).try_run(move || same.run(record)) {
+            Ok(report) => report,
+            Err(_) if matches!(strategy, "mcr" | "pcr") => {
+                claims.refused += 1;
+                return None;
+            }
+            Err(error) => return Some(error.to_string()),
+        };
+    let seen = std::mem::take(&mut *SEEN.lock().unwrap());
+    if let Some(new) = seen.difference(&expected.outcomes).next() {
+        return Some(format!("an outcome that cannot be: {new:?}"));
+    }
+    match &report.verdict {
+        Verdict::Failed(failure) => {
+            claims.failed += 1;
+            let is_deadlock = matches!(failure.finding, Finding::Deadlock(_));
+            let is_right = expected.deadlocks && is_deadlock && failure.reproduced;
+            (!is_right).then(|| raddle::text(&report))
+        }
+        Verdict::Exhausted | Verdict::NothingToExplore => {
+            claims.complete += 1;
+            let missed = expected.outcomes.difference(&seen).next();
+            match missed {
+                _ if expected.deadlocks => Some("missed a deadlock".to_owned()),
+                Some(missed) => Some(format!("missed {missed:?}")),
+                None => None,
+            }
+        }
+        Verdict::Bounded(_) | Verdict::Sampled => {
+            claims.partial += 1;
+            None
+        }
+    }
+    .or_else(|| {
+        let leaks = report.leaked > 0 && report.failure().is_none() && !expected.leaves_behind;
+        leaks.then(|| format!("{} threads leaked", report.leaked))
+    })
+}
+
+#[test]
+fn random_programs_have_the_outcomes_of_brute_force() {
+    // Without this the hook would print every caught panic.
+    std::panic::set_hook(Box::new(|_| {}));
+    let mut claims = Claims::default();
+    let (mut programs, mut deadlocks, mut failure) = (0, 0, None);
+    let mut case = 0;
+    while programs < scaled(500) && failure.is_none() {
+        let program = Program::random(&mut Rng::new(mix(19, case)));
+        case += 1;
+        let Some(expected) = oracle::expected(&program, MAX_STATES) else { continue };
+        programs += 1;
+        deadlocks += u64::from(expected.deadlocks);
+        let samplers = SAMPLERS.iter().map(|&(strategy, weak)| (strategy, 2, weak));
+        for (strategy, runs, weak) in SEARCHES.iter().copied().chain(samplers) {
+            for memory in [Memory::Sc, Memory::Rc11] {
+                if memory == Memory::Sc || weak {
+                    let how = (strategy, memory, runs);
+                    let text = wrong(&program, &expected, how, &mut claims);
+                    failure = failure.or(text.map(|text| {
+                        format!("case {}: {program:#?}\n{strategy} {memory:?}: {text}", case - 1)
+                    }));
+                }
+            }
+        }
+    }
+    _ = std::panic::take_hook();
+    println!("{programs} programs of {case}, {deadlocks} with deadlocks: {claims:?}");
+    assert!(failure.is_none(), "{}", failure.unwrap_or_default());
+    assert!(deadlocks * 50 >= programs && claims.complete >= 2 * programs, "{claims:?}");
+}
