@@ -18,12 +18,6 @@ pub trait Substrate {
         program: &Self::Program,
     );
 
-    /// Returns whether the last run shows that no further run can be made. Such a run ends as
-    /// [`Ending::Panicked`](raddle_core::Ending::Panicked).
-    fn is_halted(&self) -> bool {
-        false
-    }
-
     /// Returns the number of threads of all runs so far that could not be cleared away. Each keeps its memory until the
     /// process ends.
     fn leaked(&self) -> u64 {

@@ -11,9 +11,6 @@ pub(crate) trait Executor {
     /// are asked.
     fn execute(&mut self, engine: &mut AnyEngine, choices: Choices<'_>);
 
-    /// Returns whether the last run shows that no further run can be made.
-    fn is_halted(&self) -> bool;
-
     /// Returns the number of threads of all runs so far that could not be cleared away.
     fn leaked(&self) -> u64;
 }
@@ -32,10 +29,6 @@ impl<B: BorrowMut<S>, S: Substrate> Executor for OnSubstrate<'_, B, S> {
             AnyEngine::Sc(engine) => substrate.execute(engine, choices, self.program),
             AnyEngine::Rc11(engine) => substrate.execute(engine, choices, self.program),
         }
-    }
-
-    fn is_halted(&self) -> bool {
-        self.substrate.borrow().is_halted()
     }
 
     fn leaked(&self) -> u64 {

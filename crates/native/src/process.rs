@@ -5,7 +5,7 @@
 
 use std::ptr::NonNull;
 
-use raddle_core::{Choices, Panic, Site};
+use raddle_core::{Choices, Panic, ThreadId};
 use raddle_engine::{Engine, Memory, RunState, Substrate};
 
 use crate::coroutines::{self, Context};
@@ -52,14 +52,15 @@ pub(crate) enum Halt {
 impl Substrate for Process {
     type Program = ();
 
-    fn execute<M: Memory>(
-        &mut self,
-        engine: &mut Engine<M>,
-        choices: Choices<'_>,
-        _program: &(),
-    ) {
+    fn execute<M: Memory>(&mut self, engine: &mut Engine<M>, choices: Choices<'_>, _program: &()) {
         let state = state();
         engine.begin(&choices);
+        if self.halt.is_some() {
+            // The check is about to end, and its report is not used.
+            let message = "the check was halted".to_owned();
+            let thread = ThreadId::MAIN;
+            return engine.fail(Panic { thread, message, place: None, backtrace: None });
+        }
         state.begin(self.main);
         self.rewind_files();
         let mut driven = Driven { engine, choices };
@@ -75,11 +76,7 @@ impl Substrate for Process {
         };
         state.is_running.set(false);
         state.engine.set(None);
-        self.judge(state, driven.engine, end);
-    }
-
-    fn is_halted(&self) -> bool {
-        self.halt.is_some()
+        self.judge(state, driven.engine, end)
     }
 }
 

@@ -50,10 +50,10 @@ pub struct Document {
     pub classes_exact: bool,
     /// The number of executions that were discarded at the step limit.
     pub discarded: u64,
-    /// The number of threads that could not be cleared away after their execution.
-    pub leaked: u64,
     /// Whether objects were freed by the last `std::sync::Arc`, whose drops are no steps.
     pub unseen_drops: bool,
+    /// The number of threads that could not be cleared away after their execution.
+    pub leaked: u64,
     /// The number of executions that were repeated in another, equivalent order.
     pub equivalents: u64,
     /// The difference that shows that threads share state that raddle does not see.
@@ -234,8 +234,9 @@ impl Data for Place {
 object! {
     Document {
         name, strategy, memory, seed, verdict, executions, steps, classes, classes_exact, discarded,
-        leaked, unseen_drops, equivalents, hidden_state, blind_spots, incomplete, elapsed_seconds, threads,
-        phases, search, coverage, patterns, unseen, guarantees, warnings, rerun, failure, failures,
+        unseen_drops, leaked, equivalents, hidden_state, blind_spots, incomplete, elapsed_seconds,
+        threads, phases, search, coverage, patterns, unseen, guarantees, warnings, rerun, failure,
+        failures,
     }
     Coverage { by, covered, total, variables }
     VariableCoverage { site, reads, writes, covered, total }

@@ -34,11 +34,11 @@ pub struct Report {
     pub classes_exact: bool,
     /// The number of runs that were discarded because they reached the step limit.
     pub discarded: u64,
-    /// The number of threads that could not be cleared away after their run. A check ends early at [`MAX_LEAKED`].
-    pub leaked: u64,
     /// Whether objects were freed by the last `std::sync::Arc`, whose drops are no steps, in a way that would be wrong
     /// if the drops of the `Arc` did not order it.
     pub unseen_drops: bool,
+    /// The number of threads that could not be cleared away after their run. A check ends early at [`MAX_LEAKED`].
+    pub leaked: u64,
     /// The number of runs that were made again with their steps in another, equivalent order, to look for
     /// state that raddle does not see. They are not among `executions`.
     pub equivalents: u64,

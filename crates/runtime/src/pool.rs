@@ -91,8 +91,8 @@ impl UsedData {
         self.object_names.borrow_mut().clear();
         self.spurious_failures.borrow_mut().clear();
         self.heap.clear();
-        panics::forget();
         self.unused_ends.borrow_mut().clear();
+        panics::forget();
     }
 
     pub(crate) fn thread_state(&self, thread: ThreadId) -> Option<Rc<dyn Any>> {

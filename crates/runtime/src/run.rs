@@ -52,6 +52,8 @@ pub(crate) struct Run<'a, 'c, B, M: Memory> {
     current: Cell<ThreadId>,
     /// The threads that main has joined, one bit for each of the first 64.
     joined: Cell<u64>,
+    /// The thread that ended the run in the middle of a use of freed memory, and cannot continue.
+    late_user: Cell<Option<ThreadId>>,
 }
 
 impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
@@ -72,6 +74,7 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
             program,
             current: Cell::new(ThreadId::MAIN),
             joined: Cell::new(0),
+            late_user: Cell::new(None),
         };
         // SAFETY: no coroutine runs, and the reference ends with the statement.
         if let Err(error) = unsafe { &mut *pool.backend.get() }.begin() {
@@ -102,6 +105,7 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
     #[inline(always)]
     fn clear_away(&self) {
         let is_unfinished = self.with_engine(|engine, _| engine.has_unfinished_threads());
+        let is_unfinished = is_unfinished || self.late_user.get().is_some();
         if is_unfinished || self.pool.data.is_used() || self.pool.flags.heap {
             self.clear_away_slow(is_unfinished);
         }
@@ -113,8 +117,7 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
         if !data.panics.is_empty() {
             self.blame_unjoined_panic();
         }
-        let has_failed = self.pool.teardown.has_failed_thread();
-        let leaked = if is_unfinished || has_failed { self.clear_threads_away() } else { 0 };
+        let leaked = if is_unfinished { self.clear_threads_away() } else { 0 };
         if leaked == 0 {
             if data.thread_states.borrow().iter().any(Option::is_some) {
                 self.drop_thread_states();

@@ -152,7 +152,7 @@ impl Check<'_> {
                 if let Some(stop) = stop {
                     return stop;
                 }
-                if leaked >= MAX_LEAKED || self.executor.is_halted() {
+                if leaked >= MAX_LEAKED {
                     return Stop::OutOfBudget;
                 }
             }

@@ -68,8 +68,7 @@ impl Check<'_> {
             if cut_off && limits.on_step_limit == OnStepLimit::Discard {
                 tally.discarded += 1;
             } else if let Some(finding) = self.finding(trace, &mut tally.cleared) {
-                let continues = self.settings.keep_going && !self.executor.is_halted();
-                if !continues || !is_of_one_run(&finding) {
+                if !self.settings.keep_going || !is_of_one_run(&finding) {
                     let reproduced = self.confirm(trace);
                     return Some(self.failed(finding, run, trace, reproduced));
                 }
@@ -166,25 +165,19 @@ impl Check<'_> {
             second.ending == trace.ending && trace.first_difference(second).is_none()
         };
         let replay = Replay::of(trace, self.settings.memory, self.settings.max_steps);
-        !self.executor.is_halted() && replay.look(self.executor, is_same)
+        replay.look(self.executor, is_same)
     }
 
     /// Repeats the run with the number `run`, which the engine made last. Returns how the phase ends if the
     /// second run differs from it or does not come to its end.
     #[cold]
     pub(super) fn check_repeatable(&mut self, engine: &mut AnyEngine, run: u64) -> Option<Stop> {
-        if self.executor.is_halted() {
-            return None;
-        }
         let mut first = Trace::default();
         engine.swap_trace(&mut first);
         let prefix = engine.prefix_mut();
         prefix.clear();
         first.append_schedule(prefix);
         self.executor.execute(engine, Choices::Chooser(&mut replay::Stop));
-        if self.executor.is_halted() {
-            return Some(Stop::OutOfBudget);
-        }
         let second = engine.trace();
         let at = first.first_difference(second)?;
         if let Some(refused) = refused(second) {

@@ -9,7 +9,7 @@ use raddle_core::{ObjectId, Site, Stack, ThreadId};
 use raddle_engine::{Initial, Memory};
 
 use super::Run;
-use crate::{Backend, port};
+use crate::{Backend, panics, port};
 
 /// An object that ended before the run used it.
 #[derive(Copy, Clone)]
@@ -47,7 +47,8 @@ impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
         true
     }
 
-    /// Ends the run because the calling thread uses an object after its end. Returns only if the run is over.
+    /// Ends the run because the calling thread uses an object after its end. Returns only if the run is over already, or
+    /// if the thread unwinds.
     #[cold]
     pub(super) fn fail_by_late_use(
         &self,
@@ -71,7 +72,11 @@ impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
             );
         }
         self.with_engine(|engine, _| engine.fail_by_late_use(me, object, ends, site));
-        self.leave_to_be_leaked();
+        self.late_user.set(Some(me));
+        self.leave(me);
+        if !std::thread::panicking() {
+            panics::tear_down();
+        }
     }
 
     /// Declares an object that ended before the run used it, and records its end.

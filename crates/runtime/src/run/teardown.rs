@@ -20,19 +20,10 @@ const MAX_OPERATIONS: u32 = 100_000;
 pub(crate) struct Teardown {
     /// Whether the thread that left last cannot continue.
     is_stuck: Cell<bool>,
-    /// The thread that ended the run in the middle of its body, if any.
-    failed: Cell<Option<ThreadId>>,
     /// How often the program caught the unwinding of the thread entered last.
     caught: Cell<u32>,
     /// The number of operations of the thread entered last.
     operations: Cell<u32>,
-}
-
-impl Teardown {
-    /// Returns whether a thread ended the run in the middle of its body.
-    pub(super) fn has_failed_thread(&self) -> bool {
-        self.failed.get().is_some()
-    }
 }
 
 impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
@@ -43,28 +34,20 @@ impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
     #[cold]
     pub(super) fn clear_threads_away(&self) -> u64 {
         let (mut unfinished, ended_well) = self.with_engine(|engine, _| {
-            let unfinished: Vec<ThreadId> = engine.unfinished_threads().collect();
+            let unfinished: Vec<ThreadId> =
+                engine.unfinished_threads().chain(self.late_user.get()).collect();
             let ending = &engine.whole_trace().ending;
             (unfinished, matches!(ending, Ending::Finished | Ending::Stopped))
         });
         if ended_well || self.pool.options.unwinds_failing_runs {
             self.tear_down(&mut unfinished);
         }
-        unfinished.extend(self.pool.teardown.failed.take());
         // SAFETY: the host runs, and the reference ends with the function.
         let backend = unsafe { &mut *self.pool.backend.get() };
         for thread in &unfinished {
             backend.leak(thread.index());
         }
         unfinished.len() as u64
-    }
-
-    /// Goes back to the host for good, because the calling thread has ended the run in the middle of its body.
-    pub(super) fn leave_to_be_leaked(&self) -> ! {
-        // So that the thread is cleared away.
-        self.pool.data.get();
-        self.pool.teardown.failed.set(Some(self.current.get()));
-        self.stay_stuck()
     }
 
     /// Unwinds the threads of a run, and leaves those in `unfinished` that cannot be unwound.
