@@ -155,7 +155,7 @@ fn cover<S: Sampler>(micro: &Micro, exact: &Orders, sampler: S, samples: u64) ->
     let mut hits: HashMap<u64, u64, BuildHasherDefault<AsIs>> = HashMap::default();
     let mut driver = Driver::new(Scripted, Sc, AfterSpawns { sampler, run: 0 }, 1_000);
     for _ in 0..samples {
-        driver.run(micro, || unreachable!("a script has no stacks to unwind"));
+        driver.run(micro);
         driver.learn();
         *hits.entry(driver.trace().fingerprint).or_default() += 1;
     }

@@ -8,6 +8,7 @@ mod oracle;
 mod program;
 
 use std::collections::BTreeSet;
+use std::process::Command;
 use std::sync::Mutex;
 
 use raddle::{Config, Finding, Memory, Panics, Verdict};
@@ -115,43 +116,70 @@ fn wrong(
     })
 }
 
+/// The programs that one process checks. Failing executions leave threads behind until the process ends.
+const BATCH: u64 = 500;
+/// The number of the batch, in a process that checks one of several.
+const BATCH_VARIABLE: &str = "RADDLE_TEST_BATCH";
+
 #[test]
 fn random_programs_have_the_outcomes_of_brute_force() {
+    let programs = scaled(BATCH);
+    if let Ok(number) = std::env::var(BATCH_VARIABLE) {
+        return check_batch(number.parse().expect("the number of a batch"), BATCH);
+    }
+    if programs <= BATCH {
+        return check_batch(0, programs);
+    }
+    for number in 0..programs.div_ceil(BATCH) {
+        let this = std::env::current_exe().expect("a test has a file");
+        let mut child = Command::new(this);
+        let child = child.arg("--nocapture").env(BATCH_VARIABLE, number.to_string()).output();
+        let output = child.expect("a test can be started");
+        print!("batch {number}: {}", String::from_utf8_lossy(&output.stdout));
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "batch {number}: {error}");
+    }
+}
+
+/// Checks this many random programs.
+fn check_batch(number: u64, count: u64) {
     // Without this the hook would print every caught panic.
     std::panic::set_hook(Box::new(|_| {}));
     let mut claims = Claims::default();
     let (mut programs, mut deadlocks, mut failure) = (0, 0, None);
     let mut case = 0;
-    while programs < scaled(500) && failure.is_none() {
-        let program = Program::random(&mut Rng::new(mix(19, case)));
+    while programs < count && failure.is_none() {
+        let program = Program::random(&mut Rng::new(mix(19 + number, case)));
         case += 1;
         let Some(expected) = oracle::expected(&program, MAX_STATES) else { continue };
         programs += 1;
         deadlocks += u64::from(expected.deadlocks);
-        let samplers = SAMPLERS.iter().map(|&(strategy, weak)| (strategy, SAMPLES, weak));
-        for (strategy, runs, weak) in SEARCHES.iter().copied().chain(samplers) {
-            // Solvers take long: they get one program in eight.
-            if matches!(strategy, "mcr" | "pcr") && programs % 8 > 0 {
-                continue;
-            }
-            // A sampler that supports both models gets each for every other program.
-            let is_other = |memory| {
-                let turn = if programs % 2 == 0 { Memory::Sc } else { Memory::Rc11 };
-                runs == SAMPLES && weak && memory != turn
-            };
-            for memory in [Memory::Sc, Memory::Rc11] {
-                if (memory == Memory::Sc || weak) && !is_other(memory) {
-                    let how = (strategy, memory, runs);
-                    let text = wrong(&program, &expected, how, &mut claims);
-                    failure = failure.or(text.map(|text| {
-                        format!("case {}: {program:#?}\n{strategy} {memory:?}: {text}", case - 1)
-                    }));
-                }
-            }
+        for (strategy, memory, runs) in checks(programs) {
+            let how = (strategy, memory, runs);
+            let text = wrong(&program, &expected, how, &mut claims);
+            failure = failure.or(text.map(|text| {
+                format!("case {}: {program:#?}\n{strategy} {memory:?}: {text}", case - 1)
+            }));
         }
     }
     _ = std::panic::take_hook();
     println!("{programs} programs of {case}, {deadlocks} with deadlocks: {claims:?}");
     assert!(failure.is_none(), "{}", failure.unwrap_or_default());
     assert!(deadlocks * 50 >= programs && claims.complete >= 2 * programs, "{claims:?}");
+}
+
+/// Returns the strategies, models and numbers of executions for the program with this number. Solvers take long and get
+/// one program in eight. A sampler that supports both models gets each for every other program.
+fn checks(number: u64) -> impl Iterator<Item = (&'static str, Memory, u64)> {
+    let is_solver = |strategy: &str| matches!(strategy, "mcr" | "pcr");
+    let searches = SEARCHES.iter().filter(move |search| !is_solver(search.0) || number % 8 == 0);
+    let searches = searches.flat_map(|&(strategy, runs, weak)| {
+        let weak = weak.then_some((strategy, Memory::Rc11, runs));
+        std::iter::once((strategy, Memory::Sc, runs)).chain(weak)
+    });
+    let samplers = SAMPLERS.iter().map(move |&(strategy, weak)| {
+        let memory = if weak && number % 2 == 1 { Memory::Rc11 } else { Memory::Sc };
+        (strategy, memory, SAMPLES)
+    });
+    searches.chain(samplers)
 }
