@@ -22,7 +22,10 @@ pub(crate) fn runtime(name: &str, points: Granularity) -> Runtime<raddle_runtime
         // In programs with points at races only, all plain accesses race.
         Granularity::All | Granularity::Racy => true,
     };
-    Runtime::new(name, &Options { plain_accesses, unwinds_failing_runs: true, ..Options::default() })
+    Runtime::new(
+        name,
+        &Options { plain_accesses, unwinds_failing_runs: true, ..Options::default() },
+    )
 }
 
 impl<S: Substrate, M: Memory, E: Explorer> Driver<S, M, E> {
