@@ -278,7 +278,11 @@ fn has_failed(trace: &Trace) -> bool {
     match &trace.ending {
         Ending::Panicked(_) => true,
         Ending::Finished => raddle_explore::race(trace).is_some(),
-        Ending::Deadlock | Ending::StepLimit | Ending::Abandoned | Ending::Diverged(_) => false,
+        Ending::Deadlock
+        | Ending::Stopped
+        | Ending::StepLimit
+        | Ending::Abandoned
+        | Ending::Diverged(_) => false,
     }
 }
 
