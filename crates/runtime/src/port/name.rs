@@ -100,9 +100,9 @@ impl Name {
         let address = std::ptr::from_ref(self).addr();
         let tombstone = if object < epoch::STEP {
             let object = ObjectId(object as u32);
-            unobserved(|| run().ended(Some(object), address)).then_some(known)
+            run().ended(Some(object), address).then_some(known)
         } else if known == UNUSED {
-            unobserved(|| run().ended(None, address)).then_some(here | UNDECLARED)
+            run().ended(None, address).then_some(here | UNDECLARED)
         } else {
             None
         };
