@@ -12,6 +12,7 @@ use crate::interleave::{
     Effort, interleave, median, middle_half, paired_ratios, release_build, stay_on_one_processor,
 };
 use crate::progress::progress;
+use crate::statistics::geometric_mean;
 use crate::table::{Cell, Row, Size, Table, Target};
 use crate::text::grouped;
 use crate::{dev_profile, engines};
@@ -24,11 +25,12 @@ pub(crate) fn table(size: Size, command: String) -> Result<Table, String> {
     let dev = dev_profile::build(&release)?;
     stay_on_one_processor();
     let bench = Bench { release, dev, size };
-    let mut rows = Vec::new();
-    for comparison in COMPARISONS {
-        rows.push(bench.compare(comparison)?);
-    }
-    rows.push(bench.pair("races h", RACES, 2.5)?);
+    let mut rows =
+        COMPARISONS.iter().map(|row| bench.compare(row)).collect::<Result<Vec<_>, _>>()?;
+    let is_in_mean = |row: &Comparison| row.profile == Profile::Release && row.target == RANDOM;
+    let in_mean = rows.iter().zip(COMPARISONS).filter(|(_, row)| is_in_mean(row));
+    rows.extend(mean("random a–f", in_mean.map(|(row, _)| row)));
+    rows.push(bench.pair("races h", RACES, 3.0)?);
     rows.push(bench.pair("outside lock", outside("lock"), 1.2)?);
     rows.push(bench.pair("outside fetch_add", outside("fetch_add"), 1.2)?);
     rows.push(bench.resident_memory()?);
@@ -53,9 +55,13 @@ enum Profile {
     Dev,
 }
 
+/// The floor of each row that is part of the mean.
+const RANDOM: Option<f64> = Some(4.0);
+/// The floor of the geometric mean over these rows.
+const RANDOM_MEAN: f64 = 9.0;
+
 /// Against Shuttle's random scheduler and Loom's search.
-const fn random(workload: &'static str, target: f64) -> Comparison {
-    let target = Some(target);
+const fn random(workload: &'static str, target: Option<f64>) -> Comparison {
     Comparison { profile: Profile::Release, strategy: "random", workload, target, loom: true }
 }
 
@@ -66,22 +72,22 @@ const fn pct(workload: &'static str, target: Option<f64>) -> Comparison {
 
 /// Against Shuttle's random scheduler, nothing optimised.
 const fn dev(workload: &'static str) -> Comparison {
-    let target = Some(20.0);
+    let target = Some(15.0);
     Comparison { profile: Profile::Dev, strategy: "random", workload, target, loom: false }
 }
 
 const COMPARISONS: &[Comparison] = &[
-    random("a", 10.0),
-    random("b", 10.0),
-    random("c", 10.0),
-    random("d", 10.0),
-    random("e", 10.0),
-    random("f", 10.0),
-    random("g", 50.0),
-    Comparison { target: None, ..random("h", 0.0) },
+    random("a", RANDOM),
+    random("b", RANDOM),
+    random("c", RANDOM),
+    random("d", RANDOM),
+    random("e", RANDOM),
+    random("f", RANDOM),
+    random("g", Some(40.0)),
+    random("h", None),
     pct("a", None),
-    pct("b", Some(15.0)),
-    pct("c", Some(15.0)),
+    pct("b", Some(10.0)),
+    pct("c", Some(10.0)),
     pct("d", None),
     pct("e", None),
     pct("f", None),
@@ -281,6 +287,15 @@ impl Bench {
         lines.push("CPU time, medians over interleaved slices of several processes; ratios paired by round, and their middle half".to_owned());
         lines
     }
+}
+
+/// The geometric mean of the ratios of some rows. `None` if no rival was measured.
+fn mean<'a>(name: &str, rows: impl Iterator<Item = &'a Row>) -> Option<Row> {
+    let ratio_of = |row: &Row| row.cells.iter().find(|(name, _)| *name == "ratio")?.1.value;
+    let ratios = rows.map(ratio_of).collect::<Option<Vec<_>>>()?;
+    let cell =
+        Cell::value(geometric_mean(ratios.into_iter()), "×").target(Target::AtLeast(RANDOM_MEAN));
+    Some(Row { name: name.to_owned(), cells: vec![("ratio", cell)] })
 }
 
 fn start(

@@ -54,6 +54,20 @@ impl Point<'_> {
         }
     }
 
+    /// Returns the index of the option that is this entry of a schedule. Returns `None` if there is no such option.
+    pub fn option(&self, choice: Choice) -> Option<usize> {
+        match (self, choice) {
+            // There may be billions.
+            (Point::Value { bound, .. }, Choice::Value(value)) => {
+                (value < *bound).then_some(value as usize)
+            }
+            (Point::Value { .. }, _) => None,
+            (Point::Thread(_) | Point::Source { .. } | Point::Place { .. }, _) => {
+                (0..self.options()).find(|&index| self.choice(index) == choice)
+            }
+        }
+    }
+
     /// Returns the option at `index` as an entry of a schedule.
     #[inline]
     pub fn choice(&self, index: usize) -> Choice {

@@ -266,6 +266,13 @@ impl<M: Memory> Engine<M> {
         self.memory.newest(&self.objects[object.index()].location)
     }
 
+    /// Sets the value of an atomic variable that was written by other means than an operation. The stores before that
+    /// can no longer be read.
+    #[cold]
+    pub fn overwrite(&mut self, object: ObjectId, value: u64) {
+        self.memory.declare(&mut self.objects[object.index()].location, value);
+    }
+
     /// The virtual time of `thread` in nanoseconds.
     pub fn time(&self, thread: ThreadId) -> u64 {
         self.threads[thread.index()].time

@@ -87,11 +87,12 @@ fn body(function: &Function, settings: Vec<Setting>, span: Span) -> Vec<TokenTre
     body
 }
 
-/// The arguments of `__test::config`: the test's module and its name.
+/// The arguments of `__test::config`: the test's module, its name, and where it comes from.
 fn path(name: &Ident, span: Span) -> Vec<TokenTree> {
     let mut path = tokens("::core::module_path!(),", span);
     let text = name.to_string();
     path.push(Literal::string(text.strip_prefix("r#").unwrap_or(&text)).into());
+    path.extend(tokens(", ::raddle::__origin!()", span));
     path
 }
 

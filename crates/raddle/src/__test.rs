@@ -6,16 +6,17 @@ use std::process::ExitCode;
 pub use raddle_macros::expand;
 
 use crate::Config;
+pub use crate::origin::Origin;
 pub use crate::settings::text;
 
 /// Returns the default settings of the test `name` in the module `module`.
-pub fn config(module: &str, name: &str) -> Config {
+pub fn config(module: &str, name: &str, origin: Origin) -> Config {
     // Test harnesses name a test without its crate.
     let path = match module.split_once("::") {
         Some((_, inner)) => format!("{inner}::{name}"),
         None => name.to_owned(),
     };
-    Config::new().name(path)
+    Config::new().origin(path, origin).remember(true)
 }
 
 /// A type that a test can return.

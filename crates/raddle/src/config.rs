@@ -8,10 +8,13 @@ use raddle_core::{Chooser, MemoryModel};
 use raddle_explore::{Custom, Explorer, Leaks, OnStepLimit, Strategy};
 use raddle_results::Accesses;
 
+use crate::origin::Origin;
 use crate::settings::{Granularity, Panics, SettingError, Show, settings_markdown};
 
+mod native;
 mod run;
 
+pub use native::NativeSettings;
 pub(crate) use run::failures_mut;
 
 /// The maximum of [`Config::threads`].
@@ -59,11 +62,12 @@ enum Watchdog {
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct Config {
-    name: Option<Cow<'static, str>>,
+    name: Option<CheckName>,
     strategy: Result<StrategyArgument, SettingError>,
     memory: MemoryModel,
     runs: u64,
     time: Option<Duration>,
+    total_time: Option<Duration>,
     seed: u64,
     threads: usize,
     max_steps: usize,
@@ -82,6 +86,7 @@ pub struct Config {
     hidden_state: bool,
     explore_trivial: bool,
     replay: Option<String>,
+    remember: bool,
     coverage: Option<Accesses>,
     report: Option<PathBuf>,
     progress: Show,
@@ -103,6 +108,7 @@ impl Config {
             memory: MemoryModel::Sc,
             runs: 10_000,
             time: Some(Duration::from_secs(10)),
+            total_time: None,
             seed: 0,
             threads: 1,
             max_steps: 1_000_000,
@@ -120,6 +126,7 @@ impl Config {
             hidden_state: true,
             explore_trivial: false,
             replay: None,
+            remember: false,
             coverage: None,
             report: None,
             progress: Show::Auto,
@@ -130,7 +137,13 @@ impl Config {
     /// Sets the name of the check. Its replay tokens contain a hash of the name, and are refused by checks of
     /// other names. The default is the name of the test, or the source file of the call if there is no test.
     pub fn name(mut self, name: impl Into<Cow<'static, str>>) -> Config {
-        self.name = Some(name.into());
+        self.name = Some(CheckName { text: name.into(), origin: None });
+        self
+    }
+
+    /// Sets the name of the check to that of a test.
+    pub(crate) fn origin(mut self, name: String, origin: Origin) -> Config {
+        self.name = Some(CheckName { text: name.into(), origin: Some(origin) });
         self
     }
 
@@ -228,6 +241,12 @@ impl Config {
     /// Removes the limit of [`time`](Config::time).
     pub fn unlimited_time(mut self) -> Config {
         self.time = None;
+        self
+    }
+
+    /// Sets the maximum time of all checks of the process.
+    pub(crate) fn total_time(mut self, time: Duration) -> Config {
+        self.total_time = Some(time);
         self
     }
 
@@ -453,6 +472,15 @@ impl Config {
         self
     }
 
+    /// Sets whether failing executions are kept in `target/raddle` and tried first by the next check of the same
+    /// name, before the strategy chooses others. An execution that does not fail any more is forgotten.
+    ///
+    /// `#[raddle::test]` sets this.
+    pub fn remember(mut self, remember: bool) -> Config {
+        self.remember = remember;
+        self
+    }
+
     /// Sets the folder to which the report is written.
     pub(crate) fn report(mut self, folder: PathBuf) -> Config {
         self.report = Some(folder);
@@ -470,6 +498,14 @@ impl Config {
         self.color = color;
         self
     }
+}
+
+/// The name of a check.
+#[derive(Clone, Debug)]
+struct CheckName {
+    text: Cow<'static, str>,
+    /// Where the test of this name is. `None` if the program gave another name.
+    origin: Option<Origin>,
 }
 
 /// The argument of [`Config::strategy`]: a [`Strategy`] or its word.

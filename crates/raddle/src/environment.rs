@@ -1,6 +1,6 @@
 //! Settings from the environment.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::sync::OnceLock;
 
 use crate::Config;
@@ -50,6 +50,11 @@ impl Environment {
             Some(name) => Err(unknown_variable(&name)),
             None => Ok(Environment { values, no_color }),
         }
+    }
+
+    /// Returns the variables that are set, with their values.
+    pub(crate) fn values(&self) -> impl Iterator<Item = (&'static str, &OsStr)> {
+        self.values.iter().map(|(variable, value)| (variable.name, value.as_os_str()))
     }
 
     /// Changes the settings in `config`. Returns an error for the first value that cannot be used.
@@ -143,6 +148,13 @@ mod tests {
             .progress(Show::Never);
         assert_equal(config, expected);
         assert_equal(read(&[]), Config::new());
+    }
+
+    #[test]
+    fn a_random_seed_is_drawn_once() {
+        let seeds = [0; 2].map(|_| format!("{:?}", read(&[("RADDLE_SEED", "random")]).unwrap()));
+        assert_eq!(seeds[0], seeds[1]);
+        assert_ne!(seeds[0], format!("{:?}", Config::new()));
     }
 
     #[test]
@@ -287,6 +299,7 @@ mod tests {
             ("RADDLE_MEMORY", "tso", "sc or rc11"),
             ("RADDLE_RUNS", "many", "10_000"),
             ("RADDLE_SEED", "-1", "10_000"),
+            ("RADDLE_TOTAL_TIME", "5", "10s"),
             ("RADDLE_THREADS", "both", "RADDLE_THREADS=2"),
             ("RADDLE_TIME", "10", "10s"),
             ("RADDLE_TIME", "s", "10s"),

@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use raddle_results::{Report, token};
@@ -13,6 +14,9 @@ use crate::settings::SettingError;
 
 /// Tokens with more bytes than this are written to a file.
 const MAX_TOKEN_BYTES: usize = 2_000;
+
+/// Files with more bytes than this are not read.
+const MAX_FILE_BYTES: u64 = 64 << 20;
 
 /// Begins a token that is the path of a file, which contains the actual token.
 const FILE_MARK: char = '@';
@@ -62,14 +66,39 @@ impl Folder {
     }
 }
 
-fn write(path: &Path, text: &str) -> io::Result<()> {
-    fs::write(path, text)
-        .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
+/// Writes a file as a whole: another process sees the old file or the new one, never a part. A symbolic link is
+/// replaced and not followed.
+pub(crate) fn write(path: &Path, text: &str) -> io::Result<()> {
+    static WRITTEN: AtomicU32 = AtomicU32::new(0);
+    let mut new = path.to_owned();
+    let number = WRITTEN.fetch_add(1, Ordering::Relaxed);
+    new.as_mut_os_string().push(format!(".{}-{number}.new", std::process::id()));
+    let written = fs::OpenOptions::new().write(true).create_new(true).open(&new);
+    let written = written
+        .and_then(|mut file| file.write_all(text.as_bytes()))
+        .and_then(|()| fs::rename(&new, path));
+    written.map_err(|error| {
+        // A part of a file is of no use.
+        let _ = fs::remove_file(&new);
+        io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+    })
+}
+
+/// Reads a text file that is not larger than any file with tokens.
+pub(crate) fn read_limited(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    let limit = MAX_FILE_BYTES + 1;
+    fs::File::open(path)?.take(limit).read_to_string(&mut text)?;
+    if text.len() as u64 == limit {
+        let message = format!("it has more than {MAX_FILE_BYTES} bytes, which no token has");
+        return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+    }
+    Ok(text)
 }
 
 /// The file name for a check: `tests.counter` for `tests::counter`. Different checks have different file
 /// names, also on file systems that ignore case.
-fn file_name(name: &str) -> String {
+pub(crate) fn file_name(name: &str) -> String {
     let plain = name.replace("::", ".");
     let fits = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
     let clean: String =
@@ -86,7 +115,7 @@ fn file_name(name: &str) -> String {
 /// Returns the token itself, or the content of the file that it names.
 pub(crate) fn read_token(word: &str) -> Result<String, SettingError> {
     let Some(path) = word.trim().strip_prefix(FILE_MARK) else { return Ok(word.to_owned()) };
-    fs::read_to_string(path).map_err(|error| {
+    read_limited(Path::new(path)).map_err(|error| {
         SettingError::new(format!(
             "the file `{path}` with the replay token cannot be read: {error}"
         ))

@@ -37,8 +37,11 @@ mod environment;
 mod files;
 mod live;
 mod naming;
+mod origin;
+mod remembered;
 mod run_cell;
 mod sources;
+mod turn;
 
 #[doc(hidden)]
 pub mod __test;
@@ -52,6 +55,8 @@ pub mod time;
 pub use alloc::Alloc;
 pub use assume::assume;
 pub use config::Config;
+#[doc(hidden)]
+pub use config::NativeSettings;
 pub use naming::{Named, name};
 pub use raddle_core::{Chooser, MemoryModel as Memory};
 pub use raddle_explore::{Explorer, Leaks, OnStepLimit, ReplayError, Strategy, StrategyError};

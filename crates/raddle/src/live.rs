@@ -1,6 +1,7 @@
 //! Progress of a running check.
 
 use std::io::{self, IsTerminal, Write};
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -16,11 +17,17 @@ thread_local! {
     static IS_MAIN: bool = std::thread::current().name() == Some("main");
 }
 
+/// Whether the test harness was called for one test.
+static IS_ONLY_TEST: LazyLock<bool> = LazyLock::new(|| {
+    let names = std::env::args().skip(1).filter(|word| !word.starts_with('-')).count();
+    names == 1 && std::env::args().any(|word| word == "--exact")
+});
+
 /// Prints the progress of a check.
 pub(crate) struct Live<'a> {
     name: &'a str,
     show: Show,
-    /// Whether the check runs on the main OS thread, and so outside a test harness.
+    /// Whether the check runs on the main OS thread, and so outside a test harness, or is its only test.
     is_alone: bool,
     /// The time of the next line, in milliseconds since the beginning of the check.
     next: AtomicU64,
@@ -37,7 +44,7 @@ enum Output {
 impl<'a> Live<'a> {
     /// Must be called on the OS thread that began the check.
     pub(crate) fn new(name: &'a str, show: Show) -> Live<'a> {
-        let is_alone = IS_MAIN.with(|&is_main| is_main);
+        let is_alone = IS_MAIN.with(|&is_main| is_main) || *IS_ONLY_TEST;
         Live { name, show, is_alone, next: AtomicU64::new(milliseconds(INTERVAL)) }
     }
 

@@ -61,13 +61,20 @@ settings_table! { $
         attribute: time(std::time::Duration),
         environment: RADDLE_TIME as time,
     }
+    total_time {
+        summary: "the maximum time of all checks of a process; each takes at most a tenth of what is left",
+        values: "for example 500ms, 10s or 2m",
+        default: "none",
+        example: "5m",
+        environment: RADDLE_TOTAL_TIME as time,
+    }
     seed {
-        summary: "the seed of all random choices",
-        values: "a whole number",
+        summary: "the seed of all random choices; `random` draws one and prints it",
+        values: "a whole number; random in the environment",
         default: "0",
         example: 10_000,
         attribute: expression,
-        environment: RADDLE_SEED as number,
+        environment: RADDLE_SEED as seed,
     }
     threads {
         summary: "the number of OS threads that search or sample",
@@ -202,6 +209,14 @@ settings_table! { $
         attribute: expression,
         environment: RADDLE_REPLAY as token,
     }
+    remember {
+        summary: "whether failing executions are kept in `target/raddle` and tried first next time",
+        values: "true or false",
+        default: "true in `#[raddle::test]`, otherwise false",
+        example: false,
+        attribute: expression,
+        environment: RADDLE_REMEMBER as switch,
+    }
     report {
         summary: "the folder to which every check writes its report as JSON and HTML",
         values: "a path",
@@ -210,7 +225,7 @@ settings_table! { $
         environment: RADDLE_REPORT as path,
     }
     progress {
-        summary: "whether a check shows its progress; `auto`: on a terminal, outside a test harness",
+        summary: "whether a check shows its progress; `auto`: on a terminal, outside a test harness or for a single test (`--exact`)",
         values: "always, never or auto",
         default: "auto",
         example: "never",

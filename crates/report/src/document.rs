@@ -83,6 +83,7 @@ fn with_steps(report: &Report, steps_shown: Fold) -> Document {
         guarantees,
         failures,
         warnings,
+        rerun,
     } = report;
     Document {
         name: name.to_string(),
@@ -115,6 +116,7 @@ fn with_steps(report: &Report, steps_shown: Fold) -> Document {
         unseen: *unseen,
         guarantees: guarantees.clone(),
         warnings: warnings.iter().map(warning).collect(),
+        rerun: rerun.clone(),
         failure: report.failure().map(|found| failure(found, steps_shown)),
         failures: failures.as_deref().map(all_failures),
     }

@@ -50,7 +50,33 @@ pub fn text_with(document: &Document, paint: Paint, source: Source<'_>) -> Strin
             (paint.paint(Look::Good, "ok"), first + &below(&lines))
         }
     };
-    format!("raddle: test `{}` {verdict} — {text}", document.name)
+    visible(&format!("raddle: test `{}` {verdict} — {text}", document.name), paint)
+}
+
+/// Returns a text in which control characters of the program are visible, so that a name or a message cannot change
+/// the terminal. Line breaks remain, and colours if the text has any.
+fn visible(text: &str, paint: Paint) -> String {
+    let is_harmless = |letter: char| letter == '\n' || letter == '\t' || !letter.is_control();
+    if text.chars().all(is_harmless) {
+        return text.to_owned();
+    }
+    let mut shown = String::with_capacity(text.len());
+    for (at, letter) in text.char_indices() {
+        if is_harmless(letter) || paint == Paint::Colours && is_colour(&text[at..]) {
+            shown.push(letter);
+        } else {
+            shown.extend(letter.escape_default());
+        }
+    }
+    shown
+}
+
+/// Returns whether a text begins with a sequence that changes the colour.
+fn is_colour(text: &str) -> bool {
+    let inner = text.strip_prefix("\x1b[").and_then(|rest| rest.split_once('m'));
+    inner.is_some_and(|(inner, _)| {
+        inner.chars().all(|letter| letter.is_ascii_digit() || letter == ';')
+    })
 }
 
 /// Returns lines below the first one of a result, each with a line break before it.

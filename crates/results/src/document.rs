@@ -78,6 +78,8 @@ pub struct Document {
     pub guarantees: Vec<Guarantee>,
     /// Suspicious behaviour of executions that do not fail.
     pub warnings: Vec<Warning>,
+    /// The command that runs the check again, if it is known.
+    pub rerun: Option<String>,
     /// The failing execution, the first if there are several.
     pub failure: Option<Failure>,
     /// All failures, if the check continued after the first.
@@ -231,8 +233,7 @@ object! {
     Document {
         name, strategy, memory, seed, verdict, executions, steps, classes, classes_exact, discarded,
         unseen_drops, equivalents, hidden_state, blind_spots, incomplete, elapsed_seconds, threads,
-        phases, search, coverage, patterns, unseen, guarantees, warnings,
-        failure, failures,
+        phases, search, coverage, patterns, unseen, guarantees, warnings, rerun, failure, failures,
     }
     Coverage { by, covered, total, variables }
     VariableCoverage { site, reads, writes, covered, total }

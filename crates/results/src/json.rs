@@ -159,7 +159,7 @@ fn string(to: &mut String, text: &str) {
             '\n' => to.push_str("\\n"),
             '\t' => to.push_str("\\t"),
             // The last two end a line of a script, which JSON may be part of.
-            '\0'..'\u{20}' | '\u{7f}' | '\u{2028}' | '\u{2029}' => {
+            '\0'..'\u{20}' | '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}' => {
                 push(to, format_args!("\\u{:04x}", letter as u32));
             }
             other => to.push(other),

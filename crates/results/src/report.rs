@@ -61,6 +61,8 @@ pub struct Report {
     pub unseen: Option<f64>,
     /// Suspicious behaviour of executions that do not fail; each kind once.
     pub warnings: Vec<Warning>,
+    /// The command that runs the check again, if it is known.
+    pub rerun: Option<String>,
     /// All failures, if the check continued after the first.
     pub failures: Option<Box<Failures>>,
 }

@@ -7,17 +7,18 @@
 //! The `std` mirror reaches the run it is part of through [`port`].
 
 mod backend;
+#[cfg(unix)]
+mod crash;
 mod epoch;
 pub mod interrupt;
 #[cfg(all(unix, target_arch = "x86_64"))]
 mod native;
 mod origin;
-#[cfg(unix)]
-mod overflow;
 mod panics;
 mod pool;
 pub mod port;
 mod portable;
+pub mod replay_guard;
 mod run;
 mod runtime;
 #[cfg(all(unix, target_arch = "x86_64"))]

@@ -24,7 +24,7 @@ mod unwinding;
 pub(crate) use execution::{BodyResult, Execution, ExitSwitch, PlainAccess, RunFlags};
 pub use heap::{allocated, freed};
 pub(crate) use heap::{restore_after_run, unobserved};
-pub use name::Name;
+pub use name::{Name, take_met_shared};
 pub use unwinding::{Unwinding, has_unwound, unwinding, unwinding_in_run};
 pub(crate) use unwinding::{note_unwinding, panicked};
 
@@ -260,6 +260,12 @@ pub fn set_thread_state(state: Option<Rc<dyn Any>>) {
 /// Returns the token that replays the run up to here.
 pub(crate) fn token() -> String {
     run().token()
+}
+
+/// Returns the name of the check, inside a run. May be called in a signal handler.
+#[cfg(unix)]
+pub(crate) fn check_name() -> &'static str {
+    run().check_name()
 }
 
 /// Returns the number of steps of the run, or `None` outside a run. May be called in a signal handler.

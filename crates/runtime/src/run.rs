@@ -523,6 +523,10 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
         unsafe { &*self.pool.backend.get() }.is_stack_guard(address)
     }
 
+    fn check_name(&self) -> &str {
+        &self.pool.name
+    }
+
     fn token(&self) -> String {
         self.with_engine(|engine, _| {
             let trace = engine.trace();

@@ -76,7 +76,7 @@ impl<B: Backend> Runtime<B> {
     pub fn new(name: &str, options: &Options) -> Runtime<B> {
         panics::install_hook();
         #[cfg(unix)]
-        crate::overflow::install_handler();
+        crate::crash::install_handler();
         let watchdog = Watchdog::new(name, options.patience);
         // The thread-local is gone at the end of the OS thread.
         let kept = KEPT.try_with(Cell::take).ok().flatten();

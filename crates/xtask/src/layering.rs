@@ -90,6 +90,24 @@ const TABLE: &[Layer] = &[
         promises: &[],
     },
     Layer {
+        name: "raddle-native",
+        may_use: &[
+            "raddle-core",
+            "raddle-engine",
+            "raddle-results",
+            "raddle-explore",
+            "raddle-report",
+        ],
+        external: External::Any,
+        promises: &[],
+    },
+    Layer {
+        name: "raddle-command",
+        may_use: &["raddle", "raddle-results", "raddle-report"],
+        external: External::Any,
+        promises: &[],
+    },
+    Layer {
         name: "cargo-raddle",
         may_use: &["raddle", "raddle-results", "raddle-analysis", "raddle-report"],
         external: External::Any,
@@ -168,7 +186,10 @@ impl Promise {
 
 /// Checks the workspace at `root`.
 pub(crate) fn check(root: &Path) -> Result<Vec<Violation>, String> {
-    let mut violations = violations(&metadata::read(root)?, |library| {
+    let mut packages = metadata::read(root)?;
+    // The crates that are workspaces of their own.
+    packages.extend(metadata::read(&root.join("crates/native"))?);
+    let mut violations = violations(&packages, |library| {
         fs::read_to_string(library)
             .map_err(|error| format!("cannot read {}: {error}", library.display()))
     })?;

@@ -194,7 +194,7 @@ impl<M: Memory> Engine<M> {
         self.trace.choices += u64::from(point.options() > 1);
         if self.followed < self.prefix.len() {
             let expected = self.prefix[self.followed];
-            let found = (0..point.options()).find(|&option| point.choice(option) == expected);
+            let found = point.option(expected);
             if found.is_none() {
                 self.diverge(expected);
             } else {

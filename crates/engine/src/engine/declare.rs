@@ -39,6 +39,13 @@ impl<M: Memory> Engine<M> {
         }
     }
 
+    /// Records an access to a plain variable that may be older than others that were recorded.
+    #[cold]
+    pub fn touched(&mut self, access: PlainAccess) {
+        let place = self.trace.plain.partition_point(|known| known.after <= access.after);
+        self.trace.plain.insert(place, access);
+    }
+
     /// Records the end of an object by `by`.
     pub fn ended(&mut self, by: ThreadId, object: ObjectId) {
         let after = self.trace.events.len();

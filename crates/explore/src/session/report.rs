@@ -70,6 +70,7 @@ impl Check<'_> {
             guarantees: details.guarantees,
             failures: self.settings.keep_going.then(|| Box::new(tally.census.sum(runs))),
             warnings: tally.warnings.into_vec(),
+            rerun: None,
         }
     }
 }

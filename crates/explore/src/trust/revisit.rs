@@ -158,10 +158,6 @@ impl Added<'_> {
 
 /// Returns the last of `stores` that is in `script`, or the initial one.
 fn last_in<'a>(script: &[Step], stores: impl Iterator<Item = &'a EventId>) -> EventId {
-    let mut stores = stores.filter(|&&store| script.iter().any(|step| step.event == store));
-    let mut last = EventId::INITIAL;
-    while let Some(&store) = stores.next() {
-        last = store;
-    }
-    last
+    let last = stores.filter(|&&store| script.iter().any(|step| step.event == store)).last();
+    last.copied().unwrap_or(EventId::INITIAL)
 }

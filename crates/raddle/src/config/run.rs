@@ -2,13 +2,16 @@
 
 use std::num::NonZeroUsize;
 use std::panic::Location;
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use raddle_core::Site;
-use raddle_explore::{Budget, Session, Settings, Strategy, Warnings, Workers, racing_lines};
+use raddle_explore::{
+    Budget, ReplayError, Session, Settings, Strategy, Warnings, Workers, racing_lines,
+};
 use raddle_results::{Failure, Progress, Report, Verdict};
 use raddle_runtime::interrupt::Watch;
-use raddle_runtime::{Options, Runtime};
+use raddle_runtime::{Options, Runtime, port, replay_guard};
 
 use super::{Config, DEFAULT_WATCHDOG, MAX_THREADS, StrategyArgument, Watchdog};
 use crate::alloc::Alloc;
@@ -16,7 +19,12 @@ use crate::done::{Done, Target};
 use crate::environment::Environment;
 use crate::files::{self, Folder};
 use crate::live::Live;
+use crate::remembered::Remembered;
 use crate::settings::{Granularity, Panics, SettingError};
+use crate::turn::Turn;
+
+/// A check may take one of this many parts of the time that is left for all checks.
+const SHARES: u32 = 10;
 
 impl Config {
     /// Runs the check and prints the result.
@@ -102,7 +110,10 @@ impl Config {
         let StrategyArgument { strategy, custom } = config.strategy?;
         let is_auto = custom.is_none() && strategy == Strategy::default();
         let settings = Settings {
-            name: config.name.unwrap_or_else(|| default_name(caller).into()),
+            name: match &config.name {
+                Some(name) => name.text.clone(),
+                None => default_name(caller).into(),
+            },
             strategy,
             custom,
             memory: config.memory,
@@ -157,22 +168,54 @@ impl Config {
             options.racy = racy_lines(&settings, &options, program);
         }
         let make = || Runtime::<raddle_runtime::Default>::new(&settings.name, &options);
-        let mut runtime = make();
-        let limit = config.time;
-        let live = Live::new(&settings.name, config.progress);
-        let clock = Clock { start: Instant::now(), limit, watch, live };
-        let session = Session::new(&mut runtime, program, &settings, &clock);
-        let mut report = match &config.replay {
-            Some(word) => session.replay(&files::read_token(word)?)?,
-            None => session.run_with(&make)?,
+        let remembered = (config.remember && !is_replay && !config.keep_going)
+            .then(|| Remembered::of(&settings.name))
+            .flatten();
+        let attempt = |_turn: Turn| -> Result<Report, SettingError> {
+            let mut runtime = make();
+            let total = config.total_time.map(share_of);
+            let limit = [config.time, total].into_iter().flatten().min();
+            let live = Live::new(&settings.name, config.progress);
+            let clock = Clock { start: Instant::now(), limit, watch, live };
+            let mut again = |token: &str| {
+                let report = Session::new(&mut runtime, program, &settings, &clock).replay(token);
+                if let Err(ReplayError::Stuck(_)) = report {
+                    runtime = make();
+                }
+                report
+            };
+            let known = remembered.iter().find_map(|remembered| remembered.fails_again(&mut again));
+            let mut report = match (&config.replay, known) {
+                (Some(word), _) => {
+                    replay_guard::replayed();
+                    again(&files::read_token(word)?)?
+                }
+                (None, Some(report)) => report,
+                (None, None) => {
+                    Session::new(&mut runtime, program, &settings, &clock).run_with(&make)?
+                }
+            };
+            for failure in failures_mut(&mut report) {
+                let trace = &mut failure.trace;
+                let is_there = |id| trace.threads.iter().any(|thread| thread.id == id);
+                let names = runtime.thread_names();
+                trace.thread_names = names.into_iter().filter(|name| is_there(name.0)).collect();
+                trace.object_names = runtime.object_names();
+            }
+            Ok(report)
         };
-        for failure in failures_mut(&mut report) {
-            let trace = &mut failure.trace;
-            let is_there = |id| trace.threads.iter().any(|thread| thread.id == id);
-            let names = runtime.thread_names();
-            trace.thread_names = names.into_iter().filter(|name| is_there(name.0)).collect();
-            trace.object_names = runtime.object_names();
+        port::take_met_shared();
+        let mut report = attempt(Turn::beside_others());
+        if port::take_met_shared() {
+            report = attempt(Turn::alone());
         }
+        let mut report = report?;
+        if let (Some(remembered), Some(failure)) = (&remembered, report.failure()) {
+            if failure.reproduced {
+                remembered.add(&failure.token);
+            }
+        }
+        report.rerun = config.name.and_then(|name| name.origin?.command(&name.text));
         files::shorten_tokens(&mut report, folder.as_ref());
         let page = folder.and_then(|folder| match folder.write(&report) {
             Ok(page) => Some(page),
@@ -183,6 +226,13 @@ impl Config {
         });
         Ok(Done { report, page, color: config.color })
     }
+}
+
+/// Returns the time that a check may take if all checks of the process together may take `total`.
+fn share_of(total: Duration) -> Duration {
+    static FIRST_CHECK: OnceLock<Instant> = OnceLock::new();
+    let elapsed = FIRST_CHECK.get_or_init(Instant::now).elapsed();
+    total.saturating_sub(elapsed) / SHARES
 }
 
 /// The reported failure, and one failure of each cause.

@@ -1,8 +1,11 @@
 //! Values of settings, read from text.
 
 use std::ffi::OsStr;
+use std::hash::{BuildHasher, RandomState};
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use raddle_explore::Strategy;
@@ -26,6 +29,21 @@ impl Given<'_> {
             let Variable { name, example, .. } = self.variable;
             self.refuse(&format!("is not a whole number; say for example {name}={example}"))
         })
+    }
+
+    /// A whole number, or `random`: a number that is drawn once for the process and printed.
+    pub(crate) fn seed(self) -> Result<u64, SettingError> {
+        static DRAWN: OnceLock<u64> = OnceLock::new();
+        if self.text()? != "random" {
+            return self.number();
+        }
+        Ok(*DRAWN.get_or_init(|| {
+            // The standard library seeds its hash maps with random numbers of the system.
+            let seed = RandomState::new().hash_one(std::process::id());
+            // A test harness may capture the output of `eprintln!`.
+            let _ = writeln!(io::stderr(), "raddle: {}={seed}", self.variable.name);
+            seed
+        }))
     }
 
     /// Yes or no.

@@ -35,20 +35,11 @@ impl<G> Held<G> {
 
     /// Unlocks by `unlock` if the engine granted the lock, unless the run is over. Sets `poison` if the thread began to
     /// panic while it held the lock. The guard of `std` unlocks when it is dropped.
-    #[inline]
+    #[inline(always)]
     pub(super) fn release(&self, kind: Kind, name: &Name, unlock: Op, poison: Option<&Poison>) {
-        let Held::InRun(held) = self else { return };
-        // A guard may outlive its run, whose locks are gone.
-        if held.run != port::run_number() {
-            return;
+        if let Held::InRun(held) = self {
+            held.release(kind, name, unlock, poison);
         }
-        let Some(object) = name.known() else { return };
-        if let Some(poison) = poison {
-            if !held.was_panicking && port::unwinding_in_run() == Unwinding::Surely {
-                poison.set();
-            }
-        }
-        port::submit(kind, unlock.on(object), held.site);
     }
 
     /// # Panics
@@ -60,5 +51,23 @@ impl<G> Held<G> {
                 "a guard of a RwLock was used outside the execution that created it"
             );
         }
+    }
+}
+
+impl HeldInRun {
+    /// Apart from [`Held::release`], so that dropping a guard outside runs is small enough to be inlined.
+    #[inline]
+    fn release(&self, kind: Kind, name: &Name, unlock: Op, poison: Option<&Poison>) {
+        // A guard may outlive its run, whose locks are gone.
+        if self.run != port::run_number() {
+            return;
+        }
+        let Some(object) = name.known() else { return };
+        if let Some(poison) = poison {
+            if !self.was_panicking && port::unwinding_in_run() == Unwinding::Surely {
+                poison.set();
+            }
+        }
+        port::submit(kind, unlock.on(object), self.site);
     }
 }

@@ -67,7 +67,7 @@ impl<T> Mutex<T> {
 
 impl<T: ?Sized> Mutex<T> {
     /// Locks the mutex, waiting while another thread holds it, as [`std::sync::Mutex::lock`].
-    #[inline]
+    #[inline(always)]
     #[track_caller]
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
         let site = Site::caller();
@@ -131,6 +131,7 @@ impl<T: ?Sized> Mutex<T> {
     }
 
     /// Returns the guard of the thread that has just taken the lock outside a run.
+    #[inline]
     fn guard_outside<'a>(
         &'a self,
         held: std::sync::MutexGuard<'a, ()>,

@@ -160,7 +160,10 @@ fn the_harness_sees_tests() {
     let (content, text) =
         harness(&["--exact", "attribute::is_ignored", "--include-ignored", "--test-threads=1"]);
     assert!(!content && text.contains("test `attribute::is_ignored` FAILED"), "{text}");
-    assert!(text.contains("cargo test attribute::is_ignored"), "{text}");
+    assert!(
+        text.contains("--test all -- --include-ignored --exact attribute::is_ignored"),
+        "{text}"
+    );
 }
 
 /// The locations of an `Err`, of a panic and of its backtrace are in the test, not in a macro of raddle.

@@ -223,7 +223,7 @@ fn a_long_token_is_in_the_folder_for_reports() {
     let line = text.lines().find(|line| line.contains("replay:")).expect(&text);
     let word = line.trim().strip_prefix("replay: RADDLE_REPLAY=").expect(line);
     let (token, rest) = word.split_once(" cargo test ").expect(word);
-    assert!(token.starts_with('@') && rest == "files::fails_late", "{line}");
+    assert!(token.starts_with('@') && rest.ends_with("--exact files::fails_late"), "{line}");
     let (content, text) = outcome(victim("fails_late").env("RADDLE_REPLAY", token));
     assert!(!content && text.contains("replayed from its token"), "{text}");
 }
@@ -258,4 +258,44 @@ fn an_interrupted_check_reports_partial_results() {
         rest.contains("raddle: interrupted; so far:\nraddle: test `long` ok — sampled: "),
         "{rest}"
     );
+}
+
+#[test]
+fn control_characters_are_visible() {
+    let evil = "evil\u{1b}]0;title\u{7}\u{9b}2J";
+    let config = raddle::Config::new().name(evil);
+    let report = config.run(move || panic!("{evil}\u{1b}[2Jcleared\r"));
+    let is_control = |letter: char| letter != '\n' && letter.is_control();
+    for text in [raddle::text(&report), raddle::html(&report), raddle::json(&report)] {
+        assert!(!text.contains(is_control), "{text:?}");
+        assert!(text.contains("title"), "{text}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_symbolic_link_is_replaced_and_not_followed() {
+    let folder = folder("links");
+    fs::create_dir_all(&folder).unwrap();
+    let (other, link) = (folder.join("other"), folder.join("files.passes.json"));
+    fs::write(&other, "precious").unwrap();
+    let _ = fs::remove_file(&link);
+    std::os::unix::fs::symlink(&other, &link).unwrap();
+    let (content, text) = outcome(victim("passes").env("RADDLE_REPORT", &folder));
+    assert!(content, "{text}");
+    assert_eq!(fs::read_to_string(&other).unwrap(), "precious");
+    assert!(fs::read_to_string(&link).unwrap().starts_with('{'));
+    let mut files = fs::read_dir(&folder).unwrap().map(|file| file.unwrap().file_name());
+    assert!(!files.any(|name| name.to_string_lossy().ends_with(".new")), "parts are left");
+}
+
+#[test]
+fn a_file_that_is_too_large_for_a_token_is_refused() {
+    let folder = folder("large");
+    fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("token");
+    fs::File::create(&file).unwrap().set_len(65 << 20).unwrap();
+    let error = raddle::Config::new().replay(format!("@{}", file.display())).try_run(|| {});
+    let text = error.unwrap_err().to_string();
+    assert!(text.contains("more than"), "{text}");
 }

@@ -21,6 +21,7 @@ mod mirror;
 mod panics;
 mod parallel_sampling;
 mod races;
+mod replaying;
 mod search;
 mod sites;
 mod solver;

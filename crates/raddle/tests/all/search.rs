@@ -190,7 +190,7 @@ fn auto_samples_large_programs() {
     assert!(matches!(report.verdict, Verdict::Sampled), "{}", raddle::text(&report));
     assert_eq!((report.executions, report.phases.len()), (2_000, 3));
     let text = raddle::text(&report);
-    for part in ["too many", "pos-star 1,", "all executions with ≤ ", "preemption"] {
+    for part in ["would not fit", "pos-star 1,", "all executions with ≤ ", "preemption"] {
         assert!(text.contains(part), "{text}");
     }
 }

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use raddle::cell::{Shared, UnsafeCell};
+use raddle::sync::atomic::{AtomicU32, AtomicUsize, Ordering::SeqCst};
 use raddle::sync::{Arc, Mutex, RwLock};
 use raddle::{Config, Finding, Memory, Report, Verdict, thread};
 
@@ -148,10 +149,53 @@ fn objects_created_in_every_execution_are_accepted() {
     }));
 }
 
+/// Checks on 32 OS threads use the same statics, in different orders: each gets the result that it has alone.
+#[test]
+fn checks_that_run_at_the_same_time_share_statics() {
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    static LOCK: Mutex<u32> = Mutex::new(0);
+    fn program(is_first: bool) {
+        let (mut a, mut b): (fn(), fn()) =
+            (|| _ = COUNT.fetch_add(1, SeqCst), || *LOCK.lock().unwrap() += 1);
+        if is_first {
+            std::mem::swap(&mut a, &mut b);
+        }
+        let other = thread::spawn(a);
+        b();
+        a();
+        other.join().unwrap();
+        assert_eq!(COUNT.load(SeqCst) as u32 + *LOCK.lock().unwrap(), 3);
+    }
+    let expected = [false, true].map(|is_first| {
+        let report = Config::new().strategy("dpor").run(move || program(is_first));
+        clean(&report);
+        (report.executions, report.classes)
+    });
+    let begin = std::sync::Barrier::new(32);
+    std::thread::scope(|scope| {
+        for number in 0..32 {
+            let (begin, expected) = (&begin, &expected);
+            scope.spawn(move || {
+                begin.wait();
+                for round in 0..10 {
+                    let is_first = (number + round) % 2 == 0;
+                    let strategy = if round % 3 == 0 { "random" } else { "dpor" };
+                    let config = Config::new().strategy(strategy).runs(300);
+                    let report = config.run(move || program(is_first));
+                    clean(&report);
+                    if strategy == "dpor" {
+                        let counts = (report.executions, report.classes);
+                        assert_eq!(counts, expected[usize::from(is_first)]);
+                    }
+                }
+            });
+        }
+    });
+}
+
 /// Statics that threads touch first are recognised across executions.
 #[test]
 fn statics_need_one_execution_for_each_class() {
-    use raddle::sync::atomic::{AtomicU32, Ordering::SeqCst};
     static COUNTS: [AtomicU32; 6] = [const { AtomicU32::new(0) }; 6];
     static LOCKS: [Mutex<u32>; 3] = [const { Mutex::new(0) }; 3];
     let report = Config::new().strategy("dpor").run(|| {

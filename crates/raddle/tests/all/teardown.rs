@@ -412,6 +412,8 @@ fn child_entry() {
         Some("overflow in a thread") => overflow_in_a_thread(),
         #[cfg(unix)]
         Some("overflow on the portable back end") => overflow_on_portable(),
+        #[cfg(unix)]
+        Some(case) if CRASHES.iter().any(|crash| crash.0 == case) => crash(case),
         Some(other) => panic!("no such case: {other}"),
     }
 }
@@ -440,6 +442,51 @@ fn panic_in_a_destructor() {
         let _ = other.join();
         panic!("main fails");
     });
+}
+
+/// Ways to end the process inside a check, and what is said of each.
+#[cfg(unix)]
+const CRASHES: [(&str, &str); 4] = [
+    ("segfault", "(SIGSEGV)"),
+    ("abort", "(SIGABRT)"),
+    ("exit", "(`process::exit`)"),
+    ("crash overflow", "overflowed its stack"),
+];
+
+/// Ends the process in the second thread of a run, after three steps.
+#[cfg(unix)]
+fn crash(case: &str) {
+    let case = case.to_owned();
+    Config::new().name("crashes").strategy("round-robin").run(move || {
+        let case = case.clone();
+        let other = thread::spawn(move || {
+            thread::yield_now();
+            match &case[..] {
+                "segfault" => {
+                    // SAFETY: there is none, that is the case.
+                    _ = unsafe { std::ptr::read_volatile(std::ptr::without_provenance::<u8>(64)) };
+                }
+                "abort" => std::process::abort(),
+                "exit" => std::process::exit(3),
+                _ => _ = std::hint::black_box(recurse(0)),
+            }
+        });
+        other.join().unwrap();
+    });
+}
+
+#[cfg(unix)]
+#[test]
+fn a_crash_names_the_check_the_step_and_the_token() {
+    for (case, what) in CRASHES {
+        let text = stderr_of_child(case);
+        for part in
+            ["raddle: in the check `crashes`, thread 1 ", what, " steps", "RADDLE_REPLAY=r1-"]
+        {
+            assert!(text.contains(part), "{case}: {part} is not in\n{text}");
+        }
+        assert_eq!(text.matches("RADDLE_REPLAY").count(), 1, "{case}: {text}");
+    }
 }
 
 #[test]

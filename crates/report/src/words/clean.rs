@@ -12,6 +12,9 @@ use crate::phrase::one_line;
 /// The word that stands for the strategy in a report on a replay.
 pub(crate) const REPLAY: &str = "replay";
 
+/// The word of the strategy that has phases with a part of the budget each.
+const AUTO: &str = "auto";
+
 /// The probability up to which a bug is said to have been ruled out.
 const UNLIKELY: f64 = 0.05;
 
@@ -111,7 +114,7 @@ fn sampled(document: &Document) -> Vec<String> {
     let mut lines = vec![format!(
         "{}sampled: {}{}, {} seen{}, {}, {}",
         if document.hidden_state.is_some() { "not exhaustive, " } else { "" },
-        executions(document),
+        count(document.executions, "execution", "executions"),
         strategies(document),
         classes(document),
         document.unseen.map(unseen).unwrap_or_default(),
@@ -229,12 +232,18 @@ fn parts(document: &Document) -> String {
 
 /// Returns why a phase did not try everything.
 fn explained(phase: &Phase, document: &Document) -> Option<String> {
+    let is_last = document.phases.last().is_some_and(|last| last == phase);
     match phase.end {
         PhaseEnd::TooMany(estimate) => Some(format!(
-            "{} found {} executions in all, too many for {} or the time allowed",
+            "{} gave up after {}: {} in all would not fit the budget",
             phase.strategy,
-            about(estimate),
-            thousands(document.executions)
+            count(phase.executions, "execution", "executions"),
+            about(estimate)
+        )),
+        PhaseEnd::OutOfBudget if document.strategy == AUTO && !is_last => Some(format!(
+            "{} did not end within its part of the budget, {}; the rest was sampled",
+            phase.strategy,
+            count(phase.executions, "execution", "executions")
         )),
         PhaseEnd::TooLong => Some(format!(
             "{} met an execution that does not seem to end: a loop that waits for another thread?",

@@ -167,7 +167,9 @@ pub(crate) fn replay_command(document: &Document, failure: &Failure) -> Option<S
         | Finding::ReadTwice { .. }
         | Finding::StepLimit { .. }
         | Finding::Leak { .. }
-        | Finding::Stuck { .. } => Some(if is_test_name(&document.name) {
+        | Finding::Stuck { .. } => Some(if let Some(command) = &document.rerun {
+            format!("RADDLE_REPLAY={token} {command}")
+        } else if is_test_name(&document.name) {
             format!("RADDLE_REPLAY={token} cargo test {}", document.name)
         } else {
             format!("set RADDLE_REPLAY={token} and run the check again")

@@ -142,6 +142,7 @@ pub(crate) fn report(verdict: Verdict) -> Report {
         guarantees: Vec::new(),
         unseen: None,
         failures: None,
+        rerun: None,
         warnings: Vec::new(),
         threads: 3,
     }

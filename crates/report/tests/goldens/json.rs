@@ -101,6 +101,7 @@ fn a_clean_result() {
               "unseen": null,
               "guarantees": [],
               "warnings": [],
+              "rerun": null,
               "failure": null,
               "failures": null
             }
@@ -163,6 +164,7 @@ fn a_search_in_phases() {
               "unseen": null,
               "guarantees": [],
               "warnings": [],
+              "rerun": null,
               "failure": null,
               "failures": null
             }
@@ -202,6 +204,7 @@ fn a_run() {
               "unseen": null,
               "guarantees": [],
               "warnings": [],
+              "rerun": null,
               "failure": {
                 "summary": "assertion `left == right` failed: an update got lost: left: 0, right: 1",
                 "finding": {"kind": "panic", "thread": 0, "message": "assertion `left == right` failed: an update got lost\n  left: 0\n right: 1", "place": "crates/report/tests/goldens/programs.rs:18:5", "backtrace": null},
@@ -271,6 +274,7 @@ fn a_deadlock_and_names() {
               "unseen": null,
               "guarantees": [],
               "warnings": [],
+              "rerun": null,
               "failure": {
                 "summary": "deadlock: no thread is runnable",
                 "finding": {
@@ -460,6 +464,7 @@ fn promises() {
               "unseen": 0.0412,
               "guarantees": [{"strategy": "pct:2", "depth": 2, "threads": 3, "steps": 118, "in_one_phase": true, "history": null, "runs": 2500, "escape": 0.0008431}],
               "warnings": [],
+              "rerun": null,
               "failure": null,
               "failures": null
             }
@@ -501,6 +506,7 @@ fn failures_by_cause() {
               "unseen": null,
               "guarantees": [],
               "warnings": [],
+              "rerun": null,
               "failure": {
                 "summary": "lost 1 of 2",
                 "finding": {"kind": "panic", "thread": 1, "message": "lost 1 of 2", "place": "src/lib.rs:20:9", "backtrace": null},

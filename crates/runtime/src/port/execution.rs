@@ -97,6 +97,8 @@ pub(crate) trait Execution {
 
     /// Returns whether a coroutine touches this address when its stack overflows.
     fn is_stack_guard(&self, address: usize) -> bool;
+    /// Returns the name of the check.
+    fn check_name(&self) -> &str;
     /// Returns the token that replays the run up to here.
     fn token(&self) -> String;
     /// Returns the number of steps so far. A signal handler may call this: only the length of the trace is read, which

@@ -1,5 +1,6 @@
 //! The name of an object in a run.
 
+use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use raddle_core::{ObjectId, Site};
@@ -176,6 +177,16 @@ impl Name {
     }
 }
 
+thread_local! {
+    /// Whether a run on this OS thread met an object in use on another one.
+    static MET_SHARED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Returns whether a run on this OS thread met an object in use on another OS thread, since the last call.
+pub fn take_met_shared() -> bool {
+    MET_SHARED.take()
+}
+
 #[cold]
 fn no_object(site: Site) -> ! {
     panic!(
@@ -186,6 +197,7 @@ fn no_object(site: Site) -> ! {
 
 #[cold]
 fn shared(site: Site) -> ! {
+    MET_SHARED.set(true);
     panic!(
         "raddle: the object used at {site} is in use on another OS thread at the same time: by \
          another check, outside of any, or by this check, if it searches on several OS threads. A \

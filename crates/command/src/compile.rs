@@ -1,0 +1,98 @@
+//! `raddle cc` and `raddle c++`: the compiler, with its instrumentation for ThreadSanitizer, and raddle's library in
+//! place of ThreadSanitizer's.
+
+use std::env;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use crate::{Problem, library};
+
+/// Options that end before linking.
+const WITHOUT_LINKING: [&str; 6] = ["-c", "-S", "-E", "-M", "-MM", "-fsyntax-only"];
+/// Options that only ask, and link nothing.
+const QUESTIONS: [&str; 5] = ["-v", "--version", "-dumpversion", "-dumpmachine", "--help"];
+
+/// Runs the compiler that the variable names, or the first of `names` that exists.
+pub(crate) fn compile(
+    variable: &str,
+    names: &[&str],
+    arguments: &[OsString],
+) -> Result<ExitCode, Problem> {
+    let compiler = compiler(variable, names)?;
+    let mut command = Command::new(&compiler[0]);
+    command.args(&compiler[1..]).args(arguments);
+    let has = |options: &[&str]| {
+        arguments.iter().any(|argument| options.iter().any(|option| argument == option))
+    };
+    let has_input = arguments.iter().any(|argument| !argument.to_string_lossy().starts_with('-'));
+    if has(&["-static"]) {
+        return Err(Problem(
+            "`-static` makes a program that raddle's library cannot be loaded into; leave it out"
+                .into(),
+        ));
+    }
+    if has_input && !has(&QUESTIONS) {
+        command.args(["-g", "-fsanitize=thread"]);
+        if !has(&WITHOUT_LINKING) {
+            link(&mut command, &compiler)?;
+        }
+    }
+    let status = command
+        .status()
+        .map_err(|error| Problem(format!("{} cannot be run: {error}", compiler[0])))?;
+    Ok(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
+}
+
+/// Links with raddle's library, to which the names of ThreadSanitizer's lead.
+fn link(command: &mut Command, compiler: &[String]) -> Result<(), Problem> {
+    let folder = library::folder()?;
+    if is_clang(compiler) {
+        // clang would name ThreadSanitizer's library by its path.
+        command.arg("-fno-sanitize-link-runtime").arg("-L").arg(&folder).arg("-lraddle_native");
+    } else {
+        command.arg("-L").arg(stand_in(&folder)?);
+    }
+    command.arg(format!("-Wl,-rpath,{}", folder.display())).arg("-pthread");
+    Ok(())
+}
+
+fn is_clang(compiler: &[String]) -> bool {
+    let answer = Command::new(&compiler[0]).args(&compiler[1..]).arg("--version").output();
+    answer.is_ok_and(|answer| String::from_utf8_lossy(&answer.stdout).contains("clang"))
+}
+
+/// Returns a folder in which the name of gcc's ThreadSanitizer library means raddle's.
+fn stand_in(folder: &Path) -> Result<PathBuf, Problem> {
+    let place = folder.join("link");
+    let script = format!("INPUT({})\n", folder.join(library::NAME).display());
+    fs::create_dir_all(&place)
+        .and_then(|()| fs::write(place.join("libtsan.so"), script))
+        .map_err(|error| Problem(format!("{} cannot be written: {error}", place.display())))?;
+    Ok(place)
+}
+
+/// Returns the words of the compiler's command.
+fn compiler(variable: &str, names: &[&str]) -> Result<Vec<String>, Problem> {
+    let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<String>>();
+    if let Ok(given) = env::var(variable) {
+        let words = words(&given);
+        // `CC="raddle cc" make` passes the variable on.
+        let is_self = words.first().is_some_and(|word| word.ends_with("raddle"));
+        if !words.is_empty() && !is_self {
+            return Ok(words);
+        }
+    }
+    let exists = |name: &&&str| find(name).is_some();
+    let found = names.iter().find(exists).map(|name| vec![(*name).to_owned()]);
+    found.ok_or_else(|| {
+        Problem(format!("there is no compiler ({}); install gcc or clang", names.join(", ")))
+    })
+}
+
+/// Returns the path of a command.
+pub(crate) fn find(name: &str) -> Option<PathBuf> {
+    let path = env::var_os("PATH")?;
+    env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())
+}

@@ -1,0 +1,187 @@
+//! Starts a program with raddle's library inside, and reads its result.
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use raddle::NativeSettings;
+use raddle_results::document::Document;
+
+use crate::options::Options;
+use crate::program::Program;
+use crate::symbols::{Module, Symbols};
+use crate::{Problem, library};
+
+/// How much longer than its limit a check may take, until it is ended.
+const GRACE: Duration = Duration::from_secs(30);
+
+/// What a check came to.
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    Report {
+        document: Box<Document>,
+        /// What the failing execution wrote to standard output and standard error.
+        output: String,
+    },
+    /// The program does something that raddle does not model, or a setting excludes another.
+    Refused(String),
+    /// The check ended without a result.
+    Lost(String),
+    /// The program does what runs in one process must not do.
+    NeedsFork,
+}
+
+/// How runs are made.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Backend {
+    /// In one process, whose memory is put back after each run.
+    Snapshot,
+    /// Each in a process of its own.
+    Fork,
+}
+
+/// Starts the check of a program, or the replay of one execution, and returns what it came to.
+pub(crate) fn launch(
+    program: &Program,
+    options: &Options,
+    settings: &NativeSettings,
+    replay: Option<&str>,
+) -> Result<Outcome, Problem> {
+    let backend = options.backend.unwrap_or(Backend::Snapshot);
+    match launch_with(backend, program, options, settings, replay)? {
+        Outcome::NeedsFork if options.backend.is_none() => {
+            launch_with(Backend::Fork, program, options, settings, replay)
+        }
+        Outcome::NeedsFork => Ok(Outcome::Refused(
+            "the program changes its mappings, files or signal handlers, so its memory cannot be put back; leave \
+             `--backend` out"
+                .into(),
+        )),
+        outcome @ (Outcome::Report { .. } | Outcome::Refused(_) | Outcome::Lost(_)) => Ok(outcome),
+    }
+}
+
+fn launch_with(
+    backend: Backend,
+    program: &Program,
+    options: &Options,
+    settings: &NativeSettings,
+    replay: Option<&str>,
+) -> Result<Outcome, Problem> {
+    let folder = library::folder()?;
+    let mut plan = settings.plan.clone();
+    for (name, value) in [
+        ("races", options.races.map(|races| races.to_string())),
+        ("max_steps", options.max_steps.map(|steps| steps.to_string())),
+        ("replay", replay.map(str::to_owned)),
+    ] {
+        if let Some(value) = value {
+            plan += &format!("{name}={value}\n");
+        }
+    }
+    // Standard error carries the result; the library gives the program another one.
+    plan += "output=2\n";
+    plan += match backend {
+        Backend::Snapshot => "backend=snapshot\n",
+        Backend::Fork => "backend=fork\n",
+    };
+    let mut preload = folder.join(library::NAME).into_os_string();
+    if let Some(others) = std::env::var_os("LD_PRELOAD") {
+        preload.push(":");
+        preload.push(others);
+    }
+    let mut command = Command::new(&program.path);
+    command
+        .args(&options.arguments)
+        .env("RADDLE_NATIVE_PLAN", plan.trim_end())
+        .env("LD_PRELOAD", preload)
+        .env("LD_BIND_NOW", "1")
+        .stdin(stdin(options)?)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped());
+    for (name, _) in NativeSettings::variables() {
+        command.env_remove(name);
+    }
+    let child = command.spawn().map_err(|error| {
+        Problem(format!("{} cannot be started: {error}", program.path.display()))
+    })?;
+    let limit = settings.time.map(|time| time + settings.watchdog.unwrap_or_default() + GRACE);
+    let result = read(child, limit.filter(|_| replay.is_none()));
+    Ok(result.unwrap_or_else(|error| Outcome::Lost(format!("its result cannot be read: {error}"))))
+}
+
+fn stdin(options: &Options) -> Result<Stdio, Problem> {
+    let Some(path) = &options.stdin else { return Ok(Stdio::null()) };
+    let file = File::open(path)
+        .map_err(|error| Problem(format!("--stdin: {} cannot be read: {error}", path.display())))?;
+    Ok(file.into())
+}
+
+/// Waits for the end of a check, and reads its result. Ends it after the time limit.
+fn read(mut child: Child, limit: Option<Duration>) -> io::Result<Outcome> {
+    let mut pipe = child.stderr.take().ok_or(io::ErrorKind::BrokenPipe)?;
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let result = pipe.read_to_end(&mut bytes).map(|_| bytes);
+        let _ = sender.send(result);
+    });
+    let bytes = match limit {
+        Some(limit) => receiver.recv_timeout(limit).ok(),
+        None => receiver.recv().ok(),
+    };
+    let Some(bytes) = bytes else {
+        child.kill()?;
+        child.wait()?;
+        return Ok(Outcome::Lost("it did not end in time and was killed".into()));
+    };
+    let bytes = bytes?;
+    let status = child.wait()?;
+    Ok(parse(&bytes).unwrap_or_else(|| {
+        let text = String::from_utf8_lossy(&bytes);
+        let last = text.trim().lines().last().unwrap_or("nothing").to_owned();
+        Outcome::Lost(format!("the process ended with {status}; its last words: {last}"))
+    }))
+}
+
+/// Reads what the library wrote: lines, and after some of them as many bytes as they say.
+fn parse(mut bytes: &[u8]) -> Option<Outcome> {
+    let mut modules = Vec::new();
+    let (mut report, mut output) = (None, String::new());
+    loop {
+        let end = bytes.iter().position(|&byte| byte == b'\n')?;
+        let (line, rest) = (String::from_utf8_lossy(&bytes[..end]), &bytes[end + 1..]);
+        bytes = rest;
+        let (word, value) = line.split_once(' ').unwrap_or((&line, ""));
+        match word {
+            "module" => modules.extend(module(value)),
+            "again" => return Some(Outcome::NeedsFork),
+            "refused" => return Some(Outcome::Refused(value.to_owned())),
+            "broken" => return Some(Outcome::Lost(format!("raddle failed: {value}"))),
+            "report" => report = Some(take(&mut bytes, value)?),
+            "output" => output = take(&mut bytes, value)?,
+            "end" => break,
+            // What the dynamic linker or the program wrote before the check began.
+            _ => {}
+        }
+    }
+    let resolved = Symbols::new(modules).resolve(&report?);
+    let document = Document::parse(&resolved).ok()?;
+    Some(Outcome::Report { document: Box::new(document), output })
+}
+
+fn module(text: &str) -> Option<Module> {
+    let mut words = text.splitn(4, ' ');
+    let mut number = || u64::from_str_radix(words.next()?, 16).ok();
+    let (first, end, offset) = (number()?, number()?, number()?);
+    Some(Module { first, end, offset, path: words.next()?.to_owned() })
+}
+
+fn take(bytes: &mut &[u8], length: &str) -> Option<String> {
+    let (text, rest) = bytes.split_at_checked(length.parse().ok()?)?;
+    *bytes = rest;
+    Some(String::from_utf8_lossy(text).into_owned())
+}

@@ -1,0 +1,180 @@
+//! The words after `raddle run`.
+//!
+//! Each setting of a check has an option: `--strategy pct:3` is what `RADDLE_STRATEGY=pct:3` in the environment is.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use raddle::NativeSettings;
+
+use crate::Problem;
+use crate::launch::Backend;
+
+/// Begins the names of the settings' variables.
+const PREFIX: &str = "RADDLE_";
+
+/// What to check, and how.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Options {
+    /// Settings by their variables, with their values.
+    pub(crate) settings: Vec<(String, OsString)>,
+    /// Whether data races are failures.
+    pub(crate) races: Option<bool>,
+    /// The most steps of an execution.
+    pub(crate) max_steps: Option<u64>,
+    /// The file that the program reads as standard input.
+    pub(crate) stdin: Option<PathBuf>,
+    /// How runs are made. `None`: in one process if the program allows that.
+    pub(crate) backend: Option<Backend>,
+    /// The form of the report.
+    pub(crate) format: Format,
+    pub(crate) program: PathBuf,
+    pub(crate) arguments: Vec<OsString>,
+}
+
+/// The form of the report on standard output.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Format {
+    #[default]
+    Text,
+    Json,
+    Html,
+}
+
+/// Returns the options in words.
+pub(crate) fn help() -> String {
+    let mut text = String::from("options of `raddle run`:\n");
+    for (variable, values) in NativeSettings::variables() {
+        text += &format!("  {:<24} {values}\n", format!("--{}", option(variable)));
+    }
+    for (name, values) in [
+        ("--races", "true or false: whether data races are failures"),
+        ("--max-steps", "a whole number: the most steps of an execution"),
+        ("--stdin", "a file that the program reads as standard input; default: it is empty"),
+        ("--backend", "snapshot or fork: runs in one process, or each in its own"),
+        ("--format", "text, json or html: the report on standard output"),
+    ] {
+        text += &format!("  {name:<24} {values}\n");
+    }
+    text + "Each of the first has the meaning of its variable: `--runs 100` is RADDLE_RUNS=100."
+}
+
+impl Options {
+    /// Reads the words after `raddle run`.
+    pub(crate) fn parse(words: &[OsString]) -> Result<Options, Problem> {
+        let mut options = Options::default();
+        let mut words = words.iter();
+        let mut program = None;
+        while let Some(word) = words.next() {
+            let Some(name) = word.to_str().and_then(|word| word.strip_prefix("--")) else {
+                program = Some(word);
+                break;
+            };
+            if name.is_empty() {
+                program = words.next();
+                break;
+            }
+            let (name, value) = match name.split_once('=') {
+                Some((name, value)) => (name, OsString::from(value)),
+                None => {
+                    let missing = || Problem(format!("the option --{name} needs a value"));
+                    (name, words.next().cloned().ok_or_else(missing)?)
+                }
+            };
+            options.set(name, value)?;
+        }
+        let program = program.ok_or_else(|| {
+            Problem("which program? Write `raddle run [OPTIONS] -- ./program arguments`".into())
+        })?;
+        options.program = program.into();
+        options.arguments = words.cloned().collect();
+        Ok(options)
+    }
+
+    fn set(&mut self, name: &str, value: OsString) -> Result<(), Problem> {
+        let text = value.to_string_lossy().into_owned();
+        let wrong =
+            |expected: &str| Problem(format!("--{name}: `{text}` is not known; say {expected}"));
+        match name {
+            "races" => self.races = Some(text.parse().map_err(|_| wrong("true or false"))?),
+            "max-steps" => {
+                self.max_steps = Some(text.parse().map_err(|_| wrong("a whole number"))?);
+            }
+            "stdin" => self.stdin = Some(value.into()),
+            "backend" => {
+                self.backend = Some(match &text[..] {
+                    "snapshot" => Backend::Snapshot,
+                    "fork" => Backend::Fork,
+                    _ => return Err(wrong("snapshot or fork")),
+                });
+            }
+            "format" => {
+                self.format = match &text[..] {
+                    "text" => Format::Text,
+                    "json" => Format::Json,
+                    "html" => Format::Html,
+                    _ => return Err(wrong("text, json or html")),
+                }
+            }
+            _ => {
+                let is_it = |variable: &&str| option(variable) == name;
+                let known = NativeSettings::variables().map(|(variable, _)| variable).find(is_it);
+                let variable = known.ok_or_else(|| {
+                    Problem(format!("--{name} is not an option; `raddle help` lists them"))
+                })?;
+                self.settings.push((variable.to_owned(), value));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns the option for a variable: `keep-going` for `RADDLE_KEEP_GOING`.
+fn option(variable: &str) -> String {
+    variable.trim_start_matches(PREFIX).to_lowercase().replace('_', "-")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(words: &[&str]) -> Result<Options, String> {
+        let words: Vec<OsString> = words.iter().map(OsString::from).collect();
+        Options::parse(&words).map_err(|problem| problem.to_string())
+    }
+
+    #[test]
+    fn settings_program_and_arguments() {
+        let options = parse(&[
+            "--strategy",
+            "pct:3",
+            "--keep-going=1",
+            "--races",
+            "false",
+            "--",
+            "./p",
+            "--x",
+        ])
+        .unwrap();
+        let expected = [("RADDLE_STRATEGY", "pct:3"), ("RADDLE_KEEP_GOING", "1")];
+        let expected = expected.map(|(name, value)| (name.to_owned(), OsString::from(value)));
+        assert_eq!(options.settings, expected);
+        assert_eq!(options.races, Some(false));
+        assert_eq!(options.program, PathBuf::from("./p"));
+        assert_eq!(options.arguments, ["--x"]);
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        for (words, expected) in [
+            (&["--strategie", "x", "p"][..], "--strategie is not an option"),
+            (&["--strategy"], "needs a value"),
+            (&["--runs", "1"], "which program?"),
+            (&["--format", "xml", "p"], "text, json or html"),
+            (&["--races", "no", "p"], "true or false"),
+        ] {
+            let error = parse(words).unwrap_err();
+            assert!(error.contains(expected), "{words:?}: {error}");
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! `raddle run` and `raddle replay`: a check, its report, and the confirmation of what it found.
+
+use std::env;
+use std::ffi::OsString;
+use std::fs;
+use std::io::{IsTerminal as _, stdout};
+use std::path::Path;
+
+use raddle::NativeSettings;
+use raddle_report::Paint;
+use raddle_results::document::{Document, Verdict};
+
+use crate::failures::Known;
+use crate::launch::{Outcome, launch};
+use crate::options::{Format, Options};
+use crate::program::Program;
+use crate::{Exit, Problem};
+
+/// The most bytes of the program's output that are shown.
+const MAX_OUTPUT: usize = 4_000;
+
+/// The variable that says which plain accesses are scheduling points.
+const GRANULARITY: &str = "RADDLE_GRANULARITY";
+
+/// Checks a program.
+pub(crate) fn run(words: &[OsString]) -> Result<Exit, Problem> {
+    check(&Options::parse(words)?, words)
+}
+
+/// Replays the failing execution of a report.
+pub(crate) fn replay(words: &[OsString]) -> Result<Exit, Problem> {
+    let [token] = words else {
+        return Err(Problem("which token? Write `raddle replay TOKEN`; reports give it".into()));
+    };
+    let token = token.to_string_lossy();
+    let known = Known::find(&token).ok_or_else(|| {
+        Problem(format!(
+            "no failure with the token {token} was found here; `raddle list` lists them. With the program at hand: \
+             raddle run --replay {token} -- ./program"
+        ))
+    })?;
+    env::set_current_dir(&known.folder)
+        .map_err(|error| Problem(format!("{}: {error}", known.folder.display())))?;
+    let mut options = known.options()?;
+    options.settings.push(("RADDLE_REPLAY".to_owned(), token.as_ref().into()));
+    check(&options, &known.words)
+}
+
+fn check(options: &Options, words: &[OsString]) -> Result<Exit, Problem> {
+    let name = options.program.display().to_string();
+    let name = if name.contains('/') { name } else { format!("./{name}") };
+    let mut changed = options.settings.clone();
+    let has_granularity =
+        changed.iter().any(|(name, _)| name == GRANULARITY) || env::var_os(GRANULARITY).is_some();
+    if options.races == Some(false) && !has_granularity {
+        // Races that are no failures can still decide what happens.
+        changed.push((GRANULARITY.to_owned(), "racy".into()));
+    }
+    let settings =
+        NativeSettings::new(&name, &changed).map_err(|error| Problem(error.to_string()))?;
+    let program = Program::find(&options.program)?;
+    let is_replay = settings.replay.is_some();
+    let outcome = launch(&program, options, &settings, settings.replay.as_deref())?;
+    let (mut document, output) = match outcome {
+        Outcome::Report { document, output } => (*document, output),
+        Outcome::Refused(why) => return Err(Problem(format!("{name}: {why}"))),
+        Outcome::NeedsFork => return Err(Problem(format!("{name}: the check did not begin"))),
+        Outcome::Lost(why) => {
+            eprintln!("raddle: {name}: the check came to no result: {why}");
+            return Ok(Exit::Inconclusive);
+        }
+    };
+    if !is_replay {
+        confirm(&mut document, &program, options, &settings)?;
+    }
+    let exit = if document.failure.is_some() { Exit::Found } else { Exit::Clean };
+    if let (Some(failure), false) = (&document.failure, is_replay) {
+        let folder = env::current_dir().unwrap_or_default();
+        let (token, summary) = (failure.token.clone(), failure.summary.clone());
+        Known { token, summary, folder, words: words.to_vec() }.keep();
+    }
+    show(&document, options, &settings, &output);
+    if !program.is_instrumented {
+        eprintln!(
+            "raddle: {name} is not instrumented: only calls of pthreads are seen, no accesses to memory. Build it with \
+             `raddle cc` or `raddle c++`."
+        );
+    }
+    if let Some(folder) = &settings.report {
+        write_files(folder, &document)
+            .map_err(|error| Problem(format!("--report {}: {error}", folder.display())))?;
+    }
+    Ok(exit)
+}
+
+/// Replays a failure in a process of its own.
+fn confirm(
+    document: &mut Document,
+    program: &Program,
+    options: &Options,
+    settings: &NativeSettings,
+) -> Result<(), Problem> {
+    let Some(failure) = &mut document.failure else { return Ok(()) };
+    if !failure.reproduced {
+        return Ok(());
+    }
+    let again = launch(program, options, settings, Some(&failure.token))?;
+    failure.reproduced = match again {
+        Outcome::Report { document: again, .. } => again.failure.is_some_and(|again| {
+            again.summary == failure.summary && again.trace.steps == failure.trace.steps
+        }),
+        Outcome::Refused(_) | Outcome::Lost(_) | Outcome::NeedsFork => false,
+    };
+    Ok(())
+}
+
+/// Prints the report.
+fn show(document: &Document, options: &Options, settings: &NativeSettings, output: &str) {
+    let text = match options.format {
+        Format::Json => document.to_string(),
+        Format::Html => with_command(document, raddle_report::html(document, &source_line)),
+        Format::Text => {
+            let is_coloured = settings.color.unwrap_or_else(|| stdout().is_terminal());
+            let paint = if is_coloured { Paint::Colours } else { Paint::Plain };
+            let text = raddle_report::text_with(document, paint, &source_line);
+            let mut text = with_command(document, text);
+            if !output.trim().is_empty() && document.failure.is_some() {
+                text += "\n\n  output of this execution:\n";
+                let shown: String = output.chars().take(MAX_OUTPUT).collect();
+                let lines = shown.lines().map(|line| format!("    {line}\n"));
+                text += lines.collect::<String>().trim_end();
+            }
+            if let Verdict::Exhausted = document.verdict {
+                text += "\n        as far as threads communicate by pthreads and instrumented code";
+            }
+            text
+        }
+    };
+    println!("{text}");
+}
+
+/// Returns a report that names the command for a replay.
+fn with_command(document: &Document, text: String) -> String {
+    let Some(failure) = &document.failure else { return text };
+    let token = &failure.token;
+    let general = format!("set RADDLE_REPLAY={token} and run the check again");
+    text.replace(&general, &format!("raddle replay {token}"))
+}
+
+/// Returns a line of a source file, counted from one.
+fn source_line(file: &str, line: u32) -> Option<String> {
+    let text = fs::read_to_string(file).ok()?;
+    text.lines().nth((line as usize).checked_sub(1)?).map(str::to_owned)
+}
+
+fn write_files(folder: &Path, document: &Document) -> std::io::Result<()> {
+    fs::create_dir_all(folder)?;
+    let base = Path::new(&document.name);
+    let name = base.file_name().unwrap_or_default().to_string_lossy();
+    fs::write(folder.join(format!("{name}.json")), format!("{document}\n"))?;
+    let page = with_command(document, raddle_report::html(document, &source_line));
+    fs::write(folder.join(format!("{name}.html")), page)
+}

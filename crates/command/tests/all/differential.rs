@@ -1,0 +1,89 @@
+//! Systematic searches and samples agree on the classes of executions, for each primitive alone and in pairs.
+//!
+//! `dfs` makes every execution, and so counts every class. `dpor` must make one execution of each class, and sampling
+//! must not see a class that they do not.
+
+use crate::world::World;
+
+const PRIMITIVES: [&str; 18] = [
+    "atomic",
+    "exchange",
+    "mutex",
+    "trylock",
+    "timedlock",
+    "recursive",
+    "condvar",
+    "timedwait",
+    "rwlock",
+    "readers",
+    "barrier",
+    "once",
+    "call_once",
+    "spin",
+    "semaphore",
+    "tokens",
+    "sem_timedwait",
+    "c11",
+];
+
+struct Checker {
+    world: World,
+    program: String,
+}
+
+impl Checker {
+    fn new(name: &str) -> Checker {
+        let world = World::new(name);
+        let program = world.build("primitives.c", &[]);
+        Checker { world, program }
+    }
+
+    /// Returns the number of executions, and of their classes.
+    fn counts(&self, strategy: &str, runs: &str, primitives: &[&str]) -> (u64, u64) {
+        let words = ["run", "--strategy", strategy, "--runs", runs, "--time", "60s"];
+        let program = ["--format", "json", "--", &self.program];
+        let done = self.world.raddle(&[&words[..], &program, primitives].concat()).ends_with(0);
+        let is_search = ["dfs", "dpor"].contains(&strategy);
+        let (executions, is_all) = done.executions();
+        assert!(is_all || !is_search, "{strategy} {primitives:?}: {}", done.text);
+        (executions, done.number("classes"))
+    }
+
+    fn agree(&self, primitives: &[&str], samples: &str) {
+        let (_, all) = self.counts("dfs", "1_000_000", primitives);
+        let (executions, classes) = self.counts("dpor", "1_000_000", primitives);
+        assert_eq!((executions, classes), (all, all), "dpor: {primitives:?}");
+        let (_, sampled) = self.counts("pos", samples, primitives);
+        assert!(sampled <= all, "pos saw {sampled} classes of {all}: {primitives:?}");
+    }
+}
+
+#[test]
+fn each_primitive_alone() {
+    let checker = Checker::new("alone");
+    for primitive in PRIMITIVES {
+        checker.agree(&[primitive], "10_000");
+    }
+}
+
+/// All pairs with `RADDLE_TEST_SCALE`, and otherwise each primitive with two others.
+#[test]
+fn primitives_in_pairs() {
+    let checker = Checker::new("pairs");
+    let is_full = std::env::var_os("RADDLE_TEST_SCALE").is_some();
+    for (index, first) in PRIMITIVES.iter().enumerate() {
+        for (other, second) in PRIMITIVES.iter().enumerate() {
+            let distance = (other + PRIMITIVES.len() - index) % PRIMITIVES.len();
+            if is_full || [1, 7].contains(&distance) {
+                checker.agree(&[first, second], "1_000");
+            }
+        }
+    }
+}
+
+/// Sleeping and yielding do not change what other operations do.
+#[test]
+fn time_is_virtual() {
+    let checker = Checker::new("sleep");
+    checker.agree(&["sleep", "mutex"], "1_000");
+}

@@ -1,0 +1,9 @@
+//! Tests of the command with real programs, which its own compilers build.
+//!
+//! They need gcc or clang, as the tests of the README's first steps with C do.
+#![cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
+
+mod bad_input;
+mod differential;
+mod programs;
+mod world;

@@ -1,0 +1,110 @@
+//! A folder of its own for each test, and commands in it.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::{env, fs};
+
+/// A folder for programs, failures and reports of one test.
+pub(crate) struct World {
+    folder: PathBuf,
+}
+
+impl World {
+    pub(crate) fn new(name: &str) -> World {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).unwrap();
+        World { folder }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    /// Runs `raddle` with these words.
+    pub(crate) fn raddle(&self, words: &[&str]) -> Done {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_raddle"));
+        Done::of(self.prepare(&mut command).args(words))
+    }
+
+    /// Runs another command.
+    pub(crate) fn run(&self, program: &str, words: &[&str]) -> Done {
+        let mut command = Command::new(program);
+        Done::of(self.prepare(&mut command).args(words))
+    }
+
+    fn prepare<'a>(&self, command: &'a mut Command) -> &'a mut Command {
+        for (name, _) in env::vars_os() {
+            if name.to_string_lossy().starts_with("RADDLE_") {
+                command.env_remove(name);
+            }
+        }
+        // The library is unpacked once for all tests.
+        let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache");
+        command.env_remove("CC").env_remove("CXX").env("XDG_CACHE_HOME", cache);
+        command.current_dir(&self.folder)
+    }
+
+    /// Builds a program of the folder `programs` and returns its name.
+    pub(crate) fn build(&self, source: &str, flags: &[&str]) -> String {
+        let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(source);
+        fs::copy(place, self.folder.join(source)).unwrap();
+        let (name, ending) = source.split_once('.').unwrap();
+        let compiler = if ending == "c" { "cc" } else { "c++" };
+        let mut words = vec![compiler, "-O1", source, "-o", name];
+        words.extend(flags);
+        self.raddle(&words).ends_with(0);
+        format!("./{name}")
+    }
+}
+
+/// What a command did.
+#[derive(Debug)]
+pub(crate) struct Done {
+    code: Option<i32>,
+    /// Standard output, then standard error.
+    pub(crate) text: String,
+}
+
+impl Done {
+    fn of(command: &mut Command) -> Done {
+        let Output { status, stdout, stderr } = command.output().unwrap();
+        let text = [stdout, stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        Done { code: status.code(), text: text.concat() }
+    }
+
+    #[track_caller]
+    pub(crate) fn ends_with(self, code: i32) -> Done {
+        assert_eq!(self.code, Some(code), "{}", self.text);
+        self
+    }
+
+    #[track_caller]
+    pub(crate) fn says(self, words: &[&str]) -> Done {
+        for word in words {
+            assert!(self.text.contains(word), "{word:?} is missing in:\n{}", self.text);
+        }
+        self
+    }
+
+    /// Returns the number of executions, and whether they are all.
+    pub(crate) fn executions(&self) -> (u64, bool) {
+        (self.number("executions"), self.field("verdict").contains("exhausted"))
+    }
+
+    /// Returns a number of a report in JSON.
+    pub(crate) fn number(&self, name: &str) -> u64 {
+        self.field(name).parse().unwrap()
+    }
+
+    fn field(&self, name: &str) -> &str {
+        let (_, rest) = self.text.split_once(&format!("\"{name}\": ")).unwrap();
+        rest.split_once(",\n").unwrap().0
+    }
+
+    /// Returns the token of the replay command.
+    pub(crate) fn token(&self) -> &str {
+        let (_, rest) = self.text.split_once("raddle replay ").unwrap();
+        rest.split_whitespace().next().unwrap()
+    }
+}

@@ -1,0 +1,6 @@
+// Starts a process, which raddle does not model.
+#include <unistd.h>
+
+int main(void) {
+    return fork() == 0;
+}

@@ -1,0 +1,233 @@
+//! Threads of the program as coroutines of one OS thread.
+//!
+//! A coroutine needs a stack and thread-local storage that libc knows. Both are borrowed from an OS thread that is
+//! created for this purpose and then sleeps until the process ends. A switch exchanges the stack pointer, the registers
+//! that a call preserves, and the base of thread-local storage (`FS`).
+
+use std::arch::naked_asm;
+use std::cell::{Cell, RefCell};
+use std::ffi::c_void;
+use std::ptr;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::one_thread::OneThread;
+use crate::real::real;
+use crate::{run, system};
+
+/// The most threads in one execution.
+pub(crate) const MAX_THREADS: usize = 1000;
+
+/// A place to continue at: a stack pointer and the base of thread-local storage.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Context {
+    pub(crate) stack: usize,
+    pub(crate) local: usize,
+}
+
+impl Context {
+    pub(crate) const NONE: Context = Context { stack: 0, local: 0 };
+}
+
+/// An OS thread whose stack and thread-local storage can be used.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Borrowed {
+    pub(crate) context: Context,
+    /// The `pthread_t` of the OS thread.
+    pub(crate) handle: usize,
+}
+
+/// The borrowed OS threads of this process.
+#[derive(Default)]
+struct Pool {
+    threads: Vec<Borrowed>,
+    used: usize,
+}
+
+static POOL: OneThread<Cell<*mut RefCell<Pool>>> = OneThread::new(Cell::new(ptr::null_mut()));
+
+/// The stack for a new OS thread.
+#[derive(Copy, Clone)]
+pub(crate) enum Stack {
+    /// As libc allocates it by default.
+    Default,
+    /// A given one.
+    At { begin: *mut u8, bytes: usize },
+}
+
+/// Lets the next run use all borrowed threads, and makes as many as there were never more threads than.
+pub(crate) fn begin_run(wanted: usize) {
+    pool().borrow_mut().used = 0;
+    while pool().borrow().threads.len() < wanted.min(MAX_THREADS) {
+        let thread = borrow(Stack::Default);
+        pool().borrow_mut().threads.push(thread);
+    }
+}
+
+/// Returns a borrowed thread that this run has not used.
+pub(crate) fn take() -> Borrowed {
+    if is_used_up() {
+        let thread = borrow(Stack::Default);
+        pool().borrow_mut().threads.push(thread);
+    }
+    let mut pool = pool().borrow_mut();
+    pool.used += 1;
+    pool.threads[pool.used - 1]
+}
+
+/// Returns whether this run uses all borrowed threads.
+pub(crate) fn is_used_up() -> bool {
+    let pool = pool().borrow();
+    pool.used == pool.threads.len()
+}
+
+/// Returns the number of borrowed threads that this run uses.
+pub(crate) fn used() -> usize {
+    pool().borrow().used
+}
+
+fn pool() -> &'static RefCell<Pool> {
+    if POOL.get().is_null() {
+        POOL.set(Box::into_raw(Box::default()));
+    }
+    // SAFETY: the pool is never dropped.
+    unsafe { &*POOL.get() }
+}
+
+/// What an OS thread tells its creator before it sleeps.
+#[repr(C)]
+struct Note {
+    stack: usize,
+    local: usize,
+    is_ready: AtomicU32,
+}
+
+/// Makes an OS thread, and returns when it sleeps.
+pub(crate) fn borrow(stack: Stack) -> Borrowed {
+    let note = Note { stack: 0, local: 0, is_ready: AtomicU32::new(0) };
+    let mut handle: libc::pthread_t = 0;
+    let mut attributes = std::mem::MaybeUninit::<libc::pthread_attr_t>::uninit();
+    // SAFETY: the attributes are written only.
+    unsafe { libc::pthread_attr_init(attributes.as_mut_ptr()) };
+    if let Stack::At { begin, bytes } = stack {
+        // SAFETY: the attributes are initialised, and the stack is the caller's.
+        unsafe { libc::pthread_attr_setstack(attributes.as_mut_ptr(), begin.cast(), bytes) };
+    }
+    // The thread never handles a signal.
+    let (all, mut before) = (u64::MAX, 0u64);
+    mask_signals(libc::SIG_SETMASK, &all, &mut before);
+    let error = real!(pthread_create(
+        &raw mut handle => *mut libc::pthread_t,
+        attributes.as_ptr() => *const libc::pthread_attr_t,
+        sleep_and_serve => unsafe extern "C" fn(*mut c_void) -> *mut c_void,
+        (&raw const note).cast_mut().cast() => *mut c_void,
+    ) -> libc::c_int);
+    mask_signals(libc::SIG_SETMASK, &before, &mut 0);
+    if error != 0 {
+        run::refuse(&format!(
+            "no thread can be created (error {error}): the machine allows too few threads or too little memory"
+        ));
+    }
+    while note.is_ready.load(Ordering::Acquire) == 0 {
+        let word = note.is_ready.as_ptr().addr();
+        // SAFETY: waits on a word of this frame.
+        unsafe { system::call(system::FUTEX, [word, libc::FUTEX_WAIT as usize, 0, 0, 0, 0]) };
+    }
+    // SAFETY: the other thread wrote before it said that it was ready.
+    let stack = unsafe { (&raw const note.stack).read_volatile() };
+    // SAFETY: as above.
+    let local = unsafe { (&raw const note.local).read_volatile() };
+    Borrowed { context: Context { stack, local }, handle: handle as usize }
+}
+
+fn mask_signals(how: libc::c_int, new: &u64, old: &mut u64) {
+    let arguments = [how as usize, ptr::from_ref(new).addr(), ptr::from_mut(old).addr(), 8, 0, 0];
+    // SAFETY: the sets of signals have eight bytes.
+    unsafe { system::call(system::RT_SIGPROCMASK, arguments) };
+}
+
+/// The body of a borrowed OS thread. What follows the call of `sleep` runs on its stack, but on the OS thread of the
+/// check, when a thread of the program begins there.
+unsafe extern "C" fn sleep_and_serve(note: *mut c_void) -> *mut c_void {
+    let note = note.cast::<Note>();
+    // SAFETY: the creator waits, so the note is alive.
+    let local = unsafe { &raw mut (*note).local };
+    // SAFETY: as above, and the creator does not read it before the thread is ready.
+    unsafe { local.write(system::thread_pointer()) };
+    // SAFETY: the note is alive until it says that the thread is ready.
+    unsafe { sleep(note) };
+    run::serve_thread()
+}
+
+/// Stores the stack pointer, tells the creator, and sleeps. Returns when the context is continued.
+#[unsafe(naked)]
+unsafe extern "C" fn sleep(note: *mut Note) {
+    naked_asm!(
+        "push rbp",
+        "push rbx",
+        "push r12",
+        "push r13",
+        "push r14",
+        "push r15",
+        "mov [rdi + {stack}], rsp",
+        "lea rdi, [rdi + {is_ready}]",
+        "mov dword ptr [rdi], 1",
+        // Wakes the creator. The note may be gone already: then nobody waits.
+        "mov esi, {wake}",
+        "mov edx, 1",
+        "mov eax, {futex}",
+        "syscall",
+        // Sleeps forever, on a word that nobody wakes.
+        "2:",
+        "mov eax, {pause}",
+        "syscall",
+        "jmp 2b",
+        stack = const std::mem::offset_of!(Note, stack),
+        is_ready = const std::mem::offset_of!(Note, is_ready),
+        wake = const libc::FUTEX_WAKE,
+        futex = const system::FUTEX,
+        pause = const libc::SYS_pause,
+    )
+}
+
+/// Stores where to continue in `from`, and continues at `to`.
+///
+/// # Safety
+/// `to` was stored by this function or by [`sleep`], or begins a new stack, and was not continued since.
+#[unsafe(naked)]
+pub(crate) unsafe extern "C" fn switch(from: *mut usize, stack: usize, local: usize) {
+    naked_asm!(
+        "push rbp",
+        "push rbx",
+        "push r12",
+        "push r13",
+        "push r14",
+        "push r15",
+        "mov [rdi], rsp",
+        "wrfsbase rdx",
+        "mov rsp, rsi",
+        "pop r15",
+        "pop r14",
+        "pop r13",
+        "pop r12",
+        "pop rbx",
+        "pop rbp",
+        "ret",
+    )
+}
+
+/// Returns the stack pointer of a new stack on which [`switch`] begins with `entry`, which never returns.
+///
+/// # Safety
+/// `begin` is a block of `bytes` bytes that nobody else uses.
+pub(crate) unsafe fn new_stack(begin: *mut u8, bytes: usize, entry: extern "C" fn() -> !) -> usize {
+    /// Registers to pop, the address to return to, and one word so that the stack is aligned as after a call.
+    const WORDS: usize = 8;
+    // SAFETY: inside the block.
+    let top = unsafe { begin.add(bytes - 64) }.cast::<usize>();
+    // SAFETY: as above.
+    let first = unsafe { top.sub(WORDS) };
+    let frame = [0, 0, 0, 0, 0, 0, entry as *const () as usize, 0];
+    // SAFETY: as above; the block is aligned to pages.
+    unsafe { first.cast::<[usize; WORDS]>().write(frame) };
+    first.addr()
+}

@@ -1,0 +1,161 @@
+//! Signals that end a run: crashes of the program, and runs without progress.
+
+use std::cell::Cell;
+use std::ffi::c_void;
+use std::mem::MaybeUninit;
+use std::ptr;
+use std::time::Duration;
+
+use crate::arena;
+use crate::one_thread::OneThread;
+use crate::real::real;
+use crate::run::{Crash, Outcome, state};
+use crate::system;
+
+/// The signals of a program that does something wrong.
+const SIGNALS: [i32; 6] =
+    [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGTRAP, libc::SIGABRT];
+/// The number of ticks of the watchdog without progress after which a run has hung.
+const TICKS: u32 = 4;
+/// The size of the stack for signal handlers, which also work after a stack overflow.
+const STACK_BYTES: usize = 64 * 1024;
+
+/// Ends runs without progress.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Watchdog {
+    pub(crate) limit: Option<Duration>,
+}
+
+static LAST_STEPS: OneThread<Cell<u64>> = OneThread::new(Cell::new(u64::MAX));
+static IDLE_TICKS: OneThread<Cell<u32>> = OneThread::new(Cell::new(0));
+
+/// Handles the signals. Called once, when the check begins.
+pub(crate) fn set_up() {
+    let stack = libc::stack_t {
+        ss_sp: arena::pages(STACK_BYTES).cast(),
+        ss_flags: 0,
+        ss_size: STACK_BYTES,
+    };
+    // SAFETY: nobody else uses the block.
+    unsafe { libc::sigaltstack(&stack, ptr::null_mut()) };
+    for signal in SIGNALS {
+        handle(signal, on_crash);
+    }
+    handle(tick_signal(), on_tick);
+}
+
+type Handler = extern "C" fn(i32, *mut libc::siginfo_t, *mut c_void);
+
+fn handle(signal: i32, handler: Handler) {
+    let mut action = MaybeUninit::<libc::sigaction>::zeroed();
+    let place = action.as_mut_ptr();
+    // SAFETY: all zeros are a valid action.
+    let action = unsafe { &mut *place };
+    action.sa_sigaction = handler as *const () as usize;
+    // A handler does not return if it ends a run in this process.
+    action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_RESTART | libc::SA_NODEFER;
+    real!(sigaction(
+        signal => i32,
+        ptr::from_ref(action) => *const libc::sigaction,
+        ptr::null_mut() => *mut libc::sigaction,
+    ) -> i32);
+}
+
+/// A signal that programs rarely use.
+fn tick_signal() -> i32 {
+    libc::SIGRTMAX() - 3
+}
+
+impl Watchdog {
+    /// Watches the run that begins in this process, a child of the host.
+    pub(crate) fn begin_child(self) {
+        let kill = libc::SIGKILL as usize;
+        // SAFETY: asks for a signal when the host ends.
+        unsafe { system::call(system::PRCTL, [libc::PR_SET_PDEATHSIG as usize, kill, 0, 0, 0, 0]) };
+        self.begin();
+    }
+
+    /// Watches the runs in this process.
+    pub(crate) fn begin(self) {
+        let Some(limit) = self.limit else { return };
+        LAST_STEPS.set(u64::MAX);
+        IDLE_TICKS.set(0);
+        // The layout of `sigevent`: value, signal, kind of notification, and room.
+        let mut event = [0u32; 16];
+        event[2] = tick_signal() as u32;
+        event[3] = libc::SIGEV_SIGNAL as u32;
+        let mut timer = 0i32;
+        let clock = libc::CLOCK_MONOTONIC as usize;
+        let arguments = [clock, event.as_ptr().addr(), (&raw mut timer).addr(), 0, 0, 0];
+        // SAFETY: the kernel reads the event and writes the timer.
+        unsafe { system::call(system::TIMER_CREATE, arguments) };
+        let tick = (limit / TICKS).max(Duration::from_millis(1));
+        let (seconds, nanos) = (tick.as_secs(), u64::from(tick.subsec_nanos()));
+        let times = [seconds, nanos, seconds, nanos];
+        let arguments = [timer as usize, 0, times.as_ptr().addr(), 0, 0, 0];
+        // SAFETY: the kernel reads the times.
+        unsafe { system::call(system::TIMER_SETTIME, arguments) };
+    }
+}
+
+/// Returns whether a run was ended because it made no progress.
+pub(crate) fn is_hang(crash: &Crash) -> bool {
+    crash.signal == tick_signal()
+}
+
+/// Returns a crash in words.
+pub(crate) fn describe(crash: &Crash) -> String {
+    let address = crash.address;
+    match crash.signal {
+        libc::SIGSEGV | libc::SIGBUS => {
+            format!("the program crashes: it cannot access the address {address:#x}")
+        }
+        libc::SIGFPE => {
+            "the program crashes: arithmetic error, such as a division by zero".to_owned()
+        }
+        libc::SIGILL => "the program crashes: illegal instruction".to_owned(),
+        libc::SIGTRAP => "the program crashes: trap".to_owned(),
+        libc::SIGABRT => "the program aborts".to_owned(),
+        _ => "the program hangs: it loops or waits without a scheduling point".to_owned(),
+    }
+}
+
+extern "C" fn on_crash(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void) {
+    // SAFETY: the kernel passes the information of the signal.
+    let info = unsafe { &*info };
+    // SAFETY: signals of this kind have an address.
+    let address = unsafe { info.si_addr() }.addr();
+    end(Crash { signal, address, place: instruction(context) });
+}
+
+extern "C" fn on_tick(signal: i32, _info: *mut libc::siginfo_t, context: *mut c_void) {
+    let steps = state().steps.get();
+    if LAST_STEPS.replace(steps) != steps || !state().is_running.get() {
+        return IDLE_TICKS.set(0);
+    }
+    IDLE_TICKS.set(IDLE_TICKS.get() + 1);
+    if IDLE_TICKS.get() >= TICKS {
+        end(Crash { signal, address: 0, place: instruction(context) });
+    }
+}
+
+/// Returns the instruction that a signal interrupted.
+fn instruction(context: *mut c_void) -> usize {
+    let context = context.cast::<libc::ucontext_t>();
+    // SAFETY: the kernel passes the registers.
+    let context = unsafe { &*context };
+    context.uc_mcontext.gregs[libc::REG_RIP as usize] as usize
+}
+
+/// Ends the run.
+fn end(crash: Crash) -> ! {
+    let state = state();
+    if !state.is_running.get() && !state.main_has_ended.get() {
+        // The host itself.
+        system::exit(crate::process::BROKEN);
+    }
+    if let Ok(mut outcome) = state.outcome.try_borrow_mut() {
+        *outcome = Outcome::Crash(crash);
+    }
+    state.end_process(0)
+}

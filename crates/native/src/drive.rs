@@ -1,0 +1,115 @@
+//! The engine of a run, of whatever memory model, together with the choices of the run.
+
+use raddle_core::{Choices, Effect, ObjectId, Op, Panic, PlainAccess, Site, ThreadId, Trace};
+use raddle_engine::{Engine, Initial, Kind, Memory, RunState, Turn};
+
+/// What hooks ask of the engine.
+pub(crate) trait Drive {
+    /// Announces an operation and returns the turn that follows.
+    fn submit(&mut self, by: ThreadId, op: Op, site: Site) -> Turn;
+    /// Performs the operation that was announced. Returns `None` if the run ended instead.
+    fn perform(&mut self, by: ThreadId, op: Op, site: Site) -> Option<Effect>;
+    /// Performs an operation that the thread's lease covers. Returns `None`, with no side effect, if none does.
+    fn perform_leased(&mut self, by: ThreadId, op: Op, site: Site) -> Option<Effect>;
+    /// Returns the newest value of a variable.
+    fn newest(&self, object: ObjectId) -> u64;
+    /// Notes a value that something other than an atomic operation has written.
+    fn overwrite(&mut self, object: ObjectId, value: u64);
+    /// Declares an object. `identity` is what identifies it across runs, or zero.
+    fn declare(&mut self, by: ThreadId, initial: Initial, identity: u64, site: Site) -> ObjectId;
+    fn declare_child(&mut self, by: ThreadId, site: Site) -> (ThreadId, ObjectId);
+    fn start(&mut self, by: ThreadId, life: ObjectId, site: Site);
+    fn life(&self, thread: ThreadId) -> ObjectId;
+    fn submit_exit(&mut self, by: ThreadId) -> Turn;
+    fn exit(&mut self, by: ThreadId) -> Turn;
+    fn fail(&mut self, panic: Panic);
+    /// Returns the trace of the run so far.
+    fn trace(&self) -> &Trace;
+    /// Records a plain access.
+    fn touched(&mut self, access: PlainAccess);
+    fn time(&self, thread: ThreadId) -> u64;
+    fn advance(&mut self, thread: ThreadId, nanos: u64);
+    /// Returns whether the run has ended well.
+    fn has_finished(&self) -> bool;
+}
+
+/// An engine and the choices of the run under way.
+pub(crate) struct Driven<'e, 'c, M: Memory> {
+    pub(crate) engine: &'e mut Engine<M>,
+    pub(crate) choices: Choices<'c>,
+}
+
+impl<M: Memory> Drive for Driven<'_, '_, M> {
+    fn submit(&mut self, by: ThreadId, op: Op, site: Site) -> Turn {
+        self.engine.submit(Kind::Any, by, op, site, &mut self.choices)
+    }
+
+    fn perform(&mut self, by: ThreadId, op: Op, site: Site) -> Option<Effect> {
+        self.engine.perform(Kind::Any, by, op, site, &mut self.choices)
+    }
+
+    fn perform_leased(&mut self, by: ThreadId, op: Op, site: Site) -> Option<Effect> {
+        self.engine.perform_leased(Kind::of(&op), by, op, site)
+    }
+
+    fn newest(&self, object: ObjectId) -> u64 {
+        self.engine.newest(object)
+    }
+
+    fn overwrite(&mut self, object: ObjectId, value: u64) {
+        self.engine.overwrite(object, value);
+    }
+
+    fn declare(&mut self, by: ThreadId, initial: Initial, identity: u64, site: Site) -> ObjectId {
+        let object = self.engine.declare(by, initial, site);
+        if identity != 0 {
+            self.engine.identify(object, identity);
+        }
+        object
+    }
+
+    fn declare_child(&mut self, by: ThreadId, site: Site) -> (ThreadId, ObjectId) {
+        self.engine.declare_child(by, site)
+    }
+
+    fn start(&mut self, by: ThreadId, life: ObjectId, site: Site) {
+        self.engine.start(by, life, site);
+    }
+
+    fn life(&self, thread: ThreadId) -> ObjectId {
+        self.engine.life(thread)
+    }
+
+    fn submit_exit(&mut self, by: ThreadId) -> Turn {
+        self.engine.submit_exit(by, &mut self.choices)
+    }
+
+    fn exit(&mut self, by: ThreadId) -> Turn {
+        self.engine.exit(by, &mut self.choices)
+    }
+
+    fn fail(&mut self, panic: Panic) {
+        self.engine.fail(panic);
+    }
+
+    fn trace(&self) -> &Trace {
+        self.engine.trace()
+    }
+
+    fn touched(&mut self, access: PlainAccess) {
+        self.engine.touched(access);
+    }
+
+    fn time(&self, thread: ThreadId) -> u64 {
+        self.engine.time(thread)
+    }
+
+    fn advance(&mut self, thread: ThreadId, nanos: u64) {
+        self.engine.advance(thread, nanos);
+    }
+
+    fn has_finished(&self) -> bool {
+        self.engine.state() == RunState::Ended
+            && self.engine.trace().ending == raddle_core::Ending::Finished
+    }
+}

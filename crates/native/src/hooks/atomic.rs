@@ -1,0 +1,328 @@
+//! Atomic accesses to memory, and fences.
+//!
+//! Memory holds the newest value of a variable, and the engine its history. Whatever else has written to the variable
+//! since is made known to the engine before the operation.
+
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, fence};
+
+use raddle_core::{Action, AtomicOp, Effect, ObjectId, Order, Rmw, Scalar, Site};
+use raddle_engine::Initial;
+
+use super::with_caller;
+use crate::races::Access;
+use crate::run::{Outcome, is_controlled, refuse, site, state};
+use crate::variables::Use;
+
+/// Memory orderings as the compiler passes them.
+fn order(order: i32) -> Order {
+    match order & 0x7fff {
+        0 => Order::Relaxed,
+        // Compilers treat consume as acquire.
+        1 | 2 => Order::Acquire,
+        3 => Order::Release,
+        4 => Order::AcqRel,
+        _ => Order::SeqCst,
+    }
+}
+
+/// The ordering of a load. One that is not allowed counts as the next stronger one.
+fn load_order(word: i32) -> Order {
+    match order(word) {
+        Order::Release => Order::Relaxed,
+        Order::AcqRel => Order::Acquire,
+        order @ (Order::Relaxed | Order::Acquire | Order::SeqCst) => order,
+    }
+}
+
+/// The ordering of a store. One that is not allowed counts as the next stronger one.
+fn store_order(word: i32) -> Order {
+    match order(word) {
+        Order::Acquire => Order::Relaxed,
+        Order::AcqRel => Order::Release,
+        order @ (Order::Relaxed | Order::Release | Order::SeqCst) => order,
+    }
+}
+
+/// Returns the value that an operation read.
+fn value(effect: Effect) -> u64 {
+    match effect {
+        Effect::Value(value) | Effect::Exchanged(value) | Effect::Kept(value) => value,
+        Effect::None
+        | Effect::Yes
+        | Effect::No
+        | Effect::Ticket(_)
+        | Effect::LastTicket(_)
+        | Effect::Closed => 0,
+    }
+}
+
+/// Returns the variable at an address, which this access uses with this type.
+fn variable(address: usize, scalar: Scalar, now: u64, site: Site) -> ObjectId {
+    let state = state();
+    let size = (scalar.bits() / 8) as u8;
+    let known = state.variables.borrow().get(address, Use::Variable);
+    match known {
+        Some((object, known)) if known == size => object,
+        Some(_) => mixed_sizes(address),
+        None => {
+            remember(address, scalar);
+            state.declare(address, Use::Variable, Initial::Atomic(scalar, now), size, site)
+        }
+    }
+}
+
+/// Returns the atomic variable at an address that this or an earlier run has used.
+pub(super) fn known_variable(address: usize, scalar: Scalar, site: Site) -> ObjectId {
+    let place = std::ptr::with_exposed_provenance::<u8>(address);
+    let bytes = (0..(scalar.bits() / 8) as usize).rev();
+    let now = bytes.fold(0, |value, byte| {
+        // SAFETY: the program accesses the word, and atomic variables do not exceed it.
+        let place = unsafe { place.add(byte) };
+        // SAFETY: as above.
+        value << 8 | u64::from(unsafe { place.read_volatile() })
+    });
+    variable(address, scalar, now, site)
+}
+
+/// Notes for all runs that there is an atomic variable at an address.
+#[cold]
+fn remember(address: usize, scalar: Scalar) {
+    let state = state();
+    let size = (scalar.bits() / 8) as usize;
+    let mut atomics = state.atomics.borrow_mut();
+    let known = atomics.entry(address / 8).or_default();
+    if known.contains(&(address, scalar)) {
+        return;
+    }
+    let overlaps = |&(other, scalar): &(usize, Scalar)| {
+        other < address + size && address < other + (scalar.bits() / 8) as usize
+    };
+    if address / 8 != (address + size - 1) / 8 || known.iter().any(overlaps) {
+        drop(atomics);
+        mixed_sizes(address);
+    }
+    known.push((address, scalar));
+    drop(atomics);
+    if state.variables.borrow().get(address & !7, Use::Word).is_some() {
+        // Plain accesses of this run should have been operations on the variable.
+        *state.outcome.borrow_mut() = Outcome::NeedsAtomics;
+        state.end_process(0);
+    }
+}
+
+#[cold]
+fn mixed_sizes(address: usize) -> ! {
+    refuse(&format!(
+        "the program accesses the memory at {address:#x} by atomic operations of different sizes, or not aligned, \
+         which raddle does not model"
+    ))
+}
+
+/// An atomic access races with plain ones.
+fn look_for_race(address: usize, size: usize, op: &AtomicOp, site: Site) {
+    let writes = match op {
+        AtomicOp::Load { .. } => false,
+        AtomicOp::Store { .. } | AtomicOp::Update { .. } | AtomicOp::CompareExchange { .. } => true,
+    };
+    state().look_for_race(Access { address, size, writes, is_atomic: true, site });
+}
+
+extern "C" fn thread_fence(word: i32, pc: usize) {
+    if is_controlled() {
+        state().act(ObjectId::NONE, Action::Fence(order(word)), site(pc));
+    } else {
+        fence(Ordering::SeqCst);
+    }
+}
+
+extern "C" fn signal_fence(_order: i32) {}
+
+with_caller! {
+    __tsan_atomic_thread_fence, "rsi", thread_fence;
+    __tsan_atomic_signal_fence, "rsi", signal_fence;
+}
+
+/// The operations on variables of one size.
+macro_rules! size {
+    (
+        $module:ident, $type:ty, $atomic:ty, $scalar:ident,
+        $load:ident, $store:ident, $exchange:ident, $add:ident, $sub:ident, $and:ident, $or:ident, $xor:ident,
+        $nand:ident, $strong:ident, $weak:ident, $val:ident
+    ) => {
+        mod $module {
+            use super::*;
+
+            /// Returns the variable for an operation outside of a run.
+            fn real<'a>(address: *mut $type) -> &'a $atomic {
+                // SAFETY: the program makes an atomic operation on this address.
+                unsafe { <$atomic>::from_ptr(address) }
+            }
+
+            fn act(address: *mut $type, op: AtomicOp, pc: usize) -> $type {
+                let site = site(pc);
+                let check = || state().check_access(address.addr(), size_of::<$type>(), pc);
+                check();
+                // SAFETY: the program makes an atomic operation on this address, and one OS thread runs.
+                let load = || u64::from(unsafe { address.read_volatile() });
+                // SAFETY: as above.
+                let store = |value: u64| unsafe { address.write_volatile(value as $type) };
+                let object = variable(address.addr(), Scalar::$scalar, load(), site);
+                look_for_race(address.addr(), size_of::<$type>(), &op, site);
+                let effect = state().act_on_memory(object, op, site, load, store);
+                // Another thread may have freed it before this one had its turn. Freed memory is kept, so the operation
+                // was harmless.
+                check();
+                value(effect) as $type
+            }
+
+            extern "C" fn load(address: *mut $type, order: i32, pc: usize) -> $type {
+                if !is_controlled() {
+                    return real(address).load(Ordering::SeqCst);
+                }
+                act(address, AtomicOp::Load { order: load_order(order) }, pc)
+            }
+
+            extern "C" fn store(address: *mut $type, value: $type, order: i32, pc: usize) {
+                if !is_controlled() {
+                    return real(address).store(value, Ordering::SeqCst);
+                }
+                act(
+                    address,
+                    AtomicOp::Store { order: store_order(order), value: value.into() },
+                    pc,
+                );
+            }
+
+            fn compare(
+                address: *mut $type,
+                expected: $type,
+                new: $type,
+                success: i32,
+                failure: i32,
+                pc: usize,
+            ) -> $type {
+                if !is_controlled() {
+                    let result = real(address).compare_exchange(
+                        expected,
+                        new,
+                        Ordering::SeqCst,
+                        Ordering::SeqCst,
+                    );
+                    return result.unwrap_or_else(|found| found);
+                }
+                let op = AtomicOp::CompareExchange {
+                    success: order(success),
+                    failure: load_order(failure),
+                    weak: false,
+                    expected: expected.into(),
+                    new: new.into(),
+                };
+                act(address, op, pc)
+            }
+
+            /// The caller's address takes the register of the sixth argument.
+            extern "C" fn compare_value(
+                address: *mut $type,
+                expected: $type,
+                new: $type,
+                success: i32,
+                failure: i32,
+                pc: usize,
+            ) -> $type {
+                compare(address, expected, new, success, failure, pc)
+            }
+
+            unsafe extern "C" fn compare_pointer(
+                address: *mut $type,
+                expected: *mut $type,
+                new: $type,
+                success: i32,
+                failure: i32,
+                pc: usize,
+            ) -> i32 {
+                // SAFETY: the program passed a pointer to the expected value.
+                let wanted = unsafe { expected.read() };
+                let found = compare(address, wanted, new, success, failure, pc);
+                if found != wanted {
+                    // SAFETY: as above.
+                    unsafe { expected.write(found) };
+                }
+                i32::from(found == wanted)
+            }
+
+            macro_rules! update {
+                ($name:ident, $function:ident, $real:expr) => {
+                    extern "C" fn $name(
+                        address: *mut $type,
+                        operand: $type,
+                        order_word: i32,
+                        pc: usize,
+                    ) -> $type {
+                        if !is_controlled() {
+                            let update: fn(&$atomic, $type) -> $type = $real;
+                            return update(real(address), operand);
+                        }
+                        let op = AtomicOp::Update {
+                            order: order(order_word),
+                            scalar: Scalar::$scalar,
+                            function: Rmw::$function,
+                            operand: operand.into(),
+                        };
+                        act(address, op, pc)
+                    }
+                };
+            }
+            update!(exchange, Swap, |atomic, value| atomic.swap(value, Ordering::SeqCst));
+            update!(add, Add, |atomic, value| atomic.fetch_add(value, Ordering::SeqCst));
+            update!(sub, Sub, |atomic, value| atomic.fetch_sub(value, Ordering::SeqCst));
+            update!(and, And, |atomic, value| atomic.fetch_and(value, Ordering::SeqCst));
+            update!(or, Or, |atomic, value| atomic.fetch_or(value, Ordering::SeqCst));
+            update!(xor, Xor, |atomic, value| atomic.fetch_xor(value, Ordering::SeqCst));
+            update!(nand, Nand, |atomic, value| atomic.fetch_nand(value, Ordering::SeqCst));
+
+            with_caller! {
+                $load, "rdx", load;
+                $store, "rcx", store;
+                $exchange, "rcx", exchange;
+                $add, "rcx", add;
+                $sub, "rcx", sub;
+                $and, "rcx", and;
+                $or, "rcx", or;
+                $xor, "rcx", xor;
+                $nand, "rcx", nand;
+                $strong, "r9", compare_pointer;
+                $weak, "r9", compare_pointer;
+                $val, "r9", compare_value;
+            }
+        }
+    };
+}
+
+size! {
+    bits8, u8, AtomicU8, U8,
+    __tsan_atomic8_load, __tsan_atomic8_store, __tsan_atomic8_exchange, __tsan_atomic8_fetch_add,
+    __tsan_atomic8_fetch_sub, __tsan_atomic8_fetch_and, __tsan_atomic8_fetch_or, __tsan_atomic8_fetch_xor,
+    __tsan_atomic8_fetch_nand, __tsan_atomic8_compare_exchange_strong, __tsan_atomic8_compare_exchange_weak,
+    __tsan_atomic8_compare_exchange_val
+}
+size! {
+    bits16, u16, AtomicU16, U16,
+    __tsan_atomic16_load, __tsan_atomic16_store, __tsan_atomic16_exchange, __tsan_atomic16_fetch_add,
+    __tsan_atomic16_fetch_sub, __tsan_atomic16_fetch_and, __tsan_atomic16_fetch_or, __tsan_atomic16_fetch_xor,
+    __tsan_atomic16_fetch_nand, __tsan_atomic16_compare_exchange_strong, __tsan_atomic16_compare_exchange_weak,
+    __tsan_atomic16_compare_exchange_val
+}
+size! {
+    bits32, u32, AtomicU32, U32,
+    __tsan_atomic32_load, __tsan_atomic32_store, __tsan_atomic32_exchange, __tsan_atomic32_fetch_add,
+    __tsan_atomic32_fetch_sub, __tsan_atomic32_fetch_and, __tsan_atomic32_fetch_or, __tsan_atomic32_fetch_xor,
+    __tsan_atomic32_fetch_nand, __tsan_atomic32_compare_exchange_strong, __tsan_atomic32_compare_exchange_weak,
+    __tsan_atomic32_compare_exchange_val
+}
+size! {
+    bits64, u64, AtomicU64, U64,
+    __tsan_atomic64_load, __tsan_atomic64_store, __tsan_atomic64_exchange, __tsan_atomic64_fetch_add,
+    __tsan_atomic64_fetch_sub, __tsan_atomic64_fetch_and, __tsan_atomic64_fetch_or, __tsan_atomic64_fetch_xor,
+    __tsan_atomic64_fetch_nand, __tsan_atomic64_compare_exchange_strong, __tsan_atomic64_compare_exchange_weak,
+    __tsan_atomic64_compare_exchange_val
+}

@@ -1,0 +1,338 @@
+//! The host: takes over before main, makes the check, and writes its result.
+//!
+//! The host has a stack and thread-local storage of its own, so that no run touches what raddle uses between runs.
+
+use std::cell::Cell;
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::fs;
+use std::ptr;
+use std::time::Duration;
+
+use raddle_core::{MemoryModel, Site};
+use raddle_explore::{Budget, Session, racing_lines};
+use raddle_results::Report;
+
+use crate::coroutines::{self, Context, Stack};
+use crate::names;
+use crate::one_thread::OneThread;
+use crate::plan::{Backend, Granularity, Plan, VARIABLE};
+use crate::process::{BROKEN, Halt, Process};
+use crate::real::real;
+use crate::run::Plain;
+use crate::{arena, crash, posix, run, system};
+
+type Main = unsafe extern "C" fn(c_int, *mut *mut c_char, *mut *mut c_char) -> c_int;
+
+const HOST_STACK_BYTES: usize = 16 << 20;
+/// The host's thread-local storage is at the end of a stack of its own.
+const HOST_LOCAL_BYTES: usize = 1 << 20;
+
+static MAIN: OneThread<Cell<Option<Main>>> = OneThread::new(Cell::new(None));
+/// Main, waiting to begin.
+static BEFORE_MAIN: OneThread<Cell<Context>> = OneThread::new(Cell::new(Context::NONE));
+static PLAN: OneThread<Cell<*const Plan>> = OneThread::new(Cell::new(ptr::null()));
+
+/// Stands in for the function that calls main, and passes another main to it.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn __libc_start_main(
+    main: Main,
+    count: c_int,
+    arguments: *mut *mut c_char,
+    init: *mut c_void,
+    fini: *mut c_void,
+    linker_fini: *mut c_void,
+    stack_end: *mut c_void,
+) -> c_int {
+    MAIN.set(Some(main));
+    // SAFETY: the environment follows the arguments and a null pointer.
+    let environment = unsafe { arguments.add(count as usize + 1) };
+    if plan_in(environment).is_some() {
+        fix_addresses(arguments, environment);
+    }
+    real!(__libc_start_main(
+        start => Main,
+        count => c_int,
+        arguments => *mut *mut c_char,
+        init => *mut c_void,
+        fini => *mut c_void,
+        linker_fini => *mut c_void,
+        stack_end => *mut c_void,
+    ) -> c_int)
+}
+
+/// Returns the plan in the environment.
+fn plan_in(environment: *mut *mut c_char) -> Option<&'static str> {
+    let mut entry = environment;
+    loop {
+        // SAFETY: the environment ends with a null pointer, and the loop with it.
+        let text = unsafe { entry.read() };
+        if text.is_null() {
+            return None;
+        }
+        // SAFETY: entries of the environment are C strings, which nobody changes before main.
+        let text = unsafe { CStr::from_ptr(text) };
+        let plan = text.to_str().ok().and_then(|text| text.strip_prefix(VARIABLE));
+        if let Some(plan) = plan.and_then(|plan| plan.strip_prefix('=')) {
+            return Some(plan);
+        }
+        // SAFETY: this was not the last entry.
+        entry = unsafe { entry.add(1) };
+    }
+}
+
+/// Starts the program again with the same addresses in every process, where the kernel allows that.
+fn fix_addresses(arguments: *mut *mut c_char, environment: *mut *mut c_char) {
+    const QUERY: usize = 0xffff_ffff;
+    let fixed = libc::ADDR_NO_RANDOMIZE as isize;
+    // SAFETY: only asks.
+    let before = unsafe { system::call(system::PERSONALITY, [QUERY, 0, 0, 0, 0, 0]) };
+    if before < 0 || before & fixed != 0 {
+        return;
+    }
+    let wanted = [(before | fixed) as usize, 0, 0, 0, 0, 0];
+    // SAFETY: has an effect on later programs only.
+    if unsafe { system::call(system::PERSONALITY, wanted) } < 0 {
+        return;
+    }
+    let path = c"/proc/self/exe".as_ptr().addr();
+    let call = [path, arguments.addr(), environment.addr(), 0, 0, 0];
+    // SAFETY: a path, and the arguments and the environment of this process. Returns if it fails.
+    unsafe { system::call(system::EXECVE, call) };
+}
+
+/// Runs in place of main, after all constructors.
+unsafe extern "C" fn start(
+    count: c_int,
+    arguments: *mut *mut c_char,
+    environment: *mut *mut c_char,
+) -> c_int {
+    let main = MAIN.get().expect("raddle invariant broken: no main");
+    if let Some(plan) = plan_in(environment) {
+        // Owns memory, which must be freed before runs pass through this frame.
+        let host = set_up(plan);
+        let mut before = Context { stack: 0, local: system::thread_pointer() };
+        let stack = &raw mut before.stack;
+        BEFORE_MAIN.set(Context { stack: stack.expose_provenance(), ..before });
+        // SAFETY: the host begins on a new stack. It continues here for each run.
+        unsafe { coroutines::switch(stack, host.stack, host.local) };
+    }
+    // SAFETY: as libc calls it.
+    let code = unsafe { main(count, arguments, environment) };
+    if run::is_controlled() {
+        run::state().finish_main();
+    }
+    code
+}
+
+/// Prepares the check. Returns where the host begins.
+#[inline(never)]
+fn set_up(text: &str) -> Context {
+    let mut plan = match Plan::parse(text) {
+        Ok(plan) => plan,
+        Err(line) => {
+            system::write(2, format!("raddle: the plan has the line `{line}`\n").as_bytes());
+            system::exit(BROKEN);
+        }
+    };
+    plan.output = high_copy(plan.output).unwrap_or(plan.output);
+    let output = plan.output;
+    std::panic::set_hook(Box::new(move |panic| {
+        system::write(output, format!("broken {}\n", one_line(&panic.to_string())).as_bytes());
+    }));
+    for name in [c"LD_PRELOAD", c"LD_BIND_NOW", c"RADDLE_NATIVE_PLAN"] {
+        // SAFETY: no other thread of the program exists.
+        unsafe { libc::unsetenv(name.as_ptr()) };
+    }
+    // One heap for all threads, which grows by its end only.
+    for (option, value) in
+        [(libc::M_ARENA_MAX, 1), (libc::M_MMAP_MAX, 0), (libc::M_TRIM_THRESHOLD, c_int::MAX)]
+    {
+        // SAFETY: no other thread of the program exists.
+        unsafe { libc::mallopt(option, value) };
+    }
+    run::set_up();
+    run::state().image.set(names::image());
+    let is_sc = plan.settings.memory == MemoryModel::Sc;
+    run::state()
+        .finds_races
+        .set((plan.settings.races || plan.granularity == Granularity::Racy) && is_sc);
+    posix::thread::set_up();
+    crash::set_up();
+    let backend = plan.backend;
+    PLAN.set(Box::into_raw(Box::new(plan)));
+    let block = arena::pages(HOST_LOCAL_BYTES);
+    let local = coroutines::borrow(Stack::At { begin: block, bytes: HOST_LOCAL_BYTES });
+    let begin = match backend {
+        Backend::Fork => private_block(HOST_STACK_BYTES),
+        // Memory that is not put back with the program's.
+        Backend::Snapshot => arena::pages(HOST_STACK_BYTES),
+    };
+    // SAFETY: the block is new.
+    let stack = unsafe { coroutines::new_stack(begin, HOST_STACK_BYTES, host) };
+    Context { stack, local: local.context.local }
+}
+
+/// Returns new memory that a forked run has a copy of.
+fn private_block(bytes: usize) -> *mut u8 {
+    let protection = (libc::PROT_READ | libc::PROT_WRITE) as usize;
+    let flags = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE) as usize;
+    let arguments = [0, bytes, protection, flags, usize::MAX, 0];
+    // SAFETY: a new mapping.
+    let block = unsafe { system::call(system::MMAP, arguments) };
+    assert!(block > 0, "raddle: no memory for a stack (error {})", -block);
+    ptr::with_exposed_provenance_mut(block as usize)
+}
+
+/// The check. Everything that raddle does between runs happens here.
+extern "C" fn host() -> ! {
+    // SAFETY: the plan is never dropped.
+    let plan = unsafe { &*PLAN.get() };
+    let before = BEFORE_MAIN.get();
+    let place = ptr::with_exposed_provenance::<usize>(before.stack);
+    // SAFETY: the frame of `start` holds the stack pointer, and waits.
+    let main = Context { stack: unsafe { place.read() }, local: before.local };
+    let mut process = Process {
+        main,
+        watchdog: crash::Watchdog { limit: plan.watchdog },
+        capture: capture(),
+        backend: plan.backend,
+        snapshot: None,
+        halt: None,
+    };
+    if plan.backend == Backend::Snapshot {
+        process.watchdog.begin();
+    }
+    let clock = Clock { start: system::now(), limit: plan.time };
+    let result = loop {
+        process.halt = None;
+        find_points(&mut process, plan);
+        let result = if process.halt.is_none() {
+            explore(&mut process, plan, &clock)
+        } else {
+            Err(String::new())
+        };
+        match &process.halt {
+            Some(Halt::Again) if process.backend == plan.backend => {}
+            Some(Halt::Again) => {
+                // The host's stack is not one that a forked run can begin on: the command starts the program again.
+                system::write(plan.output, b"again fork\nend\n");
+                system::exit(0);
+            }
+            Some(Halt::Refused(why)) => break Err(why.clone()),
+            None => break result,
+        }
+    };
+    write_result(plan.output, &process, result);
+    system::exit(0)
+}
+
+/// Makes the check, or replays an execution. Returns an error that says what to change.
+fn explore(process: &mut Process, plan: &Plan, clock: &Clock) -> Result<Report, String> {
+    let session = Session::new(process, &(), &plan.settings, clock);
+    match &plan.replay {
+        Some(token) => session.replay(token).map_err(|error| error.to_string()),
+        None => session.run().map_err(|error| error.to_string()),
+    }
+}
+
+/// Decides which plain accesses are scheduling points. Those that race are found by a few runs.
+fn find_points(process: &mut Process, plan: &Plan) {
+    let state = run::state();
+    state.plain.set(match plan.granularity {
+        Granularity::Sync => Plain::None,
+        Granularity::Racy => Plain::Racy,
+        Granularity::All => Plain::All,
+    });
+    if plan.granularity != Granularity::Racy {
+        return;
+    }
+    loop {
+        // With more scheduling points, more places can race.
+        let found = racing_lines(process, &(), plan.settings.max_steps);
+        let mut racy = state.racy.borrow_mut();
+        let before = racy.len();
+        racy.extend(found.into_iter().map(Site::key));
+        racy.sort_unstable();
+        racy.dedup();
+        if racy.len() == before || process.halt.is_some() {
+            return;
+        }
+    }
+}
+
+/// Sends standard output and standard error to a file in memory. Returns its descriptor.
+fn capture() -> Option<usize> {
+    let name = c"raddle-output".as_ptr().addr();
+    // SAFETY: the name is a C string.
+    let file = unsafe { system::call(system::MEMFD_CREATE, [name, 0, 0, 0, 0, 0]) };
+    let file = usize::try_from(file).ok()?;
+    let high = high_copy(file);
+    for standard in [1, 2] {
+        // SAFETY: both are open.
+        unsafe { system::call(system::DUP2, [file, standard, 0, 0, 0, 0]) };
+    }
+    // SAFETY: the file is raddle's own.
+    unsafe { system::call(libc::SYS_close as usize, [file, 0, 0, 0, 0, 0]) };
+    high
+}
+
+/// Returns a copy of a file descriptor with a high number: the program's own files get the lowest numbers, as they do
+/// without raddle.
+fn high_copy(file: usize) -> Option<usize> {
+    const LOWEST: usize = 500;
+    let arguments = [file, libc::F_DUPFD_CLOEXEC as usize, LOWEST, 0, 0, 0];
+    // SAFETY: makes a new descriptor.
+    let copy = unsafe { system::call(system::FCNTL, arguments) };
+    usize::try_from(copy).ok()
+}
+
+/// Writes the result: lines, and after some of them as many bytes as they say.
+fn write_result(output: usize, process: &Process, result: Result<Report, String>) {
+    let mut bytes = Vec::new();
+    for module in names::modules() {
+        let names::Module { first, end, offset, path } = module;
+        bytes.extend(format!("module {first:x} {end:x} {offset:x} {path}\n").into_bytes());
+    }
+    match result {
+        Err(refusal) => {
+            bytes.extend(format!("refused {}\n", one_line(&refusal)).into_bytes());
+        }
+        Ok(mut report) => {
+            names::name_objects(&mut report);
+            let document = raddle_report::document(&report).to_string();
+            bytes.extend(format!("report {}\n{document}\n", document.len()).into_bytes());
+            if report.failure().is_some() {
+                let written = process.capture.map(read_all).unwrap_or_default();
+                bytes.extend(format!("output {}\n", written.len()).into_bytes());
+                bytes.extend(written);
+            }
+        }
+    }
+    bytes.extend(b"end\n");
+    system::write(output, &bytes);
+}
+
+fn one_line(text: &str) -> String {
+    text.replace('\n', " ")
+}
+
+/// Returns what a file contains.
+fn read_all(file: usize) -> Vec<u8> {
+    fs::read(format!("/proc/self/fd/{file}")).unwrap_or_default()
+}
+
+/// The time that the check may take.
+struct Clock {
+    start: u64,
+    limit: Option<Duration>,
+}
+
+impl Budget for Clock {
+    fn elapsed(&self) -> Duration {
+        Duration::from_nanos(system::now() - self.start)
+    }
+
+    fn limit(&self) -> Option<Duration> {
+        self.limit
+    }
+}

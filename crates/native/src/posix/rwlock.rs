@@ -1,0 +1,157 @@
+//! Reader-writer locks. Whether the calling thread holds one to write is known here.
+
+use std::ffi::{c_int, c_void};
+
+use raddle_core::{Action, Effect, ObjectId, RwLockOp, Site};
+use raddle_engine::Initial;
+
+use super::mutex::{set_times_held, times_held};
+use super::time;
+use crate::hooks::with_caller;
+use crate::real::real;
+use crate::run::{is_controlled, site, state};
+use crate::variables::Use;
+
+fn object(lock: *mut c_void, site: Site) -> ObjectId {
+    state().object(lock.addr(), Use::RwLock, || Initial::RwLock, site)
+}
+
+fn act(lock: *mut c_void, op: RwLockOp, pc: usize) -> Effect {
+    let site = site(pc);
+    state().act(object(lock, site), Action::RwLock(op), site)
+}
+
+fn count_reader(lock: *mut c_void, change: i32) {
+    let state = state();
+    let mut readers = state.readers.borrow_mut();
+    let count = readers.entry((lock.addr(), state.me())).or_default();
+    *count = count.saturating_add_signed(change);
+}
+
+fn reads(lock: *mut c_void) -> bool {
+    let state = state();
+    state.readers.borrow().get(&(lock.addr(), state.me())).is_some_and(|&count| count > 0)
+}
+
+extern "C" fn read(lock: *mut c_void, pc: usize) -> c_int {
+    if !is_controlled() {
+        return real!(pthread_rwlock_rdlock(lock => *mut c_void) -> c_int);
+    }
+    if times_held(lock) > 0 {
+        return libc::EDEADLK;
+    }
+    act(lock, RwLockOp::Read, pc);
+    count_reader(lock, 1);
+    0
+}
+
+extern "C" fn write(lock: *mut c_void, pc: usize) -> c_int {
+    if !is_controlled() {
+        return real!(pthread_rwlock_wrlock(lock => *mut c_void) -> c_int);
+    }
+    if times_held(lock) > 0 {
+        return libc::EDEADLK;
+    }
+    act(lock, RwLockOp::Write, pc);
+    set_times_held(lock, 1);
+    0
+}
+
+fn try_read_in_run(lock: *mut c_void, pc: usize) -> bool {
+    let is_held = act(lock, RwLockOp::TryRead, pc) == Effect::Yes;
+    count_reader(lock, i32::from(is_held));
+    is_held
+}
+
+fn try_write_in_run(lock: *mut c_void, pc: usize) -> bool {
+    let is_held = act(lock, RwLockOp::TryWrite, pc) == Effect::Yes;
+    if is_held {
+        set_times_held(lock, 1);
+    }
+    is_held
+}
+
+extern "C" fn try_read(lock: *mut c_void, pc: usize) -> c_int {
+    if !is_controlled() {
+        return real!(pthread_rwlock_tryrdlock(lock => *mut c_void) -> c_int);
+    }
+    if try_read_in_run(lock, pc) { 0 } else { libc::EBUSY }
+}
+
+extern "C" fn try_write(lock: *mut c_void, pc: usize) -> c_int {
+    if !is_controlled() {
+        return real!(pthread_rwlock_trywrlock(lock => *mut c_void) -> c_int);
+    }
+    if try_write_in_run(lock, pc) { 0 } else { libc::EBUSY }
+}
+
+extern "C" fn timed_read(lock: *mut c_void, limit: *const libc::timespec, pc: usize) -> c_int {
+    if !is_controlled() {
+        return real!(pthread_rwlock_timedrdlock(
+            lock => *mut c_void,
+            limit => *const libc::timespec,
+        ) -> c_int);
+    }
+    if try_read_in_run(lock, pc) {
+        return 0;
+    }
+    time::pass_until(libc::CLOCK_REALTIME, limit);
+    libc::ETIMEDOUT
+}
+
+extern "C" fn timed_write(lock: *mut c_void, limit: *const libc::timespec, pc: usize) -> c_int {
+    if !is_controlled() {
+        return real!(pthread_rwlock_timedwrlock(
+            lock => *mut c_void,
+            limit => *const libc::timespec,
+        ) -> c_int);
+    }
+    if try_write_in_run(lock, pc) {
+        return 0;
+    }
+    time::pass_until(libc::CLOCK_REALTIME, limit);
+    libc::ETIMEDOUT
+}
+
+extern "C" fn unlock(lock: *mut c_void, pc: usize) -> c_int {
+    if !is_controlled() {
+        return real!(pthread_rwlock_unlock(lock => *mut c_void) -> c_int);
+    }
+    if times_held(lock) > 0 {
+        set_times_held(lock, 0);
+        act(lock, RwLockOp::UnlockWrite, pc);
+    } else if reads(lock) {
+        count_reader(lock, -1);
+        act(lock, RwLockOp::UnlockRead, pc);
+    } else {
+        let place = Some(format!("{pc:#x}"));
+        state().fail("a thread unlocks a reader-writer lock that it does not hold".into(), place);
+    }
+    0
+}
+
+extern "C" fn init(lock: *mut c_void, attributes: *const c_void, _pc: usize) -> c_int {
+    if is_controlled() {
+        state().variables.borrow_mut().forget(lock.addr(), Use::RwLock);
+    }
+    real!(pthread_rwlock_init(lock => *mut c_void, attributes => *const c_void) -> c_int)
+}
+
+extern "C" fn destroy(lock: *mut c_void, _pc: usize) -> c_int {
+    if is_controlled() {
+        state().variables.borrow_mut().forget(lock.addr(), Use::RwLock);
+    }
+    real!(pthread_rwlock_destroy(lock => *mut c_void) -> c_int)
+}
+
+with_caller! {
+    pthread_rwlock_rdlock, "rsi", read;
+    pthread_rwlock_wrlock, "rsi", write;
+    pthread_rwlock_tryrdlock, "rsi", try_read;
+    pthread_rwlock_trywrlock, "rsi", try_write;
+    pthread_rwlock_timedrdlock, "rdx", timed_read;
+    pthread_rwlock_timedwrlock, "rdx", timed_write;
+    pthread_rwlock_unlock, "rsi", unlock;
+    pthread_rwlock_init, "rdx", init;
+    pthread_rwlock_destroy, "rsi", destroy;
+}

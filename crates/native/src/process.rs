@@ -1,0 +1,209 @@
+//! Runs of the program: each in a child of the host, or in its own process, whose memory is put back after each.
+//!
+//! A run continues main where the host left it, and works on the host's engine, which is in the arena. When the run has
+//! ended, also by a crash, the trace is there.
+
+use std::ptr::NonNull;
+
+use raddle_core::{Choices, Panic, Site};
+use raddle_engine::{Engine, Memory, RunState, Stuck, Substrate};
+
+use crate::coroutines::{self, Context};
+use crate::crash;
+use crate::drive::{Drive, Driven};
+use crate::plan::Backend;
+use crate::run::{Outcome, State, state};
+use crate::snapshot::Snapshot;
+use crate::system;
+
+/// The exit code of a process in which raddle itself failed.
+pub(crate) const BROKEN: i32 = 97;
+
+/// How the process of a run ended.
+#[derive(Copy, Clone, Debug)]
+enum End {
+    Code(i32),
+    Signal(i32),
+}
+
+/// The program of this process.
+pub(crate) struct Process {
+    /// Main, before its first instruction.
+    pub(crate) main: Context,
+    pub(crate) watchdog: crash::Watchdog,
+    /// The file that standard output and standard error go to.
+    pub(crate) capture: Option<usize>,
+    pub(crate) backend: Backend,
+    /// The program before main, if its memory is put back after runs.
+    pub(crate) snapshot: Option<Snapshot>,
+    /// Why the check ends without a result. No run follows.
+    pub(crate) halt: Option<Halt>,
+}
+
+/// Why a check ends without a result.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Halt {
+    /// The program did what raddle does not model.
+    Refused(String),
+    /// The check has to begin anew.
+    Again,
+}
+
+impl Substrate for Process {
+    type Program = ();
+
+    fn execute<M: Memory>(
+        &mut self,
+        engine: &mut Engine<M>,
+        choices: Choices<'_>,
+        _program: &(),
+    ) -> Result<(), Stuck> {
+        let state = state();
+        engine.begin(&choices);
+        state.begin(self.main);
+        self.rewind_files();
+        let mut driven = Driven { engine, choices };
+        let drive: NonNull<dyn Drive + '_> = NonNull::from(&mut driven);
+        // SAFETY: only the lifetime is changed. The engine is not used after the run.
+        let drive =
+            unsafe { std::mem::transmute::<NonNull<dyn Drive + '_>, NonNull<dyn Drive>>(drive) };
+        state.engine.set(Some(drive));
+        state.is_running.set(true);
+        let end = match self.backend {
+            Backend::Fork => self.run_in_child(state),
+            Backend::Snapshot => self.run_here(state),
+        };
+        state.is_running.set(false);
+        state.engine.set(None);
+        self.judge(state, driven.engine, end)
+    }
+}
+
+impl Process {
+    /// Makes one run in a child.
+    fn run_in_child(&self, state: &State) -> End {
+        state.ends_with_process.set(true);
+        // SAFETY: the child has copies of all private memory, and the arena, which the host does not use meanwhile.
+        let child = unsafe { system::call(system::FORK, [0; 6]) };
+        if child == 0 {
+            self.watchdog.begin_child();
+            let mut unused = 0;
+            // SAFETY: main waits in a switch.
+            unsafe { coroutines::switch(&mut unused, self.main.stack, self.main.local) };
+            unreachable!("raddle invariant broken: a run returned to the host's stack");
+        }
+        assert!(child > 0, "raddle: the program cannot be forked (error {})", -child);
+        let mut status = 0i32;
+        loop {
+            let arguments = [child as usize, (&raw mut status).addr(), 0, 0, 0, 0];
+            // SAFETY: the kernel writes the status.
+            let result = unsafe { system::call(system::WAIT4, arguments) };
+            if result != system::INTERRUPTED {
+                break;
+            }
+        }
+        match libc::WEXITSTATUS(status) {
+            _ if libc::WIFSIGNALED(status) => End::Signal(libc::WTERMSIG(status)),
+            // The child has told why.
+            BROKEN => system::exit(BROKEN),
+            code => End::Code(code),
+        }
+    }
+
+    /// Makes one run in this process.
+    fn run_here(&mut self, state: &State) -> End {
+        state.ends_with_process.set(false);
+        let snapshot = self.snapshot.get_or_insert_with(Snapshot::take);
+        let host = Context { stack: 0, local: system::thread_pointer() };
+        let place = state.host.as_ptr();
+        // SAFETY: the state outlives the run, and only the end of the run reads the place.
+        unsafe { place.write(host) };
+        // SAFETY: as above.
+        let place = unsafe { &raw mut (*place).stack };
+        // SAFETY: main waits in a switch. The run ends with a switch back.
+        unsafe { coroutines::switch(place, self.main.stack, self.main.local) };
+        snapshot.restore();
+        if snapshot.has_other_files() && *state.outcome.borrow() == Outcome::Fine {
+            *state.outcome.borrow_mut() = Outcome::NeedsFork;
+        }
+        End::Code(state.code.get())
+    }
+
+    /// Completes the trace of a run that did not end by itself.
+    fn judge<M: Memory>(
+        &mut self,
+        state: &State,
+        engine: &mut Engine<M>,
+        end: End,
+    ) -> Result<(), Stuck> {
+        let outcome = state.outcome.borrow().clone();
+        let (message, place, backtrace) = match (&outcome, end) {
+            (Outcome::Refused(what), _) => {
+                self.halt = Some(Halt::Refused(what.clone()));
+                (what.clone(), None, None)
+            }
+            (Outcome::NeedsFork, _) => {
+                self.backend = Backend::Fork;
+                self.halt = Some(Halt::Again);
+                ("this run needs a process of its own".to_owned(), None, None)
+            }
+            (Outcome::NeedsAtomics, _) => {
+                self.halt = Some(Halt::Again);
+                ("this run needs to know its atomic variables".to_owned(), None, None)
+            }
+            (Outcome::NeedsThreads, _) => {
+                self.snapshot = None;
+                self.halt = Some(Halt::Again);
+                ("this run needs more threads".to_owned(), None, None)
+            }
+            (Outcome::Crash(found), _) => {
+                assert!(
+                    !state.in_engine.get(),
+                    "raddle invariant broken: {} at {:#x}",
+                    crash::describe(found),
+                    found.place
+                );
+                // A symbol is looked up for the instruction before a return address.
+                let place = Some(format!("{:#x}", found.place + 1));
+                let message = crash::describe(found);
+                // A program that hangs is somewhere else each time.
+                if crash::is_hang(found) { (message, None, place) } else { (message, place, None) }
+            }
+            (Outcome::Fine, End::Signal(signal)) => {
+                (format!("the program was killed by signal {signal}"), None, None)
+            }
+            (Outcome::Fine, End::Code(code @ 1..)) => {
+                (format!("exit with code {code}"), None, None)
+            }
+            (Outcome::Fine, End::Code(_)) => {
+                assert!(
+                    engine.state() == RunState::Ended,
+                    "raddle invariant broken: a run ended unseen"
+                );
+                return Ok(());
+            }
+        };
+        let panic = Panic { thread: state.me(), message, place, backtrace };
+        if engine.state() == RunState::Ended {
+            engine.blame(panic);
+        } else {
+            engine.fail(panic);
+        }
+        match self.halt {
+            Some(_) => Err(Stuck { thread: state.me(), site: Site::UNKNOWN }),
+            None => Ok(()),
+        }
+    }
+
+    /// Lets the next run read standard input from its beginning, and forgets what the last one has written.
+    fn rewind_files(&self) {
+        // SAFETY: fails if standard input cannot be rewound.
+        unsafe { system::call(system::LSEEK, [0; 6]) };
+        if let Some(capture) = self.capture {
+            // SAFETY: the file is raddle's own.
+            unsafe { system::call(system::FTRUNCATE, [capture, 0, 0, 0, 0, 0]) };
+            // SAFETY: as above.
+            unsafe { system::call(system::LSEEK, [capture, 0, 0, 0, 0, 0]) };
+        }
+    }
+}

@@ -1,0 +1,500 @@
+//! One run of the program: its threads, its objects, and the engine that decides whose turn it is.
+//!
+//! Hooks of the program's threads call [`act`] and its relatives. All state is in the arena, so that it is there after
+//! a forked run.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::ffi::c_void;
+use std::ptr::{self, NonNull};
+
+use raddle_core::{Action, AtomicOp, Effect, ObjectId, Op, Panic, Scalar, Site, ThreadId};
+use raddle_engine::{Initial, Turn};
+
+use crate::coroutines::{self, Context};
+use crate::drive::Drive;
+use crate::one_thread::OneThread;
+use crate::posix::heap::Freed;
+use crate::races::{Access, Races};
+use crate::system;
+use crate::variables::{Use, Variables};
+
+/// A thread of the program.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Thread {
+    pub(crate) context: Context,
+    /// The `pthread_t` that the program knows it by.
+    pub(crate) handle: usize,
+    pub(crate) start: usize,
+    pub(crate) argument: usize,
+    pub(crate) result: usize,
+    /// Whether the handle can no longer be used to join it.
+    pub(crate) is_gone: bool,
+}
+
+impl Thread {
+    const NONE: Thread = Thread {
+        context: Context::NONE,
+        handle: 0,
+        start: 0,
+        argument: 0,
+        result: 0,
+        is_gone: true,
+    };
+}
+
+/// A lock that a thread holds.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Held {
+    pub(crate) by: ThreadId,
+    pub(crate) times: u32,
+}
+
+/// How a run that its engine did not end came to its end. Written by the run, read by the host.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Outcome {
+    /// Nothing is wrong outside the engine.
+    Fine,
+    /// A thread of the program crashed or hung.
+    Crash(Crash),
+    /// The program did what raddle does not model.
+    Refused(String),
+    /// The program did what a run in the host's process must not do.
+    NeedsFork,
+    /// The program has more threads than were borrowed before the snapshot.
+    NeedsThreads,
+    /// An atomic variable was found where plain accesses were scheduling points.
+    NeedsAtomics,
+}
+
+/// A signal that ends the program.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub(crate) struct Crash {
+    pub(crate) signal: i32,
+    /// The address that could not be accessed.
+    pub(crate) address: usize,
+    /// The instruction.
+    pub(crate) place: usize,
+}
+
+/// The state of the run under way.
+pub(crate) struct State {
+    pub(crate) current: Cell<ThreadId>,
+    /// Whether a thread of the program runs under control.
+    pub(crate) is_running: Cell<bool>,
+    /// Whether raddle's own code runs, and not the program's.
+    pub(crate) in_engine: Cell<bool>,
+    pub(crate) engine: Cell<Option<NonNull<dyn Drive>>>,
+    /// By [`ThreadId`].
+    pub(crate) threads: RefCell<Vec<Thread>>,
+    pub(crate) variables: RefCell<Variables>,
+    /// Held locks by address: which thread holds them and how often is known here, whether they are held by the
+    /// engine. A thread may only ask for locks that it holds itself.
+    pub(crate) locks: RefCell<BTreeMap<usize, Held>>,
+    /// How often threads hold reader-writer locks to read, by address and thread.
+    pub(crate) readers: RefCell<BTreeMap<(usize, ThreadId), u32>>,
+    pub(crate) outcome: RefCell<Outcome>,
+    /// The code with which the program ended.
+    pub(crate) code: Cell<i32>,
+    /// Whether main has returned and waits for the end of the run.
+    pub(crate) main_has_ended: Cell<bool>,
+    /// The number of operations, for the watchdog.
+    pub(crate) steps: Cell<u64>,
+    /// The most threads that a run had, main excluded.
+    pub(crate) most_threads: Cell<usize>,
+    /// The bytes that the program occupies, as first and last address: its image.
+    pub(crate) image: Cell<(usize, usize)>,
+    /// Where the host continues after a run in this process.
+    pub(crate) host: Cell<Context>,
+    /// Whether a run ends with its process, which is a child of the host.
+    pub(crate) ends_with_process: Cell<bool>,
+    pub(crate) plain: Cell<Plain>,
+    /// The places whose plain accesses are scheduling points, in order, if not all are.
+    pub(crate) racy: RefCell<Vec<usize>>,
+    /// Whether data races are looked for.
+    pub(crate) finds_races: Cell<bool>,
+    pub(crate) races: RefCell<Races>,
+    pub(crate) freed: RefCell<Freed>,
+    /// Whether this run has raced.
+    pub(crate) has_raced: Cell<bool>,
+    /// The atomic variables that any run used, by word: plain accesses to these are operations on them.
+    pub(crate) atomics: RefCell<BTreeMap<usize, Vec<(usize, Scalar)>>>,
+}
+
+/// Which plain accesses are scheduling points.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Plain {
+    None,
+    Racy,
+    All,
+}
+
+static STATE: OneThread<Cell<*const State>> = OneThread::new(Cell::new(ptr::null()));
+
+/// Makes the state. Called once, when the check begins.
+pub(crate) fn set_up() {
+    let state = State {
+        current: Cell::new(ThreadId::MAIN),
+        is_running: Cell::new(false),
+        in_engine: Cell::new(false),
+        engine: Cell::new(None),
+        threads: RefCell::default(),
+        variables: RefCell::default(),
+        locks: RefCell::default(),
+        readers: RefCell::default(),
+        outcome: RefCell::new(Outcome::Fine),
+        code: Cell::new(0),
+        main_has_ended: Cell::new(false),
+        steps: Cell::new(0),
+        most_threads: Cell::new(4),
+        image: Cell::new((0, 0)),
+        host: Cell::new(Context::NONE),
+        ends_with_process: Cell::new(false),
+        plain: Cell::new(Plain::None),
+        racy: RefCell::default(),
+        finds_races: Cell::new(false),
+        races: RefCell::default(),
+        freed: RefCell::default(),
+        has_raced: Cell::new(false),
+        atomics: RefCell::default(),
+    };
+    STATE.set(Box::into_raw(Box::new(state)));
+}
+
+/// Returns the state. Returns `None` if there is no check.
+pub(crate) fn state_if_any() -> Option<&'static State> {
+    // SAFETY: the state is never dropped.
+    unsafe { STATE.get().as_ref() }
+}
+
+/// Returns the state of a check.
+pub(crate) fn state() -> &'static State {
+    state_if_any().expect("raddle invariant broken: a run without a check")
+}
+
+/// Returns whether the calling code is a thread of the program under raddle's control.
+#[inline]
+pub(crate) fn is_controlled() -> bool {
+    let Some(state) = state_if_any() else { return false };
+    if !state.is_running.get() || state.in_engine.get() {
+        return false;
+    }
+    let threads = state.threads.borrow();
+    threads[state.current.get().index()].context.local == system::thread_pointer()
+}
+
+impl State {
+    /// Prepares for a run of `main`.
+    pub(crate) fn begin(&self, main: Context) {
+        self.current.set(ThreadId::MAIN);
+        let mut threads = self.threads.borrow_mut();
+        threads.clear();
+        threads.push(Thread { context: main, ..Thread::NONE });
+        self.variables.borrow_mut().clear();
+        self.locks.borrow_mut().clear();
+        self.readers.borrow_mut().clear();
+        *self.outcome.borrow_mut() = Outcome::Fine;
+        self.code.set(0);
+        self.main_has_ended.set(false);
+        self.in_engine.set(false);
+        self.has_raced.set(false);
+        self.races.borrow_mut().clear();
+        self.freed.borrow_mut().clear();
+        coroutines::begin_run(self.most_threads.get());
+    }
+
+    /// Returns the thread that runs.
+    pub(crate) fn me(&self) -> ThreadId {
+        self.current.get()
+    }
+
+    /// Calls the engine.
+    pub(crate) fn with_engine<R>(&self, call: impl FnOnce(&mut dyn Drive) -> R) -> R {
+        let mut engine = self.engine.get().expect("raddle invariant broken: no engine");
+        self.in_engine.set(true);
+        // SAFETY: the engine lives until the run is over, and calls of it do not nest.
+        let result = call(unsafe { engine.as_mut() });
+        self.in_engine.set(false);
+        result
+    }
+
+    /// Returns the object at `address`, which is declared if this run has not used it.
+    pub(crate) fn object(
+        &self,
+        address: usize,
+        used_as: Use,
+        initial: impl FnOnce() -> Initial,
+        site: Site,
+    ) -> ObjectId {
+        if let Some((object, _)) = self.variables.borrow().get(address, used_as) {
+            return object;
+        }
+        self.declare(address, used_as, initial(), 0, site)
+    }
+
+    /// Declares the object at `address`.
+    pub(crate) fn declare(
+        &self,
+        address: usize,
+        used_as: Use,
+        initial: Initial,
+        size: u8,
+        site: Site,
+    ) -> ObjectId {
+        let (first, last) = self.image.get();
+        let is_static = (first..=last).contains(&address);
+        let identity = if is_static { ((address - first) as u64) << 8 | used_as as u64 } else { 0 };
+        let me = self.me();
+        let object = self.with_engine(|engine| engine.declare(me, initial, identity, site));
+        self.variables.borrow_mut().set(address, used_as, object, size);
+        object
+    }
+
+    /// Ends the run if an access that is about to happen is one of freed memory.
+    pub(crate) fn check_access(&self, address: usize, size: usize, pc: usize) {
+        let freed = self.freed.borrow().find(address, size);
+        if let Some(freed) = freed {
+            let message = format!("the program uses memory after it was freed at {freed}");
+            self.fail(message, Some(format!("{pc:#x}")));
+        }
+    }
+
+    /// Looks for a race of an access that is about to happen.
+    pub(crate) fn look_for_race(&self, access: Access) {
+        if !self.finds_races.get() || self.has_raced.get() {
+            return;
+        }
+        let me = self.me();
+        let race =
+            self.with_engine(|engine| self.races.borrow_mut().access(me, access, engine.trace()));
+        if let Some(race) = race {
+            self.has_raced.set(true);
+            let object = self.object(race.address, Use::Raced, || Initial::Cell, access.site);
+            self.with_engine(|engine| {
+                engine.touched(race.first.on(object));
+                engine.touched(race.second.on(object));
+            });
+        }
+    }
+
+    /// Waits until the calling thread has its turn.
+    fn wait(&self, turn: Turn) {
+        if turn.is_of(self.me()) {
+            return;
+        }
+        match turn.thread() {
+            Some(next) => self.switch(next),
+            None => self.end(),
+        }
+    }
+
+    /// Continues `next`, and returns when the calling thread is continued.
+    fn switch(&self, next: ThreadId) {
+        let me = self.me();
+        self.current.set(next);
+        let (from, to) = {
+            let mut threads = self.threads.borrow_mut();
+            let to = threads[next.index()].context;
+            (&raw mut threads[me.index()].context.stack, to)
+        };
+        // The vector may move while this thread waits, but not before the pointer is used.
+        // SAFETY: `next` waits in a switch or has not begun.
+        unsafe { coroutines::switch(from, to.stack, to.local) };
+    }
+
+    /// Continues `next` and leaves the calling thread forever.
+    fn leave_for(&self, next: Context) -> ! {
+        let mut unused = 0;
+        // SAFETY: `next` waits in a switch.
+        unsafe { coroutines::switch(&mut unused, next.stack, next.local) };
+        unreachable!("raddle invariant broken: a thread that has ended was continued")
+    }
+
+    /// Announces an operation, waits for the turn, and performs it.
+    pub(crate) fn act(&self, object: ObjectId, action: Action, site: Site) -> Effect {
+        let op = Op::new(object, action);
+        let me = self.me();
+        self.steps.set(self.steps.get() + 1);
+        if let Some(effect) = self.with_engine(|engine| engine.perform_leased(me, op, site)) {
+            return effect;
+        }
+        let turn = self.with_engine(|engine| engine.submit(me, op, site));
+        self.wait(turn);
+        match self.with_engine(|engine| engine.perform(me, op, site)) {
+            Some(effect) => effect,
+            None => self.end(),
+        }
+    }
+
+    /// Performs an operation on an atomic variable. `load` reads what memory holds when the thread has its turn, which
+    /// may have been written by other means; `store` writes what memory holds after the operation.
+    pub(crate) fn act_on_memory(
+        &self,
+        object: ObjectId,
+        op: AtomicOp,
+        site: Site,
+        load: impl Fn() -> u64,
+        store: impl Fn(u64),
+    ) -> Effect {
+        let op = Op::new(object, Action::Atomic(op));
+        let me = self.me();
+        self.steps.set(self.steps.get() + 1);
+        let perform = |leased: bool| {
+            let old = load();
+            let (effect, new) = self.with_engine(|engine| {
+                if engine.newest(object) != old {
+                    engine.overwrite(object, old);
+                }
+                let effect = if leased {
+                    engine.perform_leased(me, op, site)
+                } else {
+                    engine.perform(me, op, site)
+                };
+                (effect, engine.newest(object))
+            });
+            if new != old {
+                store(new);
+            }
+            effect
+        };
+        if let Some(effect) = perform(true) {
+            return effect;
+        }
+        let turn = self.with_engine(|engine| engine.submit(me, op, site));
+        self.wait(turn);
+        match perform(false) {
+            Some(effect) => effect,
+            None => self.end(),
+        }
+    }
+
+    /// Spawns a thread, and lets it run up to its first announcement. `handle` is called with the handle of the new
+    /// thread before it runs.
+    pub(crate) fn spawn(&self, start: usize, argument: usize, site: Site, handle: impl Fn(usize)) {
+        let me = self.me();
+        if coroutines::used() >= coroutines::MAX_THREADS {
+            let most = coroutines::MAX_THREADS;
+            refuse(&format!("the program has more than {most} threads in one execution"));
+        }
+        let (child, life) = self.with_engine(|engine| engine.declare_child(me, site));
+        let turn = self.with_engine(|engine| engine.submit(me, Op::SPAWN.on(life), site));
+        self.wait(turn);
+        if !self.ends_with_process.get() && coroutines::is_used_up() {
+            // A new OS thread would not be in the snapshot.
+            self.most_threads.set(coroutines::used() * 2);
+            *self.outcome.borrow_mut() = Outcome::NeedsThreads;
+            self.end_process(0);
+        }
+        let borrowed = coroutines::take();
+        self.most_threads.set(self.most_threads.get().max(coroutines::used()));
+        let thread = Thread {
+            context: borrowed.context,
+            handle: borrowed.handle,
+            start,
+            argument,
+            result: 0,
+            is_gone: false,
+        };
+        {
+            let mut threads = self.threads.borrow_mut();
+            if threads.len() <= child.index() {
+                threads.resize(child.index() + 1, Thread::NONE);
+            }
+            threads[child.index()] = thread;
+        }
+        handle(borrowed.handle);
+        self.steps.set(self.steps.get() + 1);
+        self.with_engine(|engine| engine.start(me, life, site));
+        self.switch(child);
+    }
+
+    /// Ends the calling thread, which is not main.
+    pub(crate) fn finish_thread(&self) -> ! {
+        let me = self.me();
+        let turn = self.with_engine(|engine| engine.submit_exit(me));
+        self.wait(turn);
+        let turn = self.with_engine(|engine| engine.exit(me));
+        let Some(next) = turn.thread() else { self.end() };
+        self.current.set(next);
+        let to = self.threads.borrow()[next.index()].context;
+        self.leave_for(to)
+    }
+
+    /// Ends main, and waits until the run is over. Then the program's exit handlers can run.
+    pub(crate) fn finish_main(&self) {
+        let turn = self.with_engine(|engine| engine.submit_exit(ThreadId::MAIN));
+        self.wait(turn);
+        let turn = self.with_engine(|engine| engine.exit(ThreadId::MAIN));
+        self.main_has_ended.set(true);
+        if let Some(next) = turn.thread() {
+            self.switch(next);
+        }
+        self.is_running.set(false);
+    }
+
+    /// Ends the run with a failure of the calling thread.
+    pub(crate) fn fail(&self, message: String, place: Option<String>) -> ! {
+        let thread = self.me();
+        let panic = Panic { thread, message, place, backtrace: None };
+        self.with_engine(|engine| engine.fail(panic));
+        self.end()
+    }
+
+    /// The run is over for all threads. If it ended well, main runs the exit handlers.
+    pub(crate) fn end(&self) -> ! {
+        let has_finished = self.with_engine(|engine| engine.has_finished());
+        if self.main_has_ended.get() && has_finished {
+            self.current.set(ThreadId::MAIN);
+            let main = self.threads.borrow()[0].context;
+            self.leave_for(main)
+        }
+        self.end_process(0)
+    }
+
+    /// Leaves the program: the run is over and so are its exit handlers.
+    pub(crate) fn end_process(&self, code: i32) -> ! {
+        self.is_running.set(false);
+        if self.ends_with_process.get() {
+            system::exit(code);
+        }
+        self.code.set(code);
+        self.leave_for(self.host.get())
+    }
+}
+
+/// Runs the body of a thread of the program, on its stack. Returns its result to libc, which runs the destructors of
+/// thread-local storage; the last of them ends the thread.
+pub(crate) fn serve_thread() -> *mut c_void {
+    let state = state();
+    let me = state.me();
+    crate::posix::thread::arm_end();
+    let thread = state.threads.borrow()[me.index()];
+    // SAFETY: the program passed this function to `pthread_create`.
+    let start = unsafe {
+        std::mem::transmute::<usize, unsafe extern "C" fn(*mut c_void) -> *mut c_void>(thread.start)
+    };
+    // SAFETY: as `pthread_create` does.
+    let result = unsafe { start(ptr::with_exposed_provenance_mut(thread.argument)) };
+    state.threads.borrow_mut()[me.index()].result = result.expose_provenance();
+    result
+}
+
+/// The program does what raddle does not model. Ends the run, or the process if there is none.
+pub(crate) fn refuse(what: &str) -> ! {
+    match state_if_any() {
+        Some(state) if state.is_running.get() => {
+            *state.outcome.borrow_mut() = Outcome::Refused(what.to_owned());
+            state.end_process(0)
+        }
+        Some(_) | None => {
+            system::write(2, format!("raddle: {what}\n").as_bytes());
+            system::exit(2)
+        }
+    }
+}
+
+/// Returns the site of the instruction before a return address.
+#[inline(always)]
+pub(crate) fn site(pc: usize) -> Site {
+    Site::at_address(pc)
+}
