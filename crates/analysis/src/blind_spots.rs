@@ -10,12 +10,13 @@ pub fn blind_spots(trace: &Trace) -> BlindSpots {
 
 /// Returns the number of spawned threads that ended without an operation.
 fn silent_threads(trace: &Trace) -> u32 {
-    let is_silent = |thread: ThreadId| {
-        let mut own = trace.events.iter().filter(|event| event.id.thread == thread);
-        own.next().is_some_and(|first| first.op.action() == Action::Thread(ThreadOp::Exit))
-            && !trace.plain.iter().any(|access| access.thread == thread)
+    let is_silent = |event: &&Event| {
+        event.id.index == 0
+            && event.id.thread != ThreadId::MAIN
+            && event.op.action() == Action::Thread(ThreadOp::Exit)
+            && !trace.plain.iter().any(|access| access.thread == event.id.thread)
     };
-    trace.threads.iter().skip(1).filter(|thread| is_silent(thread.id)).count() as u32
+    trace.events.iter().filter(is_silent).count() as u32
 }
 
 /// Returns whether an atomic variable that several threads access is accessed with an ordering weaker than

@@ -1,7 +1,7 @@
 //! A lock that a thread reads twice at once, while another thread may wait to write it.
 //!
 //! `std::sync::RwLock` may let a waiting writer go first: the second read then waits for the writer, and the writer for
-//! the first read. raddle's lock prefers nobody, so that no run deadlocks. A run shows the mistake if a thread acquires a
+//! the first read. raddle's lock prefers neither, so that no run deadlocks. A run shows the mistake if a thread acquires a
 //! read lock while it holds one, and a write lock of another thread is ordered neither before the first nor after the
 //! second, except through this lock.
 

@@ -171,12 +171,12 @@ unsafe extern "C" fn sleep(note: *mut Note) {
         "mov [rdi + {stack}], rsp",
         "lea rdi, [rdi + {is_ready}]",
         "mov dword ptr [rdi], 1",
-        // Wakes the creator. The note may be gone already: then nobody waits.
+        // Wakes the creator. The note may be gone already: then no thread waits.
         "mov esi, {wake}",
         "mov edx, 1",
         "mov eax, {futex}",
         "syscall",
-        // Sleeps forever, on a word that nobody wakes.
+        // Sleeps forever, on a word that no thread wakes.
         "2:",
         "mov eax, {pause}",
         "syscall",
@@ -218,7 +218,7 @@ pub(crate) unsafe extern "C" fn switch(from: *mut usize, stack: usize, local: us
 /// Returns the stack pointer of a new stack on which [`switch`] begins with `entry`, which never returns.
 ///
 /// # Safety
-/// `begin` is a block of `bytes` bytes that nobody else uses.
+/// `begin` is a block of `bytes` bytes that nothing else uses.
 pub(crate) unsafe fn new_stack(begin: *mut u8, bytes: usize, entry: extern "C" fn() -> !) -> usize {
     /// Registers to pop, the address to return to, and one word so that the stack is aligned as after a call.
     const WORDS: usize = 8;

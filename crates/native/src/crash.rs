@@ -36,7 +36,7 @@ pub(crate) fn set_up() {
         ss_flags: 0,
         ss_size: STACK_BYTES,
     };
-    // SAFETY: nobody else uses the block.
+    // SAFETY: nothing else uses the block.
     unsafe { libc::sigaltstack(&stack, ptr::null_mut()) };
     for signal in SIGNALS {
         handle(signal, on_crash);

@@ -69,7 +69,7 @@ fn plan_in(environment: *mut *mut c_char) -> Option<&'static str> {
         if text.is_null() {
             return None;
         }
-        // SAFETY: entries of the environment are C strings, which nobody changes before main.
+        // SAFETY: entries of the environment are C strings, which nothing changes before main.
         let text = unsafe { CStr::from_ptr(text) };
         let plan = text.to_str().ok().and_then(|text| text.strip_prefix(VARIABLE));
         if let Some(plan) = plan.and_then(|plan| plan.strip_prefix('=')) {

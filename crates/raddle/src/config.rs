@@ -368,7 +368,7 @@ impl Config {
     }
 
     /// Sets whether leaks are ignored, noted in the report (for some of the executions), or failures. A leak
-    /// is a thread that is blocked for ever after main has ended, or a lock that its thread held when it ended.
+    /// is a thread that is blocked forever after main has ended, or a lock that its thread held when it ended.
     ///
     /// With [`Leaks::Fail`](crate::Leaks::Fail), and [`Alloc`](crate::Alloc) as the allocator of the program,
     /// memory that is never freed is a leak too if it contains objects of [`sync`](crate::sync) or

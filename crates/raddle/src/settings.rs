@@ -145,7 +145,7 @@ settings_table! { $
         environment: RADDLE_SPURIOUS as number,
     }
     leaks {
-        summary: "whether a thread that is blocked for ever, or a lock that is never released, is reported",
+        summary: "whether a thread that is blocked forever, or a lock that is never released, is reported",
         values: "ignore, note or fail",
         default: "note",
         example: "fail",

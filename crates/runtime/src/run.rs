@@ -25,6 +25,7 @@ mod panicked;
 mod saved_statics;
 mod teardown;
 
+use ends::Joined;
 pub(crate) use ends::UnusedEnd;
 pub(crate) use heap::Heap;
 pub(crate) use panicked::JoinablePanics;
@@ -50,8 +51,8 @@ pub(crate) struct Run<'a, 'c, B, M: Memory> {
     program: &'a dyn Fn(),
     /// The thread that runs.
     current: Cell<ThreadId>,
-    /// The threads that main has joined, one bit for each of the first 64.
-    joined: Cell<u64>,
+    /// The threads that main has joined.
+    joined: Joined,
     /// The thread that ended the run in the middle of a use of freed memory, and cannot continue.
     late_user: Cell<Option<ThreadId>>,
 }
@@ -73,7 +74,7 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
             pool,
             program,
             current: Cell::new(ThreadId::MAIN),
-            joined: Cell::new(0),
+            joined: Joined::default(),
             late_user: Cell::new(None),
         };
         // SAFETY: no coroutine runs, and the reference ends with the statement.
@@ -419,8 +420,8 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
     }
 
     fn joined(&self, thread: ThreadId) {
-        if self.current.get() == ThreadId::MAIN && thread.0 < 64 {
-            self.joined.set(self.joined.get() | 1 << thread.0);
+        if self.current.get() == ThreadId::MAIN {
+            self.joined.add(thread);
         }
     }
 

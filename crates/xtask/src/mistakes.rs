@@ -174,7 +174,7 @@ const MISTAKES: &[Mistake] = &[
         tests: DPOR,
     },
     Mistake {
-        name: "threads stay in the sleep set for ever",
+        name: "threads stay in the sleep set forever",
         file: "crates/explore/src/dpor.rs",
         right: "self.sleep.retain(|asleep| !asleep.depends(&event));",
         wrong: "self.sleep.retain(|asleep| asleep.thread != event.thread);",

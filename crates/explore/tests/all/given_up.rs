@@ -23,7 +23,7 @@ struct GivesUp {
 
 impl Chooser for GivesUp {
     fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick {
-        assert!(self.seen.is_none(), "the tail asks nobody");
+        assert!(self.seen.is_none(), "no chooser is asked in the tail");
         if self.left == 0 {
             let pending = match at {
                 Point::Thread(threads) => threads.pending.to_vec(),

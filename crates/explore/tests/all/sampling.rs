@@ -244,7 +244,7 @@ fn guarantees_count_qualifying_runs_only() {
     assert!(check(&program, "random", 10).guarantees.is_empty());
 }
 
-/// A thread that spins until one of lower priority acts does not spin for ever. Such a run does not qualify.
+/// A thread that spins until one of lower priority acts does not spin forever. Such a run does not qualify.
 #[test]
 fn pct_ends_spin_loops() {
     let waiting =

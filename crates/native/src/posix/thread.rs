@@ -11,7 +11,7 @@ use crate::one_thread::OneThread;
 use crate::real::real;
 use crate::run::{is_controlled, site, state};
 
-/// libc calls the destructors of thread-specific data so many times, as long as they set data again.
+/// How often libc calls the destructors of thread-specific data, as long as they set data again.
 const DESTRUCTOR_ROUNDS: usize = 4;
 
 /// The thread-specific data whose destructor ends a thread.

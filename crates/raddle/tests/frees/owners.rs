@@ -19,7 +19,7 @@ fn node(value: u32) -> *mut Node {
 /// Frees a node.
 ///
 /// # Safety
-/// The programs that are wrong break the rule: nobody else uses the node.
+/// The programs that are wrong break the rule: no other thread uses the node.
 unsafe fn free(node: *mut Node) {
     // SAFETY: the nodes are boxes; the rest is what raddle checks.
     drop(unsafe { Box::from_raw(node) });

@@ -22,7 +22,7 @@ const UNUSED: u64 = u64::MAX;
 /// The number of an object that ended before it was used, in its tombstone.
 const UNDECLARED: u64 = epoch::STEP - 1;
 
-/// The end of the object: nobody may use it any more.
+/// The end of the object, which may not be used any more.
 ///
 /// A tombstone replaces the name, the complement of a name of the run: who uses the object later finds it, if the memory
 /// still has what was in it (see `raddle::Alloc`).
@@ -101,9 +101,9 @@ impl Name {
         let address = std::ptr::from_ref(self).addr();
         let tombstone = if object < epoch::STEP {
             let object = ObjectId(object as u32);
-            unobserved(|| run().ended(Some(object), address)).then_some(known)
+            run().ended(Some(object), address).then_some(known)
         } else if known == UNUSED {
-            unobserved(|| run().ended(None, address)).then_some(here | UNDECLARED)
+            run().ended(None, address).then_some(here | UNDECLARED)
         } else {
             None
         };

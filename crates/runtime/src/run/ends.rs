@@ -4,6 +4,7 @@
 //! use. What is wrong follows from the class of the run, see `raddle_analysis::freed`.
 
 use std::backtrace::Backtrace;
+use std::cell::{Cell, RefCell};
 
 use raddle_core::{ObjectId, Site, Stack, ThreadId};
 use raddle_engine::{Initial, Memory};
@@ -19,6 +20,37 @@ pub(crate) struct UnusedEnd {
     after: usize,
 }
 
+/// A set of threads.
+#[derive(Default)]
+pub(super) struct Joined {
+    /// One bit for each of the first 64 threads.
+    first: Cell<u64>,
+    /// The same for each following 64.
+    others: RefCell<Vec<u64>>,
+}
+
+impl Joined {
+    pub(super) fn add(&self, thread: ThreadId) {
+        let (word, bit) = (thread.index() / 64, 1 << (thread.0 % 64));
+        match word.checked_sub(1) {
+            None => self.first.set(self.first.get() | bit),
+            Some(word) => {
+                let mut others = self.others.borrow_mut();
+                if others.len() <= word {
+                    others.resize(word + 1, 0);
+                }
+                others[word] |= bit;
+            }
+        }
+    }
+
+    fn count(&self) -> usize {
+        let others = self.others.borrow();
+        others.iter().fold(self.first.get().count_ones(), |sum, word| sum + word.count_ones())
+            as usize
+    }
+}
+
 impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
     /// Records the end of an object. Returns whether later uses are to be found.
     pub(super) fn end_object(&self, object: Option<ObjectId>, address: usize) -> bool {
@@ -29,13 +61,19 @@ impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
         let (threads, after) = self
             .with_engine(|engine, _| (engine.trace().threads.len(), engine.trace().events.len()));
         // All other threads have ended, and everything that they did happened before.
-        if me == ThreadId::MAIN && self.joined.get().count_ones() as usize + 1 == threads {
+        if me == ThreadId::MAIN && self.joined.count() + 1 == threads {
             return object.is_some();
         }
+        port::unobserved(|| self.record_end(me, object, address, after));
+        true
+    }
+
+    /// Records the end of an object by `me` after the first `after` events.
+    #[cold]
+    fn record_end(&self, me: ThreadId, object: Option<ObjectId>, address: usize, after: usize) {
         let Some(object) = object else {
             let end = UnusedEnd { address, thread: me, after };
-            self.pool.data.get().unused_ends.borrow_mut().push(end);
-            return true;
+            return self.pool.data.get().unused_ends.borrow_mut().push(end);
         };
         let is_watched = self.with_engine(|engine, _| {
             engine.ended(me, object);
@@ -44,7 +82,6 @@ impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
         if is_watched {
             self.record_stack(object, true, 0);
         }
-        true
     }
 
     /// Ends the run because the calling thread uses an object after its end. Returns only if the run is over already, or
