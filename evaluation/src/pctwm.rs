@@ -281,6 +281,7 @@ fn has_failed(trace: &Trace) -> bool {
         Ending::Deadlock
         | Ending::Stopped
         | Ending::StepLimit
+        | Ending::TimeLimit
         | Ending::Abandoned
         | Ending::Diverged(_) => false,
     }

@@ -87,7 +87,11 @@ impl Sample {
         self.runs += 1;
         self.longest = self.longest.max(trace.events.len());
         let is_known = match &trace.ending {
-            Ending::Finished | Ending::Stopped | Ending::Abandoned | Ending::Diverged(_) => return,
+            Ending::Finished
+            | Ending::Stopped
+            | Ending::TimeLimit
+            | Ending::Abandoned
+            | Ending::Diverged(_) => return,
             Ending::StepLimit => {
                 self.endless += 1;
                 program.failure == Failure::Livelock

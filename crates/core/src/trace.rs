@@ -178,6 +178,8 @@ pub enum Ending {
     Panicked(Panic),
     /// The step limit was reached.
     StepLimit,
+    /// The time limit was reached.
+    TimeLimit,
     /// The chooser gave the run up; the record ends there.
     Abandoned,
     /// The program did not follow the prescribed choices.

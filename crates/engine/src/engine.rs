@@ -16,6 +16,7 @@ use raddle_core::{
 
 use crate::object::Object;
 use crate::objects::Life;
+use crate::time_limit::TimeChecks;
 use crate::{Kind, Memory, ThreadIds};
 
 mod choose;
@@ -29,6 +30,7 @@ mod state;
 mod stop;
 mod tail;
 mod threads;
+mod time;
 mod waiters;
 
 use enabled::Enabled;
@@ -72,6 +74,7 @@ pub struct Engine<M: Memory> {
     memory: M,
     thread_ids: ThreadIds,
     max_steps: usize,
+    time_checks: TimeChecks,
     state: RunState,
     /// The choices to follow before [`Choices`] are asked.
     prefix: Schedule,
@@ -79,10 +82,10 @@ pub struct Engine<M: Memory> {
     followed: usize,
     needs: Needs,
     /// The number of events below which a thread point is a uniform draw and nothing else: zero while the prefix is
-    /// followed or if a chooser answers, then the step limit.
+    /// followed or if a chooser answers, then `asks_below`.
     uniform_below: usize,
-    /// The number of events below which a chooser is asked which thread is next: the step limit, or zero in the tail of
-    /// a run that was given up.
+    /// The number of events below which a choice of a thread is an ordinary one: the step limit, the next check of the
+    /// time limit if that is earlier, or zero in the tail of a run that was given up.
     asks_below: usize,
     /// The number of steps that the running thread may make without a question. Zero unless the state is `Running`.
     lease: u32,
@@ -157,6 +160,7 @@ impl<M: Memory> Engine<M> {
             memory,
             thread_ids,
             max_steps,
+            time_checks: TimeChecks::NONE,
             state: RunState::Idle,
             prefix: Schedule::new(),
             followed: 0,
@@ -236,10 +240,10 @@ impl<M: Memory> Engine<M> {
         self.trace.objects.truncate(1);
         self.memory.reset();
         self.followed = 0;
-        self.asks_below = self.max_steps;
+        self.asks_below = self.max_steps.min(self.time_checks.interval);
         self.forget_tail();
         (self.needs, self.uniform_below) = match choices {
-            Choices::Uniform(_) if self.prefix.is_empty() => (Needs::default(), self.max_steps),
+            Choices::Uniform(_) if self.prefix.is_empty() => (Needs::default(), self.asks_below),
             Choices::Uniform(_) => (Needs::default(), 0),
             Choices::Chooser(chooser) => (chooser.needs(), 0),
         };

@@ -17,6 +17,7 @@ mod object;
 pub mod objects;
 mod substrate;
 mod thread_ids;
+mod time_limit;
 
 pub use engine::{Engine, RunState, Turn};
 pub use kind::Kind;
@@ -24,3 +25,4 @@ pub use memory::{Memory, Mistake, Rc11, Sc, rc11};
 pub use object::{Initial, Object};
 pub use substrate::Substrate;
 pub use thread_ids::{Register, ThreadIds};
+pub use time_limit::TimeLimit;

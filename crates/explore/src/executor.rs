@@ -1,9 +1,10 @@
 //! One program on one substrate, and engines of every memory model: the only place that knows the models.
 
 use std::borrow::BorrowMut;
+use std::rc::Rc;
 
 use raddle_core::{Choices, MemoryModel, ObjectId, Schedule, Trace};
-use raddle_engine::{Engine, Rc11, Sc, Substrate, ThreadIds};
+use raddle_engine::{Engine, Rc11, Sc, Substrate, ThreadIds, TimeLimit};
 
 /// Makes runs of one program.
 pub(crate) trait Executor {
@@ -101,6 +102,16 @@ impl AnyEngine {
     /// threads, objects and the fingerprint.
     pub(crate) fn was_ordinary(&self) -> bool {
         each!(self, engine => engine.was_ordinary())
+    }
+
+    /// Sets the time limit of the next runs, or none.
+    pub(crate) fn set_time_limit(&mut self, limit: Option<Rc<dyn TimeLimit>>) {
+        each!(self, engine => engine.set_time_limit(limit));
+    }
+
+    /// Sets the number of steps between two checks of the time limit.
+    pub(crate) fn set_time_check_interval(&mut self, steps: usize) {
+        each!(self, engine => engine.set_time_check_interval(steps));
     }
 
     /// Asks for the stacks at accesses and ends of `object` in the next runs.

@@ -51,7 +51,9 @@ pub use raddle_analysis::{MapCoverage, race};
 pub use refusal::{Refusal, WIDEST_CHOICE};
 pub use repeat::Repeat;
 pub use replay::{Replay, Stop};
-pub use session::{Budget, Leaks, OnStepLimit, ReplayError, Session, Settings, Warnings, Workers};
+pub use session::{
+    Budget, Elapsed, Leaks, OnStepLimit, ReplayError, Session, Settings, Warnings, Workers,
+};
 pub use strategy::{Kind, Models, Row, Strategy, StrategyError};
 pub use trust::Trust;
 pub use wilson::wilson;

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::time::Duration;
 
 use raddle_core::{Ending, ObjectId, Pending, Site, ThreadId, Trace};
 
@@ -42,6 +43,13 @@ pub enum Refusal {
     OneThread,
     /// The threads access nothing in common that one of them changes.
     NothingShared,
+    /// The time limit cut the first execution off.
+    NoExecutionInTime {
+        /// The time limit.
+        limit: Duration,
+        /// The number of steps that were made.
+        steps: u64,
+    },
     /// The check is to continue after a failure, and this strategy ends there.
     CannotKeepGoing {
         /// The word of the strategy.
@@ -126,6 +134,12 @@ impl fmt::Display for Refusal {
                  execution no two threads access anything in common that one of them changes; share \
                  data through `raddle::sync`, make plain accesses scheduling points if they are to \
                  be ordered (`Granularity::All`), or use another strategy, such as `random`",
+            ),
+            Refusal::NoExecutionInTime { limit, steps } => write!(
+                f,
+                "the first execution did not end within the time limit of {limit:?}, in which it made {steps} \
+                 steps; allow more time (`Config::time`, RADDLE_TIME), make the test smaller, or limit its steps \
+                 (`Config::max_steps`) if it does not end at all"
             ),
             Refusal::CannotKeepGoing { strategy } => write!(
                 f,

@@ -5,6 +5,7 @@
 //! means, and [`report`] writes the result down.
 
 use std::borrow::Cow;
+use std::rc::Rc;
 use std::time::Duration;
 
 use raddle_core::MemoryModel;
@@ -18,6 +19,7 @@ use crate::{Custom, Explorer, Refusal, Strategy};
 
 mod auto;
 mod census;
+mod deadline;
 mod freed;
 mod hidden_state;
 mod parallel;
@@ -153,6 +155,9 @@ pub enum OnStepLimit {
     Discard,
 }
 
+/// A clock that shows the time since a check began.
+pub type Elapsed = Rc<dyn Fn() -> Duration>;
+
 /// The time that a check may take, by a clock of the caller, who is also informed of its progress.
 pub trait Budget: Sync {
     /// Returns the time since the check began.
@@ -160,6 +165,17 @@ pub trait Budget: Sync {
 
     /// Returns the time that the check may take.
     fn limit(&self) -> Option<Duration>;
+
+    /// Returns the time that the first execution may take. A check without any execution is refused.
+    fn first_limit(&self) -> Option<Duration> {
+        self.limit()
+    }
+
+    /// Returns a clock to be read inside of executions. If the check is to end at once, the clock shows
+    /// [`Duration::MAX`]. Returns `None` if executions are not cut off.
+    fn clock(&self) -> Option<Elapsed> {
+        None
+    }
 
     /// Receives the progress of the check, whenever it reads the clock after more than one run.
     fn on_progress(&self, progress: &Progress) {

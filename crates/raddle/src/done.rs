@@ -50,10 +50,10 @@ impl Done {
             Show::Auto => io::stdout().is_terminal(),
         }
     }
+}
 
-    /// Writes to standard error, bypassing the capture of test harnesses.
-    pub(crate) fn write_to_stderr(&self, text: &str) {
-        // An error cannot be reported anywhere else.
-        let _ = io::stderr().write_all(text.as_bytes());
-    }
+/// Writes to standard error, bypassing the capture of test harnesses.
+pub(crate) fn write_to_stderr(text: &str) {
+    // An error cannot be reported anywhere else.
+    let _ = io::stderr().write_all(text.as_bytes());
 }

@@ -149,6 +149,7 @@ fn numbers(document: &Document) -> String {
     if let Some(incomplete) = &document.incomplete {
         shown.push(("stopped by an assumption", thousands(incomplete.assumed)));
         shown.push(("ended in a wait", thousands(incomplete.waits)));
+        shown.push(("cut off by the time limit", thousands(incomplete.out_of_time)));
     }
     if let Verdict::Bounded(bounds) = &document.verdict {
         shown.push(("all executions", within(bounds)));

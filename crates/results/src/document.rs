@@ -249,7 +249,7 @@ object! {
     BlindSpots { silent_threads, weak_orderings }
     HiddenState { execution, before, after }
     Bounds { preemptions, delays, unfairness }
-    Incomplete { assumed, waits }
+    Incomplete { assumed, waits, out_of_time }
     Guarantee { strategy, depth, threads, steps, in_one_phase, history, runs, escape }
 }
 

@@ -94,12 +94,14 @@ pub struct Incomplete {
     /// Runs of a search in which a thread waited in a loop, and what it waited for changed later. Other runs
     /// show what follows.
     pub waits: u64,
+    /// Runs that were cut off by the time limit.
+    pub out_of_time: u64,
 }
 
 impl Incomplete {
     /// Returns the number of all such runs.
     pub fn total(&self) -> u64 {
-        self.assumed + self.waits
+        self.assumed + self.waits + self.out_of_time
     }
 }
 

@@ -13,6 +13,11 @@ static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 /// Held while the handler is installed or removed.
 static HANDLER: Mutex<()> = Mutex::new(());
 
+/// Returns whether there was a SIGINT while a [`Watch`] existed.
+pub fn is_interrupted() -> bool {
+    INTERRUPTED.load(Ordering::Relaxed)
+}
+
 /// SIGINT is recorded as long as a watch exists.
 #[derive(Debug)]
 pub struct Watch(());
@@ -30,7 +35,7 @@ impl Watch {
 
     /// Returns whether there was a SIGINT.
     pub fn is_interrupted(&self) -> bool {
-        INTERRUPTED.load(Ordering::Relaxed)
+        is_interrupted()
     }
 
     /// Waits for the end of the process, which ends with the last watch. To be called after an interruption, when the

@@ -2,13 +2,16 @@
 //! its token is replayed.
 #![cfg(all(unix, target_arch = "x86_64"))]
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
 use raddle_core::{Choices, Chooser, Event, MemoryModel, Pick, Point, Trace};
-use raddle_engine::{Substrate, ThreadIds};
+use raddle_engine::{Substrate, ThreadIds, TimeLimit};
 use raddle_explore::Replay;
 use raddle_results::Token;
 use raddle_runtime::{Native, Portable};
-use raddle_strategy::{Pct, Random, RoundRobin, Sampler};
-use raddle_testkit::{Coroutines, Interpreter, Program, Shape, for_all, run_once, scaled};
+use raddle_strategy::{Pct, Pos, Random, Rng, RoundRobin, Sampler};
+use raddle_testkit::{Coroutines, Interpreter, Program, Shape, engine, for_all, run_once, scaled};
 
 /// The number of schedules for each program.
 const SCHEDULES: u64 = 20;
@@ -123,5 +126,47 @@ fn leases_do_not_change_traces() {
         }
         let trace = substrates.sample(program, RoundRobin, 0)?;
         substrates.replay(program, &trace)
+    });
+}
+
+/// A time limit that is never reached, checked after random numbers of steps.
+struct Patient(RefCell<Rng>);
+
+impl TimeLimit for Patient {
+    fn steps_to_next_check(&self) -> Option<usize> {
+        Some(1 + self.0.borrow_mut().below(5))
+    }
+}
+
+#[test]
+fn checks_of_the_time_limit_do_not_change_traces() {
+    let mut substrates = Substrates::default();
+    for_all(3, scaled(2_000) / SCHEDULES, &Shape::large(), |program, rng| {
+        for _ in 0..SCHEDULES / 4 {
+            let samplers: [Box<dyn Sampler>; 4] = [
+                Box::new(Random::default()),
+                Box::new(Pct::with_steps(3, 30)),
+                Box::new(Pos::default()),
+                Box::new(RoundRobin),
+            ];
+            for mut sampler in samplers {
+                let seed = rng.bits();
+                sampler.begin(seed);
+                let interpreter = &mut substrates.interpreter;
+                let unchecked = run_once(interpreter, program, vec![], sampler.choices());
+                sampler.begin(seed);
+                let mut engine = engine();
+                let patient = Patient(RefCell::new(Rng::new(rng.bits())));
+                engine.set_time_limit(Some(Rc::new(patient)));
+                substrates.native.execute(&mut engine, sampler.choices(), program);
+                same("without and with a time limit", &unchecked, engine.trace())?;
+                // A prefix is followed in the same way.
+                *engine.prefix_mut() = unchecked.schedule();
+                sampler.begin(seed);
+                substrates.native.execute(&mut engine, sampler.choices(), program);
+                same("a run and its repetition", &unchecked, engine.trace())?;
+            }
+        }
+        Ok(())
     });
 }

@@ -448,7 +448,9 @@ impl Sampler for Pct {
         }
         let ended = match trace.ending {
             Ending::Finished | Ending::Deadlock | Ending::Stopped | Ending::Panicked(_) => true,
-            Ending::StepLimit | Ending::Abandoned | Ending::Diverged(_) => false,
+            Ending::StepLimit | Ending::TimeLimit | Ending::Abandoned | Ending::Diverged(_) => {
+                false
+            }
         };
         if ended && self.lowest == STARVED {
             let depth = self.current_depth as usize;

@@ -69,7 +69,7 @@ const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "failures in the tail of a run do not count",
         file: "crates/explore/src/session/verdicts.rs",
-        right: "if whole.ending == Ending::StepLimit {",
+        right: "if matches!(whole.ending, Ending::StepLimit | Ending::TimeLimit) {",
         wrong: "if whole.ending != Ending::Finished {",
         tests: GIVEN_UP,
     },

@@ -36,18 +36,18 @@ impl<M: Memory> Engine<M> {
         if self.enabled.is_empty() {
             return self.end_without_enabled_thread();
         }
-        if self.followed < self.prefix.len() {
-            return self.follow_thread();
-        }
         let steps = self.trace.events.len();
         if steps >= self.asks_below {
-            return self.next_turn_unasked();
+            return self.next_turn_at_limit(choices);
+        }
+        if self.followed < self.prefix.len() {
+            return self.follow_thread();
         }
         let enabled = self.enabled.as_slice();
         let chooser = match choices {
             Choices::Uniform(rng) => {
                 // The prefix has been followed; the fast path applies from now on.
-                self.uniform_below = self.max_steps;
+                self.uniform_below = self.asks_below;
                 return Turn::of(enabled[rng.below(enabled.len())]);
             }
             Choices::Chooser(chooser) => chooser,
@@ -61,7 +61,7 @@ impl<M: Memory> Engine<M> {
         match pick {
             Pick::Take(option) => Turn::of(enabled[option]),
             Pick::Run { option, steps: granted } => {
-                let left = u32::try_from(self.max_steps - steps).unwrap_or(u32::MAX);
+                let left = u32::try_from(self.asks_below - steps).unwrap_or(u32::MAX);
                 self.running = enabled[option];
                 self.lease = granted.min(left) - 1;
                 for pending in &self.pending {
@@ -75,12 +75,6 @@ impl<M: Memory> Engine<M> {
                 self.lead()
             }
         }
-    }
-
-    /// Chooses the next thread in the tail of a run that was given up, or ends the run at the step limit.
-    #[cold]
-    fn next_turn_unasked(&mut self) -> Turn {
-        if self.is_leading() { self.lead() } else { self.end_with(Ending::StepLimit) }
     }
 
     /// Ends a run in which no thread is enabled.

@@ -65,6 +65,7 @@ impl<M: Memory> Engine<M> {
                 | Ending::Deadlock
                 | Ending::Stopped
                 | Ending::StepLimit
+                | Ending::TimeLimit
                 | Ending::Abandoned
                 | Ending::Diverged(_) => None,
             };

@@ -3,6 +3,7 @@
 use raddle_core::Trace;
 
 use super::Engine;
+use crate::time_limit::TimeChecks;
 use crate::{Memory, ThreadIds};
 
 /// An engine with more than this keeps more memory than it is worth.
@@ -25,6 +26,7 @@ impl<M: Memory> Engine<M> {
         self.prefix.clear();
         self.set_thread_ids(thread_ids);
         self.max_steps = max_steps;
+        self.time_checks = TimeChecks::NONE;
     }
 
     /// Exchanges the trace of the last run for another one, of which only the memory is of use.

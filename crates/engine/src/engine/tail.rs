@@ -28,6 +28,8 @@ pub(super) struct Tail {
     other: Trace,
     /// The number of events at which the run ends.
     limit: usize,
+    /// The number of events at which the time limit is checked.
+    next_time_check: usize,
     /// The number of steps that the running thread has left.
     quantum: u32,
     /// How often the tail took the turn from a thread that could have continued.
@@ -50,7 +52,8 @@ impl<M: Memory> Engine<M> {
     /// Returns the whole trace of the last run if the chooser gave it up, or `None` if not. [`Engine::trace`] then ends
     /// where the run was given up, as [`Ending::Abandoned`].
     ///
-    /// The whole trace is that of a real execution. It ends as [`Ending::StepLimit`] if the run did not end in time.
+    /// The whole trace is that of a real execution. It ends as [`Ending::StepLimit`] or
+    /// [`Ending::TimeLimit`] if the run did not end in time.
     pub fn given_up(&self) -> Option<&Trace> {
         (self.tail.stage == Stage::Ended).then_some(&self.tail.other)
     }
@@ -97,6 +100,7 @@ impl<M: Memory> Engine<M> {
         let steps = self.trace.events.len();
         let limit = steps.saturating_mul(STEPS_PER_STEP + 1).saturating_add(MORE_STEPS);
         self.tail.limit = limit.min(self.max_steps);
+        self.tail.next_time_check = steps.saturating_add(self.time_checks.interval);
         self.tail.quantum = QUANTUM;
         self.tail.preemptions = 0;
         self.tail.max_alive = self.max_alive;
@@ -108,8 +112,15 @@ impl<M: Memory> Engine<M> {
     #[cold]
     pub(super) fn lead(&mut self) -> Turn {
         self.changed.clear();
-        if self.trace.events.len() >= self.tail.limit {
+        let steps = self.trace.events.len();
+        if steps >= self.tail.limit {
             return self.end_with(Ending::StepLimit);
+        }
+        if steps >= self.tail.next_time_check {
+            if self.time_checks.is_time_up() {
+                return self.end_with(Ending::TimeLimit);
+            }
+            self.tail.next_time_check = steps.saturating_add(self.time_checks.interval);
         }
         let (last, has_yielded) = match self.trace.events.last() {
             None => (ThreadId::MAIN, false),

@@ -65,7 +65,7 @@ impl Check<'_> {
             Some(verdict) => verdict,
             None => self.sample_the_rest(&mut tally, &mut details)?,
         };
-        Ok(self.report(tally, verdict, details))
+        self.report(tally, verdict, details)
     }
 
     /// Searches all classes; if there are too many, those with few preemptions.

@@ -17,7 +17,7 @@ use raddle_results::{Failure, Finding, Progress, Report, Search, Verdict};
 use super::report::Details;
 use super::run_loop::{Limits, Stop};
 use super::tally::Tally;
-use super::{Budget, Check, DPOR, Settings, WithExecutor};
+use super::{Budget, Check, DPOR, Elapsed, Settings, WithExecutor};
 use crate::executor::Executor;
 use crate::{Covered, Dpor, Explorer, ParallelDpor, Refusal, Sharing};
 
@@ -96,7 +96,7 @@ impl Check<'_> {
             None => Verdict::Exhausted,
         };
         let verdict = self.check_claim(verdict, &mut tally);
-        Ok(self.report(tally, verdict, Details { search: Some(search), ..Details::default() }))
+        self.report(tally, verdict, Details { search: Some(search), ..Details::default() })
     }
 
     fn work_together(
@@ -222,6 +222,14 @@ impl Budget for Share<'_> {
 
     fn limit(&self) -> Option<Duration> {
         self.budget.limit()
+    }
+
+    fn first_limit(&self) -> Option<Duration> {
+        self.budget.first_limit()
+    }
+
+    fn clock(&self) -> Option<Elapsed> {
+        self.budget.clock()
     }
 
     fn on_progress(&self, progress: &Progress) {

@@ -29,7 +29,7 @@ impl Check<'_> {
         let mut tally = Tally::new(self.settings.coverage.or(coverage));
         let stop = self.run_explorer(explorer, &mut tally, &Limits::of(self.settings));
         let verdict = self.check_claim(stop.verdict(explorer)?, &mut tally);
-        Ok(self.report(tally, verdict, Details::of(explorer)))
+        self.report(tally, verdict, Details::of(explorer))
     }
 
     /// Searches all executions without preemptions, then with one, and so on up to those of `last`.
@@ -39,7 +39,7 @@ impl Check<'_> {
         let stop = self.run_explorer(&mut explorer, &mut tally, &Limits::of(self.settings));
         let phases = phases_of(&explorer, &stop);
         let verdict = self.check_claim(stop.verdict(&explorer)?, &mut tally);
-        Ok(self.report(tally, verdict, Details { phases, ..Details::of(&explorer) }))
+        self.report(tally, verdict, Details { phases, ..Details::of(&explorer) })
     }
 
     /// Samples with each of `members` in turn, one execution each.
@@ -62,7 +62,7 @@ impl Check<'_> {
         });
         let phases = phases.collect();
         let verdict = stop.verdict(&explorer)?;
-        Ok(self.report(tally, verdict, Details { phases, ..Details::of(&explorer) }))
+        self.report(tally, verdict, Details { phases, ..Details::of(&explorer) })
     }
 }
 

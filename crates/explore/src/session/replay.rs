@@ -51,6 +51,6 @@ impl Check<'_> {
             })),
         };
         let details = Details { strategy: Some(REPLAY.into()), ..Details::default() };
-        Ok(self.report(tally, verdict, details))
+        Ok(self.build_report(tally, verdict, details))
     }
 }

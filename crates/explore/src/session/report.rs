@@ -7,7 +7,7 @@ use raddle_results::{BlindSpots, PatternSearch, Phase, Report, Search, Verdict};
 
 use super::Check;
 use super::tally::Tally;
-use crate::Explorer;
+use crate::{Explorer, Refusal};
 
 /// What a report says besides the counts and the verdict.
 #[derive(Default)]
@@ -38,8 +38,23 @@ impl Details {
 
 impl Check<'_> {
     /// Builds the report of a check.
-    pub(super) fn report(&self, tally: Tally, verdict: Verdict, details: Details) -> Report {
-        let executions = tally.executions - tally.incomplete.total();
+    ///
+    /// Refuses a check in which the time limit cut the only run off: nothing is known then.
+    pub(super) fn report(
+        &self,
+        tally: Tally,
+        verdict: Verdict,
+        details: Details,
+    ) -> Result<Report, Refusal> {
+        if tally.incomplete.out_of_time == tally.executions && tally.executions > 0 {
+            let limit = self.budget.first_limit().unwrap_or_default();
+            return Err(Refusal::NoExecutionInTime { limit, steps: tally.steps });
+        }
+        Ok(self.build_report(tally, verdict, details))
+    }
+
+    pub(super) fn build_report(&self, tally: Tally, verdict: Verdict, details: Details) -> Report {
+        let executions = tally.completed();
         let runs = executions - tally.discarded;
         Report {
             name: self.settings.name.clone(),

@@ -2,15 +2,17 @@
 
 use std::time::Duration;
 
+use raddle_core::Ending;
 use raddle_results::{Failure, MAX_LEAKED, Progress};
 
+use super::deadline::Deadline;
 use super::tally::Tally;
 use super::{Check, OnStepLimit, Settings};
 use crate::executor::AnyEngine;
 use crate::{Explorer, Refusal, engine_cache};
 
-/// The clock is read after about this many steps, so that short runs do not pay for it.
-const STEPS_PER_CLOCK: u64 = 4096;
+/// Progress is shown, and the caller asked whether it is enough, after about this many steps.
+const STEPS_PER_PROGRESS: u64 = 4096;
 /// The cost of a run besides its steps, in steps.
 const STEPS_PER_RUN: u64 = 8;
 
@@ -90,8 +92,11 @@ impl Check<'_> {
         let stop = self.run_loop(&mut engine, explorer, tally, limits, is_enough);
         let stop = match (stop, tally.executions.checked_sub(1)) {
             (stop @ (Stop::Done | Stop::OutOfBudget | Stop::Enough), Some(last))
-                if last >= first && !is_repeated(last) =>
+                if last >= first
+                    && !is_repeated(last)
+                    && engine.trace().ending != Ending::TimeLimit =>
             {
+                engine.set_time_limit(None);
                 self.check_repeatable(&mut engine, last).unwrap_or(stop)
             }
             (stop, _) => stop,
@@ -120,7 +125,11 @@ impl Check<'_> {
         tally.kept.begin(keeps.then_some(first));
         let mut next_inspection = 0;
         let mut leaked_before = self.executor.leaked();
-        let mut steps_to_clock: u64 = 0;
+        let is_first = tally.executions == 0;
+        let end = if is_first { self.budget.first_limit() } else { self.end_of(limits) };
+        let deadline = Deadline::new(self.budget, end);
+        engine.set_time_limit(deadline.for_engine());
+        let (mut steps_to_clock, mut steps_to_progress): (u64, u64) = (0, 0);
         loop {
             if independent_runs {
                 engine.forget_threads();
@@ -131,6 +140,11 @@ impl Check<'_> {
             self.executor.execute(engine, explorer.choices());
             let run = tally.executions;
             let closely = run >= next_inspection || !engine.was_ordinary();
+            if closely && engine.trace().ending == Ending::TimeLimit {
+                tally.add_cut_off(engine.trace(), engine.max_alive());
+                tally.leaked += self.executor.leaked() - leaked_before;
+                return Stop::OutOfBudget;
+            }
             let (trace, threads) = (engine.trace(), engine.max_alive());
             if closely {
                 tally.add(trace, threads);
@@ -175,7 +189,18 @@ impl Check<'_> {
                 Some(left) if !plans_long => steps_to_clock = left,
                 _ if self.is_out_of_time(limits) => return Stop::OutOfBudget,
                 _ => {
-                    steps_to_clock = STEPS_PER_CLOCK;
+                    let steps = deadline.steps_from(self.budget.elapsed());
+                    engine.set_time_check_interval(steps);
+                    steps_to_clock = steps as u64;
+                    if run == first {
+                        deadline.set_end(self.end_of(limits));
+                    }
+                }
+            }
+            match steps_to_progress.checked_sub(cost) {
+                Some(left) if !plans_long => steps_to_progress = left,
+                _ => {
+                    steps_to_progress = STEPS_PER_PROGRESS;
                     let estimate = explorer.search().and_then(|search| search.estimate);
                     self.show_progress(tally, first, estimate);
                     let executions = tally.executions - first;
@@ -187,10 +212,14 @@ impl Check<'_> {
         }
     }
 
+    /// Returns the time since the beginning of the check at which a phase ends.
+    fn end_of(&self, limits: &Limits) -> Option<Duration> {
+        [self.budget.limit(), limits.time].into_iter().flatten().min()
+    }
+
     /// Returns whether the time of a phase is up.
     pub(super) fn is_out_of_time(&self, limits: &Limits) -> bool {
-        let limit = [self.budget.limit(), limits.time].into_iter().flatten().min();
-        limit.is_some_and(|limit| self.budget.elapsed() >= limit)
+        self.end_of(limits).is_some_and(|end| self.budget.elapsed() >= end)
     }
 
     fn show_progress(&self, tally: &Tally, first: u64, estimate: Option<f64>) {

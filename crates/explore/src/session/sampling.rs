@@ -18,7 +18,7 @@ use raddle_strategy::Sampler;
 use super::report::Details;
 use super::run_loop::{Limits, Stop};
 use super::tally::Tally;
-use super::{Budget, Check, WithExecutor};
+use super::{Budget, Check, Elapsed, WithExecutor};
 use crate::executor::Executor;
 use crate::{Refusal, Repeat};
 
@@ -42,7 +42,7 @@ impl Check<'_> {
         let board = Board::new(limits.runs, tally);
         if !matches!(stop, Stop::OutOfBudget) || board.is_done() || self.is_out_of_time(&limits) {
             let verdict = stop.verdict(&Repeat::new(self.sampler(), self.settings.seed))?;
-            return Ok(self.sampled(board.into_state().merged, verdict));
+            return self.sampled(board.into_state().merged, verdict);
         }
         let (settings, budget) = (self.settings, self.budget);
         let work_on = |executor: &mut dyn Executor| {
@@ -70,7 +70,7 @@ impl Check<'_> {
         let mut state = board.into_state();
         let Some((piece, failure)) = state.failure.take() else {
             state.merge_the_rest();
-            return Ok(self.sampled(state.merged, Verdict::Sampled));
+            return self.sampled(state.merged, Verdict::Sampled);
         };
         let (tally, stop) = self.piece(runs_of(piece, limits.runs), &limits);
         state.merged.merge(&tally);
@@ -81,7 +81,7 @@ impl Check<'_> {
                 Box::new(Failure { reproduced: false, ..*failure })
             }
         };
-        Ok(self.sampled(state.merged, Verdict::Failed(failure)))
+        self.sampled(state.merged, Verdict::Failed(failure))
     }
 
     /// Makes the runs with these numbers, and returns the counts of these alone.
@@ -98,7 +98,7 @@ impl Check<'_> {
         self.settings.sampler().expect("raddle invariant broken: only samplers are shared out")
     }
 
-    fn sampled(&self, tally: Tally, verdict: Verdict) -> Report {
+    fn sampled(&self, tally: Tally, verdict: Verdict) -> Result<Report, Refusal> {
         self.report(tally, verdict, Details { independent_runs: true, ..Details::default() })
     }
 }
@@ -160,7 +160,8 @@ impl Board {
     fn put(&self, piece: u64, tally: Tally, stop: Stop) -> Progress {
         let mut state = self.state();
         let runs = runs_of(piece, self.runs);
-        let is_whole = tally.executions == runs.end - runs.start;
+        let is_whole =
+            tally.executions == runs.end - runs.start && tally.incomplete.out_of_time == 0;
         if let Stop::Failed(failure) = stop {
             state.is_over = true;
             if state.failure.as_ref().is_none_or(|known| piece < known.0) {
@@ -204,5 +205,13 @@ impl Budget for Quiet<'_> {
 
     fn limit(&self) -> Option<Duration> {
         self.0.limit()
+    }
+
+    fn first_limit(&self) -> Option<Duration> {
+        self.0.first_limit()
+    }
+
+    fn clock(&self) -> Option<Elapsed> {
+        self.0.clock()
     }
 }

@@ -87,6 +87,7 @@ impl Tally {
         self.leaked += other.leaked;
         self.incomplete.assumed += other.incomplete.assumed;
         self.incomplete.waits += other.incomplete.waits;
+        self.incomplete.out_of_time += other.incomplete.out_of_time;
         self.threads = self.threads.max(other.threads);
         self.warnings.merge(&other.warnings);
         self.cleared.merge(&other.cleared);
@@ -114,7 +115,19 @@ impl Tally {
             | Ending::Panicked(_)
             | Ending::StepLimit
             | Ending::Diverged(_) => self.add_ordinary(trace, threads),
+            Ending::TimeLimit => self.add_cut_off(trace, threads),
         }
+    }
+
+    /// Adds a run that did not end in time.
+    pub(super) fn add_cut_off(&mut self, trace: &Trace, threads: u32) {
+        self.incomplete.out_of_time += 1;
+        self.count(trace, threads);
+    }
+
+    /// Returns the number of runs that came to their end.
+    pub(super) fn completed(&self) -> u64 {
+        self.executions - self.incomplete.total()
     }
 
     /// Adds an ordinary run, while patterns are not recorded.

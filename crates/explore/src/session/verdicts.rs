@@ -92,7 +92,7 @@ impl Check<'_> {
         is_beyond_bound: bool,
         tally: &mut Tally,
     ) -> Option<Stop> {
-        if whole.ending == Ending::StepLimit {
+        if matches!(whole.ending, Ending::StepLimit | Ending::TimeLimit) {
             // It was not given the steps that other runs have.
             return None;
         }
@@ -123,7 +123,7 @@ impl Check<'_> {
                 let is_cycle = waits.iter().any(|wait| wait.in_cycle);
                 found.or_else(|| is_cycle.then_some(Finding::Deadlock(waits)))
             }
-            Ending::Abandoned => None,
+            Ending::Abandoned | Ending::TimeLimit => None,
             // The prefix holds choices that an earlier run made.
             Ending::Diverged(divergence) => Some(Finding::Nondeterminism {
                 at: trace.events.len(),
@@ -179,6 +179,9 @@ impl Check<'_> {
         first.append_schedule(prefix);
         self.executor.execute(engine, Choices::Chooser(&mut replay::Stop));
         let second = engine.trace();
+        if second.ending == Ending::TimeLimit {
+            return Some(Stop::OutOfBudget);
+        }
         let at = first.first_difference(second)?;
         if let Some(refused) = refused(second) {
             return Some(self.failed(refused, run + 1, second, true));

@@ -51,6 +51,7 @@ impl fmt::Display for ReplayError {
                     | Ending::Stopped
                     | Ending::Panicked(_)
                     | Ending::StepLimit
+                    | Ending::TimeLimit
                     | Ending::Abandoned => write!(
                         f,
                         "the program continued after the recorded schedule, at step {step}; it has \
@@ -100,6 +101,7 @@ pub(super) fn refused(trace: &Trace) -> Option<Finding> {
         | Ending::Deadlock
         | Ending::Stopped
         | Ending::StepLimit
+        | Ending::TimeLimit
         | Ending::Abandoned
         | Ending::Diverged(_) => None,
     }
@@ -115,6 +117,7 @@ fn ended(ending: &Ending) -> String {
             format!("{} had panicked at {place}: {}", panic.thread, panic.message)
         }
         Ending::StepLimit => "the execution had reached the step limit".into(),
+        Ending::TimeLimit => "the execution had reached the time limit".into(),
         Ending::Abandoned => "the execution continued".into(),
         Ending::Diverged(divergence) => {
             format!("the same choice, {}, was not possible", choice(divergence.expected))

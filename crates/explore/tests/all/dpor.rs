@@ -24,6 +24,7 @@ fn ending(trace: &Trace) -> &'static str {
         Ending::Panicked(_) => "panicked",
         Ending::Stopped => "stopped",
         Ending::StepLimit => "step limit",
+        Ending::TimeLimit => "time limit",
         Ending::Abandoned => "abandoned",
         Ending::Diverged(_) => "diverged",
     }

@@ -294,7 +294,11 @@ fn failures_are_counted_by_cause() {
             Ending::Panicked(_) => panics += 1,
             Ending::Deadlock => deadlocks += 1,
             Ending::Finished => clean += 1,
-            Ending::Stopped | Ending::StepLimit | Ending::Abandoned | Ending::Diverged(_) => {}
+            Ending::Stopped
+            | Ending::StepLimit
+            | Ending::TimeLimit
+            | Ending::Abandoned
+            | Ending::Diverged(_) => {}
         }
     });
     assert!(panics > 0 && deadlocks > 0 && clean > 0, "{panics} {deadlocks} {clean}");

@@ -2,18 +2,21 @@
 
 use std::num::NonZeroUsize;
 use std::panic::Location;
+use std::rc::Rc;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use raddle_core::Site;
-use raddle_explore::{Budget, Session, Settings, Strategy, Warnings, Workers, racing_lines};
+use raddle_explore::{
+    Budget, Elapsed, Session, Settings, Strategy, Warnings, Workers, racing_lines,
+};
 use raddle_results::{Failure, Progress, Report, Verdict};
-use raddle_runtime::interrupt::Watch;
+use raddle_runtime::interrupt::{self, Watch};
 use raddle_runtime::{Options, Runtime, port, replay_guard};
 
 use super::{Config, DEFAULT_WATCHDOG, MAX_THREADS, StrategyArgument, Watchdog};
 use crate::alloc::Alloc;
-use crate::done::{Done, Target};
+use crate::done::{Done, Target, write_to_stderr};
 use crate::environment::Environment;
 use crate::files::{self, Folder};
 use crate::live::Live;
@@ -37,10 +40,14 @@ impl Config {
         let watch = Watch::new();
         let done = match self.run_watched(Location::caller(), &program_of(program), Some(&watch)) {
             Ok(done) => done,
+            Err(_) if watch.is_interrupted() => {
+                write_to_stderr("raddle: interrupted in the first execution\n");
+                watch.leave();
+            }
             Err(error) => panic!("raddle: {error}"),
         };
         if watch.is_interrupted() {
-            done.write_to_stderr(&format!(
+            write_to_stderr(&format!(
                 "raddle: interrupted; so far:\n{}\n",
                 done.text(Target::Terminal)
             ));
@@ -175,7 +182,8 @@ impl Config {
             let total = config.total_time.map(share_of);
             let limit = [config.time, total].into_iter().flatten().min();
             let live = Live::new(&settings.name, config.progress);
-            let clock = Clock { start: Instant::now(), limit, watch, live };
+            let (start, first_limit) = (Instant::now(), config.time);
+            let clock = Clock { start, limit, first_limit, watch, live };
             let mut again =
                 |token: &str| Session::new(&mut runtime, program, &settings, &clock).replay(token);
             let known = remembered.iter().find_map(|remembered| remembered.fails_again(&mut again));
@@ -277,8 +285,16 @@ fn program_of<F: Fn() + Sync + 'static>(program: F) -> impl Fn() + Sync + 'stati
 struct Clock<'a> {
     start: Instant,
     limit: Option<Duration>,
+    /// The limit of the first execution: the time of this check alone, also if all checks together have less.
+    first_limit: Option<Duration>,
     watch: Option<&'a Watch>,
     live: Live<'a>,
+}
+
+impl Clock<'_> {
+    fn is_interrupted(&self) -> bool {
+        self.watch.is_some_and(Watch::is_interrupted)
+    }
 }
 
 impl Budget for Clock<'_> {
@@ -287,11 +303,19 @@ impl Budget for Clock<'_> {
     }
 
     fn limit(&self) -> Option<Duration> {
-        if self.watch.is_some_and(Watch::is_interrupted) {
-            Some(Duration::ZERO)
-        } else {
-            self.limit
-        }
+        if self.is_interrupted() { Some(Duration::ZERO) } else { self.limit }
+    }
+
+    fn first_limit(&self) -> Option<Duration> {
+        if self.is_interrupted() { Some(Duration::ZERO) } else { self.first_limit }
+    }
+
+    fn clock(&self) -> Option<Elapsed> {
+        let (start, is_watched) = (self.start, self.watch.is_some());
+        Some(Rc::new(move || {
+            let is_interrupted = is_watched && interrupt::is_interrupted();
+            if is_interrupted { Duration::MAX } else { start.elapsed() }
+        }))
     }
 
     fn on_progress(&self, progress: &Progress) {

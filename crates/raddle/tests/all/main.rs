@@ -34,6 +34,7 @@ mod support;
 mod surface;
 mod teardown;
 mod threads;
+mod time_limit;
 mod unwinding;
 mod warnings;
 mod watchdog;

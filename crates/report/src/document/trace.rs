@@ -39,6 +39,7 @@ fn ending(ending: &Ending) -> &'static str {
         Ending::Panicked(_) => "panicked",
         Ending::Stopped => "stopped",
         Ending::StepLimit => "step-limit",
+        Ending::TimeLimit => "time-limit",
         Ending::Abandoned => "abandoned",
         Ending::Diverged(_) => "diverged",
     }

@@ -133,6 +133,7 @@ fn sampled(document: &Document) -> Vec<String> {
     )];
     lines.extend(document.hidden_state.iter().flat_map(hidden));
     lines.extend(strongest(&document.guarantees).map(guaranteed));
+    lines.extend(incomplete(document));
     lines.extend(document.phases.iter().filter_map(|phase| explained(phase, document)));
     if let (true, Some(estimate)) =
         (document.phases.is_empty(), document.search.and_then(|search| search.estimate))
@@ -281,13 +282,15 @@ fn executions(document: &Document) -> String {
 
 /// Returns how many more executions were not completed, and why.
 fn incomplete(document: &Document) -> Vec<String> {
-    let Incomplete { assumed, waits } = document.incomplete.unwrap_or_default();
+    let Incomplete { assumed, waits, out_of_time } = document.incomplete.unwrap_or_default();
+    let were = |number: u64, what: &str| {
+        let was = if number == 1 { "was" } else { "were" };
+        (number > 0).then(|| format!("{} more {was} {what}", thousands(number)))
+    };
     let waits = (waits > 0).then(|| format!("{} more ended in a wait", thousands(waits)));
-    let assumed = (assumed > 0).then(|| {
-        let was = if assumed == 1 { "was" } else { "were" };
-        format!("{} more {was} stopped by an assumption", thousands(assumed))
-    });
-    waits.into_iter().chain(assumed).collect()
+    let assumed = were(assumed, "stopped by an assumption");
+    let out_of_time = were(out_of_time, "cut off by the time limit");
+    [waits, assumed, out_of_time].into_iter().flatten().collect()
 }
 
 fn classes(document: &Document) -> String {

@@ -18,6 +18,7 @@ fn class(trace: &Trace) -> (u64, &'static str) {
         Ending::Abandoned => "abandoned",
         Ending::Stopped => "stopped",
         Ending::StepLimit => "step limit",
+        Ending::TimeLimit => "time limit",
         Ending::Diverged(_) => panic!("{trace:#?}"),
     };
     (trace.fingerprint, ending)

@@ -43,6 +43,7 @@ pub(crate) fn final_state(trace: &Trace) -> FinalState {
         Ending::Panicked(_) => "panicked",
         Ending::Stopped => "stopped",
         Ending::StepLimit => "step limit",
+        Ending::TimeLimit => "time limit",
         Ending::Abandoned => "abandoned",
         Ending::Diverged(_) => "diverged",
     };
