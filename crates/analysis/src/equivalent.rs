@@ -13,13 +13,17 @@ pub struct Equivalents {
     before: Vec<u32>,
     /// By step: the steps that come right after it.
     after: Vec<Vec<usize>>,
+    /// By step: the index of its thread.
+    thread: Vec<usize>,
 }
 
 impl Equivalents {
     /// Finds what orders the steps of `trace`.
     pub fn of(trace: &Trace) -> Equivalents {
         let steps = trace.events.len();
-        let mut order = Equivalents { before: vec![0; steps], after: vec![Vec::new(); steps] };
+        let thread = trace.events.iter().map(|event| event.id.thread.index()).collect();
+        let mut order =
+            Equivalents { before: vec![0; steps], after: vec![Vec::new(); steps], thread };
         let threads = trace.threads.iter().map(|thread| thread.id.index() + 1).max().unwrap_or(0);
         // By thread: its last step, or the step that spawned it.
         let mut last_of_thread: Vec<Option<usize>> = vec![None; threads];
@@ -56,11 +60,26 @@ impl Equivalents {
     /// Draws one of the orders: positions in the events of the run. Each time, every thread that may have the
     /// next step has it with the same probability.
     pub fn draw(&self, rng: &mut Rng) -> Vec<usize> {
+        self.arrange(|ready| rng.below(ready.len()))
+    }
+
+    /// Draws one of the orders in which threads run for as long as they can: the threads have random priorities.
+    pub fn draw_in_blocks(&self, rng: &mut Rng) -> Vec<usize> {
+        let threads = self.thread.iter().max().map_or(0, |last| last + 1);
+        let priorities: Vec<u64> = (0..threads).map(|_| rng.bits()).collect();
+        self.arrange(|ready| {
+            let steps = 0..ready.len();
+            steps.max_by_key(|&index| priorities[self.thread[ready[index]]]).unwrap_or(0)
+        })
+    }
+
+    /// Returns the order in which `choose` selects among the steps that may come next, by their index.
+    fn arrange(&self, mut choose: impl FnMut(&[usize]) -> usize) -> Vec<usize> {
         let mut before = self.before.clone();
         let mut ready: Vec<usize> = (0..before.len()).filter(|&step| before[step] == 0).collect();
         let mut order = Vec::with_capacity(before.len());
         while !ready.is_empty() {
-            let step = ready.swap_remove(rng.below(ready.len()));
+            let step = ready.swap_remove(choose(&ready));
             order.push(step);
             for &next in &self.after[step] {
                 before[next] -= 1;

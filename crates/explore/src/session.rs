@@ -24,6 +24,7 @@ mod freed;
 mod hidden_state;
 mod parallel;
 mod plans;
+mod probes;
 mod replay;
 mod report;
 mod run_loop;

@@ -56,6 +56,10 @@ pub struct Document {
     pub leaked: u64,
     /// The number of executions that were repeated in another, equivalent order.
     pub equivalents: u64,
+    /// The number of executions of other strategies that `auto` made first.
+    pub probes: u64,
+    /// Whether a search ended, but there was no time to look for state that raddle does not see.
+    pub unchecked: bool,
     /// The difference that shows that threads share state that raddle does not see.
     pub hidden_state: Option<HiddenState>,
     /// What raddle did not see or explore.
@@ -234,7 +238,7 @@ impl Data for Place {
 object! {
     Document {
         name, strategy, memory, seed, verdict, executions, steps, classes, classes_exact, discarded,
-        unseen_drops, leaked, equivalents, hidden_state, blind_spots, incomplete, elapsed_seconds,
+        unseen_drops, leaked, equivalents, probes, unchecked, hidden_state, blind_spots, incomplete, elapsed_seconds,
         threads, phases, search, coverage, patterns, unseen, guarantees, warnings, rerun, failure,
         failures,
     }

@@ -42,6 +42,10 @@ pub struct Report {
     /// The number of runs that were made again with their steps in another, equivalent order, to look for
     /// state that raddle does not see. They are not among `executions`.
     pub equivalents: u64,
+    /// The number of runs of other strategies that `auto` made first. They are not among `executions`.
+    pub probes: u64,
+    /// Whether a search ended, but claims nothing: the time did not suffice to look for state that raddle does not see.
+    pub unchecked: bool,
     /// The difference that shows that threads share state that raddle does not see.
     pub hidden_state: Option<Box<HiddenState>>,
     /// What raddle did not see or explore, in the runs that were looked at.

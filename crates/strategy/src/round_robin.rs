@@ -12,7 +12,14 @@ pub struct RoundRobin;
 
 impl Chooser for RoundRobin {
     fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick {
-        let Point::Thread(threads) = at else { return Pick::Take(0) };
+        let threads = match at {
+            Point::Thread(threads) => threads,
+            // An older store could be read again and again, and a loop would not end.
+            Point::Source { options, .. } | Point::Place { options, .. } => {
+                return Pick::Take(options.len() - 1);
+            }
+            Point::Value { .. } => return Pick::Take(0),
+        };
         let last = past.last().map_or(0, |event| event.id.thread.0);
         // Ids up to the last thread's follow after the largest.
         let distance = |thread: u32| thread.wrapping_sub(last).wrapping_sub(1);

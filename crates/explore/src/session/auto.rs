@@ -1,9 +1,9 @@
 //! The strategy `auto`: every class if that fits the budget, otherwise as much as the budget allows.
 //!
-//! Under sequential consistency, optimal reduction goes first and estimates the number of executions. If
-//! there are too many, or if one of them does not end, a part of the budget goes to executions with few
-//! preemptions (within a fair bound, if there are loops), and the rest to samples. Under RC11, a part of the
-//! budget goes to a search of all execution graphs, and the rest to samples.
+//! A few [probes](super::probes) go first. Under sequential consistency, optimal reduction follows, which also
+//! estimates the number of executions. If there are too many, or if one of them does not end, a part of the
+//! budget goes to executions with few preemptions (within a fair bound, if there are loops), and the rest to
+//! samples. Under RC11, a part of the budget goes to a search of all execution graphs, and the rest to samples.
 
 use std::sync::LazyLock;
 
@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// Programs whose executions have more steps than this are not searched.
-const MAX_SEARCHED_STEPS: usize = 10_000;
+pub(super) const MAX_SEARCHED_STEPS: usize = 10_000;
 
 /// The runs after which an estimate is believed.
 const BELIEVED_RUNS: u64 = 50;
@@ -55,11 +55,14 @@ impl Check<'_> {
     pub(super) fn auto(&mut self) -> Result<Report, Refusal> {
         let mut tally = Tally::new(self.settings.coverage);
         let mut details = Details::default();
-        let verdict = match self.settings.memory {
-            // A search ends at the first failure.
-            _ if self.settings.keep_going => None,
-            MemoryModel::Sc => self.search_classes(&mut tally, &mut details),
-            MemoryModel::Rc11 => self.search_graphs(&mut tally, &mut details),
+        let verdict = if self.settings.keep_going {
+            // A search ends at the first failure, and probes would spoil the rate of failures.
+            None
+        } else {
+            self.probe(&mut tally, &mut details).or_else(|| match self.settings.memory {
+                MemoryModel::Sc => self.search_classes(&mut tally, &mut details),
+                MemoryModel::Rc11 => self.search_graphs(&mut tally, &mut details),
+            })
         };
         let verdict = match verdict {
             Some(verdict) => verdict,
@@ -102,6 +105,10 @@ impl Check<'_> {
         };
         match self.check_claim(claim, tally) {
             failed @ Verdict::Failed(_) => (Phase { end: PhaseEnd::Failed, ..phase }, Some(failed)),
+            // There was no time to check the claim, and none is left for samples.
+            Verdict::Sampled if tally.unchecked => {
+                (Phase { end: PhaseEnd::OutOfBudget, ..phase }, Some(Verdict::Sampled))
+            }
             Verdict::Sampled => (Phase { end: PhaseEnd::HiddenState, ..phase }, None),
             _ => (phase, verdict),
         }
@@ -148,13 +155,13 @@ impl Check<'_> {
             Stop::Refused(_) => (PhaseEnd::TooLong, None),
             Stop::Failed(failure) => (PhaseEnd::Failed, Some(Verdict::Failed(failure))),
         };
-        (phase(DPOR, tally.executions, end), verdict)
+        (phase(DPOR, tally.completed(), end), verdict)
     }
 
     /// Tries all executions with few preemptions, within a part of the budget. Returns no verdict if there
     /// are others and none of these fails.
     fn search_bounded(&mut self, tally: &mut Tally, lead: Option<u32>) -> Outcome {
-        let before = tally.executions;
+        let (before, completed) = (tally.executions, tally.completed());
         let all = Limits::of(self.settings);
         let time = self.budget.limit().map(|limit| {
             let spent = self.budget.elapsed();
@@ -175,7 +182,7 @@ impl Check<'_> {
         // Runs that were cut off are not set aside, but left to sampling.
         tally.discarded = 0;
         let word = format!("bpor:0-{}", explorer.current().0);
-        (phase(&word, tally.executions - before, end), verdict)
+        (phase(&word, tally.completed() - completed, end), verdict)
     }
 
     /// Tries to run every execution graph, within a part of the budget. Returns no verdict if there are too
@@ -197,7 +204,7 @@ impl Check<'_> {
             Stop::Done | Stop::Trivial | Stop::Refused(_) => (PhaseEnd::TooLong, None),
             Stop::OutOfBudget | Stop::Enough => (PhaseEnd::OutOfBudget, None),
         };
-        let phase = phase(DPOR, tally.executions, end);
+        let phase = phase(DPOR, tally.completed(), end);
         let (phase, verdict) = self.check_phase(phase, verdict, tally);
         details.phases.push(phase);
         if verdict.is_none() {
@@ -213,7 +220,7 @@ impl Check<'_> {
         tally: &mut Tally,
         details: &mut Details,
     ) -> Result<Verdict, Refusal> {
-        let before = tally.executions;
+        let before = tally.completed();
         let strategy = match self.settings.memory {
             MemoryModel::Sc if tally.hidden_state.is_some() => Strategy::known(BLIND_SAMPLER),
             MemoryModel::Sc => Strategy::known(SAMPLER),
@@ -228,7 +235,7 @@ impl Check<'_> {
             }
         };
         let failing = tally.census.of_member(0);
-        let phase = phase(&strategy.word(), tally.executions - before, end);
+        let phase = phase(&strategy.word(), tally.completed() - before, end);
         details.phases.push(Phase { failing, ..phase });
         stop.verdict(&explorer)
     }

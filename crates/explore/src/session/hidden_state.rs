@@ -3,13 +3,15 @@
 //! A search makes one run of every class, because all runs of a class end alike. With hidden state they do
 //! not. So before a search claims anything, some of its runs are made again, with their steps in other orders
 //! that are equivalent as far as raddle sees. If one of them ends otherwise or belongs to another class, the
-//! search has proved nothing. That no difference is found is no proof that there is none.
+//! search has proved nothing. That no difference is found is no proof that there is none. If the time does not suffice
+//! for all of them, nothing is claimed either.
 
 use raddle_analysis::Equivalents;
 use raddle_core::{Choices, Ending, Event, EventId, Rng, Trace, mix};
 use raddle_results::{Finding, HiddenState, Verdict};
 
 use super::Check;
+use super::deadline::Deadline;
 use super::run_loop::Limits;
 use super::tally::Tally;
 use super::words::{describe, possible};
@@ -19,8 +21,12 @@ use crate::replay::thread_ids_of;
 
 /// The most orders that are drawn for one run.
 const DRAWS_PER_RUN: usize = 20;
+/// One order is drawn for this many runs of the search, within [`MIN_DRAWS`] and [`MAX_DRAWS`].
+const RUNS_PER_DRAW: u64 = 10;
+/// The least orders that are drawn for all runs, if there are as many.
+const MIN_DRAWS: u64 = 50;
 /// The most orders that are drawn for all runs.
-const DRAWS: usize = 200;
+const MAX_DRAWS: u64 = 200;
 /// The most runs that are kept.
 const MAX_KEPT: usize = 20;
 
@@ -88,26 +94,32 @@ impl Check<'_> {
     #[cold]
     fn look_for_hidden_state(&mut self, tally: &mut Tally) -> Option<Verdict> {
         let kept = std::mem::take(&mut tally.kept.runs);
-        let draws = DRAWS_PER_RUN.min(DRAWS / kept.len().max(1));
+        let draws = (tally.executions / RUNS_PER_DRAW).clamp(MIN_DRAWS, MAX_DRAWS) as usize;
         let limits = Limits::of(self.settings);
         let orders: Vec<_> = kept.iter().map(|(_, trace)| Equivalents::of(trace)).collect();
-        for draw in 0..draws {
-            for ((run, trace), orders) in kept.iter().zip(&orders) {
-                let mut rng = Rng::new(mix(*run, draw as u64));
-                let chooser = InOrder::new(trace, &orders.draw(&mut rng));
-                if self.is_out_of_time(&limits) {
-                    return None;
-                }
-                tally.equivalents += 1;
-                if let Some(verdict) = self.replay_equivalent(*run, trace, chooser, tally) {
-                    return Some(verdict);
-                }
+        let kept = || kept.iter().zip(&orders);
+        let rounds = (0..DRAWS_PER_RUN).flat_map(|round| kept().map(move |kept| (round, kept)));
+        for (round, ((run, trace), orders)) in rounds.take(draws) {
+            let mut rng = Rng::new(mix(*run, round as u64));
+            // Some differences show in many switches, some in few.
+            let order = match round % 2 {
+                0 => orders.draw(&mut rng),
+                _ => orders.draw_in_blocks(&mut rng),
+            };
+            if self.is_out_of_time(&limits) {
+                tally.unchecked = true;
+                return Some(Verdict::Sampled);
+            }
+            tally.equivalents += 1;
+            let chooser = InOrder::new(trace, &order);
+            if let Some(verdict) = self.replay_equivalent(*run, trace, chooser, tally) {
+                return Some(verdict);
             }
         }
         None
     }
 
-    /// Makes one run that should be equivalent to `trace`. Returns the verdict if it is not.
+    /// Makes one run that should be equivalent to `trace`. Returns the verdict if it is not, or if there is no time.
     fn replay_equivalent(
         &mut self,
         run: u64,
@@ -117,8 +129,14 @@ impl Check<'_> {
     ) -> Option<Verdict> {
         let (memory, max_steps) = (self.settings.memory, self.settings.max_steps);
         let mut engine = engine_cache::take(memory, thread_ids_of(trace), max_steps);
+        let deadline = Deadline::new(self.budget, self.budget.limit());
+        engine.set_time_limit(deadline.for_engine());
         self.executor.execute(&mut engine, Choices::Chooser(&mut chooser));
         let second = engine.trace();
+        if second.ending == Ending::TimeLimit {
+            tally.unchecked = true;
+            return Some(Verdict::Sampled);
+        }
         let is_same = (&second.ending, second.fingerprint) == (&trace.ending, trace.fingerprint);
         if is_same || chooser.is_lost() {
             engine_cache::put(engine);

@@ -46,7 +46,7 @@ impl Check<'_> {
         verdict: Verdict,
         details: Details,
     ) -> Result<Report, Refusal> {
-        if tally.incomplete.out_of_time == tally.executions && tally.executions > 0 {
+        if tally.is_out_of_time() {
             let limit = self.budget.first_limit().unwrap_or_default();
             return Err(Refusal::NoExecutionInTime { limit, steps: tally.steps });
         }
@@ -70,6 +70,8 @@ impl Check<'_> {
             unseen_drops: !tally.cleared.is_empty(),
             leaked: tally.leaked,
             equivalents: tally.equivalents,
+            probes: tally.probes,
+            unchecked: tally.unchecked,
             incomplete: tally.incomplete,
             elapsed: self.budget.elapsed(),
             threads: tally.threads,

@@ -125,7 +125,7 @@ impl Check<'_> {
         tally.kept.begin(keeps.then_some(first));
         let mut next_inspection = 0;
         let mut leaked_before = self.executor.leaked();
-        let is_first = tally.executions == 0;
+        let is_first = tally.executions == 0 && tally.probes == 0;
         let end = if is_first { self.budget.first_limit() } else { self.end_of(limits) };
         let deadline = Deadline::new(self.budget, end);
         engine.set_time_limit(deadline.for_engine());

@@ -35,6 +35,10 @@ pub(super) struct Tally {
     /// The runs that were made again in another order.
     pub(super) equivalents: u64,
     pub(super) hidden_state: Option<Box<HiddenState>>,
+    /// Whether there was no time to look for hidden state.
+    pub(super) unchecked: bool,
+    /// The runs that were made before the first phase.
+    pub(super) probes: u64,
     pub(super) blind_spots: BlindSpots,
 }
 
@@ -57,6 +61,8 @@ impl Tally {
             kept: KeptRuns::new(),
             equivalents: 0,
             hidden_state: None,
+            unchecked: false,
+            probes: 0,
             blind_spots: BlindSpots::default(),
         }
     }
@@ -95,6 +101,15 @@ impl Tally {
         self.blind_spots.merge(other.blind_spots);
     }
 
+    /// Adds what probes showed. Their runs are counted apart.
+    pub(super) fn add_probes(&mut self, probes: &Tally) {
+        self.probes += probes.completed();
+        self.leaked += probes.leaked;
+        self.warnings.merge(&probes.warnings);
+        self.cleared.merge(&probes.cleared);
+        self.blind_spots.merge(probes.blind_spots);
+    }
+
     /// Adds a run in which at most `threads` threads were alive at once.
     pub(super) fn add(&mut self, trace: &Trace, threads: u32) {
         self.choices += trace.choices;
@@ -123,6 +138,12 @@ impl Tally {
     pub(super) fn add_cut_off(&mut self, trace: &Trace, threads: u32) {
         self.incomplete.out_of_time += 1;
         self.count(trace, threads);
+    }
+
+    /// Returns whether the time limit cut off all runs, of which there was at least one.
+    pub(super) fn is_out_of_time(&self) -> bool {
+        let out_of_time = self.incomplete.out_of_time;
+        out_of_time > 0 && out_of_time == self.executions && self.probes == 0
     }
 
     /// Returns the number of runs that came to their end.

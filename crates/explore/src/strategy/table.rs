@@ -121,9 +121,10 @@ pub(super) static STRATEGIES: &[Row] = &[
     row(
         "auto",
         Models::All,
-        "`dpor` if all executions fit the budget; otherwise `bpor` with few preemptions for a \
-         part of the budget, then `pos-star`. With `rc11`: `dpor` if all executions fit, otherwise \
-         samples. The report says how far each came.",
+        "up to 12 probes (`round-robin`, then `pct`); then `dpor` if all executions fit the budget; \
+         otherwise `bpor` with few preemptions for a part of the budget, then `pos-star`. With `rc11`: \
+         `dpor` if all executions fit a quarter of the budget, otherwise samples. The report says how \
+         far each came.",
         "the default",
         Make::Plan(Plan::Auto),
     ),

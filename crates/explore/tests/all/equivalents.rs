@@ -33,7 +33,7 @@ fn draws_are_the_interleavings_of_the_class() {
         for (first, schedules) in classes.values().take(4) {
             let first = first.as_ref().expect("a class has a run");
             let orders = Equivalents::of(first);
-            let draw = |rng: &mut Rng| in_order(first, &orders.draw(rng));
+            let draw = |rng: &mut Rng| in_order(first, &draw(&orders, rng));
             let draws = 40 * schedules.len().min(20);
             let drawn: HashSet<Schedule> = (0..draws).map(|_| draw(rng)).collect();
             if !drawn.is_subset(schedules) {
@@ -53,6 +53,10 @@ fn draws_are_the_interleavings_of_the_class() {
         Ok(())
     });
     assert!(compared > scaled(200) && whole > scaled(20), "{compared} {whole}");
+}
+
+fn draw(orders: &Equivalents, rng: &mut Rng) -> Vec<usize> {
+    if rng.below(2) == 0 { orders.draw(rng) } else { orders.draw_in_blocks(rng) }
 }
 
 /// Returns the choices of a run under sequential consistency with the events of `trace` in `order`.
@@ -81,7 +85,7 @@ fn check(
 ) -> Result<(), String> {
     let orders = Equivalents::of(trace);
     for _ in 0..5 {
-        let mut chooser = InOrder::new(trace, &orders.draw(rng));
+        let mut chooser = InOrder::new(trace, &draw(&orders, rng));
         let ids = ThreadIds::of_recorded(&trace.threads[1..]).expect("the threads of a run");
         let second = match memory {
             MemoryModel::Sc => run(Engine::new(Sc, ids, MAX_STEPS), program, &mut chooser),

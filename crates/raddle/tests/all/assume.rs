@@ -60,7 +60,10 @@ fn executions_that_contradict_an_assumption_are_counted_apart() {
         text.contains("1 execution (") && text.contains("1 more was stopped by an assumption)"),
         "{text}"
     );
-    assert!(raddle::json(&report).contains(r#""incomplete": {"assumed": 1, "waits": 0}"#));
+    assert!(
+        raddle::json(&report)
+            .contains(r#""incomplete": {"assumed": 1, "waits": 0, "out_of_time": 0}"#)
+    );
 }
 
 /// Main waits for a thread that was stopped, and holds a lock meanwhile: neither is a deadlock.

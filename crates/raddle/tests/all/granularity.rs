@@ -79,7 +79,7 @@ fn without_races_racy_equals_sync() {
 #[test]
 fn races_are_failures_at_every_granularity() {
     for granularity in [Granularity::Sync, Granularity::Racy, Granularity::All] {
-        let report = Config::new().granularity(granularity).run(lost_update);
+        let report = Config::new().strategy("dpor").granularity(granularity).run(lost_update);
         let failure = report.failure().expect("a race");
         assert!(matches!(failure.finding, Finding::Race { .. }), "{}", raddle::text(&report));
     }

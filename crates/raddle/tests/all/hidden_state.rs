@@ -1,6 +1,7 @@
 //! State that threads share and raddle does not see: searches claim nothing.
 
 use std::sync::atomic::AtomicUsize as StdAtomicUsize;
+use std::time::Duration;
 
 use raddle::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use raddle::sync::{Arc, Mutex};
@@ -109,6 +110,28 @@ fn a_failure_of_an_equivalent_execution_is_reported() {
     let failure = report.failure().expect("the counts differ");
     assert!(matches!(failure.finding, Finding::Panic(_)) && failure.reproduced);
     assert!(raddle::text(&report).contains("state that raddle does not see"));
+}
+
+/// A search that ends in time, but has no time left to look for hidden state.
+#[test]
+fn a_claim_that_was_not_checked_is_not_made() {
+    for word in ["dpor", "auto"] {
+        let config = Config::new().strategy(word).time(Duration::from_secs(1)).watchdog(None);
+        let report = config.run(|| {
+            let count = Arc::new(AtomicUsize::new(0));
+            let other = thread::spawn({
+                let count = count.clone();
+                move || count.fetch_add(1, SeqCst)
+            });
+            std::thread::sleep(Duration::from_millis(50));
+            count.fetch_add(1, SeqCst);
+            other.join().unwrap();
+        });
+        let text = raddle::text(&report);
+        assert!(matches!(report.verdict, Verdict::Sampled) && report.unchecked, "{text}");
+        assert!(text.contains("no time left to look for state"), "{text}");
+        assert!(!text.contains("exhaustive"), "{text}");
+    }
 }
 
 /// A test that branches on a clock is never called exhaustive.

@@ -21,6 +21,7 @@ mod locks;
 mod mirror;
 mod panics;
 mod parallel_sampling;
+mod probes;
 mod races;
 mod replaying;
 mod search;

@@ -122,9 +122,10 @@ fn sampled(document: &Document) -> Vec<String> {
         return vec!["replayed: this execution does not fail".into()];
     }
     let mut lines = vec![format!(
-        "{}sampled: {}{}, {} seen{}, {}, {}",
+        "{}sampled: {}{}{}, {} seen{}, {}, {}",
         if document.hidden_state.is_some() { "not exhaustive, " } else { "" },
         count(document.executions, "execution", "executions"),
+        probes(document).map(|probes| format!(" {probes}")).unwrap_or_default(),
         strategies(document),
         classes(document),
         document.unseen.map(unseen).unwrap_or_default(),
@@ -132,6 +133,12 @@ fn sampled(document: &Document) -> Vec<String> {
         memory(document)
     )];
     lines.extend(document.hidden_state.iter().flat_map(hidden));
+    if document.unchecked {
+        lines.push(
+            "the search ended, but there was no time left to look for state that raddle does not see: it claims nothing"
+                .into(),
+        );
+    }
     lines.extend(strongest(&document.guarantees).map(guaranteed));
     lines.extend(incomplete(document));
     lines.extend(document.phases.iter().filter_map(|phase| explained(phase, document)));
@@ -277,7 +284,15 @@ fn executions(document: &Document) -> String {
     if document.equivalents > 0 {
         apart.insert(0, format!("+ {} equivalent", thousands(document.equivalents)));
     }
+    if let Some(probes) = probes(document) {
+        apart.insert(0, probes);
+    }
     if apart.is_empty() { number } else { format!("{number} ({})", apart.join("; ")) }
+}
+
+/// Returns how many executions of other strategies were made first.
+fn probes(document: &Document) -> Option<String> {
+    (document.probes > 0).then(|| format!("after {}", count(document.probes, "probe", "probes")))
 }
 
 /// Returns how many more executions were not completed, and why.

@@ -21,11 +21,11 @@ pub(crate) fn origin(document: &Document, failure: &Failure) -> String {
         None => document.strategy.clone(),
         Some(phase) => format!("{} ({})", phase.strategy, document.strategy),
     };
-    let found = format!(
-        "found by {by} after {} ({}) · {steps}",
-        count(failure.execution, "execution", "executions"),
-        elapsed(document)
-    );
+    let mut after = count(failure.execution, "execution", "executions");
+    if document.probes > 0 {
+        after += &format!(" and {}", count(document.probes, "probe", "probes"));
+    }
+    let found = format!("found by {by} after {after} ({}) · {steps}", elapsed(document));
     let found = if failure.beyond_bound {
         format!("{found} · found beyond the bound while ending a run")
     } else {

@@ -138,6 +138,8 @@ pub(crate) fn report(verdict: Verdict) -> Report {
         unseen_drops: false,
         leaked: 0,
         equivalents: 0,
+        probes: 0,
+        unchecked: false,
         hidden_state: None,
         blind_spots: BlindSpots::default(),
         incomplete: Default::default(),
