@@ -5,8 +5,8 @@
 
 use crate::op::Traits;
 use crate::{
-    Action, AtomicOp, BarrierOp, CellOp, ChannelOp, CondvarOp, Effect, Event, MutexOp, ObjectId,
-    OnceOp, Op, ParkOp, Pending, RwLockOp, ThreadId, ThreadOp,
+    Action, AtomicOp, BarrierOp, CellOp, ChannelOp, CondvarOp, Effect, Event, FutexOp, MutexOp,
+    ObjectId, OnceOp, Op, ParkOp, Pending, RwLockOp, SemaphoreOp, ThreadId, ThreadOp,
 };
 
 /// How an operation accesses its object.
@@ -45,7 +45,8 @@ impl Action {
             | Action::Thread(ThreadOp::Join | ThreadOp::IsFinished)
             | Action::Barrier(BarrierOp::Leave { .. })
             | Action::Once(OnceOp::IsComplete)
-            | Action::Channel(ChannelOp::AwaitTaken { .. }) => true,
+            | Action::Channel(ChannelOp::AwaitTaken { .. })
+            | Action::Semaphore(SemaphoreOp::Value) => true,
             Action::Atomic(
                 AtomicOp::Store { .. } | AtomicOp::Update { .. } | AtomicOp::CompareExchange { .. },
             )
@@ -58,6 +59,10 @@ impl Action {
             | Action::Once(OnceOp::Begin | OnceOp::Complete | OnceOp::Reset)
             | Action::Park(_)
             | Action::Channel(_)
+            | Action::Semaphore(
+                SemaphoreOp::Wait { .. } | SemaphoreOp::TryWait | SemaphoreOp::Post,
+            )
+            | Action::Futex(_)
             | Action::Fence(_)
             | Action::Pause(_)
             | Action::Choose { .. } => false,
@@ -84,6 +89,8 @@ impl Action {
             | Action::Once(_)
             | Action::Park(_)
             | Action::Channel(_)
+            | Action::Semaphore(_)
+            | Action::Futex(_)
             | Action::Fence(_)
             | Action::Pause(_)
             | Action::Choose { .. } => false,
@@ -106,7 +113,9 @@ impl Action {
                 | ChannelOp::TrySend
                 | ChannelOp::Receive { .. }
                 | ChannelOp::TryReceive,
-            ) => true,
+            )
+            | Action::Semaphore(SemaphoreOp::Wait { .. } | SemaphoreOp::TryWait)
+            | Action::Futex(FutexOp::Wake { .. } | FutexOp::Requeue { .. }) => true,
             Action::Thread(_)
             | Action::Atomic(
                 AtomicOp::Load { .. } | AtomicOp::Store { .. } | AtomicOp::Update { .. },
@@ -123,6 +132,9 @@ impl Action {
             | Action::Channel(
                 ChannelOp::AwaitTaken { .. } | ChannelOp::CloseSenders | ChannelOp::CloseReceiver,
             )
+            | Action::Semaphore(SemaphoreOp::Post | SemaphoreOp::Value)
+            // A wait that times out still leaves the waiters.
+            | Action::Futex(FutexOp::Enqueue { .. } | FutexOp::Consume { .. })
             | Action::Fence(_)
             | Action::Pause(_)
             | Action::Choose { .. } => false,

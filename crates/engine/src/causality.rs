@@ -3,15 +3,16 @@
 //! Events are ordered by synchronisation, not by their position in the run. Program order, spawn and join, locks,
 //! barriers, one-time initialisations, park tokens and messages synchronise as the standard library documents them.
 //! Atomics synchronise as their memory orderings say. A condition variable orders nothing by itself; the lock it is
-//! used with does. A try-lock that fails orders nothing.
+//! used with does. A try-lock that fails orders nothing. A post of a semaphore happens before the waits after it, and
+//! a wake-up by a futex before the wait that it ends.
 //!
 //! The rules stand in this module only. The weak memory model uses them during a run, the race detector after it.
 
 use alloc::vec::Vec;
 
 use raddle_core::{
-    Action, BarrierOp, ChannelOp, Effect, Event, EventId, MutexOp, ObjectId, OnceOp, Order, ParkOp,
-    RwLockOp, ThreadId, ThreadOp,
+    Action, BarrierOp, ChannelOp, Effect, Event, EventId, FutexOp, MutexOp, ObjectId, OnceOp,
+    Order, ParkOp, RwLockOp, SemaphoreOp, ThreadId, ThreadOp,
 };
 
 /// A vector clock: for each thread, the number of its steps that happen before.
@@ -322,6 +323,23 @@ impl Causality {
             Action::Park(ParkOp::Unpark) => object.released.join(&thread.clock),
             Action::Park(ParkOp::Park { .. }) => thread.clock.join(&object.released),
             Action::Channel(op) => object.channel(op, event.effect, &mut thread.clock),
+            Action::Semaphore(op) => match op {
+                SemaphoreOp::Wait { .. } | SemaphoreOp::TryWait if event.effect == Effect::No => {}
+                SemaphoreOp::Wait { .. } | SemaphoreOp::TryWait => {
+                    thread.clock.join(&object.released);
+                }
+                SemaphoreOp::Post => object.released.join(&thread.clock),
+                SemaphoreOp::Value => {}
+            },
+            Action::Futex(op) => match op {
+                FutexOp::Wake { .. } | FutexOp::Requeue { .. } => {
+                    object.released.join(&thread.clock);
+                }
+                FutexOp::Consume { .. } if event.effect == Effect::Yes => {
+                    thread.clock.join(&object.released);
+                }
+                FutexOp::Consume { .. } | FutexOp::Enqueue { .. } => {}
+            },
             Action::Thread(_)
             | Action::Atomic(_)
             | Action::Condvar(_)

@@ -42,6 +42,11 @@ pub enum Refusal {
     OneThread,
     /// The threads access nothing in common that one of them changes.
     NothingShared,
+    /// Threads wait for a change of a variable by a futex, and the strategy knows values of variables only.
+    Futex {
+        /// Where.
+        site: Site,
+    },
     /// The check is to continue after a failure, and this strategy ends there.
     CannotKeepGoing {
         /// The word of the strategy.
@@ -53,6 +58,12 @@ impl Refusal {
     /// Refuses a choice of too many values.
     pub(crate) fn of_choice(by: &Pending, bound: u32) -> Option<Refusal> {
         (bound > WIDEST_CHOICE).then_some(Refusal::ChoiceTooWide { bound, site: by.site })
+    }
+
+    /// Refuses to reorder accesses if threads wait by futexes.
+    pub(crate) fn of_futexes(trace: &Trace) -> Option<Refusal> {
+        let event = trace.events.iter().find(|event| event.op.futex().is_some())?;
+        Some(Refusal::Futex { site: event.site })
     }
 
     /// Refuses to reorder accesses if there are none to reorder, unless the run failed.
@@ -126,6 +137,11 @@ impl fmt::Display for Refusal {
                  execution no two threads access anything in common that one of them changes; share \
                  data through `raddle::sync`, make plain accesses scheduling points if they are to \
                  be ordered (`Granularity::All`), or use another strategy, such as `random`",
+            ),
+            Refusal::Futex { site } => write!(
+                f,
+                "`pcr` and `mcr` do not know futexes, such as at {site}; use another strategy, such as `dpor` or \
+                 `random`"
             ),
             Refusal::CannotKeepGoing { strategy } => write!(
                 f,

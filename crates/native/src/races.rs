@@ -180,6 +180,8 @@ impl Races {
                 | Action::Once(_)
                 | Action::Park(_)
                 | Action::Channel(_)
+                | Action::Semaphore(_)
+                | Action::Futex(_)
                 | Action::Fence(_)
                 | Action::Pause(_)
                 | Action::Choose { .. } => self.causality.observe(event),

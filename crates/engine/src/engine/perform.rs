@@ -144,7 +144,9 @@ impl<M: Memory> Engine<M> {
             | Action::Barrier(_)
             | Action::Once(_)
             | Action::Park(_)
-            | Action::Channel(_)) => {
+            | Action::Channel(_)
+            | Action::Semaphore(_)
+            | Action::Futex(_)) => {
                 unreachable!("raddle invariant broken: {action:?} on no object")
             }
         };
