@@ -5,6 +5,8 @@ use core::fmt::Debug;
 
 use raddle_core::{Effect, Event, EventId, Op, ThreadId};
 
+use crate::causality::Clock;
+
 pub mod rc11;
 
 pub use rc11::{Mistake, Rc11};
@@ -56,6 +58,12 @@ pub trait Memory {
 
     /// Returns the newest value of a variable.
     fn newest(&self, location: &Self::Location) -> u64;
+
+    /// Returns what happens before the next event of a thread. Returns `None` if the memory model does not know.
+    fn clock(&self, thread: ThreadId) -> Option<&Clock> {
+        let _ = thread;
+        None
+    }
 }
 
 /// Sequential consistency: every load returns the newest value.

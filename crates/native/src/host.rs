@@ -8,7 +8,7 @@ use std::fs;
 use std::ptr;
 use std::time::Duration;
 
-use raddle_core::{MemoryModel, Site};
+use raddle_core::Site;
 use raddle_explore::{Budget, Session, racing_lines};
 use raddle_results::Report;
 
@@ -152,10 +152,12 @@ fn set_up(text: &str) -> Context {
     }
     run::set_up();
     run::state().image.set(names::image());
-    let is_sc = plan.settings.memory == MemoryModel::Sc;
-    run::state()
-        .finds_races
-        .set((plan.settings.races || plan.granularity == Granularity::Racy) && is_sc);
+    let state = run::state();
+    state.heap.borrow_mut().set_up();
+    state.finds_races.set(plan.settings.races || plan.granularity == Granularity::Racy);
+    state.memory.set(plan.settings.memory);
+    let word = plan.settings.strategy.word();
+    state.plans_by_values.set(["mcr", "pcr"].iter().any(|name| word.starts_with(name)));
     posix::thread::set_up();
     crash::set_up();
     let backend = plan.backend;

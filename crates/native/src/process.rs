@@ -143,9 +143,9 @@ impl Process {
                 self.halt = Some(Halt::Again);
                 ("this run needs a process of its own".to_owned(), None, None)
             }
-            (Outcome::NeedsAtomics, _) => {
+            (Outcome::NeedsLayout, _) => {
                 self.halt = Some(Halt::Again);
-                ("this run needs to know its atomic variables".to_owned(), None, None)
+                ("this run needs to know its variables".to_owned(), None, None)
             }
             (Outcome::NeedsThreads, _) => {
                 self.snapshot = None;

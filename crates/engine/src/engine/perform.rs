@@ -33,6 +33,14 @@ impl<M: Memory> Engine<M> {
         Some(self.perform_on_object(kind, by, &op, site, source, None))
     }
 
+    /// Performs an operation of `by`, whose turn it is, in place of the one that it announced. The operation accesses
+    /// the same object and does not block. It reads the newest value, if it reads one.
+    #[cold]
+    pub fn perform_newest(&mut self, by: ThreadId, op: Op, site: Site) -> Effect {
+        self.running = by;
+        self.perform_on_object(Kind::Any, by, &op, site, None, None)
+    }
+
     /// Announces and performs an operation of the running thread at once, if its lease covers this step. Returns `None`,
     /// with no side effect, if it does not or if the operation has to wait.
     #[inline(always)]

@@ -401,4 +401,8 @@ impl Memory for Rc11 {
         let location = &self.locations[location];
         location.stores[location.newest()].value
     }
+
+    fn clock(&self, thread: ThreadId) -> Option<&Clock> {
+        self.causality.clock(thread)
+    }
 }
