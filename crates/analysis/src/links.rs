@@ -293,6 +293,7 @@ impl Past {
                 FutexOp::Wake { .. }
                 | FutexOp::Requeue { .. }
                 | FutexOp::Enqueue { .. }
+                | FutexOp::Look
                 | FutexOp::Consume { .. } => {}
             },
             Action::Atomic(_)

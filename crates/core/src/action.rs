@@ -357,8 +357,8 @@ pub enum SemaphoreOp {
     Value,
 }
 
-/// Operations on the threads that wait for a change of an atomic variable. A wait is `Enqueue`, if the variable has the
-/// expected value, and then `Consume`. The oldest waiters are woken first.
+/// Operations on the threads that wait for a change of an atomic variable. A wait is `Enqueue` and then `Consume` if the
+/// variable has the expected value, and `Look` otherwise. The oldest waiters are woken first.
 ///
 /// A variable has numbered parts. Each has waiters of its own, and a requeue moves waiters from one part to another.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -370,6 +370,8 @@ pub enum FutexOp {
         /// The bits of the thread: a wake-up reaches it if they share one.
         mask: u32,
     },
+    /// Sees that the variable has another value, and does not wait.
+    Look,
     /// Leaves the waiters with a wake-up; blocks until there is one.
     Consume {
         /// Whether the wait may time out, and leave without a wake-up.

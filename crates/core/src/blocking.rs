@@ -78,7 +78,10 @@ impl Action {
             },
             Action::Futex(op) => match op {
                 FutexOp::Consume { timed } => !*timed,
-                FutexOp::Enqueue { .. } | FutexOp::Wake { .. } | FutexOp::Requeue { .. } => false,
+                FutexOp::Enqueue { .. }
+                | FutexOp::Look
+                | FutexOp::Wake { .. }
+                | FutexOp::Requeue { .. } => false,
             },
             Action::Atomic(_)
             | Action::Cell(_)

@@ -152,6 +152,7 @@ impl Action {
                     let parts = from as u16 | (to as u16) << 8;
                     (group::FUTEX << 4 | 4, parts, wakes as u64, moves as u64)
                 }
+                FutexOp::Look => plain(group::FUTEX, 5),
             },
         }
     }
@@ -301,7 +302,8 @@ impl FutexOp {
             1 => FutexOp::Consume { timed: false },
             2 => FutexOp::Consume { timed: true },
             3 => FutexOp::Wake { part: from, count: first as u32, mask: second as u32 },
-            4.. => FutexOp::Requeue { from, to, wakes: first as u32, moves: second as u32 },
+            4 => FutexOp::Requeue { from, to, wakes: first as u32, moves: second as u32 },
+            5.. => FutexOp::Look,
         }
     }
 }
@@ -444,7 +446,7 @@ mod tests {
         all.push(Action::Futex(FutexOp::Wake { part: 254, count: u32::MAX, mask: 3 }));
         all.push(Action::Futex(FutexOp::Requeue { from: 255, to: 7, wakes: 1, moves: u32::MAX }));
         for code in 0..=u8::MAX {
-            let counts = [4, 0, 2, 3, 6, 5, 1, 4, 3, 8, 0, 2, 0, 5, 5, 0];
+            let counts = [4, 0, 2, 3, 6, 5, 1, 4, 3, 8, 0, 2, 0, 5, 6, 0];
             if code & 15 < counts[usize::from(code >> 4)] {
                 all.push(Action::decode(code, 0, 0, 0));
             }

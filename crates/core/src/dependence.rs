@@ -46,7 +46,8 @@ impl Action {
             | Action::Barrier(BarrierOp::Leave { .. })
             | Action::Once(OnceOp::IsComplete)
             | Action::Channel(ChannelOp::AwaitTaken { .. })
-            | Action::Semaphore(SemaphoreOp::Value) => true,
+            | Action::Semaphore(SemaphoreOp::Value)
+            | Action::Futex(FutexOp::Look) => true,
             Action::Atomic(
                 AtomicOp::Store { .. } | AtomicOp::Update { .. } | AtomicOp::CompareExchange { .. },
             )
@@ -62,7 +63,12 @@ impl Action {
             | Action::Semaphore(
                 SemaphoreOp::Wait { .. } | SemaphoreOp::TryWait | SemaphoreOp::Post,
             )
-            | Action::Futex(_)
+            | Action::Futex(
+                FutexOp::Enqueue { .. }
+                | FutexOp::Consume { .. }
+                | FutexOp::Wake { .. }
+                | FutexOp::Requeue { .. },
+            )
             | Action::Fence(_)
             | Action::Pause(_)
             | Action::Choose { .. } => false,
@@ -114,8 +120,7 @@ impl Action {
                 | ChannelOp::Receive { .. }
                 | ChannelOp::TryReceive,
             )
-            | Action::Semaphore(SemaphoreOp::Wait { .. } | SemaphoreOp::TryWait)
-            | Action::Futex(FutexOp::Wake { .. } | FutexOp::Requeue { .. }) => true,
+            | Action::Semaphore(SemaphoreOp::Wait { .. } | SemaphoreOp::TryWait) => true,
             Action::Thread(_)
             | Action::Atomic(
                 AtomicOp::Load { .. } | AtomicOp::Store { .. } | AtomicOp::Update { .. },
@@ -133,8 +138,8 @@ impl Action {
                 ChannelOp::AwaitTaken { .. } | ChannelOp::CloseSenders | ChannelOp::CloseReceiver,
             )
             | Action::Semaphore(SemaphoreOp::Post | SemaphoreOp::Value)
-            // A wait that times out still leaves the waiters.
-            | Action::Futex(FutexOp::Enqueue { .. } | FutexOp::Consume { .. })
+            // A wait that times out still leaves the waiters. A wake-up that finds none is ordered with later waits.
+            | Action::Futex(_)
             | Action::Fence(_)
             | Action::Pause(_)
             | Action::Choose { .. } => false,

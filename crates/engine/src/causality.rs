@@ -3,8 +3,8 @@
 //! Events are ordered by synchronisation, not by their position in the run. Program order, spawn and join, locks,
 //! barriers, one-time initialisations, park tokens and messages synchronise as the standard library documents them.
 //! Atomics synchronise as their memory orderings say. A condition variable orders nothing by itself; the lock it is
-//! used with does. A try-lock that fails orders nothing. A post of a semaphore happens before the waits after it, and
-//! a wake-up by a futex before the wait that it ends.
+//! used with does. A try-lock that fails orders nothing. A post of a semaphore happens before the waits after it. Futex
+//! operations on one variable are ordered, because the kernel makes them under a lock.
 //!
 //! The rules stand in this module only. The weak memory model uses them during a run, the race detector after it.
 
@@ -225,6 +225,14 @@ impl Causality {
         }
     }
 
+    /// Makes what threads released through an object happen before the next event of a thread.
+    pub fn acquire(&mut self, id: ThreadId, object: ObjectId) {
+        self.thread(id);
+        if let Some(object) = self.objects[..self.object_count].get(object.index()) {
+            self.threads[id.index()].clock.join(&object.released);
+        }
+    }
+
     /// Adds an event of a thread to its clock.
     #[inline]
     pub fn advance(&mut self, id: ThreadId) {
@@ -332,13 +340,12 @@ impl Causality {
                 SemaphoreOp::Value => {}
             },
             Action::Futex(op) => match op {
-                FutexOp::Wake { .. } | FutexOp::Requeue { .. } => {
-                    object.released.join(&thread.clock);
-                }
-                FutexOp::Consume { .. } if event.effect == Effect::Yes => {
+                FutexOp::Wake { .. } | FutexOp::Requeue { .. } | FutexOp::Enqueue { .. } => {
                     thread.clock.join(&object.released);
+                    object.released.copy_from(&thread.clock);
                 }
-                FutexOp::Consume { .. } | FutexOp::Enqueue { .. } => {}
+                FutexOp::Consume { .. } if event.effect == Effect::No => {}
+                FutexOp::Consume { .. } | FutexOp::Look => thread.clock.join(&object.released),
             },
             Action::Thread(_)
             | Action::Atomic(_)

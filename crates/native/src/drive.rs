@@ -30,8 +30,8 @@ pub(crate) trait Drive {
     fn trace(&self) -> &Trace;
     /// Returns what happens before the next event of a thread, if the memory model knows.
     fn clock(&self, thread: ThreadId) -> Option<&Clock>;
-    /// Performs an operation in place of the one that was announced, which reads the newest value.
-    fn perform_newest(&mut self, by: ThreadId, op: Op, site: Site) -> Effect;
+    /// Performs an operation in place of the one that was announced.
+    fn perform_instead(&mut self, by: ThreadId, op: Op, site: Site) -> Effect;
     /// Records memory that was not freed.
     fn left(&mut self, unfreed: Vec<Allocation>);
     /// Records a plain access.
@@ -109,8 +109,8 @@ impl<M: Memory> Drive for Driven<'_, '_, M> {
         self.engine.clock(thread)
     }
 
-    fn perform_newest(&mut self, by: ThreadId, op: Op, site: Site) -> Effect {
-        self.engine.perform_newest(by, op, site)
+    fn perform_instead(&mut self, by: ThreadId, op: Op, site: Site) -> Effect {
+        self.engine.perform_instead(by, op, site)
     }
 
     fn left(&mut self, unfreed: Vec<Allocation>) {

@@ -16,7 +16,9 @@
 mod arena;
 mod coroutines;
 mod crash;
+mod dispatch;
 mod drive;
+mod futex;
 mod heap;
 mod hooks;
 mod host;
@@ -31,6 +33,7 @@ mod races;
 mod real;
 mod run;
 mod snapshot;
+mod syscalls;
 mod system;
 mod variables;
 

@@ -4,11 +4,13 @@
 //! a forked run.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::c_void;
 use std::ptr::{self, NonNull};
 
-use raddle_core::{Action, AtomicOp, Effect, MemoryModel, ObjectId, Op, Panic, Site, ThreadId};
+use raddle_core::{
+    Action, AtomicOp, Effect, FutexOp, MemoryModel, ObjectId, Op, Panic, Site, ThreadId,
+};
 use raddle_engine::{Initial, Turn};
 
 use crate::coroutines::{self, Context};
@@ -19,7 +21,7 @@ use crate::one_thread::OneThread;
 use crate::posix::heap::Freed;
 use crate::races::{Access, Race, Races};
 use crate::variables::{Use, Variables};
-use crate::{heap, system};
+use crate::{dispatch, heap, system};
 
 /// A thread of the program.
 #[derive(Copy, Clone, Debug)]
@@ -126,6 +128,15 @@ pub(crate) struct State {
     pub(crate) memory: Cell<MemoryModel>,
     /// Whether the strategy plans runs by the values of variables.
     pub(crate) plans_by_values: Cell<bool>,
+    /// The system call that the kernel makes now, plus one, or zero.
+    pub(crate) in_kernel: Cell<i64>,
+    pub(crate) seed: Cell<u64>,
+    /// The number of random bytes that this run has drawn.
+    pub(crate) drawn: Cell<u64>,
+    /// Whether a run has read standard input.
+    pub(crate) reads_input: Cell<bool>,
+    /// The files that runs have changed.
+    pub(crate) changed_files: RefCell<BTreeSet<String>>,
 }
 
 /// Which plain accesses are scheduling points.
@@ -167,6 +178,11 @@ pub(crate) fn set_up() {
         layout: RefCell::default(),
         memory: Cell::new(MemoryModel::Sc),
         plans_by_values: Cell::new(false),
+        in_kernel: Cell::new(0),
+        seed: Cell::new(0),
+        drawn: Cell::new(0),
+        reads_input: Cell::new(false),
+        changed_files: RefCell::default(),
     };
     STATE.set(Box::into_raw(Box::new(state)));
 }
@@ -205,6 +221,8 @@ impl State {
         self.readers.borrow_mut().clear();
         *self.outcome.borrow_mut() = Outcome::Fine;
         self.code.set(0);
+        self.drawn.set(0);
+        self.in_kernel.set(0);
         self.main_has_ended.set(false);
         self.in_engine.set(false);
         self.has_raced.set(false);
@@ -434,6 +452,34 @@ impl State {
         }
     }
 
+    /// Performs an operation that needs the variable to hold the expected value when the thread has its turn, or else
+    /// looks at the variable and returns `None`.
+    pub(crate) fn act_if(
+        &self,
+        op: Op,
+        expected: Option<u32>,
+        now: impl Fn() -> u64,
+        site: Site,
+    ) -> Option<Effect> {
+        let (me, object) = (self.me(), op.object());
+        self.steps.set(self.steps.get() + 1);
+        let turn = self.with_engine(|engine| engine.submit(me, op, site));
+        self.wait(turn);
+        let value = now();
+        let is_expected = expected.is_none_or(|expected| value == u64::from(expected));
+        let effect = self.with_engine(|engine| {
+            if engine.newest(object) != value {
+                engine.overwrite(object, value);
+            }
+            if !is_expected {
+                engine.perform_instead(me, Op::new(object, Action::Futex(FutexOp::Look)), site);
+                return None;
+            }
+            Some(engine.perform(me, op, site))
+        })?;
+        Some(effect.unwrap_or_else(|| self.end()))
+    }
+
     /// Performs an operation on a variable whose value is not one number. `announced` says how it accesses the
     /// variable. `at_turn` makes the operation when the thread has its turn: it returns the value to show, and the
     /// operation on it.
@@ -546,6 +592,7 @@ impl State {
     /// Leaves the program: the run is over and so are its exit handlers.
     pub(crate) fn end_process(&self, code: i32) -> ! {
         self.is_running.set(false);
+        dispatch::set(false);
         if self.ends_with_process.get() {
             system::exit(code);
         }

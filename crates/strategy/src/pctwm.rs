@@ -366,7 +366,7 @@ fn communicates(op: Op) -> bool {
             SemaphoreOp::Wait { .. } | SemaphoreOp::TryWait | SemaphoreOp::Value => true,
             SemaphoreOp::Post => false,
         },
-        Action::Futex(op) => matches!(op, FutexOp::Consume { .. }),
+        Action::Futex(op) => matches!(op, FutexOp::Consume { .. } | FutexOp::Look),
         // A join always follows the end of its thread.
         Action::Thread(op) => op == ThreadOp::IsFinished,
         Action::Cell(_) | Action::Pause(_) | Action::Choose { .. } => false,

@@ -288,7 +288,8 @@ fn add_futex(object: usize, steps: &mut Vec<Step>, rng: &mut Rng) {
     let part = rng.below(2) as u8;
     let mask = [u32::MAX, 1, 2][rng.below(3)];
     let wakes = rng.below(3) as u32;
-    steps.push(match rng.below(7) {
+    steps.push(match rng.below(8) {
+        7 => Step::On(object, Action::Futex(FutexOp::Look)),
         0..3 => Step::FutexWait { variable: object, part, mask, timed: rng.below(3) == 0 },
         3 | 4 => Step::On(object, Action::Futex(FutexOp::Wake { part, count: 1 + wakes, mask })),
         5 => {

@@ -13,7 +13,9 @@
 
 use alloc::vec::Vec;
 
-use raddle_core::{Effect, Event, EventId, ObjectId, Op, Order, ThreadId, fingerprint};
+use raddle_core::{
+    Action, AtomicOp, Effect, Event, EventId, ObjectId, Op, Order, ThreadId, fingerprint,
+};
 
 use crate::causality::{Causality, Clock};
 use crate::memory::Memory;
@@ -395,6 +397,12 @@ impl Memory for Rc11 {
         } else if fence.is_some() || event.op.object() != ObjectId::NONE {
             self.order.add_event(thread, index, Loc::Other, &clock);
         }
+    }
+
+    fn look(&mut self, location: &mut usize, by: EventId, object: ObjectId) {
+        let load = Action::Atomic(AtomicOp::Load { order: Order::Relaxed });
+        self.access(location, by, &Op::new(object, load), None);
+        self.causality.acquire(by.thread, object);
     }
 
     fn newest(&self, &location: &usize) -> u64 {

@@ -1,7 +1,7 @@
 //! The threads that wait for a change of an atomic variable, as Linux keeps them: the oldest waiter is woken first.
 //!
 //! Whether a thread may wait depends on the value of the variable, which the memory model holds. The front end compares
-//! it when the thread has its turn, and performs a load in place of [`FutexOp::Enqueue`] if it is another.
+//! it when the thread has its turn, and performs [`FutexOp::Look`] in place of [`FutexOp::Enqueue`] if it is another.
 
 use alloc::vec::Vec;
 
@@ -79,6 +79,7 @@ impl ObjectState for Futex {
             FutexOp::Consume { timed: false } => self.woken.contains(&by),
             FutexOp::Consume { timed: true }
             | FutexOp::Enqueue { .. }
+            | FutexOp::Look
             | FutexOp::Wake { .. }
             | FutexOp::Requeue { .. } => true,
         }
@@ -91,6 +92,7 @@ impl ObjectState for Futex {
                 self.waiters.push(Waiter { thread: by, part, mask });
                 Effect::None
             }
+            FutexOp::Look => Effect::None,
             FutexOp::Consume { .. } => self.consume(by),
             FutexOp::Wake { part, count, mask } => affected(self.wake(part, count, mask)),
             FutexOp::Requeue { from, to, wakes, moves } => {

@@ -144,6 +144,7 @@ impl Scene {
                 let (wakes, moves) = (rng.below(2) as u32, rng.below(3) as u32);
                 [
                     FutexOp::Enqueue { part, mask },
+                    FutexOp::Look,
                     FutexOp::Wake { part, count: 1 + moves, mask },
                     FutexOp::Requeue { from: part, to: 1 - part, wakes, moves },
                 ]

@@ -109,6 +109,7 @@ pub(super) fn operation(op: Op, scalar: Scalar) -> Operation {
                 FutexOp::Enqueue { part, mask } => {
                     kind("futex.enqueue", [("part", number(part.into())), ("mask", number(mask))])
                 }
+                FutexOp::Look => kind("futex.look", []),
                 FutexOp::Consume { timed } => waiting("futex.consume", timed),
                 FutexOp::Wake { part, count, mask } => kind(
                     "futex.wake",

@@ -91,7 +91,7 @@ pub(super) fn announced(op: Op, names: &Names<'_>) -> String {
         },
         Action::Futex(op) => match op {
             FutexOp::Enqueue { .. } => format!("{name}.futex_wait begins"),
-            FutexOp::Consume { timed: false } => format!("{name}.futex_wait"),
+            FutexOp::Look | FutexOp::Consume { timed: false } => format!("{name}.futex_wait"),
             FutexOp::Consume { timed: true } => format!("{name}.futex_wait (timed)"),
             FutexOp::Wake { count, .. } if count >= MANY => format!("{name}.futex_wake all"),
             FutexOp::Wake { count, .. } => format!("{name}.futex_wake {count}"),
@@ -206,6 +206,7 @@ fn outcome(event: &Event, names: &Names<'_>) -> Option<String> {
             FutexOp::Wake { .. } | FutexOp::Requeue { .. } => {
                 chosen(event.effect).or_else(|| Some("wakes no thread".into()))
             }
+            FutexOp::Look => Some("another value".into()),
             FutexOp::Enqueue { .. } => None,
         },
         Action::Choose { .. } => chosen(event.effect),
@@ -247,7 +248,12 @@ pub(super) fn waits_for(op: Op, names: &Names<'_>) -> String {
         Action::Semaphore(SemaphoreOp::Wait { .. }) => format!("waits for a post of {name}"),
         Action::Futex(FutexOp::Consume { .. }) => format!("waits to be woken at {name}"),
         Action::Semaphore(SemaphoreOp::TryWait | SemaphoreOp::Post | SemaphoreOp::Value)
-        | Action::Futex(FutexOp::Enqueue { .. } | FutexOp::Wake { .. } | FutexOp::Requeue { .. })
+        | Action::Futex(
+            FutexOp::Enqueue { .. }
+            | FutexOp::Look
+            | FutexOp::Wake { .. }
+            | FutexOp::Requeue { .. },
+        )
         | Action::Mutex(_)
         | Action::RwLock(_)
         | Action::Thread(ThreadOp::Spawn | ThreadOp::Exit | ThreadOp::IsFinished)

@@ -233,9 +233,8 @@ pub(super) fn only_read(action: Action, effect: Effect) -> bool {
         | Action::Channel(ChannelOp::AwaitTaken { .. })
         | Action::Semaphore(SemaphoreOp::Value) => true,
         // A wait that times out removes the thread from the waiters.
-        Action::Condvar(CondvarOp::Consume { .. }) | Action::Futex(FutexOp::Consume { .. }) => {
-            false
-        }
+        Action::Condvar(CondvarOp::Consume { .. }) => false,
+        Action::Futex(op) => op == FutexOp::Look,
         _ => failed,
     }
 }
@@ -331,6 +330,7 @@ fn futex(
             *time += 1;
             return Effect::None;
         }
+        FutexOp::Look => return Effect::None,
         FutexOp::Consume { .. } => {
             queue.retain(|_, waiter| waiter.0 != by);
             return yes_if(woken.remove(&by));
