@@ -21,7 +21,7 @@ const USER_DISPATCH: i32 = 2;
 const RED_ZONE: i64 = 128;
 
 /// What the kernel reads: zero if system calls are made, one if they become signals.
-static SELECTOR: AtomicU8 = AtomicU8::new(0);
+pub(crate) static SELECTOR: AtomicU8 = AtomicU8::new(0);
 
 /// The code of this library, as first address and size.
 static CODE: OneThread<Cell<(usize, usize)>> = OneThread::new(Cell::new((0, 0)));
@@ -34,6 +34,13 @@ pub(crate) fn set_up() {
         CODE.set((own.first, own.end - own.first));
     }
     crash::handle(libc::SIGSYS, on_system_call);
+}
+
+/// Returns whether an address is in the code of this library.
+#[inline]
+pub(crate) fn is_own(pc: usize) -> bool {
+    let (first, size) = CODE.get();
+    pc.wrapping_sub(first) < size
 }
 
 /// Lets the kernel turn system calls of this OS thread into signals. Returns whether it can. A fork ends that.

@@ -7,6 +7,7 @@ use std::ptr;
 use raddle_core::{Action, Effect, FutexOp, Op, Scalar, Site};
 
 use crate::memory::{Located, read};
+use crate::modules::Origin;
 use crate::posix::time;
 use crate::run::{refuse, site, state};
 
@@ -32,6 +33,7 @@ pub(crate) fn call(arguments: [usize; 6], pc: usize) -> isize {
     if address == 0 || address % BYTES != 0 {
         return -(libc::EINVAL as isize);
     }
+    note_foreign(pc);
     let is_realtime = operation & call::CLOCK_REALTIME != 0;
     let clock = if is_realtime { libc::CLOCK_REALTIME } else { libc::CLOCK_MONOTONIC };
     let limit = ptr::with_exposed_provenance::<libc::timespec>(fourth);
@@ -46,6 +48,16 @@ pub(crate) fn call(arguments: [usize; 6], pc: usize) -> isize {
             "the program makes the system call `futex` with operation {other} (priority inheritance, `FUTEX_WAKE_OP`, \
              file descriptors), which raddle does not model"
         )),
+    }
+}
+
+/// Ends the search for races if a library that is not instrumented waits: what else orders its threads is not known.
+fn note_foreign(pc: usize) {
+    let state = state();
+    if state.finds_races.get() && state.origin(pc) == Origin::Other {
+        *state.foreign.borrow_mut() = Some(state.file(pc));
+        state.finds_races.set(false);
+        state.begin_anew();
     }
 }
 

@@ -24,6 +24,7 @@ mod hooks;
 mod host;
 mod layout;
 mod memory;
+mod modules;
 mod names;
 mod one_thread;
 mod plan;

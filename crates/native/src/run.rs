@@ -17,6 +17,7 @@ use crate::coroutines::{self, Context};
 use crate::drive::Drive;
 use crate::heap::{Heap, Wrong};
 use crate::layout::Layout;
+use crate::modules::Modules;
 use crate::one_thread::OneThread;
 use crate::posix::heap::Freed;
 use crate::races::{Access, Race, Races};
@@ -135,6 +136,9 @@ pub(crate) struct State {
     pub(crate) drawn: Cell<u64>,
     /// Whether a run has read standard input.
     pub(crate) reads_input: Cell<bool>,
+    pub(crate) modules: RefCell<Modules>,
+    /// A library that waits by futexes and is not instrumented. What its threads synchronise by is not known.
+    pub(crate) foreign: RefCell<Option<String>>,
     /// The files that runs have changed.
     pub(crate) changed_files: RefCell<BTreeSet<String>>,
 }
@@ -182,6 +186,8 @@ pub(crate) fn set_up() {
         seed: Cell::new(0),
         drawn: Cell::new(0),
         reads_input: Cell::new(false),
+        modules: RefCell::default(),
+        foreign: RefCell::default(),
         changed_files: RefCell::default(),
     };
     STATE.set(Box::into_raw(Box::new(state)));
@@ -244,6 +250,20 @@ impl State {
         // SAFETY: the engine lives until the run is over, and calls of it do not nest.
         let result = call(unsafe { engine.as_mut() });
         self.in_engine.set(false);
+        result
+    }
+
+    /// Calls a function of raddle's that uses libc, on a stack of the program.
+    pub(crate) fn as_host<R>(&self, call: impl FnOnce() -> R) -> R {
+        // SAFETY: returns the place of the calling thread's error number.
+        let error = unsafe { libc::__errno_location() };
+        // SAFETY: as above.
+        let before = unsafe { error.read() };
+        self.in_engine.set(true);
+        let result = dispatch::pause(call);
+        self.in_engine.set(false);
+        // SAFETY: as above.
+        unsafe { error.write(before) };
         result
     }
 

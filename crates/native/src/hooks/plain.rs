@@ -6,15 +6,16 @@ use super::with_caller;
 use crate::races;
 use crate::run::{Plain, State, is_controlled, site, state};
 
+/// What an access does.
 #[derive(Copy, Clone, PartialEq, Eq)]
-enum Access {
+pub(super) enum Access {
     Read,
     Write,
 }
 
 /// An access to `size` bytes is about to happen.
 #[inline]
-fn access(address: usize, size: usize, access: Access, pc: usize) {
+pub(super) fn access(address: usize, size: usize, access: Access, pc: usize) {
     if size == 0 || !is_controlled() {
         return;
     }
