@@ -1,7 +1,7 @@
 //! Deadlocks: which threads wait for which, and the cycles among them.
 
 use raddle_core::{
-    Action, CondvarOp, Effect, ObjectId, ObjectKind, Pending, Site, ThreadId, Trace,
+    Action, CondvarOp, Effect, FutexOp, ObjectId, ObjectKind, Pending, Site, ThreadId, Trace,
 };
 use raddle_results::Wait;
 
@@ -55,14 +55,22 @@ pub fn cycles(waits: &[Wait]) -> Vec<Vec<Hop>> {
 /// wait and woke no thread. Returns `None` if the thread does not wait for a notification.
 pub fn missed_notification(trace: &Trace, wait: &Wait) -> Option<usize> {
     let pending = trace.pending.iter().find(|pending| pending.thread == wait.thread)?;
-    let Action::Condvar(CondvarOp::Consume { .. }) = pending.op.action() else { return None };
+    let waits = matches!(
+        pending.op.action(),
+        Action::Condvar(CondvarOp::Consume { .. }) | Action::Futex(FutexOp::Consume { .. })
+    );
     let enqueue = trace.events.iter().rposition(|event| {
-        event.id.thread == wait.thread && event.op.action() == Action::Condvar(CondvarOp::Enqueue)
+        let enqueues = matches!(
+            event.op.action(),
+            Action::Condvar(CondvarOp::Enqueue) | Action::Futex(FutexOp::Enqueue { .. })
+        );
+        waits && enqueues && event.id.thread == wait.thread
     })?;
     trace.events[..enqueue].iter().rposition(|event| {
         let notifies = matches!(
             event.op.action(),
             Action::Condvar(CondvarOp::NotifyOne | CondvarOp::NotifyAll)
+                | Action::Futex(FutexOp::Wake { .. } | FutexOp::Requeue { .. })
         );
         notifies && event.op.object() == wait.object && event.effect == Effect::No
     })
@@ -119,14 +127,45 @@ fn holders(trace: &Trace, pending: &Pending) -> Vec<(ThreadId, Site)> {
         ObjectKind::Mutex | ObjectKind::RwLock => lock_holders(trace, object),
         // The thread that is joined blocks the joiner.
         ObjectKind::Thread(thread) => vec![(thread, Site::UNKNOWN)],
-        ObjectKind::Atomic(_)
-        | ObjectKind::Cell
+        // A lock that is built on a variable, which threads wait for by a futex.
+        ObjectKind::Atomic(_) => owner(trace, object).into_iter().collect(),
+        ObjectKind::Cell
         | ObjectKind::Condvar
         | ObjectKind::Barrier
         | ObjectKind::Once
         | ObjectKind::Parker(_)
-        | ObjectKind::Channel => Vec::new(),
+        | ObjectKind::Channel
+        | ObjectKind::Semaphore => Vec::new(),
     }
+}
+
+/// Returns the thread that owns a variable, as far as its values tell, and where it took it: the thread that last changed
+/// it from its initial value. Returns `None` if the variable has its initial value.
+fn owner(trace: &Trace, object: ObjectId) -> Option<(ThreadId, Site)> {
+    let initial = trace.objects[object.index()].initial;
+    let mut value = initial;
+    let mut owner = None;
+    for event in trace.events.iter().filter(|event| event.op.object() == object) {
+        if !event.op.is_atomic() {
+            continue;
+        }
+        let old = match event.effect {
+            Effect::Value(old) | Effect::Exchanged(old) | Effect::Kept(old) => old,
+            Effect::None
+            | Effect::Yes
+            | Effect::No
+            | Effect::Ticket(_)
+            | Effect::LastTicket(_)
+            | Effect::Closed => value,
+        };
+        value = event.op.apply_to_atomic(old).0.unwrap_or(old);
+        if value == initial {
+            owner = None;
+        } else if old == initial {
+            owner = Some((event.id.thread, event.site));
+        }
+    }
+    owner
 }
 
 fn lock_holders(trace: &Trace, object: ObjectId) -> Vec<(ThreadId, Site)> {

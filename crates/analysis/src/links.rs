@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use raddle_core::{
-    Action, AtomicOp, BarrierOp, ChannelOp, CondvarOp, Effect, Event, EventId, MutexOp, ObjectId,
-    ObjectKind, OnceOp, ParkOp, RwLockOp, ThreadId, ThreadOp, Trace,
+    Action, AtomicOp, BarrierOp, ChannelOp, CondvarOp, Effect, Event, EventId, FutexOp, MutexOp,
+    ObjectId, ObjectKind, OnceOp, ParkOp, RwLockOp, SemaphoreOp, ThreadId, ThreadOp, Trace,
 };
 
 use crate::Reads;
@@ -135,6 +135,8 @@ impl Past {
             | Action::Once(_)
             | Action::Park(_)
             | Action::Channel(_)
+            | Action::Semaphore(_)
+            | Action::Futex(_)
             | Action::Fence(_)
             | Action::Pause(_)
             | Action::Choose { .. } => None,
@@ -157,13 +159,17 @@ impl Past {
                 RwLockOp::Read | RwLockOp::Write | RwLockOp::TryRead | RwLockOp::TryWrite,
             )
             | Action::Park(ParkOp::Park { .. })
+            | Action::Futex(FutexOp::Consume { .. })
                 if took_effect =>
             {
                 last(self)
             }
             Action::Barrier(BarrierOp::Leave { .. }) => last(self),
             Action::Once(OnceOp::Begin) if event.effect == Effect::No => last(self),
-            Action::Channel(ChannelOp::Receive { .. } | ChannelOp::TryReceive) if took_effect => {
+            Action::Channel(ChannelOp::Receive { .. } | ChannelOp::TryReceive)
+            | Action::Semaphore(SemaphoreOp::Wait { .. } | SemaphoreOp::TryWait)
+                if took_effect =>
+            {
                 let sends = self.enablers.get_mut(&object)?;
                 (!sends.is_empty()).then(|| sends.remove(0))
             }
@@ -187,7 +193,8 @@ impl Past {
                 | ObjectKind::Barrier
                 | ObjectKind::Once
                 | ObjectKind::Parker(_)
-                | ObjectKind::Channel => None,
+                | ObjectKind::Channel
+                | ObjectKind::Semaphore => None,
             },
             Action::Thread(ThreadOp::Spawn | ThreadOp::Exit | ThreadOp::IsFinished)
             | Action::Atomic(_)
@@ -199,6 +206,8 @@ impl Past {
             | Action::Once(_)
             | Action::Park(_)
             | Action::Channel(_)
+            | Action::Semaphore(_)
+            | Action::Futex(_)
             | Action::Fence(_)
             | Action::Pause(_)
             | Action::Choose { .. } => None,
@@ -272,6 +281,20 @@ impl Past {
                 | ChannelOp::TryReceive
                 | ChannelOp::CloseSenders
                 | ChannelOp::CloseReceiver => {}
+            },
+            Action::Semaphore(op) => match op {
+                SemaphoreOp::Post => self.enablers.entry(object).or_default().push(position),
+                SemaphoreOp::Wait { .. } | SemaphoreOp::TryWait | SemaphoreOp::Value => {}
+            },
+            Action::Futex(op) => match op {
+                FutexOp::Wake { .. } | FutexOp::Requeue { .. } if took_effect => {
+                    self.enables(object, position);
+                }
+                FutexOp::Wake { .. }
+                | FutexOp::Requeue { .. }
+                | FutexOp::Enqueue { .. }
+                | FutexOp::Look
+                | FutexOp::Consume { .. } => {}
             },
             Action::Atomic(_)
             | Action::Cell(_)

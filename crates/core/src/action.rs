@@ -23,6 +23,10 @@ pub enum Action {
     Park(ParkOp),
     /// An operation on a channel.
     Channel(ChannelOp),
+    /// An operation on a semaphore.
+    Semaphore(SemaphoreOp),
+    /// An operation on the threads that wait for a change of an atomic variable.
+    Futex(FutexOp),
     /// A memory fence. Accesses no object.
     Fence(Order),
     /// A voluntary pause. Accesses no object.
@@ -335,6 +339,64 @@ pub enum ChannelOp {
     CloseSenders,
     /// Drops the receiver.
     CloseReceiver,
+}
+
+/// Operations on a semaphore.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum SemaphoreOp {
+    /// Decrements the count; blocks while it is zero.
+    Wait {
+        /// Whether the wait may time out, and leave the count as it is.
+        timed: bool,
+    },
+    /// Decrements the count if it is not zero.
+    TryWait,
+    /// Increments the count.
+    Post,
+    /// Reads the count.
+    Value,
+}
+
+/// Operations on the threads that wait for a change of an atomic variable. A wait is `Enqueue` and then `Consume` if the
+/// variable has the expected value, and `Look` otherwise. The oldest waiters are woken first.
+///
+/// A variable has numbered parts. Each has waiters of its own, and a requeue moves waiters from one part to another.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum FutexOp {
+    /// Joins the waiters of a part.
+    Enqueue {
+        /// The part.
+        part: u8,
+        /// The bits of the thread: a wake-up reaches it if they share one.
+        mask: u32,
+    },
+    /// Sees that the variable has another value, and does not wait.
+    Look,
+    /// Leaves the waiters with a wake-up; blocks until there is one.
+    Consume {
+        /// Whether the wait may time out, and leave without a wake-up.
+        timed: bool,
+    },
+    /// Wakes threads.
+    Wake {
+        /// The part whose waiters are woken.
+        part: u8,
+        /// The maximal number of threads.
+        count: u32,
+        /// Threads without one of these bits are not woken.
+        mask: u32,
+    },
+    /// Wakes threads, and moves others to another part.
+    Requeue {
+        /// The part whose waiters are woken or moved.
+        from: u8,
+        /// The part to which they are moved.
+        to: u8,
+        /// The maximal number of threads to wake.
+        wakes: u32,
+        /// The maximal number of threads to move.
+        moves: u32,
+    },
 }
 
 /// Voluntary pauses.

@@ -2,8 +2,8 @@
 
 use crate::op::Traits;
 use crate::{
-    Action, BarrierOp, ChannelOp, CondvarOp, Effect, MutexOp, OnceOp, Op, ParkOp, RwLockOp,
-    ThreadOp,
+    Action, BarrierOp, ChannelOp, CondvarOp, Effect, FutexOp, MutexOp, OnceOp, Op, ParkOp,
+    RwLockOp, SemaphoreOp, ThreadOp,
 };
 
 impl Op {
@@ -72,6 +72,17 @@ impl Action {
                 | ChannelOp::CloseSenders
                 | ChannelOp::CloseReceiver => false,
             },
+            Action::Semaphore(op) => match op {
+                SemaphoreOp::Wait { timed } => !*timed,
+                SemaphoreOp::TryWait | SemaphoreOp::Post | SemaphoreOp::Value => false,
+            },
+            Action::Futex(op) => match op {
+                FutexOp::Consume { timed } => !*timed,
+                FutexOp::Enqueue { .. }
+                | FutexOp::Look
+                | FutexOp::Wake { .. }
+                | FutexOp::Requeue { .. } => false,
+            },
             Action::Atomic(_)
             | Action::Cell(_)
             | Action::Fence(_)
@@ -86,7 +97,9 @@ impl Action {
         match self {
             Action::Condvar(CondvarOp::Consume { timed })
             | Action::Park(ParkOp::Park { timed })
-            | Action::Channel(ChannelOp::Receive { timed }) => *timed,
+            | Action::Channel(ChannelOp::Receive { timed })
+            | Action::Semaphore(SemaphoreOp::Wait { timed })
+            | Action::Futex(FutexOp::Consume { timed }) => *timed,
             Action::Thread(_)
             | Action::Atomic(_)
             | Action::Cell(_)
@@ -97,6 +110,8 @@ impl Action {
             | Action::Once(_)
             | Action::Park(_)
             | Action::Channel(_)
+            | Action::Semaphore(_)
+            | Action::Futex(_)
             | Action::Fence(_)
             | Action::Pause(_)
             | Action::Choose { .. } => false,

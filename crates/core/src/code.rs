@@ -1,8 +1,8 @@
 //! The encoding of actions in an [`Op`](crate::Op).
 
 use crate::{
-    Action, AtomicOp, BarrierOp, CellOp, ChannelOp, CondvarOp, MutexOp, OnceOp, Order, ParkOp,
-    PauseOp, Rmw, RwLockOp, Scalar, ThreadOp,
+    Action, AtomicOp, BarrierOp, CellOp, ChannelOp, CondvarOp, FutexOp, MutexOp, OnceOp, Order,
+    ParkOp, PauseOp, Rmw, RwLockOp, Scalar, SemaphoreOp, ThreadOp,
 };
 
 /// The variants of [`Action`], in the high half of an action's code.
@@ -20,6 +20,8 @@ pub(crate) mod group {
     pub(crate) const FENCE: u8 = 10;
     pub(crate) const PAUSE: u8 = 11;
     pub(crate) const CHOOSE: u8 = 12;
+    pub(crate) const SEMAPHORE: u8 = 13;
+    pub(crate) const FUTEX: u8 = 14;
 }
 
 /// The operations on an atomic variable, in the low half of their codes.
@@ -132,6 +134,26 @@ impl Action {
                 PauseOp::Sleep { nanos } => (group::PAUSE << 4 | 2, 0, nanos, 0),
             },
             Action::Choose { bound } => (group::CHOOSE << 4, 0, bound as u64, 0),
+            Action::Semaphore(op) => match op {
+                SemaphoreOp::Wait { timed: false } => plain(group::SEMAPHORE, 0),
+                SemaphoreOp::Wait { timed: true } => plain(group::SEMAPHORE, 1),
+                SemaphoreOp::TryWait => plain(group::SEMAPHORE, 2),
+                SemaphoreOp::Post => plain(group::SEMAPHORE, 3),
+                SemaphoreOp::Value => plain(group::SEMAPHORE, 4),
+            },
+            Action::Futex(op) => match op {
+                FutexOp::Enqueue { part, mask } => (group::FUTEX << 4, part as u16, mask as u64, 0),
+                FutexOp::Consume { timed: false } => plain(group::FUTEX, 1),
+                FutexOp::Consume { timed: true } => plain(group::FUTEX, 2),
+                FutexOp::Wake { part, count, mask } => {
+                    (group::FUTEX << 4 | 3, part as u16, count as u64, mask as u64)
+                }
+                FutexOp::Requeue { from, to, wakes, moves } => {
+                    let parts = from as u16 | (to as u16) << 8;
+                    (group::FUTEX << 4 | 4, parts, wakes as u64, moves as u64)
+                }
+                FutexOp::Look => plain(group::FUTEX, 5),
+            },
         }
     }
 
@@ -153,7 +175,9 @@ impl Action {
             group::CHANNEL => Action::Channel(ChannelOp::decode(variant, first)),
             group::FENCE => Action::Fence(order(small)),
             group::PAUSE => Action::Pause(PauseOp::decode(variant, first)),
-            group::CHOOSE.. => Action::Choose { bound: first as u32 },
+            group::CHOOSE => Action::Choose { bound: first as u32 },
+            group::SEMAPHORE => Action::Semaphore(SemaphoreOp::decode(variant)),
+            group::FUTEX.. => Action::Futex(FutexOp::decode(variant, small, first, second)),
         }
     }
 }
@@ -252,6 +276,34 @@ impl ChannelOp {
             5 => ChannelOp::TryReceive,
             6 => ChannelOp::CloseSenders,
             7.. => ChannelOp::CloseReceiver,
+        }
+    }
+}
+
+impl SemaphoreOp {
+    #[inline(always)]
+    pub(crate) const fn decode(variant: u8) -> SemaphoreOp {
+        match variant {
+            0 => SemaphoreOp::Wait { timed: false },
+            1 => SemaphoreOp::Wait { timed: true },
+            2 => SemaphoreOp::TryWait,
+            3 => SemaphoreOp::Post,
+            4.. => SemaphoreOp::Value,
+        }
+    }
+}
+
+impl FutexOp {
+    #[inline(always)]
+    pub(crate) const fn decode(variant: u8, small: u16, first: u64, second: u64) -> FutexOp {
+        let (from, to) = (small as u8, (small >> 8) as u8);
+        match variant {
+            0 => FutexOp::Enqueue { part: from, mask: first as u32 },
+            1 => FutexOp::Consume { timed: false },
+            2 => FutexOp::Consume { timed: true },
+            3 => FutexOp::Wake { part: from, count: first as u32, mask: second as u32 },
+            4 => FutexOp::Requeue { from, to, wakes: first as u32, moves: second as u32 },
+            5.. => FutexOp::Look,
         }
     }
 }
@@ -390,8 +442,11 @@ mod tests {
         all.push(Action::Pause(PauseOp::Sleep { nanos: u64::MAX }));
         all.push(Action::Barrier(BarrierOp::Leave { generation: 7 }));
         all.push(Action::Channel(ChannelOp::AwaitTaken { ticket: 9 }));
+        all.push(Action::Futex(FutexOp::Enqueue { part: 255, mask: u32::MAX }));
+        all.push(Action::Futex(FutexOp::Wake { part: 254, count: u32::MAX, mask: 3 }));
+        all.push(Action::Futex(FutexOp::Requeue { from: 255, to: 7, wakes: 1, moves: u32::MAX }));
         for code in 0..=u8::MAX {
-            let counts = [4, 0, 2, 3, 6, 5, 1, 4, 3, 8, 0, 2, 0, 0, 0, 0];
+            let counts = [4, 0, 2, 3, 6, 5, 1, 4, 3, 8, 0, 2, 0, 5, 6, 0];
             if code & 15 < counts[usize::from(code >> 4)] {
                 all.push(Action::decode(code, 0, 0, 0));
             }

@@ -5,8 +5,8 @@
 
 use crate::op::Traits;
 use crate::{
-    Action, AtomicOp, BarrierOp, CellOp, ChannelOp, CondvarOp, Effect, Event, MutexOp, ObjectId,
-    OnceOp, Op, ParkOp, Pending, RwLockOp, ThreadId, ThreadOp,
+    Action, AtomicOp, BarrierOp, CellOp, ChannelOp, CondvarOp, Effect, Event, FutexOp, MutexOp,
+    ObjectId, OnceOp, Op, ParkOp, Pending, RwLockOp, SemaphoreOp, ThreadId, ThreadOp,
 };
 
 /// How an operation accesses its object.
@@ -45,7 +45,9 @@ impl Action {
             | Action::Thread(ThreadOp::Join | ThreadOp::IsFinished)
             | Action::Barrier(BarrierOp::Leave { .. })
             | Action::Once(OnceOp::IsComplete)
-            | Action::Channel(ChannelOp::AwaitTaken { .. }) => true,
+            | Action::Channel(ChannelOp::AwaitTaken { .. })
+            | Action::Semaphore(SemaphoreOp::Value)
+            | Action::Futex(FutexOp::Look) => true,
             Action::Atomic(
                 AtomicOp::Store { .. } | AtomicOp::Update { .. } | AtomicOp::CompareExchange { .. },
             )
@@ -58,6 +60,15 @@ impl Action {
             | Action::Once(OnceOp::Begin | OnceOp::Complete | OnceOp::Reset)
             | Action::Park(_)
             | Action::Channel(_)
+            | Action::Semaphore(
+                SemaphoreOp::Wait { .. } | SemaphoreOp::TryWait | SemaphoreOp::Post,
+            )
+            | Action::Futex(
+                FutexOp::Enqueue { .. }
+                | FutexOp::Consume { .. }
+                | FutexOp::Wake { .. }
+                | FutexOp::Requeue { .. },
+            )
             | Action::Fence(_)
             | Action::Pause(_)
             | Action::Choose { .. } => false,
@@ -84,6 +95,8 @@ impl Action {
             | Action::Once(_)
             | Action::Park(_)
             | Action::Channel(_)
+            | Action::Semaphore(_)
+            | Action::Futex(_)
             | Action::Fence(_)
             | Action::Pause(_)
             | Action::Choose { .. } => false,
@@ -106,7 +119,8 @@ impl Action {
                 | ChannelOp::TrySend
                 | ChannelOp::Receive { .. }
                 | ChannelOp::TryReceive,
-            ) => true,
+            )
+            | Action::Semaphore(SemaphoreOp::Wait { .. } | SemaphoreOp::TryWait) => true,
             Action::Thread(_)
             | Action::Atomic(
                 AtomicOp::Load { .. } | AtomicOp::Store { .. } | AtomicOp::Update { .. },
@@ -123,6 +137,9 @@ impl Action {
             | Action::Channel(
                 ChannelOp::AwaitTaken { .. } | ChannelOp::CloseSenders | ChannelOp::CloseReceiver,
             )
+            | Action::Semaphore(SemaphoreOp::Post | SemaphoreOp::Value)
+            // A wait that times out still leaves the waiters. A wake-up that finds none is ordered with later waits.
+            | Action::Futex(_)
             | Action::Fence(_)
             | Action::Pause(_)
             | Action::Choose { .. } => false,

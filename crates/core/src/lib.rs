@@ -28,8 +28,8 @@ mod stopped;
 mod trace;
 
 pub use action::{
-    Action, AtomicOp, BarrierOp, CellOp, ChannelOp, CondvarOp, MutexOp, OnceOp, Order, ParkOp,
-    PauseOp, Rmw, RwLockOp, Scalar, ThreadOp,
+    Action, AtomicOp, BarrierOp, CellOp, ChannelOp, CondvarOp, FutexOp, MutexOp, OnceOp, Order,
+    ParkOp, PauseOp, Rmw, RwLockOp, Scalar, SemaphoreOp, ThreadOp,
 };
 pub use dependence::{Access, Footprint};
 pub use event::{Effect, Event, Pending};

@@ -116,6 +116,8 @@ pub fn change(event: &Event) -> Option<Change> {
         | Action::Once(_)
         | Action::Park(_)
         | Action::Channel(_)
+        | Action::Semaphore(_)
+        | Action::Futex(_)
         | Action::Fence(_)
         | Action::Pause(_)
         | Action::Choose { .. } => None,

@@ -11,8 +11,8 @@ use core::fmt;
 
 use crate::code::{atomic, group, order};
 use crate::{
-    Action, AtomicOp, BarrierOp, ChannelOp, CondvarOp, Effect, MutexOp, ObjectId, OnceOp, Order,
-    ParkOp, RwLockOp, ThreadOp,
+    Action, AtomicOp, BarrierOp, ChannelOp, CondvarOp, Effect, FutexOp, MutexOp, ObjectId, OnceOp,
+    Order, ParkOp, RwLockOp, SemaphoreOp, ThreadOp,
 };
 
 /// An operation and its object.
@@ -181,6 +181,23 @@ impl Op {
     #[inline(always)]
     pub const fn channel(&self) -> ChannelOp {
         ChannelOp::decode(self.variant(), self.first)
+    }
+
+    /// Returns this operation, which must be on a semaphore.
+    #[inline(always)]
+    pub const fn semaphore(&self) -> SemaphoreOp {
+        SemaphoreOp::decode(self.variant())
+    }
+
+    /// Returns this operation if it is on the waiters of a variable.
+    #[inline(always)]
+    pub const fn futex(&self) -> Option<FutexOp> {
+        if self.group() == group::FUTEX {
+            let small = (self.head >> 48) as u16;
+            Some(FutexOp::decode(self.variant(), small, self.first, self.second))
+        } else {
+            None
+        }
     }
 
     /// Returns whether this is an operation on a thread.

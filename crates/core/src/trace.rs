@@ -128,8 +128,8 @@ pub struct ThreadInfo {
 pub struct ObjectInfo {
     /// The kind of the object.
     pub kind: ObjectKind,
-    /// The initial value of an atomic variable, the size of a barrier, or the capacity of a channel (`u64::MAX` if
-    /// unbounded). Zero for all others.
+    /// The initial value of an atomic variable or count of a semaphore, the size of a barrier, or the capacity of a
+    /// channel (`u64::MAX` if unbounded). Zero for all others.
     pub initial: u64,
     /// A number that the object has in every run and no other object has. Zero if the front end has none.
     pub identity: u64,
@@ -162,6 +162,8 @@ pub enum ObjectKind {
     Parker(ThreadId),
     /// A channel.
     Channel,
+    /// A semaphore.
+    Semaphore,
 }
 
 /// How a run ended.
@@ -249,6 +251,8 @@ impl Trace {
                 | Action::Once(_)
                 | Action::Park(_)
                 | Action::Channel(_)
+                | Action::Semaphore(_)
+                | Action::Futex(_)
                 | Action::Fence(_)
                 | Action::Pause(_)
                 | Action::Choose { .. } => {}

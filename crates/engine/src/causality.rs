@@ -3,15 +3,16 @@
 //! Events are ordered by synchronisation, not by their position in the run. Program order, spawn and join, locks,
 //! barriers, one-time initialisations, park tokens and messages synchronise as the standard library documents them.
 //! Atomics synchronise as their memory orderings say. A condition variable orders nothing by itself; the lock it is
-//! used with does. A try-lock that fails orders nothing.
+//! used with does. A try-lock that fails orders nothing. A post of a semaphore happens before the waits after it. Futex
+//! operations on one variable are ordered, because the kernel makes them under a lock.
 //!
 //! The rules stand in this module only. The weak memory model uses them during a run, the race detector after it.
 
 use alloc::vec::Vec;
 
 use raddle_core::{
-    Action, BarrierOp, ChannelOp, Effect, Event, EventId, MutexOp, ObjectId, OnceOp, Order, ParkOp,
-    RwLockOp, ThreadId, ThreadOp,
+    Action, BarrierOp, ChannelOp, Effect, Event, EventId, FutexOp, MutexOp, ObjectId, OnceOp,
+    Order, ParkOp, RwLockOp, SemaphoreOp, ThreadId, ThreadOp,
 };
 
 /// A vector clock: for each thread, the number of its steps that happen before.
@@ -224,6 +225,14 @@ impl Causality {
         }
     }
 
+    /// Makes what threads released through an object happen before the next event of a thread.
+    pub fn acquire(&mut self, id: ThreadId, object: ObjectId) {
+        self.thread(id);
+        if let Some(object) = self.objects[..self.object_count].get(object.index()) {
+            self.threads[id.index()].clock.join(&object.released);
+        }
+    }
+
     /// Adds an event of a thread to its clock.
     #[inline]
     pub fn advance(&mut self, id: ThreadId) {
@@ -322,6 +331,22 @@ impl Causality {
             Action::Park(ParkOp::Unpark) => object.released.join(&thread.clock),
             Action::Park(ParkOp::Park { .. }) => thread.clock.join(&object.released),
             Action::Channel(op) => object.channel(op, event.effect, &mut thread.clock),
+            Action::Semaphore(op) => match op {
+                SemaphoreOp::Wait { .. } | SemaphoreOp::TryWait if event.effect == Effect::No => {}
+                SemaphoreOp::Wait { .. } | SemaphoreOp::TryWait => {
+                    thread.clock.join(&object.released);
+                }
+                SemaphoreOp::Post => object.released.join(&thread.clock),
+                SemaphoreOp::Value => {}
+            },
+            Action::Futex(op) => match op {
+                FutexOp::Wake { .. } | FutexOp::Requeue { .. } | FutexOp::Enqueue { .. } => {
+                    thread.clock.join(&object.released);
+                    object.released.copy_from(&thread.clock);
+                }
+                FutexOp::Consume { .. } if event.effect == Effect::No => {}
+                FutexOp::Consume { .. } | FutexOp::Look => thread.clock.join(&object.released),
+            },
             Action::Thread(_)
             | Action::Atomic(_)
             | Action::Condvar(_)

@@ -14,6 +14,7 @@ use raddle_core::{
     Pending, Schedule, Site, ThreadId, ThreadInfo, Trace,
 };
 
+use crate::causality::Clock;
 use crate::object::Object;
 use crate::objects::Life;
 use crate::time_limit::TimeChecks;
@@ -287,6 +288,11 @@ impl<M: Memory> Engine<M> {
     #[cold]
     pub fn overwrite(&mut self, object: ObjectId, value: u64) {
         self.memory.declare(&mut self.objects[object.index()].location, value);
+    }
+
+    /// Returns what happens before the next event of a thread, if the memory model knows.
+    pub fn clock(&self, thread: ThreadId) -> Option<&Clock> {
+        self.memory.clock(thread)
     }
 
     /// The virtual time of `thread` in nanoseconds.

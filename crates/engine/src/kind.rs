@@ -34,6 +34,8 @@ impl Kind {
             | Action::Once(_)
             | Action::Park(_)
             | Action::Channel(_)
+            | Action::Semaphore(_)
+            | Action::Futex(_)
             | Action::Fence(_)
             | Action::Pause(_)
             | Action::Choose { .. } => Kind::Any,

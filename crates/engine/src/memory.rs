@@ -3,7 +3,9 @@
 use alloc::vec::Vec;
 use core::fmt::Debug;
 
-use raddle_core::{Effect, Event, EventId, Op, ThreadId};
+use raddle_core::{Effect, Event, EventId, ObjectId, Op, ThreadId};
+
+use crate::causality::Clock;
 
 pub mod rc11;
 
@@ -54,8 +56,17 @@ pub trait Memory {
     /// Takes note of an event that is no access to an atomic variable.
     fn observe(&mut self, event: &Event);
 
+    /// Reads the newest store of a variable, by an event on the waiters of the variable, which is `object`.
+    fn look(&mut self, location: &mut Self::Location, by: EventId, object: ObjectId);
+
     /// Returns the newest value of a variable.
     fn newest(&self, location: &Self::Location) -> u64;
+
+    /// Returns what happens before the next event of a thread. Returns `None` if the memory model does not know.
+    fn clock(&self, thread: ThreadId) -> Option<&Clock> {
+        let _ = thread;
+        None
+    }
 }
 
 /// Sequential consistency: every load returns the newest value.
@@ -103,6 +114,8 @@ impl Memory for Sc {
 
     #[inline(always)]
     fn observe(&mut self, _event: &Event) {}
+
+    fn look(&mut self, _location: &mut u64, _by: EventId, _object: ObjectId) {}
 
     #[inline(always)]
     fn newest(&self, location: &u64) -> u64 {

@@ -4,10 +4,12 @@
 //! depend on the object's state alone, never on other threads. Explorers rely on that when they
 //! re-evaluate a recorded run.
 
-use raddle_core::{Effect, MutexOp, ObjectInfo, ObjectKind, Op, Scalar, ThreadId};
+use raddle_core::{Effect, FutexOp, MutexOp, ObjectInfo, ObjectKind, Op, Scalar, ThreadId};
 
 use crate::Kind;
-use crate::objects::{Barrier, Channel, Condvar, Life, Mutex, ObjectState, Once, Parker, RwLock};
+use crate::objects::{
+    Barrier, Channel, Condvar, Futex, Life, Mutex, ObjectState, Once, Parker, RwLock, Semaphore,
+};
 
 /// The state of an object.
 // A separate tag: decoding a tag that shares bits with a field takes longer than the operation.
@@ -18,6 +20,8 @@ pub enum Object {
     Life(Life),
     /// A variable. The memory model holds its value.
     Variable,
+    /// A variable with waiters. The memory model holds its value.
+    Futex(Futex),
     /// A mutex.
     Mutex(Mutex),
     /// A reader-writer lock.
@@ -32,6 +36,8 @@ pub enum Object {
     Parker(Parker),
     /// A channel.
     Channel(Channel),
+    /// A semaphore.
+    Semaphore(Semaphore),
 }
 
 /// The initial state of an object.
@@ -56,6 +62,8 @@ pub enum Initial {
         /// The capacity in messages; `Some(0)` for a rendezvous channel, `None` if unbounded.
         capacity: Option<u64>,
     },
+    /// A semaphore with this count.
+    Semaphore(u64),
 }
 
 impl Initial {
@@ -70,6 +78,7 @@ impl Initial {
             Initial::Barrier(_) => ObjectKind::Barrier,
             Initial::Once => ObjectKind::Once,
             Initial::Channel { .. } => ObjectKind::Channel,
+            Initial::Semaphore(_) => ObjectKind::Semaphore,
         }
     }
 
@@ -78,7 +87,7 @@ impl Initial {
     pub fn number(self) -> u64 {
         match self {
             Initial::Atomic(scalar, value) => scalar.truncate(value),
-            Initial::Barrier(size) => size,
+            Initial::Barrier(number) | Initial::Semaphore(number) => number,
             Initial::Channel { capacity } => capacity.unwrap_or(u64::MAX),
             Initial::Cell | Initial::Mutex | Initial::RwLock | Initial::Condvar | Initial::Once => {
                 0
@@ -98,6 +107,7 @@ impl From<Initial> for Object {
             Initial::Barrier(size) => Object::Barrier(Barrier::new(size)),
             Initial::Once => Object::Once(Once::default()),
             Initial::Channel { capacity } => Object::Channel(Channel::new(capacity)),
+            Initial::Semaphore(count) => Object::Semaphore(Semaphore::new(count)),
         }
     }
 }
@@ -119,6 +129,7 @@ impl From<&ObjectInfo> for Object {
                 let capacity = (info.initial != u64::MAX).then_some(info.initial);
                 Object::Channel(Channel::new(capacity))
             }
+            ObjectKind::Semaphore => Object::Semaphore(Semaphore::new(info.initial)),
         }
     }
 }
@@ -154,6 +165,8 @@ impl Object {
             Object::Once(object) => object.enabled(op.once(), by),
             Object::Parker(object) => object.enabled(op.park(), by),
             Object::Channel(object) => object.enabled(op.channel(), by),
+            Object::Semaphore(object) => object.enabled(op.semaphore(), by),
+            Object::Futex(object) => op.futex().is_none_or(|op| object.enabled(op, by)),
         }
     }
 
@@ -162,7 +175,7 @@ impl Object {
     pub fn apply(&mut self, op: Op, by: ThreadId) -> Effect {
         match self {
             Object::Life(object) => object.apply(op.thread(), by),
-            Object::Variable => Effect::None,
+            Object::Variable => op.futex().map_or(Effect::None, |op| self.become_futex(op, by)),
             Object::Mutex(object) => object.apply(op.mutex(), by),
             Object::RwLock(object) => object.apply(op.rwlock(), by),
             Object::Condvar(object) => object.apply(op.condvar(), by),
@@ -170,7 +183,20 @@ impl Object {
             Object::Once(object) => object.apply(op.once(), by),
             Object::Parker(object) => object.apply(op.park(), by),
             Object::Channel(object) => object.apply(op.channel(), by),
+            Object::Semaphore(object) => object.apply(op.semaphore(), by),
+            Object::Futex(object) => op.futex().map_or(Effect::None, |op| object.apply(op, by)),
         }
+    }
+}
+
+impl Object {
+    /// Performs the first operation on the waiters of a variable.
+    #[cold]
+    fn become_futex(&mut self, op: FutexOp, by: ThreadId) -> Effect {
+        let mut futex = Futex::default();
+        let effect = futex.apply(op, by);
+        *self = Object::Futex(futex);
+        effect
     }
 }
 

@@ -5,20 +5,24 @@ use raddle_core::{Effect, ThreadId};
 mod barrier;
 mod channel;
 mod condvar;
+mod futex;
 mod life;
 mod mutex;
 mod once;
 mod parker;
 mod rwlock;
+mod semaphore;
 
 pub use barrier::Barrier;
 pub use channel::Channel;
 pub use condvar::Condvar;
+pub use futex::Futex;
 pub use life::Life;
 pub use mutex::Mutex;
 pub use once::Once;
 pub use parker::Parker;
 pub use rwlock::RwLock;
+pub use semaphore::Semaphore;
 
 /// The state of an object.
 pub trait ObjectState {

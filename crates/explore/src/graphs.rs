@@ -150,7 +150,9 @@ impl Graphs {
             | Action::Barrier(_)
             | Action::Once(_)
             | Action::Park(_)
-            | Action::Channel(_) => false,
+            | Action::Channel(_)
+            | Action::Semaphore(_)
+            | Action::Futex(_) => false,
         }
     }
 }

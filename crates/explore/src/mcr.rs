@@ -384,7 +384,9 @@ impl<S: OrderSolver> Explorer for Mcr<S> {
         let wide = |event| chosen(event).filter(|(bound, _)| *bound > WIDEST_CHOICE);
         let site =
             trace.events.iter().find_map(|event| wide(event).map(|(bound, _)| (bound, event.site)));
-        self.refusal = site.map(|(bound, site)| Refusal::ChoiceTooWide { bound, site });
+        self.refusal = site
+            .map(|(bound, site)| Refusal::ChoiceTooWide { bound, site })
+            .or_else(|| Refusal::of_futexes(trace));
         if run == 0 && self.refusal.is_none() {
             let nothing = !trace.events.iter().any(can_change_places);
             self.refusal = Refusal::of_accesses(trace, nothing);

@@ -9,6 +9,7 @@ use raddle_core::{
     ThreadId, ThreadOp, Trace,
 };
 use raddle_engine::Object;
+use raddle_engine::objects::Futex;
 use raddle_strategy::mix;
 
 mod races;
@@ -33,7 +34,7 @@ pub(crate) struct Past {
     objects: Vec<OfObject>,
     threads: Vec<OfThread>,
     /// The states of objects, in the order of the events that made them. Not of variables, whose values are
-    /// in the trace, nor of lives, whose states are not needed.
+    /// in the trace, unless they have waiters, nor of lives, whose states are not needed.
     states: Vec<State>,
     /// The events that started threads.
     spawns: Vec<(u32, ThreadId)>,
@@ -132,19 +133,21 @@ impl Past {
 
     /// Drops all but the first `length` events.
     pub(crate) fn truncate(&mut self, length: usize) {
-        for step in self.steps[length..].iter().rev() {
-            let Footprint { thread, object, .. } = step.planned.footprint;
-            self.threads[thread.index()].events.pop();
-            if object != ObjectId::NONE {
-                self.objects[object.index()] = OfObject { last: step.on_object, state: step.found };
-            }
-        }
-        self.steps.truncate(length);
-        self.histories.truncate(length);
         let is_over = |since: u32| since as usize >= length;
         while self.states.last().is_some_and(|state| is_over(state.since)) {
             self.states.pop();
         }
+        for step in self.steps[length..].iter().rev() {
+            let Footprint { thread, object, .. } = step.planned.footprint;
+            self.threads[thread.index()].events.pop();
+            if object != ObjectId::NONE {
+                let is_kept = (step.found as usize) < self.states.len();
+                let state = if is_kept { step.found } else { NONE };
+                self.objects[object.index()] = OfObject { last: step.on_object, state };
+            }
+        }
+        self.steps.truncate(length);
+        self.histories.truncate(length);
         self.races.truncate(length);
         while let Some(&(_, child)) = self.spawns.last().filter(|spawn| is_over(spawn.0)) {
             self.threads[child.index()].spawn = NONE;
@@ -180,6 +183,9 @@ impl Past {
             object.last = position;
             if on_object == NONE {
                 found = self.meet(position, footprint.object, &trace.objects);
+            }
+            if found == NONE && event.op.futex().is_some() {
+                found = self.meet_waiters(position, footprint.object);
             }
             if found != NONE && footprint.access.changes() {
                 self.change(position, found, event);
@@ -229,11 +235,21 @@ impl Past {
             | ObjectKind::Barrier
             | ObjectKind::Once
             | ObjectKind::Parker(_)
-            | ObjectKind::Channel => {
+            | ObjectKind::Channel
+            | ObjectKind::Semaphore => {
                 self.states.push(State { since: position, object: Object::from(info) });
                 self.states.len() as u32 - 1
             }
         };
+        self.objects[object.index()].state = state;
+        state
+    }
+
+    /// Returns the state of the waiters of a variable before its first operation on them.
+    #[cold]
+    fn meet_waiters(&mut self, position: u32, object: ObjectId) -> u32 {
+        self.states.push(State { since: position, object: Object::Futex(Futex::default()) });
+        let state = self.states.len() as u32 - 1;
         self.objects[object.index()].state = state;
         state
     }

@@ -121,6 +121,10 @@ impl<S: OrderSolver> Pcr<S> {
     /// Plans runs that exhibit new patterns of the events of `trace`.
     fn analyse(&mut self, trace: &Trace) {
         let shared = Shared::new(trace, &mut self.coverage);
+        self.refusal = Refusal::of_futexes(trace);
+        if self.refusal.is_some() {
+            return;
+        }
         if self.runs == 1 {
             self.refusal = Refusal::of_accesses(trace, shared.is_empty());
         }

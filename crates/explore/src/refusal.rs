@@ -50,6 +50,11 @@ pub enum Refusal {
         /// The number of steps that were made.
         steps: u64,
     },
+    /// Threads wait for a change of a variable by a futex, and the strategy knows values of variables only.
+    Futex {
+        /// Where.
+        site: Site,
+    },
     /// The check is to continue after a failure, and this strategy ends there.
     CannotKeepGoing {
         /// The word of the strategy.
@@ -61,6 +66,12 @@ impl Refusal {
     /// Refuses a choice of too many values.
     pub(crate) fn of_choice(by: &Pending, bound: u32) -> Option<Refusal> {
         (bound > WIDEST_CHOICE).then_some(Refusal::ChoiceTooWide { bound, site: by.site })
+    }
+
+    /// Refuses to reorder accesses if threads wait by futexes.
+    pub(crate) fn of_futexes(trace: &Trace) -> Option<Refusal> {
+        let event = trace.events.iter().find(|event| event.op.futex().is_some())?;
+        Some(Refusal::Futex { site: event.site })
     }
 
     /// Refuses to reorder accesses if there are none to reorder, unless the run failed.
@@ -140,6 +151,11 @@ impl fmt::Display for Refusal {
                 "the first execution did not end within the time limit of {limit:?}, in which it made {steps} \
                  steps; allow more time (`Config::time`, RADDLE_TIME), make the test smaller, or limit its steps \
                  (`Config::max_steps`) if it does not end at all"
+            ),
+            Refusal::Futex { site } => write!(
+                f,
+                "`pcr` and `mcr` do not know futexes, such as at {site}; use another strategy, such as `dpor` or \
+                 `random`"
             ),
             Refusal::CannotKeepGoing { strategy } => write!(
                 f,

@@ -235,7 +235,9 @@ fn is_covered(trace: &Trace) -> bool {
         | Action::Barrier(_)
         | Action::Once(_)
         | Action::Park(_)
-        | Action::Channel(_) => false,
+        | Action::Channel(_)
+        | Action::Semaphore(_)
+        | Action::Futex(_) => false,
     };
     trace.events.iter().all(|event| is_covered(&event.op))
         && trace.pending.iter().all(|pending| is_covered(&pending.op))

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::one_thread::OneThread;
 use crate::real::real;
-use crate::{run, system};
+use crate::{dispatch, run, system};
 
 /// The most threads in one execution.
 pub(crate) const MAX_THREADS: usize = 1000;
@@ -115,12 +115,14 @@ pub(crate) fn borrow(stack: Stack) -> Borrowed {
     // The thread never handles a signal.
     let (all, mut before) = (u64::MAX, 0u64);
     mask_signals(libc::SIG_SETMASK, &all, &mut before);
-    let error = real!(pthread_create(
-        &raw mut handle => *mut libc::pthread_t,
-        attributes.as_ptr() => *const libc::pthread_attr_t,
-        sleep_and_serve => unsafe extern "C" fn(*mut c_void) -> *mut c_void,
-        (&raw const note).cast_mut().cast() => *mut c_void,
-    ) -> libc::c_int);
+    let error = dispatch::pause(|| {
+        real!(pthread_create(
+            &raw mut handle => *mut libc::pthread_t,
+            attributes.as_ptr() => *const libc::pthread_attr_t,
+            sleep_and_serve => unsafe extern "C" fn(*mut c_void) -> *mut c_void,
+            (&raw const note).cast_mut().cast() => *mut c_void,
+        ) -> libc::c_int)
+    });
     mask_signals(libc::SIG_SETMASK, &before, &mut 0);
     if error != 0 {
         run::refuse(&format!(

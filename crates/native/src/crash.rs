@@ -2,13 +2,11 @@
 
 use std::cell::Cell;
 use std::ffi::c_void;
-use std::mem::MaybeUninit;
 use std::ptr;
 use std::time::Duration;
 
 use crate::arena;
 use crate::one_thread::OneThread;
-use crate::real::real;
 use crate::run::{Crash, Outcome, state};
 use crate::system;
 
@@ -44,21 +42,39 @@ pub(crate) fn set_up() {
     handle(tick_signal(), on_tick);
 }
 
-type Handler = extern "C" fn(i32, *mut libc::siginfo_t, *mut c_void);
+pub(crate) type Handler = extern "C" fn(i32, *mut libc::siginfo_t, *mut c_void);
 
-fn handle(signal: i32, handler: Handler) {
-    let mut action = MaybeUninit::<libc::sigaction>::zeroed();
-    let place = action.as_mut_ptr();
-    // SAFETY: all zeros are a valid action.
-    let action = unsafe { &mut *place };
-    action.sa_sigaction = handler as *const () as usize;
+/// The kernel's form of what to do on a signal.
+#[repr(C)]
+struct KernelAction {
+    handler: usize,
+    flags: u64,
+    restorer: usize,
+    mask: u64,
+}
+
+/// Handles a signal on the stack for signals. The handler ends by code of this library, whose system calls are exempt
+/// from [`dispatch`](crate::dispatch).
+pub(crate) fn handle(signal: i32, handler: Handler) {
+    const RESTORER: i32 = 0x0400_0000;
     // A handler does not return if it ends a run in this process.
-    action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_RESTART | libc::SA_NODEFER;
-    real!(sigaction(
-        signal => i32,
-        ptr::from_ref(action) => *const libc::sigaction,
-        ptr::null_mut() => *mut libc::sigaction,
-    ) -> i32);
+    let flags =
+        libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_RESTART | libc::SA_NODEFER | RESTORER;
+    let action = KernelAction {
+        handler: handler as *const () as usize,
+        flags: flags as u64,
+        restorer: restore as *const () as usize,
+        mask: 0,
+    };
+    let arguments = [signal as usize, (&raw const action).addr(), 0, size_of::<u64>(), 0, 0];
+    // SAFETY: the kernel reads the action.
+    unsafe { system::call(libc::SYS_rt_sigaction as usize, arguments) };
+}
+
+/// Ends a signal handler.
+#[unsafe(naked)]
+unsafe extern "C" fn restore() {
+    std::arch::naked_asm!("mov eax, {}", "syscall", const libc::SYS_rt_sigreturn)
 }
 
 /// A signal that programs rarely use.
@@ -116,11 +132,12 @@ pub(crate) fn describe(crash: &Crash) -> String {
         libc::SIGILL => "the program crashes: illegal instruction".to_owned(),
         libc::SIGTRAP => "the program crashes: trap".to_owned(),
         libc::SIGABRT => "the program aborts".to_owned(),
+        libc::SIGSYS => "the program crashes: bad system call".to_owned(),
         _ => "the program hangs: it loops or waits without a scheduling point".to_owned(),
     }
 }
 
-extern "C" fn on_crash(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void) {
+pub(crate) extern "C" fn on_crash(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void) {
     // SAFETY: the kernel passes the information of the signal.
     let info = unsafe { &*info };
     // SAFETY: signals of this kind have an address.

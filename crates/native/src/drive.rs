@@ -1,6 +1,9 @@
 //! The engine of a run, of whatever memory model, together with the choices of the run.
 
-use raddle_core::{Choices, Effect, ObjectId, Op, Panic, PlainAccess, Site, ThreadId, Trace};
+use raddle_core::{
+    Allocation, Choices, Effect, ObjectId, Op, Panic, PlainAccess, Site, ThreadId, Trace,
+};
+use raddle_engine::causality::Clock;
 use raddle_engine::{Engine, Initial, Kind, Memory, RunState, Turn};
 
 /// What hooks ask of the engine.
@@ -25,6 +28,12 @@ pub(crate) trait Drive {
     fn fail(&mut self, panic: Panic);
     /// Returns the trace of the run so far.
     fn trace(&self) -> &Trace;
+    /// Returns what happens before the next event of a thread, if the memory model knows.
+    fn clock(&self, thread: ThreadId) -> Option<&Clock>;
+    /// Performs an operation in place of the one that was announced.
+    fn perform_instead(&mut self, by: ThreadId, op: Op, site: Site) -> Effect;
+    /// Records memory that was not freed.
+    fn left(&mut self, unfreed: Vec<Allocation>);
     /// Records a plain access.
     fn touched(&mut self, access: PlainAccess);
     fn time(&self, thread: ThreadId) -> u64;
@@ -94,6 +103,18 @@ impl<M: Memory> Drive for Driven<'_, '_, M> {
 
     fn trace(&self) -> &Trace {
         self.engine.trace()
+    }
+
+    fn clock(&self, thread: ThreadId) -> Option<&Clock> {
+        self.engine.clock(thread)
+    }
+
+    fn perform_instead(&mut self, by: ThreadId, op: Op, site: Site) -> Effect {
+        self.engine.perform_instead(by, op, site)
+    }
+
+    fn left(&mut self, unfreed: Vec<Allocation>) {
+        self.engine.left(unfreed);
     }
 
     fn touched(&mut self, access: PlainAccess) {

@@ -8,7 +8,7 @@ use std::fs;
 use std::ptr;
 use std::time::Duration;
 
-use raddle_core::{MemoryModel, Site};
+use raddle_core::Site;
 use raddle_explore::{Budget, Session, racing_lines};
 use raddle_results::Report;
 
@@ -19,7 +19,7 @@ use crate::plan::{Backend, Granularity, Plan, VARIABLE};
 use crate::process::{BROKEN, Halt, Process};
 use crate::real::real;
 use crate::run::Plain;
-use crate::{arena, crash, posix, run, system};
+use crate::{arena, crash, dispatch, posix, run, system};
 
 type Main = unsafe extern "C" fn(c_int, *mut *mut c_char, *mut *mut c_char) -> c_int;
 
@@ -152,12 +152,16 @@ fn set_up(text: &str) -> Context {
     }
     run::set_up();
     run::state().image.set(names::image());
-    let is_sc = plan.settings.memory == MemoryModel::Sc;
-    run::state()
-        .finds_races
-        .set((plan.settings.races || plan.granularity == Granularity::Racy) && is_sc);
+    let state = run::state();
+    state.heap.borrow_mut().set_up();
+    state.finds_races.set(plan.settings.races || plan.granularity == Granularity::Racy);
+    state.memory.set(plan.settings.memory);
+    state.seed.set(plan.settings.seed);
+    let word = plan.settings.strategy.word();
+    state.plans_by_values.set(["mcr", "pcr"].iter().any(|name| word.starts_with(name)));
     posix::thread::set_up();
     crash::set_up();
+    dispatch::set_up();
     let backend = plan.backend;
     PLAN.set(Box::into_raw(Box::new(plan)));
     let block = arena::pages(HOST_LOCAL_BYTES);
@@ -201,6 +205,7 @@ extern "C" fn host() -> ! {
     };
     if plan.backend == Backend::Snapshot {
         process.watchdog.begin();
+        dispatch::enable();
     }
     let clock = Clock { start: system::now(), limit: plan.time };
     let result = loop {

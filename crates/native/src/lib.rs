@@ -16,9 +16,15 @@
 mod arena;
 mod coroutines;
 mod crash;
+mod dispatch;
 mod drive;
+mod futex;
+mod heap;
 mod hooks;
 mod host;
+mod layout;
+mod memory;
+mod modules;
 mod names;
 mod one_thread;
 mod plan;
@@ -28,6 +34,7 @@ mod races;
 mod real;
 mod run;
 mod snapshot;
+mod syscalls;
 mod system;
 mod variables;
 

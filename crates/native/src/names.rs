@@ -7,7 +7,6 @@ use raddle_core::{ObjectId, Trace};
 use raddle_results::{Report, Verdict};
 
 use crate::run;
-use crate::variables::Use;
 
 /// A part of a file that is mapped into the process.
 pub(crate) struct Module {
@@ -78,8 +77,7 @@ fn name_trace(trace: &mut Trace, file: &object::File<'_>, load_base: u64) {
     for (index, info) in trace.objects.iter().enumerate().filter(|(_, info)| info.identity != 0) {
         // The identity is an address relative to the image, and what it is used as.
         let address = (info.identity >> 8) + load_base;
-        let is_word = info.identity & 0xff == Use::Word as u64;
-        if let Some(name) = name_of(file, address, is_word) {
+        if let Some(name) = name_of(file, address) {
             let is_taken = names.iter().any(|(_, known)| *known == name);
             if !is_taken {
                 names.push((ObjectId(index as u32), name));
@@ -90,11 +88,10 @@ fn name_trace(trace: &mut Trace, file: &object::File<'_>, load_base: u64) {
 }
 
 /// Returns the name of a variable, and the place in it if that is not its beginning.
-fn name_of(file: &object::File<'_>, address: u64, is_word: bool) -> Option<String> {
+fn name_of(file: &object::File<'_>, address: u64) -> Option<String> {
     let overlaps = |symbol: &object::Symbol<'_, '_>| {
         let (first, size) = (symbol.address(), symbol.size().max(1));
-        let bytes = if is_word { 8 } else { 1 };
-        symbol.kind() == SymbolKind::Data && first < address + bytes && address < first + size
+        symbol.kind() == SymbolKind::Data && first <= address && address < first + size
     };
     // The compiler's own variables have names with dots.
     let is_own =

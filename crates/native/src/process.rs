@@ -9,12 +9,11 @@ use raddle_core::{Choices, Panic, ThreadId};
 use raddle_engine::{Engine, Memory, RunState, Substrate};
 
 use crate::coroutines::{self, Context};
-use crate::crash;
 use crate::drive::{Drive, Driven};
 use crate::plan::Backend;
 use crate::run::{Outcome, State, state};
 use crate::snapshot::Snapshot;
-use crate::system;
+use crate::{crash, dispatch, system};
 
 /// The exit code of a process in which raddle itself failed.
 pub(crate) const BROKEN: i32 = 97;
@@ -88,6 +87,8 @@ impl Process {
         let child = unsafe { system::call(system::FORK, [0; 6]) };
         if child == 0 {
             self.watchdog.begin_child();
+            dispatch::enable();
+            dispatch::set(true);
             let mut unused = 0;
             // SAFETY: main waits in a switch.
             unsafe { coroutines::switch(&mut unused, self.main.stack, self.main.local) };
@@ -121,6 +122,7 @@ impl Process {
         unsafe { place.write(host) };
         // SAFETY: as above.
         let place = unsafe { &raw mut (*place).stack };
+        dispatch::set(true);
         // SAFETY: main waits in a switch. The run ends with a switch back.
         unsafe { coroutines::switch(place, self.main.stack, self.main.local) };
         snapshot.restore();
@@ -143,9 +145,9 @@ impl Process {
                 self.halt = Some(Halt::Again);
                 ("this run needs a process of its own".to_owned(), None, None)
             }
-            (Outcome::NeedsAtomics, _) => {
+            (Outcome::NeedsLayout, _) => {
                 self.halt = Some(Halt::Again);
-                ("this run needs to know its atomic variables".to_owned(), None, None)
+                ("this run needs to know its variables".to_owned(), None, None)
             }
             (Outcome::NeedsThreads, _) => {
                 self.snapshot = None;

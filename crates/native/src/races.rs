@@ -4,13 +4,19 @@
 //! the two accesses of the first race become part of the trace, where the session's analysis finds them again. An
 //! atomic access races with plain ones.
 //!
-//! The clocks are those of sequential consistency. Under RC11 races are not looked for.
+//! Under sequential consistency the clocks are computed here, from the events. Under RC11 they are the memory model's,
+//! because they depend on which stores were read.
+//!
+//! Allocating a block writes it: an access of another thread must come after that, and so must freeing it.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use raddle_core::{Action, AtomicOp, Effect, Event, PlainAccess, Site, ThreadId, Trace};
 use raddle_engine::causality::{Causality, Clock};
+
+use crate::drive::Drive;
+use crate::heap::{self, Block, Heap, Moment};
 
 const WORD: usize = 8;
 
@@ -57,11 +63,24 @@ pub(crate) struct Half {
 }
 
 impl Half {
+    fn of(moment: Moment, writes: bool) -> Half {
+        let Moment { thread, after, site, .. } = moment;
+        Half { thread, after, writes, site }
+    }
+
     /// Returns the access to an object.
     pub(crate) fn on(self, object: raddle_core::ObjectId) -> PlainAccess {
         let Half { thread, after, writes, site } = self;
         PlainAccess { thread, after, object, writes, site }
     }
+}
+
+/// Returns when the block was allocated that contains an address.
+fn allocation(address: usize, heap: &Heap) -> Option<Moment> {
+    if !heap::contains(address) {
+        return None;
+    }
+    heap.block(address).map(|block| block.allocated)
 }
 
 /// Hashes addresses of words.
@@ -105,18 +124,36 @@ impl Races {
         self.words.clear();
     }
 
+    /// Returns the present of a thread: when and where it is.
+    pub(crate) fn moment(&mut self, thread: ThreadId, site: Site, engine: &dyn Drive) -> Moment {
+        let trace = engine.trace();
+        if engine.clock(thread).is_none() {
+            self.catch_up(trace);
+            self.causality.thread(thread);
+        }
+        let clock = engine.clock(thread).or_else(|| self.causality.clock(thread));
+        let time = clock.map_or(0, |clock| clock.of(thread));
+        Moment { thread, time, after: trace.events.len(), site }
+    }
+
     /// Notes an access of `thread`, which is about to happen. Returns the race with an earlier one, if there is one.
     pub(crate) fn access(
         &mut self,
         thread: ThreadId,
         access: Access,
-        trace: &Trace,
+        heap: &Heap,
+        engine: &dyn Drive,
     ) -> Option<Race> {
-        self.catch_up(trace);
-        let time = self.causality.thread(thread).clock.of(thread);
-        let clock = self.causality.clock(thread)?;
+        let Moment { time, after, .. } = self.moment(thread, access.site, engine);
+        let clock = engine.clock(thread).or_else(|| self.causality.clock(thread))?;
         let Access { address, size, writes, is_atomic, site } = access;
-        let after = trace.events.len();
+        if let Some(allocated) = allocation(address, heap)
+            && allocated.thread != thread
+            && clock.of(allocated.thread) < allocated.time
+        {
+            let first = Half::of(allocated, true);
+            return Some(Race { address, first, second: Half { thread, after, writes, site } });
+        }
         let end = address + size;
         let mut at = address;
         while at < end {
@@ -159,6 +196,42 @@ impl Races {
         None
     }
 
+    /// Returns the race of freeing a block, which writes all of it, with an earlier access. Later accesses are wrong
+    /// anyway.
+    pub(crate) fn free(
+        &mut self,
+        thread: ThreadId,
+        block: &Block,
+        site: Site,
+        engine: &dyn Drive,
+    ) -> Option<Race> {
+        let now = self.moment(thread, site, engine);
+        let clock = engine.clock(thread).or_else(|| self.causality.clock(thread))?;
+        let is_ordered = |other: ThreadId, time: u32| other == thread || clock.of(other) >= time;
+        let (first, end) = (block.first / WORD, (block.first + block.size).div_ceil(WORD));
+        let races = |cells: &Vec<Cell>| {
+            cells.iter().find(|cell| !is_ordered(cell.thread, cell.time)).copied()
+        };
+        // Whichever is shorter: the words of the block or the words that were accessed.
+        let mut found: Vec<(usize, Cell)> = if end - first <= self.words.len() {
+            let words = (first..end).filter_map(|word| Some((word, self.words.get(&word)?)));
+            words.filter_map(|(word, cells)| Some((word, races(cells)?))).take(1).collect()
+        } else {
+            let words = self.words.iter().filter(|(word, _)| (first..end).contains(word));
+            words.filter_map(|(&word, cells)| Some((word, races(cells)?))).collect()
+        };
+        found.sort_by_key(|&(word, _)| word);
+        let second = Half::of(now, true);
+        if let Some((word, cell)) = found.first() {
+            let Cell { thread, after, writes, site, .. } = *cell;
+            let first = Half { thread, after, writes, site };
+            return Some(Race { address: (word * WORD).max(block.first), first, second });
+        }
+        let Moment { thread: allocator, time, .. } = block.allocated;
+        let first = Half::of(block.allocated, true);
+        (!is_ordered(allocator, time)).then_some(Race { address: block.first, first, second })
+    }
+
     /// Forgets a block of memory: what is allocated there next is another object.
     pub(crate) fn forget(&mut self, address: usize, size: usize) {
         for word in address / WORD..(address + size).div_ceil(WORD) {
@@ -180,6 +253,8 @@ impl Races {
                 | Action::Once(_)
                 | Action::Park(_)
                 | Action::Channel(_)
+                | Action::Semaphore(_)
+                | Action::Futex(_)
                 | Action::Fence(_)
                 | Action::Pause(_)
                 | Action::Choose { .. } => self.causality.observe(event),

@@ -4,20 +4,25 @@
 //! a forked run.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::c_void;
 use std::ptr::{self, NonNull};
 
-use raddle_core::{Action, AtomicOp, Effect, ObjectId, Op, Panic, Scalar, Site, ThreadId};
+use raddle_core::{
+    Action, AtomicOp, Effect, FutexOp, MemoryModel, ObjectId, Op, Panic, Site, ThreadId,
+};
 use raddle_engine::{Initial, Turn};
 
 use crate::coroutines::{self, Context};
 use crate::drive::Drive;
+use crate::heap::{Heap, Wrong};
+use crate::layout::Layout;
+use crate::modules::Modules;
 use crate::one_thread::OneThread;
 use crate::posix::heap::Freed;
-use crate::races::{Access, Races};
-use crate::system;
+use crate::races::{Access, Race, Races};
 use crate::variables::{Use, Variables};
+use crate::{dispatch, heap, system};
 
 /// A thread of the program.
 #[derive(Copy, Clone, Debug)]
@@ -63,8 +68,8 @@ pub(crate) enum Outcome {
     NeedsFork,
     /// The program has more threads than were borrowed before the snapshot.
     NeedsThreads,
-    /// An atomic variable was found where plain accesses were scheduling points.
-    NeedsAtomics,
+    /// Accesses of different sizes overlap, so that this and earlier runs took one object for several.
+    NeedsLayout,
 }
 
 /// A signal that ends the program.
@@ -114,11 +119,28 @@ pub(crate) struct State {
     /// Whether data races are looked for.
     pub(crate) finds_races: Cell<bool>,
     pub(crate) races: RefCell<Races>,
+    pub(crate) heap: RefCell<Heap>,
+    /// The freed blocks that are not of this heap.
     pub(crate) freed: RefCell<Freed>,
     /// Whether this run has raced.
     pub(crate) has_raced: Cell<bool>,
-    /// The atomic variables that any run used, by word: plain accesses to these are operations on them.
-    pub(crate) atomics: RefCell<BTreeMap<usize, Vec<(usize, Scalar)>>>,
+    /// What is known of the layout of memory, for all runs.
+    pub(crate) layout: RefCell<Layout>,
+    pub(crate) memory: Cell<MemoryModel>,
+    /// Whether the strategy plans runs by the values of variables.
+    pub(crate) plans_by_values: Cell<bool>,
+    /// The system call that the kernel makes now, plus one, or zero.
+    pub(crate) in_kernel: Cell<i64>,
+    pub(crate) seed: Cell<u64>,
+    /// The number of random bytes that this run has drawn.
+    pub(crate) drawn: Cell<u64>,
+    /// Whether a run has read standard input.
+    pub(crate) reads_input: Cell<bool>,
+    pub(crate) modules: RefCell<Modules>,
+    /// A library that waits by futexes and is not instrumented. What its threads synchronise by is not known.
+    pub(crate) foreign: RefCell<Option<String>>,
+    /// The files that runs have changed.
+    pub(crate) changed_files: RefCell<BTreeSet<String>>,
 }
 
 /// Which plain accesses are scheduling points.
@@ -154,9 +176,19 @@ pub(crate) fn set_up() {
         racy: RefCell::default(),
         finds_races: Cell::new(false),
         races: RefCell::default(),
+        heap: RefCell::default(),
         freed: RefCell::default(),
         has_raced: Cell::new(false),
-        atomics: RefCell::default(),
+        layout: RefCell::default(),
+        memory: Cell::new(MemoryModel::Sc),
+        plans_by_values: Cell::new(false),
+        in_kernel: Cell::new(0),
+        seed: Cell::new(0),
+        drawn: Cell::new(0),
+        reads_input: Cell::new(false),
+        modules: RefCell::default(),
+        foreign: RefCell::default(),
+        changed_files: RefCell::default(),
     };
     STATE.set(Box::into_raw(Box::new(state)));
 }
@@ -195,10 +227,13 @@ impl State {
         self.readers.borrow_mut().clear();
         *self.outcome.borrow_mut() = Outcome::Fine;
         self.code.set(0);
+        self.drawn.set(0);
+        self.in_kernel.set(0);
         self.main_has_ended.set(false);
         self.in_engine.set(false);
         self.has_raced.set(false);
         self.races.borrow_mut().clear();
+        self.heap.borrow_mut().clear(self.ends_with_process.get());
         self.freed.borrow_mut().clear();
         coroutines::begin_run(self.most_threads.get());
     }
@@ -218,6 +253,20 @@ impl State {
         result
     }
 
+    /// Calls a function of raddle's that uses libc, on a stack of the program.
+    pub(crate) fn as_host<R>(&self, call: impl FnOnce() -> R) -> R {
+        // SAFETY: returns the place of the calling thread's error number.
+        let error = unsafe { libc::__errno_location() };
+        // SAFETY: as above.
+        let before = unsafe { error.read() };
+        self.in_engine.set(true);
+        let result = dispatch::pause(call);
+        self.in_engine.set(false);
+        // SAFETY: as above.
+        unsafe { error.write(before) };
+        result
+    }
+
     /// Returns the object at `address`, which is declared if this run has not used it.
     pub(crate) fn object(
         &self,
@@ -229,7 +278,7 @@ impl State {
         if let Some((object, _)) = self.variables.borrow().get(address, used_as) {
             return object;
         }
-        self.declare(address, used_as, initial(), 0, site)
+        self.declare(address, used_as, initial(), site)
     }
 
     /// Declares the object at `address`.
@@ -238,7 +287,19 @@ impl State {
         address: usize,
         used_as: Use,
         initial: Initial,
-        size: u8,
+        site: Site,
+    ) -> ObjectId {
+        self.declare_as(address, used_as, address, initial, 0, site)
+    }
+
+    /// Declares an object that is known by `key`. The address identifies it if it is in the program's image.
+    pub(crate) fn declare_as(
+        &self,
+        key: usize,
+        used_as: Use,
+        address: usize,
+        initial: Initial,
+        tag: u8,
         site: Site,
     ) -> ObjectId {
         let (first, last) = self.image.get();
@@ -246,34 +307,76 @@ impl State {
         let identity = if is_static { ((address - first) as u64) << 8 | used_as as u64 } else { 0 };
         let me = self.me();
         let object = self.with_engine(|engine| engine.declare(me, initial, identity, site));
-        self.variables.borrow_mut().set(address, used_as, object, size);
+        self.variables.borrow_mut().set(key, used_as, object, tag);
         object
     }
 
-    /// Ends the run if an access that is about to happen is one of freed memory.
+    /// Ends the run if an access that is about to happen is wrong: of freed memory, or beyond a block.
+    #[inline]
     pub(crate) fn check_access(&self, address: usize, size: usize, pc: usize) {
-        let freed = self.freed.borrow().find(address, size);
-        if let Some(freed) = freed {
-            let message = format!("the program uses memory after it was freed at {freed}");
-            self.fail(message, Some(format!("{pc:#x}")));
+        let wrong = if heap::contains(address) {
+            self.heap.borrow().check(address, size)
+        } else {
+            self.freed.borrow().find(address, size).map(Wrong::Freed)
+        };
+        if let Some(wrong) = wrong {
+            self.fail_by_access(wrong, size, pc);
         }
     }
 
+    #[cold]
+    fn fail_by_access(&self, wrong: Wrong, size: usize, pc: usize) -> ! {
+        let block = |size: usize, allocated: Site| {
+            format!("a block of {size} bytes, allocated at {allocated}")
+        };
+        let message = match wrong {
+            Wrong::Freed(site) => format!("the program uses memory after it was freed at {site}"),
+            Wrong::Beyond { size: all, allocated } => {
+                format!(
+                    "an access to {size} bytes goes beyond the end of {}",
+                    block(all, allocated)
+                )
+            }
+            Wrong::Before { size: all, allocated } => {
+                format!(
+                    "an access to {size} bytes is before the beginning of {}",
+                    block(all, allocated)
+                )
+            }
+            Wrong::Nowhere => format!("an access to {size} bytes of the heap is in no block"),
+        };
+        self.fail(message, Some(format!("{pc:#x}")))
+    }
+
     /// Looks for a race of an access that is about to happen.
+    #[inline]
     pub(crate) fn look_for_race(&self, access: Access) {
-        if !self.finds_races.get() || self.has_raced.get() {
-            return;
-        }
-        let me = self.me();
-        let race =
-            self.with_engine(|engine| self.races.borrow_mut().access(me, access, engine.trace()));
-        if let Some(race) = race {
-            self.has_raced.set(true);
-            let object = self.object(race.address, Use::Raced, || Initial::Cell, access.site);
-            self.with_engine(|engine| {
-                engine.touched(race.first.on(object));
-                engine.touched(race.second.on(object));
+        if self.finds_races.get() && !self.has_raced.get() {
+            let race = self.with_engine(|engine| {
+                self.races.borrow_mut().access(self.me(), access, &self.heap.borrow(), engine)
             });
+            self.note_race(race, access.site);
+        }
+    }
+
+    /// Puts a race into the trace.
+    pub(crate) fn note_race(&self, race: Option<Race>, site: Site) {
+        let Some(race) = race else { return };
+        self.has_raced.set(true);
+        let object = self.object(race.address, Use::Raced, || Initial::Cell, site);
+        self.with_engine(|engine| {
+            engine.touched(race.first.on(object));
+            engine.touched(race.second.on(object));
+        });
+    }
+
+    /// Ends the check if its strategy needs to know the values of variables, which this program hides from it.
+    pub(crate) fn needs_no_values(&self) {
+        if self.plans_by_values.get() {
+            refuse(
+                "the strategies `mcr` and `pcr` plan by the values of variables, and the program writes a variable by \
+                 other means than atomic operations of one size; use another strategy, such as `dpor`",
+            );
         }
     }
 
@@ -343,6 +446,7 @@ impl State {
             let old = load();
             let (effect, new) = self.with_engine(|engine| {
                 if engine.newest(object) != old {
+                    self.needs_no_values();
                     engine.overwrite(object, old);
                 }
                 let effect = if leased {
@@ -365,6 +469,60 @@ impl State {
         match perform(false) {
             Some(effect) => effect,
             None => self.end(),
+        }
+    }
+
+    /// Performs an operation that needs the variable to hold the expected value when the thread has its turn, or else
+    /// looks at the variable and returns `None`.
+    pub(crate) fn act_if(
+        &self,
+        op: Op,
+        expected: Option<u32>,
+        now: impl Fn() -> u64,
+        site: Site,
+    ) -> Option<Effect> {
+        let (me, object) = (self.me(), op.object());
+        self.steps.set(self.steps.get() + 1);
+        let turn = self.with_engine(|engine| engine.submit(me, op, site));
+        self.wait(turn);
+        let value = now();
+        let is_expected = expected.is_none_or(|expected| value == u64::from(expected));
+        let effect = self.with_engine(|engine| {
+            if engine.newest(object) != value {
+                engine.overwrite(object, value);
+            }
+            if !is_expected {
+                engine.perform_instead(me, Op::new(object, Action::Futex(FutexOp::Look)), site);
+                return None;
+            }
+            Some(engine.perform(me, op, site))
+        })?;
+        Some(effect.unwrap_or_else(|| self.end()))
+    }
+
+    /// Performs an operation on a variable whose value is not one number. `announced` says how it accesses the
+    /// variable. `at_turn` makes the operation when the thread has its turn: it returns the value to show, and the
+    /// operation on it.
+    pub(crate) fn act_at_turn(
+        &self,
+        object: ObjectId,
+        announced: AtomicOp,
+        site: Site,
+        at_turn: impl FnOnce() -> (u64, AtomicOp),
+    ) {
+        let me = self.me();
+        self.steps.set(self.steps.get() + 1);
+        let op = Op::new(object, Action::Atomic(announced));
+        let turn = self.with_engine(|engine| engine.submit(me, op, site));
+        self.wait(turn);
+        let (shown, op) = at_turn();
+        let op = Op::new(object, Action::Atomic(op));
+        let effect = self.with_engine(|engine| {
+            engine.overwrite(object, shown);
+            engine.perform(me, op, site)
+        });
+        if effect.is_none() {
+            self.end();
         }
     }
 
@@ -454,6 +612,7 @@ impl State {
     /// Leaves the program: the run is over and so are its exit handlers.
     pub(crate) fn end_process(&self, code: i32) -> ! {
         self.is_running.set(false);
+        dispatch::set(false);
         if self.ends_with_process.get() {
             system::exit(code);
         }

@@ -6,8 +6,7 @@
 
 use std::ptr;
 
-use crate::names;
-use crate::system;
+use crate::{heap, names, system};
 
 const PAGE: usize = 4096;
 
@@ -52,7 +51,7 @@ impl Snapshot {
             if is_file {
                 file_end = part.end;
             }
-            if part.is_private && part.is_writable {
+            if part.is_private && part.is_writable && !heap::is_own(part.first) {
                 let is_zero_elsewhere = is_file || part.path == "[heap]";
                 snapshot.add(&part, is_zero_elsewhere);
             }

@@ -10,9 +10,10 @@ use raddle_core::ObjectId;
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub(crate) enum Use {
+    /// Bytes that are accessed: an atomic variable, or a plain one at scheduling points.
     Variable = 1,
-    /// A word that plain accesses at scheduling points share.
-    Word,
+    /// Several variables that are one object, by the place that stands for them.
+    Group,
     /// The address of a race.
     Raced,
     Mutex,
@@ -39,8 +40,8 @@ struct Entry {
     key: u64,
     run: u32,
     object: Option<ObjectId>,
-    /// The size of a variable in bytes.
-    size: u8,
+    /// What the caller keeps with the object.
+    tag: u8,
 }
 
 impl Default for Variables {
@@ -62,19 +63,20 @@ impl Variables {
         };
     }
 
-    /// Returns the object at an address, and its size.
+    /// Returns the object at an address, and its tag.
+    #[inline]
     pub(crate) fn get(&self, address: usize, used_as: Use) -> Option<(ObjectId, u8)> {
         let entry = &self.entries[self.place(key(address, used_as))];
         let object = entry.object.filter(|_| entry.run == self.run)?;
-        Some((object, entry.size))
+        Some((object, entry.tag))
     }
 
-    /// Notes the object at an address.
-    pub(crate) fn set(&mut self, address: usize, used_as: Use, object: ObjectId, size: u8) {
+    /// Notes the object at an address, and a tag.
+    pub(crate) fn set(&mut self, address: usize, used_as: Use, object: ObjectId, tag: u8) {
         let key = key(address, used_as);
         let place = self.place(key);
         self.count += usize::from(self.entries[place].run != self.run);
-        self.entries[place] = Entry { key, run: self.run, object: Some(object), size };
+        self.entries[place] = Entry { key, run: self.run, object: Some(object), tag };
         if self.count * 2 > self.entries.len() {
             self.grow();
         }

@@ -33,8 +33,9 @@ use alloc::format;
 use alloc::vec::Vec;
 
 use raddle_core::{
-    Action, AtomicOp, BarrierOp, ChannelOp, Choices, Chooser, CondvarOp, Ending, Event, Guarantee,
-    MutexOp, OnceOp, Op, Order, ParkOp, Pick, Point, RwLockOp, ThreadId, ThreadOp, Threads, Trace,
+    Action, AtomicOp, BarrierOp, ChannelOp, Choices, Chooser, CondvarOp, Ending, Event, FutexOp,
+    Guarantee, MutexOp, OnceOp, Op, Order, ParkOp, Pick, Point, RwLockOp, SemaphoreOp, ThreadId,
+    ThreadOp, Threads, Trace,
 };
 
 use crate::{Rng, Sampler};
@@ -361,6 +362,11 @@ fn communicates(op: Op) -> bool {
             | ChannelOp::CloseSenders
             | ChannelOp::CloseReceiver => false,
         },
+        Action::Semaphore(op) => match op {
+            SemaphoreOp::Wait { .. } | SemaphoreOp::TryWait | SemaphoreOp::Value => true,
+            SemaphoreOp::Post => false,
+        },
+        Action::Futex(op) => matches!(op, FutexOp::Consume { .. } | FutexOp::Look),
         // A join always follows the end of its thread.
         Action::Thread(op) => op == ThreadOp::IsFinished,
         Action::Cell(_) | Action::Pause(_) | Action::Choose { .. } => false,

@@ -5,8 +5,8 @@
 use std::collections::VecDeque;
 
 use raddle_core::{
-    Action, BarrierOp, ChannelOp, CondvarOp, Effect, MutexOp, OnceOp, ParkOp, RwLockOp, ThreadId,
-    ThreadOp,
+    Action, BarrierOp, ChannelOp, CondvarOp, Effect, FutexOp, MutexOp, OnceOp, ParkOp, RwLockOp,
+    ThreadId, ThreadOp,
 };
 use raddle_engine::Initial;
 
@@ -147,6 +147,10 @@ impl Actor {
                     self.push(condvar, Action::Condvar(CondvarOp::Consume { timed }));
                     self.push(mutex, Action::Mutex(MutexOp::Lock));
                 }
+            }
+            Step::FutexWait { variable, part, mask, timed } => {
+                self.push(variable, Action::Futex(FutexOp::Enqueue { part, mask }));
+                self.push(variable, Action::Futex(FutexOp::Consume { timed }));
             }
             Step::Meet(barrier) => self.push(barrier, Action::Barrier(BarrierOp::Arrive)),
             Step::Park { timed } => {

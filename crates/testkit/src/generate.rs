@@ -1,8 +1,8 @@
 //! Random programs.
 
 use raddle_core::{
-    Action, AtomicOp, CellOp, ChannelOp, CondvarOp, MutexOp, OnceOp, Order, PauseOp, Rmw, RwLockOp,
-    Scalar,
+    Action, AtomicOp, CellOp, ChannelOp, CondvarOp, FutexOp, MutexOp, OnceOp, Order, PauseOp, Rmw,
+    RwLockOp, Scalar, SemaphoreOp,
 };
 use raddle_engine::Initial;
 use raddle_strategy::Rng;
@@ -30,6 +30,10 @@ pub enum Kind {
     Park,
     /// Channels.
     Channel,
+    /// Semaphores.
+    Semaphore,
+    /// Waiters of atomic variables, and accesses to these.
+    Futex,
     /// Joins of children, and queries whether they have ended.
     Thread,
     /// Pauses, fences and choices.
@@ -40,7 +44,7 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind but [`Kind::Readers`], whose operations are those of other kinds.
-    pub const ALL: [Kind; 11] = [
+    pub const ALL: [Kind; 13] = [
         Kind::Atomic,
         Kind::Cell,
         Kind::Mutex,
@@ -50,6 +54,8 @@ impl Kind {
         Kind::Once,
         Kind::Park,
         Kind::Channel,
+        Kind::Semaphore,
+        Kind::Futex,
         Kind::Thread,
         Kind::Alone,
     ];
@@ -67,6 +73,8 @@ impl Kind {
             Action::Once(_) => Kind::Once,
             Action::Park(_) => Kind::Park,
             Action::Channel(_) => Kind::Channel,
+            Action::Semaphore(_) => Kind::Semaphore,
+            Action::Futex(_) => Kind::Futex,
             Action::Fence(_) | Action::Pause(_) | Action::Choose { .. } => Kind::Alone,
         }
     }
@@ -145,7 +153,8 @@ fn make_objects(kinds: &[Kind], program: &mut Program, rng: &mut Rng) -> Vec<Par
             Part::One(kind, (0..count).map(|_| add(initial(rng))).collect())
         };
         parts.push(match kind {
-            Kind::Atomic => several(&mut |_| Initial::Atomic(Scalar::U8, 0), rng),
+            Kind::Atomic | Kind::Futex => several(&mut |_| Initial::Atomic(Scalar::U8, 0), rng),
+            Kind::Semaphore => several(&mut |rng| Initial::Semaphore(rng.below(3) as u64), rng),
             Kind::Cell => several(&mut |_| Initial::Cell, rng),
             Kind::Mutex => several(&mut |_| Initial::Mutex, rng),
             Kind::RwLock => several(&mut |_| Initial::RwLock, rng),
@@ -229,6 +238,16 @@ fn add_one(kind: Kind, object: usize, steps: &mut Vec<Step>, rng: &mut Rng) {
             };
             steps.push(Step::On(object, Action::Channel(op)));
         }
+        Kind::Semaphore => {
+            let op = match rng.below(6) {
+                0 | 1 => SemaphoreOp::Post,
+                2 => SemaphoreOp::TryWait,
+                3 => SemaphoreOp::Value,
+                _ => SemaphoreOp::Wait { timed: rng.below(3) == 0 },
+            };
+            steps.push(Step::On(object, Action::Semaphore(op)));
+        }
+        Kind::Futex => add_futex(object, steps, rng),
         Kind::Thread => steps.push(match rng.below(3) {
             0 => Step::Join(rng.below(2)),
             _ => Step::IsFinished(rng.below(2)),
@@ -263,6 +282,22 @@ fn atomic(rng: &mut Rng) -> AtomicOp {
             new: value,
         },
     }
+}
+
+fn add_futex(object: usize, steps: &mut Vec<Step>, rng: &mut Rng) {
+    let part = rng.below(2) as u8;
+    let mask = [u32::MAX, 1, 2][rng.below(3)];
+    let wakes = rng.below(3) as u32;
+    steps.push(match rng.below(8) {
+        7 => Step::On(object, Action::Futex(FutexOp::Look)),
+        0..3 => Step::FutexWait { variable: object, part, mask, timed: rng.below(3) == 0 },
+        3 | 4 => Step::On(object, Action::Futex(FutexOp::Wake { part, count: 1 + wakes, mask })),
+        5 => {
+            let requeue = FutexOp::Requeue { from: part, to: 1 - part, wakes, moves: 1 };
+            Step::On(object, Action::Futex(requeue))
+        }
+        _ => Step::On(object, Action::Atomic(atomic(rng))),
+    });
 }
 
 fn add_rwlock(object: usize, steps: &mut Vec<Step>, rng: &mut Rng) {

@@ -34,6 +34,17 @@ pub enum Step {
     },
     /// Arrives at a barrier and waits for the others.
     Meet(usize),
+    /// Waits to be woken at an atomic variable, whatever its value.
+    FutexWait {
+        /// The variable.
+        variable: usize,
+        /// The part of the variable.
+        part: u8,
+        /// The bits of the thread.
+        mask: u32,
+        /// Whether the wait may time out.
+        timed: bool,
+    },
     /// Takes the thread's own park token.
     Park {
         /// Whether the wait may time out.

@@ -29,6 +29,8 @@ pub fn data_access(op: Op, effect: Effect) -> Option<Access> {
         | Action::Barrier(_)
         | Action::Once(_)
         | Action::Park(_)
-        | Action::Channel(_) => Some(op.access_with(effect)),
+        | Action::Channel(_)
+        | Action::Semaphore(_)
+        | Action::Futex(_) => Some(op.access_with(effect)),
     }
 }

@@ -33,7 +33,8 @@ impl<M: Memory> Engine<M> {
             | ObjectKind::Barrier
             | ObjectKind::Once
             | ObjectKind::Parker(_)
-            | ObjectKind::Channel => false,
+            | ObjectKind::Channel
+            | ObjectKind::Semaphore => false,
         };
         // Those that are left after all threads that wait for none of the others are gone lead to a cycle.
         loop {

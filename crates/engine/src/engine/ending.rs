@@ -47,7 +47,9 @@ impl<M: Memory> Engine<M> {
             | Action::Barrier(_)
             | Action::Once(_)
             | Action::Park(_)
-            | Action::Channel(_) => {
+            | Action::Channel(_)
+            | Action::Semaphore(_)
+            | Action::Futex(_) => {
                 let object = &mut self.objects[op.object().index()].object;
                 object.enabled(op, by).then(|| object.apply(op, by))
             }

@@ -1,8 +1,8 @@
 //! Performing operations: what changes, what is recorded, which threads become enabled or disabled.
 
 use raddle_core::{
-    Access, Action, Choices, Effect, Event, EventId, ObjectId, Op, PauseOp, Site, ThreadId,
-    fingerprint,
+    Access, Action, Choices, Effect, Event, EventId, FutexOp, ObjectId, Op, PauseOp, Site,
+    ThreadId, fingerprint,
 };
 
 use super::waiters::remove_waiter;
@@ -31,6 +31,14 @@ impl<M: Memory> Engine<M> {
             source = self.choose_source(by, op, site, choices)?;
         }
         Some(self.perform_on_object(kind, by, &op, site, source, None))
+    }
+
+    /// Performs an operation of `by`, whose turn it is, in place of the one that it announced. The operation accesses
+    /// the same object and does not block.
+    #[cold]
+    pub fn perform_instead(&mut self, by: ThreadId, op: Op, site: Site) -> Effect {
+        self.running = by;
+        self.perform_on_object(Kind::Any, by, &op, site, None, None)
     }
 
     /// Announces and performs an operation of the running thread at once, if its lease covers this step. Returns `None`,
@@ -100,7 +108,11 @@ impl<M: Memory> Engine<M> {
         };
         self.trace.fingerprint = self.trace.fingerprint.wrapping_add(hash);
         if M::WEAK && !op.is_atomic() {
-            self.memory.observe(&Event { id, op: *op, effect, site });
+            if op.futex() == Some(FutexOp::Look) {
+                self.memory.look(&mut slot.location, id, object);
+            } else {
+                self.memory.observe(&Event { id, op: *op, effect, site });
+            }
         }
         if self.uses_time {
             join_times(thread, slot, access);
@@ -144,7 +156,9 @@ impl<M: Memory> Engine<M> {
             | Action::Barrier(_)
             | Action::Once(_)
             | Action::Park(_)
-            | Action::Channel(_)) => {
+            | Action::Channel(_)
+            | Action::Semaphore(_)
+            | Action::Futex(_)) => {
                 unreachable!("raddle invariant broken: {action:?} on no object")
             }
         };

@@ -13,7 +13,9 @@
 
 use alloc::vec::Vec;
 
-use raddle_core::{Effect, Event, EventId, ObjectId, Op, Order, ThreadId, fingerprint};
+use raddle_core::{
+    Action, AtomicOp, Effect, Event, EventId, ObjectId, Op, Order, ThreadId, fingerprint,
+};
 
 use crate::causality::{Causality, Clock};
 use crate::memory::Memory;
@@ -397,8 +399,18 @@ impl Memory for Rc11 {
         }
     }
 
+    fn look(&mut self, location: &mut usize, by: EventId, object: ObjectId) {
+        let load = Action::Atomic(AtomicOp::Load { order: Order::Relaxed });
+        self.access(location, by, &Op::new(object, load), None);
+        self.causality.acquire(by.thread, object);
+    }
+
     fn newest(&self, &location: &usize) -> u64 {
         let location = &self.locations[location];
         location.stores[location.newest()].value
+    }
+
+    fn clock(&self, thread: ThreadId) -> Option<&Clock> {
+        self.causality.clock(thread)
     }
 }

@@ -4,10 +4,11 @@
 use std::collections::BTreeSet;
 
 use raddle_core::{
-    Access, Action, AtomicOp, BarrierOp, CellOp, ChannelOp, CondvarOp, Effect, EventId, MutexOp,
-    ObjectId, OnceOp, Op, Order, ParkOp, Rmw, RwLockOp, Scalar, ThreadId, ThreadOp,
+    Access, Action, AtomicOp, BarrierOp, CellOp, ChannelOp, CondvarOp, Effect, EventId, FutexOp,
+    MutexOp, ObjectId, OnceOp, Op, Order, ParkOp, Rmw, RwLockOp, Scalar, SemaphoreOp, ThreadId,
+    ThreadOp,
 };
-use raddle_engine::objects::{Life, Parker};
+use raddle_engine::objects::{Futex, Life, Parker};
 use raddle_engine::{Initial, Memory, Object, Sc};
 use raddle_strategy::{Rng, mix};
 use raddle_testkit::{Kind, scaled};
@@ -81,6 +82,8 @@ impl Scene {
                 let capacity = [Some(0), Some(1), Some(2), None][rng.below(4)];
                 made(Initial::Channel { capacity })
             }
+            Kind::Semaphore => made(Initial::Semaphore(rng.below(3) as u64)),
+            Kind::Futex => Subject::Object(Object::Futex(Futex::default())),
             Kind::Park => Subject::Object(Object::Parker(Parker::default())),
             Kind::Thread => Subject::Object(Object::Life(Life::default())),
             Kind::Alone | Kind::Readers => return None,
@@ -130,6 +133,25 @@ impl Scene {
                     &[waits.map(Action::Channel).as_slice(), &others.map(Action::Channel)].concat(),
                 )
             }
+            Kind::Semaphore => {
+                use SemaphoreOp::{Post, TryWait, Value, Wait};
+                [Wait { timed: true }, Wait { timed: false }, TryWait, Post, Value]
+                    .map(Action::Semaphore)
+                    .to_vec()
+            }
+            Kind::Futex if follow_ups.is_empty() => {
+                let (part, mask) = (rng.below(2) as u8, 1 + rng.below(3) as u32);
+                let (wakes, moves) = (rng.below(2) as u32, rng.below(3) as u32);
+                [
+                    FutexOp::Enqueue { part, mask },
+                    FutexOp::Look,
+                    FutexOp::Wake { part, count: 1 + moves, mask },
+                    FutexOp::Requeue { from: part, to: 1 - part, wakes, moves },
+                ]
+                .map(Action::Futex)
+                .to_vec()
+            }
+            Kind::Futex => follow_ups,
             Kind::Thread if follow_ups == [Action::Thread(ThreadOp::Spawn)] => follow_ups,
             Kind::Thread => also(&[ThreadOp::Join, ThreadOp::IsFinished].map(Action::Thread)),
             Kind::Alone | Kind::Readers => Vec::new(),
@@ -144,7 +166,7 @@ impl Scene {
         if let Some(done) = follow_ups.iter().position(|&follow_up| follow_up == action) {
             follow_ups.remove(done);
         }
-        if effect == Effect::No && !matches!(action, Action::Condvar(_)) {
+        if effect == Effect::No && !matches!(action, Action::Condvar(_) | Action::Futex(_)) {
             return effect;
         }
         match action {
@@ -162,6 +184,11 @@ impl Scene {
                 follow_ups.extend([consume(true), consume(false)]);
             }
             Action::Condvar(CondvarOp::Consume { .. }) => follow_ups.clear(),
+            Action::Futex(FutexOp::Enqueue { .. }) => {
+                let consume = |timed| Action::Futex(FutexOp::Consume { timed });
+                follow_ups.extend([consume(true), consume(false)]);
+            }
+            Action::Futex(FutexOp::Consume { .. }) => follow_ups.clear(),
             Action::Barrier(BarrierOp::Arrive) => {
                 let (Effect::Ticket(generation) | Effect::LastTicket(generation)) = effect else {
                     panic!("{effect:?} from a barrier")

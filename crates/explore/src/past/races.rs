@@ -2,8 +2,10 @@
 
 use raddle_core::dependence::conflict;
 use raddle_core::{
-    Access, Effect, Event, EventId, Footprint, Op, RwLockOp, ThreadId, ThreadOp, Trace,
+    Access, Action, CellOp, Effect, Event, EventId, Footprint, Op, RwLockOp, ThreadId, ThreadOp,
+    Trace,
 };
+use raddle_engine::Object;
 
 use super::{LANE, NONE, OfThread, Past, Planned};
 
@@ -186,7 +188,11 @@ impl Past {
     /// Returns the access of `op` by `by` in the place of the event at `position`, on the same object. `None`
     /// if it would have been disabled.
     fn access_at(&self, position: usize, op: Op, by: ThreadId, trace: &Trace) -> Option<Access> {
-        let state = || &self.states[self.steps[position].found as usize].object;
+        let no_waiters = Object::Variable;
+        let state = || match self.steps[position].found {
+            NONE => &no_waiters,
+            found => &self.states[found as usize].object,
+        };
         if op.may_block() && !state().enabled(op, by) {
             return None;
         }
@@ -194,32 +200,39 @@ impl Past {
         if op.access() == op.access_with(Effect::No) {
             return Some(op.access());
         }
-        Some(op.access_with(if op.is_atomic() {
-            op.apply_to_atomic(self.value_at(position, trace)).1
-        } else {
-            state().clone().apply(op, by)
-        }))
+        if op.is_atomic() {
+            let effect = |value| op.access_with(op.apply_to_atomic(value).1);
+            return Some(self.value_at(position, trace).map_or(op.access(), effect));
+        }
+        Some(op.access_with(state().clone().apply(op, by)))
     }
 
-    /// Returns the value of the atomic variable before the event at `position`.
-    fn value_at(&self, position: usize, trace: &Trace) -> u64 {
+    /// Returns the value of the atomic variable before the event at `position`. Returns `None` if the trace does not
+    /// tell, because the variable was accessed by other means than atomic operations.
+    fn value_at(&self, position: usize, trace: &Trace) -> Option<u64> {
         let told = |event: &Event| match event.effect {
             Effect::Value(old) | Effect::Exchanged(old) | Effect::Kept(old) => Some(old),
             _ => None,
         };
         let event = &trace.events[position];
-        told(event).unwrap_or_else(|| {
-            // A store does not record the value it replaces: the event before it left that value. If that is a
-            // store, too, the value it replaced does not matter.
-            match self.steps[position].on_object {
-                NONE => trace.objects[event.op.object().index()].initial,
-                before => {
-                    let before = &trace.events[before as usize];
-                    let old = told(before).unwrap_or(0);
-                    before.op.apply_to_atomic(old).0.unwrap_or(old)
-                }
+        if let (true, Some(value)) = (event.op.is_atomic(), told(event)) {
+            return Some(value);
+        }
+        // A store does not record the value it replaces: an event before it left that value.
+        let mut at = self.steps[position].on_object;
+        while at != NONE {
+            let before = &trace.events[at as usize];
+            if before.op.is_atomic() {
+                // If it is a store, the value it replaced does not matter.
+                let old = told(before).unwrap_or(0);
+                return Some(before.op.apply_to_atomic(old).0.unwrap_or(old));
             }
-        })
+            if before.op.action() == Action::Cell(CellOp::Write) {
+                return None;
+            }
+            at = self.steps[at as usize].on_object;
+        }
+        Some(trace.objects[event.op.object().index()].initial)
     }
 
     /// Calls `each` with every reversal of a race, also of a pending operation: the position, and the steps to

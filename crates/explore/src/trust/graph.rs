@@ -151,7 +151,9 @@ impl Graph {
                 | Action::Barrier(_)
                 | Action::Once(_)
                 | Action::Park(_)
-                | Action::Channel(_) => {}
+                | Action::Channel(_)
+                | Action::Semaphore(_)
+                | Action::Futex(_) => {}
             }
             graph.before.push(before);
         }

@@ -5,13 +5,11 @@
 
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, fence};
 
-use raddle_core::{Action, AtomicOp, Effect, ObjectId, Order, Rmw, Scalar, Site};
-use raddle_engine::Initial;
+use raddle_core::{Action, AtomicOp, Effect, ObjectId, Op, Order, Rmw, Scalar, Site};
 
 use super::with_caller;
 use crate::races::Access;
-use crate::run::{Outcome, is_controlled, refuse, site, state};
-use crate::variables::Use;
+use crate::run::{is_controlled, site, state};
 
 /// Memory orderings as the compiler passes them.
 fn order(order: i32) -> Order {
@@ -56,68 +54,6 @@ fn value(effect: Effect) -> u64 {
     }
 }
 
-/// Returns the variable at an address, which this access uses with this type.
-fn variable(address: usize, scalar: Scalar, now: u64, site: Site) -> ObjectId {
-    let state = state();
-    let size = (scalar.bits() / 8) as u8;
-    let known = state.variables.borrow().get(address, Use::Variable);
-    match known {
-        Some((object, known)) if known == size => object,
-        Some(_) => mixed_sizes(address),
-        None => {
-            remember(address, scalar);
-            state.declare(address, Use::Variable, Initial::Atomic(scalar, now), size, site)
-        }
-    }
-}
-
-/// Returns the atomic variable at an address that this or an earlier run has used.
-pub(super) fn known_variable(address: usize, scalar: Scalar, site: Site) -> ObjectId {
-    let place = std::ptr::with_exposed_provenance::<u8>(address);
-    let bytes = (0..(scalar.bits() / 8) as usize).rev();
-    let now = bytes.fold(0, |value, byte| {
-        // SAFETY: the program accesses the word, and atomic variables do not exceed it.
-        let place = unsafe { place.add(byte) };
-        // SAFETY: as above.
-        value << 8 | u64::from(unsafe { place.read_volatile() })
-    });
-    variable(address, scalar, now, site)
-}
-
-/// Notes for all runs that there is an atomic variable at an address.
-#[cold]
-fn remember(address: usize, scalar: Scalar) {
-    let state = state();
-    let size = (scalar.bits() / 8) as usize;
-    let mut atomics = state.atomics.borrow_mut();
-    let known = atomics.entry(address / 8).or_default();
-    if known.contains(&(address, scalar)) {
-        return;
-    }
-    let overlaps = |&(other, scalar): &(usize, Scalar)| {
-        other < address + size && address < other + (scalar.bits() / 8) as usize
-    };
-    if address / 8 != (address + size - 1) / 8 || known.iter().any(overlaps) {
-        drop(atomics);
-        mixed_sizes(address);
-    }
-    known.push((address, scalar));
-    drop(atomics);
-    if state.variables.borrow().get(address & !7, Use::Word).is_some() {
-        // Plain accesses of this run should have been operations on the variable.
-        *state.outcome.borrow_mut() = Outcome::NeedsAtomics;
-        state.end_process(0);
-    }
-}
-
-#[cold]
-fn mixed_sizes(address: usize) -> ! {
-    refuse(&format!(
-        "the program accesses the memory at {address:#x} by atomic operations of different sizes, or not aligned, \
-         which raddle does not model"
-    ))
-}
-
 /// An atomic access races with plain ones.
 fn look_for_race(address: usize, size: usize, op: &AtomicOp, site: Site) {
     let writes = match op {
@@ -125,6 +61,42 @@ fn look_for_race(address: usize, size: usize, op: &AtomicOp, site: Site) {
         AtomicOp::Store { .. } | AtomicOp::Update { .. } | AtomicOp::CompareExchange { .. } => true,
     };
     state().look_for_race(Access { address, size, writes, is_atomic: true, site });
+}
+
+/// Performs an operation on some bytes of a variable. The engine sees a compare-exchange as a swap: what it would do in
+/// another place of the run depends on the value of these bytes, which the trace does not tell.
+fn act_mixed(
+    object: ObjectId,
+    op: AtomicOp,
+    site: Site,
+    load: impl Fn() -> u64,
+    store: impl Fn(u64),
+) -> Effect {
+    let swap = |order: Order, operand: u64| AtomicOp::Update {
+        order,
+        scalar: Scalar::U64,
+        function: Rmw::Swap,
+        operand,
+    };
+    let announced = match op {
+        AtomicOp::Load { .. } | AtomicOp::Store { .. } | AtomicOp::Update { .. } => op,
+        AtomicOp::CompareExchange { success, new, .. } => swap(success, new),
+    };
+    let mut result = Effect::None;
+    state().act_at_turn(object, announced, site, || {
+        let old = load();
+        let (new, effect) = Op::new(object, Action::Atomic(op)).apply_to_atomic(old);
+        result = effect;
+        if let Some(new) = new {
+            store(new);
+        }
+        let performed = match op {
+            AtomicOp::Load { .. } | AtomicOp::Store { .. } | AtomicOp::Update { .. } => op,
+            AtomicOp::CompareExchange { success, .. } => swap(success, new.unwrap_or(old)),
+        };
+        (old, performed)
+    });
+    result
 }
 
 extern "C" fn thread_fence(word: i32, pc: usize) {
@@ -166,9 +138,14 @@ macro_rules! size {
                 let load = || u64::from(unsafe { address.read_volatile() });
                 // SAFETY: as above.
                 let store = |value: u64| unsafe { address.write_volatile(value as $type) };
-                let object = variable(address.addr(), Scalar::$scalar, load(), site);
-                look_for_race(address.addr(), size_of::<$type>(), &op, site);
-                let effect = state().act_on_memory(object, op, site, load, store);
+                let size = size_of::<$type>();
+                let located = state().atomic(address.addr(), size, Scalar::$scalar, load, site);
+                look_for_race(address.addr(), size, &op, site);
+                let effect = if located.is_mixed {
+                    act_mixed(located.object, op, site, load, store)
+                } else {
+                    state().act_on_memory(located.object, op, site, load, store)
+                };
                 // Another thread may have freed it before this one had its turn. Freed memory is kept, so the operation
                 // was harmless.
                 check();

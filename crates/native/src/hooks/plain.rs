@@ -1,25 +1,21 @@
 //! Plain accesses to memory.
 
-use raddle_core::{Action, CellOp, Scalar};
-use raddle_engine::Initial;
+use raddle_core::{Action, CellOp};
 
-use super::{atomic, with_caller};
+use super::with_caller;
 use crate::races;
 use crate::run::{Plain, State, is_controlled, site, state};
-use crate::variables::Use;
 
-/// Scheduling points for plain accesses cover whole words of this size.
-const WORD: usize = 8;
-
+/// What an access does.
 #[derive(Copy, Clone, PartialEq, Eq)]
-enum Access {
+pub(super) enum Access {
     Read,
     Write,
 }
 
 /// An access to `size` bytes is about to happen.
 #[inline]
-fn access(address: usize, size: usize, access: Access, pc: usize) {
+pub(super) fn access(address: usize, size: usize, access: Access, pc: usize) {
     if size == 0 || !is_controlled() {
         return;
     }
@@ -41,24 +37,12 @@ fn access(address: usize, size: usize, access: Access, pc: usize) {
     }
 }
 
-/// Makes an access a scheduling point: an operation on each word, or on the atomic variables in it.
+/// Makes an access a scheduling point: an operation on each of the variables that it touches.
 fn act(state: &State, address: usize, size: usize, op: CellOp, pc: usize) {
     let site = site(pc);
-    for word in address / WORD..=(address + size - 1) / WORD {
-        let atomics = state.atomics.borrow().get(&word).cloned().unwrap_or_default();
-        let overlaps = |&&(at, scalar): &&(usize, Scalar)| {
-            at < address + size && address < at + (scalar.bits() / 8) as usize
-        };
-        let mut is_atomic = false;
-        for &(at, scalar) in atomics.iter().filter(overlaps) {
-            is_atomic = true;
-            let object = atomic::known_variable(at, scalar, site);
-            state.act(object, Action::Cell(op), site);
-        }
-        if !is_atomic {
-            let object = state.object(word * WORD, Use::Word, || Initial::Cell, site);
-            state.act(object, Action::Cell(op), site);
-        }
+    for (address, size) in state.pieces(address, size) {
+        let object = state.plain(address, size, site);
+        state.act(object, Action::Cell(op), site);
     }
 }
 

@@ -26,7 +26,7 @@ extern "C" fn init(
     ) -> c_int);
     if result == 0 && is_controlled() {
         let initial = Initial::Barrier(count.into());
-        state().declare(barrier.addr(), Use::Barrier, initial, 0, site(pc));
+        state().declare(barrier.addr(), Use::Barrier, initial, site(pc));
     }
     result
 }

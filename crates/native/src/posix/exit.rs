@@ -47,7 +47,7 @@ unsafe extern "C" {
     fn on_exit(handler: unsafe extern "C" fn(c_int, *mut c_void), argument: *mut c_void) -> c_int;
 }
 
-extern "C" fn exit_with(code: c_int, pc: usize) -> ! {
+pub(crate) extern "C" fn exit_with(code: c_int, pc: usize) -> ! {
     if is_controlled() {
         let state = state();
         if code != 0 {

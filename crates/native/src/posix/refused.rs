@@ -2,8 +2,10 @@
 
 use std::ffi::{c_char, c_int, c_long, c_void};
 
+use super::time;
 use crate::real::real;
 use crate::run::{is_controlled, refuse};
+use crate::{syscalls, system};
 
 macro_rules! refused {
     ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {$(
@@ -37,30 +39,41 @@ refused! {
     sigwait(set: *const c_void, signal: *mut c_int) -> c_int;
 }
 
-/// Stands in for the function that makes a system call. Threads that wait by futexes of their own are not modelled.
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn syscall(
-    number: c_long,
-    a: c_long,
-    b: c_long,
-    c: c_long,
-    d: c_long,
-    e: c_long,
-    f: c_long,
-) -> c_long {
-    if number == libc::SYS_futex && is_controlled() {
-        refuse(
-            "the program waits by the system call `futex`, as `std::atomic::wait`, `std::counting_semaphore` and \
-             OpenMP do, which raddle does not model",
-        );
+/// Stands in for the function that makes a system call.
+unsafe extern "C" fn make_call(arguments: *const [usize; 7], pc: usize) -> c_long {
+    // SAFETY: `syscall` has stored its arguments.
+    let [number, arguments @ ..] = unsafe { arguments.read() };
+    let result = if is_controlled() {
+        syscalls::make(number, arguments, pc)
+    } else {
+        // SAFETY: the program makes this call.
+        unsafe { system::call(number, arguments) }
+    };
+    if (-4095..0).contains(&result) {
+        return c_long::from(time::fail(-result as c_int));
     }
-    real!(syscall(
-        number => c_long,
-        a => c_long,
-        b => c_long,
-        c => c_long,
-        d => c_long,
-        e => c_long,
-        f => c_long,
-    ) -> c_long)
+    result as c_long
+}
+
+/// Makes the system call with the number and the arguments of the caller, the last of which is on the stack.
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn syscall() {
+    std::arch::naked_asm!(
+        "mov rax, [rsp + 8]",
+        "mov r10, [rsp]",
+        "push rax",
+        "push r9",
+        "push r8",
+        "push rcx",
+        "push rdx",
+        "push rsi",
+        "push rdi",
+        "mov rdi, rsp",
+        "mov rsi, r10",
+        "call {}",
+        "add rsp, 56",
+        "ret",
+        sym make_call,
+    )
 }

@@ -30,7 +30,7 @@ extern "C" fn init(semaphore: *mut c_void, shared: c_int, count: c_uint, pc: usi
         }
         let (state, site) = (state(), site(pc));
         let initial = Initial::Channel { capacity: None };
-        let object = state.declare(semaphore.addr(), Use::Semaphore, initial, 0, site);
+        let object = state.declare(semaphore.addr(), Use::Semaphore, initial, site);
         for _ in 0..count {
             state.act(object, Action::Channel(ChannelOp::Send), site);
         }

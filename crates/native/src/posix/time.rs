@@ -15,7 +15,7 @@ const REALTIME_START: u64 = 1_700_000_000 * SECOND;
 const MONOTONIC_START: u64 = 1_000 * SECOND;
 
 /// Sets `errno` and returns the result of a function that failed.
-pub(super) fn fail(error: c_int) -> c_int {
+pub(crate) fn fail(error: c_int) -> c_int {
     // SAFETY: returns the place of the calling thread's error number.
     let place = unsafe { libc::__errno_location() };
     // SAFETY: as above.
@@ -55,18 +55,29 @@ fn nanos(time: *const libc::timespec) -> Option<u64> {
 }
 
 /// A wait of the calling thread has timed out at this time of a clock.
-pub(super) fn pass_until(clock: c_int, limit: *const libc::timespec) {
+pub(crate) fn pass_until(clock: c_int, limit: *const libc::timespec) {
     let left = nanos(limit).unwrap_or(0).saturating_sub(now(clock));
     let state = state();
     let me = state.me();
     state.with_engine(|engine| engine.advance(me, left));
 }
 
+/// A wait of the calling thread has timed out after this time.
+pub(crate) fn pass(time: *const libc::timespec) {
+    let state = state();
+    let me = state.me();
+    state.with_engine(|engine| engine.advance(me, nanos(time).unwrap_or(0)));
+}
+
 fn pause(pause: PauseOp, pc: usize) {
     state().act(ObjectId::NONE, Action::Pause(pause), site(pc));
 }
 
-unsafe extern "C" fn get_clock(clock: c_int, time: *mut libc::timespec, _pc: usize) -> c_int {
+pub(crate) unsafe extern "C" fn get_clock(
+    clock: c_int,
+    time: *mut libc::timespec,
+    _pc: usize,
+) -> c_int {
     if !is_controlled() {
         return real!(clock_gettime(clock => c_int, time => *mut libc::timespec) -> c_int);
     }
@@ -77,7 +88,11 @@ unsafe extern "C" fn get_clock(clock: c_int, time: *mut libc::timespec, _pc: usi
     0
 }
 
-unsafe extern "C" fn get_day(time: *mut libc::timeval, zone: *mut c_void, _pc: usize) -> c_int {
+pub(crate) unsafe extern "C" fn get_day(
+    time: *mut libc::timeval,
+    zone: *mut c_void,
+    _pc: usize,
+) -> c_int {
     if !is_controlled() {
         return real!(gettimeofday(time => *mut libc::timeval, zone => *mut c_void) -> c_int);
     }
@@ -89,7 +104,7 @@ unsafe extern "C" fn get_day(time: *mut libc::timeval, zone: *mut c_void, _pc: u
     0
 }
 
-unsafe extern "C" fn get_time(place: *mut i64, _pc: usize) -> i64 {
+pub(crate) unsafe extern "C" fn get_time(place: *mut i64, _pc: usize) -> i64 {
     if !is_controlled() {
         return real!(time(place => *mut i64) -> i64);
     }
@@ -133,7 +148,7 @@ pub(super) extern "C" fn sleep_nanos(
     0
 }
 
-extern "C" fn sleep_clock(
+pub(crate) extern "C" fn sleep_clock(
     clock: c_int,
     flags: c_int,
     time: *const libc::timespec,

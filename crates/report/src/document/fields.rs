@@ -2,8 +2,8 @@
 //! numbers are not wide enough everywhere.
 
 use raddle_core::{
-    Action, AtomicOp, BarrierOp, CellOp, ChannelOp, CondvarOp, Effect, Event, MutexOp, OnceOp, Op,
-    Order, ParkOp, PauseOp, RwLockOp, Scalar, ThreadOp,
+    Action, AtomicOp, BarrierOp, CellOp, ChannelOp, CondvarOp, Effect, Event, FutexOp, MutexOp,
+    OnceOp, Op, Order, ParkOp, PauseOp, RwLockOp, Scalar, SemaphoreOp, ThreadOp,
 };
 use raddle_results::Json;
 use raddle_results::document::Operation;
@@ -97,6 +97,39 @@ pub(super) fn operation(op: Op, scalar: Scalar) -> Operation {
             ChannelOp::CloseSenders => "channel.close_senders",
             ChannelOp::CloseReceiver => "channel.close_receiver",
         },
+        Action::Semaphore(op) => match op {
+            SemaphoreOp::Wait { timed } => return waiting("semaphore.wait", timed),
+            SemaphoreOp::TryWait => "semaphore.try_wait",
+            SemaphoreOp::Post => "semaphore.post",
+            SemaphoreOp::Value => "semaphore.value",
+        },
+        Action::Futex(op) => {
+            let number = |value: u32| Json::Number(value.into());
+            return match op {
+                FutexOp::Enqueue { part, mask } => {
+                    kind("futex.enqueue", [("part", number(part.into())), ("mask", number(mask))])
+                }
+                FutexOp::Look => kind("futex.look", []),
+                FutexOp::Consume { timed } => waiting("futex.consume", timed),
+                FutexOp::Wake { part, count, mask } => kind(
+                    "futex.wake",
+                    [
+                        ("part", number(part.into())),
+                        ("count", number(count)),
+                        ("mask", number(mask)),
+                    ],
+                ),
+                FutexOp::Requeue { from, to, wakes, moves } => kind(
+                    "futex.requeue",
+                    [
+                        ("from", number(from.into())),
+                        ("to", number(to.into())),
+                        ("wakes", number(wakes)),
+                        ("moves", number(moves)),
+                    ],
+                ),
+            };
+        }
         Action::Fence(is) => return kind("fence", [("order", order(is))]),
         Action::Pause(op) => match op {
             PauseOp::Yield => "pause.yield",

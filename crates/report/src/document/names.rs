@@ -77,7 +77,8 @@ impl<'a> Names<'a> {
                 | ObjectKind::Barrier
                 | ObjectKind::Once
                 | ObjectKind::Parker(_)
-                | ObjectKind::Channel,
+                | ObjectKind::Channel
+                | ObjectKind::Semaphore,
             )
             | None => Scalar::U64,
         }
@@ -97,6 +98,7 @@ fn word(kind: ObjectKind) -> &'static str {
         ObjectKind::Barrier => "barrier",
         ObjectKind::Once => "once",
         ObjectKind::Channel => "channel",
+        ObjectKind::Semaphore => "semaphore",
     }
 }
 

@@ -3,12 +3,15 @@
 use std::time::Duration;
 
 use raddle_core::{
-    Action, AtomicOp, BarrierOp, CellOp, ChannelOp, CondvarOp, Effect, Event, MutexOp, ObjectKind,
-    OnceOp, Op, Order, ParkOp, PauseOp, Rmw, RwLockOp, Scalar, ThreadOp,
+    Action, AtomicOp, BarrierOp, CellOp, ChannelOp, CondvarOp, Effect, Event, FutexOp, MutexOp,
+    ObjectKind, OnceOp, Op, Order, ParkOp, PauseOp, Rmw, RwLockOp, Scalar, SemaphoreOp, ThreadOp,
 };
 
 use super::names::Names;
 use crate::number;
+
+/// Programs that wake all waiters of a variable ask for at least this number.
+const MANY: u32 = i32::MAX as u32;
 
 /// Returns a performed operation in words: `atomic 1.load → 0`.
 pub(super) fn performed(event: &Event, names: &Names<'_>) -> String {
@@ -78,6 +81,21 @@ pub(super) fn announced(op: Op, names: &Names<'_>) -> String {
             ChannelOp::TryReceive => format!("{name}.try_recv"),
             ChannelOp::CloseSenders => format!("{name}: last sender gone"),
             ChannelOp::CloseReceiver => format!("{name}: receiver gone"),
+        },
+        Action::Semaphore(op) => match op {
+            SemaphoreOp::Wait { timed: false } => format!("{name}.wait"),
+            SemaphoreOp::Wait { timed: true } => format!("{name}.timed_wait"),
+            SemaphoreOp::TryWait => format!("{name}.try_wait"),
+            SemaphoreOp::Post => format!("{name}.post"),
+            SemaphoreOp::Value => format!("{name}.value"),
+        },
+        Action::Futex(op) => match op {
+            FutexOp::Enqueue { .. } => format!("{name}.futex_wait begins"),
+            FutexOp::Look | FutexOp::Consume { timed: false } => format!("{name}.futex_wait"),
+            FutexOp::Consume { timed: true } => format!("{name}.futex_wait (timed)"),
+            FutexOp::Wake { count, .. } if count >= MANY => format!("{name}.futex_wake all"),
+            FutexOp::Wake { count, .. } => format!("{name}.futex_wake {count}"),
+            FutexOp::Requeue { .. } => format!("{name}.futex_requeue"),
         },
         Action::Fence(order) => format!("fence {}", ordering(order)),
         Action::Pause(op) => match op {
@@ -173,18 +191,41 @@ fn outcome(event: &Event, names: &Names<'_>) -> Option<String> {
             },
             ChannelOp::CloseSenders | ChannelOp::CloseReceiver => None,
         },
-        Action::Choose { .. } => match event.effect {
-            Effect::Value(chosen) => Some(chosen.to_string()),
-            Effect::None
-            | Effect::Exchanged(_)
-            | Effect::Kept(_)
-            | Effect::Yes
-            | Effect::No
-            | Effect::Ticket(_)
-            | Effect::LastTicket(_)
-            | Effect::Closed => None,
+        Action::Semaphore(op) => match op {
+            SemaphoreOp::TryWait => Some(taken_or_not(event.effect)),
+            SemaphoreOp::Wait { timed } => {
+                (timed && event.effect == Effect::No).then(|| "timed out".into())
+            }
+            SemaphoreOp::Value => chosen(event.effect),
+            SemaphoreOp::Post => None,
         },
+        Action::Futex(op) => match op {
+            FutexOp::Consume { .. } => {
+                Some(if event.effect == Effect::No { "timed out" } else { "woken" }.into())
+            }
+            FutexOp::Wake { .. } | FutexOp::Requeue { .. } => {
+                chosen(event.effect).or_else(|| Some("wakes no thread".into()))
+            }
+            FutexOp::Look => Some("another value".into()),
+            FutexOp::Enqueue { .. } => None,
+        },
+        Action::Choose { .. } => chosen(event.effect),
         Action::Cell(_) | Action::Fence(_) | Action::Pause(_) => None,
+    }
+}
+
+/// Returns the number that an operation returned.
+fn chosen(effect: Effect) -> Option<String> {
+    match effect {
+        Effect::Value(chosen) => Some(chosen.to_string()),
+        Effect::None
+        | Effect::Exchanged(_)
+        | Effect::Kept(_)
+        | Effect::Yes
+        | Effect::No
+        | Effect::Ticket(_)
+        | Effect::LastTicket(_)
+        | Effect::Closed => None,
     }
 }
 
@@ -204,7 +245,16 @@ pub(super) fn waits_for(op: Op, names: &Names<'_>) -> String {
             format!("waits until its message to {name} is taken")
         }
         Action::Channel(ChannelOp::Receive { .. }) => format!("waits for a message from {name}"),
-        Action::Mutex(_)
+        Action::Semaphore(SemaphoreOp::Wait { .. }) => format!("waits for a post of {name}"),
+        Action::Futex(FutexOp::Consume { .. }) => format!("waits to be woken at {name}"),
+        Action::Semaphore(SemaphoreOp::TryWait | SemaphoreOp::Post | SemaphoreOp::Value)
+        | Action::Futex(
+            FutexOp::Enqueue { .. }
+            | FutexOp::Look
+            | FutexOp::Wake { .. }
+            | FutexOp::Requeue { .. },
+        )
+        | Action::Mutex(_)
         | Action::RwLock(_)
         | Action::Thread(ThreadOp::Spawn | ThreadOp::Exit | ThreadOp::IsFinished)
         | Action::Condvar(CondvarOp::Enqueue | CondvarOp::NotifyOne | CondvarOp::NotifyAll)
@@ -286,7 +336,8 @@ fn parked(op: Op, names: &Names<'_>) -> String {
             | ObjectKind::Condvar
             | ObjectKind::Barrier
             | ObjectKind::Once
-            | ObjectKind::Channel,
+            | ObjectKind::Channel
+            | ObjectKind::Semaphore,
         )
         | None => names.name(op.object()).into(),
     }

@@ -67,11 +67,12 @@ fn object(id: u32, info: &ObjectInfo, names: &Names<'_>) -> Object {
         | ObjectKind::Condvar
         | ObjectKind::Barrier
         | ObjectKind::Once
-        | ObjectKind::Channel => (None, None),
+        | ObjectKind::Channel
+        | ObjectKind::Semaphore => (None, None),
     };
     let initial = match info.kind {
         ObjectKind::Atomic(scalar) => Some(value(scalar, info.initial)),
-        ObjectKind::Barrier => Some(info.initial.to_string()),
+        ObjectKind::Barrier | ObjectKind::Semaphore => Some(info.initial.to_string()),
         ObjectKind::Channel => (info.initial != u64::MAX).then(|| info.initial.to_string()),
         ObjectKind::Thread(_)
         | ObjectKind::Parker(_)
@@ -106,6 +107,7 @@ fn kind(kind: ObjectKind) -> &'static str {
         ObjectKind::Barrier => "barrier",
         ObjectKind::Once => "once",
         ObjectKind::Channel => "channel",
+        ObjectKind::Semaphore => "semaphore",
     }
 }
 

@@ -1,32 +1,71 @@
 //! States of objects, implemented a second time and as simply as possible.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use raddle_core::{
-    Action, AtomicOp, BarrierOp, CellOp, ChannelOp, CondvarOp, Effect, MutexOp, OnceOp, ParkOp,
-    Rmw, RwLockOp, ThreadId, ThreadOp,
+    Action, AtomicOp, BarrierOp, CellOp, ChannelOp, CondvarOp, Effect, FutexOp, MutexOp, OnceOp,
+    ParkOp, Rmw, RwLockOp, SemaphoreOp, ThreadId, ThreadOp,
 };
 use raddle_engine::Initial;
 
 /// The state of an object.
 #[derive(Clone, Debug)]
 pub(super) enum Model {
-    Atomic(u8),
+    Atomic {
+        value: u8,
+        /// The threads that wait, by the time at which they joined, with their parts and bits.
+        queue: BTreeMap<u64, (ThreadId, u8, u32)>,
+        woken: BTreeSet<ThreadId>,
+        time: u64,
+    },
     Cell,
-    Mutex { held: bool },
-    RwLock { readers: u32, writer: bool },
-    Condvar { waiting: BTreeSet<ThreadId>, tokens: Vec<BTreeSet<ThreadId>> },
-    Barrier { size: u64, arrivals: u64 },
-    Once { begun: bool, complete: bool },
-    Channel { capacity: Option<u64>, sent: u64, taken: u64, senders: bool, receiver: bool },
-    Life { ended: bool },
-    Parker { token: bool },
+    Mutex {
+        held: bool,
+    },
+    RwLock {
+        readers: u32,
+        writer: bool,
+    },
+    Condvar {
+        waiting: BTreeSet<ThreadId>,
+        tokens: Vec<BTreeSet<ThreadId>>,
+    },
+    Barrier {
+        size: u64,
+        arrivals: u64,
+    },
+    Once {
+        begun: bool,
+        complete: bool,
+    },
+    Channel {
+        capacity: Option<u64>,
+        sent: u64,
+        taken: u64,
+        senders: bool,
+        receiver: bool,
+    },
+    Semaphore {
+        count: u64,
+    },
+    Life {
+        ended: bool,
+    },
+    Parker {
+        token: bool,
+    },
 }
 
 impl Model {
     pub(super) fn new(initial: Initial) -> Model {
         match initial {
-            Initial::Atomic(_, value) => Model::Atomic(value as u8),
+            Initial::Atomic(_, value) => Model::Atomic {
+                value: value as u8,
+                queue: BTreeMap::new(),
+                woken: BTreeSet::new(),
+                time: 0,
+            },
+            Initial::Semaphore(count) => Model::Semaphore { count },
             Initial::Cell => Model::Cell,
             Initial::Mutex => Model::Mutex { held: false },
             Initial::RwLock => Model::RwLock { readers: 0, writer: false },
@@ -76,6 +115,12 @@ impl Model {
                 Model::Channel { sent, taken, senders, .. },
                 Action::Channel(ChannelOp::Receive { timed: false }),
             ) => sent > taken || !senders,
+            (Model::Semaphore { count }, Action::Semaphore(SemaphoreOp::Wait { timed: false })) => {
+                *count != 0
+            }
+            (Model::Atomic { woken, .. }, Action::Futex(FutexOp::Consume { timed: false })) => {
+                woken.contains(&by)
+            }
             (Model::Life { ended }, Action::Thread(ThreadOp::Join)) => *ended,
             _ => true,
         }
@@ -84,7 +129,22 @@ impl Model {
     /// Performs `action` by `by`.
     pub(super) fn perform(&mut self, action: Action, by: ThreadId) -> Effect {
         match (self, action) {
-            (Model::Atomic(value), Action::Atomic(op)) => atomic(value, op),
+            (Model::Atomic { value, .. }, Action::Atomic(op)) => atomic(value, op),
+            (Model::Atomic { queue, woken, time, .. }, Action::Futex(op)) => {
+                futex(queue, woken, time, op, by)
+            }
+            (Model::Semaphore { count }, Action::Semaphore(op)) => match op {
+                SemaphoreOp::Value => Effect::Value(*count),
+                SemaphoreOp::Post => {
+                    *count += 1;
+                    Effect::None
+                }
+                SemaphoreOp::Wait { .. } | SemaphoreOp::TryWait if *count == 0 => Effect::No,
+                SemaphoreOp::Wait { .. } | SemaphoreOp::TryWait => {
+                    *count -= 1;
+                    Effect::Yes
+                }
+            },
             (Model::Cell, Action::Cell(CellOp::Read | CellOp::Write)) => Effect::None,
             (Model::Mutex { held }, Action::Mutex(op)) => match op {
                 MutexOp::Lock => set(held, true),
@@ -170,9 +230,11 @@ pub(super) fn only_read(action: Action, effect: Effect) -> bool {
         | Action::Cell(CellOp::Read)
         | Action::Thread(ThreadOp::Join | ThreadOp::IsFinished)
         | Action::Barrier(BarrierOp::Leave { .. })
-        | Action::Channel(ChannelOp::AwaitTaken { .. }) => true,
+        | Action::Channel(ChannelOp::AwaitTaken { .. })
+        | Action::Semaphore(SemaphoreOp::Value) => true,
         // A wait that times out removes the thread from the waiters.
         Action::Condvar(CondvarOp::Consume { .. }) => false,
+        Action::Futex(op) => op == FutexOp::Look,
         _ => failed,
     }
 }
@@ -246,6 +308,53 @@ fn rwlock(readers: &mut u32, writer: &mut bool, op: RwLockOp) -> Effect {
         }
         RwLockOp::UnlockWrite => set(writer, false),
     }
+}
+
+/// Performs an operation on the waiters of a variable, one waiter after the other.
+fn futex(
+    queue: &mut BTreeMap<u64, (ThreadId, u8, u32)>,
+    woken: &mut BTreeSet<ThreadId>,
+    time: &mut u64,
+    op: FutexOp,
+    by: ThreadId,
+) -> Effect {
+    let mut wake = |queue: &mut BTreeMap<u64, (ThreadId, u8, u32)>, part: u8, mask: u32| {
+        let oldest = queue.iter().find(|(_, waiter)| waiter.1 == part && waiter.2 & mask != 0);
+        let oldest = oldest.map(|(&time, _)| time);
+        oldest.and_then(|oldest| queue.remove(&oldest)).map(|waiter| woken.insert(waiter.0))
+    };
+    let mut affected = 0;
+    match op {
+        FutexOp::Enqueue { part, mask } => {
+            queue.insert(*time, (by, part, mask));
+            *time += 1;
+            return Effect::None;
+        }
+        FutexOp::Look => return Effect::None,
+        FutexOp::Consume { .. } => {
+            queue.retain(|_, waiter| waiter.0 != by);
+            return yes_if(woken.remove(&by));
+        }
+        FutexOp::Wake { part, count, mask } => {
+            while affected < u64::from(count) && wake(queue, part, mask).is_some() {
+                affected += 1;
+            }
+        }
+        FutexOp::Requeue { from, to, wakes, moves } => {
+            for _ in 0..wakes {
+                affected += u64::from(wake(queue, from, u32::MAX).is_some());
+            }
+            for _ in 0..moves {
+                let oldest = queue.iter().find(|(_, waiter)| waiter.1 == from);
+                let Some((&oldest, &(thread, _, mask))) = oldest else { break };
+                queue.remove(&oldest);
+                queue.insert(*time, (thread, to, mask));
+                *time += 1;
+                affected += 1;
+            }
+        }
+    }
+    if affected == 0 { Effect::No } else { Effect::Value(affected) }
 }
 
 /// Performs an operation on a condition variable. A token is the set of threads that may take it.

@@ -3,7 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use raddle_core::{Action, ChannelOp, CondvarOp, Effect, Ending, ParkOp, ThreadId, Trace};
+use raddle_core::{
+    Action, ChannelOp, CondvarOp, Effect, Ending, FutexOp, ParkOp, SemaphoreOp, ThreadId, Trace,
+};
 use raddle_explore::Bound;
 use raddle_testkit::oracle::{Key, Outcome, Path, World, child};
 use raddle_testkit::{Program, Request};
@@ -77,7 +79,9 @@ fn yields(request: Request, effect: Effect) -> bool {
         Action::Pause(_) => true,
         Action::Condvar(CondvarOp::Consume { timed: true })
         | Action::Park(ParkOp::Park { timed: true })
-        | Action::Channel(ChannelOp::Receive { timed: true }) => effect == Effect::No,
+        | Action::Channel(ChannelOp::Receive { timed: true })
+        | Action::Semaphore(SemaphoreOp::Wait { timed: true })
+        | Action::Futex(FutexOp::Consume { timed: true }) => effect == Effect::No,
         _ => false,
     }
 }

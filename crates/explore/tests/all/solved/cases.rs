@@ -146,3 +146,12 @@ fn programs_without_shared_accesses_are_refused() {
         assert!(refusal.to_string().contains("such as `random`"), "{refusal}");
     }
 }
+
+#[test]
+fn programs_with_futexes_are_refused() {
+    let wait = Step::FutexWait { variable: 0, part: 0, mask: 1, timed: true };
+    let waits = program(1, &[&[on(0, store(1)), wait], &[on(0, store(2))]]);
+    let is_refused = |refusal| matches!(refusal, Some(Refusal::Futex { .. }));
+    assert!(is_refused(refusal(&waits, Pcr::new(0))));
+    assert!(is_refused(refusal(&waits, Mcr::new(0))));
+}

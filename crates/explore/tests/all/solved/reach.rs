@@ -84,7 +84,10 @@ fn states_agree_on_variables() {
 
 #[test]
 fn states_agree_on_every_kind_of_object() {
-    compare(42, scaled(120), &Shape::small());
+    let mut shape = Shape::small();
+    // Refused.
+    shape.kinds.retain(|&kind| kind != Kind::Futex);
+    compare(42, scaled(120), &shape);
 }
 
 #[test]
