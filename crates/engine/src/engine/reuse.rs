@@ -25,6 +25,7 @@ impl<M: Memory> Engine<M> {
         self.prefix.clear();
         self.set_thread_ids(thread_ids);
         self.max_steps = max_steps;
+        self.special = None;
     }
 
     /// Exchanges the trace of the last run for another one, of which only the memory is of use.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use raddle_core::{
     Access, Action, AtomicOp, BarrierOp, CellOp, ChannelOp, CondvarOp, Effect, EventId, MutexOp,
-    ObjectId, OnceOp, Op, Order, ParkOp, Rmw, RwLockOp, Scalar, ThreadId, ThreadOp,
+    ObjectId, OnceOp, Op, Order, ParkOp, Question, Rmw, RwLockOp, Scalar, ThreadId, ThreadOp,
 };
 use raddle_engine::objects::{Life, Parker};
 use raddle_engine::{Initial, Memory, Object, Sc};
@@ -312,7 +312,7 @@ fn operations_that_do_not_commute_conflict() {
 fn operations_without_object_do_not_conflict() {
     let alone = [
         Action::Fence(Order::SeqCst),
-        Action::Choose { bound: 2 },
+        Action::Choose { bound: 2, question: Question::Number },
         Action::Pause(raddle_core::PauseOp::Yield),
     ];
     for a in alone.map(|action| Op::new(ObjectId::NONE, action)) {
