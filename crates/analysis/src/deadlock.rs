@@ -1,8 +1,6 @@
 //! Deadlocks: which threads wait for which, and the cycles among them.
 
-use raddle_core::{
-    Action, CondvarOp, Effect, FutexOp, ObjectId, ObjectKind, Pending, Site, ThreadId, Trace,
-};
+use raddle_core::{Effect, ObjectId, ObjectKind, Pending, Site, ThreadId, Trace};
 use raddle_results::Wait;
 
 use raddle_core::locks::Holdings;
@@ -49,31 +47,6 @@ pub fn cycles(waits: &[Wait]) -> Vec<Vec<Hop>> {
         }
     }
     cycles
-}
-
-/// Returns the position of the last notification that `wait` missed: it came before the thread began to
-/// wait and woke no thread. Returns `None` if the thread does not wait for a notification.
-pub fn missed_notification(trace: &Trace, wait: &Wait) -> Option<usize> {
-    let pending = trace.pending.iter().find(|pending| pending.thread == wait.thread)?;
-    let waits = matches!(
-        pending.op.action(),
-        Action::Condvar(CondvarOp::Consume { .. }) | Action::Futex(FutexOp::Consume { .. })
-    );
-    let enqueue = trace.events.iter().rposition(|event| {
-        let enqueues = matches!(
-            event.op.action(),
-            Action::Condvar(CondvarOp::Enqueue) | Action::Futex(FutexOp::Enqueue { .. })
-        );
-        waits && enqueues && event.id.thread == wait.thread
-    })?;
-    trace.events[..enqueue].iter().rposition(|event| {
-        let notifies = matches!(
-            event.op.action(),
-            Action::Condvar(CondvarOp::NotifyOne | CondvarOp::NotifyAll)
-                | Action::Futex(FutexOp::Wake { .. } | FutexOp::Requeue { .. })
-        );
-        notifies && event.op.object() == wait.object && event.effect == Effect::No
-    })
 }
 
 /// Returns whether following holders from `wait` leads to `goal`; `path` then holds the way.

@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 
 use raddle_core::{
-    Action, AtomicOp, BarrierOp, ChannelOp, CondvarOp, Effect, Event, EventId, FutexOp, MutexOp,
-    ObjectId, ObjectKind, OnceOp, ParkOp, RwLockOp, SemaphoreOp, ThreadId, ThreadOp, Trace,
+    Action, AtomicOp, BarrierOp, ChannelOp, Effect, Event, EventId, FutexOp, MutexOp, ObjectId,
+    ObjectKind, OnceOp, ParkOp, RwLockOp, SemaphoreOp, ThreadId, ThreadOp, Trace,
 };
 
-use crate::Reads;
+use crate::{Reads, Wakeups};
 
 /// The link of a step to an earlier one. Steps are positions in the trace.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -36,6 +36,7 @@ pub struct Links {
 impl Links {
     /// Derives the links of the steps of `trace`.
     pub fn of(trace: &Trace) -> Links {
+        let wakeups = Wakeups::of(trace);
         let mut past = Past::default();
         let mut links = Links { links: Vec::new(), missed: Vec::new(), after: Vec::new() };
         let reads = Reads::of(trace);
@@ -53,7 +54,7 @@ impl Links {
             };
             links.links.push(atomic.or_else(|| past.link(trace, event)));
             links.missed.push(missed);
-            let after = past.enabler(trace, event);
+            let after = past.enabler(trace, event).or_else(|| wakeups.notification(position));
             let is_foreign = |step: &usize| trace.events[*step].id.thread != event.id.thread;
             links.after.push(after.filter(is_foreign));
             past.add(trace, position, event);
@@ -88,19 +89,8 @@ struct Past {
     /// By lock: the last release. By channel: the sends of messages not received yet. By park token,
     /// one-time initialisation and barrier: the last step that enables others.
     enablers: HashMap<ObjectId, Vec<usize>>,
-    /// By condition variable: the notifications and how many threads each can wake.
-    notifications: HashMap<ObjectId, Vec<(usize, Reach)>>,
-    /// By thread: the last step that began to wait for a notification.
-    waits: HashMap<ThreadId, usize>,
     /// By thread: its spawn until its first step, then its exit.
     lives: HashMap<ThreadId, usize>,
-}
-
-/// The number of threads that a notification can wake.
-#[derive(Copy, Clone, PartialEq, Eq)]
-enum Reach {
-    One,
-    All,
 }
 
 impl Past {
@@ -173,16 +163,6 @@ impl Past {
                 let sends = self.enablers.get_mut(&object)?;
                 (!sends.is_empty()).then(|| sends.remove(0))
             }
-            Action::Condvar(CondvarOp::Consume { .. }) if took_effect => {
-                let since = *self.waits.get(&thread)?;
-                let all = self.notifications.get_mut(&object)?;
-                let index = all.iter().position(|notification| notification.0 > since)?;
-                let (step, reach) = all[index];
-                if reach == Reach::One {
-                    all.remove(index);
-                }
-                Some(step)
-            }
             Action::Thread(ThreadOp::Join) => match trace.objects.get(object.index())?.kind {
                 ObjectKind::Thread(joined) => self.lives.get(&joined).copied(),
                 ObjectKind::Atomic(_)
@@ -250,14 +230,6 @@ impl Past {
                 RwLockOp::Read | RwLockOp::Write | RwLockOp::TryRead | RwLockOp::TryWrite => {}
                 RwLockOp::UnlockRead | RwLockOp::UnlockWrite => self.enables(object, position),
             },
-            Action::Condvar(op) => match op {
-                CondvarOp::Enqueue => {
-                    self.waits.insert(thread, position);
-                }
-                CondvarOp::NotifyOne if took_effect => self.notifies(object, position, Reach::One),
-                CondvarOp::NotifyAll if took_effect => self.notifies(object, position, Reach::All),
-                CondvarOp::NotifyOne | CondvarOp::NotifyAll | CondvarOp::Consume { .. } => {}
-            },
             Action::Barrier(op) => match op {
                 BarrierOp::Arrive => self.enables(object, position),
                 BarrierOp::Leave { .. } => {}
@@ -298,6 +270,7 @@ impl Past {
             },
             Action::Atomic(_)
             | Action::Cell(_)
+            | Action::Condvar(_)
             | Action::Fence(_)
             | Action::Pause(_)
             | Action::Choose { .. } => {}
@@ -309,9 +282,5 @@ impl Past {
         let all = self.enablers.entry(object).or_default();
         all.clear();
         all.push(position);
-    }
-
-    fn notifies(&mut self, object: ObjectId, position: usize, reach: Reach) {
-        self.notifications.entry(object).or_default().push((position, reach));
     }
 }

@@ -35,7 +35,18 @@ pub enum Action {
     Choose {
         /// The number of values to choose from; at least one.
         bound: u32,
+        /// What the number decides.
+        question: Question,
     },
+}
+
+/// What a chosen number decides.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Question {
+    /// The program asks for a number.
+    Number,
+    /// Whether the next operation of the thread fails spuriously: 1 if it does.
+    Spurious,
 }
 
 /// Operations on a thread object.
@@ -164,6 +175,12 @@ pub enum Scalar {
     I64,
     /// A pointer. Its value is an address, which may differ between runs.
     Pointer,
+    /// `usize`
+    Usize,
+    /// `isize`
+    Isize,
+    /// The number of dropped senders of a channel, which the front end counts. The program has no such variable.
+    Departures,
 }
 
 impl Scalar {
@@ -175,14 +192,15 @@ impl Scalar {
             Scalar::U8 | Scalar::I8 => 8,
             Scalar::U16 | Scalar::I16 => 16,
             Scalar::U32 | Scalar::I32 => 32,
-            Scalar::U64 | Scalar::I64 | Scalar::Pointer => 64,
+            Scalar::U64 | Scalar::I64 | Scalar::Pointer | Scalar::Departures => 64,
+            Scalar::Usize | Scalar::Isize => usize::BITS,
         }
     }
 
     /// Returns whether values of this type are compared as signed numbers.
     #[inline(always)]
     pub const fn is_signed(self) -> bool {
-        matches!(self, Scalar::I8 | Scalar::I16 | Scalar::I32 | Scalar::I64)
+        matches!(self, Scalar::I8 | Scalar::I16 | Scalar::I32 | Scalar::I64 | Scalar::Isize)
     }
 
     /// Returns `value` truncated to the width of this type.
@@ -223,6 +241,38 @@ impl Order {
     /// Returns whether a store or fence with this ordering releases.
     pub const fn releases(self) -> bool {
         matches!(self, Order::Release | Order::AcqRel | Order::SeqCst)
+    }
+
+    /// Returns the weakest ordering that is at least as strong as both.
+    pub const fn joined(self, other: Order) -> Order {
+        if matches!(self, Order::SeqCst) || matches!(other, Order::SeqCst) {
+            return Order::SeqCst;
+        }
+        let acquires = self.acquires() || other.acquires();
+        match (acquires, self.releases() || other.releases()) {
+            (false, false) => Order::Relaxed,
+            (true, false) => Order::Acquire,
+            (false, true) => Order::Release,
+            (true, true) => Order::AcqRel,
+        }
+    }
+
+    /// Returns the part of this ordering that a load can have.
+    pub const fn of_load(self) -> Order {
+        match self {
+            Order::Relaxed | Order::Release => Order::Relaxed,
+            Order::Acquire | Order::AcqRel => Order::Acquire,
+            Order::SeqCst => Order::SeqCst,
+        }
+    }
+
+    /// Returns the part of this ordering that a store can have.
+    pub const fn of_store(self) -> Order {
+        match self {
+            Order::Relaxed | Order::Acquire => Order::Relaxed,
+            Order::Release | Order::AcqRel => Order::Release,
+            Order::SeqCst => Order::SeqCst,
+        }
     }
 }
 

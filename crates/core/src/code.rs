@@ -2,7 +2,7 @@
 
 use crate::{
     Action, AtomicOp, BarrierOp, CellOp, ChannelOp, CondvarOp, FutexOp, MutexOp, OnceOp, Order,
-    ParkOp, PauseOp, Rmw, RwLockOp, Scalar, SemaphoreOp, ThreadOp,
+    ParkOp, PauseOp, Question, Rmw, RwLockOp, Scalar, SemaphoreOp, ThreadOp,
 };
 
 /// The variants of [`Action`], in the high half of an action's code.
@@ -133,7 +133,9 @@ impl Action {
                 PauseOp::Spin => plain(group::PAUSE, 1),
                 PauseOp::Sleep { nanos } => (group::PAUSE << 4 | 2, 0, nanos, 0),
             },
-            Action::Choose { bound } => (group::CHOOSE << 4, 0, bound as u64, 0),
+            Action::Choose { bound, question } => {
+                (group::CHOOSE << 4 | question as u8, 0, bound as u64, 0)
+            }
             Action::Semaphore(op) => match op {
                 SemaphoreOp::Wait { timed: false } => plain(group::SEMAPHORE, 0),
                 SemaphoreOp::Wait { timed: true } => plain(group::SEMAPHORE, 1),
@@ -175,7 +177,10 @@ impl Action {
             group::CHANNEL => Action::Channel(ChannelOp::decode(variant, first)),
             group::FENCE => Action::Fence(order(small)),
             group::PAUSE => Action::Pause(PauseOp::decode(variant, first)),
-            group::CHOOSE => Action::Choose { bound: first as u32 },
+            group::CHOOSE => {
+                let question = if variant == 0 { Question::Number } else { Question::Spurious };
+                Action::Choose { bound: first as u32, question }
+            }
             group::SEMAPHORE => Action::Semaphore(SemaphoreOp::decode(variant)),
             group::FUTEX.. => Action::Futex(FutexOp::decode(variant, small, first, second)),
         }
@@ -384,7 +389,10 @@ const fn scalar(small: u16) -> Scalar {
         6 => Scalar::I16,
         7 => Scalar::I32,
         8 => Scalar::I64,
-        9.. => Scalar::Pointer,
+        9 => Scalar::Pointer,
+        10 => Scalar::Usize,
+        11 => Scalar::Isize,
+        12.. => Scalar::Departures,
     }
 }
 
@@ -413,7 +421,7 @@ mod tests {
         let mut all = Vec::new();
         let orders = [Order::Relaxed, Order::Acquire, Order::Release, Order::AcqRel, Order::SeqCst];
         let orders = &orders[if cfg!(miri) { 4 } else { 0 }..];
-        let scalars = (0..10).map(scalar);
+        let scalars = (0..13).map(scalar);
         let functions = (0..9).map(function);
         for &order in orders {
             all.push(Action::Fence(order));
@@ -438,7 +446,9 @@ mod tests {
                 }
             }
         }
-        all.push(Action::Choose { bound: u32::MAX });
+        for question in [Question::Number, Question::Spurious] {
+            all.push(Action::Choose { bound: u32::MAX, question });
+        }
         all.push(Action::Pause(PauseOp::Sleep { nanos: u64::MAX }));
         all.push(Action::Barrier(BarrierOp::Leave { generation: 7 }));
         all.push(Action::Channel(ChannelOp::AwaitTaken { ticket: 9 }));

@@ -24,12 +24,13 @@ mod point;
 mod rng;
 mod schedule;
 mod site;
+mod special;
 mod stopped;
 mod trace;
 
 pub use action::{
     Action, AtomicOp, BarrierOp, CellOp, ChannelOp, CondvarOp, FutexOp, MutexOp, OnceOp, Order,
-    ParkOp, PauseOp, Rmw, RwLockOp, Scalar, SemaphoreOp, ThreadOp,
+    ParkOp, PauseOp, Question, Rmw, RwLockOp, Scalar, SemaphoreOp, ThreadOp,
 };
 pub use dependence::{Access, Footprint};
 pub use event::{Effect, Event, Pending};
@@ -41,8 +42,9 @@ pub use point::{Choices, Chooser, Needs, Pick, Point, Threads};
 pub use rng::{Rng, mix};
 pub use schedule::{Choice, Schedule};
 pub use site::Site;
+pub use special::{Special, Strengthened};
 pub use stopped::{StopReason, Stopped};
 pub use trace::{
-    Allocation, Divergence, End, Ending, LateUse, ObjectInfo, ObjectKind, Panic, PlainAccess,
-    Stack, ThreadInfo, Trace,
+    Allocation, Description, Details, Divergence, End, Ending, LateUse, Moment, Note, NoteKind,
+    ObjectInfo, ObjectKind, Panic, PlainAccess, Stack, ThreadInfo, Trace,
 };

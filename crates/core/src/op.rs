@@ -230,6 +230,48 @@ impl Op {
         self.has(Traits::ATOMIC)
     }
 
+    /// Returns this operation with a memory ordering that is at least `order`, as far as it can have it. Returns other
+    /// operations than accesses to atomic variables and fences as they are.
+    pub fn strengthened(&self, order: Order) -> Op {
+        let action = match self.action() {
+            Action::Atomic(op) => Action::Atomic(match op {
+                AtomicOp::Load { order: is } => {
+                    AtomicOp::Load { order: is.joined(order).of_load() }
+                }
+                AtomicOp::Store { order: is, value } => {
+                    AtomicOp::Store { order: is.joined(order).of_store(), value }
+                }
+                AtomicOp::Update { order: is, scalar, function, operand } => {
+                    AtomicOp::Update { order: is.joined(order), scalar, function, operand }
+                }
+                AtomicOp::CompareExchange { success, failure, weak, expected, new } => {
+                    AtomicOp::CompareExchange {
+                        success: success.joined(order),
+                        failure: failure.joined(order).of_load(),
+                        weak,
+                        expected,
+                        new,
+                    }
+                }
+            }),
+            Action::Fence(is) => Action::Fence(is.joined(order)),
+            Action::Thread(_)
+            | Action::Cell(_)
+            | Action::Mutex(_)
+            | Action::RwLock(_)
+            | Action::Condvar(_)
+            | Action::Barrier(_)
+            | Action::Once(_)
+            | Action::Park(_)
+            | Action::Channel(_)
+            | Action::Semaphore(_)
+            | Action::Futex(_)
+            | Action::Pause(_)
+            | Action::Choose { .. } => return *self,
+        };
+        Op::new(self.object(), action)
+    }
+
     /// Returns the encoding of this operation.
     #[inline(always)]
     pub const fn into_words(self) -> [u64; 3] {

@@ -38,7 +38,7 @@ impl Site {
     /// Returns the source location of the caller.
     #[inline(always)]
     #[track_caller]
-    pub fn caller() -> Site {
+    pub const fn caller() -> Site {
         Site(Some(Location::caller()))
     }
 

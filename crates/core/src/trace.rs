@@ -1,5 +1,6 @@
 //! The record of one run, which is all that the layers above the engine see of it.
 
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -23,8 +24,8 @@ pub struct Trace {
     pub ends: Vec<End>,
     /// The use of an object after its end, if there was one. It ended the run.
     pub late_use: Option<LateUse>,
-    /// The stacks at accesses and ends of one object, if they were asked for.
-    pub stacks: Vec<Stack>,
+    /// What most runs do not record.
+    pub details: Option<Box<Details>>,
     /// Allocations of this run that hold objects and were not freed. Empty unless an allocator reports them.
     pub unfreed: Vec<Allocation>,
     /// The threads of this run, in the order in which their spawns were announced; main first.
@@ -82,21 +83,80 @@ pub struct LateUse {
     pub ends: bool,
 }
 
-/// The stack of a thread at an access or end of an object.
+/// What a run records only if it is asked for, and panics that did not end it.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Details {
+    /// The stacks at accesses and ends of one object, and at the announcement of some events.
+    pub stacks: Vec<Stack>,
+    /// Lines that belong to steps, in order.
+    pub notes: Vec<Note>,
+    /// Descriptions of objects.
+    pub descriptions: Vec<Description>,
+}
+
+/// The stack of a thread at an access or end of an object, or at the announcement of an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stack {
     /// The object.
     pub object: ObjectId,
     /// The thread.
     pub thread: ThreadId,
-    /// The number of events of the run before the access or end.
+    /// The number of events of the run before it.
     pub after: usize,
-    /// Whether it is the stack at the end of the object.
-    pub is_end: bool,
+    /// What the thread does.
+    pub moment: Moment,
     /// Whether the thread drops the last reference of a `std::sync::Arc`, as far as the symbols of the program tell.
     pub in_arc: bool,
     /// The frames, as text.
     pub text: String,
+}
+
+/// What a thread does while its [`Stack`] is recorded.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// It accesses the object.
+    Access,
+    /// It ends the object.
+    End,
+    /// It announces an operation on the object, which has this position among its events.
+    Announcement(u32),
+}
+
+/// A line that belongs to a step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// The thread.
+    pub thread: ThreadId,
+    /// The number of events of the run before it.
+    pub after: usize,
+    /// The place in the program: file and line, and perhaps the column.
+    pub place: Option<String>,
+    /// What the line is.
+    pub kind: NoteKind,
+    /// The line, or several.
+    pub text: String,
+}
+
+/// What a [`Note`] is.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum NoteKind {
+    /// A note of the program.
+    Note,
+    /// Output of the program.
+    Output,
+    /// The message of a panic that left the thread and did not end the run.
+    Panic,
+}
+
+/// What is known of an object besides its kind.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Description {
+    /// The object.
+    pub object: ObjectId,
+    /// The place where it was made, if known.
+    pub made: Site,
+    /// Its type. Empty if unknown.
+    pub type_name: &'static str,
 }
 
 /// An allocation of memory that holds an object.
@@ -195,7 +255,7 @@ pub struct Panic {
     pub thread: ThreadId,
     /// The panic message.
     pub message: String,
-    /// File, line and column, if known.
+    /// File, line and column, if known. An unknown place equals every other.
     pub place: Option<String>,
     /// The backtrace, if the environment asks for it. Ignored by equality.
     pub backtrace: Option<String>,
@@ -203,7 +263,12 @@ pub struct Panic {
 
 impl PartialEq for Panic {
     fn eq(&self, other: &Panic) -> bool {
-        (self.thread, &self.message, &self.place) == (other.thread, &other.message, &other.place)
+        let same_place = match (&self.place, &other.place) {
+            (Some(one), Some(other)) => one == other,
+            // A panic that no hook recorded has no place.
+            (None, _) | (_, None) => true,
+        };
+        (self.thread, &self.message) == (other.thread, &other.message) && same_place
     }
 }
 
@@ -226,12 +291,28 @@ impl Trace {
         self.plain.clear();
         self.ends.clear();
         self.late_use = None;
-        self.stacks.clear();
+        self.details = None;
         self.unfreed.clear();
         self.sources.clear();
         self.choices = 0;
         self.fingerprint = 0;
         self.ending = Ending::Finished;
+    }
+
+    /// Returns the stacks that were recorded.
+    pub fn stacks(&self) -> &[Stack] {
+        self.details.as_deref().map_or(&[], |details| &details.stacks)
+    }
+
+    /// Returns the notes that were recorded, in order.
+    pub fn notes(&self) -> &[Note] {
+        self.details.as_deref().map_or(&[], |details| &details.notes)
+    }
+
+    /// Returns the description of an object, if it was recorded.
+    pub fn description(&self, object: ObjectId) -> Option<&Description> {
+        let details = self.details.as_deref()?;
+        details.descriptions.iter().find(|description| description.object == object)
     }
 
     /// Returns the maximal number of threads alive at a time, main included.

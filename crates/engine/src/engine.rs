@@ -6,12 +6,13 @@
 //! One step is [`submit`](Engine::submit) (announce, then choose) and, when the thread has its turn,
 //! [`perform`](Engine::perform).
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use raddle_core::fingerprint::{History, Name};
 use raddle_core::{
     Action, Choices, Ending, EventId, Needs, ObjectId, ObjectInfo, ObjectKind, Op, PauseOp,
-    Pending, Schedule, Site, ThreadId, ThreadInfo, Trace,
+    Pending, Schedule, Site, Special, ThreadId, ThreadInfo, Trace,
 };
 
 use crate::causality::Clock;
@@ -27,6 +28,7 @@ mod enabled;
 mod ending;
 mod perform;
 mod reuse;
+mod special;
 mod state;
 mod stop;
 mod tail;
@@ -120,6 +122,8 @@ pub struct Engine<M: Memory> {
     /// The options of the source point under way.
     sources: Vec<EventId>,
     tail: Tail,
+    /// What the runs do besides what every run does.
+    special: Option<Box<Special>>,
 }
 
 #[derive(Clone, Debug)]
@@ -187,6 +191,7 @@ impl<M: Memory> Engine<M> {
             watched: ObjectId::NONE,
             sources: Vec::new(),
             tail: Tail::default(),
+            special: None,
         }
     }
 

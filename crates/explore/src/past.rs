@@ -399,7 +399,7 @@ fn conflicting(steps: &[Step], last: u32, access: Access) -> impl Iterator<Item 
 pub(crate) fn chosen(event: &Event) -> Option<(u32, u32)> {
     match event.effect {
         Effect::Value(value) if event.op.object() == ObjectId::NONE => match event.op.action() {
-            Action::Choose { bound } => Some((bound, value as u32)),
+            Action::Choose { bound, .. } => Some((bound, value as u32)),
             _ => None,
         },
         _ => None,

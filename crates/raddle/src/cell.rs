@@ -35,6 +35,7 @@ impl<T: Copy> Shared<T> {
     /// static COUNT: raddle::cell::Shared<u32> = raddle::cell::Shared::new(7);
     /// assert_eq!(COUNT.get(), 7);
     /// ```
+    #[track_caller]
     pub const fn new(value: T) -> Shared<T> {
         Shared { name: Name::new(), value: Mutex::new(value), origin: Origin::new() }
     }
@@ -72,6 +73,7 @@ impl<T: Copy> Shared<T> {
     /// Prepares the variable for its first use in the current run.
     #[cold]
     fn begin(&self, site: Site) {
+        port::declares::<Self>();
         let mut value = self.value.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: this thread holds the mutex, so there is no other reference to the value.
         unsafe { self.origin.used_in_run(&mut *value, "Shared", site) };
@@ -129,6 +131,7 @@ impl<T> UnsafeCell<T> {
     /// let cell = raddle::cell::UnsafeCell::new(7);
     /// assert_eq!(cell.into_inner(), 7);
     /// ```
+    #[track_caller]
     pub const fn new(value: T) -> UnsafeCell<T> {
         UnsafeCell {
             name: Name::new(),
@@ -210,6 +213,7 @@ impl<T: ?Sized> UnsafeCell<T> {
     /// Prepares the cell for its first use in the current run.
     #[cold]
     fn begin(&self, site: Site) {
+        port::declares::<Self>();
         // SAFETY: the threads of a run run one at a time, and none of them has a pointer to the value yet. Code outside the
         // run that used an older pointer now would violate the contract of `UnsafeCell`.
         unsafe { self.origin.used_in_run(self.value.get(), "UnsafeCell", site) };
@@ -227,6 +231,7 @@ impl<T: ?Sized> Named for UnsafeCell<T> {
 }
 
 impl<T> From<T> for UnsafeCell<T> {
+    #[track_caller]
     fn from(value: T) -> UnsafeCell<T> {
         UnsafeCell::new(value)
     }

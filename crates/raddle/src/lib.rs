@@ -121,7 +121,7 @@ pub use settings::{Granularity, Panics, SettingError};
 /// ```
 pub use raddle_macros::test;
 
-use raddle_core::{Action, Effect, ObjectId, Op, Site};
+use raddle_core::{Action, Effect, ObjectId, Op, Question, Site};
 use raddle_runtime::port::{self, Kind};
 
 /// Runs `program` with the default settings.
@@ -191,7 +191,7 @@ pub fn choose(bound: u32) -> u32 {
     if !port::active() {
         return 0;
     }
-    let op = Op::new(ObjectId::NONE, Action::Choose { bound });
+    let op = Op::new(ObjectId::NONE, Action::Choose { bound, question: Question::Number });
     match port::submit(Kind::Any, op, Site::caller()) {
         Effect::Value(value) => value as u32,
         other => unexpected(other),

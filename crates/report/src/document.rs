@@ -2,19 +2,17 @@
 
 mod fields;
 mod finding;
-mod names;
-mod operation;
 mod stack;
 mod summary;
 mod trace;
 
+use raddle_analysis::Words;
 use raddle_results::document::{
     Cause, Coverage, Document, Failure, Failures, VariableCoverage, Verdict, Warning,
 };
 use raddle_results::{self as results, Report};
 
 use self::finding::{finding, warning_kind};
-use self::names::Names;
 use self::summary::{summary, warning_summary};
 use self::trace::trace;
 use crate::fold::{Fold, PICTURE};
@@ -150,15 +148,15 @@ fn warning(warning: &results::Warning) -> Warning {
 }
 
 fn failure(failure: &results::Failure, steps: Fold) -> Failure {
-    let names = Names::new(&failure.trace);
+    let words = Words::of(&failure.trace);
     Failure {
-        summary: summary(&failure.finding, &names),
-        finding: finding(&failure.finding, &failure.trace, &names),
+        summary: summary(&failure.finding, &words.names),
+        finding: finding(&failure.finding, &failure.trace, &words),
         execution: failure.execution,
         reproduced: failure.reproduced,
         beyond_bound: failure.beyond_bound,
         token: failure.token.clone(),
-        trace: trace(&failure.trace, &names, steps),
+        trace: trace(&failure.trace, &words, steps),
     }
 }
 
@@ -175,11 +173,11 @@ fn all_failures(failures: &results::Failures) -> Failures {
 
 fn cause(cause: &results::Cause) -> Cause {
     let results::Cause { failure, runs } = cause;
-    let names = Names::new(&failure.trace);
+    let words = Words::of(&failure.trace);
     Cause {
         runs: *runs,
-        summary: summary(&failure.finding, &names),
-        finding: finding(&failure.finding, &failure.trace, &names),
+        summary: summary(&failure.finding, &words.names),
+        finding: finding(&failure.finding, &failure.trace, &words),
         execution: failure.execution,
         reproduced: failure.reproduced,
         token: failure.token.clone(),

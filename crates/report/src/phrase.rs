@@ -32,11 +32,6 @@ pub(crate) fn width(text: &str) -> usize {
     text.chars().count()
 }
 
-/// Replaces control characters with spaces.
-pub(crate) fn printable(name: &str) -> String {
-    name.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
-}
-
 /// Returns what an access does.
 pub(crate) fn access_verb(writes: bool, site: &Place) -> &'static str {
     match (writes, *site == Place::Unknown) {

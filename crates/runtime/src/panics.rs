@@ -4,7 +4,7 @@ use std::any::Any;
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::cell::RefCell;
 use std::panic::{self, PanicHookInfo};
-use std::sync::Once;
+use std::sync::{Mutex, Once, PoisonError};
 
 use raddle_core::{Panic, ThreadId};
 
@@ -70,6 +70,7 @@ pub(crate) fn describe(thread: ThreadId, payload: &(dyn Any + Send)) -> Panic {
             Panic { thread, message: record.message, place: record.place, backtrace }
         }
         None => {
+            ensure_hook();
             let message = own.unwrap_or(NO_TEXT).to_owned();
             Panic { thread, message, place: None, backtrace: None }
         }
@@ -120,15 +121,33 @@ fn message(payload: &(dyn Any + Send)) -> Option<&str> {
         .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
 }
 
+/// The address of the hook that was installed last. Zero if none was.
+static INSTALLED: Mutex<usize> = Mutex::new(0);
+
 /// Installs a hook that records the panics of runs instead of printing them. Other panics go to the previous hook.
 pub(crate) fn install_hook() {
-    static INSTALLED: Once = Once::new();
-    INSTALLED.call_once(|| {
-        let before = panic::take_hook();
-        panic::set_hook(Box::new(move |info| {
-            if port::active() { in_run(info, &before) } else { before(info) }
-        }));
-    });
+    static FIRST: Once = Once::new();
+    FIRST.call_once(ensure_hook);
+}
+
+/// Installs the hook again if a test has replaced it: that must not change what is known of the panics of other tests.
+#[cold]
+fn ensure_hook() {
+    if std::thread::panicking() {
+        return;
+    }
+    let mut installed = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
+    let current = panic::take_hook();
+    if std::ptr::from_ref(&*current).cast::<()>().addr() == *installed {
+        return panic::set_hook(current);
+    }
+    let hook = Box::new(
+        move |info: &PanicHookInfo<'_>| {
+            if port::active() { in_run(info, &current) } else { current(info) }
+        },
+    );
+    *installed = std::ptr::from_ref(&*hook).addr();
+    panic::set_hook(hook);
 }
 
 fn in_run(info: &PanicHookInfo<'_>, before: &dyn Fn(&PanicHookInfo<'_>)) {
@@ -158,6 +177,7 @@ fn in_run(info: &PanicHookInfo<'_>, before: &dyn Fn(&PanicHookInfo<'_>)) {
         return;
     }
     let place = info.location().map(|location| location.to_string());
-    let record = Record { message: text.to_owned(), place, backtrace: Backtrace::capture() };
+    let backtrace = if port::is_trial() { Backtrace::disabled() } else { Backtrace::capture() };
+    let record = Record { message: text.to_owned(), place, backtrace };
     keep(port::panicked(), record);
 }

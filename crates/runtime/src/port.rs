@@ -10,7 +10,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{Ordering, compiler_fence};
 
-use raddle_core::{Action, CellOp, Effect, ObjectId, Op, Site, ThreadId};
+use raddle_core::{Action, CellOp, Effect, NoteKind, ObjectId, Op, Site, ThreadId};
 use raddle_engine::Initial;
 pub use raddle_engine::Kind;
 
@@ -33,6 +33,8 @@ struct Port {
     flags: Cell<RunFlags>,
     /// Whether memory that is allocated now is raddle's own.
     is_unobserved: Cell<bool>,
+    /// The type of the object that is declared, if the run records it.
+    type_name: Cell<&'static str>,
 }
 
 thread_local! {
@@ -42,6 +44,7 @@ thread_local! {
             run: Cell::new(None),
             flags: Cell::new(RunFlags::NONE),
             is_unobserved: Cell::new(false),
+            type_name: Cell::new(""),
         }
     };
 }
@@ -159,6 +162,38 @@ pub fn touch(name: &Name, first: impl FnOnce(), writes: bool, site: Site) -> boo
         run().touch(object, writes, site);
     }
     true
+}
+
+/// Notes the type of the object whose declaration is under way, if the run records it.
+#[cold]
+pub fn declares<T: ?Sized>() {
+    if flags().records {
+        PORT.with(|port| port.type_name.set(std::any::type_name::<T>()));
+    }
+}
+
+/// Returns the type of the object whose declaration is under way. Empty if it was not noted.
+pub(crate) fn take_type_name() -> &'static str {
+    PORT.with(|port| port.type_name.replace(""))
+}
+
+/// Returns whether the run is one of many that fail on purpose.
+pub(crate) fn is_trial() -> bool {
+    flags().is_trial
+}
+
+/// Returns whether the run records notes and output. Returns false outside a run.
+#[inline]
+pub fn records() -> bool {
+    active() && flags().records
+}
+
+/// Records a line of the calling thread, if the run [`records`] lines.
+#[cold]
+pub fn note(kind: NoteKind, text: String, site: Site) {
+    if records() {
+        run().note(kind, text, site);
+    }
 }
 
 /// Returns the calling thread of the program under test.

@@ -10,7 +10,10 @@ use std::ptr::NonNull;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use raddle_core::{Action, Choices, Effect, MutexOp, ObjectId, Op, PauseOp, Site, ThreadId};
+use raddle_core::{
+    Action, Choices, Description, Effect, EventId, Moment, MutexOp, NoteKind, ObjectId, Op,
+    PauseOp, Question, Site, ThreadId,
+};
 use raddle_engine::{Engine, Initial, Kind, Memory, RunState, Turn};
 use raddle_results::Token;
 
@@ -23,6 +26,7 @@ mod ends;
 mod heap;
 mod panicked;
 mod saved_statics;
+mod special;
 mod teardown;
 
 use ends::Joined;
@@ -30,6 +34,7 @@ pub(crate) use ends::UnusedEnd;
 pub(crate) use heap::Heap;
 pub(crate) use panicked::JoinablePanics;
 pub(crate) use saved_statics::SavedStatics;
+use special::Watched;
 pub(crate) use teardown::Teardown;
 
 const LOCK: Op = Op::new(ObjectId::NONE, Action::Mutex(MutexOp::Lock));
@@ -81,7 +86,8 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
         if let Err(error) = unsafe { &mut *pool.backend.get() }.begin() {
             run.no_stack(ThreadId::MAIN, &error);
         }
-        let execution: &dyn Execution = &run;
+        let watched = Watched::new(&run, run.with_engine(|engine, _| engine.special().cloned()));
+        let (execution, flags) = watched.execution(pool.flags);
         // SAFETY: only the lifetime is changed. The connection ends before the run does.
         let execution = unsafe {
             std::mem::transmute::<NonNull<dyn Execution + '_>, NonNull<dyn Execution>>(
@@ -89,7 +95,7 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
             )
         };
         // SAFETY: as above.
-        let connection = unsafe { port::connect(execution, number, pool.flags) };
+        let connection = unsafe { port::connect(execution, number, flags) };
         let guard = TellOwnPanic(&run);
         // A check may be made in a destructor, while its OS thread unwinds.
         let panics = if std::thread::panicking() { Some(run.take_panics()) } else { None };
@@ -411,6 +417,16 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
         object
     }
 
+    fn describe(&self, object: ObjectId, made: Site) {
+        let description = Description { object, made, type_name: port::take_type_name() };
+        self.with_engine(|engine, _| engine.describe(description));
+    }
+
+    fn note(&self, kind: NoteKind, text: String, site: Site) {
+        let me = self.current.get();
+        self.with_engine(|engine, _| engine.note(me, kind, text, site));
+    }
+
     fn ended(&self, object: Option<ObjectId>, address: usize) -> bool {
         self.end_object(object, address)
     }
@@ -432,14 +448,14 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
             engine.is_watched(object)
         });
         if is_watched {
-            self.record_stack(object, false, 0);
+            self.record_stack(object, Moment::Access, 0);
         }
     }
 
     fn touched(&self, object: ObjectId) {
         if self.with_engine(|engine, _| engine.is_watched(object)) {
             // The access itself is the last event.
-            self.record_stack(object, false, 1);
+            self.record_stack(object, Moment::Access, 1);
         }
     }
 
@@ -453,7 +469,8 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
         if self.state().is_over() || data.spurious_failures(me) >= self.pool.options.spurious {
             return false;
         }
-        let choose = Op::new(ObjectId::NONE, Action::Choose { bound: 2 });
+        let choose =
+            Op::new(ObjectId::NONE, Action::Choose { bound: 2, question: Question::Spurious });
         let is_spurious = self.step(Kind::Any, choose, site) == Effect::Value(1);
         if is_spurious {
             data.count_spurious_failure(me);
@@ -475,6 +492,14 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
 
     fn thread(&self) -> ThreadId {
         self.current.get()
+    }
+
+    fn coming_event(&self) -> EventId {
+        self.with_engine(|engine, _| engine.coming_event(self.current.get()))
+    }
+
+    fn record_announcement(&self, object: ObjectId) {
+        self.record_stack(object, Moment::Announcement(self.coming_event().index), 0);
     }
 
     fn time(&self) -> u64 {

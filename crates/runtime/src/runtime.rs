@@ -59,7 +59,7 @@ impl Options {
             (false, true) => PlainAccess::Recorded,
             (false, false) => PlainAccess::PointIfRacy,
         };
-        RunFlags { plain, spurious: self.spurious > 0, heap: self.heap }
+        RunFlags { plain, spurious: self.spurious > 0, heap: self.heap, ..RunFlags::NONE }
     }
 }
 

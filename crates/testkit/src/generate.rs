@@ -1,8 +1,8 @@
 //! Random programs.
 
 use raddle_core::{
-    Action, AtomicOp, CellOp, ChannelOp, CondvarOp, FutexOp, MutexOp, OnceOp, Order, PauseOp, Rmw,
-    RwLockOp, Scalar, SemaphoreOp,
+    Action, AtomicOp, CellOp, ChannelOp, CondvarOp, FutexOp, MutexOp, OnceOp, Order, PauseOp,
+    Question, Rmw, RwLockOp, Scalar, SemaphoreOp,
 };
 use raddle_engine::Initial;
 use raddle_strategy::Rng;
@@ -257,7 +257,7 @@ fn add_one(kind: Kind, object: usize, steps: &mut Vec<Step>, rng: &mut Rng) {
             1 => Action::Pause(PauseOp::Yield),
             2 => Action::Pause(PauseOp::Spin),
             3 => Action::Pause(PauseOp::Sleep { nanos: 1 + rng.below(5) as u64 }),
-            _ => Action::Choose { bound: 1 + rng.below(3) as u32 },
+            _ => Action::Choose { bound: 1 + rng.below(3) as u32, question: Question::Number },
         })),
         Kind::Condvar | Kind::Readers => unreachable!("these come with other objects"),
     }

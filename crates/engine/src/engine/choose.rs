@@ -3,8 +3,8 @@
 //! Every point is answered by the prefix as long as it lasts, then by the run's [`Choices`].
 
 use raddle_core::{
-    Action, Choice, Choices, Divergence, Effect, Ending, EventId, ObjectId, Op, Pending, Pick,
-    Point, Site, ThreadId, Threads,
+    Choice, Choices, Divergence, Effect, Ending, EventId, Op, Pending, Pick, Point, Site, ThreadId,
+    Threads,
 };
 
 use super::{Engine, Turn};
@@ -154,15 +154,15 @@ impl<M: Memory> Engine<M> {
         }
     }
 
-    /// Chooses a number below `bound`. Returns `None` if the run ended instead.
+    /// Chooses a number below `bound` for `op`. Returns `None` if the run ended instead.
     pub(super) fn choose_value(
         &mut self,
         thread: ThreadId,
+        op: Op,
         bound: u32,
         site: Site,
         choices: &mut Choices<'_>,
     ) -> Option<Effect> {
-        let op = Op::new(ObjectId::NONE, Action::Choose { bound });
         let by = Pending { thread, op, site, enabled: true };
         let answer = self.answer(&Point::Value { by: &by, bound }, choices);
         answer.map(|option| Effect::Value(option as u64))

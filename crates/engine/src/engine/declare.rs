@@ -4,8 +4,7 @@ use alloc::vec::Vec;
 
 use raddle_core::fingerprint::History;
 use raddle_core::{
-    Allocation, End, LateUse, ObjectId, ObjectInfo, ObjectKind, Panic, PlainAccess, Site, Stack,
-    ThreadId,
+    Allocation, End, LateUse, ObjectId, ObjectInfo, ObjectKind, Panic, PlainAccess, Site, ThreadId,
 };
 
 use super::{Engine, NO_WAITER, Slot};
@@ -97,12 +96,6 @@ impl<M: Memory> Engine<M> {
     #[inline(always)]
     pub fn is_watched(&self, object: ObjectId) -> bool {
         self.watched == object
-    }
-
-    /// Records a stack.
-    #[cold]
-    pub fn record_stack(&mut self, stack: Stack) {
-        self.trace.stacks.push(stack);
     }
 
     /// Records who made an object that was just declared: as a plain write by its creator, before all that followed.

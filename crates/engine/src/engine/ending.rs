@@ -9,11 +9,6 @@ use crate::Memory;
 use crate::objects::Life;
 
 impl<M: Memory> Engine<M> {
-    /// Ends the run because of a panic that escaped a thread.
-    pub fn fail(&mut self, panic: Panic) {
-        self.end_with(Ending::Panicked(panic));
-    }
-
     /// Blames a run that has ended well on a panic that no thread joined.
     pub fn blame(&mut self, panic: Panic) {
         let trace = self.whole_trace_mut();

@@ -146,7 +146,7 @@ impl<M: Memory> Engine<M> {
                 self.advance(by, nanos);
                 Effect::None
             }
-            Action::Choose { bound } => self.choose_value(by, bound, site, choices)?,
+            Action::Choose { bound, .. } => self.choose_value(by, op, bound, site, choices)?,
             action @ (Action::Thread(_)
             | Action::Atomic(_)
             | Action::Cell(_)

@@ -27,6 +27,7 @@ impl<M: Memory> Engine<M> {
         self.set_thread_ids(thread_ids);
         self.max_steps = max_steps;
         self.time_checks = TimeChecks::NONE;
+        self.special = None;
     }
 
     /// Exchanges the trace of the last run for another one, of which only the memory is of use.

@@ -91,11 +91,17 @@ impl<M: Memory> Engine<M> {
     /// Notes where the chooser gave the run up. From now on it is led to its end.
     #[cold]
     pub(super) fn give_up(&mut self) {
+        self.give_up_with(Ending::Abandoned, None);
+    }
+
+    /// Notes where the run ended as `ending`, perhaps by the panic of a thread. From now on it is led to its end.
+    #[cold]
+    pub(super) fn give_up_with(&mut self, ending: Ending, panicked: Option<ThreadId>) {
         self.end_lease();
         self.tail.stage = Stage::Leading;
         let mut cut = self.trace.clone();
-        cut.ending = Ending::Abandoned;
-        cut.pending.extend(self.unfinished(None));
+        cut.ending = ending;
+        cut.pending.extend(self.unfinished(panicked));
         self.tail.other = cut;
         let steps = self.trace.events.len();
         let limit = steps.saturating_mul(STEPS_PER_STEP + 1).saturating_add(MORE_STEPS);

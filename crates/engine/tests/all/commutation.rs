@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use raddle_core::{
     Access, Action, AtomicOp, BarrierOp, CellOp, ChannelOp, CondvarOp, Effect, EventId, FutexOp,
-    MutexOp, ObjectId, OnceOp, Op, Order, ParkOp, Rmw, RwLockOp, Scalar, SemaphoreOp, ThreadId,
-    ThreadOp,
+    MutexOp, ObjectId, OnceOp, Op, Order, ParkOp, Question, Rmw, RwLockOp, Scalar, SemaphoreOp,
+    ThreadId, ThreadOp,
 };
 use raddle_engine::objects::{Futex, Life, Parker};
 use raddle_engine::{Initial, Memory, Object, Sc};
@@ -339,7 +339,7 @@ fn operations_that_do_not_commute_conflict() {
 fn operations_without_object_do_not_conflict() {
     let alone = [
         Action::Fence(Order::SeqCst),
-        Action::Choose { bound: 2 },
+        Action::Choose { bound: 2, question: Question::Number },
         Action::Pause(raddle_core::PauseOp::Yield),
     ];
     for a in alone.map(|action| Op::new(ObjectId::NONE, action)) {

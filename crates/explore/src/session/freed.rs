@@ -6,7 +6,7 @@
 //! cleared are remembered.
 
 use raddle_analysis::{Lines, Racing, Suspect, race_except, suspect};
-use raddle_core::{End, ObjectId, PlainAccess, Site, Stack, Trace};
+use raddle_core::{End, Moment, ObjectId, PlainAccess, Site, Stack, Trace};
 use raddle_results::{Finding, Freed};
 
 use super::Check;
@@ -61,7 +61,7 @@ impl Check<'_> {
             let later = stacks.iter().rev().find(|stack| {
                 stack.thread == access.thread
                     && stack.after == access.after
-                    && stack.is_end == is_end
+                    && stack.moment == if is_end { Moment::End } else { Moment::Access }
             });
             let stack = text(later.filter(|later| !is_end || stacks.first() != Some(later)));
             return Some(if is_end {
@@ -91,7 +91,9 @@ impl Check<'_> {
     fn is_in_arc(&mut self, trace: &Trace, end: &End, access: &PlainAccess) -> bool {
         let stacks = self.stacks(trace, end.object);
         let is_access = |stack: &&Stack| {
-            !stack.is_end && stack.thread == access.thread && stack.after == access.after
+            stack.moment == Moment::Access
+                && stack.thread == access.thread
+                && stack.after == access.after
         };
         stack_of_end(&stacks, end).is_some_and(|stack| stack.in_arc)
             && stacks.iter().rfind(is_access).is_some_and(|stack| stack.in_arc)
@@ -100,13 +102,14 @@ impl Check<'_> {
     /// Replays a run, and returns the stacks at the accesses and ends of `object`. Empty if the run cannot be replayed.
     fn stacks(&mut self, trace: &Trace, object: ObjectId) -> Vec<Stack> {
         let replay = Replay::of(trace, self.settings.memory, self.settings.max_steps);
-        replay.look_watching(self.executor, object, |second| second.stacks.clone())
+        replay.look_watching(self.executor, object, |second| second.stacks().to_vec())
     }
 }
 
 fn stack_of_end<'a>(stacks: &'a [Stack], end: &End) -> Option<&'a Stack> {
-    let is_it =
-        |stack: &&Stack| stack.is_end && (stack.thread, stack.after) == (end.thread, end.after);
+    let is_it = |stack: &&Stack| {
+        stack.moment == Moment::End && (stack.thread, stack.after) == (end.thread, end.after)
+    };
     stacks.iter().find(is_it)
 }
 

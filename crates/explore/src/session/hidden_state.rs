@@ -162,12 +162,12 @@ impl Check<'_> {
 
 /// Returns the first step of `second` that differs from the same step of `first`, as it was in both.
 fn difference(first: &Trace, second: &Trace) -> (String, String) {
-    let find = |id: EventId| first.events.iter().find(|event| event.id == id);
+    let find = |id: EventId| first.events.iter().position(|event| event.id == id);
     let visible = |event: &Event| (event.site, event.op.action(), event.effect);
-    for event in &second.events {
+    for (position, event) in second.events.iter().enumerate() {
         match find(event.id) {
-            Some(before) if visible(before) == visible(event) => {}
-            before => return (describe(before, first), describe(Some(event), second)),
+            Some(before) if visible(&first.events[before]) == visible(event) => {}
+            before => return (describe(before, first), describe(Some(position), second)),
         }
     }
     match &second.ending {
@@ -175,7 +175,10 @@ fn difference(first: &Trace, second: &Trace) -> (String, String) {
             let count =
                 |thread| second.events.iter().filter(|event| event.id.thread == thread).count();
             let is_next = |event: &&Event| event.id.index as usize == count(event.id.thread);
-            (describe(first.events.iter().find(is_next), first), possible(second))
+            (
+                describe(first.events.iter().position(|event| is_next(&event)), first),
+                possible(second),
+            )
         }
         _ => (describe(None, first), describe(None, second)),
     }

@@ -188,8 +188,8 @@ impl Check<'_> {
         }
         let finding = Finding::Nondeterminism {
             at,
-            first: describe(first.events.get(at), &first),
-            second: describe(second.events.get(at), second),
+            first: describe(Some(at), &first),
+            second: describe(Some(at), second),
         };
         Some(self.failed(finding, run, &first, false))
     }

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use raddle_core::{Choice, Effect, Ending, Event, EventId, Trace};
+use raddle_analysis::Words;
+use raddle_core::{Choice, Ending, EventId, Site, Trace};
 use raddle_results::{Finding, TokenError};
 
 /// Why a replay failed.
@@ -65,25 +66,29 @@ impl fmt::Display for ReplayError {
 
 impl std::error::Error for ReplayError {}
 
-/// Returns a description of an event, or of the ending if there is none.
-pub(super) fn describe(event: Option<&Event>, trace: &Trace) -> String {
-    let Some(event) = event else { return ended(&trace.ending) };
-    let (thread, site, action) = (event.id.thread, event.site, event.op.action());
-    match event.effect {
-        Effect::None => format!("{thread} at {site}: {action:?}"),
-        effect => format!("{thread} at {site}: {action:?}, which gave {effect:?}"),
-    }
+/// Returns a description of the event at `position`, or of the ending if there is none.
+pub(super) fn describe(position: Option<usize>, trace: &Trace) -> String {
+    let event = position.and_then(|position| Some((position, trace.events.get(position)?)));
+    let Some((position, event)) = event else { return ended(&trace.ending) };
+    let words = Words::of(trace);
+    let (thread, text) = (words.names.thread(event.id.thread), words.performed(position));
+    format!("{thread}: {text}{}", at(event.site))
+}
+
+/// Returns the place of an operation, if it is known.
+fn at(site: Site) -> String {
+    if site == Site::UNKNOWN { String::new() } else { format!(" at {site}") }
 }
 
 /// Returns the operations that were possible where a run left its prefix.
 pub(super) fn possible(trace: &Trace) -> String {
     let enabled = trace.pending.iter().filter(|pending| pending.enabled);
-    let enabled: Vec<String> = enabled
-        .map(|pending| {
-            let (thread, site, action) = (pending.thread, pending.site, pending.op.action());
-            format!("{thread} at {site}: {action:?}")
-        })
-        .collect();
+    let words = Words::of(trace);
+    let enabled = enabled.map(|pending| {
+        let (thread, text) = (words.names.thread(pending.thread), words.announced(pending.op));
+        format!("{thread}: {text}{}", at(pending.site))
+    });
+    let enabled: Vec<String> = enabled.collect();
     if enabled.is_empty() {
         return "no thread was enabled".into();
     }

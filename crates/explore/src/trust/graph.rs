@@ -125,7 +125,7 @@ impl Graph {
                         ThreadOp::Exit | ThreadOp::IsFinished => {}
                     }
                 }
-                Action::Choose { bound } => {
+                Action::Choose { bound, .. } => {
                     node.bound = Some(bound);
                     if let Effect::Value(value) = event.effect {
                         node.value = value as u32;

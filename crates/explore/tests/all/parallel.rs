@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-use raddle_core::{Action, AtomicOp, Choices, Ending, Order, Rmw, Scalar, Trace};
+use raddle_core::{Action, AtomicOp, Choices, Ending, Order, Question, Rmw, Scalar, Trace};
 use raddle_engine::{Engine, Initial, Memory, Sc, Substrate};
 use raddle_explore::{
     Budget, Dpor, Explorer, Next, ParallelDpor, Session, Settings, Sharing, Workers,
@@ -210,7 +210,7 @@ fn thread_ids_are_the_same_for_all_workers() {
     let order = Order::SeqCst;
     let add = AtomicOp::Update { order, scalar: Scalar::U8, function: Rmw::Add, operand: 1 };
     let add = Step::On(0, Action::Atomic(add));
-    let choose = Step::Alone(Action::Choose { bound: 2 });
+    let choose = Step::Alone(Action::Choose { bound: 2, question: Question::Number });
     let program = Program {
         objects: vec![Initial::Atomic(Scalar::U8, 0)],
         scripts: vec![

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use raddle_core::{Action, PauseOp, Trace};
+use raddle_core::{Action, PauseOp, Question, Trace};
 use raddle_explore::{Budget, Session, Settings};
 use raddle_results::{Finding, Report};
 use raddle_testkit::{Interpreter, Kind, Program, Shape, Step, for_all, scaled};
@@ -107,7 +107,9 @@ fn ids_are_out_of_order(trace: &Trace) -> bool {
 
 #[test]
 fn a_run_that_exceeds_the_step_limit_is_replayed() {
-    for op in [Action::Pause(PauseOp::Yield), Action::Choose { bound: 2 }] {
+    for op in
+        [Action::Pause(PauseOp::Yield), Action::Choose { bound: 2, question: Question::Number }]
+    {
         let long = vec![Step::Alone(op); 2000];
         let program = Program { objects: vec![], scripts: vec![vec![Step::Spawn(1)], long] };
         let settings = settings("random", 1);

@@ -131,6 +131,7 @@ macro_rules! atomic_type {
         impl $(<$generic>)? $name $(<$generic>)? {
             /// Returns a variable that holds `value`.
             #[doc = example!($name, $values, "assert_eq!(variable.into_inner(), old);")]
+            #[track_caller]
             pub const fn new(value: $type) -> Self {
                 Self { name: Name::new(), inner: <$std>::new(value) }
             }
@@ -349,6 +350,7 @@ macro_rules! atomic_type {
         }
 
         impl $(<$generic>)? From<$type> for $name $(<$generic>)? {
+            #[track_caller]
             fn from(value: $type) -> Self {
                 Self::new(value)
             }
@@ -426,6 +428,7 @@ macro_rules! atomic_integer {
         }
 
         impl Default for $name {
+            #[track_caller]
             fn default() -> Self {
                 Self::new(0)
             }
@@ -441,14 +444,8 @@ atomic_integer!(AtomicI8 i8 u8 Scalar::I8);
 atomic_integer!(AtomicI16 i16 u16 Scalar::I16);
 atomic_integer!(AtomicI32 i32 u32 Scalar::I32);
 atomic_integer!(AtomicI64 i64 u64 Scalar::I64);
-#[cfg(target_pointer_width = "64")]
-atomic_integer!(AtomicUsize usize usize Scalar::U64);
-#[cfg(target_pointer_width = "64")]
-atomic_integer!(AtomicIsize isize usize Scalar::I64);
-#[cfg(target_pointer_width = "32")]
-atomic_integer!(AtomicUsize usize usize Scalar::U32);
-#[cfg(target_pointer_width = "32")]
-atomic_integer!(AtomicIsize isize usize Scalar::I32);
+atomic_integer!(AtomicUsize usize usize Scalar::Usize);
+atomic_integer!(AtomicIsize isize usize Scalar::Isize);
 
 atomic_type! {
     /// An atomic boolean, as [`std::sync::atomic::AtomicBool`].
@@ -487,6 +484,7 @@ impl AtomicBool {
 }
 
 impl Default for AtomicBool {
+    #[track_caller]
     fn default() -> Self {
         Self::new(false)
     }

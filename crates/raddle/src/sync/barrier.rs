@@ -45,6 +45,7 @@ impl fmt::Debug for BarrierWaitResult {
 
 impl Barrier {
     /// Returns a barrier for `n` threads.
+    #[track_caller]
     pub const fn new(n: usize) -> Barrier {
         Barrier { name: Name::new(), size: n, outside: std::sync::Barrier::new(n) }
     }

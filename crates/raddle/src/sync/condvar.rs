@@ -62,6 +62,7 @@ impl WaitTimeoutResult {
 
 impl Condvar {
     /// Returns a condition variable on which no thread waits.
+    #[track_caller]
     pub const fn new() -> Condvar {
         Condvar { name: Name::new(), outside: std::sync::Condvar::new() }
     }

@@ -42,6 +42,13 @@ impl<G> Held<G> {
         }
     }
 
+    /// Sets the place that reports show for the unlock.
+    pub(super) fn set_site(&mut self, site: Site) {
+        if let Held::InRun(held) = self {
+            held.site = site;
+        }
+    }
+
     /// # Panics
     /// Panics if the run in which the lock was taken is over.
     pub(super) fn assert_valid(&self) {

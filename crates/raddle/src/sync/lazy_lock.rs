@@ -38,6 +38,7 @@ impl<T: RefUnwindSafe + UnwindSafe, F: UnwindSafe> RefUnwindSafe for LazyLock<T,
 
 impl<T, F: FnOnce() -> T> LazyLock<T, F> {
     /// Returns a lock whose value `f` will return.
+    #[track_caller]
     pub const fn new(f: F) -> LazyLock<T, F> {
         LazyLock {
             cell: OnceLock::new(),
@@ -149,6 +150,7 @@ impl<T, F: FnOnce() -> T> Deref for LazyLock<T, F> {
 }
 
 impl<T: Default> Default for LazyLock<T> {
+    #[track_caller]
     fn default() -> LazyLock<T> {
         LazyLock::new(T::default)
     }

@@ -48,6 +48,7 @@ impl<T: ?Sized> RefUnwindSafe for Mutex<T> {}
 
 impl<T> Mutex<T> {
     /// Returns an unlocked mutex that holds `value`.
+    #[track_caller]
     pub const fn new(value: T) -> Mutex<T> {
         Mutex {
             name: Name::new(),
@@ -118,6 +119,7 @@ impl<T: ?Sized> Mutex<T> {
         if matches!(self.outside.try_lock(), Err(TryLockError::WouldBlock)) {
             return None;
         }
+        port::declares::<Self>();
         // SAFETY: no thread holds the lock, so there are no references to the data.
         unsafe { self.origin.used_in_run(self.data.get(), "Mutex", site) };
         Some(Initial::Mutex)
@@ -167,12 +169,14 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
 }
 
 impl<T: Default> Default for Mutex<T> {
+    #[track_caller]
     fn default() -> Mutex<T> {
         Mutex::new(T::default())
     }
 }
 
 impl<T> From<T> for Mutex<T> {
+    #[track_caller]
     fn from(value: T) -> Mutex<T> {
         Mutex::new(value)
     }
@@ -198,8 +202,9 @@ unsafe impl<T: ?Sized + Sync> Sync for MutexGuard<'_, T> {}
 
 impl<'a, T: ?Sized> MutexGuard<'a, T> {
     /// In a run: unlocks, calls `wait` and locks again.
-    pub(super) fn suspend_in_run(self, site: Site, wait: impl FnOnce()) -> LockResult<Self> {
+    pub(super) fn suspend_in_run(mut self, site: Site, wait: impl FnOnce()) -> LockResult<Self> {
         let mutex = self.mutex;
+        self.held.set_site(site);
         drop(self);
         wait();
         port::operate(Kind::Lock, &mutex.name, || mutex.begin(site), LOCK, site);

@@ -42,6 +42,7 @@ impl OnceState {
 
 impl Once {
     /// Returns a `Once` that is not complete.
+    #[track_caller]
     pub const fn new() -> Once {
         Once { initialisation: Initialisation::new(), outside: std::sync::Once::new() }
     }
@@ -102,6 +103,7 @@ impl Once {
 }
 
 impl Default for Once {
+    #[track_caller]
     fn default() -> Once {
         Once::new()
     }
@@ -133,6 +135,7 @@ pub(super) enum Start<'a> {
 }
 
 impl Initialisation {
+    #[track_caller]
     pub(super) const fn new() -> Initialisation {
         Initialisation {
             name: Name::new(),

@@ -42,6 +42,7 @@ impl<T: RefUnwindSafe + UnwindSafe> RefUnwindSafe for OnceLock<T> {}
 
 impl<T> OnceLock<T> {
     /// Returns a lock without a value.
+    #[track_caller]
     pub const fn new() -> OnceLock<T> {
         OnceLock {
             initialisation: Initialisation::new(),
@@ -171,6 +172,7 @@ impl<T> Drop for InRun<T> {
 }
 
 impl<T> Default for OnceLock<T> {
+    #[track_caller]
     fn default() -> OnceLock<T> {
         OnceLock::new()
     }
@@ -198,6 +200,7 @@ impl<T: Clone> Clone for OnceLock<T> {
 }
 
 impl<T> From<T> for OnceLock<T> {
+    #[track_caller]
     fn from(value: T) -> OnceLock<T> {
         let lock = OnceLock::new();
         // A value that is there from the beginning needs no operation.

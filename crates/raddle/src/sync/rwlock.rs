@@ -48,6 +48,7 @@ impl<T: ?Sized> RefUnwindSafe for RwLock<T> {}
 
 impl<T> RwLock<T> {
     /// Returns an unlocked lock that holds `value`.
+    #[track_caller]
     pub const fn new(value: T) -> RwLock<T> {
         RwLock {
             name: Name::new(),
@@ -140,6 +141,7 @@ impl<T: ?Sized> RwLock<T> {
         if matches!(self.outside.try_write(), Err(TryLockError::WouldBlock)) {
             return None;
         }
+        port::declares::<Self>();
         // SAFETY: no thread holds the lock, so there are no references to the data.
         unsafe { self.origin.used_in_run(self.data.get(), "RwLock", site) };
         Some(Initial::RwLock)
@@ -219,12 +221,14 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLock<T> {
 }
 
 impl<T: Default> Default for RwLock<T> {
+    #[track_caller]
     fn default() -> RwLock<T> {
         RwLock::new(T::default())
     }
 }
 
 impl<T> From<T> for RwLock<T> {
+    #[track_caller]
     fn from(value: T) -> RwLock<T> {
         RwLock::new(value)
     }

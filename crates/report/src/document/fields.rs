@@ -1,14 +1,13 @@
 //! Operations and effects, by kind. Values of variables are texts, as the program would print them: JSON's
 //! numbers are not wide enough everywhere.
 
+use raddle_analysis::{ordering, rmw, value};
 use raddle_core::{
     Action, AtomicOp, BarrierOp, CellOp, ChannelOp, CondvarOp, Effect, Event, FutexOp, MutexOp,
-    OnceOp, Op, Order, ParkOp, PauseOp, RwLockOp, Scalar, SemaphoreOp, ThreadOp,
+    OnceOp, Op, Order, ParkOp, PauseOp, Question, RwLockOp, Scalar, SemaphoreOp, ThreadOp,
 };
 use raddle_results::Json;
 use raddle_results::document::Operation;
-
-use super::operation::{ordering, rmw, value};
 
 /// Returns the kind of an operation and the fields that belong to it, without its object.
 pub(super) fn operation(op: Op, scalar: Scalar) -> Operation {
@@ -138,9 +137,10 @@ pub(super) fn operation(op: Op, scalar: Scalar) -> Operation {
                 return kind("pause.sleep", [("nanoseconds", Json::Number(nanos))]);
             }
         },
-        Action::Choose { bound } => {
+        Action::Choose { bound, question: Question::Number } => {
             return kind("choose", [("bound", Json::Number(bound.into()))]);
         }
+        Action::Choose { question: Question::Spurious, .. } => "choose.spurious",
     };
     kind(word, [])
 }

@@ -1,6 +1,6 @@
 //! Findings and warnings, with what the execution says about them.
 
-use raddle_analysis::{Repetition, cycles, missed_notification};
+use raddle_analysis::{Missed, Repetition, Wakeups, Words, cycles};
 use raddle_core::{Panic, PlainAccess, Trace};
 use raddle_results::document::{
     Access, Finding, Freed, Holder, Hop, LeakKind, LockOrder, Notification, Place, Repeated, Wait,
@@ -8,14 +8,12 @@ use raddle_results::document::{
 };
 use raddle_results::{self as results, Leak};
 
-use super::names::Names;
-use super::operation::{announced, waits_for};
 use super::stack::{program_frames, program_place};
 
 /// The maximal number of repeated operations in a document.
 const MAX_REPEATED: usize = 5;
 
-pub(super) fn finding(finding: &results::Finding, trace: &Trace, names: &Names<'_>) -> Finding {
+pub(super) fn finding(finding: &results::Finding, trace: &Trace, words: &Words<'_>) -> Finding {
     match finding {
         results::Finding::Panic(Panic { thread, message, place, backtrace }) => Finding::Panic {
             thread: thread.0,
@@ -28,7 +26,7 @@ pub(super) fn finding(finding: &results::Finding, trace: &Trace, names: &Names<'
                 |hop: &raddle_analysis::Hop| Hop { thread: hop.thread.0, holder: hop.holder.0 };
             let cycle = |cycle: &Vec<raddle_analysis::Hop>| cycle.iter().map(hop).collect();
             Finding::Deadlock {
-                waits: waits.iter().map(|blocked| wait(blocked, trace, names)).collect(),
+                waits: waits.iter().map(|blocked| wait(blocked, trace, words)).collect(),
                 cycles: cycles(waits).iter().map(cycle).collect(),
             }
         }
@@ -66,7 +64,7 @@ pub(super) fn finding(finding: &results::Finding, trace: &Trace, names: &Names<'
             Finding::StepLimit {
                 steps: *steps,
                 recent_steps: recent as u64,
-                repeated: shown.map(|operation| repeated(operation, names)).collect(),
+                repeated: shown.map(|operation| repeated(operation, words)).collect(),
                 other_operations: operations.len().saturating_sub(MAX_REPEATED) as u64,
             }
         }
@@ -112,16 +110,19 @@ fn leak(leak: &Leak) -> (LeakKind, u32, u32, Place, Option<u64>) {
     (what, thread.0, object.0, site.into(), bytes)
 }
 
-fn wait(wait: &results::Wait, trace: &Trace, names: &Names<'_>) -> Wait {
+fn wait(wait: &results::Wait, trace: &Trace, words: &Words<'_>) -> Wait {
     let pending = trace.pending.iter().find(|pending| pending.thread == wait.thread);
-    let notification =
-        |step: usize| Notification { step: step as u64 + 1, site: trace.events[step].site.into() };
+    let notification = |Missed { step, taken_by }: Missed| Notification {
+        step: step as u64 + 1,
+        site: trace.events[step].site.into(),
+        taken_by: taken_by.map(|thread| thread.0),
+    };
     Wait {
         thread: wait.thread.0,
         object: wait.object.0,
         text: pending.map_or_else(
-            || format!("waits for {}", names.name(wait.object)),
-            |pending| waits_for(pending.op, names),
+            || format!("waits for {}", words.names.name(wait.object)),
+            |pending| words.waits_for(pending.op),
         ),
         site: wait.site.into(),
         holders: wait
@@ -130,7 +131,7 @@ fn wait(wait: &results::Wait, trace: &Trace, names: &Names<'_>) -> Wait {
             .map(|&(holder, taken)| Holder { thread: holder.0, taken: taken.into() })
             .collect(),
         in_cycle: wait.in_cycle,
-        missed_notification: missed_notification(trace, wait).map(notification),
+        missed_notification: Wakeups::of(trace).missed(trace, wait).map(notification),
     }
 }
 
@@ -157,12 +158,12 @@ fn access(access: &PlainAccess, trace: &Trace) -> Access {
     }
 }
 
-fn repeated(operation: &raddle_analysis::Repeated<'_>, names: &Names<'_>) -> Repeated {
+fn repeated(operation: &raddle_analysis::Repeated<'_>, words: &Words<'_>) -> Repeated {
     let event = operation.event;
     Repeated {
         times: operation.times,
         thread: event.id.thread.0,
-        text: announced(event.op, names),
+        text: words.announced(event.op),
         site: event.site.into(),
     }
 }

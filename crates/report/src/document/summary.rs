@@ -1,11 +1,10 @@
 //! What went wrong, and what is suspicious, in one line.
 
-use raddle_analysis::cycles;
+use raddle_analysis::{Names, cycles};
 use raddle_core::{ObjectId, PlainAccess};
 use raddle_results::document::Place;
 use raddle_results::{Finding, Leak, LockOrder, Warning, WarningKind};
 
-use super::names::Names;
 use crate::number::count;
 use crate::phrase::{access_verb, one_line, shortened};
 

@@ -1,32 +1,30 @@
 //! The failing execution, with what its analyses say about each step.
 
-use raddle_analysis::{Lifetimes, Links, StaleReads};
+use raddle_analysis::{Lifetimes, Links, StaleReads, Words, type_name, value};
 use raddle_core::{Ending, ObjectId, ObjectInfo, ObjectKind, ThreadId, ThreadInfo};
 use raddle_results::document::{
     Event, EventId, Link, MissedSync, Object, Pending, StaleRead, Thread, Trace, Weak,
 };
 
 use super::fields::{effect, operation};
-use super::names::{Names, type_name};
-use super::operation::{announced, performed, value};
 use crate::fold::Fold;
 
-pub(super) fn trace(run: &raddle_core::Trace, names: &Names<'_>, shown: Fold) -> Trace {
+pub(super) fn trace(run: &raddle_core::Trace, words: &Words<'_>, shown: Fold) -> Trace {
     let (links, lifetimes) = (Links::of(run), Lifetimes::of(run));
     let steps = run.events.len() as u64;
     let is_shown = |at: &usize| shown.shows(step(*at), steps);
     let events: Vec<Event> =
-        (0..run.events.len()).filter(is_shown).map(|at| event(run, at, names, &links)).collect();
+        (0..run.events.len()).filter(is_shown).map(|at| event(run, at, words, &links)).collect();
     let stale = StaleReads::of(run);
     Trace {
         ending: ending(&run.ending).into(),
         fingerprint: format!("{:016x}", run.fingerprint),
         threads: run.threads.iter().map(|info| thread(info, run, &lifetimes)).collect(),
-        objects: (0..).zip(&run.objects).map(|(id, info)| object(id, info, names)).collect(),
+        objects: (0..).zip(&run.objects).map(|(id, info)| object(id, info, words)).collect(),
         steps,
         omitted: steps - events.len() as u64,
         events,
-        pending: run.pending.iter().map(|waiting| pending(waiting, names)).collect(),
+        pending: run.pending.iter().map(|waiting| pending(waiting, words)).collect(),
         stale_reads: stale.explained.iter().map(stale_read).collect(),
         more_stale_reads: stale.more as u64,
     }
@@ -57,7 +55,7 @@ fn thread(info: &ThreadInfo, run: &raddle_core::Trace, lifetimes: &Lifetimes) ->
     }
 }
 
-fn object(id: u32, info: &ObjectInfo, names: &Names<'_>) -> Object {
+fn object(id: u32, info: &ObjectInfo, words: &Words<'_>) -> Object {
     let (thread, scalar) = match info.kind {
         ObjectKind::Thread(thread) | ObjectKind::Parker(thread) => (Some(thread.0), None),
         ObjectKind::Atomic(scalar) => (None, Some(type_name(scalar).to_owned())),
@@ -84,8 +82,8 @@ fn object(id: u32, info: &ObjectInfo, names: &Names<'_>) -> Object {
     };
     Object {
         id,
-        name: names.name(ObjectId(id)).to_owned(),
-        named: names.is_given(ObjectId(id)),
+        name: words.names.name(ObjectId(id)).to_owned(),
+        named: words.names.is_given(ObjectId(id)),
         kind: kind(info.kind).into(),
         thread,
         scalar,
@@ -111,9 +109,9 @@ fn kind(kind: ObjectKind) -> &'static str {
     }
 }
 
-fn event(run: &raddle_core::Trace, at: usize, names: &Names<'_>, links: &Links) -> Event {
+fn event(run: &raddle_core::Trace, at: usize, words: &Words<'_>, links: &Links) -> Event {
     let event = &run.events[at];
-    let scalar = names.scalar(event.op);
+    let scalar = words.names.scalar(event.op);
     Event {
         step: step(at),
         thread: event.id.thread.0,
@@ -121,7 +119,7 @@ fn event(run: &raddle_core::Trace, at: usize, names: &Names<'_>, links: &Links) 
         object: object_id(event.op.object()),
         operation: operation(event.op, scalar),
         effect: effect(event, scalar),
-        text: performed(event, names),
+        text: words.performed(at),
         link: links.link(at).map(link),
         missed: links.missed(at).map(step),
         after: links.after(at).map(step),
@@ -129,12 +127,12 @@ fn event(run: &raddle_core::Trace, at: usize, names: &Names<'_>, links: &Links) 
     }
 }
 
-fn pending(waiting: &raddle_core::Pending, names: &Names<'_>) -> Pending {
+fn pending(waiting: &raddle_core::Pending, words: &Words<'_>) -> Pending {
     Pending {
         thread: waiting.thread.0,
         object: object_id(waiting.op.object()),
-        operation: operation(waiting.op, names.scalar(waiting.op)),
-        text: announced(waiting.op, names),
+        operation: operation(waiting.op, words.names.scalar(waiting.op)),
+        text: words.announced(waiting.op),
         enabled: waiting.enabled,
         site: waiting.site.into(),
     }

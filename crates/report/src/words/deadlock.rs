@@ -57,7 +57,13 @@ fn waiting(wait: &Wait, trace: &Trace) -> String {
     }
     if let Some(missed) = &wait.missed_notification {
         let (step, site) = (missed.step, &missed.site);
-        text += &format!("  notified in step {step}, at {site}, when no thread waited\n");
+        text += &match missed.taken_by {
+            None => format!("  notified in step {step}, at {site}, when no thread waited\n"),
+            Some(other) => format!(
+                "  the notification of step {step}, at {site}, woke {} instead\n",
+                thread_name(trace, other)
+            ),
+        };
     }
     text
 }

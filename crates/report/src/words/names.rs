@@ -2,9 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use raddle_analysis::printable;
 use raddle_results::document::{Object, Trace};
-
-use crate::phrase::printable;
 
 /// Returns the name of a thread: `thread 1`, or `thread 1 (worker)`.
 pub(crate) fn thread_name(trace: &Trace, id: u32) -> String {

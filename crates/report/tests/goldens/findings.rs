@@ -3,8 +3,8 @@
 use expect_test::expect;
 use raddle_core::{
     Action, AtomicOp, BarrierOp, CellOp, ChannelOp, CondvarOp, Effect, End, MutexOp, ObjectId,
-    ObjectKind, OnceOp, Order, ParkOp, PauseOp, PlainAccess, Rmw, RwLockOp, Scalar, Site, ThreadId,
-    ThreadOp,
+    ObjectKind, OnceOp, Order, ParkOp, PauseOp, PlainAccess, Question, Rmw, RwLockOp, Scalar, Site,
+    ThreadId, ThreadOp,
 };
 use raddle_results::{Finding, Freed, Verdict};
 
@@ -50,17 +50,17 @@ fn values_are_shown_as_the_program_sees_them() {
               found by random after 1,204 executions (0.4 s) · 10 steps · replayed once: it fails in the same way
 
                    main
-                1  atomic 1.store true                             crates/report/tests/goldens/site.rs:13
-                2  atomic 2.load → false                           crates/report/tests/goldens/site.rs:13   reads the initial value
-                3  atomic 3.load → -128                            crates/report/tests/goldens/site.rs:13   reads the initial value
-                4  atomic 4.load → 128                             crates/report/tests/goldens/site.rs:13   reads the initial value
-                5  atomic 5.fetch_add -1 → 0                       crates/report/tests/goldens/site.rs:13   reads the initial value
-                6  atomic 6.fetch_max -2 → -1                      crates/report/tests/goldens/site.rs:13   reads the initial value
-                7  atomic 7.store 0x7f001234                       crates/report/tests/goldens/site.rs:13
-                8  atomic 8.load → 18446744073709551615            crates/report/tests/goldens/site.rs:13   reads the initial value
-                9  atomic 9.compare_exchange 0, -1 → Ok(0)         crates/report/tests/goldens/site.rs:13   reads the initial value
-               10  atomic 10.compare_exchange_weak 1, 2 → Err(3)   crates/report/tests/goldens/site.rs:13   reads the initial value
-                ✗  panics                                          src/lib.rs:20
+                1  atomic 1.store true                                               crates/report/tests/goldens/site.rs:13
+                2  atomic 2.load → false                                             crates/report/tests/goldens/site.rs:13   reads the initial value
+                3  atomic 3.load → -128                                              crates/report/tests/goldens/site.rs:13   reads the initial value
+                4  atomic 4.load → 128                                               crates/report/tests/goldens/site.rs:13   reads the initial value
+                5  atomic 5.fetch_add -1 → 0                                         crates/report/tests/goldens/site.rs:13   reads the initial value
+                6  atomic 6.fetch_max -2 → -1                                        crates/report/tests/goldens/site.rs:13   reads the initial value
+                7  atomic 7.store 0x7f001234                                         crates/report/tests/goldens/site.rs:13
+                8  atomic 8.load → 18446744073709551615                              crates/report/tests/goldens/site.rs:13   reads the initial value
+                9  atomic 9.compare_exchange 0, -1 (AcqRel, Relaxed) → Ok(0)         crates/report/tests/goldens/site.rs:13   reads the initial value
+               10  atomic 10.compare_exchange_weak 1, 2 (AcqRel, Relaxed) → Err(3)   crates/report/tests/goldens/site.rs:13   reads the initial value
+                ✗  panics                                                            src/lib.rs:20
 
               atomic 1   bool, first used at crates/report/tests/goldens/site.rs:9
               atomic 2   bool, first used at crates/report/tests/goldens/site.rs:9
@@ -126,7 +126,7 @@ fn every_operation_has_its_words() {
         (none, Action::Fence(Order::Release), Effect::None),
         (none, Action::Pause(PauseOp::Yield), Effect::None),
         (none, Action::Pause(PauseOp::Sleep { nanos: 5_000_000 }), Effect::None),
-        (none, Action::Choose { bound: 3 }, Effect::Value(2)),
+        (none, Action::Choose { bound: 3, question: Question::Number }, Effect::Value(2)),
     ] {
         build.step(0, object, action, effect, Site::UNKNOWN);
     }
@@ -170,7 +170,7 @@ fn every_operation_has_its_words() {
                31  cell 1.set
                32  fence Release
                33  yield_now
-               34  sleep 5.0 ms
+               34  sleep 5ms
                35  choose below 3 → 2
                 ✗  panics                                   src/lib.rs:20
 

@@ -125,7 +125,7 @@ fn a_notification_comes_too_early() {
                 6  condvar 1.notify_one → wakes no thread   │                       crates/report/tests/goldens/programs.rs:49
                 7  │                                        mutex 1.lock            crates/report/tests/goldens/programs.rs:43
                 8  │                                        condvar 1.wait begins   crates/report/tests/goldens/programs.rs:44
-                9  │                                        mutex 1.unlock          crates/report/tests/goldens/programs.rs:43   acquired in 7
+                9  │                                        mutex 1.unlock          crates/report/tests/goldens/programs.rs:44   acquired in 7
                 ✗  join thread 1                            │                       crates/report/tests/goldens/programs.rs:50   blocked forever
                 ✗  │                                        condvar 1.wait          crates/report/tests/goldens/programs.rs:44   blocked forever
 

@@ -181,7 +181,8 @@ pub struct Wait {
     pub holders: Vec<Holder>,
     /// Whether the thread is part of a cycle.
     pub in_cycle: bool,
-    /// The last notification that came before the thread waited and woke no thread.
+    /// The last notification that the thread did not get: another thread took it, or it came before the thread waited
+    /// and woke none.
     pub missed_notification: Option<Notification>,
 }
 
@@ -201,6 +202,8 @@ pub struct Notification {
     pub step: u64,
     /// Its place.
     pub site: Place,
+    /// The thread that took it while this one waited too.
+    pub taken_by: Option<u32>,
 }
 
 /// A step of a cycle: a thread, and the holder of the object it waits for that comes next.
@@ -308,7 +311,7 @@ object! {
     Cause { runs, summary, finding, execution, reproduced, token }
     Wait { thread, object, text, site, holders, in_cycle, missed_notification }
     Holder { thread, taken }
-    Notification { step, site }
+    Notification { step, site, taken_by }
     Hop { thread, holder }
     Access { thread, after, step, object, writes, site }
     Freed { object, thread, after, place, stack }

@@ -5,7 +5,7 @@ use std::any::Any;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use raddle_core::{Effect, ObjectId, Site, ThreadId};
+use raddle_core::{Effect, EventId, NoteKind, ObjectId, Site, ThreadId};
 use raddle_engine::Initial;
 
 use crate::Body;
@@ -39,6 +39,10 @@ pub(crate) trait Execution {
 
     /// Declares an object whose name is at `address`.
     fn declare(&self, initial: Initial, address: usize, site: Site) -> ObjectId;
+    /// Records where an object was made, and its type.
+    fn describe(&self, object: ObjectId, made: Site);
+    /// Records a line of the calling thread.
+    fn note(&self, kind: NoteKind, text: String, site: Site);
     /// Notes the end of an object, whose name is at `address`. `None` if the run has not used it. Returns whether later
     /// uses are to be found.
     fn ended(&self, object: Option<ObjectId>, address: usize) -> bool;
@@ -64,6 +68,10 @@ pub(crate) trait Execution {
 
     /// Returns the calling thread.
     fn thread(&self) -> ThreadId;
+    /// Returns the id of the next event of the calling thread.
+    fn coming_event(&self) -> EventId;
+    /// Records the stack of the calling thread, which is about to announce an operation on this object.
+    fn record_announcement(&self, object: ObjectId);
     /// Returns the calling thread's virtual time in nanoseconds.
     fn time(&self) -> u64;
     /// Lets virtual time pass for the calling thread.
@@ -131,11 +139,20 @@ pub(crate) struct RunFlags {
     pub(crate) spurious: bool,
     /// Whether the allocator reports what the program allocates.
     pub(crate) heap: bool,
+    /// Whether notes, output and descriptions of objects are recorded.
+    pub(crate) records: bool,
+    /// Whether the run is one of many that fail on purpose: panics have no backtrace.
+    pub(crate) is_trial: bool,
 }
 
 impl RunFlags {
-    pub(crate) const NONE: RunFlags =
-        RunFlags { plain: PlainAccess::Recorded, spurious: false, heap: false };
+    pub(crate) const NONE: RunFlags = RunFlags {
+        plain: PlainAccess::Recorded,
+        spurious: false,
+        heap: false,
+        records: false,
+        is_trial: false,
+    };
 }
 
 /// What an access to a plain variable is.

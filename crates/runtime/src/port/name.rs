@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use raddle_core::{ObjectId, Site};
 use raddle_engine::Initial;
 
-use super::{run, run_number, unobserved};
+use super::{flags, run, run_number, unobserved};
 use crate::epoch;
 
 /// The name of an object in the current run, kept inside the object itself.
@@ -14,7 +14,11 @@ use crate::epoch;
 /// `const fn new` cannot register a new object, so an object is declared when it is first used in a run, and again in
 /// the next run. The name is the sum of the number of the run and the number of the object in it.
 #[derive(Debug)]
-pub struct Name(AtomicU64);
+pub struct Name {
+    word: AtomicU64,
+    /// Where the object was made.
+    made: Site,
+}
 
 /// The name of an object that no run uses. It is the number of no run.
 const UNUSED: u64 = u64::MAX;
@@ -36,28 +40,31 @@ impl Drop for Name {
 }
 
 impl Default for Name {
+    #[track_caller]
     fn default() -> Name {
         Name::new()
     }
 }
 
 impl Name {
-    /// The name of an object that no run has used.
+    /// The name of an object that no run has used. The caller is where the object is made.
+    #[inline(always)]
+    #[track_caller]
     pub const fn new() -> Name {
-        Name(AtomicU64::new(UNUSED))
+        Name { word: AtomicU64::new(UNUSED), made: Site::caller() }
     }
 
     /// Returns the object in the current run, or `None` if the run has not used it or there is no run.
     #[inline(always)]
     pub fn known(&self) -> Option<ObjectId> {
         // What remains is the number of the object, or more than that if another run or none has used it.
-        let object = self.0.load(Ordering::Relaxed) ^ run_number();
+        let object = self.word.load(Ordering::Relaxed) ^ run_number();
         if object < epoch::STEP { Some(ObjectId(object as u32)) } else { None }
     }
 
     /// Makes the object new to the current run again.
     pub fn forget(&self) {
-        self.0.store(UNUSED, Ordering::Relaxed);
+        self.word.store(UNUSED, Ordering::Relaxed);
     }
 
     /// To be called outside a run by the thread that has just taken hold of the object there.
@@ -76,7 +83,7 @@ impl Name {
     #[inline]
     pub fn is_new(&self) -> bool {
         // As in `is_unused`.
-        self.0.load(Ordering::SeqCst) == UNUSED
+        self.word.load(Ordering::SeqCst) == UNUSED
     }
 
     /// Returns whether no check uses the object. To be called outside a run by the thread that has just taken hold of
@@ -84,7 +91,7 @@ impl Name {
     #[inline]
     pub fn is_unused(&self) -> bool {
         // Pairs with `claim`: of a run and an outsider that meet, at least one sees the other.
-        let known = self.0.load(Ordering::SeqCst);
+        let known = self.word.load(Ordering::SeqCst);
         known == UNUSED || !epoch::is_foreign(known, 0)
     }
 
@@ -93,7 +100,7 @@ impl Name {
     #[inline(never)]
     fn end(&mut self) {
         let here = run_number();
-        let known = *self.0.get_mut();
+        let known = *self.word.get_mut();
         if known != UNUSED && (!known ^ here) < epoch::STEP {
             return self.late_use(true, Site::UNKNOWN);
         }
@@ -108,7 +115,7 @@ impl Name {
             None
         };
         if let Some(name) = tombstone {
-            let place: *mut u64 = self.0.get_mut();
+            let place: *mut u64 = self.word.get_mut();
             // SAFETY: the place is that of this name, which is still there. The write is volatile, because it is read after
             // the end of the object, if at all.
             unsafe { place.write_volatile(!name) };
@@ -117,14 +124,14 @@ impl Name {
 
     /// Returns whether the object has ended in the current run.
     fn has_ended(&self) -> bool {
-        let known = self.0.load(Ordering::Relaxed);
+        let known = self.word.load(Ordering::Relaxed);
         known != UNUSED && (!known ^ run_number()) < epoch::STEP
     }
 
     /// Reports the use of the object after its end, at `site`, or another end. Returns only if the run is over.
     #[cold]
     fn late_use(&self, ends: bool, site: Site) {
-        let object = !self.0.load(Ordering::Relaxed) ^ run_number();
+        let object = !self.word.load(Ordering::Relaxed) ^ run_number();
         let object = (object != UNDECLARED).then_some(ObjectId(object as u32));
         run().late_use(object, std::ptr::from_ref(self).addr(), ends, site);
     }
@@ -139,7 +146,7 @@ impl Name {
     ) -> ObjectId {
         if self.has_ended() {
             self.late_use(false, site);
-            let object = !self.0.load(Ordering::Relaxed) ^ run_number();
+            let object = !self.word.load(Ordering::Relaxed) ^ run_number();
             if object != UNDECLARED {
                 return ObjectId(object as u32);
             }
@@ -153,14 +160,17 @@ impl Name {
         let address = std::ptr::from_ref(self).addr();
         let object = unobserved(|| run().declare(initial, address, site));
         assert!(u64::from(object.0) < epoch::STEP, "more than 16 million objects in one run");
-        self.0.store(run_number() | u64::from(object.0), Ordering::Release);
+        self.word.store(run_number() | u64::from(object.0), Ordering::Release);
+        if flags().records {
+            unobserved(|| run().describe(object, self.made));
+        }
         object
     }
 
     /// Marks the object as used by the current run, before its state is read.
     fn claim(&self, is_owner: bool, site: Site) {
         // A thread that sees what another run has written here also sees that the other runtime exists.
-        let known = self.0.load(Ordering::Acquire);
+        let known = self.word.load(Ordering::Acquire);
         let mine = run_number();
         if known != UNUSED && epoch::is_foreign(known, mine) {
             shared(site)
@@ -170,7 +180,7 @@ impl Name {
         }
         // Without an owner nothing depends on it: if two runs come at the very same time, the next use shows it.
         if is_owner
-            && self.0.compare_exchange(known, mine, Ordering::SeqCst, Ordering::SeqCst).is_err()
+            && self.word.compare_exchange(known, mine, Ordering::SeqCst, Ordering::SeqCst).is_err()
         {
             shared(site)
         }

@@ -6,7 +6,7 @@
 use std::backtrace::Backtrace;
 use std::cell::{Cell, RefCell};
 
-use raddle_core::{ObjectId, Site, Stack, ThreadId};
+use raddle_core::{Moment, ObjectId, Site, Stack, ThreadId};
 use raddle_engine::{Initial, Memory};
 
 use super::Run;
@@ -80,7 +80,7 @@ impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
             engine.is_watched(object)
         });
         if is_watched {
-            self.record_stack(object, true, 0);
+            self.record_stack(object, Moment::End, 0);
         }
     }
 
@@ -100,7 +100,7 @@ impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
         let me = self.current.get();
         let object = object.unwrap_or_else(|| self.declare_ended(address, site));
         if self.with_engine(|engine, _| engine.is_watched(object)) {
-            self.record_stack(object, ends, 0);
+            self.record_stack(object, if ends { Moment::End } else { Moment::Access }, 0);
         }
         if ends && !self.pool.flags.heap {
             eprintln!(
@@ -130,15 +130,15 @@ impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
         })
     }
 
-    /// Records the stack of the calling thread at an access or the end of `object`, before the last `own` events.
+    /// Records the stack of the calling thread at an access to `object`, before the last `own` events.
     #[cold]
-    pub(super) fn record_stack(&self, object: ObjectId, is_end: bool, own: usize) {
+    pub(super) fn record_stack(&self, object: ObjectId, moment: Moment, own: usize) {
         let text = port::unobserved(|| Backtrace::force_capture().to_string());
         let stack = Stack {
             object,
             thread: self.current.get(),
             after: self.with_engine(|engine, _| engine.trace().events.len()).saturating_sub(own),
-            is_end,
+            moment,
             in_arc: is_in_arc(&text),
             text,
         };

@@ -68,15 +68,26 @@ impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
         if self.state().is_over() {
             return;
         }
-        let mut panic = panics::describe(me, &*payload);
+        let panic = panics::describe(me, &*payload);
         let is_joinable = self.pool.options.joinable_panics && me != ThreadId::MAIN;
         if is_joinable && !panics::is_from_thread_local(&*payload) {
+            let Panic { message, place, .. } = panic.clone();
+            self.with_engine(|engine, _| engine.note_panic(me, message, place));
             data.panics.0.borrow_mut().push(Left { panic, payload: Some(payload) });
             return;
         }
-        panic.message += &data.panics.describe();
-        self.with_engine(|engine, _| engine.fail(panic));
-        self.discard(payload);
+        let is_led = self.with_engine(|engine, _| {
+            let mut fatal = panic.clone();
+            fatal.message += &data.panics.describe();
+            engine.fail(fatal);
+            engine.is_led_after_panic()
+        });
+        if is_led {
+            // Threads that join this one continue as they would in `std`.
+            data.panics.0.borrow_mut().push(Left { panic, payload: Some(payload) });
+        } else {
+            self.discard(payload);
+        }
     }
 
     /// After the run: blames it on the first panic that no thread has joined, unless something else is wrong with it.

@@ -1,11 +1,13 @@
 //! The random walk draws uniformly, and successive draws are independent.
 
-use raddle_core::{Action, Chooser, ObjectId, Op, Pending, Pick, Point, Site, ThreadId, Threads};
+use raddle_core::{
+    Action, Chooser, ObjectId, Op, Pending, Pick, Point, Question, Site, ThreadId, Threads,
+};
 use raddle_strategy::{Random, Sampler, mix};
 use raddle_testkit::{scaled, statistics::plausible};
 
 fn pending(thread: u32) -> Pending {
-    let op = Op::new(ObjectId::NONE, Action::Choose { bound: 1 });
+    let op = Op::new(ObjectId::NONE, Action::Choose { bound: 1, question: Question::Number });
     Pending { thread: ThreadId(thread), op, site: Site::UNKNOWN, enabled: true }
 }
 

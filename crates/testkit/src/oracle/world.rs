@@ -79,7 +79,7 @@ impl<'a> World<'a> {
         for (place, thread) in self.threads.iter().enumerate() {
             match thread.request {
                 _ if !self.is_enabled(place) => {}
-                Request::Perform(_, Action::Choose { bound }) => {
+                Request::Perform(_, Action::Choose { bound, .. }) => {
                     options.extend((0..u64::from(bound)).map(|value| (place, value)));
                 }
                 Request::Perform(..)

@@ -29,6 +29,7 @@ pub(super) struct Shared<T> {
 }
 
 impl<T> Shared<T> {
+    #[track_caller]
     pub(super) fn new(bound: Option<usize>) -> Arc<Shared<T>> {
         Arc::new(Shared {
             name: ManuallyDrop::new(Name::new()),
@@ -60,6 +61,7 @@ impl<T> Shared<T> {
             self.name.forget();
             elsewhere()
         }
+        port::declares::<T>();
         Initial::Channel { capacity: self.bound.map(|bound| bound as u64) }
     }
 
@@ -99,7 +101,7 @@ impl<T> Shared<T> {
             ObjectId::NONE,
             Action::Atomic(AtomicOp::Update {
                 order: Order::AcqRel,
-                scalar: Scalar::U64,
+                scalar: Scalar::Departures,
                 function: Rmw::Add,
                 operand: 1,
             }),
@@ -107,7 +109,7 @@ impl<T> Shared<T> {
         const CLOSE: Op = Op::new(ObjectId::NONE, Action::Channel(ChannelOp::CloseSenders));
         let here = self.is_here();
         if here && self.cloned.load(Ordering::Relaxed) {
-            let initial = || Some(Initial::Atomic(Scalar::U64, 0));
+            let initial = || Some(Initial::Atomic(Scalar::Departures, 0));
             port::operate(Kind::Atomic, &self.departures, initial, DEPART, site);
         }
         let is_last = self.senders.fetch_sub(1, Ordering::AcqRel) == 1;

@@ -5,10 +5,9 @@
 
 use raddle_core::{ObjectId, ObjectInfo, ObjectKind, Op, Scalar, ThreadId, Trace};
 
-use crate::phrase::printable;
-
 /// The names of all threads and objects of a run.
-pub(super) struct Names<'a> {
+#[derive(Clone, Debug)]
+pub struct Names<'a> {
     threads: &'a [(ThreadId, String)],
     objects: &'a [ObjectInfo],
     /// The objects that the program named.
@@ -17,7 +16,8 @@ pub(super) struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    pub(super) fn new(trace: &'a Trace) -> Names<'a> {
+    /// Returns the names of the threads and objects of `trace`.
+    pub fn new(trace: &'a Trace) -> Names<'a> {
         let (threads, objects) = (&trace.thread_names[..], &trace.objects[..]);
         let mut counters: Vec<(&str, u32)> = Vec::new();
         // Of several objects with the same name, those after the first have numbers too.
@@ -46,26 +46,28 @@ impl<'a> Names<'a> {
         Names { threads, objects, given, names }
     }
 
-    /// `thread 1`, or `thread 1 (worker)`.
-    pub(super) fn thread(&self, thread: ThreadId) -> String {
+    /// Returns the name of a thread: `thread 1`, or `thread 1 (worker)`.
+    pub fn thread(&self, thread: ThreadId) -> String {
         thread_name(self.threads, thread)
     }
 
-    pub(super) fn name(&self, object: ObjectId) -> &str {
+    /// Returns the name of an object.
+    pub fn name(&self, object: ObjectId) -> &str {
         self.names.get(object.index()).map_or("nothing", String::as_str)
     }
 
     /// Returns whether the program named the object.
-    pub(super) fn is_given(&self, object: ObjectId) -> bool {
+    pub fn is_given(&self, object: ObjectId) -> bool {
         self.given.contains(&object)
     }
 
-    pub(super) fn kind(&self, object: ObjectId) -> Option<ObjectKind> {
+    /// Returns the kind of an object, or `None` if there is no such object.
+    pub fn kind(&self, object: ObjectId) -> Option<ObjectKind> {
         self.objects.get(object.index()).map(|object| object.kind)
     }
 
     /// Returns the type of the variable of an atomic operation.
-    pub(super) fn scalar(&self, op: Op) -> Scalar {
+    pub fn scalar(&self, op: Op) -> Scalar {
         match self.kind(op.object()) {
             Some(ObjectKind::Atomic(scalar)) => scalar,
             Some(
@@ -90,6 +92,7 @@ fn word(kind: ObjectKind) -> &'static str {
     match kind {
         ObjectKind::Thread(_) => "thread",
         ObjectKind::Parker(_) => "parking",
+        ObjectKind::Atomic(Scalar::Departures) => "senders",
         ObjectKind::Atomic(_) => "atomic",
         ObjectKind::Cell => "cell",
         ObjectKind::Mutex => "mutex",
@@ -122,7 +125,8 @@ fn next<'a>(counters: &mut Vec<(&'a str, u32)>, word: &'a str) -> u32 {
     }
 }
 
-pub(super) fn type_name(scalar: Scalar) -> &'static str {
+/// Returns the name of a type of atomic variables.
+pub fn type_name(scalar: Scalar) -> &'static str {
     match scalar {
         Scalar::Bool => "bool",
         Scalar::U8 => "u8",
@@ -134,5 +138,13 @@ pub(super) fn type_name(scalar: Scalar) -> &'static str {
         Scalar::I32 => "i32",
         Scalar::I64 => "i64",
         Scalar::Pointer => "pointer",
+        Scalar::Usize => "usize",
+        Scalar::Isize => "isize",
+        Scalar::Departures => "dropped senders",
     }
+}
+
+/// Replaces control characters with spaces.
+pub fn printable(name: &str) -> String {
+    name.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
 }

@@ -4,26 +4,173 @@ use std::time::Duration;
 
 use raddle_core::{
     Action, AtomicOp, BarrierOp, CellOp, ChannelOp, CondvarOp, Effect, Event, FutexOp, MutexOp,
-    ObjectKind, OnceOp, Op, Order, ParkOp, PauseOp, Rmw, RwLockOp, Scalar, SemaphoreOp, ThreadOp,
+    ObjectKind, OnceOp, Op, Order, ParkOp, PauseOp, Question, Rmw, RwLockOp, Scalar, SemaphoreOp,
+    ThreadId, ThreadOp, Trace,
 };
 
-use super::names::Names;
-use crate::number;
+use crate::{Names, Wakeups};
 
 /// Programs that wake all waiters of a variable ask for at least this number.
 const MANY: u32 = i32::MAX as u32;
 
-/// Returns a performed operation in words: `atomic 1.load → 0`.
-pub(super) fn performed(event: &Event, names: &Names<'_>) -> String {
-    let announced = announced(event.op, names);
-    match outcome(event, names) {
-        Some(outcome) => format!("{announced} → {outcome}"),
-        None => announced,
+/// The steps of a run in words.
+#[derive(Clone, Debug)]
+pub struct Words<'a> {
+    trace: &'a Trace,
+    /// The names of threads and objects.
+    pub names: Names<'a>,
+    wakeups: Wakeups,
+    /// The positions of steps that failed spuriously, ascending.
+    spurious: Vec<usize>,
+}
+
+impl<'a> Words<'a> {
+    /// Prepares the words for `trace`.
+    pub fn of(trace: &'a Trace) -> Words<'a> {
+        let (names, wakeups) = (Names::new(trace), Wakeups::of(trace));
+        Words { trace, names, wakeups, spurious: spurious(trace) }
+    }
+
+    /// Returns the step at `position`: `atomic 1.load → 0`.
+    pub fn performed(&self, position: usize) -> String {
+        let event = &self.trace.events[position];
+        if self.spurious.binary_search(&position).is_ok() {
+            return self.failed_spuriously(event);
+        }
+        let announced = self.announced(event.op);
+        match self.outcome(position, event) {
+            Some(outcome) => format!("{announced} → {outcome}"),
+            None => announced,
+        }
+    }
+
+    /// Returns a step that failed spuriously. It is recorded as a wait that may time out, or as a load.
+    fn failed_spuriously(&self, event: &Event) -> String {
+        let name = self.names.name(event.op.object());
+        match (event.op.action(), event.effect) {
+            (Action::Atomic(_), Effect::Value(bits)) => {
+                let value = value(self.names.scalar(event.op), bits);
+                format!("{name}.compare_exchange_weak → Err({value}), spuriously")
+            }
+            (Action::Park(_), _) => "park → woken spuriously".into(),
+            _ => format!("{name}.wait → woken spuriously"),
+        }
+    }
+
+    /// Returns an operation without its effect: `atomic 1.load`.
+    pub fn announced(&self, op: Op) -> String {
+        announced(op, &self.names)
+    }
+
+    /// Returns what a thread blocked on an operation waits for: `waits for room in channel 1`.
+    pub fn waits_for(&self, op: Op) -> String {
+        waits_for(op, &self.names)
+    }
+
+    /// Returns the effect of a step, if it is worth showing.
+    fn outcome(&self, position: usize, event: &Event) -> Option<String> {
+        match event.op.action() {
+            Action::Condvar(CondvarOp::NotifyOne | CondvarOp::NotifyAll) => {
+                self.woken(position, event.effect)
+            }
+            Action::Condvar(CondvarOp::Enqueue | CondvarOp::Consume { .. })
+            | Action::Thread(_)
+            | Action::Atomic(_)
+            | Action::Cell(_)
+            | Action::Mutex(_)
+            | Action::RwLock(_)
+            | Action::Barrier(_)
+            | Action::Once(_)
+            | Action::Park(_)
+            | Action::Channel(_)
+            | Action::Semaphore(_)
+            | Action::Futex(_)
+            | Action::Fence(_)
+            | Action::Pause(_)
+            | Action::Choose { .. } => outcome(event, &self.names),
+        }
+    }
+
+    /// Returns whom a notification woke.
+    fn woken(&self, position: usize, effect: Effect) -> Option<String> {
+        if effect == Effect::No {
+            return Some("wakes no thread".into());
+        }
+        let taken = self.wakeups.taken(position).map(|step| self.trace.events[step].id.thread);
+        let taken: Vec<String> = taken.map(|thread| self.names.thread(thread)).collect();
+        let open = self.wakeups.open(position).iter().map(|&thread| self.names.thread(thread));
+        let open: Vec<String> = open.collect();
+        let mut parts = Vec::new();
+        if !taken.is_empty() {
+            parts.push(format!("wakes {}", enumerated(&taken, "and")));
+        }
+        if !open.is_empty() {
+            parts.push(format!("may wake {}", enumerated(&open, "or")));
+        }
+        (!parts.is_empty()).then(|| parts.join(", "))
     }
 }
 
-/// Returns an operation in words, without its effect: `atomic 1.load`.
-pub(super) fn announced(op: Op, names: &Names<'_>) -> String {
+/// Returns words as a list: `a, b and c`. Of many words, only the first are listed.
+fn enumerated(words: &[String], last: &str) -> String {
+    const MAX_LISTED: usize = 3;
+    match words {
+        [one] => one.clone(),
+        _ if words.len() > MAX_LISTED + 1 => {
+            let more = words.len() - MAX_LISTED;
+            format!("{} {last} {more} more", words[..MAX_LISTED].join(", "))
+        }
+        [all @ .., one] => format!("{} {last} {one}", all.join(", ")),
+        [] => String::new(),
+    }
+}
+
+/// Returns the positions of the steps that failed spuriously: the first of its thread that can fail so, after it was
+/// chosen that it does.
+fn spurious(trace: &Trace) -> Vec<usize> {
+    let mut chosen: Vec<ThreadId> = Vec::new();
+    let mut found = Vec::new();
+    for (position, event) in trace.events.iter().enumerate() {
+        let thread = event.id.thread;
+        match event.op.action() {
+            Action::Choose { question: Question::Spurious, .. } => {
+                if event.effect == Effect::Value(1) {
+                    chosen.push(thread);
+                }
+            }
+            Action::Atomic(AtomicOp::Load { .. })
+            | Action::Park(ParkOp::Park { timed: true })
+            | Action::Condvar(CondvarOp::Consume { timed: true }) => {
+                let Some(place) = chosen.iter().position(|known| *known == thread) else {
+                    continue;
+                };
+                chosen.swap_remove(place);
+                // A wait that may end spuriously may as well be notified.
+                if event.effect != Effect::Yes {
+                    found.push(position);
+                }
+            }
+            Action::Atomic(_)
+            | Action::Park(_)
+            | Action::Condvar(_)
+            | Action::Thread(_)
+            | Action::Cell(_)
+            | Action::Mutex(_)
+            | Action::RwLock(_)
+            | Action::Barrier(_)
+            | Action::Once(_)
+            | Action::Channel(_)
+            | Action::Semaphore(_)
+            | Action::Futex(_)
+            | Action::Fence(_)
+            | Action::Pause(_)
+            | Action::Choose { .. } => {}
+        }
+    }
+    found
+}
+
+fn announced(op: Op, names: &Names<'_>) -> String {
     let name = names.name(op.object());
     match op.action() {
         Action::Thread(op) => match op {
@@ -32,7 +179,10 @@ pub(super) fn announced(op: Op, names: &Names<'_>) -> String {
             ThreadOp::Join => format!("join {name}"),
             ThreadOp::IsFinished => format!("{name}.is_finished"),
         },
-        Action::Atomic(access) => format!("{name}.{}", atomic(access, names.scalar(op))),
+        Action::Atomic(access) => match names.scalar(op) {
+            Scalar::Departures => "drop a sender".into(),
+            scalar => format!("{name}.{}", atomic(access, scalar)),
+        },
         Action::Cell(op) => match op {
             CellOp::Read => format!("{name}.get"),
             CellOp::Write => format!("{name}.set"),
@@ -102,14 +252,15 @@ pub(super) fn announced(op: Op, names: &Names<'_>) -> String {
             PauseOp::Yield => "yield_now".into(),
             PauseOp::Spin => "spin_loop".into(),
             PauseOp::Sleep { nanos } => {
-                format!("sleep {}", number::time(Duration::from_nanos(nanos)))
+                format!("sleep {:?}", Duration::from_nanos(nanos))
             }
         },
-        Action::Choose { bound } => format!("choose below {bound}"),
+        Action::Choose { bound, question: Question::Number } => format!("choose below {bound}"),
+        Action::Choose { question: Question::Spurious, .. } => "spurious failure?".into(),
     }
 }
 
-/// Returns the effect of an operation in words, if it is worth showing.
+/// Returns the effect of an operation other than a notification, if it is worth showing.
 fn outcome(event: &Event, names: &Names<'_>) -> Option<String> {
     let value = |bits| value(names.scalar(event.op), bits);
     match event.op.action() {
@@ -118,6 +269,7 @@ fn outcome(event: &Event, names: &Names<'_>) -> Option<String> {
             ThreadOp::Spawn | ThreadOp::Exit | ThreadOp::Join => None,
         },
         Action::Atomic(_) => match event.effect {
+            _ if names.scalar(event.op) == Scalar::Departures => None,
             Effect::Value(bits) => Some(value(bits)),
             Effect::Exchanged(bits) => Some(format!("Ok({})", value(bits))),
             Effect::Kept(bits) => Some(format!("Err({})", value(bits))),
@@ -140,10 +292,7 @@ fn outcome(event: &Event, names: &Names<'_>) -> Option<String> {
             CondvarOp::Consume { .. } => {
                 Some(if event.effect == Effect::No { "timed out" } else { "notified" }.into())
             }
-            CondvarOp::NotifyOne | CondvarOp::NotifyAll => {
-                (event.effect == Effect::No).then(|| "wakes no thread".into())
-            }
-            CondvarOp::Enqueue => None,
+            CondvarOp::Enqueue | CondvarOp::NotifyOne | CondvarOp::NotifyAll => None,
         },
         Action::Barrier(op) => match op {
             BarrierOp::Arrive => {
@@ -209,7 +358,10 @@ fn outcome(event: &Event, names: &Names<'_>) -> Option<String> {
             FutexOp::Look => Some("another value".into()),
             FutexOp::Enqueue { .. } => None,
         },
-        Action::Choose { .. } => chosen(event.effect),
+        Action::Choose { question: Question::Spurious, .. } => {
+            Some(if event.effect == Effect::Value(1) { "yes" } else { "no" }.into())
+        }
+        Action::Choose { question: Question::Number, .. } => chosen(event.effect),
         Action::Cell(_) | Action::Fence(_) | Action::Pause(_) => None,
     }
 }
@@ -229,8 +381,7 @@ fn chosen(effect: Effect) -> Option<String> {
     }
 }
 
-/// Returns what a thread blocked on an operation waits for: `waits for room in channel 1`.
-pub(super) fn waits_for(op: Op, names: &Names<'_>) -> String {
+fn waits_for(op: Op, names: &Names<'_>) -> String {
     let name = names.name(op.object());
     match op.action() {
         Action::Thread(ThreadOp::Join) => format!("waits for {name} to end"),
@@ -276,19 +427,36 @@ pub(super) fn waits_for(op: Op, names: &Names<'_>) -> String {
 
 fn atomic(op: AtomicOp, scalar: Scalar) -> String {
     match op {
-        AtomicOp::Load { .. } => "load".into(),
-        AtomicOp::Store { value: bits, .. } => format!("store {}", value(scalar, bits)),
-        AtomicOp::Update { function, operand, .. } => {
-            format!("{} {}", rmw(function), value(scalar, operand))
+        AtomicOp::Load { order } => format!("load{}", weaker(order)),
+        AtomicOp::Store { order, value: bits } => {
+            format!("store {}{}", value(scalar, bits), weaker(order))
         }
-        AtomicOp::CompareExchange { weak, expected, new, .. } => {
+        AtomicOp::Update { order, function, operand, .. } => {
+            format!("{} {}{}", rmw(function), value(scalar, operand), weaker(order))
+        }
+        AtomicOp::CompareExchange { success, failure, weak, expected, new } => {
             let method = if weak { "compare_exchange_weak" } else { "compare_exchange" };
-            format!("{method} {}, {}", value(scalar, expected), value(scalar, new))
+            let orders = match (success, failure) {
+                (Order::SeqCst, Order::SeqCst) => String::new(),
+                (success, failure) => format!(" ({}, {})", ordering(success), ordering(failure)),
+            };
+            format!("{method} {}, {}{orders}", value(scalar, expected), value(scalar, new))
         }
     }
 }
 
-pub(super) fn rmw(function: Rmw) -> &'static str {
+/// Returns a memory ordering if it is weaker than sequential consistency: ` (Relaxed)`.
+fn weaker(order: Order) -> String {
+    match order {
+        Order::SeqCst => String::new(),
+        Order::Relaxed | Order::Acquire | Order::Release | Order::AcqRel => {
+            format!(" ({})", ordering(order))
+        }
+    }
+}
+
+/// Returns the name of the method of a read-modify-write.
+pub fn rmw(function: Rmw) -> &'static str {
     match function {
         Rmw::Swap => "swap",
         Rmw::Add => "fetch_add",
@@ -302,7 +470,8 @@ pub(super) fn rmw(function: Rmw) -> &'static str {
     }
 }
 
-pub(super) fn ordering(order: Order) -> &'static str {
+/// Returns the name of a memory ordering.
+pub fn ordering(order: Order) -> &'static str {
     match order {
         Order::Relaxed => "Relaxed",
         Order::Acquire => "Acquire",
@@ -312,11 +481,17 @@ pub(super) fn ordering(order: Order) -> &'static str {
     }
 }
 
-pub(super) fn value(scalar: Scalar, bits: u64) -> String {
+/// Returns a value of an atomic variable, as the program would print it.
+pub fn value(scalar: Scalar, bits: u64) -> String {
     match scalar {
         Scalar::Bool => (bits != 0).to_string(),
-        Scalar::U8 | Scalar::U16 | Scalar::U32 | Scalar::U64 => bits.to_string(),
-        Scalar::I8 | Scalar::I16 | Scalar::I32 | Scalar::I64 => {
+        Scalar::U8
+        | Scalar::U16
+        | Scalar::U32
+        | Scalar::U64
+        | Scalar::Usize
+        | Scalar::Departures => bits.to_string(),
+        Scalar::I8 | Scalar::I16 | Scalar::I32 | Scalar::I64 | Scalar::Isize => {
             scalar.sign_extend(bits).to_string()
         }
         Scalar::Pointer => format!("{bits:#x}"),
