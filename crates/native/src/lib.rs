@@ -30,6 +30,7 @@ mod memory;
 mod modules;
 mod names;
 mod one_thread;
+mod phases;
 mod plan;
 mod posix;
 mod process;

@@ -7,4 +7,5 @@ mod bad_input;
 mod differential;
 mod objects;
 mod programs;
+mod suite;
 mod world;
