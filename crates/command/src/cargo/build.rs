@@ -12,15 +12,12 @@ use super::wrapper;
 use crate::{Problem, library};
 
 /// The instrumentation of ThreadSanitizer, on a stable compiler.
-const INSTRUMENTATION: [&str; 2] = [
-    "-Cllvm-args=--force-attribute=sanitize_thread",
-    "-Cpasses=forceattrs,tsan-module,tsan",
-];
+const INSTRUMENTATION: [&str; 2] =
+    ["-Cllvm-args=--force-attribute=sanitize_thread", "-Cpasses=forceattrs,tsan-module,tsan"];
 
 /// The workspace that the tests belong to.
 #[derive(Clone, Debug)]
 pub(super) struct Workspace {
-    pub(super) root: PathBuf,
     /// Where everything of raddle's goes.
     pub(super) target: PathBuf,
 }
@@ -70,7 +67,7 @@ impl Workspace {
             let text = metadata.get(name).and_then(Json::as_text);
             text.map(PathBuf::from).ok_or_else(|| Problem(format!("`cargo metadata`: no {name}")))
         };
-        Ok(Workspace { root: path("workspace_root")?, target: path("target_directory")?.join("raddle") })
+        Ok(Workspace { target: path("target_directory")?.join("raddle") })
     }
 
     /// Builds the tests that `cargo test` with these words would build.
@@ -138,14 +135,16 @@ fn link_folder() -> Result<PathBuf, Problem> {
 
 /// Returns the program with tests that a message of Cargo's is about.
 fn binary(message: &Json, toolchain: &Toolchain) -> Option<Binary> {
-    let text = |value: &Json, name: &str| value.get(name).and_then(Json::as_text).map(str::to_owned);
+    let text =
+        |value: &Json, name: &str| value.get(name).and_then(Json::as_text).map(str::to_owned);
     let is_test = message.get("profile")?.get("test")? == &Json::Bool(true);
     let path = text(message, "executable").filter(|_| is_test)?;
     let manifest = PathBuf::from(text(message, "manifest_path")?);
     let package = package(&text(message, "package_id")?);
     let target = message.get("target")?;
     let (target_name, kind) = (text(target, "name")?, target.get("kind")?);
-    let is_kind = |word: &str| matches!(kind, Json::List(kinds) if kinds.contains(&Json::text(word)));
+    let is_kind =
+        |word: &str| matches!(kind, Json::List(kinds) if kinds.contains(&Json::text(word)));
     let name = match ["test", "bin", "example", "bench"].iter().find(|word| is_kind(word)) {
         Some(&"test") => format!("{package}::{target_name}"),
         Some(kind) => format!("{package}::{kind}/{target_name}"),
@@ -201,7 +200,11 @@ impl Binary {
         let names = |text: &str| -> Option<Vec<String>> {
             let name = |line: &str| {
                 let bench = line.strip_suffix(": benchmark").is_some();
-                if bench { Some(None) } else { line.strip_suffix(": test").map(|name| Some(name.to_owned())) }
+                if bench {
+                    Some(None)
+                } else {
+                    line.strip_suffix(": test").map(|name| Some(name.to_owned()))
+                }
             };
             let names: Option<Vec<Option<String>>> = text.lines().map(name).collect();
             Some(names?.into_iter().flatten().collect())
@@ -218,8 +221,8 @@ mod tests {
     #[test]
     fn names_of_packages() {
         for (id, expected) in [
-            ("path+file:///home/me/fixture#0.1.0", "fixture"),
-            ("path+file:///home/me/folder#fixture@0.1.0", "fixture"),
+            ("path+file:///work/fixture#0.1.0", "fixture"),
+            ("path+file:///work/folder#fixture@0.1.0", "fixture"),
             ("registry+https://github.com/rust-lang/crates.io-index#spin@0.9.7", "spin"),
         ] {
             assert_eq!(package(id), expected);

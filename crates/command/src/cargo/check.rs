@@ -162,8 +162,12 @@ fn judge(document: &Document, output: &str, test: &Test, options: &Options) -> C
         | Finding::FreedTwice { .. }
         | Finding::ReadTwice { .. }
         | Finding::Leak { .. } => {
-            let mut checked =
-                Checked::failed(test, failure.token.clone(), failure.summary.clone(), String::new());
+            let mut checked = Checked::failed(
+                test,
+                failure.token.clone(),
+                failure.summary.clone(),
+                String::new(),
+            );
             if let Some(failed) = &mut checked.failure {
                 failed.text = text(document, output, &failed.token, options);
             }

@@ -6,14 +6,45 @@ use crate::{Problem, options};
 
 /// Options of `cargo test` that choose what is built, with a value.
 const CARGO_VALUES: [&str; 16] = [
-    "-p", "--package", "--exclude", "-F", "--features", "--profile", "--test", "--bin", "--example", "--bench", "-j",
-    "--jobs", "--manifest-path", "--config", "-Z", "--lockfile-path",
+    "-p",
+    "--package",
+    "--exclude",
+    "-F",
+    "--features",
+    "--profile",
+    "--test",
+    "--bin",
+    "--example",
+    "--bench",
+    "-j",
+    "--jobs",
+    "--manifest-path",
+    "--config",
+    "-Z",
+    "--lockfile-path",
 ];
 /// Options of `cargo test` that choose what is built, without a value.
 const CARGO_FLAGS: [&str; 20] = [
-    "--workspace", "--all", "--lib", "--bins", "--examples", "--tests", "--benches", "--all-targets", "--all-features",
-    "--no-default-features", "--release", "-r", "--locked", "--offline", "--frozen", "--ignore-rust-version", "-v",
-    "--verbose", "-q", "--quiet",
+    "--workspace",
+    "--all",
+    "--lib",
+    "--bins",
+    "--examples",
+    "--tests",
+    "--benches",
+    "--all-targets",
+    "--all-features",
+    "--no-default-features",
+    "--release",
+    "-r",
+    "--locked",
+    "--offline",
+    "--frozen",
+    "--ignore-rust-version",
+    "-v",
+    "--verbose",
+    "-q",
+    "--quiet",
 ];
 /// Options that raddle has a fixed answer to.
 const WITHOUT_EFFECT: [&str; 5] =
@@ -152,7 +183,8 @@ impl Options {
 
     /// Returns whether a test is to run.
     pub(super) fn selects(&self, name: &str, is_ignored: bool) -> bool {
-        let fits = |filter: &String| if self.exact { name == filter } else { name.contains(&filter[..]) };
+        let fits =
+            |filter: &String| if self.exact { name == filter } else { name.contains(&filter[..]) };
         let ignored_fits = match self.ignored {
             Ignored::No => !is_ignored,
             Ignored::Only => is_ignored,
@@ -175,10 +207,23 @@ mod tests {
 
     #[test]
     fn words_go_to_cargo_to_the_harness_and_to_the_check() {
-        let words = ["-p", "one", "--release", "name", "--strategy=pct:3", "--", "--exact", "--skip", "two"];
+        let words = [
+            "-p",
+            "one",
+            "--release",
+            "name",
+            "--strategy=pct:3",
+            "--",
+            "--exact",
+            "--skip",
+            "two",
+        ];
         let options = parse(&words).unwrap();
         assert_eq!(options.build, ["-p", "one", "--release"]);
-        assert_eq!((options.filters, options.skip), (vec!["name".to_owned()], vec!["two".to_owned()]));
+        assert_eq!(
+            (options.filters, options.skip),
+            (vec!["name".to_owned()], vec!["two".to_owned()])
+        );
         assert!(options.exact);
         assert_eq!(options.check_words, ["--strategy", "pct:3"]);
     }

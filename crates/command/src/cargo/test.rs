@@ -34,7 +34,8 @@ pub(super) fn test(words: &[OsString]) -> Result<Exit, Problem> {
 
 /// Checks the tests, several at once, and prints a line when one is done.
 fn run(tests: &[Test], options: &Options) -> Result<Vec<Option<Checked>>, Problem> {
-    let jobs = options.jobs.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from));
+    let jobs =
+        options.jobs.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from));
     let (next, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
     let results = Mutex::new(vec![None; tests.len()]);
     let problem = Mutex::new(None);

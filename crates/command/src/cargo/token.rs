@@ -52,7 +52,9 @@ mod tests {
 
     #[test]
     fn tokens_are_read_as_they_were_written() {
-        for (binary, test) in [("one", Some("a::b")), ("one::bin/two", Some("c")), ("one::own", None)] {
+        for (binary, test) in
+            [("one", Some("a::b")), ("one::bin/two", Some("c")), ("one::own", None)]
+        {
             let (binary, test) = (binary.to_owned(), test.map(str::to_owned));
             let token = Token { binary, test, build: 0xab, schedule: "r1-x_-Y".into() };
             assert_eq!(Token::parse(&token.to_string()), Some(token));

@@ -22,7 +22,11 @@ fn tests_have_their_results() {
     ]);
     for passed in ["passes", "panics_on_purpose", "returns_a_result"] {
         let line = done.text.lines().find(|line| line.contains(&format!("tests::{passed}  ")));
-        assert!(line.is_some_and(|line| line.trim().starts_with("PASS")), "{passed}: {}", done.text);
+        assert!(
+            line.is_some_and(|line| line.trim().starts_with("PASS")),
+            "{passed}: {}",
+            done.text
+        );
     }
     let commands: Vec<&str> = done
         .text

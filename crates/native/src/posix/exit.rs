@@ -4,10 +4,10 @@ use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 
 use raddle_core::ThreadId;
 
+use crate::coroutines::Context;
 use crate::hooks::with_caller;
 use crate::real::real;
 use crate::run::{is_controlled, refuse, state, state_if_any};
-use crate::coroutines::Context;
 use crate::{first_thread, host, system};
 
 /// Runs the exit handlers of the program, and leaves it.
