@@ -87,6 +87,28 @@ fn equivalent_executions_are_counted_apart() {
     assert!(raddle::text(&report).contains(&line), "{}", raddle::text(&report));
 }
 
+/// Long executions are repeated less often: the steps of all repetitions are bounded.
+#[test]
+fn equivalent_executions_cost_a_part_of_the_search() {
+    for (steps, most) in [(10, 40), (2_000, 17), (40_000, 1)] {
+        let report = Config::new().strategy("dpor").run(move || {
+            let count = Arc::new(AtomicUsize::new(0));
+            let other = thread::spawn({
+                let count = count.clone();
+                move || count.fetch_add(1, SeqCst)
+            });
+            let own = AtomicUsize::new(0);
+            for _ in 0..steps {
+                own.fetch_add(1, SeqCst);
+            }
+            count.fetch_add(1, SeqCst);
+            other.join().unwrap();
+        });
+        assert!(matches!(report.verdict, Verdict::Exhausted), "{}", raddle::text(&report));
+        assert_eq!((report.executions, report.equivalents), (2, most), "{steps}");
+    }
+}
+
 /// An equivalent execution that fails is the failure.
 #[test]
 fn a_failure_of_an_equivalent_execution_is_reported() {

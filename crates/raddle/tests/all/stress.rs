@@ -106,6 +106,7 @@ fn child_entry() {
         None => {}
         Some("a million runs") => a_million_runs(),
         Some("a hundred thousand threads") => a_hundred_thousand_threads(),
+        Some("threads left behind") => threads_left_behind(),
         Some(other) => panic!("no such case: {other}"),
     }
 }
@@ -126,6 +127,41 @@ fn memory_is_flat_over_a_million_runs() {
 #[test]
 fn stacks_of_ended_threads_are_used_again() {
     alone("a hundred thousand threads");
+}
+
+/// All checks of a process together leave a bounded number of threads behind.
+#[test]
+fn a_process_leaves_few_threads_behind() {
+    alone("threads left behind");
+}
+
+fn threads_left_behind() {
+    /// Every execution is a deadlock of 16 threads.
+    fn program() {
+        let lock = Arc::new(Mutex::new(()));
+        let _held = lock.lock().unwrap();
+        let threads: Vec<_> = (0..15)
+            .map(|_| {
+                let lock = lock.clone();
+                thread::spawn(move || drop(lock.lock()))
+            })
+            .collect();
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+    }
+    let check = || Config::new().strategy("random").runs(1_000).keep_going(true).run(program);
+    for _ in 0..3 {
+        assert!((4096..4200).contains(&check().leaked));
+    }
+    assert!((16_384..16_800).contains(&check().leaked), "all threads of the process");
+    // From now on, one execution and its repetitions are enough.
+    for _ in 0..10 {
+        let report = check();
+        let text = raddle::text(&report);
+        assert!(report.executions == 1 && report.leaked >= 16_384, "{text}");
+        assert!(text.contains("ended early: 16,"), "{text}");
+    }
+    let report = Config::new().strategy("random").runs(100).run(two_counters(2));
+    assert!(report.executions == 100 && report.leaked == 0, "{}", raddle::text(&report));
 }
 
 fn a_million_runs() {

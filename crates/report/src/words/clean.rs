@@ -168,6 +168,9 @@ fn memory(document: &Document) -> String {
         let threads = count(silent_threads.into(), "spawned thread", "spawned threads");
         text += &format!("; {threads} performed no operation that raddle sees");
     }
+    if document.hidden_state.is_some() {
+        text += "; threads share an atomic, a lock or something else that raddle does not see";
+    }
     text
 }
 
@@ -175,7 +178,8 @@ fn memory(document: &Document) -> String {
 pub(crate) fn hidden(hidden_state: &HiddenState) -> Vec<String> {
     let HiddenState { execution, before, after } = hidden_state;
     vec![
-        "threads share state that raddle does not see, such as an atomic or a lock of `std`: searches prove nothing".into(),
+        "searches prove nothing: equivalent executions of this program differ, so threads share state that raddle does not see,".into(),
+        "such as an atomic or a lock of `std`".into(),
         format!("execution {execution}: {}", one_line(before)),
         format!("with independent steps in another order: {}", one_line(after)),
     ]
