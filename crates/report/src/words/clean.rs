@@ -169,7 +169,7 @@ fn memory(document: &Document) -> String {
         text += &format!("; {threads} performed no operation that raddle sees");
     }
     if document.hidden_state.is_some() {
-        text += "; threads share an atomic, a lock or something else that raddle does not see";
+        text += "; threads share unseen state";
     }
     text
 }
@@ -178,8 +178,7 @@ fn memory(document: &Document) -> String {
 pub(crate) fn hidden(hidden_state: &HiddenState) -> Vec<String> {
     let HiddenState { execution, before, after } = hidden_state;
     vec![
-        "searches prove nothing: equivalent executions of this program differ, so threads share state that raddle does not see,".into(),
-        "such as an atomic or a lock of `std`".into(),
+        "threads share state that raddle does not see, such as an atomic or a lock of `std`: searches prove nothing".into(),
         format!("execution {execution}: {}", one_line(before)),
         format!("with independent steps in another order: {}", one_line(after)),
     ]
