@@ -13,7 +13,7 @@ pub const MAX_LEAKED: u64 = 4096;
 
 /// The number of threads that all checks of a process may leave behind. From there on a check ends early when it leaves
 /// one behind.
-pub const MAX_LEAKED_BY_PROCESS: u64 = 4 * MAX_LEAKED;
+pub const MAX_LEAKED_BY_PROCESS: u64 = 6 * MAX_LEAKED;
 
 /// The result of a check.
 #[derive(Clone, Debug)]
