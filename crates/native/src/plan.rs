@@ -22,6 +22,7 @@ pub(crate) struct Plan {
     pub(crate) races: Races,
     /// The places that race, found by an earlier check: addresses.
     pub(crate) points: Option<Vec<usize>>,
+    pub(crate) begin: Begin,
     /// The file descriptor for the result.
     pub(crate) output: usize,
 }
@@ -42,6 +43,15 @@ pub(crate) enum Races {
     AtOnce,
     /// It ends the check if it leads to no other failure.
     WithConsequences,
+}
+
+/// Where runs begin.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Begin {
+    Main,
+    /// With the first thread that the program creates: a test of Rust's test harness. See
+    /// [`first_thread`](crate::first_thread).
+    FirstThread,
 }
 
 /// How runs are made.
@@ -65,6 +75,7 @@ impl Plan {
             granularity: Granularity::Sync,
             races: Races::AtOnce,
             points: None,
+            begin: Begin::Main,
             output: 2,
         };
         for line in text.lines() {
@@ -135,6 +146,13 @@ impl Plan {
                 self.backend = match value {
                     "fork" => Backend::Fork,
                     "snapshot" => Backend::Snapshot,
+                    _ => return None,
+                }
+            }
+            "begin" => {
+                self.begin = match value {
+                    "main" => Begin::Main,
+                    "first-thread" => Begin::FirstThread,
                     _ => return None,
                 }
             }

@@ -131,7 +131,7 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
         } else {
             // What is on the stacks may refer to it.
             std::mem::forget(data.thread_states.take());
-            self.pool.leaked.set(self.pool.leaked.get() + leaked);
+            self.pool.count_leaked(leaked);
         }
         if self.pool.flags.heap {
             self.record_freed_twice();
@@ -148,7 +148,7 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
     unsafe fn parts(&self) -> (&mut Engine<M>, &mut Choices<'c>) {
         // SAFETY: this run has the only reference; the caller promises the rest.
         let engine = unsafe { &mut *self.engine.get() };
-        // SAFETY: likewise.
+        // SAFETY: this run has the only reference; the caller promises the rest.
         let choices = unsafe { &mut *self.choices.get() };
         (engine, choices)
     }
