@@ -9,6 +9,9 @@ use addr2line::Context;
 use gimli::{Dwarf, EndianRcSlice, RunTimeEndian};
 use object::{Object as _, ObjectSection as _, ObjectSegment as _};
 
+/// Begins a place without a source line, in the JSON of a document.
+pub(crate) const PLACE: &str = r#"{"address": ""#;
+
 type Reader = EndianRcSlice<RunTimeEndian>;
 
 /// A part of a file that was mapped into the program.
@@ -54,7 +57,6 @@ impl Symbols {
 
     /// Returns `text`, the JSON of a document, with source lines in place of code addresses.
     pub(crate) fn resolve(&self, text: &str) -> String {
-        const PLACE: &str = r#"{"address": ""#;
         let mut result = String::with_capacity(text.len());
         let mut rest = text;
         while let Some(at) = rest.find("0x") {

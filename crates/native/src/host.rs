@@ -6,9 +6,11 @@ use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::fs;
 use std::ptr;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use raddle_explore::{Budget, Leaks};
+use raddle_results::Progress;
 
 use crate::coroutines::{self, Context, Stack};
 use crate::names;
@@ -21,6 +23,8 @@ use crate::{arena, crash, dispatch, first_thread, posix, run, system};
 
 type Main = unsafe extern "C" fn(c_int, *mut *mut c_char, *mut *mut c_char) -> c_int;
 
+/// The most files that a result names.
+const MAX_FILES: usize = 5;
 const HOST_STACK_BYTES: usize = 16 << 20;
 /// The host's thread-local storage is at the end of a stack of its own.
 const HOST_LOCAL_BYTES: usize = 1 << 20;
@@ -157,6 +161,9 @@ fn set_up(text: &str) -> Context {
     std::panic::set_hook(Box::new(move |panic| {
         system::write(output, format!("broken {}\n", one_line(&panic.to_string())).as_bytes());
     }));
+    let kill = libc::SIGKILL as usize;
+    // SAFETY: asks for a signal when the command ends.
+    unsafe { system::call(system::PRCTL, [libc::PR_SET_PDEATHSIG as usize, kill, 0, 0, 0, 0]) };
     for name in [c"LD_PRELOAD", c"LD_BIND_NOW", c"RADDLE_NATIVE_PLAN"] {
         // SAFETY: no other thread of the program exists.
         unsafe { libc::unsetenv(name.as_ptr()) };
@@ -218,6 +225,8 @@ extern "C" fn host() -> ! {
         watchdog: crash::Watchdog { limit: plan.watchdog },
         capture: capture(),
         backend: plan.backend,
+        fresh: plan.fresh.as_deref(),
+        expected: plan.expected.as_deref(),
         snapshot: None,
         halt: None,
     };
@@ -225,7 +234,7 @@ extern "C" fn host() -> ! {
         process.watchdog.begin();
         dispatch::enable();
     }
-    let clock = Clock { start: system::now(), limit: plan.time };
+    let clock = Clock { start: system::now(), limit: plan.time, told: AtomicU64::new(0), plan };
     let result = loop {
         process.halt = None;
         let result = phases::explore(&mut process, plan, &clock);
@@ -240,7 +249,9 @@ extern "C" fn host() -> ! {
             None => break result,
         }
     };
-    write_result(plan.output, &process, result);
+    if plan.writes_result {
+        write_result(plan.output, &process, result);
+    }
     system::exit(0)
 }
 
@@ -287,6 +298,12 @@ fn write_result(output: usize, process: &Process, result: Result<Checked, String
                 let place = point as isize - image as isize;
                 bytes.extend(format!("point {place} {point:#x}\n").into_bytes());
             }
+            for note in notes() {
+                bytes.extend(format!("note {}\n", one_line(&note)).into_bytes());
+            }
+            if run::state().reads_input.get() {
+                bytes.extend(b"input\n");
+            }
             if let Some(executions) = harmless {
                 bytes.extend(format!("harmless {executions}\n").into_bytes());
             }
@@ -304,6 +321,24 @@ fn write_result(output: usize, process: &Process, result: Result<Checked, String
     system::write(output, &bytes);
 }
 
+/// Returns what a user has to know of the check.
+fn notes() -> Vec<String> {
+    let state = run::state();
+    let mut notes = Vec::new();
+    let files: Vec<_> = state.changed_files.borrow().iter().cloned().collect();
+    if !files.is_empty() {
+        let some = files[..files.len().min(MAX_FILES)].join(", ");
+        let more = if files.len() > MAX_FILES { " and others" } else { "" };
+        notes.push(format!("executions change files, which is not undone: {some}{more}"));
+    }
+    if let Some(library) = &*state.foreign.borrow() {
+        notes.push(format!(
+            "{library} waits by futexes and is not instrumented, so data races were not looked for"
+        ));
+    }
+    notes
+}
+
 fn one_line(text: &str) -> String {
     text.replace('\n', " ")
 }
@@ -317,7 +352,13 @@ pub(crate) fn read_all(file: usize) -> Vec<u8> {
 struct Clock {
     start: u64,
     limit: Option<Duration>,
+    /// When the progress was last told.
+    told: AtomicU64,
+    plan: &'static Plan,
 }
+
+/// The time between two lines of progress.
+const PROGRESS_NANOS: u64 = 300_000_000;
 
 impl Budget for Clock {
     fn elapsed(&self) -> Duration {
@@ -326,5 +367,17 @@ impl Budget for Clock {
 
     fn limit(&self) -> Option<Duration> {
         self.limit
+    }
+
+    fn on_progress(&self, progress: &Progress) {
+        let now = system::now();
+        if !self.plan.tells_progress
+            || now < self.told.load(Ordering::Relaxed).max(self.start) + PROGRESS_NANOS
+        {
+            return;
+        }
+        self.told.store(now, Ordering::Relaxed);
+        let line = raddle_report::progress(&self.plan.settings.name, progress, self.elapsed());
+        system::write(self.plan.output, format!("progress {}\n", one_line(&line)).as_bytes());
     }
 }

@@ -3,6 +3,8 @@
 //! Each line is a name, `=`, and a value. The command and the library are of one version, so that every name is known
 //! to both; `docs/design/native.md` explains why settings are not read here.
 
+use std::ffi::CString;
+use std::fs;
 use std::time::Duration;
 
 use raddle_core::MemoryModel;
@@ -23,6 +25,14 @@ pub(crate) struct Plan {
     /// The places that race, found by an earlier check: addresses.
     pub(crate) points: Option<Vec<usize>>,
     pub(crate) begin: Begin,
+    /// The folder that is emptied before each run.
+    pub(crate) fresh: Option<CString>,
+    /// What the program is to write.
+    pub(crate) expected: Option<Vec<u8>>,
+    /// Whether to tell how far the check is.
+    pub(crate) tells_progress: bool,
+    /// Whether the result is written.
+    pub(crate) writes_result: bool,
     /// The file descriptor for the result.
     pub(crate) output: usize,
 }
@@ -76,6 +86,10 @@ impl Plan {
             races: Races::AtOnce,
             points: None,
             begin: Begin::Main,
+            fresh: None,
+            expected: None,
+            tells_progress: false,
+            writes_result: true,
             output: 2,
         };
         for line in text.lines() {
@@ -156,6 +170,10 @@ impl Plan {
                     _ => return None,
                 }
             }
+            "fresh" => self.fresh = Some(CString::new(value).ok()?),
+            "expect" => self.expected = Some(fs::read(value).ok()?),
+            "progress" => self.tells_progress = value.parse().ok()?,
+            "quiet" => self.writes_result = value == "false",
             "output" => self.output = value.parse().ok()?,
             _ => return None,
         }

@@ -6,6 +6,7 @@
 mod bad_input;
 mod cargo;
 mod differential;
+mod features;
 mod objects;
 mod programs;
 mod suite;
