@@ -12,7 +12,7 @@ use raddle_results::MAX_LEAKED_BY_PROCESS;
 use crate::epoch::Epochs;
 use crate::panic_count::PanicCounts;
 use crate::port::RunFlags;
-use crate::run::{Heap, JoinablePanics, SavedStatics, Teardown, UnusedEnd};
+use crate::run::{Heap, JoinablePanics, SavedStatics, Teardown, UnusedEnd, WatchedPlace};
 use crate::runtime::Options;
 use crate::{Backend, Body, panics};
 
@@ -60,6 +60,7 @@ pub(crate) struct UsedData {
     pub(crate) heap: Heap,
     /// The objects that ended before the run used them.
     pub(crate) unused_ends: RefCell<Vec<UnusedEnd>>,
+    pub(crate) watched: WatchedPlace,
 }
 
 impl RunData {
@@ -97,6 +98,7 @@ impl UsedData {
         self.spurious_failures.borrow_mut().clear();
         self.heap.clear();
         self.unused_ends.borrow_mut().clear();
+        self.watched.clear();
         panics::forget();
     }
 

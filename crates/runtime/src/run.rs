@@ -29,7 +29,7 @@ mod saved_statics;
 mod special;
 mod teardown;
 
-pub(crate) use ends::UnusedEnd;
+pub(crate) use ends::{UnusedEnd, WatchedPlace};
 pub(crate) use heap::Heap;
 pub(crate) use panicked::JoinablePanics;
 pub(crate) use saved_statics::SavedStatics;
@@ -390,6 +390,7 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
         if self.pool.flags.heap {
             self.record_creation(object, address, site);
         }
+        self.note_place(object, address);
         object
     }
 
@@ -524,6 +525,7 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
     }
 
     fn freed(&self, address: usize, layout: Layout) -> bool {
+        self.note_free(address..address + layout.size());
         self.pool.data.get().heap.freed(self.me(), address, layout)
     }
 
