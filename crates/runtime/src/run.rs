@@ -148,7 +148,7 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
     unsafe fn parts(&self) -> (&mut Engine<M>, &mut Choices<'c>) {
         // SAFETY: this run has the only reference; the caller promises the rest.
         let engine = unsafe { &mut *self.engine.get() };
-        // SAFETY: likewise.
+        // SAFETY: this run has the only reference; the caller promises the rest.
         let choices = unsafe { &mut *self.choices.get() };
         (engine, choices)
     }
