@@ -127,3 +127,16 @@ fn failures_are_shrunk() {
     "#]];
     expected.assert_eq(&text);
 }
+
+/// Priorities of `pct` are drawn for all threads that a chooser sees.
+#[test]
+fn checks_do_not_depend_on_earlier_ones() {
+    let token = |program| {
+        let report = explained(program, Explain::Off).expect("a failure");
+        report.failure().expect("it fails").token.clone()
+    };
+    let [few, many] = [("account", 0), ("dryad", 1)];
+    let before = token(few);
+    token(many);
+    assert_eq!(token(few), before);
+}
