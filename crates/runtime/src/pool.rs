@@ -5,7 +5,7 @@ use std::cell::{Cell, RefCell, UnsafeCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use raddle_core::{ObjectId, ThreadId};
+use raddle_core::{Allocation, ObjectId, ThreadId};
 
 use crate::epoch::Epochs;
 use crate::panic_count::PanicCounts;
@@ -53,6 +53,8 @@ pub(crate) struct UsedData {
     pub(crate) panics: JoinablePanics,
     pub(crate) saved_statics: SavedStatics,
     pub(crate) heap: Heap,
+    /// The memory that objects own, as the mirror reports it.
+    pub(crate) owned: RefCell<Vec<Allocation>>,
     /// The objects that ended before the run used them.
     pub(crate) unused_ends: RefCell<Vec<UnusedEnd>>,
 }
@@ -91,6 +93,7 @@ impl UsedData {
         self.object_names.borrow_mut().clear();
         self.spurious_failures.borrow_mut().clear();
         self.heap.clear();
+        self.owned.borrow_mut().clear();
         self.unused_ends.borrow_mut().clear();
         panics::forget();
     }

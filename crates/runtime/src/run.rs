@@ -11,7 +11,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use raddle_core::{
-    Action, Choices, Description, Effect, EventId, Moment, MutexOp, NoteKind, ObjectId, Op,
+    Action, Allocation, Choices, Description, Effect, EventId, Moment, MutexOp, NoteKind, ObjectId, Op,
     PauseOp, Question, Site, ThreadId,
 };
 use raddle_engine::{Engine, Initial, Kind, Memory, RunState, Turn};
@@ -129,7 +129,7 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
             if data.thread_states.borrow().iter().any(Option::is_some) {
                 self.drop_thread_states();
             }
-            if self.pool.flags.heap {
+            if self.pool.flags.heap || !data.owned.borrow().is_empty() {
                 self.record_unfreed();
             }
         } else {
@@ -456,6 +456,20 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
         if self.with_engine(|engine, _| engine.is_watched(object)) {
             // The access itself is the last event.
             self.record_stack(object, Moment::Access, 1);
+        }
+    }
+
+    fn own(&self, object: ObjectId, bytes: usize) {
+        let thread = self.current.get();
+        let after = self.with_engine(|engine, _| engine.trace().events.len());
+        let owned = &self.pool.data.get().owned;
+        owned.borrow_mut().push(Allocation { object, thread, after, bytes });
+    }
+
+    fn disown(&self, object: ObjectId) {
+        let mut owned = self.pool.data.look().owned.borrow_mut();
+        if let Some(place) = owned.iter().rposition(|owned| owned.object == object) {
+            owned.remove(place);
         }
     }
 

@@ -147,7 +147,9 @@ impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
     /// Records, after the run, the memory that was not freed.
     pub(super) fn record_unfreed(&self) {
         port::unobserved(|| {
-            let unfreed = self.pool.data.get().heap.unfreed();
+            let data = self.pool.data.get();
+            let mut unfreed = data.heap.unfreed();
+            unfreed.append(&mut data.owned.borrow_mut());
             self.with_engine(|engine, _| engine.left(unfreed));
         });
     }
