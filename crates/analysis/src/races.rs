@@ -205,8 +205,9 @@ impl Detector {
         let variable = &mut self.variables[object.index()];
         let stamped = Stamped { access, time };
         if how == How::Atomic {
-            let is_same =
-                |other: &&mut Stamped| (other.access.thread, other.access.writes) == (thread, writes);
+            let is_same = |other: &&mut Stamped| {
+                (other.access.thread, other.access.writes) == (thread, writes)
+            };
             match variable.atomics.iter_mut().find(is_same) {
                 Some(atomic) => *atomic = stamped,
                 None => variable.atomics.push(stamped),

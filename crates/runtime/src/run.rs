@@ -11,7 +11,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use raddle_core::{
-    Action, Allocation, Choices, Description, Effect, EventId, Moment, MutexOp, NoteKind, ObjectId, Op,
+    Action, Choices, Description, Effect, EventId, Moment, MutexOp, NoteKind, ObjectId, Op,
     PauseOp, Question, Site, ThreadId,
 };
 use raddle_engine::{Engine, Initial, Kind, Memory, RunState, Turn};
@@ -33,6 +33,7 @@ use ends::Joined;
 pub(crate) use ends::UnusedEnd;
 pub(crate) use heap::Heap;
 pub(crate) use panicked::JoinablePanics;
+use panicked::TellOwnPanic;
 pub(crate) use saved_statics::SavedStatics;
 use special::Watched;
 pub(crate) use teardown::Teardown;
@@ -460,17 +461,11 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
     }
 
     fn own(&self, object: ObjectId, bytes: usize) {
-        let thread = self.current.get();
-        let after = self.with_engine(|engine, _| engine.trace().events.len());
-        let owned = &self.pool.data.get().owned;
-        owned.borrow_mut().push(Allocation { object, thread, after, bytes });
+        self.note_owned(object, bytes);
     }
 
     fn disown(&self, object: ObjectId) {
-        let mut owned = self.pool.data.look().owned.borrow_mut();
-        if let Some(place) = owned.iter().rposition(|owned| owned.object == object) {
-            owned.remove(place);
-        }
+        self.note_disowned(object);
     }
 
     fn is_racy(&self, site: Site) -> bool {
@@ -598,14 +593,5 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
             let mut events = engine.trace().events.iter().rev();
             events.find(|event| event.id.thread == me).map(|event| event.site)
         })
-    }
-}
-
-/// Tells what raddle itself panicked with on the host's stack.
-struct TellOwnPanic<'a>(&'a dyn Execution);
-
-impl Drop for TellOwnPanic<'_> {
-    fn drop(&mut self) {
-        panics::tell(self.0.thread());
     }
 }

@@ -63,9 +63,7 @@ impl Access {
 
 impl InRun {
     fn overlaps(&self, other: &InRun) -> bool {
-        self.object == other.object
-            && self.thread != other.thread
-            && (self.writes || other.writes)
+        self.object == other.object && self.thread != other.thread && (self.writes || other.writes)
     }
 
     fn word(&self) -> &'static str {

@@ -43,11 +43,14 @@ impl<T: 'static> Lazy<T> {
         assert!(port::active(), "a lazy static was used outside of a check");
         self.once.call_once(|| insert(self.key(), (self.init)()));
         let value = VALUES.with_borrow(|values| {
-            let value = values.iter().find(|value| value.key == self.key() && value.run == port::run_number())?;
+            let value = values
+                .iter()
+                .find(|value| value.key == self.key() && value.run == port::run_number())?;
             let value = value.value.downcast_ref::<T>()?;
             Some(std::ptr::from_ref(value))
         });
-        let value = value.expect("a lazy static was used after main has ended, when its value was dropped");
+        let value =
+            value.expect("a lazy static was used after main has ended, when its value was dropped");
         // SAFETY: the value is in a box of its own, which is dropped when main has ended. References that are used after
         // that outlive the execution, and `lazy_static!` promises values that live as long as the program.
         unsafe { &*value }
