@@ -5,5 +5,6 @@
 
 mod bad_input;
 mod differential;
+mod objects;
 mod programs;
 mod world;
