@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use raddle::{Config, Leaks, Memory, Verdict};
+use raddle::{Config, Leaks, Memory, OnStepLimit, Verdict};
 
 /// The time for one test, unless the settings say otherwise.
 const DEFAULT_TIME: Duration = Duration::from_secs(20);
@@ -100,7 +100,8 @@ impl Builder {
         };
         if let (Some(bound), Verdict::Sampled) = (self.preemption_bound, &whole.verdict) {
             let strategy = format!("bpor:{bound}");
-            let bounded = self.config().strategy(strategy.as_str());
+            // A loop that waits for another thread does not end in executions that never run that thread.
+            let bounded = self.config().on_step_limit(OnStepLimit::Discard).strategy(&*strategy);
             raddle::drop_in::check(bounded, move || program());
         }
     }

@@ -20,7 +20,7 @@ use raddle_results::Token;
 use crate::pool::CoroutinePool;
 use crate::port::{self, BodyResult, Execution, ExitSwitch};
 use crate::statics::{self, Place};
-use crate::{Backend, Body, panics};
+use crate::{Backend, Body};
 
 mod ends;
 mod heap;

@@ -146,7 +146,7 @@ impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
 
     /// Notes that an object owns memory.
     pub(super) fn note_owned(&self, object: ObjectId, bytes: usize) {
-        let thread = self.current.get();
+        let thread = self.me();
         let after = self.with_engine(|engine, _| engine.trace().events.len());
         let owned = &self.pool.data.get().owned;
         owned.borrow_mut().push(Allocation { object, thread, after, bytes });
