@@ -46,6 +46,9 @@ mod turn;
 #[doc(hidden)]
 pub mod __test;
 pub mod cell;
+#[doc(hidden)]
+pub mod drop_in;
+pub mod future;
 pub mod hint;
 pub mod strategy;
 pub mod sync;

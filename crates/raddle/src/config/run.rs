@@ -37,8 +37,16 @@ impl Config {
     where
         F: Fn() + Send + Sync + 'static,
     {
+        self.check_at(Location::caller(), program);
+    }
+
+    /// [`check`](Config::check), called at `caller`. Returns the report if no execution fails.
+    pub(crate) fn check_at<F>(self, caller: &Location<'_>, program: F) -> Report
+    where
+        F: Fn() + Send + Sync + 'static,
+    {
         let watch = Watch::new();
-        let done = match self.run_watched(Location::caller(), &program_of(program), Some(&watch)) {
+        let done = match self.run_watched(caller, &program_of(program), Some(&watch)) {
             Ok(done) => done,
             Err(_) if watch.is_interrupted() => {
                 write_to_stderr("raddle: interrupted in the first execution\n");
@@ -56,7 +64,8 @@ impl Config {
         drop(watch);
         let text = done.text(Target::Panic);
         if done.report.failure().is_none() {
-            return println!("{}", done.text(Target::Terminal));
+            println!("{}", done.text(Target::Terminal));
+            return done.report;
         }
         if !done.is_coloured() {
             panic!("{text}");
