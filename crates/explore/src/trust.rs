@@ -19,18 +19,21 @@
 
 use std::collections::HashMap;
 
-use raddle_core::{Action, Choice, Choices, EventId, Op, Schedule, ThreadOp, Trace};
+use raddle_core::{Access, Action, Choice, Choices, EventId, Op, Schedule, ThreadOp, Trace};
 use raddle_results::Search;
 
+use crate::graphs::asks_for_ends;
 use crate::refusal::loops;
 use crate::{Explorer, Graphs, Refusal};
 
 mod follow;
 mod graph;
+mod objects;
 mod revisit;
 
 use follow::Follow;
-use graph::{Graph, Half, Node};
+use graph::{Graph, Half, Node, Part};
+use revisit::push_step;
 
 /// A graph to be visited.
 #[derive(Clone, Debug, Default)]
@@ -106,7 +109,8 @@ impl Explorer for Trust {
             self.fallback = Some(Box::default());
             return;
         }
-        let graph = Graph::of(trace);
+        self.follow.observes_ends |= asks_for_ends(trace);
+        let graph = Graph::of(trace, self.follow.observes_ends);
         if self.follow.is_lost || !graph.follows(&self.item.script) {
             self.search.blocked += 1;
             return;
@@ -142,7 +146,7 @@ impl Trust {
         let mut added = added;
         for node in graph.nodes.iter().filter(|node| planned.contains_key(&node.id)) {
             for half in node.halves().filter(|half| !added.contains(half)).collect::<Vec<_>>() {
-                if half.is_write {
+                if half.part == Part::Write {
                     self.revisit(graph, node, None, &added);
                 }
                 added.push(half);
@@ -154,6 +158,16 @@ impl Trust {
                 let others = (1..bound).map(Choice::Value);
                 self.add_alternatives(&script, &added, node, others);
                 added.push(Half::read(node.id));
+            } else if node.source.is_some() && !node.op.is_atomic() {
+                self.visit_object(graph, node, &script, &added);
+                if node.is_blocked {
+                    continue;
+                }
+                added.push(Half::read(node.id));
+                if node.writes {
+                    self.revisit(graph, node, None, &added);
+                    added.push(Half::write(node.id));
+                }
             } else if let Some(source) = node.source {
                 let offer = self.follow.offers.remove(&node.id).unwrap_or_default();
                 let others = offer.options.iter().filter(|&&store| store != source);
@@ -184,6 +198,55 @@ impl Trust {
                 added.push(Half::write(node.id));
             }
             script.push(Step { event: node.id, choice: node.choice() });
+        }
+    }
+
+    /// Adds an item for each earlier state of its object in which the operation of `node` can be performed.
+    fn visit_object(&mut self, graph: &Graph, node: &Node, script: &[Step], added: &[Half]) {
+        let order = graph.order(node.object);
+        let updates = order.iter().position(|&update| update == node.id);
+        let order = &order[..updates.unwrap_or(order.len())];
+        let number = |update: EventId| order.iter().position(|&other| other == update);
+        let current = node.source.and_then(number).map_or(0, |at| at + 1);
+        // What disabled the operation stays before it.
+        let is_its_wait = |half: &&Half| half.event == node.id;
+        let waits = added.iter().filter(is_its_wait).filter_map(|half| match half.part {
+            Part::Wait(update) => number(update).map(|at| at + 1),
+            Part::Read | Part::Write => None,
+        });
+        let first = waits.max().unwrap_or(0);
+        for updates in first..current {
+            let by = node.id.thread;
+            let source = if updates == 0 { EventId::INITIAL } else { order[updates - 1] };
+            match graph.objects.access(node.object, updates, node.op, by) {
+                None => {}
+                Some(Access::Read) => {
+                    let next = graph.node(order[updates]);
+                    let earlier = graph.earlier(node, source);
+                    if earlier[next.position] {
+                        continue;
+                    }
+                    let planned = |node: &&Node| script.iter().any(|step| step.event == node.id);
+                    let mut before: Vec<Step> = Vec::with_capacity(script.len() + 1);
+                    let (first, last): (Vec<&Node>, Vec<&Node>) =
+                        graph.nodes.iter().filter(planned).partition(|node| earlier[node.position]);
+                    for node in first {
+                        push_step(graph, &mut before, node);
+                    }
+                    before.push(Step { event: node.id, choice: Choice::Source(source) });
+                    for node in last {
+                        push_step(graph, &mut before, node);
+                    }
+                    let mut added = added.to_vec();
+                    added.push(Half::read(node.id));
+                    self.items.push(Item { script: before, added, moved: None });
+                }
+                Some(Access::Update | Access::Share) => {
+                    let mut added = added.to_vec();
+                    added.push(Half::read(node.id));
+                    self.revisit(graph, node, Some(source), &added);
+                }
+            }
         }
     }
 
@@ -219,15 +282,15 @@ impl Trust {
     }
 }
 
-/// Returns whether the search covers all operations of a run.
-fn is_covered(trace: &Trace) -> bool {
-    let is_covered = |op: &Op| match op.action() {
-        Action::Atomic(_)
-        | Action::Fence(_)
+/// Returns whether other threads can observe when an operation is performed.
+fn is_ordered(op: &Op, observes_ends: bool) -> bool {
+    match op.action() {
+        Action::Thread(ThreadOp::Exit | ThreadOp::IsFinished) => observes_ends,
+        Action::Fence(_)
         | Action::Pause(_)
         | Action::Choose { .. }
-        | Action::Thread(ThreadOp::Spawn | ThreadOp::Join | ThreadOp::Exit) => true,
-        Action::Thread(ThreadOp::IsFinished)
+        | Action::Thread(ThreadOp::Spawn | ThreadOp::Join) => false,
+        Action::Atomic(_)
         | Action::Cell(_)
         | Action::Mutex(_)
         | Action::RwLock(_)
@@ -237,7 +300,27 @@ fn is_covered(trace: &Trace) -> bool {
         | Action::Park(_)
         | Action::Channel(_)
         | Action::Semaphore(_)
-        | Action::Futex(_) => false,
+        | Action::Futex(_) => true,
+    }
+}
+
+/// Returns whether the search covers all operations of a run.
+fn is_covered(trace: &Trace) -> bool {
+    let is_covered = |op: &Op| match op.action() {
+        Action::Atomic(_)
+        | Action::Fence(_)
+        | Action::Pause(_)
+        | Action::Choose { .. }
+        | Action::Thread(_)
+        | Action::Cell(_)
+        | Action::Mutex(_)
+        | Action::Condvar(_)
+        | Action::Barrier(_)
+        | Action::Once(_)
+        | Action::Park(_)
+        | Action::Channel(_)
+        | Action::Semaphore(_) => true,
+        Action::RwLock(_) | Action::Futex(_) => false,
     };
     trace.events.iter().all(|event| is_covered(&event.op))
         && trace.pending.iter().all(|pending| is_covered(&pending.op))

@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 
 use raddle_core::{
-    Access, Choice, Chooser, Event, EventId, Needs, ObjectId, Op, Pick, Point, ThreadId, Threads,
+    Access, Choice, Chooser, Event, EventId, Needs, ObjectId, Op, Pick, Point, ThreadId, ThreadOp,
+    Threads,
 };
 
-use super::Step;
+use super::{Step, is_ordered};
 use crate::Refusal;
 
 /// What an access was offered.
@@ -39,6 +40,8 @@ pub(super) struct Follow {
     /// Whether the run could not follow the script.
     pub(super) is_lost: bool,
     pub(super) refusal: Option<Refusal>,
+    /// Whether the program asks if threads have ended.
+    pub(super) observes_ends: bool,
 }
 
 impl Follow {
@@ -69,7 +72,7 @@ impl Follow {
                 self.counts.resize(thread + 1, 0);
             }
             self.counts[thread] += 1;
-            if event.op.is_atomic() && self.is_newest {
+            if is_ordered(&event.op, self.observes_ends) && (self.is_newest || !event.op.is_atomic()) {
                 self.note_newest(event);
             }
         }
@@ -97,7 +100,7 @@ impl Follow {
         }
         self.is_newest = true;
         let op = |thread: ThreadId| -> &Op { &threads.pending[thread.index()].op };
-        let unobserved = threads.enabled.iter().position(|&thread| !op(thread).is_atomic());
+        let unobserved = threads.enabled.iter().position(|&thread| self.comes_first(thread, op(thread)));
         let option = unobserved.or_else(|| match self.turns.pop() {
             Some(event) => threads.enabled.iter().position(|&thread| self.next_of(thread) == event),
             None => (0..threads.enabled.len()).min_by_key(|&option| threads.enabled[option]),
@@ -105,6 +108,14 @@ impl Follow {
         let Some(option) = option else { return self.lose() };
         self.current = Some(self.next_of(threads.enabled[option]));
         Pick::Take(option)
+    }
+
+    /// Returns whether an operation is performed as soon as it can be. The end of a thread is, unless the script says when.
+    fn comes_first(&self, thread: ThreadId, op: &Op) -> bool {
+        !is_ordered(op, self.observes_ends)
+            || op.is_thread()
+                && op.thread() == ThreadOp::Exit
+                && !self.answers.contains_key(&self.next_of(thread))
     }
 
     fn lose(&mut self) -> Pick {

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use raddle_core::Ending;
 use raddle_engine::Rc11;
-use raddle_explore::Trust;
+use raddle_explore::{Explorer, Graphs, Trust};
 use raddle_strategy::{Rng, mix};
 use raddle_testkit::litmus::run::{Litmus, graph_of};
 use raddle_testkit::litmus::table::{MORE, TESTS, Verdict};
 use raddle_testkit::litmus::{Code, Graph, Outcome, axioms, random_code, shrink_code};
-use raddle_testkit::{explore_in, scaled};
+use raddle_testkit::{Interpreter, Kind, Program, Shape, explore_in, for_all, scaled};
 
 /// Returns all executions that the search finds, with the number of runs that found each, and the number of all runs.
 fn search(code: &Code) -> (BTreeMap<Graph, (Outcome, u32)>, u64) {
@@ -84,4 +84,49 @@ fn random_programs_have_the_executions_that_the_axioms_allow() {
             panic!("case {case}: {}", difference(&smallest).unwrap_or_default());
         }
     }
+}
+
+/// Returns the number of runs of each class that a search finds. Returns `None` if there are too many runs.
+fn classes(program: &Program, explorer: impl Explorer) -> Option<BTreeMap<u64, u32>> {
+    let mut found = BTreeMap::new();
+    explore_in(Rc11::default(), &mut Interpreter, program, explorer, 20_000, |trace| {
+        if trace.ending != Ending::Abandoned {
+            *found.entry(trace.fingerprint).or_insert(0) += 1;
+        }
+    })?;
+    Some(found)
+}
+
+fn check_objects(kinds: &[Kind], seed: u64, cases: u64) {
+    let shape = Shape { kinds: kinds.to_vec(), kinds_at_once: 3, scripts: 4, pieces: 3, panics: 0 };
+    for_all(seed, cases, &shape, |program, _| {
+        let Some(expected) = classes(program, Graphs::default()) else { return Ok(()) };
+        let Some(found) = classes(program, Trust::default()) else {
+            return Err("the search does not end".into());
+        };
+        let missing = expected.keys().filter(|class| !found.contains_key(class)).count();
+        let excess = found.keys().filter(|class| !expected.contains_key(class)).count();
+        let repeated = found.values().filter(|&&runs| runs > 1).count();
+        if (missing, excess, repeated) == (0, 0, 0) {
+            return Ok(());
+        }
+        Err(format!(
+            "{} classes: {missing} missing, {excess} too many, {repeated} repeated",
+            expected.len()
+        ))
+    });
+}
+
+#[test]
+fn programs_with_locks_have_the_classes_that_depth_first_search_finds() {
+    check_objects(&[Kind::Mutex, Kind::Atomic], 31, scaled(300));
+}
+
+#[test]
+fn programs_with_objects_have_the_classes_that_depth_first_search_finds() {
+    let kinds: Vec<Kind> = Kind::ALL
+        .into_iter()
+        .filter(|kind| !matches!(kind, Kind::RwLock | Kind::Futex))
+        .collect();
+    check_objects(&kinds, 32, scaled(300));
 }
