@@ -5,16 +5,20 @@ use raddle_engine::Object;
 use raddle_engine::objects::Life;
 
 /// The states of all objects, which follow from their updates.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Objects {
     /// By object: its states, the first before all updates.
     states: Vec<Vec<Object>>,
 }
 
 impl Objects {
-    pub(super) fn of(trace: &Trace) -> Objects {
-        let states = trace.objects.iter().map(|object| vec![initial(object)]);
-        Objects { states: states.collect() }
+    pub(super) fn clear(&mut self, trace: &Trace) {
+        self.states.truncate(trace.objects.len());
+        self.states.resize_with(trace.objects.len(), Vec::new);
+        for (states, object) in self.states.iter_mut().zip(&trace.objects) {
+            states.clear();
+            states.push(initial(object));
+        }
     }
 
     /// Adds an update of an object.
@@ -26,7 +30,13 @@ impl Objects {
     }
 
     /// Returns how `by` accesses an object by `op` after `updates` updates. Returns `None` if the operation is disabled.
-    pub(super) fn access(&self, object: usize, updates: usize, op: Op, by: ThreadId) -> Option<Access> {
+    pub(super) fn access(
+        &self,
+        object: usize,
+        updates: usize,
+        op: Op,
+        by: ThreadId,
+    ) -> Option<Access> {
         let state = &self.states[object][updates];
         state.enabled(op, by).then(|| op.access_with(state.clone().apply(op, by)))
     }
