@@ -19,7 +19,7 @@ pub trait Substrate {
     );
 
     /// Returns the number of threads of all runs so far that could not be cleared away. Each keeps its memory until the
-    /// process ends.
+    /// process ends. May also return the number of all threads of the process that do, if this substrate left one behind.
     fn leaked(&self) -> u64 {
         0
     }

@@ -1,8 +1,6 @@
 //! The engine of a run, of whatever memory model, together with the choices of the run.
 
-use raddle_core::{
-    Allocation, Choices, Effect, ObjectId, Op, Panic, PlainAccess, Site, ThreadId, Trace,
-};
+use raddle_core::{Choices, Effect, ObjectId, Op, Panic, PlainAccess, Site, ThreadId, Trace};
 use raddle_engine::causality::Clock;
 use raddle_engine::{Engine, Initial, Kind, Memory, RunState, Turn};
 
@@ -12,8 +10,6 @@ pub(crate) trait Drive {
     fn submit(&mut self, by: ThreadId, op: Op, site: Site) -> Turn;
     /// Performs the operation that was announced. Returns `None` if the run ended instead.
     fn perform(&mut self, by: ThreadId, op: Op, site: Site) -> Option<Effect>;
-    /// Performs an operation that the thread's lease covers. Returns `None`, with no side effect, if none does.
-    fn perform_leased(&mut self, by: ThreadId, op: Op, site: Site) -> Option<Effect>;
     /// Returns the newest value of a variable.
     fn newest(&self, object: ObjectId) -> u64;
     /// Notes a value that something other than an atomic operation has written.
@@ -32,8 +28,6 @@ pub(crate) trait Drive {
     fn clock(&self, thread: ThreadId) -> Option<&Clock>;
     /// Performs an operation in place of the one that was announced.
     fn perform_instead(&mut self, by: ThreadId, op: Op, site: Site) -> Effect;
-    /// Records memory that was not freed.
-    fn left(&mut self, unfreed: Vec<Allocation>);
     /// Records a plain access.
     fn touched(&mut self, access: PlainAccess);
     fn time(&self, thread: ThreadId) -> u64;
@@ -50,15 +44,11 @@ pub(crate) struct Driven<'e, 'c, M: Memory> {
 
 impl<M: Memory> Drive for Driven<'_, '_, M> {
     fn submit(&mut self, by: ThreadId, op: Op, site: Site) -> Turn {
-        self.engine.submit(Kind::Any, by, op, site, &mut self.choices)
+        self.engine.submit(Kind::of(&op), by, &op, site, &mut self.choices)
     }
 
     fn perform(&mut self, by: ThreadId, op: Op, site: Site) -> Option<Effect> {
-        self.engine.perform(Kind::Any, by, op, site, &mut self.choices)
-    }
-
-    fn perform_leased(&mut self, by: ThreadId, op: Op, site: Site) -> Option<Effect> {
-        self.engine.perform_leased(Kind::of(&op), by, op, site)
+        self.engine.perform(Kind::of(&op), by, &op, site, &mut self.choices)
     }
 
     fn newest(&self, object: ObjectId) -> u64 {
@@ -111,10 +101,6 @@ impl<M: Memory> Drive for Driven<'_, '_, M> {
 
     fn perform_instead(&mut self, by: ThreadId, op: Op, site: Site) -> Effect {
         self.engine.perform_instead(by, op, site)
-    }
-
-    fn left(&mut self, unfreed: Vec<Allocation>) {
-        self.engine.left(unfreed);
     }
 
     fn touched(&mut self, access: PlainAccess) {

@@ -17,8 +17,8 @@ pub use coverage::{Accesses, Coverage, PatternSearch, VariableCoverage};
 pub use failure::{Cause, Failure, Failures, Finding, Freed, Wait};
 pub use json::{Json, ReadError};
 pub use report::{
-    BlindSpots, Bounds, HiddenState, Incomplete, MAX_LEAKED, Phase, PhaseEnd, Progress, Report,
-    Search, Verdict,
+    BlindSpots, Bounds, HiddenState, Incomplete, MAX_LEAKED, MAX_LEAKED_BY_PROCESS, Phase,
+    PhaseEnd, Progress, Report, Search, Verdict,
 };
 pub use token::{Token, TokenError};
 pub use warning::{Leak, LockOrder, Warning, WarningKind};

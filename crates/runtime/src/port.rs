@@ -23,7 +23,7 @@ mod name;
 pub(crate) use execution::{BodyResult, Execution, ExitSwitch, PlainAccess, RunFlags};
 pub use heap::{allocated, freed};
 pub(crate) use heap::{restore_after_run, unobserved};
-pub use name::{Name, take_met_shared};
+pub use name::{Name, NameCopy, take_met_shared};
 
 struct Port {
     /// The number of the run; zero outside a run.
@@ -85,10 +85,10 @@ fn flags() -> RunFlags {
 /// outside a run.
 ///
 /// `op` must be of this kind; its object is ignored. An object new to the run is declared as `initial` says, where `None`
-/// means that somebody outside the run has hold of it.
+/// means that code outside the run has hold of it.
 ///
 /// # Panics
-/// If another check, running at the same time, or somebody outside uses the object.
+/// If another check, running at the same time, or code outside uses the object.
 #[inline(always)]
 pub fn operate(
     kind: Kind,
@@ -277,8 +277,7 @@ pub fn stop(site: Site) {
 /// Waits until `thread` has ended.
 #[inline(always)]
 pub fn join(thread: ThreadId, site: Site) {
-    submit(Kind::Any, Op::JOIN.on(run().life(thread)), site);
-    run().joined(thread);
+    run().join(thread, site);
 }
 
 /// Returns the payload of the panic that ended `thread`, to the first caller.
@@ -299,6 +298,12 @@ pub fn advance(nanos: u64) {
 /// Returns what the mirror keeps for the calling thread, if anything.
 pub fn thread_state() -> Option<Rc<dyn Any>> {
     run().thread_state()
+}
+
+/// Returns whether the run is not over, and [`thread_state`] is `None` for all its threads.
+#[inline(always)]
+pub fn has_no_state() -> bool {
+    run().has_no_state()
 }
 
 /// Keeps `state` for the calling thread, or nothing any more.
@@ -357,7 +362,7 @@ pub(crate) fn run_body() {
     run().run_body();
 }
 
-/// Ends the calling thread, whose body has ended. Returns the switch with which its coroutine goes on.
+/// Ends the calling thread, whose body has ended. Returns the switch with which its coroutine continues.
 pub(crate) fn finish(result: BodyResult) -> ExitSwitch {
     run().finish(result)
 }

@@ -137,7 +137,7 @@ impl<B: Backend> Substrate for Runtime<B> {
     }
 
     fn leaked(&self) -> u64 {
-        self.pool.as_ref().map_or(0, |pool| pool.leaked.get())
+        self.pool.as_ref().map_or(0, |pool| pool.leaked())
     }
 }
 

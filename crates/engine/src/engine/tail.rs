@@ -112,6 +112,7 @@ impl<M: Memory> Engine<M> {
         self.tail.max_alive = self.max_alive;
         self.tail.known_threads = self.thread_ids.count();
         self.asks_below = 0;
+        self.set_fast_path();
     }
 
     /// Chooses the next thread in the tail: the one that ran last, or the next by id.

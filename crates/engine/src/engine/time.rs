@@ -34,9 +34,7 @@ impl<M: Memory> Engine<M> {
             return self.end_with(Ending::TimeLimit);
         }
         self.asks_below = self.max_steps.min(steps.saturating_add(self.time_checks.interval));
-        if self.uniform_below > 0 {
-            self.uniform_below = self.asks_below;
-        }
+        self.set_fast_path();
         self.next_turn(choices)
     }
 }

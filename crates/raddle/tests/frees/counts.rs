@@ -130,6 +130,45 @@ fn an_upgraded_value_is_not_freed() {
     });
 }
 
+/// A weak reference of the program's own: it counts itself in, whether or not the value is still there.
+#[test]
+fn a_weak_reference_is_upgraded_from_zero() {
+    fn program(looks: bool) {
+        let both = Counted { count: AtomicUsize::new(1), data: UnsafeCell::new(7) };
+        let both = Box::into_raw(Box::new(both));
+        // The count outlives the value: a block of its own that is freed in the end.
+        let count = counted::Arc::new(AtomicUsize::new(1));
+        let release = move |count: &AtomicUsize, value: usize| {
+            if count.fetch_sub(1, AcqRel) == 1 {
+                // SAFETY: this is what raddle checks.
+                drop(unsafe { Box::from_raw(value as *mut Counted) });
+            }
+        };
+        let value = both as usize;
+        let weak = thread::spawn({
+            let count = count.clone();
+            move || {
+                let is_there = if looks {
+                    let more = |count| if count == 0 { None } else { Some(count + 1) };
+                    count.fetch_update(AcqRel, Acquire, more).is_ok()
+                } else {
+                    count.fetch_add(1, AcqRel);
+                    true
+                };
+                if is_there {
+                    // SAFETY: the memory is there until the execution ends.
+                    unsafe { &*(value as *const Counted) }.count.load(Relaxed);
+                    release(&count, value);
+                }
+            }
+        });
+        release(&count, value);
+        weak.join().unwrap();
+    }
+    check(Does::Wrong, || program(false));
+    check(Does::Right, || program(true));
+}
+
 /// References as raw pointers are counted, too.
 #[test]
 fn raw_references_are_counted() {

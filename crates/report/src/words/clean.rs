@@ -168,6 +168,9 @@ fn memory(document: &Document) -> String {
         let threads = count(silent_threads.into(), "spawned thread", "spawned threads");
         text += &format!("; {threads} performed no operation that raddle sees");
     }
+    if document.hidden_state.is_some() {
+        text += "; threads share unseen state";
+    }
     text
 }
 

@@ -28,6 +28,8 @@ pub(crate) trait Execution {
     fn unlock(&self, mutex: ObjectId, site: Site);
     /// Starts a thread.
     fn spawn(&self, body: Arc<dyn Body>, site: Site) -> ThreadId;
+    /// [`operate`](Execution::operate), to wait until `thread` has ended.
+    fn join(&self, thread: ThreadId, site: Site);
 
     /// Stops the calling thread for the rest of the run. Returns after the end of the run only.
     fn stop(&self, site: Site);
@@ -49,8 +51,6 @@ pub(crate) trait Execution {
     /// Ends the run because the calling thread uses an object after its end, or ends it again. `None` if the run has not
     /// used it before. Returns only if the run is over.
     fn late_use(&self, object: Option<ObjectId>, address: usize, ends: bool, site: Site);
-    /// Notes that the calling thread has joined `thread`.
-    fn joined(&self, thread: ThreadId);
     /// Records an access to a plain variable.
     fn touch(&self, object: ObjectId, writes: bool, site: Site);
     /// Notes an access to a plain variable that was an operation.
@@ -89,6 +89,8 @@ pub(crate) trait Execution {
     fn panicked(&self) -> ThreadId;
     /// Returns whether the run is over.
     fn is_over(&self) -> bool;
+    /// Returns whether the run is not over and the mirror keeps nothing for any of its threads.
+    fn has_no_state(&self) -> bool;
     /// Does not let the calling thread continue, whose run is over.
     fn stay_stuck(&self) -> !;
     /// Returns the payload of the panic that ended `thread`, to the first caller.

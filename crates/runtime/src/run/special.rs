@@ -99,6 +99,11 @@ impl Execution for Watched<'_> {
         self.run.spawn(body, site)
     }
 
+    fn join(&self, thread: ThreadId, site: Site) {
+        self.look(self.run.life(thread));
+        self.run.join(thread, site);
+    }
+
     unsafe fn restore_after_run(&self, place: *mut u8, size: usize) {
         // SAFETY: promised by the caller.
         unsafe { self.run.restore_after_run(place, size) }
@@ -113,7 +118,6 @@ impl Execution for Watched<'_> {
         fn note(&self, kind: NoteKind, text: String, site: Site);
         fn ended(&self, object: Option<ObjectId>, address: usize) -> bool;
         fn late_use(&self, object: Option<ObjectId>, address: usize, ends: bool, site: Site);
-        fn joined(&self, thread: ThreadId);
         fn touch(&self, object: ObjectId, writes: bool, site: Site);
         fn touched(&self, object: ObjectId);
         fn is_racy(&self, site: Site) -> bool;
@@ -132,6 +136,7 @@ impl Execution for Watched<'_> {
         fn name_object(&self, object: ObjectId, name: &str);
         fn panicked(&self) -> ThreadId;
         fn is_over(&self) -> bool;
+        fn has_no_state(&self) -> bool;
         fn stay_stuck(&self) -> !;
         fn take_panic(&self, thread: ThreadId) -> Option<Box<dyn Any + Send>>;
         fn allocated(&self, address: usize, size: usize);
