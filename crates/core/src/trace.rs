@@ -225,6 +225,8 @@ pub enum ObjectKind {
     Channel,
     /// A semaphore.
     Semaphore,
+    /// A notification that belongs to no thread. Its operations are those of a park token.
+    Notify,
 }
 
 /// How a run ended.

@@ -20,7 +20,7 @@ use raddle_results::Token;
 use crate::pool::CoroutinePool;
 use crate::port::{self, BodyResult, Execution, ExitSwitch};
 use crate::statics::{self, Place};
-use crate::{Backend, Body, panics};
+use crate::{Backend, Body};
 
 mod ends;
 mod heap;
@@ -32,6 +32,7 @@ mod teardown;
 pub(crate) use ends::{UnusedEnd, WatchedPlace};
 pub(crate) use heap::Heap;
 pub(crate) use panicked::JoinablePanics;
+use panicked::TellOwnPanic;
 pub(crate) use saved_statics::SavedStatics;
 use special::Watched;
 pub(crate) use teardown::Teardown;
@@ -125,7 +126,7 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
             if data.thread_states.borrow().iter().any(Option::is_some) {
                 self.drop_thread_states();
             }
-            if self.pool.flags.heap {
+            if self.pool.flags.heap || !data.owned.borrow().is_empty() {
                 self.record_unfreed();
             }
         } else {
@@ -430,6 +431,14 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
         }
     }
 
+    fn own(&self, object: ObjectId, bytes: usize) {
+        self.note_owned(object, bytes);
+    }
+
+    fn disown(&self, object: ObjectId) {
+        self.note_disowned(object);
+    }
+
     fn is_racy(&self, site: Site) -> bool {
         self.pool.options.racy.contains(&site)
     }
@@ -560,14 +569,5 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
             let mut events = engine.trace().events.iter().rev();
             events.find(|event| event.id.thread == me).map(|event| event.site)
         })
-    }
-}
-
-/// Tells what raddle itself panicked with on the host's stack.
-struct TellOwnPanic<'a>(&'a dyn Execution);
-
-impl Drop for TellOwnPanic<'_> {
-    fn drop(&mut self) {
-        panics::tell(self.0.thread());
     }
 }
