@@ -69,6 +69,7 @@ fn initial(object: &ObjectInfo) -> Object {
         | ObjectKind::Parker(_)
         | ObjectKind::Notify
         | ObjectKind::Channel
-        | ObjectKind::Semaphore => Object::from(object),
+        | ObjectKind::Semaphore
+        | ObjectKind::Notify => Object::from(object),
     }
 }
