@@ -128,6 +128,7 @@ pub(crate) fn command(
             plan += &format!("{name}={value}\n");
         }
     }
+    plan += &format!("parent={}\n", std::process::id());
     // Standard error carries the result; the library gives the program another one.
     plan += "output=2\n";
     plan += match backend {

@@ -132,6 +132,13 @@ pub(crate) fn begin(host: Context) {
     BEFORE_RUN.set(Context { stack: stack.expose_provenance(), ..before });
     // SAFETY: the host begins on a new stack. It continues here for each run.
     unsafe { coroutines::switch(stack, host.stack, host.local) };
+    if run::state().ends_with_process.get() {
+        // SAFETY: the plan is never dropped.
+        let limit = unsafe { &*PLAN.get() }.watchdog;
+        crash::Watchdog { limit }.begin_child();
+        dispatch::enable();
+        dispatch::set(true);
+    }
 }
 
 fn begin_of_runs() -> Begin {
@@ -164,6 +171,13 @@ fn set_up(text: &str) -> Context {
     let kill = libc::SIGKILL as usize;
     // SAFETY: asks for a signal when the command ends.
     unsafe { system::call(system::PRCTL, [libc::PR_SET_PDEATHSIG as usize, kill, 0, 0, 0, 0]) };
+    // SAFETY: only asks.
+    if plan.parent != 0
+        && plan.parent != unsafe { system::call(libc::SYS_getppid as usize, [0; 6]) }
+    {
+        // It has ended already.
+        system::exit(BROKEN);
+    }
     for name in [c"LD_PRELOAD", c"LD_BIND_NOW", c"RADDLE_NATIVE_PLAN"] {
         // SAFETY: no other thread of the program exists.
         unsafe { libc::unsetenv(name.as_ptr()) };
@@ -187,29 +201,14 @@ fn set_up(text: &str) -> Context {
     posix::thread::set_up();
     crash::set_up();
     dispatch::set_up();
-    let backend = plan.backend;
     PLAN.set(Box::into_raw(Box::new(plan)));
     let block = arena::pages(HOST_LOCAL_BYTES);
     let local = coroutines::borrow(Stack::At { begin: block, bytes: HOST_LOCAL_BYTES });
-    let begin = match backend {
-        Backend::Fork => private_block(HOST_STACK_BYTES),
-        // Memory that is not put back with the program's.
-        Backend::Snapshot => arena::pages(HOST_STACK_BYTES),
-    };
+    // Memory that is not put back with the program's, and that forked runs share: choosers may live on this stack.
+    let begin = arena::pages(HOST_STACK_BYTES);
     // SAFETY: the block is new.
     let stack = unsafe { coroutines::new_stack(begin, HOST_STACK_BYTES, host) };
     Context { stack, local: local.context.local }
-}
-
-/// Returns new memory that a forked run has a copy of.
-fn private_block(bytes: usize) -> *mut u8 {
-    let protection = (libc::PROT_READ | libc::PROT_WRITE) as usize;
-    let flags = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE) as usize;
-    let arguments = [0, bytes, protection, flags, usize::MAX, 0];
-    // SAFETY: a new mapping.
-    let block = unsafe { system::call(system::MMAP, arguments) };
-    assert!(block > 0, "raddle: no memory for a stack (error {})", -block);
-    ptr::with_exposed_provenance_mut(block as usize)
 }
 
 /// The check. Everything that raddle does between runs happens here.

@@ -31,6 +31,8 @@ pub(crate) struct Plan {
     pub(crate) expected: Option<Vec<u8>>,
     /// Whether to tell how far the check is.
     pub(crate) tells_progress: bool,
+    /// The process that waits for the result. Zero if none has to.
+    pub(crate) parent: isize,
     /// Whether the result is written.
     pub(crate) writes_result: bool,
     /// The file descriptor for the result.
@@ -89,6 +91,7 @@ impl Plan {
             fresh: None,
             expected: None,
             tells_progress: false,
+            parent: 0,
             writes_result: true,
             output: 2,
         };
@@ -181,6 +184,7 @@ impl Plan {
             "fresh" => self.fresh = Some(CString::new(value).ok()?),
             "expect" => self.expected = Some(fs::read(value).ok()?),
             "progress" => self.tells_progress = value.parse().ok()?,
+            "parent" => self.parent = value.parse().ok()?,
             "quiet" => self.writes_result = value == "false",
             "output" => self.output = value.parse().ok()?,
             _ => return None,

@@ -89,17 +89,9 @@ impl Process {
     /// Makes one run in a child.
     fn run_in_child(&self, state: &State) -> End {
         state.ends_with_process.set(true);
-        // SAFETY: the child has copies of all private memory, and the arena, which the host does not use meanwhile.
-        let child = unsafe { system::call(system::FORK, [0; 6]) };
-        if child == 0 {
-            self.watchdog.begin_child();
-            dispatch::enable();
-            dispatch::set(true);
-            let mut unused = 0;
-            // SAFETY: main waits in a switch.
-            unsafe { coroutines::switch(&mut unused, self.main.stack, self.main.local) };
-            unreachable!("raddle invariant broken: a run returned to the host's stack");
-        }
+        // SAFETY: main waits in a switch. The child has copies of all private memory, and shares the arena, which the
+        // host does not use meanwhile.
+        let child = unsafe { coroutines::fork(self.main.stack, self.main.local) };
         assert!(child > 0, "raddle: the program cannot be forked (error {})", -child);
         let mut status = 0i32;
         loop {

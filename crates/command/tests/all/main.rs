@@ -8,6 +8,7 @@ mod cargo;
 mod differential;
 mod features;
 mod objects;
+mod others;
 mod programs;
 mod suite;
 mod world;
