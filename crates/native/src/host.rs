@@ -230,6 +230,7 @@ extern "C" fn host() -> ! {
     let clock = Clock { start: system::now(), limit: plan.time };
     let result = loop {
         process.halt = None;
+        run::state().stacks.keep(false);
         find_points(&mut process, plan);
         let result = if process.halt.is_none() {
             explore(&mut process, plan, &clock)
@@ -253,6 +254,8 @@ extern "C" fn host() -> ! {
 
 /// Makes the check, or replays an execution. Returns an error that says what to change.
 fn explore(process: &mut Process, plan: &Plan, clock: &Clock) -> Result<Report, String> {
+    // Places that race are code addresses.
+    run::state().stacks.keep(plan.stacks);
     let session = Session::new(process, &(), &plan.settings, clock);
     match &plan.replay {
         Some(token) => session.replay(token).map_err(|error| error.to_string()),
@@ -317,6 +320,10 @@ fn write_result(output: usize, process: &Process, result: Result<Report, String>
     for module in names::modules() {
         let names::Module { first, end, offset, path } = module;
         bytes.extend(format!("module {first:x} {end:x} {offset:x} {path}\n").into_bytes());
+    }
+    for (site, stack) in run::state().stacks.all() {
+        let addresses: Vec<String> = stack.iter().map(|address| format!("{address:x}")).collect();
+        bytes.extend(format!("stack {site:x} {}\n", addresses.join(" ")).into_bytes());
     }
     match result {
         Err(refusal) => {

@@ -20,6 +20,8 @@ pub(crate) struct Plan {
     pub(crate) backend: Backend,
     pub(crate) granularity: Granularity,
     pub(crate) begin: Begin,
+    /// Whether sites are stacks of calls.
+    pub(crate) stacks: bool,
     /// The file descriptor for the result.
     pub(crate) output: usize,
 }
@@ -62,6 +64,7 @@ impl Plan {
             backend: Backend::Snapshot,
             granularity: Granularity::Sync,
             begin: Begin::Main,
+            stacks: false,
             output: 2,
         };
         for line in text.lines() {
@@ -130,6 +133,7 @@ impl Plan {
                     _ => return None,
                 }
             }
+            "stacks" => self.stacks = value.parse().ok()?,
             "output" => self.output = value.parse().ok()?,
             _ => return None,
         }

@@ -76,6 +76,7 @@ pub(super) fn prepare(
             check.settings.push((name.to_owned(), value.into()));
         }
     }
+    check.own_code = replay.map(|_| test.binary.root.clone());
     if let Some(schedule) = replay {
         check.settings.push(("RADDLE_REPLAY".to_owned(), schedule.into()));
     }
@@ -103,7 +104,8 @@ pub(super) fn check(test: &Test, options: &Options) -> std::result::Result<Check
     let mut checked = match outcome {
         Outcome::Report { mut document, output } => {
             confirm(&mut document, &program, &check, &settings)?;
-            judge(&document, &output, test, options)
+            let detailed = detail(&document, test, &program, &check, &settings)?;
+            judge(&document, detailed.as_ref(), &output, test, options)
         }
         Outcome::Alone(0) => Checked::new(Result::Pass, "no threads".into()),
         Outcome::Alone(code) => Checked::failed(
@@ -118,6 +120,32 @@ pub(super) fn check(test: &Test, options: &Options) -> std::result::Result<Check
     };
     checked.elapsed = start.elapsed();
     Ok(checked)
+}
+
+/// Replays a failure once more, and returns its report with stacks.
+fn detail(
+    document: &Document,
+    test: &Test,
+    program: &Program,
+    check: &options::Options,
+    settings: &NativeSettings,
+) -> std::result::Result<Option<Document>, Problem> {
+    let Some(failure) = document.failure.as_ref().filter(|failure| failure.reproduced) else {
+        return Ok(None);
+    };
+    let check = options::Options { own_code: Some(test.binary.root.clone()), ..check.clone() };
+    let Outcome::Report { document: detailed, .. } =
+        launch(program, &check, settings, Some(&failure.token))?
+    else {
+        return Ok(None);
+    };
+    // The replay knows the execution; the check knows how it was found.
+    let mut shown = document.clone();
+    if let (Some(shown), Some(detailed)) = (&mut shown.failure, detailed.failure) {
+        (shown.summary, shown.finding) = (detailed.summary, detailed.finding);
+        shown.trace = detailed.trace;
+    }
+    Ok(Some(shown))
 }
 
 impl Checked {
@@ -139,7 +167,13 @@ impl Checked {
 }
 
 /// Returns what a report means for a test.
-fn judge(document: &Document, output: &str, test: &Test, options: &Options) -> Checked {
+fn judge(
+    document: &Document,
+    detailed: Option<&Document>,
+    output: &str,
+    test: &Test,
+    options: &Options,
+) -> Checked {
     let Some(failure) = &document.failure else { return without_failure(document) };
     let inconclusive = |why: String| Checked::new(Result::Inconclusive, why);
     match &failure.finding {
@@ -169,7 +203,7 @@ fn judge(document: &Document, output: &str, test: &Test, options: &Options) -> C
                 String::new(),
             );
             if let Some(failed) = &mut checked.failure {
-                failed.text = text(document, output, &failed.token, options);
+                failed.text = text(detailed.unwrap_or(document), output, &failed.token, options);
             }
             checked
         }
