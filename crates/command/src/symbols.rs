@@ -10,6 +10,9 @@ use addr2line::{Context, Location};
 use gimli::{Dwarf, EndianRcSlice, RunTimeEndian};
 use object::{Object as _, ObjectSection as _, ObjectSegment as _};
 
+/// Parts of the paths of libraries: Rust's own, and those that Cargo has downloaded.
+const LIBRARIES: [&str; 4] = ["/rustc/", "/rustlib/src/", "/registry/src/", "/git/checkouts/"];
+
 type Reader = EndianRcSlice<RunTimeEndian>;
 
 /// A part of a file that was mapped into the program.
@@ -84,11 +87,10 @@ impl Symbols {
     /// Returns the number of calls that are inside of the code under test, or `None` if the stack has no such code.
     pub(crate) fn outside(&self, frames: &[Frame]) -> Option<usize> {
         let own = self.own.as_ref()?;
-        // What Cargo has downloaded may be in the same folder.
         let is_own = |frame: &Frame| {
-            let file = Path::new(&frame.line.file);
-            (file.starts_with(own) || file.is_relative())
-                && !frame.line.file.contains("/registry/src/")
+            let file = &frame.line.file;
+            let is_library = LIBRARIES.iter().any(|part| file.contains(part));
+            Path::new(file).starts_with(own) || !is_library
         };
         frames.iter().position(is_own)
     }
