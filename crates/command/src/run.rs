@@ -3,7 +3,7 @@
 use std::env;
 use std::ffi::OsString;
 use std::fs;
-use std::io::{IsTerminal as _, stdout};
+use std::io::{IsTerminal as _, Write as _, stdout};
 use std::path::Path;
 
 use raddle::NativeSettings;
@@ -138,7 +138,8 @@ fn show(document: &Document, options: &Options, settings: &NativeSettings, outpu
             text
         }
     };
-    println!("{text}");
+    // A reader that has seen enough is no reason to fail.
+    let _ = writeln!(stdout(), "{text}");
 }
 
 /// Returns a report that names the command for a replay.

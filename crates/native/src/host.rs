@@ -9,7 +9,7 @@ use std::ptr;
 use std::time::Duration;
 
 use raddle_core::Site;
-use raddle_explore::{Budget, Session, racing_lines};
+use raddle_explore::{Budget, Leaks, Session, racing_lines};
 use raddle_results::Report;
 
 use crate::coroutines::{self, Context, Stack};
@@ -175,6 +175,7 @@ fn set_up(text: &str) -> Context {
     let state = run::state();
     state.heap.borrow_mut().set_up();
     state.finds_races.set(plan.settings.races || plan.granularity == Granularity::Racy);
+    state.finds_leaks.set(plan.settings.warnings.leaks == Leaks::Fail);
     state.memory.set(plan.settings.memory);
     state.seed.set(plan.settings.seed);
     let word = plan.settings.strategy.word();

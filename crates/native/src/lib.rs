@@ -13,6 +13,8 @@
     reason = "the callers are compiled code of the program, by the C ABI"
 )]
 
+mod accesses;
+mod act;
 mod arena;
 mod coroutines;
 mod crash;
@@ -24,6 +26,7 @@ mod heap;
 mod hooks;
 mod host;
 mod layout;
+mod leaks;
 mod memory;
 mod modules;
 mod names;

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use raddle_core::MemoryModel;
-use raddle_explore::{Leaks, OnStepLimit, Settings, Strategy};
+use raddle_explore::{Explain, Leaks, OnStepLimit, Settings, Strategy};
 
 /// The variable. It is removed before the program begins.
 pub(crate) const VARIABLE: &str = "RADDLE_NATIVE_PLAN";
@@ -116,6 +116,14 @@ impl Plan {
                 }
             }
             "lock_order" => settings.warnings.lock_order = value.parse().ok()?,
+            "explain" => {
+                settings.explain = match value {
+                    "off" => Explain::Off,
+                    "quick" => Explain::Quick,
+                    "full" => Explain::Full,
+                    _ => return None,
+                }
+            }
             "time" => self.time = Some(Duration::from_millis(value.parse().ok()?)),
             "watchdog" => self.watchdog = Some(Duration::from_millis(value.parse().ok()?)),
             "replay" => self.replay = Some(value.to_owned()),

@@ -182,7 +182,8 @@ impl Process {
                     engine.state() == RunState::Ended,
                     "raddle invariant broken: a run ended unseen"
                 );
-                return;
+                let Some(leak) = state.leak.borrow_mut().take() else { return };
+                (leak, None, None)
             }
         };
         let panic = Panic { thread: state.me(), message, place, backtrace };

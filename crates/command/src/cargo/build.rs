@@ -225,9 +225,9 @@ mod tests {
     #[test]
     fn names_of_packages() {
         for (id, expected) in [
-            ("path+file:///work/fixture#0.1.0", "fixture"),
-            ("path+file:///work/folder#fixture@0.1.0", "fixture"),
-            ("registry+https://github.com/rust-lang/crates.io-index#spin@0.9.7", "spin"),
+            ("path+file:///sources/fixture#0.1.0", "fixture"),
+            ("path+file:///sources/folder#fixture@0.1.0", "fixture"),
+            ("registry+https://registry.example/index#spin@0.9.7", "spin"),
         ] {
             assert_eq!(package(id), expected);
         }

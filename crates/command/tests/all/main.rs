@@ -6,5 +6,6 @@
 mod bad_input;
 mod cargo;
 mod differential;
+mod objects;
 mod programs;
 mod world;

@@ -27,10 +27,11 @@ unsafe extern "C" fn after_handlers(code: c_int, _unused: *mut c_void) {
         first_thread::await_thread(Context::NONE);
         return host::end_without_check(code);
     }
-    if let Some(state) = state_if_any()
-        && !state.ends_with_process.get()
-        && state.main_has_ended.get()
-    {
+    let Some(state) = state_if_any() else { return };
+    if state.main_has_ended.get() && code == 0 {
+        state.look_for_leaks();
+    }
+    if !state.ends_with_process.get() && state.main_has_ended.get() {
         // SAFETY: writes what the program has not written yet.
         unsafe { libc::fflush(std::ptr::null_mut()) };
         state.end_process(code);

@@ -6,6 +6,7 @@ use std::ptr;
 
 use raddle_core::{Action, ThreadId, ThreadOp};
 
+use super::time;
 use crate::first_thread;
 use crate::hooks::with_caller;
 use crate::one_thread::OneThread;
@@ -45,6 +46,7 @@ unsafe extern "C" fn end(round: *mut c_void) {
     if round.addr() < DESTRUCTOR_ROUNDS {
         arm(round.addr() + 1);
     } else {
+        state().leave_robust_mutexes();
         state().finish_thread();
     }
 }
@@ -141,6 +143,48 @@ unsafe extern "C" fn try_join(
     unsafe { join(handle, result, pc) }
 }
 
+/// A join with a time limit that ends at its turn: by then the thread has ended, or the time is up.
+unsafe extern "C" fn clock_join(
+    handle: libc::pthread_t,
+    result: *mut *mut c_void,
+    clock: c_int,
+    limit: *const libc::timespec,
+    pc: usize,
+) -> c_int {
+    if !is_controlled() {
+        return real!(pthread_clockjoin_np(
+            handle => libc::pthread_t,
+            result => *mut *mut c_void,
+            clock => c_int,
+            limit => *const libc::timespec,
+        ) -> c_int);
+    }
+    // SAFETY: the program passed these arguments.
+    let error = unsafe { try_join(handle, result, pc) };
+    if error != libc::EBUSY {
+        return error;
+    }
+    time::pass_until(clock, limit);
+    libc::ETIMEDOUT
+}
+
+unsafe extern "C" fn timed_join(
+    handle: libc::pthread_t,
+    result: *mut *mut c_void,
+    limit: *const libc::timespec,
+    pc: usize,
+) -> c_int {
+    if !is_controlled() {
+        return real!(pthread_timedjoin_np(
+            handle => libc::pthread_t,
+            result => *mut *mut c_void,
+            limit => *const libc::timespec,
+        ) -> c_int);
+    }
+    // SAFETY: the program passed these arguments.
+    unsafe { clock_join(handle, result, libc::CLOCK_REALTIME, limit, pc) }
+}
+
 pub(super) unsafe extern "C" fn detach(handle: libc::pthread_t, _pc: usize) -> c_int {
     if !is_controlled() {
         if first_thread::result(handle).is_some() {
@@ -173,5 +217,7 @@ with_caller! {
     pthread_create, "r8", create;
     pthread_join, "rdx", join;
     pthread_tryjoin_np, "rdx", try_join;
+    pthread_timedjoin_np, "rcx", timed_join;
+    pthread_clockjoin_np, "r8", clock_join;
     pthread_detach, "rsi", detach;
 }
