@@ -15,12 +15,18 @@ use raddle_runtime::port;
 
 use crate::future::{Spurious, block_on_at, choose_spurious};
 use crate::sync::Notify;
-use crate::{Config, Report};
+use crate::{Config, Report, SettingError};
 
-/// Runs the check and prints the result, as [`Config::check`]. Returns the report if no execution fails.
-#[track_caller]
-pub fn check(config: Config, program: impl Fn() + Send + Sync + 'static) -> Report {
-    config.check_at(Location::caller(), program)
+/// Runs the check for `caller` and prints the result, as [`Config::check`]. Returns the report if no execution fails.
+///
+/// # Errors
+/// Returns an error if a setting cannot be used.
+pub fn check(
+    config: Config,
+    caller: &Location<'_>,
+    program: impl Fn() + Send + Sync + 'static,
+) -> Result<Report, SettingError> {
+    config.check_at(caller, program)
 }
 
 /// Returns whether the caller is part of an execution of a check.
