@@ -13,7 +13,7 @@ use std::panic::Location;
 use raddle_core::Site;
 use raddle_runtime::port;
 
-use crate::future::{Spurious, block_on_at, choose_spurious};
+use crate::future::{Order, Spurious, block_on_at, choose_spurious};
 use crate::sync::Notify;
 use crate::{Config, Report, SettingError};
 
@@ -34,10 +34,11 @@ pub fn is_in_execution() -> bool {
     port::active() && !port::is_over()
 }
 
-/// [`block_on`](crate::future::block_on), with one poll without a wake-up in some executions.
+/// [`block_on`](crate::future::block_on), with one poll without a wake-up in some executions. The order of polls does not
+/// matter.
 #[track_caller]
 pub fn block_on_spuriously<F: Future>(future: F) -> F::Output {
-    block_on_at(future, Spurious::Once, Site::caller())
+    block_on_at(future, Spurious::Once, Order::Free, Site::caller())
 }
 
 /// Waits for a notification. Returns without one in some executions, and then returns true.

@@ -177,6 +177,7 @@ impl Config {
             plain_accesses: config.granularity == Granularity::All,
             racy: Vec::new(),
             spurious: config.spurious,
+            ordered_polls: config.ordered_polls,
             heap: Alloc::is_used(),
             joinable_panics: config.panics == Panics::Join,
             unwinds_failing_runs: false,
