@@ -109,6 +109,8 @@ pub(crate) struct State {
     pub(crate) image: Cell<(usize, usize)>,
     /// Where the host continues after a run in this process.
     pub(crate) host: Cell<Context>,
+    /// Where the test harness continues after the run of a test, if runs begin with the first thread.
+    pub(crate) harness: Cell<Context>,
     /// Whether a run ends with its process, which is a child of the host.
     pub(crate) ends_with_process: Cell<bool>,
     pub(crate) plain: Cell<Plain>,
@@ -173,6 +175,7 @@ pub(crate) fn set_up() {
         most_threads: Cell::new(4),
         image: Cell::new((0, 0)),
         host: Cell::new(Context::NONE),
+        harness: Cell::new(Context::NONE),
         ends_with_process: Cell::new(false),
         plain: Cell::new(Plain::None),
         racy: RefCell::default(),
@@ -399,9 +402,13 @@ impl State {
         self.switch(child);
     }
 
-    /// Ends the calling thread, which is not main.
+    /// Ends the calling thread. It is main only if that is the thread of a test.
     pub(crate) fn finish_thread(&self) -> ! {
         let me = self.me();
+        if me == ThreadId::MAIN {
+            self.finish_main();
+            self.leave_for(self.harness.get());
+        }
         let turn = self.with_engine(|engine| engine.submit_exit(me));
         self.wait(turn);
         let turn = self.with_engine(|engine| engine.exit(me));

@@ -85,10 +85,10 @@ fn flags() -> RunFlags {
 /// outside a run.
 ///
 /// `op` must be of this kind; its object is ignored. An object new to the run is declared as `initial` says, where `None`
-/// means that somebody outside the run has hold of it.
+/// means that code outside the run has hold of it.
 ///
 /// # Panics
-/// If another check, running at the same time, or somebody outside uses the object.
+/// If another check, running at the same time, or code outside uses the object.
 #[inline(always)]
 pub fn operate(
     kind: Kind,
@@ -409,7 +409,7 @@ pub(crate) fn run_body() {
     run().run_body();
 }
 
-/// Ends the calling thread, whose body has ended. Returns the switch with which its coroutine goes on.
+/// Ends the calling thread, whose body has ended. Returns the switch with which its coroutine continues.
 pub(crate) fn finish(result: BodyResult) -> ExitSwitch {
     run().finish(result)
 }

@@ -29,7 +29,7 @@ mod saved_statics;
 mod special;
 mod teardown;
 
-pub(crate) use ends::UnusedEnd;
+pub(crate) use ends::{UnusedEnd, WatchedPlace};
 pub(crate) use heap::Heap;
 pub(crate) use panicked::JoinablePanics;
 use panicked::TellOwnPanic;
@@ -132,7 +132,7 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
         } else {
             // What is on the stacks may refer to it.
             std::mem::forget(data.thread_states.take());
-            self.pool.leaked.set(self.pool.leaked.get() + leaked);
+            self.pool.count_leaked(leaked);
         }
         if self.pool.flags.heap {
             self.record_freed_twice();
@@ -149,7 +149,7 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
     unsafe fn parts(&self) -> (&mut Engine<M>, &mut Choices<'c>) {
         // SAFETY: this run has the only reference; the caller promises the rest.
         let engine = unsafe { &mut *self.engine.get() };
-        // SAFETY: likewise.
+        // SAFETY: this run has the only reference; the caller promises the rest.
         let choices = unsafe { &mut *self.choices.get() };
         (engine, choices)
     }
@@ -391,6 +391,7 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
         if self.pool.flags.heap {
             self.record_creation(object, address, site);
         }
+        self.note_place(object, address);
         object
     }
 
@@ -533,6 +534,7 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
     }
 
     fn freed(&self, address: usize, layout: Layout) -> bool {
+        self.note_free(address..address + layout.size());
         self.pool.data.get().heap.freed(self.me(), address, layout)
     }
 

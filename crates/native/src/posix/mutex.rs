@@ -1,7 +1,7 @@
 //! Mutexes. The engine knows whether a mutex is held. By which thread and how often is known here, and only a thread
 //! itself is asked what it holds.
 //!
-//! A robust mutex is unlocked when the thread that holds it ends. What the next thread is told is in the mutex, where
+//! A robust mutex is unlocked when the thread that holds it ends. What the next thread learns is in the mutex, where
 //! glibc keeps it; it changes with the operation that unlocks or locks the mutex.
 
 use std::ffi::{c_int, c_void};
@@ -268,7 +268,7 @@ pub(super) fn initialise(mutex: *mut c_void, pc: usize) {
     if times_held(mutex) > 0 || act(mutex, MutexOp::TryLock, site(pc)) != Effect::Yes {
         object::fail("a thread initialises a mutex that is locked", pc);
     }
-    // A mutex that nobody holds is as good as a new one, for threads that wait for it too.
+    // A mutex that no thread holds is as good as a new one, for threads that wait for it too.
     act(mutex, MutexOp::Unlock, site(pc));
 }
 

@@ -7,6 +7,7 @@ use std::ptr;
 use raddle_core::{Action, ThreadId, ThreadOp};
 
 use super::time;
+use crate::first_thread;
 use crate::hooks::with_caller;
 use crate::one_thread::OneThread;
 use crate::real::real;
@@ -59,7 +60,14 @@ pub(super) unsafe extern "C" fn create(
     argument: *mut c_void,
     pc: usize,
 ) -> c_int {
+    let write = |new: usize| {
+        // SAFETY: the program passed a place for the handle. The new thread may read it at once.
+        unsafe { handle.write(new as libc::pthread_t) };
+    };
     if !is_controlled() {
+        if first_thread::create(start as usize, argument.expose_provenance(), write) {
+            return 0;
+        }
         return real!(pthread_create(
             handle => *mut libc::pthread_t,
             attributes => *const libc::pthread_attr_t,
@@ -67,10 +75,6 @@ pub(super) unsafe extern "C" fn create(
             argument => *mut c_void,
         ) -> c_int);
     }
-    let write = |new: usize| {
-        // SAFETY: the program passed a place for the handle. The new thread may read it at once.
-        unsafe { handle.write(new as libc::pthread_t) };
-    };
     state().spawn(start as usize, argument.expose_provenance(), site(pc), write);
     0
 }
@@ -88,6 +92,13 @@ pub(super) unsafe extern "C" fn join(
     pc: usize,
 ) -> c_int {
     if !is_controlled() {
+        if let Some(first) = first_thread::result(handle) {
+            if !result.is_null() {
+                // SAFETY: the program passed a place for the result.
+                unsafe { result.write(first) };
+            }
+            return 0;
+        }
         return real!(pthread_join(
             handle => libc::pthread_t,
             result => *mut *mut c_void,
@@ -176,6 +187,9 @@ unsafe extern "C" fn timed_join(
 
 pub(super) unsafe extern "C" fn detach(handle: libc::pthread_t, _pc: usize) -> c_int {
     if !is_controlled() {
+        if first_thread::result(handle).is_some() {
+            return 0;
+        }
         return real!(pthread_detach(handle => libc::pthread_t) -> c_int);
     }
     let Some(thread) = by_handle(handle) else { return libc::ESRCH };
@@ -189,7 +203,7 @@ pub(crate) unsafe extern "C" fn pthread_exit(result: *mut c_void) -> ! {
     if is_controlled() {
         let state = state();
         let me = state.me();
-        if me == ThreadId::MAIN {
+        if me == ThreadId::MAIN && state.harness.get().local == 0 {
             state.finish_main();
             super::exit::leave(0);
         }

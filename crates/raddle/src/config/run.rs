@@ -151,6 +151,7 @@ impl Config {
                 lock_order: config.lock_order.unwrap_or(is_auto),
             },
             hidden_state: config.hidden_state,
+            explain: config.explain,
             explore_trivial: config.explore_trivial,
             workers: Workers::new(threads),
             coverage: config.coverage,
@@ -202,12 +203,13 @@ impl Config {
             let (start, first_limit) = (Instant::now(), config.time);
             let clock = Clock { start, limit, first_limit, watch, live };
             let mut again =
-                |token: &str| Session::new(&mut runtime, program, &settings, &clock).replay(token);
+                |token: &str| Session::new(&mut runtime, program, &settings, &clock).repeat(token);
             let known = remembered.iter().find_map(|remembered| remembered.fails_again(&mut again));
             let mut report = match (&config.replay, known) {
                 (Some(word), _) => {
                     replay_guard::replayed();
-                    again(&files::read_token(word)?)?
+                    let token = files::read_token(word)?;
+                    Session::new(&mut runtime, program, &settings, &clock).replay(&token)?
                 }
                 (None, Some(report)) => report,
                 (None, None) => {
