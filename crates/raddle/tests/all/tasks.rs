@@ -161,7 +161,8 @@ fn a_panic_of_a_task_is_a_failure_or_the_result_of_its_handle() {
     });
     assert!(raddle::text(&report).contains("in a task"));
     let report = Config::new().strategy("dpor").panics(Panics::Join).run(|| {
-        let error = block_on(spawn(async { panic!("in a task") })).map(|()| ()).unwrap_err();
+        let result: Result<(), _> = block_on(spawn(async { panic!("in a task") }));
+        let error = result.unwrap_err();
         assert!(error.is_panic());
         assert_eq!(error.into_panic().unwrap().downcast_ref::<&str>(), Some(&"in a task"));
     });
