@@ -32,6 +32,7 @@ mod modules;
 mod names;
 mod one_thread;
 mod panics;
+mod phases;
 mod plan;
 mod posix;
 mod process;

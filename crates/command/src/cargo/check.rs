@@ -101,7 +101,7 @@ pub(super) fn check(test: &Test, options: &Options) -> std::result::Result<Check
     let Prepared { program, options: check, settings } = prepare(test, options, None)?;
     let outcome = launch(&program, &check, &settings, None)?;
     let mut checked = match outcome {
-        Outcome::Report { mut document, output } => {
+        Outcome::Report { mut document, output, .. } => {
             confirm(&mut document, &program, &check, &settings)?;
             judge(&document, &output, test, options)
         }
