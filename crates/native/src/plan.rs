@@ -35,6 +35,8 @@ pub(crate) struct Plan {
     pub(crate) parent: isize,
     /// Whether the result is written.
     pub(crate) writes_result: bool,
+    /// Whether sites are stacks of calls.
+    pub(crate) stacks: bool,
     /// The file descriptor for the result.
     pub(crate) output: usize,
 }
@@ -93,6 +95,7 @@ impl Plan {
             tells_progress: false,
             parent: 0,
             writes_result: true,
+            stacks: false,
             output: 2,
         };
         for line in text.lines() {
@@ -186,6 +189,7 @@ impl Plan {
             "progress" => self.tells_progress = value.parse().ok()?,
             "parent" => self.parent = value.parse().ok()?,
             "quiet" => self.writes_result = value == "false",
+            "stacks" => self.stacks = value.parse().ok()?,
             "output" => self.output = value.parse().ok()?,
             _ => return None,
         }
