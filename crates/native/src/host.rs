@@ -172,9 +172,8 @@ fn set_up(text: &str) -> Context {
     // SAFETY: asks for a signal when the command ends.
     unsafe { system::call(system::PRCTL, [libc::PR_SET_PDEATHSIG as usize, kill, 0, 0, 0, 0]) };
     // SAFETY: only asks.
-    if plan.parent != 0
-        && plan.parent != unsafe { system::call(libc::SYS_getppid as usize, [0; 6]) }
-    {
+    let parent = unsafe { system::call(libc::SYS_getppid as usize, [0; 6]) };
+    if plan.parent != 0 && plan.parent != parent {
         // It has ended already.
         system::exit(BROKEN);
     }
