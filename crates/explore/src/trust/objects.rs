@@ -69,7 +69,6 @@ fn initial(object: &ObjectInfo) -> Object {
         | ObjectKind::Parker(_)
         | ObjectKind::Notify
         | ObjectKind::Channel
-        | ObjectKind::Semaphore
-        | ObjectKind::Notify => Object::from(object),
+        | ObjectKind::Semaphore => Object::from(object),
     }
 }
