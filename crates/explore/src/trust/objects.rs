@@ -68,7 +68,6 @@ fn initial(object: &ObjectInfo) -> Object {
         | ObjectKind::Once
         | ObjectKind::Parker(_)
         | ObjectKind::Channel
-        | ObjectKind::Semaphore
-        | ObjectKind::Notify => Object::from(object),
+        | ObjectKind::Semaphore => Object::from(object),
     }
 }
