@@ -1,5 +1,6 @@
 //! Documents made from reports: the analyses of the failing execution, and operations in words.
 
+mod explanation;
 mod fields;
 mod finding;
 mod stack;
@@ -8,10 +9,11 @@ mod trace;
 
 use raddle_analysis::Words;
 use raddle_results::document::{
-    Cause, Coverage, Document, Explanation, Failure, Failures, VariableCoverage, Verdict, Warning,
+    Cause, Coverage, Document, Failure, Failures, VariableCoverage, Verdict, Warning,
 };
 use raddle_results::{self as results, Report};
 
+use self::explanation::explanation;
 use self::finding::{finding, warning_kind};
 use self::summary::{summary, warning_summary};
 use self::trace::trace;
@@ -156,14 +158,9 @@ fn failure(failure: &results::Failure, steps: Fold) -> Failure {
         reproduced: failure.reproduced,
         beyond_bound: failure.beyond_bound,
         token: failure.token.clone(),
-        explanation: failure.explanation.as_deref().map(explanation),
+        explanation: failure.explanation.as_deref().map(|known| explanation(known, &words)),
         trace: trace(&failure.trace, &words, steps),
     }
-}
-
-fn explanation(explanation: &results::Explanation) -> Explanation {
-    let results::Explanation { shrunk, executions, cut_off, .. } = explanation;
-    Explanation { shrunk: shrunk.clone(), executions: *executions, cut_off: *cut_off }
 }
 
 fn all_failures(failures: &results::Failures) -> Failures {

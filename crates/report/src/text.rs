@@ -14,7 +14,7 @@ use crate::number::thousands;
 use crate::paint::{Look, Paint};
 use crate::source::Source;
 use crate::words::coverage::{at_most, searched, sentence};
-use crate::words::explanation::shrunk;
+use crate::words::explanation::{causes, shrunk};
 use crate::words::failure::{
     backtrace, explanation, message, not_reproduced, origin, replay_command,
 };
@@ -113,6 +113,8 @@ fn failed(document: &Document, failure: &Failure, paint: Paint, source: Source<'
     let backtrace = backtrace(&failure.finding);
     let explained = explanation(document, failure)
         + &backtrace.map_or_else(String::new, |frames| format!("backtrace:\n{frames}\n"));
+    let causes = failure.explanation.as_ref().map(|known| causes(known, &failure.trace));
+    let causes = causes.unwrap_or_default();
     let all = document.failures.as_ref();
     let sections = [
         indented(message(&failure.finding).unwrap_or_default()),
@@ -130,6 +132,7 @@ fn failed(document: &Document, failure: &Failure, paint: Paint, source: Source<'
         },
         indented(&weak_memory),
         indented(&explained),
+        indented(&causes),
         indented(
             &document.hidden_state.iter().flat_map(clean::hidden).collect::<Vec<_>>().join("\n"),
         ),

@@ -8,7 +8,7 @@ mod explanation;
 mod failure;
 mod trace;
 
-pub use explanation::Explanation;
+pub use explanation::{CauseEvent, Causes, Explanation, OrderedPair};
 pub use failure::{
     Access, Cause, Failure, Failures, Finding, Freed, Holder, Hop, LeakKind, LockOrder,
     Notification, Repeated, Wait, Warning, WarningKind,
