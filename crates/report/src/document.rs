@@ -17,7 +17,7 @@ use self::explanation::explanation;
 use self::finding::{finding, warning_kind};
 use self::summary::{summary, warning_summary};
 use self::trace::trace;
-use crate::fold::{Fold, PICTURE};
+use crate::fold::Fold;
 
 /// Which steps of long executions are in a document: the token has all of them in a few bytes.
 const STEPS: Fold = Fold { whole: 10_000, first: 1_000, last: 9_000 };
@@ -36,11 +36,6 @@ const STEPS: Fold = Fold { whole: 10_000, first: 1_000, last: 9_000 };
 /// ```
 pub fn document(report: &Report) -> Document {
     with_steps(report, STEPS)
-}
-
-/// Returns the document of a report, with only the steps that a text shows.
-pub fn brief(report: &Report) -> Document {
-    with_steps(report, PICTURE)
 }
 
 /// Returns the report as JSON, with a line break at its end.

@@ -8,20 +8,26 @@
 //! An ordering may be about a step that the failing run has not come to: what is wrong is often that something has not
 //! happened yet. So orderings are made from counterexamples, whose steps they name.
 
-use raddle_core::dependence::conflict;
-use raddle_core::{Choices, Effect, ObjectId, Op, Rng, Schedule, Site, ThreadId, Trace, mix};
+use std::collections::HashMap;
+
+use raddle_core::{
+    Choices, Effect, ObjectId, ObjectInfo, Op, Rng, Schedule, Site, ThreadId, Trace, mix,
+};
 use raddle_results::{CauseEvent, Causes, Certificate, OrderedPair, Sufficiency};
 
+use super::blocks::{answers_of, blocks_of};
 use super::guide::{Constraint, Draws, Guide, Numbers};
-use super::hitting::least_hitting_set;
+use super::hitting::{Clauses, MAX_CLAUSES};
 use super::labels::{Label, Labelled, Sites};
+use super::shrink::neighbours;
 use super::sweep::{Swept, sweep};
+use super::wishes::Wishes;
 use super::{Outcome, Trials};
 
 /// Longer runs have too many orderings.
 const MAX_STEPS: usize = 1_000;
-/// The most sets that are tried.
-const MAX_ROUNDS: u64 = 200;
+/// The most changes of the failing run that are tried.
+const MAX_NEIGHBOURS: usize = 128;
 /// The most tokens of counterexamples that are kept.
 const MAX_TOKENS: usize = 20;
 
@@ -34,14 +40,14 @@ pub(crate) fn causes(trials: &mut dyn Trials, failing: &Trace, draws: u64) -> Op
     let mut sites = Sites::default();
     let failing = Labelled::new(failing.clone(), &mut sites);
     let numbers = numbers_of(&failing);
-    let mut seeker = Seeker { trials, failing, numbers, sites, clauses: Vec::new(), draws };
+    let (clauses, counterexamples) = (Clauses::new(), Vec::new());
+    let mut seeker = Seeker { trials, failing, numbers, sites, clauses, counterexamples, draws };
+    seeker.look_around();
     seeker.seek()
 }
 
 /// A run that does not fail in the same way.
 struct Counterexample {
-    /// The orderings of the failing run that it breaks.
-    clause: Vec<Constraint>,
     token: String,
     /// Its events, to describe steps that the failing run has not come to.
     run: Labelled,
@@ -52,25 +58,52 @@ struct Seeker<'t> {
     failing: Labelled,
     numbers: Numbers,
     sites: Sites,
-    clauses: Vec<Counterexample>,
+    /// For each counterexample, the orderings of the failing run that it breaks.
+    clauses: Clauses<Constraint>,
+    counterexamples: Vec<Counterexample>,
     draws: u64,
 }
 
 impl Seeker<'_> {
+    /// Tries small changes of the failing run. One that does not fail breaks few orderings, and so says most.
+    fn look_around(&mut self) {
+        let answers = answers_of(&self.failing.trace);
+        for blocks in neighbours(&blocks_of(&self.failing.trace)).take(MAX_NEIGHBOURS) {
+            let mut wishes = Wishes::new(blocks, &answers);
+            match self.trials.run(&Schedule::new(), Choices::Chooser(&mut wishes)) {
+                None => return,
+                Some(Outcome::Other | Outcome::Passes) => {}
+                Some(_) => continue,
+            }
+            let run = Labelled::new(self.trials.trace().clone(), &mut self.sites);
+            let chosen = numbers_of(&run);
+            let mut known = self.numbers.iter();
+            if known.all(|(label, number)| chosen.get(label).is_none_or(|other| other == number)) {
+                self.learn(run);
+            }
+        }
+    }
+
+    /// Learns from the last run, a counterexample. Returns false if orderings do not tell it from the failing run.
+    fn learn(&mut self, run: Labelled) -> bool {
+        let clause = broken(&self.failing, &run);
+        if clause.is_empty() {
+            return false;
+        }
+        self.clauses.add(&clause);
+        self.counterexamples.push(Counterexample { token: self.trials.token(), run });
+        true
+    }
+
     fn seek(&mut self) -> Option<Causes> {
-        for round in 0..MAX_ROUNDS {
-            let clauses: Vec<Vec<Constraint>> =
-                self.clauses.iter().map(|known| known.clause.clone()).collect();
-            let set = least_hitting_set(&clauses, |c| rank(&self.failing, c))?;
+        for round in 0..(MAX_CLAUSES - MAX_NEIGHBOURS) as u64 {
+            let set = self.clauses.least_hitting_set(|pair| rank(&self.failing, pair))?;
             let sufficient = match self.refute(&set, round) {
                 Refuted::Yes => {
                     let run = Labelled::new(self.trials.trace().clone(), &mut self.sites);
-                    let clause = broken(&self.failing, &run);
-                    if clause.is_empty() {
-                        // Orderings of what is seen do not tell the two runs apart.
+                    if !self.learn(run) {
                         return None;
                     }
-                    self.clauses.push(Counterexample { clause, token: self.trials.token(), run });
                     continue;
                 }
                 Refuted::No { executions } => Sufficiency::Proved { executions },
@@ -113,10 +146,10 @@ impl Seeker<'_> {
         let mut orderings: Vec<OrderedPair> = set.iter().map(|pair| self.ordered(pair)).collect();
         let place = |event: &CauseEvent| event.position.unwrap_or(usize::MAX);
         orderings.sort_by_key(|pair| (place(&pair.before), place(&pair.after)));
-        let tokens = self.clauses.iter().take(MAX_TOKENS).map(|known| known.token.clone());
+        let tokens = self.counterexamples.iter().take(MAX_TOKENS).map(|known| known.token.clone());
         let certificate = Certificate {
             sufficient,
-            refuted: self.clauses.len() as u64,
+            refuted: self.counterexamples.len() as u64,
             counterexamples: tokens.collect(),
         };
         Causes { orderings, certificate }
@@ -145,7 +178,7 @@ impl Seeker<'_> {
         if let Some(pending) = self.failing.pending.get(label) {
             return of(pending.thread, pending.op, pending.site, None);
         }
-        let known = self.clauses.iter().find_map(|known| {
+        let known = self.counterexamples.iter().find_map(|known| {
             let position = *known.run.positions.get(label)?;
             Some(&known.run.trace.events[position])
         });
@@ -182,52 +215,66 @@ fn numbers_of(run: &Labelled) -> Numbers {
 
 /// Returns the orderings of dependent events that hold in `failing` and not in `other`.
 fn broken(failing: &Labelled, other: &Labelled) -> Vec<Constraint> {
+    let (accesses, counterparts) = (by_object(failing), counterparts(failing, other));
     let mut clause = Vec::new();
     for (other_after, after) in other.labels.iter().enumerate() {
         if !other.is_candidate(other_after) {
             continue;
         }
         let failing_after = failing.positions.get(after).copied();
+        let (object, access) = if let Some(position) = failing_after {
+            let footprint = failing.trace.events[position].footprint();
+            (footprint.object, footprint.access)
+        } else if let Some(pending) = failing.pending.get(after) {
+            (pending.op.object(), pending.op.access())
+        } else {
+            let footprint = other.trace.events[other_after].footprint();
+            let object = counterparts.get(&footprint.object);
+            (object.copied().unwrap_or(ObjectId::NONE), footprint.access)
+        };
         let end = failing_after.unwrap_or(failing.labels.len());
-        for (failing_before, before) in failing.labels[..end].iter().enumerate() {
-            let other_before = other.positions.get(before).copied();
-            if before.deed.thread == after.deed.thread
-                || !failing.is_candidate(failing_before)
-                || other_before.is_some_and(|position| position < other_after)
-            {
-                continue;
-            }
-            let of_failing = failing.trace.events[failing_before].footprint();
-            let of_failing = (of_failing.object, of_failing.access);
-            let of_other = other.trace.events[other_after].footprint();
-            let of_other = (of_other.object, of_other.access);
-            let is_dependent = if let Some(position) = failing_after {
-                let footprint = failing.trace.events[position].footprint();
-                conflict(of_failing, (footprint.object, footprint.access))
-            } else if let Some(pending) = failing.pending.get(after) {
-                conflict(of_failing, (pending.op.object(), pending.op.access()))
-            } else if let Some(position) = other_before {
-                let footprint = other.trace.events[position].footprint();
-                conflict((footprint.object, footprint.access), of_other)
-            } else {
-                is_same_object(failing, of_failing.0, other, of_other.0)
-                    && of_failing.1.conflicts(of_other.1)
-            };
-            if is_dependent {
-                clause.push(Constraint { before: *before, after: *after });
+        let before = accesses.get(&object).into_iter().flatten();
+        for &position in before.take_while(|&&position| position < end) {
+            let before = failing.labels[position];
+            let is_kept = || other.positions.get(&before).is_some_and(|&at| at < other_after);
+            let is_dependent = failing.trace.events[position].access().conflicts(access);
+            if before.deed.thread != after.deed.thread && is_dependent && !is_kept() {
+                clause.push(Constraint { before, after: *after });
             }
         }
     }
     clause
 }
 
-/// Returns whether objects of two runs are the same as far as their first use tells.
-fn is_same_object(one: &Labelled, object: ObjectId, other: &Labelled, same: ObjectId) -> bool {
-    let info = |run: &Labelled, object: ObjectId| {
-        run.trace.objects.get(object.index()).map(|info| (info.kind, info.identity, info.site))
-    };
-    object != ObjectId::NONE
-        && info(one, object).is_some_and(|known| Some(known) == info(other, same))
+/// Returns the positions of the candidates on each object.
+fn by_object(run: &Labelled) -> HashMap<ObjectId, Vec<usize>> {
+    let mut positions: HashMap<ObjectId, Vec<usize>> = HashMap::new();
+    for (position, event) in run.trace.events.iter().enumerate() {
+        if run.is_candidate(position) {
+            positions.entry(event.op.object()).or_default().push(position);
+        }
+    }
+    positions
+}
+
+/// Returns the object of `failing` for each one of `other`: both have an event of one label, or look alike.
+fn counterparts(failing: &Labelled, other: &Labelled) -> HashMap<ObjectId, ObjectId> {
+    let mut found = HashMap::new();
+    for (event, label) in other.trace.events.iter().zip(&other.labels) {
+        if let Some(&position) = failing.positions.get(label) {
+            let object = failing.trace.events[position].op.object();
+            found.entry(event.op.object()).or_insert(object);
+        }
+    }
+    let looks = |info: &ObjectInfo| (info.kind, info.identity, info.site);
+    for (number, info) in (0..).zip(&other.trace.objects) {
+        found.entry(ObjectId(number)).or_insert_with(|| {
+            let alike =
+                (0..).zip(&failing.trace.objects).find(|known| looks(known.1) == looks(info));
+            alike.map_or(ObjectId::NONE, |known| ObjectId(known.0))
+        });
+    }
+    found
 }
 
 /// Returns how far apart the two events are in the failing run: neighbours explain most.

@@ -3,6 +3,7 @@
 //! Exact, by increasing size. Of elements that hit the same clauses only the best is kept, and none that hits fewer
 //! clauses than another.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::hash::Hash;
 
@@ -11,105 +12,113 @@ const MAX_SIZE: usize = 8;
 /// The most steps of one search.
 const MAX_STEPS: u64 = 300_000;
 
-/// Returns a least set that hits every clause, with the smallest sum of ranks. Returns `None` if the search takes too long,
-/// or a clause is empty.
-pub(super) fn least_hitting_set<E: Copy + Eq + Hash>(
-    clauses: &[Vec<E>],
-    rank: impl Fn(E) -> usize,
-) -> Option<Vec<E>> {
-    let (elements, hits) = by_element(clauses);
-    let ranks: Vec<usize> = elements.iter().map(|&element| rank(element)).collect();
-    let mut search = Search {
-        usable: usable(&hits, &ranks),
-        hits,
-        ranks,
-        clauses: clauses.len(),
-        chosen: Vec::new(),
-        best: None,
-        steps: 0,
-    };
-    let none = vec![0; clauses.len().div_ceil(64)];
-    for size in 0..=MAX_SIZE {
-        search.extend(&none, size);
-        if search.steps > MAX_STEPS {
-            return None;
-        }
-        if let Some((_, best)) = search.best {
-            return Some(best.into_iter().map(|element| elements[element]).collect());
-        }
-    }
-    None
-}
+/// The most clauses.
+pub(super) const MAX_CLAUSES: usize = 256;
 
 /// One bit for each clause.
-type Bits = Vec<u64>;
+type Bits = [u64; MAX_CLAUSES / 64];
 
-/// Returns the elements, and the clauses that each of them hits.
-fn by_element<E: Copy + Eq + Hash>(clauses: &[Vec<E>]) -> (Vec<E>, Vec<Bits>) {
-    let words = clauses.len().div_ceil(64);
-    let mut numbers: HashMap<E, usize> = HashMap::new();
-    let (mut elements, mut hits): (Vec<E>, Vec<Bits>) = (Vec::new(), Vec::new());
-    for (number, clause) in clauses.iter().enumerate() {
-        for &element in clause {
-            let place = *numbers.entry(element).or_insert_with(|| {
-                elements.push(element);
-                hits.push(vec![0; words]);
-                elements.len() - 1
-            });
-            hits[place][number / 64] |= 1 << (number % 64);
-        }
-    }
-    (elements, hits)
-}
-
-/// Returns the elements that a best least set may need.
-fn usable(hits: &[Bits], ranks: &[usize]) -> Vec<usize> {
-    let mut best: HashMap<&Bits, usize> = HashMap::new();
-    for element in 0..hits.len() {
-        let known = best.entry(&hits[element]).or_insert(element);
-        if ranks[element] < ranks[*known] {
-            *known = element;
-        }
-    }
-    let mut kept: Vec<usize> = best.into_values().collect();
-    kept.sort_unstable();
-    let is_part = |one: &Bits, other: &Bits| one.iter().zip(other).all(|(a, b)| a & !b == 0);
-    let is_maximal = |&element: &usize| {
-        !kept.iter().any(|&other| other != element && is_part(&hits[element], &hits[other]))
-    };
-    kept.iter().copied().filter(is_maximal).collect()
-}
-
-struct Search {
+/// Clauses, by their elements.
+pub(super) struct Clauses<E> {
+    numbers: HashMap<E, usize>,
+    elements: Vec<E>,
+    /// By element: the clauses that have it.
     hits: Vec<Bits>,
-    ranks: Vec<usize>,
-    usable: Vec<usize>,
-    clauses: usize,
-    chosen: Vec<usize>,
+    count: usize,
+}
+
+impl<E: Copy + Eq + Hash> Clauses<E> {
+    pub(super) fn new() -> Clauses<E> {
+        Clauses { numbers: HashMap::new(), elements: Vec::new(), hits: Vec::new(), count: 0 }
+    }
+
+    /// Adds a clause. There are fewer than [`MAX_CLAUSES`].
+    pub(super) fn add(&mut self, clause: &[E]) {
+        for &element in clause {
+            let place = *self.numbers.entry(element).or_insert_with(|| {
+                self.elements.push(element);
+                self.hits.push(Bits::default());
+                self.elements.len() - 1
+            });
+            self.hits[place][self.count / 64] |= 1 << (self.count % 64);
+        }
+        self.count += 1;
+    }
+
+    /// Returns a least set that hits every clause, one with a small sum of ranks. Returns `None` if the search takes too
+    /// long, or a clause is empty.
+    pub(super) fn least_hitting_set(&self, rank: impl Fn(E) -> usize) -> Option<Vec<E>> {
+        let usable = self.usable(rank);
+        let mut search =
+            Search { clauses: self, usable: &usable, chosen: Vec::new(), best: None, steps: 0 };
+        for size in 0..=MAX_SIZE {
+            search.extend(&Bits::default(), size);
+            if search.steps > MAX_STEPS {
+                return None;
+            }
+            if let Some((_, best)) = search.best {
+                return Some(best.into_iter().map(|element| self.elements[element]).collect());
+            }
+        }
+        None
+    }
+
+    /// Returns the elements that a least set may need, with their ranks.
+    fn usable(&self, rank: impl Fn(E) -> usize) -> Vec<(usize, usize)> {
+        let mut best: HashMap<&Bits, (usize, usize)> = HashMap::new();
+        for (element, hits) in self.hits.iter().enumerate() {
+            let rank = rank(self.elements[element]);
+            let known = best.entry(hits).or_insert((element, rank));
+            if rank < known.1 {
+                *known = (element, rank);
+            }
+        }
+        let mut kept: Vec<(usize, usize)> = best.into_values().collect();
+        let size = |element: usize| self.hits[element].iter().map(|word| word.count_ones()).sum();
+        kept.sort_unstable_by_key(|&(element, _)| (Reverse::<u32>(size(element)), element));
+        let mut maximal: Vec<(usize, usize)> = Vec::new();
+        for (element, rank) in kept {
+            let is_part = |&(other, _): &(usize, usize)| {
+                self.hits[element].iter().zip(&self.hits[other]).all(|(a, b)| a & !b == 0)
+            };
+            if !maximal.iter().any(is_part) {
+                maximal.push((element, rank));
+            }
+        }
+        maximal
+    }
+}
+
+struct Search<'c, E> {
+    clauses: &'c Clauses<E>,
+    /// Elements and their ranks.
+    usable: &'c [(usize, usize)],
+    chosen: Vec<(usize, usize)>,
     best: Option<(usize, Vec<usize>)>,
     steps: u64,
 }
 
-impl Search {
+impl<E> Search<'_, E> {
     /// Extends the chosen elements, which hit `done`, by at most `left` others.
     fn extend(&mut self, done: &Bits, left: usize) {
         self.steps += 1;
-        let is_open = |clause: &usize| done[clause / 64] >> (clause % 64) & 1 == 0;
-        let Some(open) = (0..self.clauses).find(is_open) else {
-            let rank = self.chosen.iter().map(|&element| self.ranks[element]).sum();
+        let has = |bits: &Bits, clause: usize| bits[clause / 64] >> (clause % 64) & 1 == 1;
+        let Some(open) = (0..self.clauses.count).find(|&clause| !has(done, clause)) else {
+            let rank = self.chosen.iter().map(|chosen| chosen.1).sum();
             if self.best.as_ref().is_none_or(|best| rank < best.0) {
-                self.best = Some((rank, self.chosen.clone()));
+                let set = self.chosen.iter().map(|chosen| chosen.0).collect();
+                self.best = Some((rank, set));
             }
             return;
         };
         if left == 0 || self.steps > MAX_STEPS {
             return;
         }
-        for place in 0..self.usable.len() {
-            let element = self.usable[place];
-            if self.hits[element][open / 64] >> (open % 64) & 1 == 1 {
-                let done = done.iter().zip(&self.hits[element]).map(|(a, b)| a | b).collect();
-                self.chosen.push(element);
+        for &chosen in self.usable {
+            let hits = &self.clauses.hits[chosen.0];
+            if has(hits, open) {
+                let done = std::array::from_fn(|word| done[word] | hits[word]);
+                self.chosen.push(chosen);
                 self.extend(&done, left - 1);
                 self.chosen.pop();
             }
@@ -124,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sets_are_least_and_best() {
+    fn sets_are_least() {
         let mut rng = Rng::new(3);
         for _ in 0..300 {
             let clauses: Vec<Vec<u32>> = (0..1 + rng.below(6))
@@ -133,15 +142,12 @@ mod tests {
             let rank = |element: u32| (element * 7 % 5) as usize;
             // Brute force over all subsets.
             let is_hit = |set: u32| clauses.iter().all(|c| c.iter().any(|e| set >> e & 1 == 1));
-            let cost = |set: u32| {
-                let ranks = (0..8).filter(|e| set >> e & 1 == 1).map(rank);
-                (set.count_ones() as usize, ranks.sum::<usize>())
-            };
-            let least = (0..256u32).filter(|&set| is_hit(set)).map(cost).min();
-            let found = least_hitting_set(&clauses, rank);
-            let found = found.map(|set| (set.len(), set.into_iter().map(rank).sum::<usize>()));
-            // An element that hits fewer clauses may have a better rank.
-            assert_eq!(found.map(|cost| cost.0), least.map(|cost| cost.0), "{clauses:?}");
+            let least = (0..256u32).filter(|&set| is_hit(set)).map(u32::count_ones).min();
+            let mut all = Clauses::new();
+            clauses.iter().for_each(|clause| all.add(clause));
+            let found = all.least_hitting_set(rank);
+            assert!(found.iter().all(|set| is_hit(set.iter().map(|element| 1 << element).sum())));
+            assert_eq!(found.map(|set| set.len() as u32), least, "{clauses:?}");
         }
     }
 }

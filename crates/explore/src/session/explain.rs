@@ -177,6 +177,8 @@ struct Bench<'b, 'c> {
     executions: u64,
     /// The number of executions at which the current phase ends.
     phase_end: u64,
+    /// The time since the beginning of the check at which the current phase ends.
+    phase_time_end: Duration,
     cut_off: Option<CutOff>,
 }
 
@@ -199,6 +201,7 @@ impl<'b, 'c> Bench<'b, 'c> {
             leaked_before: check.executor.leaked(),
             executions: 0,
             phase_end: 0,
+            phase_time_end: Duration::ZERO,
             cut_off: None,
             check,
         };
@@ -258,10 +261,10 @@ impl<'b, 'c> Bench<'b, 'c> {
             return None;
         }
         self.begin_like(failing);
+        self.begin_last_phase();
         if self.check.settings.hidden_state && self.has_hidden_state(failing, tally) {
             return None;
         }
-        self.phase_end = self.allowance.executions;
         let draws = if failing.ending == Ending::Deadlock { FEW_DRAWS } else { DRAWS };
         causes(self, failing, draws)
     }
@@ -269,7 +272,6 @@ impl<'b, 'c> Bench<'b, 'c> {
     /// Makes a failing run again in equivalent orders. Returns whether one of them does not fail in the same way.
     fn has_hidden_state(&mut self, failing: &Trace, tally: &mut Tally) -> bool {
         let orders = Equivalents::of(failing);
-        self.phase_end = self.allowance.executions;
         for draw in 0..EQUIVALENTS {
             let mut rng = Rng::new(draw);
             let order = match draw % 2 {
@@ -290,10 +292,18 @@ impl<'b, 'c> Bench<'b, 'c> {
         false
     }
 
+    /// Begins the last phase, with all that is left.
+    fn begin_last_phase(&mut self) {
+        self.phase_end = self.allowance.executions;
+        self.phase_time_end = self.end;
+    }
+
     /// Begins a phase with its part of the executions.
     fn begin_phase(&mut self) {
         let part = self.allowance.executions / PARTS;
         self.phase_end = (self.executions + part).min(self.allowance.executions);
+        self.phase_time_end =
+            self.end.min(self.check.budget.elapsed() + self.allowance.time / PARTS as u32);
     }
 
     /// Prepares runs like `trace`.
@@ -307,7 +317,7 @@ impl<'b, 'c> Bench<'b, 'c> {
         if self.executions >= self.phase_end {
             return Some(CutOff::Executions);
         }
-        if self.check.budget.elapsed() >= self.end {
+        if self.check.budget.elapsed() >= self.phase_time_end {
             return Some(CutOff::Time);
         }
         let leaked = self.check.executor.leaked() - self.leaked_before;
