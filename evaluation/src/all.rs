@@ -35,7 +35,8 @@ pub(crate) fn measure(
 ) -> Result<(), String> {
     fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
     if !names.is_empty() {
-        return names.iter().try_for_each(|name| Job::table(*name, folder, size).write(folder));
+        names.iter().try_for_each(|name| Job::table(*name, folder, size).write(folder))?;
+        return crate::index::write(folder);
     }
     let marker = folder.join(MARKER);
     if start == Start::Anew || !marker.exists() {
@@ -49,6 +50,7 @@ pub(crate) fn measure(
             job.write(folder)?;
         }
     }
+    crate::index::write(folder)?;
     fs::remove_file(&marker).map_err(|error| failed(&marker, error))
 }
 

@@ -39,7 +39,10 @@ pub(crate) fn table(size: Size, command: String) -> Result<(Table, Vec<Plot>), S
     }
     rows.extend(bugs::rows(bug_effort)?);
     progress("");
-    Ok((Table { name: "bpor", size, command, rows, legend: legend(size) }, plots))
+    Ok((
+        Table { name: "bpor", size, command, rows, legend: legend(size), verdicts: Vec::new() },
+        plots,
+    ))
 }
 
 fn efforts(size: Size) -> (figures::Effort, bugs::Effort) {

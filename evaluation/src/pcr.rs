@@ -94,5 +94,5 @@ fn made(
     let rows = measure(size)?;
     progress("");
     let legend = legend.iter().map(|&line| line.to_owned()).collect();
-    Ok(Table { name, size, command, rows, legend })
+    Ok(Table { name, size, command, rows, legend, verdicts: Vec::new() })
 }

@@ -118,7 +118,7 @@ pub(crate) fn table(size: Size, command: String) -> Result<Table, String> {
     let about = WORKLOADS.iter().map(|workload| format!("{}: {}", workload.name, workload.about));
     let mut legend: Vec<String> = about.collect();
     legend.push("sc, rc11: CPU time per step of random walk; ratio: paired by round".to_owned());
-    Ok(Table { name: "rc11-cost", size, command, rows, legend })
+    Ok(Table { name: "rc11-cost", size, command, rows, legend, verdicts: Vec::new() })
 }
 
 fn row(workload: &Workload, size: Size) -> Result<Row, String> {

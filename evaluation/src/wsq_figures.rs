@@ -84,7 +84,7 @@ pub(crate) fn threads_and_items(size: Size, command: String) -> Result<(Table, V
             .to_owned(),
         "the paper's Table 3 has .002 for one stealer of a larger program".to_owned(),
     ];
-    Ok((Table { name: "pct-fig9", size, command, rows, legend }, vec![plot]))
+    Ok((Table { name: "pct-fig9", size, command, rows, legend, verdicts: Vec::new() }, vec![plot]))
 }
 
 /// Fig. 10.
@@ -128,7 +128,7 @@ pub(crate) fn against_stress(size: Size, command: String) -> Result<(Table, Vec<
             .to_owned(),
         "met: PCT hits the bug more often, as in the paper's plot, which has no numbers".to_owned(),
     ];
-    Ok((Table { name: "pct-fig10", size, command, rows, legend }, vec![plot]))
+    Ok((Table { name: "pct-fig10", size, command, rows, legend, verdicts: Vec::new() }, vec![plot]))
 }
 
 /// How many of so many runs outside raddle fail.
@@ -192,7 +192,7 @@ pub(crate) fn event_pairs(size: Size, command: String) -> Result<(Table, Vec<Plo
         "pct: pct:3; the paper's plot, without numbers, has PCT cover all and stress 20 %"
             .to_owned(),
     ];
-    Ok((Table { name: "pct-fig11", size, command, rows, legend }, vec![plot]))
+    Ok((Table { name: "pct-fig11", size, command, rows, legend, verdicts: Vec::new() }, vec![plot]))
 }
 
 /// Pairs of neighbouring events of different threads.
