@@ -78,7 +78,7 @@ const ENTRIES: &[Entry] = &[
     entry(POS_TABLE_3, Name::Pos3, "12 of 32 rows on the original programs"),
     entry(BPOR_FIG_6, Name::Bpor, "a verdict"),
     entry(BPOR_FIG_7, Name::Bpor, "a verdict"),
-    entry(BPOR_TABLE_1, Name::Bpor, "why fair-bounded BPOR is slower than both bounds alone"),
+    entry(BPOR_TABLE_1, Name::Bpor1, "why fair-bounded BPOR is slower than both bounds alone"),
     entry(PCTWM_TABLE_1, Name::Pctwm1, "a verdict"),
     entry(PCTWM_TABLE_2, Name::Pctwm2, "rates with fixed sinks"),
     entry(PCTWM_TABLE_3, Name::Pctwm3, "rates with fixed sinks"),

@@ -4,6 +4,8 @@
 //! A rate is the part of so many executions that show the bug, all made under RC11. Where the paper
 //! gives k_com it is learnt here, so the first execution of each series has no sinks.
 
+use std::iter;
+
 use raddle::Granularity;
 use raddle_core::{Choices, Ending, Trace};
 use raddle_engine::Rc11;
@@ -12,10 +14,12 @@ use raddle_programs::Form;
 use raddle_programs::weak::{Instance, Origin, PROGRAMS, Program, Published};
 use raddle_strategy::{Pct, Pctwm, Random, Sampler};
 
+use self::eager::Eager;
 use crate::drive::{self, Driver};
 use crate::table::{Cell, Kind, Row, Size, Table, Target};
 
 mod depths;
+mod eager;
 mod verdicts;
 
 /// Operations one execution may have.
@@ -80,7 +84,7 @@ pub(crate) fn table(which: Which, size: Size, command: String) -> Table {
             nine.flat_map(|(program, paper)| depths::rows(program, paper, runs)).collect(),
         ),
         Which::Three => {
-            ("pctwm-3", nine.map(|(program, paper)| histories(program, paper, runs)).collect())
+            ("pctwm-3", nine.flat_map(|(program, paper)| histories(program, paper, runs)).collect())
         }
         Which::Figure5 => {
             ("pctwm-fig5", nine.map(|(program, paper)| best(program, paper, runs)).collect())
@@ -129,11 +133,20 @@ fn legend(which: Which, runs: u64) -> Vec<String> {
         .chain(CAUSES)
         .map(|&line| line.into())
         .collect(),
-        Which::Three => vec![rates, "at the depth that the paper varies h for".into()],
+        Which::Three => vec![
+            rates,
+            "(d): sinks drawn in each run, at the depth that the paper varies h for".into(),
+            "[s]: these sinks in all runs, as in the authors' tool; all tuples if there are few, else the one of those tried \
+             whose rates are nearest to the paper's"
+                .into(),
+        ],
         Which::Figure5 => vec![
             rates,
             "c11-random: random threads and sources; pct-weak and pctwm: the best of depths d to d+2 \
              (at least 1 for PCT) and, for PCTWM, of h 1 to 4"
+                .into(),
+            "c11-eager: the same with relaxed and release stores, and starts and ends of threads, performed at once, as in \
+             C11Tester"
                 .into(),
             PCT_STEPS.into(),
         ],
@@ -169,16 +182,25 @@ fn events(program: &'static Program, paper: &Published) -> Row {
     }
 }
 
-/// Rates at history depths 1 to 4.
-fn histories(program: &'static Program, paper: &Published, runs: u64) -> Row {
+/// Rates at history depths 1 to 4, with sinks drawn in each run and with the same sinks in all runs.
+fn histories(program: &'static Program, paper: &Published, runs: u64) -> Vec<Row> {
     const NAMES: [&str; 4] = ["h:1", "h:2", "h:3", "h:4"];
     let (depth, published) = paper.by_history;
-    let cells = NAMES.into_iter().zip(1..=DEEPEST_HISTORY).zip(published);
-    let cells = cells.map(|((name, history), published)| {
-        let found = rate(program, instance(program, 0), Pctwm::new(depth, history), runs);
-        (name, Cell { paper: Some(published), ..percent(found) })
+    let row = |name: String, sampler: &dyn Fn(u32) -> Pctwm| {
+        let cells = NAMES.into_iter().zip(1..=DEEPEST_HISTORY).zip(published);
+        let cells = cells.map(|((name, history), published)| {
+            let found = rate(program, instance(program, 0), sampler(history), runs);
+            (name, Cell { paper: Some(published), ..percent(found) })
+        });
+        Row { name, cells: cells.collect() }
+    };
+    let drawn = row(format!("{} ({depth})", program.name), &|history| Pctwm::new(depth, history));
+    let fixed = depths::by_history(program, paper, runs);
+    let fixed = fixed.iter().map(|sinks| {
+        let sampler = |history| Pctwm::with_sinks(history, sinks);
+        row(format!("{} {sinks:?}", program.name), &sampler)
     });
-    Row { name: format!("{} ({depth})", program.name), cells: cells.collect() }
+    iter::once(drawn).chain(fixed).collect()
 }
 
 /// The best rate of each strategy.
@@ -194,6 +216,7 @@ fn best(program: &'static Program, paper: &Published, runs: u64) -> Row {
         name: program.name.to_owned(),
         cells: vec![
             ("c11-random", percent(random)),
+            ("c11-eager", percent(rate(program, instance, Eager::default(), runs))),
             ("pct-weak", percent(pct)),
             ("pctwm", against(pctwm, published)),
         ],

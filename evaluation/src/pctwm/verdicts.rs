@@ -1,7 +1,7 @@
 //! What the figures of tables 1 and 3 and of figures 5 and 6 say of the paper's.
 
 use crate::index;
-use crate::table::Table;
+use crate::table::{Row, Table};
 use crate::verdict::{Judged, Verdict};
 
 /// Rates differ by at most so many percentage points, if they do not change.
@@ -32,22 +32,52 @@ pub(super) fn events(table: &Table) -> Judged {
 
 /// Table 3: how much a rate changes between the history depths.
 pub(super) fn histories(table: &Table) -> Judged {
-    let mut steady = Vec::new();
-    let mut others = Vec::new();
-    for row in &table.rows {
-        let rates = || row.cells.iter().filter_map(|(_, cell)| cell.value);
-        let span = rates().fold(0.0, f64::max) - rates().fold(100.0, f64::min);
-        let list = if span <= SMALL { &mut steady } else { &mut others };
-        list.push(format!("{} {span:.0}", row.name));
+    let (mut steady, mut changing, mut is_explained) = (0, Vec::new(), true);
+    let (mut near, mut far) = (0, Vec::new());
+    for row in table.rows.iter().filter(|row| row.name.ends_with(')')) {
+        let program = row.name.split(' ').next().unwrap_or_default();
+        let change = |row: &Row| {
+            let rates: Vec<f64> = row.cells.iter().filter_map(|(_, cell)| cell.value).collect();
+            rates[rates.len() - 1] - rates[0]
+        };
+        let off = |row: &Row| {
+            let cells = row.cells.iter();
+            let off = cells.filter_map(|(_, cell)| Some((cell.value? - cell.paper?).abs()));
+            off.fold(0.0, f64::max)
+        };
+        let is_fixed = |other: &&Row| {
+            other.name.strip_prefix(program).is_some_and(|rest| rest.starts_with(" ["))
+        };
+        let fixed = || table.rows.iter().filter(is_fixed);
+        let nearest = fixed().map(off).fold(100.0, f64::min);
+        if nearest <= SMALL {
+            near += 1;
+        } else {
+            far.push(format!("{program} by {nearest:.0}"));
+        }
+        if change(row).abs() <= SMALL {
+            steady += 1;
+        } else {
+            let changes = fixed().map(change);
+            let (low, high) = changes.fold((0.0, 0.0), |(low, high): (f64, f64), change| {
+                (low.min(change), high.max(change))
+            });
+            is_explained &= low < 0.0 && high > 0.0;
+            changing.push(format!(
+                "{program} by {:.0}, and by {low:.0} to {high:.0} with one sink or another fixed",
+                change(row)
+            ));
+        }
     }
     let reason = format!(
-        "rates differ by at most {SMALL} points between h 1 and 4 in {} of 9 programs, as the paper says; not in {} \
-         (points); the rates themselves are those of table 2",
-        steady.len(),
-        others.join(", "),
+        "with sinks drawn in each run, rates change by at most {SMALL} points between h 1 and 4 in {steady} of 9 programs, \
+         as the paper says (not {}); the rates themselves are those of fixed sinks, as in table 2: within {SMALL} points \
+         of the paper in {near} of 9 (not {})",
+        changing.join(", "),
+        far.join(", "),
     );
-    let holds = steady.len() >= 8;
-    Judged::new(index::PCTWM_TABLE_3, Verdict::Reproduced, holds, reason)
+    let holds = steady >= 8 && is_explained && near >= 5;
+    Judged::new(index::PCTWM_TABLE_3, Verdict::Explained, holds, reason)
 }
 
 /// Figure 5: on which programs PCTWM finds more than random testing.
@@ -59,11 +89,17 @@ pub(super) fn best(table: &Table) -> Judged {
         let list = if pctwm > random { &mut more } else { &mut fewer };
         list.push(format!("{} {pctwm:.0}:{random:.0}", row.name));
     }
+    let mean = |name: &str| {
+        let rates = table.rows.iter().filter_map(|row| table.figure(&row.name, name));
+        rates.sum::<f64>() / table.rows.len() as f64
+    };
     let reason = format!(
         "PCTWM with sinks drawn in each run finds more than random testing on {}, less on {} (percent); its higher \
-         rates in the paper are those of fixed sinks (pctwm-2)",
+         rates in the paper are those of fixed sinks (pctwm-2). Stores performed at once, as in C11Tester, change the \
+         rates of random testing by {:+.1} points on average",
         more.join(", "),
         fewer.join(", "),
+        mean("c11-eager") - mean("c11-random"),
     );
     Judged::new(index::PCTWM_FIG_5, Verdict::Refuted, fewer.len() >= 3, reason)
 }
