@@ -39,6 +39,8 @@ pub(crate) struct Options {
     pub(crate) environment: Vec<(String, OsString)>,
     /// Where runs begin.
     pub(crate) begin: Begin,
+    /// The folder of the code under test, if a replay is to show stacks by the lines in it.
+    pub(crate) own_code: Option<PathBuf>,
     /// Whether executions that reach the most steps are discarded. Otherwise they fail.
     pub(crate) discards_long_runs: bool,
 }

@@ -44,7 +44,8 @@ pub(crate) enum Outcome {
 
 /// Makes trial runs of a program that fails, as long as the budget lasts.
 pub(crate) trait Trials {
-    /// Makes a run that follows `prefix` and then `choices`. Returns `None` if the budget is used up; no run was made
+    /// Makes a run that follows `prefix` and then `choices`, whose chooser is on the heap: a run may happen in another
+    /// process, which shares the heap of this one and not its stack. Returns `None` if the budget is used up; no run was made
     /// then.
     fn run(&mut self, prefix: &Schedule, choices: Choices<'_>) -> Option<Outcome>;
 

@@ -277,6 +277,10 @@ fn write_result(output: usize, process: &Process, result: Result<Checked, String
         let names::Module { first, end, offset, path } = module;
         bytes.extend(format!("module {first:x} {end:x} {offset:x} {path}\n").into_bytes());
     }
+    for (site, stack) in run::state().stacks.all() {
+        let addresses: Vec<String> = stack.iter().map(|address| format!("{address:x}")).collect();
+        bytes.extend(format!("stack {site:x} {}\n", addresses.join(" ")).into_bytes());
+    }
     match result {
         Err(refusal) => {
             bytes.extend(format!("refused {}\n", one_line(&refusal)).into_bytes());

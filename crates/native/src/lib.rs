@@ -40,6 +40,7 @@ mod races;
 mod real;
 mod run;
 mod snapshot;
+mod stacks;
 mod syscalls;
 mod system;
 mod variables;

@@ -23,6 +23,8 @@ pub(crate) struct Plan {
     /// The places that race, found by an earlier check: addresses.
     pub(crate) points: Option<Vec<usize>>,
     pub(crate) begin: Begin,
+    /// Whether sites are stacks of calls.
+    pub(crate) stacks: bool,
     /// The file descriptor for the result.
     pub(crate) output: usize,
 }
@@ -76,6 +78,7 @@ impl Plan {
             races: Races::AtOnce,
             points: None,
             begin: Begin::Main,
+            stacks: false,
             output: 2,
         };
         for line in text.lines() {
@@ -164,6 +167,7 @@ impl Plan {
                     _ => return None,
                 }
             }
+            "stacks" => self.stacks = value.parse().ok()?,
             "output" => self.output = value.parse().ok()?,
             _ => return None,
         }

@@ -24,7 +24,7 @@ pub(crate) fn fewest(
     passed: &mut dyn FnMut(u64, &Trace),
 ) -> Fewest {
     let Some(most) = preemptions.checked_sub(1) else { return Fewest::None };
-    let mut explorer = Deepening::new(Bound::preemptions(most), Reduction::Optimised);
+    let mut explorer = Box::new(Deepening::new(Bound::preemptions(most), Reduction::Optimised));
     trials.begin(explorer.thread_ids(), max_steps);
     let mut prefix = Vec::new();
     let mut run = 0;

@@ -177,8 +177,8 @@ fn attempt(
     answers: &Answers,
     is_out_of_budget: &mut bool,
 ) -> Option<SmallRun> {
-    let mut wishes = Wishes::new(blocks, answers);
-    let outcome = trials.run(&Schedule::new(), Choices::Chooser(&mut wishes));
+    let mut wishes = Box::new(Wishes::new(blocks, answers));
+    let outcome = trials.run(&Schedule::new(), Choices::Chooser(&mut *wishes));
     *is_out_of_budget |= outcome.is_none();
     if outcome != Some(Outcome::Same) {
         return None;
