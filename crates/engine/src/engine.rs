@@ -26,8 +26,10 @@ mod cycle;
 mod declare;
 mod enabled;
 mod ending;
+mod idle;
 mod perform;
 mod reuse;
+mod rounds;
 mod special;
 mod state;
 mod stop;
@@ -37,6 +39,8 @@ mod time;
 mod waiters;
 
 use enabled::Enabled;
+pub use idle::Frames;
+use idle::Idle;
 pub use state::RunState;
 use tail::Tail;
 use waiters::{Link, NO_WAITER};
@@ -124,6 +128,7 @@ pub struct Engine<M: Memory> {
     tail: Tail,
     /// What the runs do besides what every run does.
     special: Option<Box<Special>>,
+    idle: Idle,
 }
 
 #[derive(Clone, Debug)]
@@ -192,6 +197,7 @@ impl<M: Memory> Engine<M> {
             sources: Vec::new(),
             tail: Tail::default(),
             special: None,
+            idle: Idle::default(),
         }
     }
 
@@ -248,6 +254,7 @@ impl<M: Memory> Engine<M> {
         self.followed = 0;
         self.asks_below = self.max_steps.min(self.time_checks.interval);
         self.forget_tail();
+        self.idle.begin();
         (self.needs, self.uniform_below) = match choices {
             Choices::Uniform(_) if self.prefix.is_empty() => (Needs::default(), self.asks_below),
             Choices::Uniform(_) => (Needs::default(), 0),
@@ -292,6 +299,7 @@ impl<M: Memory> Engine<M> {
     /// can no longer be read.
     #[cold]
     pub fn overwrite(&mut self, object: ObjectId, value: u64) {
+        self.note_overwritten(object, value);
         self.memory.declare(&mut self.objects[object.index()].location, value);
     }
 

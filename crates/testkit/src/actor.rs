@@ -3,6 +3,7 @@
 //! An actor holds thread-local state only, so that all substrates share it.
 
 use std::collections::VecDeque;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use raddle_core::{
     Action, BarrierOp, ChannelOp, CondvarOp, Effect, FutexOp, MutexOp, OnceOp, ParkOp, RwLockOp,
@@ -87,6 +88,16 @@ impl Actor {
             self.request(step);
         };
         self.current
+    }
+
+    /// Returns a hash of the local state, from which everything follows that the thread does next.
+    pub fn frame(&self) -> u64 {
+        let Actor { me: _, parent: _, script: _, position, children, held, rest, current, last } =
+            self;
+        let mut hasher = DefaultHasher::new();
+        // Actions have no hash.
+        format!("{position} {children:?} {held:?} {rest:?} {current:?} {last}").hash(&mut hasher);
+        hasher.finish()
     }
 
     /// Processes the effect of the last request, an operation.

@@ -1,7 +1,7 @@
 //! Programs interpreted on the engine, without stacks, switches or unwinding.
 
 use raddle_core::{Action, Choices, ObjectId, Op, Panic, Site, ThreadId, ThreadOp};
-use raddle_engine::{Engine, Kind, Memory, Substrate, Turn};
+use raddle_engine::{Engine, Frames, Kind, Memory, Substrate, Turn};
 
 use crate::{Actor, Program, Request, Target};
 
@@ -67,6 +67,7 @@ fn interpret<M: Memory>(
     is_identified: fn(usize) -> bool,
 ) {
     engine.begin(&choices);
+    engine.offer_frames(Frames::FromTheBeginning);
     let objects = vec![None; program.objects.len()];
     let mut run = Run { engine, choices, program, objects, threads: Vec::new(), is_identified };
     run.add_thread(ThreadId::MAIN, ThreadId::MAIN, 0);
@@ -137,6 +138,10 @@ impl<M: Memory> Run<'_, '_, M> {
             }
         };
         self.thread(thread).1 = announced;
+        if self.engine.takes_frames() {
+            let frame = self.thread(thread).0.frame();
+            self.engine.arrive(thread, frame);
+        }
         Some(self.engine.submit(Kind::of(&op), thread, op, Site::UNKNOWN, &mut self.choices))
     }
 

@@ -28,6 +28,9 @@ impl<M: Memory> Engine<M> {
     /// Chooses the next thread where a uniform draw is not all there is to it.
     #[inline(never)]
     fn next_turn_slow(&mut self, choices: &mut Choices<'_>) -> Turn {
+        if self.idle.is_on() {
+            self.settle_rounds();
+        }
         if self.lease > 0 && self.is_enabled(self.running) {
             self.lease -= 1;
             return Turn::of(self.running);
@@ -47,7 +50,7 @@ impl<M: Memory> Engine<M> {
         let chooser = match choices {
             Choices::Uniform(rng) => {
                 // The prefix has been followed; the fast path applies from now on.
-                self.uniform_below = self.asks_below;
+                self.uniform_below = if self.idle.is_on() { 0 } else { self.asks_below };
                 return Turn::of(enabled[rng.below(enabled.len())]);
             }
             Choices::Chooser(chooser) => chooser,
@@ -62,6 +65,7 @@ impl<M: Memory> Engine<M> {
             Pick::Take(option) => Turn::of(enabled[option]),
             Pick::Run { option, steps: granted } => {
                 let left = u32::try_from(self.asks_below - steps).unwrap_or(u32::MAX);
+                let left = if self.idle.is_on() { 1 } else { left };
                 self.running = enabled[option];
                 self.lease = granted.min(left) - 1;
                 for pending in &self.pending {
@@ -83,7 +87,17 @@ impl<M: Memory> Engine<M> {
             return Turn::END;
         }
         if let Some(&expected) = self.prefix.get(self.followed) {
-            return self.diverge(expected);
+            return match expected {
+                Choice::Thread(thread) if self.wake(thread) => self.follow_thread(),
+                Choice::Thread(_) | Choice::Source(_) | Choice::Place(_) | Choice::Value(_) => {
+                    self.diverge(expected)
+                }
+            };
+        }
+        if self.has_sleepers() && self.trace.stopped.is_empty() {
+            if let Some(turn) = self.continue_sleepers() {
+                return turn;
+            }
         }
         let main_ended = matches!(self.objects[0].object, Object::Life(Life::Ended));
         let is_stopped = !self.trace.stopped.is_empty();
@@ -99,7 +113,8 @@ impl<M: Memory> Engine<M> {
         let expected = self.prefix[self.followed];
         match expected {
             Choice::Thread(thread)
-                if thread.index() < self.pending.len() && self.is_enabled(thread) =>
+                if thread.index() < self.pending.len()
+                    && (self.is_enabled(thread) || self.wake(thread)) =>
             {
                 self.followed += 1;
                 Turn::of(thread)

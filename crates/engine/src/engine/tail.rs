@@ -99,6 +99,7 @@ impl<M: Memory> Engine<M> {
     pub(super) fn give_up_with(&mut self, ending: Ending, panicked: Option<ThreadId>) {
         self.end_lease();
         self.tail.stage = Stage::Leading;
+        self.record_sleepers();
         let mut cut = self.trace.clone();
         cut.ending = ending;
         cut.pending.extend(self.unfinished(panicked));
@@ -112,6 +113,7 @@ impl<M: Memory> Engine<M> {
         self.tail.max_alive = self.max_alive;
         self.tail.known_threads = self.thread_ids.count();
         self.asks_below = 0;
+        self.continue_after_give_up();
     }
 
     /// Chooses the next thread in the tail: the one that ran last, or the next by id.

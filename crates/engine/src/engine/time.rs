@@ -33,7 +33,12 @@ impl<M: Memory> Engine<M> {
         if self.time_checks.is_time_up() {
             return self.end_with(Ending::TimeLimit);
         }
-        self.asks_below = self.max_steps.min(steps.saturating_add(self.time_checks.interval));
+        let must_pause = self.examine_long_run();
+        let next_check = steps.saturating_add(self.time_checks.interval);
+        self.asks_below = self.max_steps.min(next_check).min(self.idle.examined_at());
+        if must_pause {
+            return Turn::END;
+        }
         if self.uniform_below > 0 {
             self.uniform_below = self.asks_below;
         }

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use raddle_core::{
-    Access, Choice, Chooser, Event, EventId, Needs, ObjectId, Op, Pick, Point, ThreadId, Threads,
+    Access, Choice, Chooser, Event, EventId, IdleRounds, Needs, ObjectId, Op, Pick, Point,
+    ThreadId, Threads,
 };
 
 use super::Step;
@@ -119,7 +120,7 @@ impl Follow {
 
 impl Chooser for Follow {
     fn needs(&self) -> Needs {
-        Needs { taken: true, ..Needs::default() }
+        Needs { taken: true, idle_rounds: IdleRounds::Cut, ..Needs::default() }
     }
 
     fn taken(&mut self, stores: &[EventId]) {
