@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 use raddle_core::fingerprint::{History, Name};
 use raddle_core::{
     Action, Choices, Ending, EventId, Needs, ObjectId, ObjectInfo, ObjectKind, Op, PauseOp,
-    Pending, Schedule, Site, Special, ThreadId, ThreadInfo, Trace,
+    Pending, Rng, Schedule, Site, Special, ThreadId, ThreadInfo, Trace,
 };
 
 use crate::causality::Clock;
@@ -47,31 +47,28 @@ use waiters::{Link, NO_WAITER};
 
 /// Whose turn it is, if the run is not over.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub struct Turn(Option<ThreadId>);
+pub struct Turn(u32);
 
 impl Turn {
-    /// The run is over.
-    pub const END: Turn = Turn(None);
+    /// The run is over. No thread has this number.
+    pub const END: Turn = Turn(u32::MAX);
 
     /// `thread` performs the operation it has announced.
     #[inline(always)]
     pub fn of(thread: ThreadId) -> Turn {
-        Turn(Some(thread))
+        Turn(thread.0)
     }
 
     /// Returns whether it is the turn of `thread`.
     #[inline(always)]
     pub fn is_of(self, thread: ThreadId) -> bool {
-        match self.0 {
-            Some(next) => next.0 == thread.0,
-            None => false,
-        }
+        self.0 == thread.0
     }
 
     /// Returns the thread whose turn it is, or `None` if the run is over.
     #[inline(always)]
     pub fn thread(self) -> Option<ThreadId> {
-        self.0
+        if self.0 == Turn::END.0 { None } else { Some(ThreadId(self.0)) }
     }
 }
 
@@ -88,17 +85,22 @@ pub struct Engine<M: Memory> {
     /// The number of choices of the prefix that have been followed.
     followed: usize,
     needs: Needs,
-    /// The number of events below which a thread point is a uniform draw and nothing else: zero while the prefix is
-    /// followed or if a chooser answers, then `asks_below`.
-    uniform_below: usize,
-    /// The number of events below which a choice of a thread is an ordinary one: the step limit, the next check of the
-    /// time limit if that is earlier, or zero in the tail of a run that was given up.
+    /// Makes the choices, if they are uniform draws.
+    rng: Rng,
+    /// Whether the choices after the prefix are uniform draws.
+    is_uniform: bool,
+    /// The number of events below which a step takes the fast path: the step limit, or zero unless the state is `Running`
+    /// and the next choice is a uniform draw. See [`Engine::set_fast_path`].
+    fast_below: usize,
+    /// The number of events below which a chooser is asked which thread is next: the step limit, or zero in the tail of
+    /// a run that was given up.
     asks_below: usize,
     /// The number of steps that the running thread may make without a question. Zero unless the state is `Running`.
     lease: u32,
+    /// The thread that runs: the one that has the turn, or that starts.
     running: ThreadId,
-    /// The thread that continues once the starting thread has announced its first operation.
-    creator: Option<ThreadId>,
+    /// In `Starting`: the thread that continues once the starting thread has announced its first operation.
+    creator: ThreadId,
     /// By [`ThreadId`].
     threads: Vec<Thread>,
     /// By [`ThreadId`].
@@ -175,11 +177,13 @@ impl<M: Memory> Engine<M> {
             prefix: Schedule::new(),
             followed: 0,
             needs: Needs::default(),
-            uniform_below: 0,
+            rng: Rng::new(0),
+            is_uniform: false,
+            fast_below: 0,
             asks_below: 0,
             lease: 0,
             running: ThreadId::MAIN,
-            creator: None,
+            creator: ThreadId::MAIN,
             threads: Vec::new(),
             pending: Vec::new(),
             enabled: Enabled::default(),
@@ -237,12 +241,12 @@ impl<M: Memory> Engine<M> {
             self.state
         );
         self.state = next;
+        self.set_fast_path();
     }
 
     /// Begins a run; main is about to start. `choices` must be the same for all calls until the run ends.
     #[inline]
     pub fn begin(&mut self, choices: &Choices<'_>) {
-        self.enter(RunState::Running);
         if self.objects.is_empty() {
             self.add_main();
         }
@@ -255,11 +259,14 @@ impl<M: Memory> Engine<M> {
         self.asks_below = self.max_steps.min(self.time_checks.interval);
         self.forget_tail();
         self.idle.begin();
-        (self.needs, self.uniform_below) = match choices {
-            Choices::Uniform(_) if self.prefix.is_empty() => (Needs::default(), self.asks_below),
-            Choices::Uniform(_) => (Needs::default(), 0),
-            Choices::Chooser(chooser) => (chooser.needs(), 0),
+        (self.needs, self.is_uniform) = match choices {
+            Choices::Uniform(rng) => {
+                self.rng = rng.clone();
+                (Needs::default(), true)
+            }
+            Choices::Chooser(chooser) => (chooser.needs(), false),
         };
+        self.enter(RunState::Running);
         self.changed.clear();
         self.ended.clear();
         self.objects[0].renew();
@@ -270,7 +277,6 @@ impl<M: Memory> Engine<M> {
         self.running = ThreadId::MAIN;
         self.lease = 0;
         self.stale.clear();
-        self.creator = None;
         self.alive = 1;
         self.max_alive = 1;
         self.uses_time = false;
@@ -321,24 +327,75 @@ impl<M: Memory> Engine<M> {
         *time = time.saturating_add(nanos);
     }
 
-    /// Announces the next operation of `by`, and returns the turn that follows. The thread that has the turn
+    /// Returns the thread that runs.
+    #[inline(always)]
+    pub fn running(&self) -> ThreadId {
+        self.running
+    }
+
+    /// Lets `thread`, which has not ended, run after the end of the run. For substrates that unwind threads.
+    #[cold]
+    pub fn run_after_end(&mut self, thread: ThreadId) {
+        self.running = thread;
+    }
+
+    /// Decides whether the next step takes the fast path, when the state changes or the prefix has been followed.
+    #[inline(always)]
+    fn set_fast_path(&mut self) {
+        let is_fast = matches!(self.state, RunState::Running)
+            && self.is_uniform
+            && self.followed >= self.prefix.len()
+            && !self.idle.is_on();
+        self.fast_below = if is_fast { self.asks_below } else { 0 };
+    }
+
+    /// Announces the next operation of `by`, which runs, and returns the turn that follows. The thread that has the turn
     /// [performs](Engine::perform) the operation it announced.
     ///
-    /// A thread's first announcement gives the turn back to its creator, which has performed the spawn already.
+    /// A thread's first announcement gives the turn back to its creator, which has performed the spawn already. After the
+    /// end of the run nothing is announced, and `by` has the turn.
     #[inline(always)]
     pub fn submit(
         &mut self,
         kind: Kind,
         by: ThreadId,
-        op: Op,
+        op: &Op,
         site: Site,
         choices: &mut Choices<'_>,
     ) -> Turn {
-        self.announce(kind, by, &op, site);
-        if self.creator.is_some() {
+        if self.trace.events.len() < self.fast_below {
+            self.announce(kind, by, op, site);
+            return self.draw_turn(choices);
+        }
+        if self.is_leased(kind, by, op) {
+            // Nobody asks for its announcement.
+            self.lease -= 1;
+            return Turn::of(by);
+        }
+        self.submit_slow(by, op.into_words(), site, choices)
+    }
+
+    /// Announces an operation where a uniform draw is not all that follows.
+    #[inline(never)]
+    fn submit_slow(
+        &mut self,
+        by: ThreadId,
+        [head, first, second]: [u64; 3],
+        site: Site,
+        choices: &mut Choices<'_>,
+    ) -> Turn {
+        if self.state.is_over() {
+            return Turn::of(by);
+        }
+        let op = Op::from_words(head, first, second);
+        self.announce(Kind::Any, by, &op, site);
+        if self.needs.changes {
+            self.note_change(by);
+        }
+        if self.state == RunState::Starting {
             return self.back_to_creator();
         }
-        self.next_turn(choices)
+        self.next_turn_slow(choices)
     }
 
     /// Announces the next operation of `by`.
@@ -349,23 +406,16 @@ impl<M: Memory> Engine<M> {
         debug_assert!(pending.enabled);
         pending.op = *op;
         pending.site = site;
-        if self.needs.changes {
-            self.note_change(by);
-        }
         if kind.may_block(op) {
             self.enqueue_waiter(kind, by, op);
         }
     }
 
-    #[cold]
+    /// Gives the turn back to the creator of a thread that has started.
     fn back_to_creator(&mut self) -> Turn {
-        let creator = self.creator.take();
-        self.running =
-            creator.expect("raddle invariant broken: a first announcement without spawn");
-        if self.state == RunState::Starting {
-            self.enter(RunState::Running);
-        }
-        Turn::of(self.running)
+        self.enter(RunState::Running);
+        self.running = self.creator;
+        Turn::of(self.creator)
     }
 
     fn next_event(&self, thread: ThreadId) -> EventId {

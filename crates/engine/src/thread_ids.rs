@@ -92,7 +92,10 @@ impl ThreadIds {
     /// Returns the child at `position` of `parent`, or `None` if it is not registered.
     #[inline]
     pub fn child(&self, parent: ThreadId, position: u32) -> Option<ThreadId> {
-        self.entry(parent).children.get(position as usize).copied().flatten()
+        match self.entry(parent).children.get(position as usize) {
+            Some(&child) => child,
+            None => None,
+        }
     }
 
     /// Registers the child at `position` of `parent`, which is not registered yet.

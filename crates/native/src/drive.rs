@@ -12,8 +12,6 @@ pub(crate) trait Drive {
     fn submit(&mut self, by: ThreadId, op: Op, site: Site) -> Turn;
     /// Performs the operation that was announced. Returns `None` if the run ended instead.
     fn perform(&mut self, by: ThreadId, op: Op, site: Site) -> Option<Effect>;
-    /// Performs an operation that the thread's lease covers. Returns `None`, with no side effect, if none does.
-    fn perform_leased(&mut self, by: ThreadId, op: Op, site: Site) -> Option<Effect>;
     /// Returns the newest value of a variable.
     fn newest(&self, object: ObjectId) -> u64;
     /// Notes a value that something other than an atomic operation has written.
@@ -50,15 +48,11 @@ pub(crate) struct Driven<'e, 'c, M: Memory> {
 
 impl<M: Memory> Drive for Driven<'_, '_, M> {
     fn submit(&mut self, by: ThreadId, op: Op, site: Site) -> Turn {
-        self.engine.submit(Kind::Any, by, op, site, &mut self.choices)
+        self.engine.submit(Kind::of(&op), by, &op, site, &mut self.choices)
     }
 
     fn perform(&mut self, by: ThreadId, op: Op, site: Site) -> Option<Effect> {
-        self.engine.perform(Kind::Any, by, op, site, &mut self.choices)
-    }
-
-    fn perform_leased(&mut self, by: ThreadId, op: Op, site: Site) -> Option<Effect> {
-        self.engine.perform_leased(Kind::of(&op), by, op, site)
+        self.engine.perform(Kind::of(&op), by, &op, site, &mut self.choices)
     }
 
     fn newest(&self, object: ObjectId) -> u64 {

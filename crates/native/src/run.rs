@@ -418,9 +418,6 @@ impl State {
         let op = Op::new(object, action);
         let me = self.me();
         self.steps.set(self.steps.get() + 1);
-        if let Some(effect) = self.with_engine(|engine| engine.perform_leased(me, op, site)) {
-            return effect;
-        }
         let turn = self.with_engine(|engine| engine.submit(me, op, site));
         self.wait(turn);
         match self.with_engine(|engine| engine.perform(me, op, site)) {
@@ -442,31 +439,20 @@ impl State {
         let op = Op::new(object, Action::Atomic(op));
         let me = self.me();
         self.steps.set(self.steps.get() + 1);
-        let perform = |leased: bool| {
-            let old = load();
-            let (effect, new) = self.with_engine(|engine| {
-                if engine.newest(object) != old {
-                    self.needs_no_values();
-                    engine.overwrite(object, old);
-                }
-                let effect = if leased {
-                    engine.perform_leased(me, op, site)
-                } else {
-                    engine.perform(me, op, site)
-                };
-                (effect, engine.newest(object))
-            });
-            if new != old {
-                store(new);
-            }
-            effect
-        };
-        if let Some(effect) = perform(true) {
-            return effect;
-        }
         let turn = self.with_engine(|engine| engine.submit(me, op, site));
         self.wait(turn);
-        match perform(false) {
+        let old = load();
+        let (effect, new) = self.with_engine(|engine| {
+            if engine.newest(object) != old {
+                self.needs_no_values();
+                engine.overwrite(object, old);
+            }
+            (engine.perform(me, op, site), engine.newest(object))
+        });
+        if new != old {
+            store(new);
+        }
+        match effect {
             Some(effect) => effect,
             None => self.end(),
         }

@@ -25,6 +25,7 @@ impl<T> RunCell<T> {
     }
 
     /// Returns whether the caller is part of the run that created the value.
+    #[inline(always)]
     pub(crate) fn is_here(&self) -> bool {
         port::run_number() == self.run
     }
@@ -33,6 +34,7 @@ impl<T> RunCell<T> {
     ///
     /// # Panics
     /// Panics if the caller is not part of the run that created the value.
+    #[inline(always)]
     pub(crate) fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> R {
         assert!(self.is_here(), "a value of an execution was used outside of it");
         work(&mut self.value.borrow_mut())

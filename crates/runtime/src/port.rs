@@ -23,7 +23,7 @@ mod name;
 pub(crate) use execution::{BodyResult, Execution, ExitSwitch, PlainAccess, RunFlags};
 pub use heap::{allocated, freed};
 pub(crate) use heap::{restore_after_run, unobserved};
-pub use name::{Name, take_met_shared};
+pub use name::{Name, NameCopy, take_met_shared};
 
 struct Port {
     /// The number of the run; zero outside a run.
@@ -277,8 +277,7 @@ pub fn stop(site: Site) {
 /// Waits until `thread` has ended.
 #[inline(always)]
 pub fn join(thread: ThreadId, site: Site) {
-    submit(Kind::Any, Op::JOIN.on(run().life(thread)), site);
-    run().joined(thread);
+    run().join(thread, site);
 }
 
 /// Returns the payload of the panic that ended `thread`, to the first caller.
@@ -299,6 +298,12 @@ pub fn advance(nanos: u64) {
 /// Returns what the mirror keeps for the calling thread, if anything.
 pub fn thread_state() -> Option<Rc<dyn Any>> {
     run().thread_state()
+}
+
+/// Returns whether the run is not over, and [`thread_state`] is `None` for all its threads.
+#[inline(always)]
+pub fn has_no_state() -> bool {
+    run().has_no_state()
 }
 
 /// Keeps `state` for the calling thread, or nothing any more.
@@ -384,6 +389,17 @@ pub(crate) unsafe fn connect(
 
 /// Ends with the run.
 pub(crate) struct Connection;
+
+impl Connection {
+    /// Connects another view of the same run.
+    ///
+    /// # Safety
+    /// `run` can be used until the connection is dropped.
+    #[cold]
+    pub(crate) unsafe fn exchange(&self, run: NonNull<dyn Execution>) {
+        PORT.with(|port| port.run.set(Some(run)));
+    }
+}
 
 impl Drop for Connection {
     fn drop(&mut self) {

@@ -14,7 +14,7 @@ use raddle_core::{
     Action, Choices, Description, Effect, EventId, Moment, MutexOp, NoteKind, ObjectId, Op,
     PauseOp, Question, Site, ThreadId,
 };
-use raddle_engine::{Engine, Initial, Kind, Memory, RunState, Turn};
+use raddle_engine::{Engine, Frames, Initial, Kind, Memory, RunState, Turn};
 use raddle_results::Token;
 
 use crate::pool::CoroutinePool;
@@ -23,13 +23,14 @@ use crate::statics::{self, Place};
 use crate::{Backend, Body, panics};
 
 mod ends;
+#[cfg(all(unix, target_arch = "x86_64"))]
+mod frame;
 mod heap;
 mod panicked;
 mod saved_statics;
 mod special;
 mod teardown;
 
-use ends::Joined;
 pub(crate) use ends::UnusedEnd;
 pub(crate) use heap::Heap;
 pub(crate) use panicked::JoinablePanics;
@@ -54,10 +55,8 @@ pub(crate) struct Run<'a, 'c, B, M: Memory> {
     choices: UnsafeCell<Choices<'c>>,
     pool: &'a CoroutinePool<B>,
     program: &'a dyn Fn(),
-    /// The thread that runs.
-    current: Cell<ThreadId>,
-    /// The threads that main has joined.
-    joined: Joined,
+    /// The number of threads that main has joined. No thread is joined twice.
+    joined: Cell<usize>,
     /// The thread that ended the run in the middle of a use of freed memory, and cannot continue.
     late_user: Cell<Option<ThreadId>>,
 }
@@ -73,39 +72,52 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
         let number = pool.begin_run();
         let pool = &*pool;
         engine.begin(&choices);
+        if B::HAS_STACK_ENDS {
+            engine.offer_frames(Frames::AfterAPause);
+        }
         let run = Run {
             engine: UnsafeCell::new(engine),
             choices: UnsafeCell::new(choices),
             pool,
             program,
-            current: Cell::new(ThreadId::MAIN),
-            joined: Joined::default(),
+            joined: Cell::new(0),
             late_user: Cell::new(None),
         };
         // SAFETY: no coroutine runs, and the reference ends with the statement.
         if let Err(error) = unsafe { &mut *pool.backend.get() }.begin() {
             run.no_stack(ThreadId::MAIN, &error);
         }
-        let watched = Watched::new(&run, run.with_engine(|engine, _| engine.special().cloned()));
+        let (special, takes_frames) =
+            run.with_engine(|engine, _| (engine.special().cloned(), engine.takes_frames()));
+        let watched = Watched::new(&run, special, takes_frames);
         let (execution, flags) = watched.execution(pool.flags);
-        // SAFETY: only the lifetime is changed. The connection ends before the run does.
-        let execution = unsafe {
-            std::mem::transmute::<NonNull<dyn Execution + '_>, NonNull<dyn Execution>>(
-                NonNull::from(execution),
-            )
-        };
-        // SAFETY: as above.
-        let connection = unsafe { port::connect(execution, number, flags) };
+        // SAFETY: the connection ends before the run does.
+        let connection = unsafe { port::connect(without_lifetime(execution), number, flags) };
         let guard = TellOwnPanic(&run);
         // A check may be made in a destructor, while its OS thread unwinds.
         let panics = if std::thread::panicking() { Some(run.take_panics()) } else { None };
         run.enter(ThreadId::MAIN);
+        if !run.state().is_over() {
+            watched.take_frames();
+            // SAFETY: as above.
+            unsafe { connection.exchange(without_lifetime(&watched)) };
+            run.resume();
+        }
         run.clear_away();
         if let Some(panics) = panics {
             run.put_back_panics(panics);
         }
         std::mem::forget(guard);
         drop(connection);
+    }
+
+    /// Continues the run, which is not over. From now on threads tell their local states.
+    #[cold]
+    fn resume(&self) {
+        let turn = self.with_engine(|engine, choices| engine.resume(choices));
+        if let Some(thread) = turn.thread() {
+            self.enter(thread);
+        }
     }
 
     /// After the end: clears unfinished threads away, and puts back what the run has changed.
@@ -169,52 +181,32 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
         unsafe { self.parts() }.0.state()
     }
 
+    /// Returns the thread that runs.
+    #[inline(always)]
+    fn me(&self) -> ThreadId {
+        // SAFETY: the reference is used up at once.
+        unsafe { self.parts() }.0.running()
+    }
+
     /// Announces an operation of the calling thread, waits for its turn, performs it, and returns its effect.
     #[inline(always)]
-    fn step(&self, kind: Kind, op: Op, site: Site) -> Effect {
-        let me = self.current.get();
-        // SAFETY: the reference is used up in the statement.
-        let leased = unsafe { self.parts() }.0.perform_leased(kind, me, op, site);
-        let effect = match leased {
-            Some(effect) => effect,
-            None => {
-                let turn = self.announce(kind, me, op, site);
-                let this = self.wait(me, turn);
-                let effect = this.perform(kind, me, op, site);
-                this.note_steps();
-                return effect;
-            }
-        };
-        self.note_steps();
-        effect
-    }
-
-    /// Announces an operation of `me`, the calling thread, and returns the turn that follows.
-    #[inline(always)]
-    fn announce(&self, kind: Kind, me: ThreadId, op: Op, site: Site) -> Turn {
+    fn step(&self, kind: Kind, op: &Op, site: Site) -> Effect {
         // SAFETY: no other use of the run before the references are used up.
         let (engine, choices) = unsafe { self.parts() };
-        match engine.state() {
-            RunState::Running | RunState::Starting => engine.submit(kind, me, op, site, choices),
-            // The thread performs the operation at once.
-            RunState::Idle | RunState::Ended | RunState::TearingDown | RunState::Discarding => {
-                Turn::of(me)
-            }
-        }
-    }
-
-    /// Performs the operation that `me`, the calling thread, has announced. It has its turn, or the run is over.
-    #[inline(always)]
-    fn perform(&self, kind: Kind, me: ThreadId, op: Op, site: Site) -> Effect {
+        let me = engine.running();
+        let turn = engine.submit(kind, me, op, site, choices);
+        let this = if turn.is_of(me) { self } else { self.wait(me, turn) };
         // SAFETY: no other use of the run before the references are used up.
-        let (engine, choices) = unsafe { self.parts() };
+        let (engine, choices) = unsafe { this.parts() };
         if engine.state().is_over() {
-            return self.perform_after_end(op.into_words());
+            return this.perform_after_end(op.into_words());
         }
-        match engine.perform(kind, me, op, site, choices) {
+        let effect = match engine.perform(kind, me, op, site, choices) {
             Some(effect) => effect,
-            None => self.end_within(me, op.into_words()),
-        }
+            None => this.end_within(me, op.into_words()),
+        };
+        this.note_steps();
+        effect
     }
 
     /// Performing an operation has ended the run.
@@ -224,23 +216,13 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
         self.perform_after_end(op)
     }
 
-    /// Waits until `me`, the calling thread, has its turn, or the run is over.
+    /// Waits until `me`, the calling thread, has its turn, or the run is over. The turn is that of another thread.
     #[inline(always)]
     fn wait(&self, me: ThreadId, turn: Turn) -> &Self {
-        if turn.is_of(me) {
-            return self;
-        }
         match turn.thread() {
-            Some(next) => self.switch(me, next),
+            Some(next) => self.switch_stacks(me, Some(next)),
             None => self.leave(me),
         }
-    }
-
-    /// Continues `next`, and returns when `me` is continued.
-    #[inline(always)]
-    fn switch(&self, me: ThreadId, next: ThreadId) -> &Self {
-        self.current.set(next);
-        self.switch_stacks(me, Some(next))
     }
 
     /// Goes back to the host, and returns when `me` is entered.
@@ -275,7 +257,6 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
 
     /// From the host: lets `thread` run until a thread leaves.
     fn enter(&self, thread: ThreadId) {
-        self.current.set(thread);
         // SAFETY: the host is on no coroutine, and no reference into the back end exists.
         unsafe { B::enter(self.pool.backend.get(), thread.index(), self) }
     }
@@ -325,37 +306,56 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
 
 impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
     fn operate(&self, head: u64, first: u64, second: u64, site: Site) -> Effect {
-        self.step(Kind::Any, Op::from_words(head, first, second), site)
+        self.step(Kind::Any, &Op::from_words(head, first, second), site)
     }
 
     fn operate_atomic(&self, head: u64, first: u64, second: u64, site: Site) -> Effect {
-        self.step(Kind::Atomic, Op::from_words(head, first, second), site)
+        self.step(Kind::Atomic, &Op::from_words(head, first, second), site)
     }
 
     fn lock(&self, mutex: ObjectId, site: Site) {
-        self.step(Kind::Lock, LOCK.on(mutex), site);
+        self.step(Kind::Lock, &LOCK.on(mutex), site);
     }
 
     fn unlock(&self, mutex: ObjectId, site: Site) {
-        self.step(Kind::Unlock, UNLOCK.on(mutex), site);
+        self.step(Kind::Unlock, &UNLOCK.on(mutex), site);
+    }
+
+    fn wants_frame(&self, head: u64, first: u64, second: u64, site: Site) -> bool {
+        let (me, op) = (self.me(), Op::from_words(head, first, second));
+        self.with_engine(|engine, _| engine.wants_frame(me, op, site))
+    }
+
+    fn arrive(&self, frame: u64) {
+        let me = self.me();
+        self.with_engine(|engine, _| engine.arrive(me, frame));
+    }
+
+    fn stack_end(&self, pointer: usize) -> Option<usize> {
+        // SAFETY: only looks, while no switch is under way.
+        unsafe { &*self.pool.backend.get() }.stack_end(pointer)
     }
 
     fn spawn(&self, body: Arc<dyn Body>, site: Site) -> ThreadId {
         if self.state().is_over() {
             self.refuse_spawn();
         }
-        let me = self.current.get();
+        let me = self.me();
         let (child, life) = self.with_engine(|engine, _| engine.declare_child(me, site));
         self.assign_stack(child);
-        let turn = self.announce(Kind::Any, me, Op::SPAWN.on(life), site);
-        self.wait(me, turn);
+        let op = Op::SPAWN.on(life);
+        let turn =
+            self.with_engine(|engine, choices| engine.submit(Kind::Any, me, &op, site, choices));
+        if !turn.is_of(me) {
+            self.wait(me, turn);
+        }
         if self.state().is_over() {
             self.refuse_spawn();
         }
         self.with_engine(|engine, _| engine.start(me, life, site));
         self.pool.body.set(Some(body));
         // The child runs up to its first announcement.
-        self.switch(me, child);
+        self.switch_stacks(me, Some(child));
         if self.state().is_over() {
             self.refuse_spawn();
         }
@@ -363,11 +363,19 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
         child
     }
 
+    fn join(&self, thread: ThreadId, site: Site) {
+        let life = self.with_engine(|engine, _| engine.life(thread));
+        self.step(Kind::Any, &Op::JOIN.on(life), site);
+        if self.me() == ThreadId::MAIN {
+            self.joined.set(self.joined.get() + 1);
+        }
+    }
+
     fn stop(&self, site: Site) {
         if self.state().is_over() {
             return;
         }
-        let me = self.current.get();
+        let me = self.me();
         let turn = self.with_engine(|engine, choices| engine.stop(me, site, choices));
         self.wait(me, turn);
         // The run is over: the thread unwinds, unless it does so already.
@@ -377,7 +385,7 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
 
     fn run_body(&self) {
         self.note_steps();
-        if self.current.get() == ThreadId::MAIN {
+        if self.me() == ThreadId::MAIN {
             return (self.program)();
         }
         let body = self.pool.body.take();
@@ -385,7 +393,7 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
     }
 
     fn finish(&self, result: BodyResult) -> ExitSwitch {
-        let me = self.current.get();
+        let me = self.me();
         if let Err(payload) = result {
             self.finish_panic(me, payload);
         }
@@ -393,19 +401,18 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
             return self.exit_after_end(me);
         }
         let turn = self.with_engine(|engine, choices| engine.submit_exit(me, choices));
-        self.wait(me, turn);
+        if !turn.is_of(me) {
+            self.wait(me, turn);
+        }
         if self.state().is_over() {
             return self.exit_after_end(me);
         }
         let turn = self.with_engine(|engine, choices| engine.exit(me, choices));
-        if let Some(next) = turn.thread() {
-            self.current.set(next);
-        }
         self.exit_switch(me, turn)
     }
 
     fn declare(&self, initial: Initial, address: usize, site: Site) -> ObjectId {
-        let me = self.current.get();
+        let me = self.me();
         let object = self.with_engine(|engine, _| engine.declare(me, initial, site));
         if statics::place(address) == Place::Static {
             // A static is at the same address in every run, and no other object is.
@@ -423,7 +430,7 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
     }
 
     fn note(&self, kind: NoteKind, text: String, site: Site) {
-        let me = self.current.get();
+        let me = self.me();
         self.with_engine(|engine, _| engine.note(me, kind, text, site));
     }
 
@@ -435,14 +442,8 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
         self.fail_by_late_use(object, address, ends, site);
     }
 
-    fn joined(&self, thread: ThreadId) {
-        if self.current.get() == ThreadId::MAIN {
-            self.joined.add(thread);
-        }
-    }
-
     fn touch(&self, object: ObjectId, writes: bool, site: Site) {
-        let me = self.current.get();
+        let me = self.me();
         let is_watched = self.with_engine(|engine, _| {
             engine.touch(me, object, writes, site);
             engine.is_watched(object)
@@ -464,14 +465,14 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
     }
 
     fn choose_spurious(&self, site: Site) -> bool {
-        let me = self.current.get();
+        let me = self.me();
         let data = self.pool.data.get();
         if self.state().is_over() || data.spurious_failures(me) >= self.pool.options.spurious {
             return false;
         }
         let choose =
             Op::new(ObjectId::NONE, Action::Choose { bound: 2, question: Question::Spurious });
-        let is_spurious = self.step(Kind::Any, choose, site) == Effect::Value(1);
+        let is_spurious = self.step(Kind::Any, &choose, site) == Effect::Value(1);
         if is_spurious {
             data.count_spurious_failure(me);
         }
@@ -487,15 +488,15 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
     }
 
     fn parker(&self, thread: ThreadId, site: Site) -> ObjectId {
-        self.with_engine(|engine, _| engine.parker(thread, self.current.get(), site))
+        self.with_engine(|engine, _| engine.parker(thread, engine.running(), site))
     }
 
     fn thread(&self) -> ThreadId {
-        self.current.get()
+        self.me()
     }
 
     fn coming_event(&self) -> EventId {
-        self.with_engine(|engine, _| engine.coming_event(self.current.get()))
+        self.with_engine(|engine, _| engine.coming_event(engine.running()))
     }
 
     fn record_announcement(&self, object: ObjectId) {
@@ -503,24 +504,28 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
     }
 
     fn time(&self) -> u64 {
-        self.with_engine(|engine, _| engine.time(self.current.get()))
+        let me = self.me();
+        self.with_engine(|engine, _| {
+            engine.note_clock(me);
+            engine.time(me)
+        })
     }
 
     fn advance(&self, nanos: u64) {
-        self.with_engine(|engine, _| engine.advance(self.current.get(), nanos));
+        self.with_engine(|engine, _| engine.advance(engine.running(), nanos));
     }
 
     fn thread_state(&self) -> Option<Rc<dyn Any>> {
         let data = &self.pool.data;
-        if data.is_used() { data.look().thread_state(self.current.get()) } else { None }
+        if data.is_used() { data.look().thread_state(self.me()) } else { None }
     }
 
     fn set_thread_state(&self, state: Option<Rc<dyn Any>>) {
-        self.pool.data.get().set_thread_state(self.current.get(), state);
+        self.pool.data.get().set_thread_state(self.me(), state);
     }
 
     fn name_thread(&self, name: &str) {
-        self.pool.data.get().name_thread(self.current.get(), name);
+        self.pool.data.get().name_thread(self.me(), name);
     }
 
     fn name_object(&self, object: ObjectId, name: &str) {
@@ -530,11 +535,15 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
     fn panicked(&self) -> ThreadId {
         // The records of panics are cleared before the next run.
         self.pool.data.get();
-        self.current.get()
+        self.me()
     }
 
     fn is_over(&self) -> bool {
         self.state().is_over()
+    }
+
+    fn has_no_state(&self) -> bool {
+        !self.pool.data.is_used() && !self.state().is_over()
     }
 
     fn stay_stuck(&self) -> ! {
@@ -546,11 +555,11 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
     }
 
     fn allocated(&self, address: usize, size: usize) {
-        self.pool.data.get().heap.allocated(self.current.get(), address, size);
+        self.pool.data.get().heap.allocated(self.me(), address, size);
     }
 
     fn freed(&self, address: usize, layout: Layout) -> bool {
-        self.pool.data.get().heap.freed(self.current.get(), address, layout)
+        self.pool.data.get().heap.freed(self.me(), address, layout)
     }
 
     unsafe fn restore_after_run(&self, place: *mut u8, size: usize) {
@@ -579,11 +588,21 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
     }
 
     fn last_site(&self) -> Option<Site> {
-        let me = self.current.get();
+        let me = self.me();
         self.with_engine(|engine, _| {
             let mut events = engine.trace().events.iter().rev();
             events.find(|event| event.id.thread == me).map(|event| event.site)
         })
+    }
+}
+
+/// Returns a pointer to a run or a view of it.
+fn without_lifetime<'r>(run: &'r (dyn Execution + 'r)) -> NonNull<dyn Execution> {
+    // SAFETY: only the lifetime of a pointer is changed, which nobody may use without a promise of their own.
+    unsafe {
+        std::mem::transmute::<NonNull<dyn Execution + 'r>, NonNull<dyn Execution>>(NonNull::from(
+            run,
+        ))
     }
 }
 

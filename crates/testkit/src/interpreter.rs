@@ -142,7 +142,7 @@ impl<M: Memory> Run<'_, '_, M> {
             let frame = self.thread(thread).0.frame();
             self.engine.arrive(thread, frame);
         }
-        Some(self.engine.submit(Kind::of(&op), thread, op, Site::UNKNOWN, &mut self.choices))
+        Some(self.engine.submit(Kind::of(&op), thread, &op, Site::UNKNOWN, &mut self.choices))
     }
 
     /// Performs what `thread` announced, and returns the turn that follows. Returns `None` if the run ended.
@@ -152,7 +152,7 @@ impl<M: Memory> Run<'_, '_, M> {
             Announced::Operation(op) => {
                 let kind = Kind::of(&op);
                 let effect =
-                    self.engine.perform(kind, thread, op, Site::UNKNOWN, &mut self.choices)?;
+                    self.engine.perform(kind, thread, &op, Site::UNKNOWN, &mut self.choices)?;
                 self.thread(thread).0.observe(program, effect);
                 self.announce(thread)
             }

@@ -68,7 +68,7 @@ impl<M: Memory> Run<'_, '_, M> {
     }
 
     fn submit(&mut self, kind: Kind, thread: ThreadId, op: Op) -> Turn {
-        self.engine.submit(kind, thread, op, Site::UNKNOWN, &mut self.choices)
+        self.engine.submit(kind, thread, &op, Site::UNKNOWN, &mut self.choices)
     }
 
     /// What `thread` does next, if it does anything.
@@ -105,7 +105,7 @@ impl<M: Memory> Run<'_, '_, M> {
         match self.next(thread) {
             Some(op) => {
                 let kind = Kind::Atomic;
-                self.engine.perform(kind, thread, op, Site::UNKNOWN, &mut self.choices)?;
+                self.engine.perform(kind, thread, &op, Site::UNKNOWN, &mut self.choices)?;
                 self.script[thread.index()].1 += 1;
                 Some(self.announce(thread))
             }

@@ -8,29 +8,44 @@ use raddle_core::{
 };
 
 use super::{Engine, Turn};
-use crate::Memory;
 use crate::object::Object;
 use crate::objects::Life;
+use crate::{Kind, Memory};
 
 impl<M: Memory> Engine<M> {
     /// Chooses the next thread.
-    #[inline(always)]
     pub(super) fn next_turn(&mut self, choices: &mut Choices<'_>) -> Turn {
-        if let Choices::Uniform(rng) = choices {
-            let enabled = self.enabled.as_slice();
-            if self.trace.events.len() < self.uniform_below && !enabled.is_empty() {
-                return Turn::of(enabled[rng.below(enabled.len())]);
-            }
+        if self.trace.events.len() < self.fast_below {
+            self.draw_turn(choices)
+        } else {
+            self.next_turn_slow(choices)
         }
-        self.next_turn_slow(choices)
+    }
+
+    /// Draws the next thread. The step takes the fast path.
+    #[inline(always)]
+    pub(super) fn draw_turn(&mut self, choices: &mut Choices<'_>) -> Turn {
+        if self.enabled.is_empty() {
+            return self.next_turn_slow(choices);
+        }
+        self.running = self.enabled.draw(&mut self.rng);
+        Turn::of(self.running)
     }
 
     /// Chooses the next thread where a uniform draw is not all there is to it.
     #[inline(never)]
-    fn next_turn_slow(&mut self, choices: &mut Choices<'_>) -> Turn {
+    pub(super) fn next_turn_slow(&mut self, choices: &mut Choices<'_>) -> Turn {
         if self.idle.is_on() {
             self.settle_rounds();
         }
+        let turn = self.choose_turn(choices);
+        if let Some(next) = turn.thread() {
+            self.running = next;
+        }
+        turn
+    }
+
+    fn choose_turn(&mut self, choices: &mut Choices<'_>) -> Turn {
         if self.lease > 0 && self.is_enabled(self.running) {
             self.lease -= 1;
             return Turn::of(self.running);
@@ -46,18 +61,18 @@ impl<M: Memory> Engine<M> {
         if self.followed < self.prefix.len() {
             return self.follow_thread();
         }
-        let enabled = self.enabled.as_slice();
         let chooser = match choices {
-            Choices::Uniform(rng) => {
-                // The prefix has been followed; the fast path applies from now on.
-                self.uniform_below = if self.idle.is_on() { 0 } else { self.asks_below };
-                return Turn::of(enabled[rng.below(enabled.len())]);
+            Choices::Uniform(_) => {
+                // The prefix has been followed.
+                self.set_fast_path();
+                return Turn::of(self.enabled.draw(&mut self.rng));
             }
             Choices::Chooser(chooser) => chooser,
         };
         if self.needs.fingerprint {
             chooser.at_state(self.trace.fingerprint);
         }
+        let enabled = self.enabled.as_slice();
         let threads = Threads { pending: &self.pending, enabled, changed: &self.changed };
         let pick = chooser.choose(&Point::Thread(threads), &self.trace.events);
         self.changed.clear();
@@ -66,19 +81,28 @@ impl<M: Memory> Engine<M> {
             Pick::Run { option, steps: granted } => {
                 let left = u32::try_from(self.asks_below - steps).unwrap_or(u32::MAX);
                 let left = if self.idle.is_on() { 1 } else { left };
-                self.running = enabled[option];
+                let leased = enabled[option];
                 self.lease = granted.min(left) - 1;
                 for pending in &self.pending {
                     let interrupts = chooser.interrupts(pending.thread);
                     self.links[pending.thread.index() + 1].set_interrupts(interrupts);
                 }
-                Turn::of(self.running)
+                Turn::of(leased)
             }
             Pick::Abandon => {
                 self.give_up();
                 self.lead()
             }
         }
+    }
+
+    /// Returns whether the lease of the running thread covers its next operation, which is of this kind and need not wait.
+    #[inline(always)]
+    pub(super) fn is_leased(&self, kind: Kind, by: ThreadId, op: &Op) -> bool {
+        if M::WEAK || matches!(kind, Kind::Any) || self.lease == 0 {
+            return false;
+        }
+        !kind.may_block(op) || self.objects[op.object().index()].object.enabled_known(kind, *op, by)
     }
 
     /// Ends a run in which no thread is enabled.
@@ -200,7 +224,7 @@ impl<M: Memory> Engine<M> {
             return found;
         }
         let pick = match choices {
-            Choices::Uniform(rng) => Pick::Take(rng.below(point.options())),
+            Choices::Uniform(_) => Pick::Take(self.rng.below(point.options())),
             Choices::Chooser(chooser) => chooser.choose(point, &self.trace.events),
         };
         match pick {

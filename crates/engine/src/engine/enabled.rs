@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use raddle_core::ThreadId;
+use raddle_core::{Rng, ThreadId};
 
 #[derive(Debug, Default)]
 pub(super) struct Enabled {
@@ -25,6 +25,12 @@ impl Enabled {
     #[inline(always)]
     pub(super) fn is_empty(&self) -> bool {
         self.count == 0
+    }
+
+    /// Returns one of the threads, of which there must be one, by a uniform draw.
+    #[inline(always)]
+    pub(super) fn draw(&self, rng: &mut Rng) -> ThreadId {
+        self.slots[rng.below(self.count)]
     }
 
     /// Adds a thread, and returns its place.

@@ -113,7 +113,7 @@ impl<M: Memory> Engine<M> {
             IdleRounds::AwaitedIfLong => {
                 self.idle.examined_at = Some(LONG_RUN);
                 self.asks_below = self.asks_below.min(LONG_RUN);
-                self.uniform_below = self.uniform_below.min(LONG_RUN);
+                self.set_fast_path();
             }
             IdleRounds::Awaited => self.begin_rule(Rule::Await),
             IdleRounds::Cut => self.begin_rule(Rule::Cut),
@@ -125,7 +125,7 @@ impl<M: Memory> Engine<M> {
     fn begin_rule(&mut self, rule: Rule) {
         self.idle.enable(rule, self.trace.events.len(), self.trace.plain.len());
         self.end_lease();
-        self.uniform_below = 0;
+        self.set_fast_path();
     }
 
     /// Returns whether threads tell their local states before they announce operations.

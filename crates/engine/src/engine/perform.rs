@@ -18,48 +18,25 @@ impl<M: Memory> Engine<M> {
         &mut self,
         kind: Kind,
         by: ThreadId,
-        op: Op,
+        op: &Op,
         site: Site,
         choices: &mut Choices<'_>,
     ) -> Option<Effect> {
-        self.running = by;
         if matches!(kind, Kind::Any) && op.object() == ObjectId::NONE {
             return self.perform_without_object(by, op.into_words(), site, choices);
         }
         let mut source = None;
         if M::WEAK && op.is_atomic() {
-            source = self.choose_source(by, op, site, choices)?;
+            source = self.choose_source(by, *op, site, choices)?;
         }
-        Some(self.perform_on_object(kind, by, &op, site, source, None))
+        Some(self.perform_on_object(kind, by, op, site, source, None))
     }
 
     /// Performs an operation of `by`, whose turn it is, in place of the one that it announced. The operation accesses
     /// the same object and does not block.
     #[cold]
     pub fn perform_instead(&mut self, by: ThreadId, op: Op, site: Site) -> Effect {
-        self.running = by;
         self.perform_on_object(Kind::Any, by, &op, site, None, None)
-    }
-
-    /// Announces and performs an operation of the running thread at once, if its lease covers this step. Returns `None`,
-    /// with no side effect, if it does not or if the operation has to wait.
-    #[inline(always)]
-    pub fn perform_leased(
-        &mut self,
-        kind: Kind,
-        by: ThreadId,
-        op: Op,
-        site: Site,
-    ) -> Option<Effect> {
-        if M::WEAK || matches!(kind, Kind::Any) || self.lease == 0 {
-            return None;
-        }
-        let slot = &self.objects[op.object().index()];
-        if kind.may_block(&op) && !slot.object.enabled_known(kind, op, by) {
-            return None;
-        }
-        self.lease -= 1;
-        Some(self.perform_on_object(kind, by, &op, site, None, None))
     }
 
     /// Performs an operation on an object, records it, and updates the threads that wait for the object. `source` is the

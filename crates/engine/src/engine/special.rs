@@ -46,7 +46,6 @@ impl<M: Memory> Engine<M> {
         }
         let thread = panic.thread;
         self.give_up_with(Ending::Panicked(panic), Some(thread));
-        self.uniform_below = 0;
         self.followed = self.prefix.len();
     }
 

@@ -2,7 +2,7 @@
 
 use raddle_core::{Choices, Site, StopReason, Stopped, ThreadId, Trace};
 
-use super::{Engine, Turn};
+use super::{Engine, RunState, Turn};
 use crate::Memory;
 
 impl<M: Memory> Engine<M> {
@@ -18,7 +18,7 @@ impl<M: Memory> Engine<M> {
         if self.needs.changes {
             self.note_change(by);
         }
-        if self.creator.is_some() {
+        if self.state == RunState::Starting {
             return self.back_to_creator();
         }
         self.next_turn(choices)

@@ -113,6 +113,7 @@ impl<M: Memory> Engine<M> {
         self.tail.max_alive = self.max_alive;
         self.tail.known_threads = self.thread_ids.count();
         self.asks_below = 0;
+        self.set_fast_path();
         self.continue_after_give_up();
     }
 

@@ -9,9 +9,8 @@ use crate::{Kind, Memory};
 impl<M: Memory> Engine<M> {
     /// Declares the thread that `by` is about to spawn, and the object for the announcement of its spawn.
     pub fn declare_child(&mut self, by: ThreadId, site: Site) -> (ThreadId, ObjectId) {
-        let name = self.next_event(by);
         let parent = &mut self.threads[by.index()];
-        let position = parent.children;
+        let (name, position) = (parent.next, parent.children);
         parent.children += 1;
         let child = match self.thread_ids.child(by, position) {
             Some(child) => child,
@@ -63,11 +62,9 @@ impl<M: Memory> Engine<M> {
         self.alive += 1;
         self.max_alive = self.max_alive.max(self.alive);
         self.end_lease();
-        self.creator = Some(creator);
+        self.creator = creator;
         self.running = child;
-        if self.state == RunState::Running {
-            self.enter(RunState::Starting);
-        }
+        self.enter(RunState::Starting);
         child
     }
 
@@ -76,7 +73,7 @@ impl<M: Memory> Engine<M> {
     #[inline(always)]
     pub fn submit_exit(&mut self, by: ThreadId, choices: &mut Choices<'_>) -> Turn {
         let op = Op::EXIT.on(self.life(by));
-        self.submit(Kind::Any, by, op, Site::UNKNOWN, choices)
+        self.submit(Kind::Any, by, &op, Site::UNKNOWN, choices)
     }
 
     /// Performs the exit that `by`, whose turn it is, announced, and returns the turn that follows.

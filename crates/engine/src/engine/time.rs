@@ -36,11 +36,9 @@ impl<M: Memory> Engine<M> {
         let must_pause = self.examine_long_run();
         let next_check = steps.saturating_add(self.time_checks.interval);
         self.asks_below = self.max_steps.min(next_check).min(self.idle.examined_at());
+        self.set_fast_path();
         if must_pause {
             return Turn::END;
-        }
-        if self.uniform_below > 0 {
-            self.uniform_below = self.asks_below;
         }
         self.next_turn(choices)
     }

@@ -94,19 +94,36 @@ impl<M: Memory> Engine<M> {
         }
     }
 
+    /// Enables or disables all waiters of an object, none of which is so already.
     #[inline(always)]
     fn set_each_enabled(&mut self, first: u32, can: bool) {
+        if self.needs.changes {
+            self.note_waiters(first);
+        }
+        let (links, pending) = (&mut self.links[..], &mut self.pending[..]);
         let mut waiter = first;
         while waiter != NO_WAITER {
             let thread = ThreadId(waiter - 1);
+            let link = &mut links[waiter as usize];
+            waiter = link.next;
+            let state = &mut pending[thread.index()].enabled;
+            debug_assert!(*state != can, "raddle invariant broken: enabled or disabled twice");
+            *state = can;
             if can {
-                self.enable(thread);
+                link.place = self.enabled.push(thread);
             } else {
-                self.disable(thread);
+                let place = link.place;
+                let last = self.enabled.swap_remove(place);
+                links[last.index() + 1].place = place;
             }
-            if self.needs.changes {
-                self.note_change(thread);
-            }
+        }
+    }
+
+    #[cold]
+    fn note_waiters(&mut self, first: u32) {
+        let mut waiter = first;
+        while waiter != NO_WAITER {
+            self.note_change(ThreadId(waiter - 1));
             waiter = self.links[waiter as usize].next;
         }
     }

@@ -1,7 +1,7 @@
 //! How a guard holds its lock.
 
 use raddle_core::{Op, Site};
-use raddle_runtime::port::{self, Kind, Name};
+use raddle_runtime::port::{self, Kind, Name, NameCopy};
 
 use super::poison::Poison;
 
@@ -18,7 +18,7 @@ pub(super) enum Held<G> {
 /// A lock that the engine has granted.
 #[derive(Copy, Clone)]
 pub(super) struct HeldInRun {
-    run: u64,
+    lock: NameCopy,
     /// The place where the lock was taken. Reports show it for the unlock, which has no place of its own.
     site: Site,
     /// Whether the thread was unwinding when it took the lock.
@@ -26,19 +26,19 @@ pub(super) struct HeldInRun {
 }
 
 impl<G> Held<G> {
-    /// A lock that the calling thread has just taken in the current run.
+    /// The lock called `name`, which the calling thread has just taken in the current run.
     #[inline]
-    pub(super) fn in_run(site: Site) -> Held<G> {
+    pub(super) fn in_run(name: &Name, site: Site) -> Held<G> {
         let was_panicking = std::thread::panicking();
-        Held::InRun(HeldInRun { run: port::run_number(), site, was_panicking })
+        Held::InRun(HeldInRun { lock: name.copy(), site, was_panicking })
     }
 
     /// Unlocks by `unlock` if the engine granted the lock, unless the run is over. Sets `poison` if the thread began to
     /// panic while it held the lock. The guard of `std` unlocks when it is dropped.
     #[inline(always)]
-    pub(super) fn release(&self, kind: Kind, name: &Name, unlock: Op, poison: Option<&Poison>) {
+    pub(super) fn release(&self, kind: Kind, unlock: Op, poison: Option<&Poison>) {
         if let Held::InRun(held) = self {
-            held.release(kind, name, unlock, poison);
+            held.release(kind, unlock, poison);
         }
     }
 
@@ -54,7 +54,7 @@ impl<G> Held<G> {
     pub(super) fn assert_valid(&self) {
         if let Held::InRun(held) = self {
             assert!(
-                held.run == port::run_number(),
+                held.lock.known().is_some(),
                 "a guard of a RwLock was used outside the execution that created it"
             );
         }
@@ -64,12 +64,9 @@ impl<G> Held<G> {
 impl HeldInRun {
     /// Apart from [`Held::release`], so that dropping a guard outside runs is small enough to be inlined.
     #[inline]
-    fn release(&self, kind: Kind, name: &Name, unlock: Op, poison: Option<&Poison>) {
+    fn release(&self, kind: Kind, unlock: Op, poison: Option<&Poison>) {
         // A guard may outlive its run, whose locks are gone.
-        if self.run != port::run_number() {
-            return;
-        }
-        let Some(object) = name.known() else { return };
+        let Some(object) = self.lock.known() else { return };
         if let Some(poison) = poison {
             if !self.was_panicking && std::thread::panicking() {
                 poison.set();

@@ -128,7 +128,8 @@ impl<T: ?Sized> Mutex<T> {
     /// Returns the guard of the thread that has just taken the lock in a run.
     #[inline]
     fn guard_in_run(&self, site: Site) -> LockResult<MutexGuard<'_, T>> {
-        let guard = MutexGuard { mutex: self, held: Held::in_run(site), _not_send: PhantomData };
+        let held = Held::in_run(&self.name, site);
+        let guard = MutexGuard { mutex: self, held, _not_send: PhantomData };
         result(guard, self.poison.is_set())
     }
 
@@ -232,8 +233,7 @@ pub(super) type Waited<'a, R> = LockResult<(std::sync::MutexGuard<'a, ()>, R)>;
 impl<T: ?Sized> Drop for MutexGuard<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        let mutex = self.mutex;
-        self.held.release(Kind::Unlock, &mutex.name, UNLOCK, Some(&mutex.poison));
+        self.held.release(Kind::Unlock, UNLOCK, Some(&self.mutex.poison));
     }
 }
 

@@ -20,7 +20,8 @@ impl Poison {
     /// Returns whether the object is poisoned in the current run. Returns false outside a run.
     #[inline]
     pub(super) fn is_set(&self) -> bool {
-        port::active() && self.run.load(Ordering::Relaxed) == port::run_number()
+        let run = self.run.load(Ordering::Relaxed);
+        run != 0 && run == port::run_number()
     }
 
     /// Poisons the object, unless the run is over and raddle unwinds the calling thread.

@@ -149,15 +149,21 @@ impl<T: ?Sized> RwLock<T> {
 
     /// Returns the guard of the thread that has just taken the lock for reading in a run.
     fn reader_in_run(&self, site: Site) -> LockResult<RwLockReadGuard<'_, T>> {
-        let guard =
-            RwLockReadGuard { lock: self, held: Held::in_run(site), _not_send: PhantomData };
+        let guard = RwLockReadGuard {
+            lock: self,
+            held: Held::in_run(&self.name, site),
+            _not_send: PhantomData,
+        };
         result(guard, self.poison.is_set())
     }
 
     /// Returns the guard of the thread that has just taken the lock for writing in a run.
     fn writer_in_run(&self, site: Site) -> LockResult<RwLockWriteGuard<'_, T>> {
-        let guard =
-            RwLockWriteGuard { lock: self, held: Held::in_run(site), _not_send: PhantomData };
+        let guard = RwLockWriteGuard {
+            lock: self,
+            held: Held::in_run(&self.name, site),
+            _not_send: PhantomData,
+        };
         result(guard, self.poison.is_set())
     }
 
@@ -254,7 +260,7 @@ unsafe impl<T: ?Sized + Sync> Sync for RwLockReadGuard<'_, T> {}
 
 impl<T: ?Sized> Drop for RwLockReadGuard<'_, T> {
     fn drop(&mut self) {
-        self.held.release(Kind::Any, &self.lock.name, operation(RwLockOp::UnlockRead), None);
+        self.held.release(Kind::Any, operation(RwLockOp::UnlockRead), None);
     }
 }
 
@@ -294,8 +300,8 @@ unsafe impl<T: ?Sized + Sync> Sync for RwLockWriteGuard<'_, T> {}
 
 impl<T: ?Sized> Drop for RwLockWriteGuard<'_, T> {
     fn drop(&mut self) {
-        let (lock, unlock) = (self.lock, operation(RwLockOp::UnlockWrite));
-        self.held.release(Kind::Any, &lock.name, unlock, Some(&lock.poison));
+        let unlock = operation(RwLockOp::UnlockWrite);
+        self.held.release(Kind::Any, unlock, Some(&self.lock.poison));
     }
 }
 

@@ -89,12 +89,13 @@ pub(super) fn insert<T: 'static>(key: *const (), value: T) -> Rc<T> {
 /// in turn, `std` ends the process. That is a failure of the run, which no `join` returns.
 pub(crate) fn run_body<T>(body: impl FnOnce() -> T) -> T {
     let result = catch_unwind(AssertUnwindSafe(body));
-    if port::is_over() {
+    if port::has_no_state() {
+        // Most programs have no thread-local values.
+    } else if port::is_over() {
         // raddle unwinds the thread. Its destructors run meanwhile.
         let _end = DestroyThreadState;
         return result.unwrap_or_else(|payload| resume_unwind(payload));
-    }
-    if let Err(payload) = catch_unwind(AssertUnwindSafe(destroy)) {
+    } else if let Err(payload) = catch_unwind(AssertUnwindSafe(destroy)) {
         port::fail_in_thread_local(payload);
     }
     result.unwrap_or_else(|payload| resume_unwind(payload))

@@ -26,8 +26,17 @@ pub(crate) trait Execution {
     fn lock(&self, mutex: ObjectId, site: Site);
     /// [`operate`](Execution::operate), to unlock a mutex.
     fn unlock(&self, mutex: ObjectId, site: Site);
+    /// Returns whether the local state of the calling thread, which is about to announce an operation, is to be
+    /// [told](Execution::arrive). Takes the words of the operation.
+    fn wants_frame(&self, head: u64, first: u64, second: u64, site: Site) -> bool;
+    /// Tells a hash of the local state in which the calling thread is about to announce an operation.
+    fn arrive(&self, frame: u64);
+    /// Returns the end of the stack that this stack pointer is of. `None` if unknown.
+    fn stack_end(&self, pointer: usize) -> Option<usize>;
     /// Starts a thread.
     fn spawn(&self, body: Arc<dyn Body>, site: Site) -> ThreadId;
+    /// [`operate`](Execution::operate), to wait until `thread` has ended.
+    fn join(&self, thread: ThreadId, site: Site);
 
     /// Stops the calling thread for the rest of the run. Returns after the end of the run only.
     fn stop(&self, site: Site);
@@ -49,8 +58,6 @@ pub(crate) trait Execution {
     /// Ends the run because the calling thread uses an object after its end, or ends it again. `None` if the run has not
     /// used it before. Returns only if the run is over.
     fn late_use(&self, object: Option<ObjectId>, address: usize, ends: bool, site: Site);
-    /// Notes that the calling thread has joined `thread`.
-    fn joined(&self, thread: ThreadId);
     /// Records an access to a plain variable.
     fn touch(&self, object: ObjectId, writes: bool, site: Site);
     /// Notes an access to a plain variable that was an operation.
@@ -89,6 +96,8 @@ pub(crate) trait Execution {
     fn panicked(&self) -> ThreadId;
     /// Returns whether the run is over.
     fn is_over(&self) -> bool;
+    /// Returns whether the run is not over and the mirror keeps nothing for any of its threads.
+    fn has_no_state(&self) -> bool;
     /// Does not let the calling thread continue, whose run is over.
     fn stay_stuck(&self) -> !;
     /// Returns the payload of the panic that ended `thread`, to the first caller.

@@ -20,6 +20,20 @@ pub struct Name {
     made: Site,
 }
 
+/// The name of an object at some moment: who has it need not look at the object again.
+#[derive(Copy, Clone, Debug)]
+pub struct NameCopy(u64);
+
+impl NameCopy {
+    /// Returns the object, or `None` if it was not used in the current run before the copy or there is no run.
+    #[inline(always)]
+    pub fn known(self) -> Option<ObjectId> {
+        // What remains is the number of the object, or more than that if another run or none has used it.
+        let object = self.0 ^ run_number();
+        if object < epoch::STEP { Some(ObjectId(object as u32)) } else { None }
+    }
+}
+
 /// The name of an object that no run uses. It is the number of no run.
 const UNUSED: u64 = u64::MAX;
 
@@ -57,9 +71,13 @@ impl Name {
     /// Returns the object in the current run, or `None` if the run has not used it or there is no run.
     #[inline(always)]
     pub fn known(&self) -> Option<ObjectId> {
-        // What remains is the number of the object, or more than that if another run or none has used it.
-        let object = self.word.load(Ordering::Relaxed) ^ run_number();
-        if object < epoch::STEP { Some(ObjectId(object as u32)) } else { None }
+        self.copy().known()
+    }
+
+    /// Returns a copy of the name.
+    #[inline(always)]
+    pub fn copy(&self) -> NameCopy {
+        NameCopy(self.word.load(Ordering::Relaxed))
     }
 
     /// Makes the object new to the current run again.

@@ -4,7 +4,6 @@
 //! use. What is wrong follows from the class of the run, see `raddle_analysis::freed`.
 
 use std::backtrace::Backtrace;
-use std::cell::{Cell, RefCell};
 
 use raddle_core::{Moment, ObjectId, Site, Stack, ThreadId};
 use raddle_engine::{Initial, Memory};
@@ -20,48 +19,17 @@ pub(crate) struct UnusedEnd {
     after: usize,
 }
 
-/// A set of threads.
-#[derive(Default)]
-pub(super) struct Joined {
-    /// One bit for each of the first 64 threads.
-    first: Cell<u64>,
-    /// The same for each following 64.
-    others: RefCell<Vec<u64>>,
-}
-
-impl Joined {
-    pub(super) fn add(&self, thread: ThreadId) {
-        let (word, bit) = (thread.index() / 64, 1 << (thread.0 % 64));
-        match word.checked_sub(1) {
-            None => self.first.set(self.first.get() | bit),
-            Some(word) => {
-                let mut others = self.others.borrow_mut();
-                if others.len() <= word {
-                    others.resize(word + 1, 0);
-                }
-                others[word] |= bit;
-            }
-        }
-    }
-
-    fn count(&self) -> usize {
-        let others = self.others.borrow();
-        others.iter().fold(self.first.get().count_ones(), |sum, word| sum + word.count_ones())
-            as usize
-    }
-}
-
 impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
     /// Records the end of an object. Returns whether later uses are to be found.
     pub(super) fn end_object(&self, object: Option<ObjectId>, address: usize) -> bool {
         if self.state().is_over() {
             return false;
         }
-        let me = self.current.get();
+        let me = self.me();
         let (threads, after) = self
             .with_engine(|engine, _| (engine.trace().threads.len(), engine.trace().events.len()));
         // All other threads have ended, and everything that they did happened before.
-        if me == ThreadId::MAIN && self.joined.count() + 1 == threads {
+        if me == ThreadId::MAIN && self.joined.get() + 1 == threads {
             return object.is_some();
         }
         port::unobserved(|| self.record_end(me, object, address, after));
@@ -97,7 +65,7 @@ impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
         if self.state().is_over() {
             return;
         }
-        let me = self.current.get();
+        let me = self.me();
         let object = object.unwrap_or_else(|| self.declare_ended(address, site));
         if self.with_engine(|engine, _| engine.is_watched(object)) {
             self.record_stack(object, if ends { Moment::End } else { Moment::Access }, 0);
@@ -118,7 +86,7 @@ impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
 
     /// Declares an object that ended before the run used it, and records its end.
     fn declare_ended(&self, address: usize, site: Site) -> ObjectId {
-        let me = self.current.get();
+        let me = self.me();
         let ends = self.pool.data.get().unused_ends.borrow();
         let known = ends.iter().rev().find(|end| end.address == address).copied();
         self.with_engine(|engine, _| {
@@ -136,7 +104,7 @@ impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
         let text = port::unobserved(|| Backtrace::force_capture().to_string());
         let stack = Stack {
             object,
-            thread: self.current.get(),
+            thread: self.me(),
             after: self.with_engine(|engine, _| engine.trace().events.len()).saturating_sub(own),
             moment,
             in_arc: is_in_arc(&text),

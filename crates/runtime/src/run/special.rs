@@ -1,9 +1,11 @@
-//! Runs that do more than others (see [`Special`]): stacks of some operations, and stronger memory orderings.
+//! Runs that do more than others: stacks of some operations and stronger memory orderings (see [`Special`]), and local
+//! states of threads that may wait in loops.
 //!
 //! Such a run is connected to the port through [`Watched`], so that other runs pay nothing.
 
 use std::alloc::Layout;
 use std::any::Any;
+use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -12,6 +14,8 @@ use raddle_core::{
 };
 use raddle_engine::Initial;
 
+#[cfg(all(unix, target_arch = "x86_64"))]
+use super::frame;
 use crate::Body;
 use crate::port::{BodyResult, Execution, ExitSwitch, RunFlags};
 
@@ -20,19 +24,64 @@ pub(super) struct Watched<'a> {
     run: &'a dyn Execution,
     /// `None` for an ordinary run.
     special: Option<Special>,
+    /// Whether threads tell their local states.
+    takes_frames: Cell<bool>,
+    /// Whether a thread has told its local state.
+    has_taken_frames: Cell<bool>,
 }
 
 impl<'a> Watched<'a> {
-    pub(super) fn new(run: &'a dyn Execution, special: Option<Special>) -> Watched<'a> {
-        Watched { run, special }
+    pub(super) fn new(
+        run: &'a dyn Execution,
+        special: Option<Special>,
+        takes_frames: bool,
+    ) -> Watched<'a> {
+        let (takes_frames, has_taken_frames) = (Cell::new(takes_frames), Cell::new(false));
+        Watched { run, special, takes_frames, has_taken_frames }
+    }
+
+    /// From now on threads tell their local states.
+    #[cold]
+    pub(super) fn take_frames(&self) {
+        self.takes_frames.set(true);
+    }
+
+    /// Tells the local state of the calling thread, if it is wanted.
+    #[cfg(all(unix, target_arch = "x86_64"))]
+    #[inline(always)]
+    fn tell_frame(&self, op: Op, site: Site) {
+        let [head, first, second] = op.into_words();
+        if self.takes_frames.get() && self.run.wants_frame(head, first, second, site) {
+            let registers = frame::Registers::here();
+            if let Some(end) = self.run.stack_end(registers.stack_pointer()) {
+                // SAFETY: the stack that contains the stack pointer of this thread ends there.
+                self.run.arrive(unsafe { registers.hash_with_stack(end) });
+                self.has_taken_frames.set(true);
+            }
+        }
+    }
+
+    #[cfg(not(all(unix, target_arch = "x86_64")))]
+    fn tell_frame(&self, _op: Op, _site: Site) {}
+
+    /// Lets the calling thread go on with the effect of an operation.
+    #[inline(always)]
+    fn go_on(&self, effect: Effect) -> Effect {
+        #[cfg(all(unix, target_arch = "x86_64"))]
+        if self.has_taken_frames.get() {
+            frame::scrub_unused_stack();
+        }
+        effect
     }
 
     /// Returns what is connected to the port: the run itself if its operations need not be looked at.
     pub(super) fn execution(&self, flags: RunFlags) -> (&dyn Execution, RunFlags) {
-        let Some(special) = &self.special else { return (self.run, flags) };
-        let Special { records, leads_panics: is_trial, .. } = *special;
-        let flags = RunFlags { records, is_trial, ..flags };
-        let is_watched = !special.stacks.is_empty() || !special.orders.is_empty();
+        let (mut flags, mut is_watched) = (flags, self.takes_frames.get());
+        if let Some(special) = &self.special {
+            let Special { records, leads_panics: is_trial, .. } = *special;
+            flags = RunFlags { records, is_trial, ..flags };
+            is_watched |= !special.stacks.is_empty() || !special.orders.is_empty();
+        }
         (if is_watched { self } else { self.run }, flags)
     }
 
@@ -74,14 +123,16 @@ macro_rules! forward {
 impl Execution for Watched<'_> {
     fn operate(&self, head: u64, first: u64, second: u64, site: Site) -> Effect {
         let op = self.adjusted(Op::from_words(head, first, second), site);
+        self.tell_frame(op, site);
         let [head, first, second] = op.into_words();
-        self.run.operate(head, first, second, site)
+        self.go_on(self.run.operate(head, first, second, site))
     }
 
     fn operate_atomic(&self, head: u64, first: u64, second: u64, site: Site) -> Effect {
         let op = self.adjusted(Op::from_words(head, first, second), site);
+        self.tell_frame(op, site);
         let [head, first, second] = op.into_words();
-        self.run.operate_atomic(head, first, second, site)
+        self.go_on(self.run.operate_atomic(head, first, second, site))
     }
 
     fn lock(&self, mutex: ObjectId, site: Site) {
@@ -99,12 +150,20 @@ impl Execution for Watched<'_> {
         self.run.spawn(body, site)
     }
 
+    fn join(&self, thread: ThreadId, site: Site) {
+        self.look(self.run.life(thread));
+        self.run.join(thread, site);
+    }
+
     unsafe fn restore_after_run(&self, place: *mut u8, size: usize) {
         // SAFETY: promised by the caller.
         unsafe { self.run.restore_after_run(place, size) }
     }
 
     forward! {
+        fn wants_frame(&self, head: u64, first: u64, second: u64, site: Site) -> bool;
+        fn arrive(&self, frame: u64);
+        fn stack_end(&self, pointer: usize) -> Option<usize>;
         fn stop(&self, site: Site);
         fn run_body(&self);
         fn finish(&self, result: BodyResult) -> ExitSwitch;
@@ -113,7 +172,6 @@ impl Execution for Watched<'_> {
         fn note(&self, kind: NoteKind, text: String, site: Site);
         fn ended(&self, object: Option<ObjectId>, address: usize) -> bool;
         fn late_use(&self, object: Option<ObjectId>, address: usize, ends: bool, site: Site);
-        fn joined(&self, thread: ThreadId);
         fn touch(&self, object: ObjectId, writes: bool, site: Site);
         fn touched(&self, object: ObjectId);
         fn is_racy(&self, site: Site) -> bool;
@@ -132,6 +190,7 @@ impl Execution for Watched<'_> {
         fn name_object(&self, object: ObjectId, name: &str);
         fn panicked(&self) -> ThreadId;
         fn is_over(&self) -> bool;
+        fn has_no_state(&self) -> bool;
         fn stay_stuck(&self) -> !;
         fn take_panic(&self, thread: ThreadId) -> Option<Box<dyn Any + Send>>;
         fn allocated(&self, address: usize, size: usize);

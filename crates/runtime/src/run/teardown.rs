@@ -60,6 +60,7 @@ impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
                 teardown.is_stuck.set(false);
                 teardown.caught.set(0);
                 teardown.operations.set(0);
+                self.with_engine(|engine, _| engine.run_after_end(thread));
                 self.enter(thread);
                 teardown.is_stuck.get()
             });
@@ -96,7 +97,7 @@ impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
     #[cold]
     pub(super) fn perform_after_end(&self, op: [u64; 3]) -> Effect {
         let op = op_of(op);
-        let me = self.current.get();
+        let me = self.me();
         let perform = || self.with_engine(|engine, _| engine.perform_unrecorded(me, op));
         if self.state() == RunState::Discarding {
             return perform().expect("a destructor waits for something after the end of its run");
@@ -133,7 +134,7 @@ impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
     /// Lets the calling thread, which is unwound, not continue.
     pub(super) fn stay_stuck(&self) -> ! {
         loop {
-            self.leave_stuck(self.current.get());
+            self.leave_stuck(self.me());
         }
     }
 }

@@ -58,7 +58,7 @@ impl<M: Memory> Run<'_, '_, M> {
     fn announce(&mut self, thread: ThreadId) -> Turn {
         let op = if thread == ThreadId::MAIN { self.main_op() } else { self.thread_op(thread) };
         self.threads[thread.index()].announced = Some(op);
-        self.engine.submit(Kind::Any, thread, op, Site::UNKNOWN, &mut self.choices)
+        self.engine.submit(Kind::Any, thread, &op, Site::UNKNOWN, &mut self.choices)
     }
 
     fn main_op(&mut self) -> Op {
@@ -122,7 +122,7 @@ impl<M: Memory> Run<'_, '_, M> {
             _ => {
                 let kind = Kind::Any;
                 let effect =
-                    self.engine.perform(kind, thread, op, Site::UNKNOWN, &mut self.choices)?;
+                    self.engine.perform(kind, thread, &op, Site::UNKNOWN, &mut self.choices)?;
                 if let Effect::Value(value) | Effect::Exchanged(value) | Effect::Kept(value) =
                     effect
                 {

@@ -46,25 +46,25 @@ impl Substrate for Unwinding {
             turn = match (by.index(), steps[by.index()]) {
                 (0, 1) => {
                     let child = engine.start(main, life, SITE);
-                    engine.submit(Kind::Any, child, store(x), SITE, choices);
+                    engine.submit(Kind::Any, child, &store(x), SITE, choices);
                     (life, turn) = announce_spawn(engine, choices);
                     turn
                 }
                 (0, 2) => {
                     let child = engine.start(main, life, SITE);
-                    engine.submit(Kind::Any, child, load, SITE, choices);
+                    engine.submit(Kind::Any, child, &load, SITE, choices);
                     engine.submit_exit(main, choices)
                 }
                 (1, 1) => {
-                    engine.perform(Kind::Any, by, store(x), SITE, choices);
-                    engine.submit(Kind::Any, by, store(y), SITE, choices)
+                    engine.perform(Kind::Any, by, &store(x), SITE, choices);
+                    engine.submit(Kind::Any, by, &store(y), SITE, choices)
                 }
                 (1, 2) => {
-                    engine.perform(Kind::Any, by, store(y), SITE, choices);
-                    engine.submit(Kind::Any, by, store(y), SITE, choices)
+                    engine.perform(Kind::Any, by, &store(y), SITE, choices);
+                    engine.submit(Kind::Any, by, &store(y), SITE, choices)
                 }
                 (1, 3) => {
-                    engine.perform(Kind::Any, by, store(y), SITE, choices);
+                    engine.perform(Kind::Any, by, &store(y), SITE, choices);
                     if *end == PanicEnd::Escapes {
                         let message = "on purpose".to_owned();
                         engine.fail(Panic { thread: by, message, place: None, backtrace: None });
@@ -73,11 +73,11 @@ impl Substrate for Unwinding {
                     engine.submit_exit(by, choices)
                 }
                 (2, 1) => {
-                    engine.perform(Kind::Any, by, load, SITE, choices);
-                    engine.submit(Kind::Any, by, load, SITE, choices)
+                    engine.perform(Kind::Any, by, &load, SITE, choices);
+                    engine.submit(Kind::Any, by, &load, SITE, choices)
                 }
                 (2, 2) => {
-                    engine.perform(Kind::Any, by, load, SITE, choices);
+                    engine.perform(Kind::Any, by, &load, SITE, choices);
                     engine.submit_exit(by, choices)
                 }
                 _ => engine.exit(by, choices),
@@ -92,7 +92,7 @@ fn announce_spawn<M: Memory>(
 ) -> (ObjectId, Turn) {
     let (_, life) = engine.declare_child(ThreadId::MAIN, SITE);
     let spawn = Op::new(life, Action::Thread(ThreadOp::Spawn));
-    (life, engine.submit(Kind::Any, ThreadId::MAIN, spawn, SITE, choices))
+    (life, engine.submit(Kind::Any, ThreadId::MAIN, &spawn, SITE, choices))
 }
 
 fn classes(end: PanicEnd, explorer: impl Explorer) -> BTreeSet<u64> {
