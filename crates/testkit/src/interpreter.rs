@@ -21,6 +21,10 @@ pub struct IdentifyingInterpreter;
 #[derive(Debug, Default)]
 pub struct HalfIdentifyingInterpreter;
 
+/// Interprets programs as [`IdentifyingInterpreter`] does, and also tells the exact local states of threads.
+#[derive(Debug, Default)]
+pub struct FramedInterpreter;
+
 impl Substrate for Interpreter {
     type Program = Program;
 
@@ -60,6 +64,21 @@ impl Substrate for HalfIdentifyingInterpreter {
     }
 }
 
+impl Substrate for FramedInterpreter {
+    type Program = Program;
+
+    fn execute<M: Memory>(
+        &mut self,
+        engine: &mut Engine<M>,
+        choices: Choices<'_>,
+        program: &Program,
+    ) {
+        engine.begin(&choices);
+        engine.offer_frames(Frames::FromTheBeginning);
+        interpret_begun(engine, choices, program, |_| true);
+    }
+}
+
 fn interpret<M: Memory>(
     engine: &mut Engine<M>,
     choices: Choices<'_>,
@@ -67,7 +86,15 @@ fn interpret<M: Memory>(
     is_identified: fn(usize) -> bool,
 ) {
     engine.begin(&choices);
-    engine.offer_frames(Frames::FromTheBeginning);
+    interpret_begun(engine, choices, program, is_identified);
+}
+
+fn interpret_begun<M: Memory>(
+    engine: &mut Engine<M>,
+    choices: Choices<'_>,
+    program: &Program,
+    is_identified: fn(usize) -> bool,
+) {
     let objects = vec![None; program.objects.len()];
     let mut run = Run { engine, choices, program, objects, threads: Vec::new(), is_identified };
     run.add_thread(ThreadId::MAIN, ThreadId::MAIN, 0);

@@ -13,3 +13,4 @@ mod sampling;
 mod solved;
 mod tokens;
 mod trust;
+mod waiting;
