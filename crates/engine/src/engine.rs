@@ -41,6 +41,7 @@ mod waiters;
 use enabled::Enabled;
 pub use idle::Frames;
 use idle::Idle;
+pub use rounds::SinceChange;
 pub use state::RunState;
 use tail::Tail;
 use waiters::{Link, NO_WAITER};

@@ -14,7 +14,7 @@ use raddle_core::{
     Action, Choices, Description, Effect, EventId, Moment, MutexOp, NoteKind, ObjectId, Op,
     PauseOp, Question, Site, ThreadId,
 };
-use raddle_engine::{Engine, Frames, Initial, Kind, Memory, RunState, Turn};
+use raddle_engine::{Engine, Frames, Initial, Kind, Memory, RunState, SinceChange, Turn};
 use raddle_results::Token;
 
 use crate::pool::CoroutinePool;
@@ -321,9 +321,9 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
         self.step(Kind::Unlock, &UNLOCK.on(mutex), site);
     }
 
-    fn wants_frame(&self, head: u64, first: u64, second: u64, site: Site) -> bool {
+    fn since_change(&self, head: u64, first: u64, second: u64, site: Site) -> SinceChange {
         let (me, op) = (self.me(), Op::from_words(head, first, second));
-        self.with_engine(|engine, _| engine.wants_frame(me, op, site))
+        self.with_engine(|engine, _| engine.since_change(me, op, site))
     }
 
     fn arrive(&self, frame: u64) {

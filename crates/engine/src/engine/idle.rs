@@ -18,16 +18,16 @@ use raddle_core::{
     ThreadId,
 };
 
-use super::rounds::{Look, Rounds};
+use super::rounds::{Look, Rounds, SinceChange};
 use super::{Engine, Turn};
 use crate::Memory;
 use crate::object::Object;
 
 /// The number of events after which a long run is examined for the first time. It is examined again whenever that has
 /// doubled.
-const LONG_RUN: usize = 1024;
+const LONG_RUN: usize = 512;
 /// The number of events that are examined.
-const EXAMINED_EVENTS: usize = 64;
+const EXAMINED_EVENTS: usize = 32;
 
 /// When a substrate tells local states.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -140,14 +140,14 @@ impl<M: Memory> Engine<M> {
         self.next_turn(choices)
     }
 
-    /// Returns whether `by`, which is about to announce `op`, has been at this place since it last changed something.
+    /// Returns what `by`, which is about to announce `op`, has done since it last changed something.
     #[cold]
-    pub fn wants_frame(&mut self, by: ThreadId, op: Op, site: Site) -> bool {
+    pub fn since_change(&mut self, by: ThreadId, op: Op, site: Site) -> SinceChange {
         if !self.idle.is_on() || self.state.is_over() {
-            return false;
+            return SinceChange::Nothing;
         }
         self.take_note();
-        self.idle.rounds.wants_frame(by, op, site)
+        self.idle.rounds.since_change(by, op, site)
     }
 
     /// Tells the local state of `by`, which is about to announce an operation.

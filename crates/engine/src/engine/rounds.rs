@@ -25,6 +25,17 @@ struct Thread {
     asleep: Option<usize>,
 }
 
+/// What a thread has done since it last changed something.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum SinceChange {
+    /// Nothing.
+    Nothing,
+    /// It has looked at something.
+    Looked,
+    /// It has been at the place where it is now. Its local state is needed.
+    WasHere,
+}
+
 /// An event that changed nothing.
 #[derive(Clone, Debug)]
 pub(super) struct Look {
@@ -92,19 +103,20 @@ impl Rounds {
         woken
     }
 
-    /// Returns whether the local state is needed at this announcement: only if `thread` has been at this place before,
-    /// since it last changed something.
-    pub(super) fn wants_frame(&mut self, thread: ThreadId, op: Op, site: Site) -> bool {
+    /// Returns what `thread`, which is about to announce an operation, has done since it last changed something.
+    pub(super) fn since_change(&mut self, thread: ThreadId, op: Op, site: Site) -> SinceChange {
         let looks = &self.thread(thread).looks;
         let object = op.object();
         let is_same = |look: &Look| look.event.site == site && look.event.op.object() == object;
+        let is_alone = |look: &Look| look.event.op.object() == ObjectId::NONE;
         match looks.iter().rposition(is_same) {
-            None => false,
             // The words of a stack repeat earlier at loads than at pauses.
-            Some(last) if object == ObjectId::NONE => {
-                looks[last..].iter().all(|look| look.event.op.object() == ObjectId::NONE)
+            Some(last) if object != ObjectId::NONE || looks[last..].iter().all(is_alone) => {
+                SinceChange::WasHere
             }
-            Some(_) => true,
+            Some(_) => SinceChange::Looked,
+            None if looks.is_empty() => SinceChange::Nothing,
+            None => SinceChange::Looked,
         }
     }
 

@@ -37,6 +37,7 @@ mod teardown;
 mod threads;
 mod time_limit;
 mod unwinding;
+mod waiting;
 mod warnings;
 mod watchdog;
 mod weak;

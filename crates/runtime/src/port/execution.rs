@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use raddle_core::{Effect, EventId, NoteKind, ObjectId, Site, ThreadId};
-use raddle_engine::Initial;
+use raddle_engine::{Initial, SinceChange};
 
 use crate::Body;
 
@@ -26,9 +26,9 @@ pub(crate) trait Execution {
     fn lock(&self, mutex: ObjectId, site: Site);
     /// [`operate`](Execution::operate), to unlock a mutex.
     fn unlock(&self, mutex: ObjectId, site: Site);
-    /// Returns whether the local state of the calling thread, which is about to announce an operation, is to be
-    /// [told](Execution::arrive). Takes the words of the operation.
-    fn wants_frame(&self, head: u64, first: u64, second: u64, site: Site) -> bool;
+    /// Returns what the calling thread, which is about to announce an operation, has done since it last changed
+    /// something. Takes the words of the operation.
+    fn since_change(&self, head: u64, first: u64, second: u64, site: Site) -> SinceChange;
     /// Tells a hash of the local state in which the calling thread is about to announce an operation.
     fn arrive(&self, frame: u64);
     /// Returns the end of the stack that this stack pointer is of. `None` if unknown.

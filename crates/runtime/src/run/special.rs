@@ -12,11 +12,13 @@ use std::sync::Arc;
 use raddle_core::{
     Action, Effect, EventId, NoteKind, ObjectId, Op, Order, Site, Special, Strengthened, ThreadId,
 };
-use raddle_engine::Initial;
+use raddle_engine::{Initial, SinceChange};
 
 #[cfg(all(unix, target_arch = "x86_64"))]
 use super::frame;
 use crate::Body;
+#[cfg(all(unix, target_arch = "x86_64"))]
+use crate::port::unobserved;
 use crate::port::{BodyResult, Execution, ExitSwitch, RunFlags};
 
 /// A run whose operations are looked at before they are announced.
@@ -26,8 +28,6 @@ pub(super) struct Watched<'a> {
     special: Option<Special>,
     /// Whether threads tell their local states.
     takes_frames: Cell<bool>,
-    /// Whether a thread has told its local state.
-    has_taken_frames: Cell<bool>,
 }
 
 impl<'a> Watched<'a> {
@@ -36,8 +36,7 @@ impl<'a> Watched<'a> {
         special: Option<Special>,
         takes_frames: bool,
     ) -> Watched<'a> {
-        let (takes_frames, has_taken_frames) = (Cell::new(takes_frames), Cell::new(false));
-        Watched { run, special, takes_frames, has_taken_frames }
+        Watched { run, special, takes_frames: Cell::new(takes_frames) }
     }
 
     /// From now on threads tell their local states.
@@ -46,31 +45,44 @@ impl<'a> Watched<'a> {
         self.takes_frames.set(true);
     }
 
-    /// Tells the local state of the calling thread, if it is wanted.
+    /// Tells the local state of the calling thread, if that is needed. Returns whether the thread looks at something again
+    /// without having changed anything.
     #[cfg(all(unix, target_arch = "x86_64"))]
     #[inline(always)]
-    fn tell_frame(&self, op: Op, site: Site) {
-        let [head, first, second] = op.into_words();
-        if self.takes_frames.get() && self.run.wants_frame(head, first, second, site) {
-            let registers = frame::Registers::here();
-            if let Some(end) = self.run.stack_end(registers.stack_pointer()) {
-                // SAFETY: the stack that contains the stack pointer of this thread ends there.
-                self.run.arrive(unsafe { registers.hash_with_stack(end) });
-                self.has_taken_frames.set(true);
-            }
+    fn tell_frame(&self, op: Op, site: Site) -> bool {
+        if !self.takes_frames.get() {
+            return false;
         }
+        let [head, first, second] = op.into_words();
+        match self.run.since_change(head, first, second, site) {
+            SinceChange::Nothing => return false,
+            SinceChange::Looked => return true,
+            SinceChange::WasHere => {}
+        }
+        let registers = frame::Registers::here();
+        if let Some(end) = self.run.stack_end(registers.stack_pointer()) {
+            // SAFETY: the stack that contains the stack pointer of this thread ends there.
+            let frame = unobserved(|| unsafe { registers.hash_with_stack(end) });
+            self.run.arrive(frame);
+        }
+        true
     }
 
     #[cfg(not(all(unix, target_arch = "x86_64")))]
-    fn tell_frame(&self, _op: Op, _site: Site) {}
+    fn tell_frame(&self, _op: Op, _site: Site) -> bool {
+        false
+    }
 
-    /// Lets the calling thread go on with the effect of an operation.
+    /// Lets the calling thread go on with the effect of an operation. If it looked at something again, what raddle has left
+    /// on the stack is overwritten, so that it is the same in every round.
     #[inline(always)]
-    fn go_on(&self, effect: Effect) -> Effect {
+    fn go_on(&self, effect: Effect, looked_again: bool) -> Effect {
         #[cfg(all(unix, target_arch = "x86_64"))]
-        if self.has_taken_frames.get() {
+        if looked_again {
             frame::scrub_unused_stack();
         }
+        #[cfg(not(all(unix, target_arch = "x86_64")))]
+        let _ = looked_again;
         effect
     }
 
@@ -123,16 +135,16 @@ macro_rules! forward {
 impl Execution for Watched<'_> {
     fn operate(&self, head: u64, first: u64, second: u64, site: Site) -> Effect {
         let op = self.adjusted(Op::from_words(head, first, second), site);
-        self.tell_frame(op, site);
+        let looked_again = self.tell_frame(op, site);
         let [head, first, second] = op.into_words();
-        self.go_on(self.run.operate(head, first, second, site))
+        self.go_on(self.run.operate(head, first, second, site), looked_again)
     }
 
     fn operate_atomic(&self, head: u64, first: u64, second: u64, site: Site) -> Effect {
         let op = self.adjusted(Op::from_words(head, first, second), site);
-        self.tell_frame(op, site);
+        let looked_again = self.tell_frame(op, site);
         let [head, first, second] = op.into_words();
-        self.go_on(self.run.operate_atomic(head, first, second, site))
+        self.go_on(self.run.operate_atomic(head, first, second, site), looked_again)
     }
 
     fn lock(&self, mutex: ObjectId, site: Site) {
@@ -161,7 +173,7 @@ impl Execution for Watched<'_> {
     }
 
     forward! {
-        fn wants_frame(&self, head: u64, first: u64, second: u64, site: Site) -> bool;
+        fn since_change(&self, head: u64, first: u64, second: u64, site: Site) -> SinceChange;
         fn arrive(&self, frame: u64);
         fn stack_end(&self, pointer: usize) -> Option<usize>;
         fn stop(&self, site: Site);
