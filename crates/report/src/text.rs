@@ -119,6 +119,7 @@ fn failed(document: &Document, failure: &Failure, paint: Paint, source: Source<'
             Finding::Nondeterminism { .. } => String::new(),
             Finding::Panic { .. }
             | Finding::Deadlock { .. }
+            | Finding::WaitsForever { .. }
             | Finding::Race { .. }
             | Finding::UseAfterFree { .. }
             | Finding::FreedTwice { .. }

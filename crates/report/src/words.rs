@@ -10,3 +10,4 @@ mod freed;
 pub(crate) mod names;
 pub(crate) mod rows;
 pub(crate) mod stale;
+mod waiting;

@@ -8,8 +8,8 @@ mod failure;
 mod trace;
 
 pub use failure::{
-    Access, Cause, Failure, Failures, Finding, Freed, Holder, Hop, LeakKind, LockOrder,
-    Notification, Repeated, Wait, Warning, WarningKind,
+    Access, Cause, Failure, Failures, Finding, Freed, Holder, Hop, LeakKind, LockOrder, Looked,
+    Notification, Repeated, Wait, WaitLoop, Warning, WarningKind,
 };
 pub use trace::{
     Event, EventId, Link, MissedSync, Object, Operation, Pending, StaleRead, Thread, Trace, Weak,

@@ -14,7 +14,7 @@ pub mod token;
 mod warning;
 
 pub use coverage::{Accesses, Coverage, PatternSearch, VariableCoverage};
-pub use failure::{Cause, Failure, Failures, Finding, Freed, Wait};
+pub use failure::{Cause, Failure, Failures, Finding, Freed, Looked, Wait, WaitLoop};
 pub use json::{Json, ReadError};
 pub use report::{
     BlindSpots, Bounds, HiddenState, Incomplete, MAX_LEAKED, Phase, PhaseEnd, Progress, Report,

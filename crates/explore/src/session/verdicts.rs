@@ -2,7 +2,7 @@
 //!
 //! Most runs end well and are not inspected; see [`Check::next_inspection`].
 
-use raddle_analysis::{blind_spots, cause, leak, read_twice, waits};
+use raddle_analysis::{blind_spots, cause, leak, read_twice, wait_loops, waits};
 use raddle_core::{Choices, Ending, ObjectKind, Trace};
 use raddle_results::{Failure, Finding, Token, Verdict};
 
@@ -131,7 +131,10 @@ impl Check<'_> {
                 second: possible(trace),
             }),
             Ending::Panicked(panic) => Some(Finding::Panic(panic.clone())),
-            Ending::Deadlock => Some(Finding::Deadlock(waits(trace))),
+            Ending::Deadlock => Some(match wait_loops(trace) {
+                loops if loops.is_empty() => Finding::Deadlock(waits(trace)),
+                loops => Finding::WaitsForever { loops, waits: waits(trace) },
+            }),
             Ending::StepLimit => Some(Finding::StepLimit { steps: self.settings.max_steps as u64 }),
         }
     }
@@ -204,6 +207,7 @@ fn is_of_one_run(finding: &Finding) -> bool {
     match finding {
         Finding::Panic(_)
         | Finding::Deadlock(_)
+        | Finding::WaitsForever { .. }
         | Finding::Race { .. }
         | Finding::UseAfterFree { .. }
         | Finding::FreedTwice { .. }
