@@ -54,6 +54,11 @@ pub(crate) enum Started {
 }
 
 impl Child {
+    /// Returns whether raddle is measured.
+    pub(crate) fn is_raddle(&self) -> bool {
+        self.subject.engine.starts_with("raddle")
+    }
+
     /// Starts a child and waits for its greeting.
     pub(crate) fn start(subject: Subject) -> Result<Started, String> {
         let mut command = Command::new(&subject.executable);

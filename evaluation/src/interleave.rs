@@ -12,8 +12,8 @@ use crate::child::Child;
 pub(crate) struct Effort {
     /// CPU time of one slice, about.
     pub(crate) slice: Duration,
-    /// Executions of one slice at least: what an engine does once per check, such as filling its
-    /// pool of stacks, is no part of its time per execution.
+    /// Executions of one of raddle's slices at least. A slice is a check, and raddle repeats the executions 0, 1, 2, 4, 8
+    /// and so on of a check: most of a short one, and hardly any of those that users make.
     pub(crate) executions: u64,
     /// How many processes to measure of each child, one after the other. Some are slower than others by up to a tenth, from
     /// beginning to end: it depends on which pages of memory they get.
@@ -99,7 +99,8 @@ fn calibrate(child: &mut Child, effort: Effort) -> Result<u64, String> {
         let time = child.run(count)? as f64;
         // An eighth tells the speed well enough.
         if time > slice / 8.0 {
-            return Ok(((count as f64 * slice / time) as u64).max(effort.executions));
+            let least = if child.is_raddle() { effort.executions } else { 1 };
+            return Ok(((count as f64 * slice / time) as u64).max(least));
         }
         count *= 2;
     }

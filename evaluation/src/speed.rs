@@ -131,10 +131,9 @@ impl Bench {
             Size::Full => (Duration::from_millis(40), 5, 5),
             Size::Quick => (Duration::from_millis(15), 1, 7),
         };
-        // In the dev profile, executions are so slow that the start of a check weighs little.
         let executions = match profile {
-            Profile::Release => 100,
-            Profile::Dev => 10,
+            Profile::Release => 1_000,
+            Profile::Dev => 300,
         };
         Effort { slice, executions, processes, rounds }
     }

@@ -14,6 +14,17 @@ const WITHOUT_LINKING: [&str; 6] = ["-c", "-S", "-E", "-M", "-MM", "-fsyntax-onl
 /// Options that only ask, and link nothing.
 const QUESTIONS: [&str; 5] = ["-v", "--version", "-dumpversion", "-dumpmachine", "--help"];
 
+/// Compilers would replace calls of these functions by accesses that are not instrumented.
+const VISIBLE: [&str; 7] = [
+    "-fno-builtin-memcpy",
+    "-fno-builtin-memmove",
+    "-fno-builtin-memset",
+    "-fno-builtin-memcmp",
+    "-fno-builtin-strcpy",
+    "-fno-builtin-strlen",
+    "-fno-builtin-strcmp",
+];
+
 /// Runs the compiler that the variable names, or the first of `names` that exists.
 pub(crate) fn compile(
     variable: &str,
@@ -34,7 +45,7 @@ pub(crate) fn compile(
         ));
     }
     if has_input && !has(&QUESTIONS) {
-        command.args(["-g", "-fsanitize=thread"]);
+        command.args(["-g", "-fsanitize=thread"]).args(VISIBLE);
         if !has(&WITHOUT_LINKING) {
             link(&mut command, &compiler)?;
         }

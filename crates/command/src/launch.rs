@@ -10,7 +10,7 @@ use std::time::Duration;
 use raddle::NativeSettings;
 use raddle_results::document::Document;
 
-use crate::options::Options;
+use crate::options::{Begin, Options};
 use crate::program::Program;
 use crate::symbols::{Module, Symbols};
 use crate::{Problem, library};
@@ -32,6 +32,8 @@ pub(crate) enum Outcome {
     Lost(String),
     /// The program does what runs in one process must not do.
     NeedsFork,
+    /// The program has ended before the check began, with this exit code.
+    Alone(i32),
 }
 
 /// How runs are made.
@@ -60,7 +62,10 @@ pub(crate) fn launch(
              `--backend` out"
                 .into(),
         )),
-        outcome @ (Outcome::Report { .. } | Outcome::Refused(_) | Outcome::Lost(_)) => Ok(outcome),
+        outcome @ (Outcome::Report { .. }
+        | Outcome::Refused(_)
+        | Outcome::Lost(_)
+        | Outcome::Alone(_)) => Ok(outcome),
     }
 }
 
@@ -71,6 +76,23 @@ fn launch_with(
     settings: &NativeSettings,
     replay: Option<&str>,
 ) -> Result<Outcome, Problem> {
+    let mut command = command(backend, program, options, settings, replay)?;
+    let child = command.spawn().map_err(|error| {
+        Problem(format!("{} cannot be started: {error}", program.path.display()))
+    })?;
+    let limit = settings.time.map(|time| time + settings.watchdog.unwrap_or_default() + GRACE);
+    let result = read(child, limit.filter(|_| replay.is_none()));
+    Ok(result.unwrap_or_else(|error| Outcome::Lost(format!("its result cannot be read: {error}"))))
+}
+
+/// Returns the command that starts a program with raddle's library inside.
+pub(crate) fn command(
+    backend: Backend,
+    program: &Program,
+    options: &Options,
+    settings: &NativeSettings,
+    replay: Option<&str>,
+) -> Result<Command, Problem> {
     let folder = library::folder()?;
     let mut plan = settings.plan.clone();
     for (name, value) in [
@@ -88,6 +110,12 @@ fn launch_with(
         Backend::Snapshot => "backend=snapshot\n",
         Backend::Fork => "backend=fork\n",
     };
+    if options.begin == Begin::FirstThread {
+        plan += "begin=first-thread\n";
+    }
+    if options.discards_long_runs {
+        plan += "on_step_limit=discard\n";
+    }
     let mut preload = folder.join(library::NAME).into_os_string();
     if let Some(others) = std::env::var_os("LD_PRELOAD") {
         preload.push(":");
@@ -96,6 +124,7 @@ fn launch_with(
     let mut command = Command::new(&program.path);
     command
         .args(&options.arguments)
+        .envs(options.environment.iter().map(|(name, value)| (name, value)))
         .env("RADDLE_NATIVE_PLAN", plan.trim_end())
         .env("LD_PRELOAD", preload)
         .env("LD_BIND_NOW", "1")
@@ -105,12 +134,10 @@ fn launch_with(
     for (name, _) in NativeSettings::variables() {
         command.env_remove(name);
     }
-    let child = command.spawn().map_err(|error| {
-        Problem(format!("{} cannot be started: {error}", program.path.display()))
-    })?;
-    let limit = settings.time.map(|time| time + settings.watchdog.unwrap_or_default() + GRACE);
-    let result = read(child, limit.filter(|_| replay.is_none()));
-    Ok(result.unwrap_or_else(|error| Outcome::Lost(format!("its result cannot be read: {error}"))))
+    if let Some(folder) = &options.folder {
+        command.current_dir(folder);
+    }
+    Ok(command)
 }
 
 fn stdin(options: &Options) -> Result<Stdio, Problem> {
@@ -158,6 +185,7 @@ fn parse(mut bytes: &[u8]) -> Option<Outcome> {
         let (word, value) = line.split_once(' ').unwrap_or((&line, ""));
         match word {
             "module" => modules.extend(module(value)),
+            "alone" => return value.parse().ok().map(Outcome::Alone),
             "again" => return Some(Outcome::NeedsFork),
             "refused" => return Some(Outcome::Refused(value.to_owned())),
             "broken" => return Some(Outcome::Lost(format!("raddle failed: {value}"))),

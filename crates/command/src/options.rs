@@ -30,6 +30,23 @@ pub(crate) struct Options {
     pub(crate) format: Format,
     pub(crate) program: PathBuf,
     pub(crate) arguments: Vec<OsString>,
+    /// The folder in which the program runs. `None`: this one.
+    pub(crate) folder: Option<PathBuf>,
+    /// What the program has in its environment besides this process's.
+    pub(crate) environment: Vec<(String, OsString)>,
+    /// Where runs begin.
+    pub(crate) begin: Begin,
+    /// Whether executions that reach the most steps are discarded. Otherwise they fail.
+    pub(crate) discards_long_runs: bool,
+}
+
+/// Where runs begin.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Begin {
+    #[default]
+    Main,
+    /// With the first thread that the program creates, which is that of a test.
+    FirstThread,
 }
 
 /// The form of the report on standard output.
@@ -91,7 +108,8 @@ impl Options {
         Ok(options)
     }
 
-    fn set(&mut self, name: &str, value: OsString) -> Result<(), Problem> {
+    /// Sets an option. Returns an error if there is no such option or value.
+    pub(crate) fn set(&mut self, name: &str, value: OsString) -> Result<(), Problem> {
         let text = value.to_string_lossy().into_owned();
         let wrong =
             |expected: &str| Problem(format!("--{name}: `{text}` is not known; say {expected}"));

@@ -3,7 +3,7 @@
 use std::env;
 use std::ffi::OsString;
 use std::fs;
-use std::io::{IsTerminal as _, stdout};
+use std::io::{IsTerminal as _, Write as _, stdout};
 use std::path::Path;
 
 use raddle::NativeSettings;
@@ -64,7 +64,9 @@ fn check(options: &Options, words: &[OsString]) -> Result<Exit, Problem> {
     let (mut document, output) = match outcome {
         Outcome::Report { document, output } => (*document, output),
         Outcome::Refused(why) => return Err(Problem(format!("{name}: {why}"))),
-        Outcome::NeedsFork => return Err(Problem(format!("{name}: the check did not begin"))),
+        Outcome::NeedsFork | Outcome::Alone(_) => {
+            return Err(Problem(format!("{name}: the check did not begin")));
+        }
         Outcome::Lost(why) => {
             eprintln!("raddle: {name}: the check came to no result: {why}");
             return Ok(Exit::Inconclusive);
@@ -94,7 +96,7 @@ fn check(options: &Options, words: &[OsString]) -> Result<Exit, Problem> {
 }
 
 /// Replays a failure in a process of its own.
-fn confirm(
+pub(crate) fn confirm(
     document: &mut Document,
     program: &Program,
     options: &Options,
@@ -109,7 +111,7 @@ fn confirm(
         Outcome::Report { document: again, .. } => again.failure.is_some_and(|again| {
             again.summary == failure.summary && again.trace.steps == failure.trace.steps
         }),
-        Outcome::Refused(_) | Outcome::Lost(_) | Outcome::NeedsFork => false,
+        Outcome::Refused(_) | Outcome::Lost(_) | Outcome::NeedsFork | Outcome::Alone(_) => false,
     };
     Ok(())
 }
@@ -136,7 +138,8 @@ fn show(document: &Document, options: &Options, settings: &NativeSettings, outpu
             text
         }
     };
-    println!("{text}");
+    // A reader that has seen enough is no reason to fail.
+    let _ = writeln!(stdout(), "{text}");
 }
 
 /// Returns a report that names the command for a replay.
@@ -148,7 +151,7 @@ fn with_command(document: &Document, text: String) -> String {
 }
 
 /// Returns a line of a source file, counted from one.
-fn source_line(file: &str, line: u32) -> Option<String> {
+pub(crate) fn source_line(file: &str, line: u32) -> Option<String> {
     let text = fs::read_to_string(file).ok()?;
     text.lines().nth((line as usize).checked_sub(1)?).map(str::to_owned)
 }

@@ -369,7 +369,7 @@ impl<M: Memory> Engine<M> {
             return self.draw_turn(choices);
         }
         if self.is_leased(kind, by, op) {
-            // Nobody asks for its announcement.
+            // No chooser looks at its announcement.
             self.lease -= 1;
             return Turn::of(by);
         }

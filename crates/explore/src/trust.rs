@@ -11,26 +11,35 @@
 //! [`Follow`] chooser leads a run through it and then adds events with the newest store, smallest thread first. The
 //! explorer then derives the items that the added events give rise to.
 //!
+//! An operation on a lock, channel or other object is a read-modify-write of the object, or a read if it leaves the
+//! object unchanged. A blocked operation is no part of a graph, see [`Part::Wait`] and docs/design/rc11.md.
+//!
 //! Promise: when it ends, every consistent execution has been run once. Runs whose graph turns out to be inconsistent
 //! are abandoned and counted; the paper's algorithm asks before it visits. The memory is linear in the length of a run.
 //!
-//! Deviations: operations on locks, condition variables, channels and other objects, accesses to plain variables that are
-//! scheduling points, and loops that wait are not covered. At the first of them the search begins anew as [`Graphs`].
+//! Deviations: readers of reader-writer locks, futexes, and loops that wait are not covered. At the first of them the
+//! search begins anew as [`Graphs`].
 
-use std::collections::HashMap;
-
-use raddle_core::{Action, Choice, Choices, EventId, Op, Schedule, ThreadOp, Trace};
+use raddle_core::{Access, Action, Choice, Choices, EventId, Op, Schedule, ThreadOp, Trace};
 use raddle_results::Search;
 
 use crate::refusal::loops;
 use crate::{Explorer, Graphs, Refusal};
 
+mod additions;
+mod clocks;
 mod follow;
 mod graph;
+mod objects;
 mod revisit;
+mod script;
 
+use additions::Additions;
+use clocks::contains;
 use follow::Follow;
-use graph::{Graph, Half, Node};
+use graph::{Graph, Half, Node, NodeId, Part};
+use revisit::revisit;
+use script::Script;
 
 /// A graph to be visited.
 #[derive(Clone, Debug, Default)]
@@ -55,6 +64,11 @@ pub struct Trust {
     items: Vec<Item>,
     item: Item,
     follow: Follow,
+    /// The graph of the last run.
+    graph: Graph,
+    additions: Additions,
+    /// Memory for a clock.
+    prefix: Vec<u32>,
     refusal: Option<Refusal>,
     search: Search,
     /// The search of a program that this one does not cover.
@@ -67,6 +81,9 @@ impl Default for Trust {
             items: vec![Item::default()],
             item: Item::default(),
             follow: Follow::default(),
+            graph: Graph::default(),
+            additions: Additions::default(),
+            prefix: Vec::new(),
             refusal: None,
             search: Search::default(),
             fallback: None,
@@ -81,7 +98,7 @@ impl Explorer for Trust {
         }
         prefix.clear();
         let Some(item) = self.items.pop() else { return false };
-        self.follow.begin(&item.script);
+        self.follow.begin(&item.script, item.moved);
         self.item = item;
         true
     }
@@ -106,12 +123,16 @@ impl Explorer for Trust {
             self.fallback = Some(Box::default());
             return;
         }
-        let graph = Graph::of(trace);
-        if self.follow.is_lost || !graph.follows(&self.item.script) {
+        if self.follow.is_lost {
             self.search.blocked += 1;
             return;
         }
-        self.visit(&graph);
+        self.graph.build(trace);
+        if !self.graph.follows(&self.item.script) {
+            self.search.blocked += 1;
+            return;
+        }
+        self.visit();
         self.search.points = self.search.points.max(self.items.len() as u64);
     }
 
@@ -132,82 +153,68 @@ impl Explorer for Trust {
 
 impl Trust {
     /// Derives the items that the new parts of a graph give rise to.
-    fn visit(&mut self, graph: &Graph) {
+    fn visit(&mut self) {
         let Item { script, added, moved } = std::mem::take(&mut self.item);
         if let Some(store) = moved {
             self.move_store(&script, &added, store);
         }
-        let planned: HashMap<EventId, Choice> =
-            script.iter().map(|step| (step.event, step.choice)).collect();
-        let mut added = added;
-        for node in graph.nodes.iter().filter(|node| planned.contains_key(&node.id)) {
-            for half in node.halves().filter(|half| !added.contains(half)).collect::<Vec<_>>() {
-                if half.is_write {
-                    self.revisit(graph, node, None, &added);
+        let Trust { graph, additions, follow, prefix, items, .. } = self;
+        additions.begin(graph, &added);
+        let mut is_planned = vec![false; graph.nodes.len()];
+        for step in &script {
+            is_planned[graph.id_of(step.event)] = true;
+        }
+        for node in (0..graph.nodes.len()).filter(|&node| is_planned[node]) {
+            for half in graph.nodes[node].halves() {
+                if additions.contains(half, node) {
+                    continue;
                 }
-                added.push(half);
+                if half.part == Part::Write {
+                    revisit(graph, additions, node, None, prefix, items);
+                }
+                additions.push(half, node);
             }
         }
-        let mut script = script;
-        for node in graph.nodes.iter().filter(|node| !planned.contains_key(&node.id)) {
+        let mut visit = Visit { graph, additions, prefix, items, script };
+        for number in (0..graph.nodes.len()).filter(|&node| !is_planned[node]) {
+            let node = &graph.nodes[number];
+            let read = Half::read(node.id);
+            let offer = follow.offer(node.id);
             if let Some(bound) = node.bound {
-                let others = (1..bound).map(Choice::Value);
-                self.add_alternatives(&script, &added, node, others);
-                added.push(Half::read(node.id));
+                visit.add_alternatives(node, read, (1..bound).map(Choice::Value));
+                visit.additions.push(read, number);
             } else if let Some(source) = node.source {
-                let offer = self.follow.offers.remove(&node.id).unwrap_or_default();
-                let others = offer.options.iter().filter(|&&store| store != source);
-                self.add_alternatives(
-                    &script,
-                    &added,
-                    node,
-                    others.map(|&store| Choice::Source(store)),
-                );
-                added.push(Half::read(node.id));
-                for &store in &offer.taken {
-                    self.revisit(graph, node, Some(store), &added);
+                if node.op.is_atomic() {
+                    let others = offer.options.iter().filter(|&&store| store != source);
+                    visit.add_alternatives(node, read, others.map(|&store| Choice::Source(store)));
+                    for &store in &offer.taken {
+                        visit.take(number, store);
+                    }
+                } else {
+                    visit.add_earlier_states(number);
                 }
-                if node.writes {
-                    self.revisit(graph, node, None, &added);
-                    added.push(Half::write(node.id));
+                if node.is_blocked {
+                    continue;
                 }
+                visit.additions.push(read, number);
             } else {
-                let offer = self.follow.offers.remove(&node.id).unwrap_or_default();
-                let others = offer.options.iter().filter(|&&store| store != node.place);
-                self.add_alternatives(
-                    &script,
-                    &added,
-                    node,
-                    others.map(|&store| Choice::Place(store)),
-                );
-                self.revisit(graph, node, None, &added);
-                added.push(Half::write(node.id));
+                let Choice::Place(place) = node.choice() else { continue };
+                let others = offer.options.iter().filter(|&&store| store != place);
+                let others = others.map(|&store| Choice::Place(store));
+                visit.add_alternatives(node, Half::write(node.id), others);
             }
-            script.push(Step { event: node.id, choice: node.choice() });
-        }
-    }
-
-    /// Adds an item for each other way to add `node` to the graph of `script`.
-    fn add_alternatives(
-        &mut self,
-        script: &[Step],
-        added: &[Half],
-        node: &Node,
-        choices: impl Iterator<Item = Choice>,
-    ) {
-        for choice in choices {
-            let mut script = script.to_vec();
-            script.push(Step { event: node.id, choice });
-            let mut added = added.to_vec();
-            added.push(node.halves().next().unwrap_or(Half::write(node.id)));
-            self.items.push(Item { script, added, moved: None });
+            if node.writes {
+                revisit(graph, visit.additions, number, None, visit.prefix, visit.items);
+                visit.additions.push(Half::write(node.id), number);
+            }
+            visit.script.push(Step { event: node.id, choice: node.choice() });
         }
     }
 
     /// Adds an item for each other place of a store that has revisited a read.
     fn move_store(&mut self, script: &[Step], added: &[Half], store: EventId) {
         let Some(at) = script.iter().position(|step| step.event == store) else { return };
-        let options = self.follow.offers.remove(&store).unwrap_or_default().options;
+        let options = self.follow.offer(store).options;
         for place in options {
             let choice = Choice::Place(place);
             if script[at].choice != choice {
@@ -219,15 +226,99 @@ impl Trust {
     }
 }
 
-/// Returns whether the search covers all operations of a run.
-fn is_covered(trace: &Trace) -> bool {
-    let is_covered = |op: &Op| match op.action() {
-        Action::Atomic(_)
-        | Action::Fence(_)
+/// The new events of a graph, which are visited one by one.
+struct Visit<'a> {
+    graph: &'a Graph,
+    /// The parts of the events so far.
+    additions: &'a mut Additions,
+    prefix: &'a mut Vec<u32>,
+    items: &'a mut Vec<Item>,
+    /// The events so far.
+    script: Vec<Step>,
+}
+
+impl Visit<'_> {
+    /// Adds an item for each other way to add `node` to the events so far.
+    fn add_alternatives(&mut self, node: &Node, half: Half, choices: impl Iterator<Item = Choice>) {
+        for choice in choices {
+            let mut script = Vec::with_capacity(self.script.len() + 1);
+            script.extend_from_slice(&self.script);
+            script.push(Step { event: node.id, choice });
+            self.items.push(Item { script, added: self.added_with(half), moved: None });
+        }
+    }
+
+    /// Adds the items in which an update reads a store or state that another one has read.
+    fn take(&mut self, node: NodeId, source: EventId) {
+        self.additions.push(Half::read(self.graph.nodes[node].id), node);
+        revisit(self.graph, self.additions, node, Some(source), self.prefix, self.items);
+        self.additions.pop_read();
+    }
+
+    /// Adds the items in which an operation that is not on a variable finds an earlier state of its object.
+    fn add_earlier_states(&mut self, number: NodeId) {
+        let (graph, node) = (self.graph, &self.graph.nodes[number]);
+        let current = node.source.map_or(0, |source| graph.number(node.object, source));
+        let first = self.first_state(number, current);
+        for updates in first..current {
+            let source = graph.update(node.object, updates);
+            match graph.objects.access(node.object, updates, node.op, node.id.thread) {
+                None => {}
+                Some(Access::Read) => self.read_earlier_state(number, source),
+                Some(Access::Update | Access::Share) => self.take(number, source),
+            }
+        }
+    }
+
+    /// Returns the number of updates of its object that have to come before a node.
+    fn first_state(&mut self, number: NodeId, current: usize) -> usize {
+        let (graph, node) = (self.graph, &self.graph.nodes[number]);
+        graph.earlier.write(number, node.id, None, self.prefix);
+        let is_earlier = |&update: &NodeId| contains(self.prefix, graph.nodes[update].id);
+        let earlier = graph.order(node.object)[..current].iter().rposition(is_earlier);
+        let first = earlier.map_or(0, |last| last + 1);
+        // What disabled the operation stays before it.
+        let additions = &self.additions;
+        let waits = additions.waits.iter().filter(|&&at| additions.halves[at].event == node.id);
+        let waits = waits.map(|&at| graph.nodes[additions.nodes[at]].id);
+        waits.map(|update| graph.number(node.object, update)).fold(first, usize::max)
+    }
+
+    /// Adds the item in which a node that leaves its object unchanged comes right after `source`.
+    fn read_earlier_state(&mut self, number: NodeId, source: EventId) {
+        let (graph, node) = (self.graph, &self.graph.nodes[number]);
+        graph.earlier.write(number, node.id, graph.find(source), self.prefix);
+        let is_earlier = |step: &&Step| contains(self.prefix, step.event);
+        let mut script = Script::new(graph);
+        for step in self.script.iter().filter(is_earlier) {
+            script.push(graph.id_of(step.event));
+        }
+        script.push_step(Step { event: node.id, choice: Choice::Source(source) });
+        for step in self.script.iter().filter(|step| !is_earlier(step)) {
+            script.push(graph.id_of(step.event));
+        }
+        let added = self.added_with(Half::read(node.id));
+        self.items.push(Item { script: script.into_steps(), added, moved: None });
+    }
+
+    /// Returns the order of addition with one more part.
+    fn added_with(&self, half: Half) -> Vec<Half> {
+        let mut added = Vec::with_capacity(self.additions.halves.len() + 1);
+        added.extend_from_slice(&self.additions.halves);
+        added.push(half);
+        added
+    }
+}
+
+/// Returns whether other threads can observe when an operation is performed.
+fn is_ordered(op: &Op) -> bool {
+    match op.action() {
+        Action::Fence(_)
         | Action::Pause(_)
         | Action::Choose { .. }
-        | Action::Thread(ThreadOp::Spawn | ThreadOp::Join | ThreadOp::Exit) => true,
-        Action::Thread(ThreadOp::IsFinished)
+        | Action::Thread(ThreadOp::Spawn | ThreadOp::Join) => false,
+        Action::Thread(ThreadOp::Exit | ThreadOp::IsFinished)
+        | Action::Atomic(_)
         | Action::Cell(_)
         | Action::Mutex(_)
         | Action::RwLock(_)
@@ -237,7 +328,27 @@ fn is_covered(trace: &Trace) -> bool {
         | Action::Park(_)
         | Action::Channel(_)
         | Action::Semaphore(_)
-        | Action::Futex(_) => false,
+        | Action::Futex(_) => true,
+    }
+}
+
+/// Returns whether the search covers all operations of a run.
+fn is_covered(trace: &Trace) -> bool {
+    let is_covered = |op: &Op| match op.action() {
+        Action::Atomic(_)
+        | Action::Fence(_)
+        | Action::Pause(_)
+        | Action::Choose { .. }
+        | Action::Thread(_)
+        | Action::Cell(_)
+        | Action::Mutex(_)
+        | Action::Condvar(_)
+        | Action::Barrier(_)
+        | Action::Once(_)
+        | Action::Park(_)
+        | Action::Channel(_)
+        | Action::Semaphore(_) => true,
+        Action::RwLock(_) | Action::Futex(_) => false,
     };
     trace.events.iter().all(|event| is_covered(&event.op))
         && trace.pending.iter().all(|pending| is_covered(&pending.op))

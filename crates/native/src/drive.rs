@@ -1,8 +1,6 @@
 //! The engine of a run, of whatever memory model, together with the choices of the run.
 
-use raddle_core::{
-    Allocation, Choices, Effect, ObjectId, Op, Panic, PlainAccess, Site, ThreadId, Trace,
-};
+use raddle_core::{Choices, Effect, ObjectId, Op, Panic, PlainAccess, Site, ThreadId, Trace};
 use raddle_engine::causality::Clock;
 use raddle_engine::{Engine, Initial, Kind, Memory, RunState, Turn};
 
@@ -30,8 +28,6 @@ pub(crate) trait Drive {
     fn clock(&self, thread: ThreadId) -> Option<&Clock>;
     /// Performs an operation in place of the one that was announced.
     fn perform_instead(&mut self, by: ThreadId, op: Op, site: Site) -> Effect;
-    /// Records memory that was not freed.
-    fn left(&mut self, unfreed: Vec<Allocation>);
     /// Records a plain access.
     fn touched(&mut self, access: PlainAccess);
     fn time(&self, thread: ThreadId) -> u64;
@@ -105,10 +101,6 @@ impl<M: Memory> Drive for Driven<'_, '_, M> {
 
     fn perform_instead(&mut self, by: ThreadId, op: Op, site: Site) -> Effect {
         self.engine.perform_instead(by, op, site)
-    }
-
-    fn left(&mut self, unfreed: Vec<Allocation>) {
-        self.engine.left(unfreed);
     }
 
     fn touched(&mut self, access: PlainAccess) {

@@ -3,6 +3,7 @@
 pub(crate) mod atomic;
 pub(crate) mod plain;
 pub(crate) mod strings;
+pub(crate) mod wide;
 
 /// Exports functions that pass the address they return to as one more argument: `name, register, function;`. The
 /// register is the one of the argument after the last.

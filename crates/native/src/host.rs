@@ -9,17 +9,17 @@ use std::ptr;
 use std::time::Duration;
 
 use raddle_core::Site;
-use raddle_explore::{Budget, Session, racing_lines};
+use raddle_explore::{Budget, Leaks, Session, racing_lines};
 use raddle_results::Report;
 
 use crate::coroutines::{self, Context, Stack};
 use crate::names;
 use crate::one_thread::OneThread;
-use crate::plan::{Backend, Granularity, Plan, VARIABLE};
+use crate::plan::{Backend, Begin, Granularity, Plan, VARIABLE};
 use crate::process::{BROKEN, Halt, Process};
 use crate::real::real;
 use crate::run::Plain;
-use crate::{arena, crash, dispatch, posix, run, system};
+use crate::{arena, crash, dispatch, first_thread, posix, run, system};
 
 type Main = unsafe extern "C" fn(c_int, *mut *mut c_char, *mut *mut c_char) -> c_int;
 
@@ -28,8 +28,8 @@ const HOST_STACK_BYTES: usize = 16 << 20;
 const HOST_LOCAL_BYTES: usize = 1 << 20;
 
 static MAIN: OneThread<Cell<Option<Main>>> = OneThread::new(Cell::new(None));
-/// Main, waiting to begin.
-static BEFORE_MAIN: OneThread<Cell<Context>> = OneThread::new(Cell::new(Context::NONE));
+/// The program, waiting for the host.
+static BEFORE_RUN: OneThread<Cell<Context>> = OneThread::new(Cell::new(Context::NONE));
 static PLAN: OneThread<Cell<*const Plan>> = OneThread::new(Cell::new(ptr::null()));
 
 /// Stands in for the function that calls main, and passes another main to it.
@@ -110,11 +110,10 @@ unsafe extern "C" fn start(
     if let Some(plan) = plan_in(environment) {
         // Owns memory, which must be freed before runs pass through this frame.
         let host = set_up(plan);
-        let mut before = Context { stack: 0, local: system::thread_pointer() };
-        let stack = &raw mut before.stack;
-        BEFORE_MAIN.set(Context { stack: stack.expose_provenance(), ..before });
-        // SAFETY: the host begins on a new stack. It continues here for each run.
-        unsafe { coroutines::switch(stack, host.stack, host.local) };
+        match begin_of_runs() {
+            Begin::Main => begin(host),
+            Begin::FirstThread => first_thread::await_thread(host),
+        }
     }
     // SAFETY: as libc calls it.
     let code = unsafe { main(count, arguments, environment) };
@@ -122,6 +121,27 @@ unsafe extern "C" fn start(
         run::state().finish_main();
     }
     code
+}
+
+/// Begins the check. Returns once for each run.
+pub(crate) fn begin(host: Context) {
+    let mut before = Context { stack: 0, local: system::thread_pointer() };
+    let stack = &raw mut before.stack;
+    BEFORE_RUN.set(Context { stack: stack.expose_provenance(), ..before });
+    // SAFETY: the host begins on a new stack. It continues here for each run.
+    unsafe { coroutines::switch(stack, host.stack, host.local) };
+}
+
+fn begin_of_runs() -> Begin {
+    // SAFETY: the plan is never dropped.
+    unsafe { &*PLAN.get() }.begin
+}
+
+/// The program has ended before the check began.
+pub(crate) fn end_without_check(code: i32) {
+    // SAFETY: the plan is never dropped.
+    let plan = unsafe { &*PLAN.get() };
+    system::write(plan.output, format!("alone {code}\nend\n").as_bytes());
 }
 
 /// Prepares the check. Returns where the host begins.
@@ -155,6 +175,7 @@ fn set_up(text: &str) -> Context {
     let state = run::state();
     state.heap.borrow_mut().set_up();
     state.finds_races.set(plan.settings.races || plan.granularity == Granularity::Racy);
+    state.finds_leaks.set(plan.settings.warnings.leaks == Leaks::Fail);
     state.memory.set(plan.settings.memory);
     state.seed.set(plan.settings.seed);
     let word = plan.settings.strategy.word();
@@ -191,7 +212,7 @@ fn private_block(bytes: usize) -> *mut u8 {
 extern "C" fn host() -> ! {
     // SAFETY: the plan is never dropped.
     let plan = unsafe { &*PLAN.get() };
-    let before = BEFORE_MAIN.get();
+    let before = BEFORE_RUN.get();
     let place = ptr::with_exposed_provenance::<usize>(before.stack);
     // SAFETY: the frame of `start` holds the stack pointer, and waits.
     let main = Context { stack: unsafe { place.read() }, local: before.local };
@@ -322,7 +343,7 @@ fn one_line(text: &str) -> String {
 }
 
 /// Returns what a file contains.
-fn read_all(file: usize) -> Vec<u8> {
+pub(crate) fn read_all(file: usize) -> Vec<u8> {
     fs::read(format!("/proc/self/fd/{file}")).unwrap_or_default()
 }
 

@@ -147,10 +147,10 @@ impl Layout {
         }
         self.groups.entry(one).or_insert((to, 0));
         self.groups.entry(other).or_insert((from, 0));
-        let mut number = self.groups.values().filter(|group| group.0 == to).count() as u8;
-        for group in self.groups.values_mut().filter(|group| group.0 == from) {
+        let known = self.groups.values().filter(|group| group.0 == to).count() as u8;
+        let added = self.groups.values_mut().filter(|group| group.0 == from);
+        for (number, group) in (known..).zip(added) {
             *group = (to, number);
-            number += 1;
         }
         true
     }

@@ -13,20 +13,25 @@
     reason = "the callers are compiled code of the program, by the C ABI"
 )]
 
+mod accesses;
+mod act;
 mod arena;
 mod coroutines;
 mod crash;
 mod dispatch;
 mod drive;
+mod first_thread;
 mod futex;
 mod heap;
 mod hooks;
 mod host;
 mod layout;
+mod leaks;
 mod memory;
 mod modules;
 mod names;
 mod one_thread;
+mod panics;
 mod plan;
 mod posix;
 mod process;

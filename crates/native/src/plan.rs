@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use raddle_core::MemoryModel;
-use raddle_explore::{Leaks, OnStepLimit, Settings, Strategy};
+use raddle_explore::{Explain, Leaks, OnStepLimit, Settings, Strategy};
 
 /// The variable. It is removed before the program begins.
 pub(crate) const VARIABLE: &str = "RADDLE_NATIVE_PLAN";
@@ -19,6 +19,7 @@ pub(crate) struct Plan {
     pub(crate) replay: Option<String>,
     pub(crate) backend: Backend,
     pub(crate) granularity: Granularity,
+    pub(crate) begin: Begin,
     /// The file descriptor for the result.
     pub(crate) output: usize,
 }
@@ -30,6 +31,15 @@ pub(crate) enum Granularity {
     /// Those at places that race.
     Racy,
     All,
+}
+
+/// Where runs begin.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Begin {
+    Main,
+    /// With the first thread that the program creates: a test of Rust's test harness. See
+    /// [`first_thread`](crate::first_thread).
+    FirstThread,
 }
 
 /// How runs are made.
@@ -51,6 +61,7 @@ impl Plan {
             replay: None,
             backend: Backend::Snapshot,
             granularity: Granularity::Sync,
+            begin: Begin::Main,
             output: 2,
         };
         for line in text.lines() {
@@ -102,6 +113,14 @@ impl Plan {
                 }
             }
             "lock_order" => settings.warnings.lock_order = value.parse().ok()?,
+            "explain" => {
+                settings.explain = match value {
+                    "off" => Explain::Off,
+                    "quick" => Explain::Quick,
+                    "full" => Explain::Full,
+                    _ => return None,
+                }
+            }
             "time" => self.time = Some(Duration::from_millis(value.parse().ok()?)),
             "watchdog" => self.watchdog = Some(Duration::from_millis(value.parse().ok()?)),
             "replay" => self.replay = Some(value.to_owned()),
@@ -109,6 +128,13 @@ impl Plan {
                 self.backend = match value {
                     "fork" => Backend::Fork,
                     "snapshot" => Backend::Snapshot,
+                    _ => return None,
+                }
+            }
+            "begin" => {
+                self.begin = match value {
+                    "main" => Begin::Main,
+                    "first-thread" => Begin::FirstThread,
                     _ => return None,
                 }
             }

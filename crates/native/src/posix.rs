@@ -9,6 +9,7 @@ pub(crate) mod exit;
 pub(crate) mod heap;
 pub(crate) mod mutex;
 pub(crate) mod needs_fork;
+pub(crate) mod object;
 pub(crate) mod once;
 pub(crate) mod refused;
 pub(crate) mod rwlock;

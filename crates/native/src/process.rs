@@ -10,10 +10,11 @@ use raddle_engine::{Engine, Memory, RunState, Substrate};
 
 use crate::coroutines::{self, Context};
 use crate::drive::{Drive, Driven};
+use crate::panics::{self, Reported};
 use crate::plan::Backend;
 use crate::run::{Outcome, State, state};
 use crate::snapshot::Snapshot;
-use crate::{crash, dispatch, system};
+use crate::{crash, dispatch, host, system};
 
 /// The exit code of a process in which raddle itself failed.
 pub(crate) const BROKEN: i32 = 97;
@@ -171,14 +172,18 @@ impl Process {
                 (format!("the program was killed by signal {signal}"), None, None)
             }
             (Outcome::Fine, End::Code(code @ 1..)) => {
-                (format!("exit with code {code}"), None, None)
+                match self.reported_panic().filter(|_| state.harness.get().local != 0) {
+                    Some(Reported { message, place }) => (message, place, None),
+                    None => (format!("exit with code {code}"), None, None),
+                }
             }
             (Outcome::Fine, End::Code(_)) => {
                 assert!(
                     engine.state() == RunState::Ended,
                     "raddle invariant broken: a run ended unseen"
                 );
-                return;
+                let Some(leak) = state.leak.borrow_mut().take() else { return };
+                (leak, None, None)
             }
         };
         let panic = Panic { thread: state.me(), message, place, backtrace };
@@ -187,6 +192,11 @@ impl Process {
         } else {
             engine.fail(panic);
         }
+    }
+
+    /// Returns the panic that made a test fail, if the test has written it.
+    fn reported_panic(&self) -> Option<Reported> {
+        panics::find(&String::from_utf8_lossy(&host::read_all(self.capture?)))
     }
 
     /// Lets the next run read standard input from its beginning, and forgets what the last one has written.

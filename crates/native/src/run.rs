@@ -8,21 +8,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::c_void;
 use std::ptr::{self, NonNull};
 
-use raddle_core::{
-    Action, AtomicOp, Effect, FutexOp, MemoryModel, ObjectId, Op, Panic, Site, ThreadId,
-};
+use raddle_core::{MemoryModel, ObjectId, Op, Panic, Site, ThreadId};
 use raddle_engine::{Initial, Turn};
 
 use crate::coroutines::{self, Context};
 use crate::drive::Drive;
-use crate::heap::{Heap, Wrong};
+use crate::heap::Heap;
 use crate::layout::Layout;
 use crate::modules::Modules;
 use crate::one_thread::OneThread;
 use crate::posix::heap::Freed;
-use crate::races::{Access, Race, Races};
+use crate::races::Races;
 use crate::variables::{Use, Variables};
-use crate::{dispatch, heap, system};
+use crate::{dispatch, system};
 
 /// A thread of the program.
 #[derive(Copy, Clone, Debug)]
@@ -111,6 +109,8 @@ pub(crate) struct State {
     pub(crate) image: Cell<(usize, usize)>,
     /// Where the host continues after a run in this process.
     pub(crate) host: Cell<Context>,
+    /// Where the test harness continues after the run of a test, if runs begin with the first thread.
+    pub(crate) harness: Cell<Context>,
     /// Whether a run ends with its process, which is a child of the host.
     pub(crate) ends_with_process: Cell<bool>,
     pub(crate) plain: Cell<Plain>,
@@ -122,6 +122,10 @@ pub(crate) struct State {
     pub(crate) heap: RefCell<Heap>,
     /// The freed blocks that are not of this heap.
     pub(crate) freed: RefCell<Freed>,
+    /// Whether memory that is never freed is looked for.
+    pub(crate) finds_leaks: Cell<bool>,
+    /// What this run leaked, in words.
+    pub(crate) leak: RefCell<Option<String>>,
     /// Whether this run has raced.
     pub(crate) has_raced: Cell<bool>,
     /// What is known of the layout of memory, for all runs.
@@ -171,6 +175,7 @@ pub(crate) fn set_up() {
         most_threads: Cell::new(4),
         image: Cell::new((0, 0)),
         host: Cell::new(Context::NONE),
+        harness: Cell::new(Context::NONE),
         ends_with_process: Cell::new(false),
         plain: Cell::new(Plain::None),
         racy: RefCell::default(),
@@ -178,6 +183,8 @@ pub(crate) fn set_up() {
         races: RefCell::default(),
         heap: RefCell::default(),
         freed: RefCell::default(),
+        finds_leaks: Cell::new(false),
+        leak: RefCell::default(),
         has_raced: Cell::new(false),
         layout: RefCell::default(),
         memory: Cell::new(MemoryModel::Sc),
@@ -232,6 +239,7 @@ impl State {
         self.main_has_ended.set(false);
         self.in_engine.set(false);
         self.has_raced.set(false);
+        *self.leak.borrow_mut() = None;
         self.races.borrow_mut().clear();
         self.heap.borrow_mut().clear(self.ends_with_process.get());
         self.freed.borrow_mut().clear();
@@ -311,65 +319,6 @@ impl State {
         object
     }
 
-    /// Ends the run if an access that is about to happen is wrong: of freed memory, or beyond a block.
-    #[inline]
-    pub(crate) fn check_access(&self, address: usize, size: usize, pc: usize) {
-        let wrong = if heap::contains(address) {
-            self.heap.borrow().check(address, size)
-        } else {
-            self.freed.borrow().find(address, size).map(Wrong::Freed)
-        };
-        if let Some(wrong) = wrong {
-            self.fail_by_access(wrong, size, pc);
-        }
-    }
-
-    #[cold]
-    fn fail_by_access(&self, wrong: Wrong, size: usize, pc: usize) -> ! {
-        let block = |size: usize, allocated: Site| {
-            format!("a block of {size} bytes, allocated at {allocated}")
-        };
-        let message = match wrong {
-            Wrong::Freed(site) => format!("the program uses memory after it was freed at {site}"),
-            Wrong::Beyond { size: all, allocated } => {
-                format!(
-                    "an access to {size} bytes goes beyond the end of {}",
-                    block(all, allocated)
-                )
-            }
-            Wrong::Before { size: all, allocated } => {
-                format!(
-                    "an access to {size} bytes is before the beginning of {}",
-                    block(all, allocated)
-                )
-            }
-            Wrong::Nowhere => format!("an access to {size} bytes of the heap is in no block"),
-        };
-        self.fail(message, Some(format!("{pc:#x}")))
-    }
-
-    /// Looks for a race of an access that is about to happen.
-    #[inline]
-    pub(crate) fn look_for_race(&self, access: Access) {
-        if self.finds_races.get() && !self.has_raced.get() {
-            let race = self.with_engine(|engine| {
-                self.races.borrow_mut().access(self.me(), access, &self.heap.borrow(), engine)
-            });
-            self.note_race(race, access.site);
-        }
-    }
-
-    /// Puts a race into the trace.
-    pub(crate) fn note_race(&self, race: Option<Race>, site: Site) {
-        let Some(race) = race else { return };
-        self.has_raced.set(true);
-        let object = self.object(race.address, Use::Raced, || Initial::Cell, site);
-        self.with_engine(|engine| {
-            engine.touched(race.first.on(object));
-            engine.touched(race.second.on(object));
-        });
-    }
-
     /// Ends the check if its strategy needs to know the values of variables, which this program hides from it.
     pub(crate) fn needs_no_values(&self) {
         if self.plans_by_values.get() {
@@ -381,7 +330,7 @@ impl State {
     }
 
     /// Waits until the calling thread has its turn.
-    fn wait(&self, turn: Turn) {
+    pub(crate) fn wait(&self, turn: Turn) {
         if turn.is_of(self.me()) {
             return;
         }
@@ -411,105 +360,6 @@ impl State {
         // SAFETY: `next` waits in a switch.
         unsafe { coroutines::switch(&mut unused, next.stack, next.local) };
         unreachable!("raddle invariant broken: a thread that has ended was continued")
-    }
-
-    /// Announces an operation, waits for the turn, and performs it.
-    pub(crate) fn act(&self, object: ObjectId, action: Action, site: Site) -> Effect {
-        let op = Op::new(object, action);
-        let me = self.me();
-        self.steps.set(self.steps.get() + 1);
-        let turn = self.with_engine(|engine| engine.submit(me, op, site));
-        self.wait(turn);
-        match self.with_engine(|engine| engine.perform(me, op, site)) {
-            Some(effect) => effect,
-            None => self.end(),
-        }
-    }
-
-    /// Performs an operation on an atomic variable. `load` reads what memory holds when the thread has its turn, which
-    /// may have been written by other means; `store` writes what memory holds after the operation.
-    pub(crate) fn act_on_memory(
-        &self,
-        object: ObjectId,
-        op: AtomicOp,
-        site: Site,
-        load: impl Fn() -> u64,
-        store: impl Fn(u64),
-    ) -> Effect {
-        let op = Op::new(object, Action::Atomic(op));
-        let me = self.me();
-        self.steps.set(self.steps.get() + 1);
-        let turn = self.with_engine(|engine| engine.submit(me, op, site));
-        self.wait(turn);
-        let old = load();
-        let (effect, new) = self.with_engine(|engine| {
-            if engine.newest(object) != old {
-                self.needs_no_values();
-                engine.overwrite(object, old);
-            }
-            (engine.perform(me, op, site), engine.newest(object))
-        });
-        if new != old {
-            store(new);
-        }
-        match effect {
-            Some(effect) => effect,
-            None => self.end(),
-        }
-    }
-
-    /// Performs an operation that needs the variable to hold the expected value when the thread has its turn, or else
-    /// looks at the variable and returns `None`.
-    pub(crate) fn act_if(
-        &self,
-        op: Op,
-        expected: Option<u32>,
-        now: impl Fn() -> u64,
-        site: Site,
-    ) -> Option<Effect> {
-        let (me, object) = (self.me(), op.object());
-        self.steps.set(self.steps.get() + 1);
-        let turn = self.with_engine(|engine| engine.submit(me, op, site));
-        self.wait(turn);
-        let value = now();
-        let is_expected = expected.is_none_or(|expected| value == u64::from(expected));
-        let effect = self.with_engine(|engine| {
-            if engine.newest(object) != value {
-                engine.overwrite(object, value);
-            }
-            if !is_expected {
-                engine.perform_instead(me, Op::new(object, Action::Futex(FutexOp::Look)), site);
-                return None;
-            }
-            Some(engine.perform(me, op, site))
-        })?;
-        Some(effect.unwrap_or_else(|| self.end()))
-    }
-
-    /// Performs an operation on a variable whose value is not one number. `announced` says how it accesses the
-    /// variable. `at_turn` makes the operation when the thread has its turn: it returns the value to show, and the
-    /// operation on it.
-    pub(crate) fn act_at_turn(
-        &self,
-        object: ObjectId,
-        announced: AtomicOp,
-        site: Site,
-        at_turn: impl FnOnce() -> (u64, AtomicOp),
-    ) {
-        let me = self.me();
-        self.steps.set(self.steps.get() + 1);
-        let op = Op::new(object, Action::Atomic(announced));
-        let turn = self.with_engine(|engine| engine.submit(me, op, site));
-        self.wait(turn);
-        let (shown, op) = at_turn();
-        let op = Op::new(object, Action::Atomic(op));
-        let effect = self.with_engine(|engine| {
-            engine.overwrite(object, shown);
-            engine.perform(me, op, site)
-        });
-        if effect.is_none() {
-            self.end();
-        }
     }
 
     /// Spawns a thread, and lets it run up to its first announcement. `handle` is called with the handle of the new
@@ -552,9 +402,13 @@ impl State {
         self.switch(child);
     }
 
-    /// Ends the calling thread, which is not main.
+    /// Ends the calling thread. It is main only if that is the thread of a test.
     pub(crate) fn finish_thread(&self) -> ! {
         let me = self.me();
+        if me == ThreadId::MAIN {
+            self.finish_main();
+            self.leave_for(self.harness.get());
+        }
         let turn = self.with_engine(|engine| engine.submit_exit(me));
         self.wait(turn);
         let turn = self.with_engine(|engine| engine.exit(me));

@@ -34,28 +34,7 @@ impl Snapshot {
             heap_end: heap_end(0),
             free_file: free_file(),
         };
-        let table = std::fs::read("/proc/self/maps").unwrap_or_default();
-        let table = String::from_utf8_lossy(&table).into_owned();
-        // The kernel gives the zeroed end of a file's data no name: it belongs to the mapping before it.
-        let (mut own_end, mut file_end) = (0, 0);
-        for line in table.lines() {
-            let Some(part) = Part::parse(line) else { continue };
-            if part.path.ends_with("libraddle_native.so")
-                || part.path.is_empty() && part.first == own_end
-            {
-                own_end = part.end;
-                continue;
-            }
-            let is_file =
-                part.path.starts_with('/') || part.path.is_empty() && part.first == file_end;
-            if is_file {
-                file_end = part.end;
-            }
-            if part.is_private && part.is_writable && !heap::is_own(part.first) {
-                let is_zero_elsewhere = is_file || part.path == "[heap]";
-                snapshot.add(&part, is_zero_elsewhere);
-            }
-        }
+        for_each_part(|part, is_data| snapshot.add(part, is_data));
         let bytes = snapshot.pages.len() * PAGE;
         snapshot.copy = crate::arena::pages(bytes);
         assert!(!snapshot.copy.is_null(), "raddle: no memory for a snapshot of {bytes} bytes");
@@ -68,13 +47,14 @@ impl Snapshot {
         snapshot
     }
 
-    fn add(&mut self, part: &Part, is_zero_elsewhere: bool) {
+    /// Adds a mapping. `is_data` says that its unused pages read as zero.
+    fn add(&mut self, part: &Part<'_>, is_data: bool) {
         let in_use = names::pages_in_use(part.first, part.end);
         for (index, is_used) in in_use.into_iter().enumerate() {
             let page = part.first + index * PAGE;
             match self.holes.last_mut() {
                 _ if is_used => self.pages.push(page),
-                _ if !is_zero_elsewhere => {}
+                _ if !is_data => {}
                 Some(hole) if hole.1 == page => hole.1 = page + PAGE,
                 Some(_) | None => self.holes.push((page, page + PAGE)),
             }
@@ -119,6 +99,41 @@ fn free_file() -> usize {
     // SAFETY: the file was just opened.
     unsafe { system::call(libc::SYS_close as usize, [file, 0, 0, 0, 0, 0]) };
     file
+}
+
+/// Returns the data of the program and its libraries, and libc's heap, as first and last addresses.
+pub(crate) fn data() -> Vec<(usize, usize)> {
+    let mut found = Vec::new();
+    for_each_part(|part, is_data| {
+        if is_data {
+            found.push((part.first, part.end));
+        }
+    });
+    found
+}
+
+/// Calls a function with each mapping that a run may change, and whether it is data of a file or libc's heap.
+fn for_each_part(mut call: impl FnMut(&Part<'_>, bool)) {
+    let table = std::fs::read("/proc/self/maps").unwrap_or_default();
+    let table = String::from_utf8_lossy(&table).into_owned();
+    // The kernel gives the zeroed end of a file's data no name: it belongs to the mapping before it.
+    let (mut own_end, mut file_end) = (0, 0);
+    for line in table.lines() {
+        let Some(part) = Part::parse(line) else { continue };
+        if part.path.ends_with("libraddle_native.so")
+            || part.path.is_empty() && part.first == own_end
+        {
+            own_end = part.end;
+            continue;
+        }
+        let is_file = part.path.starts_with('/') || part.path.is_empty() && part.first == file_end;
+        if is_file {
+            file_end = part.end;
+        }
+        if part.is_private && part.is_writable && !heap::is_own(part.first) {
+            call(&part, is_file || part.path == "[heap]");
+        }
+    }
 }
 
 /// A mapping.

@@ -69,6 +69,8 @@ fn class(number: i64, arguments: &[usize; 6]) -> Class {
         | c::SYS_gettimeofday | c::SYS_time | c::SYS_getrandom | c::SYS_getpid | c::SYS_gettid | c::SYS_exit_group => {
             Class::Modelled
         }
+        // The name of the OS thread, which all threads of the program share.
+        c::SYS_prctl if arguments[0] as i32 == c::PR_SET_NAME => Class::Modelled,
         c::SYS_fork => Class::Refused("fork"),
         c::SYS_vfork => Class::Refused("vfork"),
         c::SYS_clone => Class::Refused("clone"),
@@ -137,6 +139,7 @@ fn model(number: i64, arguments: [usize; 6], pc: usize) -> isize {
             // SAFETY: the program passed a place for the time, or none.
             unsafe { time::get_time(ptr::with_exposed_provenance_mut(first), pc) as isize }
         }
+        libc::SYS_prctl => 0,
         libc::SYS_getrandom => random(first, second),
         libc::SYS_getpid => PROCESS,
         libc::SYS_gettid => PROCESS + state().me().index() as isize,

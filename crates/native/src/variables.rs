@@ -17,6 +17,7 @@ pub(crate) enum Use {
     /// The address of a race.
     Raced,
     Mutex,
+    Spin,
     Condvar,
     RwLock,
     Barrier,

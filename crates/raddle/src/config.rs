@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use raddle_core::{Chooser, MemoryModel};
-use raddle_explore::{Custom, Explorer, Leaks, OnStepLimit, Strategy};
+use raddle_explore::{Custom, Explain, Explorer, Leaks, OnStepLimit, Strategy};
 use raddle_results::Accesses;
 
 use crate::origin::Origin;
@@ -84,6 +84,7 @@ pub struct Config {
     stack_size: usize,
     watchdog: Watchdog,
     hidden_state: bool,
+    explain: Explain,
     explore_trivial: bool,
     replay: Option<String>,
     remember: bool,
@@ -124,6 +125,7 @@ impl Config {
             stack_size: 256 * 1024,
             watchdog: Watchdog::Default,
             hidden_state: true,
+            explain: Explain::Quick,
             explore_trivial: false,
             replay: None,
             remember: false,
@@ -423,6 +425,16 @@ impl Config {
     /// atomic of `std`. The report then says so and claims nothing.
     pub fn hidden_state(mut self, hidden_state: bool) -> Config {
         self.hidden_state = hidden_state;
+        self
+    }
+
+    /// Sets how much raddle does to explain a failure. It looks for a smaller execution that fails in the same way.
+    /// The report has a token of the smaller one, and in JSON one of the execution that was found.
+    ///
+    /// The executions needed are counted apart. They have a time limit of their own: two seconds, or with
+    /// [`Explain::Full`] a minute. A replay is explained only with [`Explain::Full`].
+    pub fn explain(mut self, explain: Explain) -> Config {
+        self.explain = explain;
         self
     }
 

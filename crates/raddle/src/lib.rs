@@ -46,6 +46,9 @@ mod turn;
 #[doc(hidden)]
 pub mod __test;
 pub mod cell;
+#[doc(hidden)]
+pub mod drop_in;
+pub mod future;
 pub mod hint;
 pub mod strategy;
 pub mod sync;
@@ -59,11 +62,13 @@ pub use config::Config;
 pub use config::NativeSettings;
 pub use naming::{Named, name};
 pub use raddle_core::{Chooser, MemoryModel as Memory};
-pub use raddle_explore::{Explorer, Leaks, OnStepLimit, ReplayError, Strategy, StrategyError};
+pub use raddle_explore::{
+    Explain, Explorer, Leaks, OnStepLimit, ReplayError, Strategy, StrategyError,
+};
 pub use raddle_report::{json, text};
 pub use raddle_results::{
-    Accesses, Coverage, Failure, Finding, Incomplete, Leak, LockOrder, PatternSearch, Report,
-    Verdict, Warning, WarningKind,
+    Accesses, Coverage, CutOff, Explanation, Failure, Finding, Incomplete, Leak, LockOrder,
+    PatternSearch, Report, Verdict, Warning, WarningKind,
 };
 pub use settings::{Granularity, Panics, SettingError};
 

@@ -188,6 +188,14 @@ settings_table! { $
         example: false,
         attribute: expression,
     }
+    explain {
+        summary: "how much is done to shrink a failure and find what causes it: nothing, 2,000 executions, or 100,000",
+        values: "off, quick or full",
+        default: "quick",
+        example: "full",
+        attribute: word(crate::Explain),
+        environment: RADDLE_EXPLAIN as word,
+    }
     explore_trivial {
         summary: "whether all runs are made although the program has only one execution",
         values: "true or false",

@@ -8,7 +8,7 @@ mod trace;
 
 use raddle_analysis::Words;
 use raddle_results::document::{
-    Cause, Coverage, Document, Failure, Failures, VariableCoverage, Verdict, Warning,
+    Cause, Coverage, Document, Explanation, Failure, Failures, VariableCoverage, Verdict, Warning,
 };
 use raddle_results::{self as results, Report};
 
@@ -156,8 +156,14 @@ fn failure(failure: &results::Failure, steps: Fold) -> Failure {
         reproduced: failure.reproduced,
         beyond_bound: failure.beyond_bound,
         token: failure.token.clone(),
+        explanation: failure.explanation.as_deref().map(explanation),
         trace: trace(&failure.trace, &words, steps),
     }
+}
+
+fn explanation(explanation: &results::Explanation) -> Explanation {
+    let results::Explanation { shrunk, executions, cut_off, .. } = explanation;
+    Explanation { shrunk: shrunk.clone(), executions: *executions, cut_off: *cut_off }
 }
 
 fn all_failures(failures: &results::Failures) -> Failures {

@@ -14,6 +14,7 @@ use crate::number::thousands;
 use crate::paint::{Look, Paint};
 use crate::source::Source;
 use crate::words::coverage::{at_most, searched, sentence};
+use crate::words::explanation::shrunk;
 use crate::words::failure::{
     backtrace, explanation, message, not_reproduced, origin, replay_command,
 };
@@ -106,6 +107,7 @@ fn variables(coverage: &Coverage) -> Vec<String> {
 fn failed(document: &Document, failure: &Failure, paint: Paint, source: Source<'_>) -> String {
     let mut text = format!("{}\n", paint.paint(Look::Strong, &failure.summary));
     text += &indented(&origin(document, failure));
+    text += &indented(&failure.explanation.as_ref().map(shrunk).unwrap_or_default());
     text += &indented(&not_reproduced(failure).join("\n"));
     let weak_memory = stale::explanation(document, &failure.trace);
     let backtrace = backtrace(&failure.finding);

@@ -4,6 +4,7 @@ pub(crate) mod backtrace;
 pub(crate) mod clean;
 pub(crate) mod coverage;
 pub(crate) mod deadlock;
+pub(crate) mod explanation;
 pub(crate) mod failure;
 pub(crate) mod failures;
 mod freed;

@@ -4,9 +4,11 @@
 //! and steps are numbers, places are texts, and every operation is also given in words. The fields are
 //! documented in `docs/report-json.md`.
 
+mod explanation;
 mod failure;
 mod trace;
 
+pub use explanation::Explanation;
 pub use failure::{
     Access, Cause, Failure, Failures, Finding, Freed, Holder, Hop, LeakKind, LockOrder, Looked,
     Notification, Repeated, Wait, WaitLoop, Warning, WarningKind,

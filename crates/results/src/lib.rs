@@ -7,6 +7,7 @@
 
 mod coverage;
 pub mod document;
+mod explanation;
 mod failure;
 mod json;
 mod report;
@@ -14,11 +15,12 @@ pub mod token;
 mod warning;
 
 pub use coverage::{Accesses, Coverage, PatternSearch, VariableCoverage};
+pub use explanation::{CutOff, Explanation, RunSize, Shrunk};
 pub use failure::{Cause, Failure, Failures, Finding, Freed, Looked, Wait, WaitLoop};
 pub use json::{Json, ReadError};
 pub use report::{
-    BlindSpots, Bounds, HiddenState, Incomplete, MAX_LEAKED, Phase, PhaseEnd, Progress, Report,
-    Search, Verdict,
+    BlindSpots, Bounds, HiddenState, Incomplete, MAX_LEAKED, MAX_LEAKED_BY_PROCESS, Phase,
+    PhaseEnd, Progress, Report, Search, Verdict,
 };
 pub use token::{Token, TokenError};
 pub use warning::{Leak, LockOrder, Warning, WarningKind};

@@ -11,6 +11,10 @@ use crate::{Coverage, Failure, Failures, PatternSearch, Warning};
 /// mappings of memory, of which Linux allows 65,530.
 pub const MAX_LEAKED: u64 = 4096;
 
+/// The number of threads that all checks of a process may leave behind. From there on a check ends early when it leaves
+/// one behind.
+pub const MAX_LEAKED_BY_PROCESS: u64 = 6 * MAX_LEAKED;
+
 /// The result of a check.
 #[derive(Clone, Debug)]
 pub struct Report {
@@ -37,7 +41,8 @@ pub struct Report {
     /// Whether objects were freed by the last `std::sync::Arc`, whose drops are no steps, in a way that would be wrong
     /// if the drops of the `Arc` did not order it.
     pub unseen_drops: bool,
-    /// The number of threads that could not be cleared away after their run. A check ends early at [`MAX_LEAKED`].
+    /// The number of threads that could not be cleared away after their run. A check ends early at [`MAX_LEAKED`]. If it
+    /// left threads behind when all checks together had reached [`MAX_LEAKED_BY_PROCESS`], this is the number of all.
     pub leaked: u64,
     /// The number of runs that were made again with their steps in another, equivalent order, to look for
     /// state that raddle does not see. They are not among `executions`.

@@ -4,15 +4,20 @@ use std::any::Any;
 use std::cell::{Cell, RefCell, UnsafeCell};
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use raddle_core::{ObjectId, ThreadId};
+use raddle_core::{Allocation, ObjectId, ThreadId};
+use raddle_results::MAX_LEAKED_BY_PROCESS;
 
 use crate::epoch::Epochs;
 use crate::panic_count::PanicCounts;
 use crate::port::RunFlags;
-use crate::run::{Heap, JoinablePanics, SavedStatics, Teardown, UnusedEnd};
+use crate::run::{Heap, JoinablePanics, SavedStatics, Teardown, UnusedEnd, WatchedPlace};
 use crate::runtime::Options;
 use crate::{Backend, Body, panics};
+
+/// The number of threads of all checks that could not be cleared away.
+static LEAKED_BY_PROCESS: AtomicU64 = AtomicU64::new(0);
 
 /// A pool of coroutines, kept from run to run and, if it is small, from check to check.
 pub(crate) struct CoroutinePool<B> {
@@ -22,7 +27,7 @@ pub(crate) struct CoroutinePool<B> {
     pub(crate) data: RunData,
     pub(crate) teardown: Teardown,
     /// The number of threads of this check that could not be cleared away.
-    pub(crate) leaked: Cell<u64>,
+    leaked: Cell<u64>,
     pub(crate) panic_counts: PanicCounts,
     pub(crate) flags: RunFlags,
     /// The name of the check.
@@ -53,8 +58,11 @@ pub(crate) struct UsedData {
     pub(crate) panics: JoinablePanics,
     pub(crate) saved_statics: SavedStatics,
     pub(crate) heap: Heap,
+    /// The memory that objects own, as the mirror reports it.
+    pub(crate) owned: RefCell<Vec<Allocation>>,
     /// The objects that ended before the run used them.
     pub(crate) unused_ends: RefCell<Vec<UnusedEnd>>,
+    pub(crate) watched: WatchedPlace,
 }
 
 impl RunData {
@@ -91,7 +99,9 @@ impl UsedData {
         self.object_names.borrow_mut().clear();
         self.spurious_failures.borrow_mut().clear();
         self.heap.clear();
+        self.owned.borrow_mut().clear();
         self.unused_ends.borrow_mut().clear();
+        self.watched.clear();
         panics::forget();
     }
 
@@ -166,6 +176,21 @@ impl<B: Backend> CoroutinePool<B> {
         name.clone_into(&mut self.name);
         self.options.clone_from(options);
         self.epochs.begin();
+    }
+
+    /// Counts threads of a run that could not be cleared away.
+    pub(crate) fn count_leaked(&self, threads: u64) {
+        LEAKED_BY_PROCESS.fetch_add(threads, Ordering::Relaxed);
+        self.leaked.set(self.leaked.get() + threads);
+    }
+
+    /// Returns the number of threads of the check that could not be cleared away. If there are any, and all checks of the
+    /// process left too many behind, returns the number of all.
+    pub(crate) fn leaked(&self) -> u64 {
+        match (self.leaked.get(), LEAKED_BY_PROCESS.load(Ordering::Relaxed)) {
+            (1.., all @ MAX_LEAKED_BY_PROCESS..) => all,
+            (mine, _) => mine,
+        }
     }
 
     /// Ends the use of the pool by a check. Returns whether the pool should be kept for another one.

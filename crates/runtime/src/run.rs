@@ -20,7 +20,7 @@ use raddle_results::Token;
 use crate::pool::CoroutinePool;
 use crate::port::{self, BodyResult, Execution, ExitSwitch};
 use crate::statics::{self, Place};
-use crate::{Backend, Body, panics};
+use crate::{Backend, Body};
 
 mod ends;
 #[cfg(all(unix, target_arch = "x86_64"))]
@@ -31,9 +31,10 @@ mod saved_statics;
 mod special;
 mod teardown;
 
-pub(crate) use ends::UnusedEnd;
+pub(crate) use ends::{UnusedEnd, WatchedPlace};
 pub(crate) use heap::Heap;
 pub(crate) use panicked::JoinablePanics;
+use panicked::TellOwnPanic;
 pub(crate) use saved_statics::SavedStatics;
 use special::Watched;
 pub(crate) use teardown::Teardown;
@@ -141,13 +142,13 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
             if data.thread_states.borrow().iter().any(Option::is_some) {
                 self.drop_thread_states();
             }
-            if self.pool.flags.heap {
+            if self.pool.flags.heap || !data.owned.borrow().is_empty() {
                 self.record_unfreed();
             }
         } else {
             // What is on the stacks may refer to it.
             std::mem::forget(data.thread_states.take());
-            self.pool.leaked.set(self.pool.leaked.get() + leaked);
+            self.pool.count_leaked(leaked);
         }
         if self.pool.flags.heap {
             self.record_freed_twice();
@@ -164,7 +165,7 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
     unsafe fn parts(&self) -> (&mut Engine<M>, &mut Choices<'c>) {
         // SAFETY: this run has the only reference; the caller promises the rest.
         let engine = unsafe { &mut *self.engine.get() };
-        // SAFETY: likewise.
+        // SAFETY: this run has the only reference; the caller promises the rest.
         let choices = unsafe { &mut *self.choices.get() };
         (engine, choices)
     }
@@ -421,6 +422,7 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
         if self.pool.flags.heap {
             self.record_creation(object, address, site);
         }
+        self.note_place(object, address);
         object
     }
 
@@ -458,6 +460,14 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
             // The access itself is the last event.
             self.record_stack(object, Moment::Access, 1);
         }
+    }
+
+    fn own(&self, object: ObjectId, bytes: usize) {
+        self.note_owned(object, bytes);
+    }
+
+    fn disown(&self, object: ObjectId) {
+        self.note_disowned(object);
     }
 
     fn is_racy(&self, site: Site) -> bool {
@@ -559,6 +569,7 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
     }
 
     fn freed(&self, address: usize, layout: Layout) -> bool {
+        self.note_free(address..address + layout.size());
         self.pool.data.get().heap.freed(self.me(), address, layout)
     }
 
@@ -603,14 +614,5 @@ fn without_lifetime<'r>(run: &'r (dyn Execution + 'r)) -> NonNull<dyn Execution>
         std::mem::transmute::<NonNull<dyn Execution + 'r>, NonNull<dyn Execution>>(NonNull::from(
             run,
         ))
-    }
-}
-
-/// Tells what raddle itself panicked with on the host's stack.
-struct TellOwnPanic<'a>(&'a dyn Execution);
-
-impl Drop for TellOwnPanic<'_> {
-    fn drop(&mut self) {
-        panics::tell(self.0.thread());
     }
 }

@@ -136,8 +136,12 @@ impl<B: Backend> Substrate for Runtime<B> {
         Run::execute(engine, choices, pool, program);
     }
 
+    fn leads_panics(&self) -> bool {
+        true
+    }
+
     fn leaked(&self) -> u64 {
-        self.pool.as_ref().map_or(0, |pool| pool.leaked.get())
+        self.pool.as_ref().map_or(0, |pool| pool.leaked())
     }
 }
 

@@ -75,6 +75,7 @@ impl Subject {
     fn search_once(self, strategy: Strategy, limit: Duration) -> Outcome {
         let Subject { program, form, size } = self;
         let config = Config::new()
+            .explain(raddle::Explain::Off)
             .hidden_state(false)
             .name(program.name)
             .strategy(strategy)

@@ -102,6 +102,7 @@ fn effort(subject: &'static Subject, word: &str) -> Result<Effort, String> {
     let mut sum = Effort::default();
     for seed in 0..SEEDS {
         let config = Config::new()
+            .explain(raddle::Explain::Off)
             .name(program.name)
             .strategy(strategy)
             .runs(MOST)

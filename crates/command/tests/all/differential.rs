@@ -5,7 +5,7 @@
 
 use crate::world::World;
 
-const PRIMITIVES: [&str; 18] = [
+const PRIMITIVES: [&str; 22] = [
     "atomic",
     "exchange",
     "mutex",
@@ -24,6 +24,10 @@ const PRIMITIVES: [&str; 18] = [
     "tokens",
     "sem_timedwait",
     "c11",
+    "count",
+    "futex",
+    "futex_timed",
+    "requeue",
 ];
 
 struct Checker {
@@ -33,8 +37,12 @@ struct Checker {
 
 impl Checker {
     fn new(name: &str) -> Checker {
+        Checker::of(name, "primitives.c", &[])
+    }
+
+    fn of(name: &str, source: &str, flags: &[&str]) -> Checker {
         let world = World::new(name);
-        let program = world.build("primitives.c", &[]);
+        let program = world.build(source, flags);
         Checker { world, program }
     }
 
@@ -78,6 +86,21 @@ fn primitives_in_pairs() {
                 checker.agree(&[first, second], "1_000");
             }
         }
+    }
+}
+
+/// Programs that use one primitive as it is meant to be used.
+#[test]
+fn whole_programs() {
+    for (source, flags) in [
+        ("robust.c", &[][..]),
+        ("futex_lock.c", &[]),
+        ("futex_lock.c", &["-DRAW"]),
+        ("sizes.c", &["-DFIXED"]),
+        ("wide.c", &["-DFIXED", "-mcx16"]),
+        ("guards.cpp", &[]),
+    ] {
+        Checker::of("whole", source, flags).agree(&[], "1_000");
     }
 }
 

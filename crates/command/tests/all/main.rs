@@ -4,6 +4,8 @@
 #![cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
 
 mod bad_input;
+mod cargo;
 mod differential;
+mod objects;
 mod programs;
 mod world;

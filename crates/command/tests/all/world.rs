@@ -27,6 +27,30 @@ impl World {
         Done::of(self.prepare(&mut command).args(words))
     }
 
+    /// Runs `cargo raddle` with these words in a crate that [`World::copy_crate`] has made.
+    pub(crate) fn cargo_raddle(&self, name: &str, words: &[&str]) -> Done {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-raddle"));
+        let command = self.prepare(&mut command).arg("raddle").args(words);
+        // Settings of this build are not those of the crate's.
+        for (name, _) in env::vars_os() {
+            let name_text = name.to_string_lossy();
+            if name_text.starts_with("CARGO_PROFILE_") || name_text == "CARGO_TARGET_DIR" {
+                command.env_remove(name);
+            }
+        }
+        Done::of(command.current_dir(self.folder.join(name)))
+    }
+
+    /// Copies a crate of the folder `crates`. What earlier tests have built of it is kept.
+    pub(crate) fn copy_crate(&self, name: &str) {
+        let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/crates").join(name);
+        let to = self.folder.join(name);
+        fs::create_dir_all(to.join("src")).unwrap();
+        for file in ["Cargo.toml", "src/lib.rs"] {
+            fs::copy(from.join(file), to.join(file)).unwrap();
+        }
+    }
+
     /// Runs another command.
     pub(crate) fn run(&self, program: &str, words: &[&str]) -> Done {
         let mut command = Command::new(program);

@@ -2,18 +2,20 @@
 #define _GNU_SOURCE
 #include <assert.h>
 #include <errno.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <threads.h>
 #include <time.h>
 #include <unistd.h>
 
 static char **names;
-static _Atomic int variable;
+static _Atomic int variable, word, other;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t recursive = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static pthread_cond_t condvar = PTHREAD_COND_INITIALIZER;
@@ -34,6 +36,10 @@ static struct timespec in_a_second(void) {
     clock_gettime(CLOCK_REALTIME, &time);
     time.tv_sec++;
     return time;
+}
+
+static long futex(_Atomic int *place, int operation, int value, void *time, _Atomic int *second, int mask) {
+    return syscall(SYS_futex, place, operation, value, time, second, mask);
 }
 
 static void use(const char *name, int is_main) {
@@ -113,6 +119,34 @@ static void use(const char *name, int is_main) {
     } else if (!strcmp(name, "sem_timedwait")) {
         if (sem_timedwait(&tokens, &limit) == 0)
             sem_post(&tokens);
+    } else if (!strcmp(name, "count")) {
+        int count;
+        sem_getvalue(&tokens, &count);
+        if (is_main)
+            sem_post(&tokens);
+    } else if (!strcmp(name, "futex")) {
+        if (is_main) {
+            atomic_store(&word, 1);
+            futex(&word, FUTEX_WAKE, 1, 0, 0, 0);
+        } else {
+            while (atomic_load(&word) == 0)
+                futex(&word, FUTEX_WAIT, 0, 0, 0, 0);
+        }
+    } else if (!strcmp(name, "futex_timed")) {
+        struct timespec time = {0, 1000};
+        if (is_main)
+            futex(&word, FUTEX_WAKE, 1, 0, 0, 0);
+        else
+            futex(&word, FUTEX_WAIT, atomic_load(&word), &time, 0, 0);
+    } else if (!strcmp(name, "requeue")) {
+        if (is_main) {
+            futex(&word, FUTEX_CMP_REQUEUE, 0, (void *)1, &other, 0);
+            atomic_store(&word, 1);
+            futex(&word, FUTEX_WAKE, 1, 0, 0, 0);
+            futex(&other, FUTEX_WAKE_BITSET, 1, 0, 0, 2);
+        } else {
+            futex(&word, FUTEX_WAIT_BITSET, 0, 0, 0, 3);
+        }
     } else if (!strcmp(name, "c11")) {
         mtx_lock(&c11);
         mtx_unlock(&c11);

@@ -21,12 +21,16 @@ use crate::replay::thread_ids_of;
 
 /// The most orders that are drawn for one run.
 const DRAWS_PER_RUN: usize = 20;
-/// One order is drawn for this many runs of the search, within [`MIN_DRAWS`] and [`MAX_DRAWS`].
-const RUNS_PER_DRAW: u64 = 10;
+/// One order is drawn for this many runs of the search, within [`MIN_DRAWS`] and [`MAX_DRAWS`], and one step is repeated
+/// for this many steps. A run in another order costs up to 1.5 times as much as a run of the search, so that all of them
+/// cost less than a tenth of the search.
+const PART: u64 = 16;
 /// The least orders that are drawn for all runs, if there are as many.
 const MIN_DRAWS: u64 = 50;
 /// The most orders that are drawn for all runs.
 const MAX_DRAWS: u64 = 200;
+/// The steps that are repeated in any case, if there are as many: some milliseconds.
+const MIN_STEPS: u64 = 1 << 15;
 /// The most runs that are kept.
 const MAX_KEPT: usize = 20;
 
@@ -95,12 +99,17 @@ impl Check<'_> {
     #[cold]
     fn look_for_hidden_state(&mut self, tally: &mut Tally) -> Option<Verdict> {
         let kept = std::mem::take(&mut tally.kept.runs);
-        let draws = (tally.executions / RUNS_PER_DRAW).clamp(MIN_DRAWS, MAX_DRAWS) as usize;
+        let draws = (tally.executions / PART).clamp(MIN_DRAWS, MAX_DRAWS) as usize;
+        let mut steps_left = (tally.steps / PART).max(MIN_STEPS);
         let limits = Limits::of(self.settings);
         let orders: Vec<_> = kept.iter().map(|(_, trace)| Equivalents::of(trace)).collect();
         let kept = || kept.iter().zip(&orders);
         let rounds = (0..DRAWS_PER_RUN).flat_map(|round| kept().map(move |kept| (round, kept)));
         for (round, ((run, trace), orders)) in rounds.take(draws) {
+            if steps_left == 0 {
+                break;
+            }
+            steps_left = steps_left.saturating_sub(trace.events.len() as u64);
             let mut rng = Rng::new(mix(*run, round as u64));
             // Some differences show in many switches, some in few.
             let order = match round % 2 {

@@ -132,8 +132,8 @@ pub(super) static STRATEGIES: &[Row] = &[
         "dpor",
         Models::All,
         "one execution of every class of equivalent executions (optimal dynamic partial-order \
-         reduction); with `rc11`, one of every execution graph (TruSt), or as `dfs` if threads also \
-         use locks, channels and the like",
+         reduction); with `rc11`, one of every execution graph (TruSt), or as `dfs` if threads share \
+         the readers of a reader-writer lock, use futexes, or loop",
         "small tests: a clean result is a proof for this test",
         Make::Search(|arguments| match arguments.memory {
             MemoryModel::Sc => Box::new(Dpor::default()),

@@ -1,53 +1,67 @@
 //! A run as an execution graph.
 
-use std::collections::HashMap;
+use raddle_core::{
+    Access, Action, AtomicOp, Choice, Effect, Event, EventId, ObjectKind, Op, ThreadOp, Trace,
+};
 
-use raddle_analysis::Reads;
-use raddle_core::{Action, Choice, Effect, EventId, ThreadOp, Trace};
+use super::clocks::Clocks;
+use super::objects::Objects;
+use super::{Step, is_ordered};
 
-use super::Step;
-
-/// A part of an event: what it reads, or what it writes. A choice of a number counts as a read.
-#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
+/// A part of an event in the order of addition. A choice of a number counts as a read.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(super) struct Half {
     pub(super) event: EventId,
-    pub(super) is_write: bool,
+    pub(super) part: Part,
+}
+
+/// What a part of an event does.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(super) enum Part {
+    /// This update of the object revisited the operation and disables it. The operation reads a later one.
+    Wait(EventId),
+    Read,
+    Write,
 }
 
 impl Half {
     pub(super) fn read(event: EventId) -> Half {
-        Half { event, is_write: false }
+        Half { event, part: Part::Read }
     }
 
     pub(super) fn write(event: EventId) -> Half {
-        Half { event, is_write: true }
+        Half { event, part: Part::Write }
     }
 }
 
-/// An access to an atomic variable, or a choice of a number.
+/// The position of a node among the nodes of its graph.
+pub(super) type NodeId = usize;
+
+/// An operation on a shared object, or a choice of a number.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
     pub(super) id: EventId,
-    /// The position in the trace.
-    pub(super) position: usize,
+    pub(super) op: Op,
     /// The object, by its number in this run.
     pub(super) object: usize,
-    /// The store it reads, if it reads.
+    /// The store or update it reads, if it reads.
     pub(super) source: Option<EventId>,
-    /// The store it came right after when it was performed.
-    pub(super) place: EventId,
     pub(super) writes: bool,
-    /// The number of options, if this is a choice.
+    /// The number of options, if this is a choice of a number.
     pub(super) bound: Option<u32>,
     /// The chosen number.
     pub(super) value: u32,
+    /// Whether the operation is still blocked at the end of the run.
+    pub(super) is_blocked: bool,
+    /// The store it came right after when it was performed.
+    place: EventId,
 }
 
 impl Node {
     /// Returns its parts in the order in which they are added.
-    pub(super) fn halves(&self) -> impl Iterator<Item = Half> {
+    pub(super) fn halves(&self) -> impl Iterator<Item = Half> + use<> {
         let reads = self.source.is_some() || self.bound.is_some();
-        let read = reads.then_some(Half::read(self.id));
+        let read = (reads && !self.is_blocked).then_some(Half::read(self.id));
         read.into_iter().chain(self.writes.then_some(Half::write(self.id)))
     }
 
@@ -61,152 +75,227 @@ impl Node {
     }
 }
 
-/// An execution graph.
-#[derive(Debug)]
+/// An execution graph. Its memory is used for the next one.
+#[derive(Debug, Default)]
 pub(super) struct Graph {
-    /// In the order in which they were performed.
+    /// In the order in which they were performed, then the blocked ones.
     pub(super) nodes: Vec<Node>,
-    /// By object: the stores in modification order.
-    orders: Vec<Vec<EventId>>,
-    /// By position: the events that directly precede an event by program order, a spawn or a join.
-    before: Vec<[Option<usize>; 2]>,
-    /// By position: the place in `nodes`.
-    node_at: Vec<Option<usize>>,
-    positions: HashMap<EventId, usize>,
+    /// What leads to each node, by program order, spawns, joins and reads.
+    pub(super) prefixes: Clocks,
+    /// What has to come before each node: its prefix, and what reads a state that an update changes.
+    pub(super) earlier: Clocks,
+    pub(super) objects: Objects,
+    /// By object: the stores in modification order, or the updates.
+    orders: Vec<Vec<NodeId>>,
+    /// By object: the nodes that read it.
+    reads: Vec<Vec<NodeId>>,
+    /// By thread and index of an event: its node, if it has one.
+    nodes_of: Vec<Vec<Option<NodeId>>>,
 }
 
 impl Graph {
-    pub(super) fn of(trace: &Trace) -> Graph {
-        let reads = Reads::of(trace);
-        let mut graph = Graph {
-            nodes: Vec::new(),
-            orders: reads.orders().to_vec(),
-            before: Vec::new(),
-            node_at: Vec::new(),
-            positions: HashMap::new(),
-        };
-        // By thread: its last event so far, or its spawn.
-        let mut last: Vec<Option<usize>> = Vec::new();
-        let at = |last: &mut Vec<Option<usize>>, thread: usize| {
-            if last.len() <= thread {
-                last.resize(thread + 1, None);
-            }
-        };
+    /// Becomes the graph of a run.
+    pub(super) fn build(&mut self, trace: &Trace) {
+        let threads = trace.threads.iter().map(|thread| thread.id.index() + 1).max().unwrap_or(1);
+        self.clear(threads, trace);
         let mut chosen = trace.sources.iter().peekable();
-        let mut newest: Vec<EventId> = vec![EventId::INITIAL; trace.objects.len()];
         for (position, event) in trace.events.iter().enumerate() {
-            let thread = event.id.thread.index();
-            at(&mut last, thread);
-            let mut before = [last[thread].replace(position), None];
             let chosen = chosen.next_if(|choice| choice.0 == position).map(|choice| choice.1);
-            graph.node_at.push(None);
-            graph.positions.insert(event.id, position);
-            let mut node = Node {
-                id: event.id,
-                position,
-                object: event.op.object().index(),
-                source: None,
-                place: EventId::INITIAL,
-                writes: false,
-                bound: None,
-                value: 0,
-            };
-            match event.op.action() {
-                Action::Thread(op) => {
-                    let raddle_core::ObjectKind::Thread(other) =
-                        trace.objects[event.op.object().index()].kind
-                    else {
-                        unreachable!("raddle invariant broken: a thread operation on no thread")
-                    };
-                    at(&mut last, other.index());
-                    match op {
-                        ThreadOp::Spawn => last[other.index()] = Some(position),
-                        ThreadOp::Join => before[1] = last[other.index()],
-                        ThreadOp::Exit | ThreadOp::IsFinished => {}
-                    }
-                }
-                Action::Choose { bound, .. } => {
-                    node.bound = Some(bound);
-                    if let Effect::Value(value) = event.effect {
-                        node.value = value as u32;
-                    }
-                    graph.add(node);
-                }
-                Action::Atomic(_) => {
-                    let object = node.object;
-                    node.source = reads.at(position).map(|read| read.source);
-                    node.place = node.source.or(chosen).unwrap_or(newest[object]);
-                    node.writes = graph.orders[object].contains(&event.id);
-                    if node.writes && chosen.is_none_or(|chosen| chosen == newest[object]) {
-                        newest[object] = event.id;
-                    }
-                    graph.add(node);
-                }
-                Action::Fence(_)
-                | Action::Pause(_)
-                | Action::Cell(_)
-                | Action::Mutex(_)
-                | Action::RwLock(_)
-                | Action::Condvar(_)
-                | Action::Barrier(_)
-                | Action::Once(_)
-                | Action::Park(_)
-                | Action::Channel(_)
-                | Action::Semaphore(_)
-                | Action::Futex(_) => {}
-            }
-            graph.before.push(before);
+            self.add_event(trace, event, chosen);
         }
-        graph
+        for pending in &trace.pending {
+            if !pending.enabled && is_ordered(&pending.op) {
+                let thread = pending.thread;
+                let index = self.nodes_of[thread.index()].len() as u32;
+                let mut node = Node::new(EventId { thread, index }, pending.op);
+                node.source = Some(self.newest(node.object));
+                node.is_blocked = true;
+                self.add(node);
+            }
+        }
+    }
+
+    fn clear(&mut self, threads: usize, trace: &Trace) {
+        self.nodes.clear();
+        self.prefixes.clear(threads);
+        self.earlier.clear(threads);
+        self.objects.clear(trace);
+        clear_lists(&mut self.orders, trace.objects.len());
+        clear_lists(&mut self.reads, trace.objects.len());
+        clear_lists(&mut self.nodes_of, threads);
+    }
+
+    fn add_event(&mut self, trace: &Trace, event: &Event, chosen: Option<EventId>) {
+        let mut node = Node::new(event.id, event.op);
+        if event.op.is_atomic() {
+            let (reads, writes) = access_to_variable(event);
+            // The number of stores up to and including the one it reads or comes right after.
+            let order = &self.orders[node.object];
+            let stores = match chosen {
+                None => order.len(),
+                Some(store) => self.number(node.object, store),
+            };
+            node.place = self.update(node.object, stores);
+            node.source = reads.then_some(node.place);
+            node.writes = writes;
+            if writes {
+                self.orders[node.object].insert(stores, self.nodes.len());
+            }
+            self.add(node);
+        } else if let Action::Choose { bound, .. } = event.op.action() {
+            node.bound = Some(bound);
+            if let Effect::Value(value) = event.effect {
+                node.value = value as u32;
+            }
+            self.add(node);
+        } else if is_ordered(&event.op) {
+            node.source = Some(self.newest(node.object));
+            if event.access() == Access::Update {
+                node.writes = true;
+                self.orders[node.object].push(self.nodes.len());
+                self.objects.update(node.object, event.op, event.id.thread);
+            }
+            self.add(node);
+        } else {
+            self.nodes_of[event.id.thread.index()].push(None);
+            for clocks in [&mut self.prefixes, &mut self.earlier] {
+                clocks.advance(event.id);
+            }
+            self.add_thread_event(trace, event);
+        }
+    }
+
+    fn add_thread_event(&mut self, trace: &Trace, event: &Event) {
+        let Action::Thread(op) = event.op.action() else { return };
+        let ObjectKind::Thread(other) = trace.objects[event.op.object().index()].kind else {
+            unreachable!("raddle invariant broken: a thread operation on no thread")
+        };
+        for clocks in [&mut self.prefixes, &mut self.earlier] {
+            match op {
+                ThreadOp::Spawn => clocks.join_thread(other, event.id.thread),
+                ThreadOp::Join => clocks.join_thread(event.id.thread, other),
+                ThreadOp::Exit | ThreadOp::IsFinished => {}
+            }
+        }
     }
 
     fn add(&mut self, node: Node) {
-        self.node_at[node.position] = Some(self.nodes.len());
+        let number = self.nodes.len();
+        let source = node.source.and_then(|source| self.find(source));
+        self.prefixes.begin_node(node.id);
+        self.earlier.begin_node(node.id);
+        if let Some(source) = source {
+            self.prefixes.join_node(node.id, source);
+            self.earlier.join_node(node.id, source);
+        }
+        if node.writes && !node.op.is_atomic() {
+            // Those that read the same state come before the update.
+            for &read in self.reads[node.object].iter().rev() {
+                if self.nodes[read].source != node.source {
+                    break;
+                }
+                self.earlier.join_node(node.id, read);
+            }
+        }
+        self.prefixes.end_node(node.id);
+        self.earlier.end_node(node.id);
+        if node.source.is_some() && !node.is_blocked {
+            self.reads[node.object].push(number);
+        }
+        self.nodes_of[node.id.thread.index()].push(Some(number));
         self.nodes.push(node);
     }
 
-    /// Returns whether the run has the accesses of `script` in their order and with their choices.
+    /// Returns whether the run has the operations of `script` in their order and with their choices.
     pub(super) fn follows(&self, script: &[Step]) -> bool {
-        let mut accesses = self.nodes.iter().filter(|node| node.bound.is_none());
-        let is_access = |step: &&Step| !matches!(step.choice, Choice::Value(_));
-        script.iter().filter(is_access).all(|step| {
-            accesses
-                .next()
-                .is_some_and(|node| node.id == step.event && node.choice() == step.choice)
+        let mut accesses =
+            self.nodes.iter().filter(|node| node.bound.is_none() && !node.is_blocked);
+        script.iter().all(|step| {
+            let node = match step.choice {
+                // A number is chosen as soon as possible.
+                Choice::Value(_) => self.find(step.event).map(|node| &self.nodes[node]),
+                Choice::Source(_) | Choice::Place(_) | Choice::Thread(_) => accesses.next(),
+            };
+            node.is_some_and(|node| node.id == step.event && node.choice() == step.choice)
         })
     }
 
-    /// Returns the node of an access or choice.
-    pub(super) fn node(&self, event: EventId) -> &Node {
-        let node = self.positions.get(&event).and_then(|&position| self.node_at[position]);
-        &self.nodes[node.expect("raddle invariant broken: an event outside the graph")]
+    /// Returns the node of an event. Returns `None` if it has none, or if this is the initial store.
+    pub(super) fn find(&self, event: EventId) -> Option<NodeId> {
+        if event == EventId::INITIAL {
+            return None;
+        }
+        self.nodes_of.get(event.thread.index())?.get(event.index as usize).copied().flatten()
     }
 
-    /// Returns the stores to an object in modification order.
-    pub(super) fn order(&self, object: usize) -> &[EventId] {
+    /// Returns the node of an operation or choice that is in the graph.
+    pub(super) fn id_of(&self, event: EventId) -> NodeId {
+        self.find(event).expect("raddle invariant broken: an event outside the graph")
+    }
+
+    /// Returns the stores to an object in modification order, or its updates.
+    pub(super) fn order(&self, object: usize) -> &[NodeId] {
         &self.orders[object]
     }
 
-    /// Returns by position whether an event leads to `node`, which reads `source` if it reads, by program order, spawns,
-    /// joins and reads. The node itself does.
-    pub(super) fn prefix(&self, node: &Node, source: Option<EventId>) -> Vec<bool> {
-        let mut is_inside = vec![false; node.position + 1];
-        let mut left = vec![node.position];
-        is_inside[node.position] = true;
-        while let Some(position) = left.pop() {
-            let read = match self.node_at[position] {
-                _ if position == node.position => source,
-                Some(at) => self.nodes[at].source,
-                None => None,
-            };
-            let read = read.filter(|&store| store != EventId::INITIAL);
-            let read = read.map(|store| self.positions[&store]);
-            for before in self.before[position].into_iter().flatten().chain(read) {
-                if !std::mem::replace(&mut is_inside[before], true) {
-                    left.push(before);
-                }
-            }
+    /// Returns the nodes that read an object, in the order in which they were performed.
+    pub(super) fn reads(&self, object: usize) -> &[NodeId] {
+        &self.reads[object]
+    }
+
+    /// Returns the number of stores to an object up to and including `store`.
+    pub(super) fn number(&self, object: usize, store: EventId) -> usize {
+        let Some(store) = self.find(store) else { return 0 };
+        let place = self.orders[object].iter().rposition(|&other| other == store);
+        place.map_or(0, |place| place + 1)
+    }
+
+    /// Returns the last of the first `number` stores to an object.
+    pub(super) fn update(&self, object: usize, number: usize) -> EventId {
+        match number.checked_sub(1) {
+            None => EventId::INITIAL,
+            Some(last) => self.nodes[self.orders[object][last]].id,
         }
-        is_inside
+    }
+
+    fn newest(&self, object: usize) -> EventId {
+        self.update(object, self.orders[object].len())
+    }
+}
+
+impl Node {
+    fn new(id: EventId, op: Op) -> Node {
+        Node {
+            id,
+            op,
+            object: op.object().index(),
+            source: None,
+            writes: false,
+            bound: None,
+            value: 0,
+            is_blocked: false,
+            place: EventId::INITIAL,
+        }
+    }
+}
+
+/// Returns whether an access to an atomic variable read and whether it wrote.
+fn access_to_variable(event: &Event) -> (bool, bool) {
+    match event.op.action() {
+        Action::Atomic(AtomicOp::Load { .. }) => (true, false),
+        Action::Atomic(AtomicOp::Store { .. }) => (false, true),
+        Action::Atomic(AtomicOp::Update { .. }) => (true, true),
+        Action::Atomic(AtomicOp::CompareExchange { .. }) => {
+            (true, matches!(event.effect, Effect::Exchanged(_)))
+        }
+        other => unreachable!("raddle invariant broken: {other:?} on an atomic variable"),
+    }
+}
+
+/// Empties all lists, and makes room for `count`.
+fn clear_lists<T>(lists: &mut Vec<Vec<T>>, count: usize) {
+    lists.iter_mut().for_each(Vec::clear);
+    if lists.len() < count {
+        lists.resize_with(count, Vec::new);
     }
 }

@@ -1,163 +1,170 @@
-//! Earlier reads that read a new store.
-
-use std::collections::HashMap;
+//! Earlier reads that read a new store or update.
 
 use raddle_core::{Choice, EventId};
 
-use super::graph::{Graph, Half, Node};
-use super::{Item, Step, Trust};
+use super::additions::Additions;
+use super::clocks::contains;
+use super::graph::{Graph, Half, Node, NodeId, Part};
+use super::{Item, Script, Step};
 
-/// A store that has just been added to a graph.
+/// A store or update that is being added to a graph.
 struct Added<'a> {
     graph: &'a Graph,
+    /// The other parts of the graph.
+    additions: &'a Additions,
+    node: NodeId,
     store: &'a Node,
     /// What it reads, if it reads.
     source: Option<EventId>,
-    /// By position: what leads to it.
-    prefix: Vec<bool>,
-    /// The other parts of the graph in the order in which they were added.
-    added: &'a [Half],
-    /// The place of each part in `added`.
-    places: HashMap<Half, usize>,
+    /// What leads to it.
+    prefix: &'a [u32],
 }
 
-impl Trust {
-    /// Adds an item for each read that the write of `store`, which is not among `added`, revisits.
-    ///
-    /// With `taken`, the store is a read-modify-write that reads a store which another one has read. It revisits that one,
-    /// or reads that were added before that one, which is then deleted.
-    pub(super) fn revisit(
-        &mut self,
-        graph: &Graph,
-        store: &Node,
-        taken: Option<EventId>,
-        added: &[Half],
-    ) {
-        let source = taken.or(store.source);
-        let places = added.iter().enumerate().map(|(place, &half)| (half, place)).collect();
-        let prefix = graph.prefix(store, source);
-        let new = Added { graph, store, source, prefix, added, places };
-        let is_taker = |half: &Half| {
-            let node = graph.node(half.event);
-            !half.is_write
-                && node.object == store.object
-                && node.id != store.id
-                && node.writes
-                && node.source == taken
+/// Adds an item for each read that the write of `node`, which is not among `additions`, revisits.
+///
+/// With `taken`, the node reads a store or state that another update has read. It revisits that update, or reads that
+/// were added before the update, which is then deleted.
+pub(super) fn revisit(
+    graph: &Graph,
+    additions: &Additions,
+    node: NodeId,
+    taken: Option<EventId>,
+    prefix: &mut Vec<u32>,
+    items: &mut Vec<Item>,
+) {
+    let store = &graph.nodes[node];
+    let source = taken.or(store.source);
+    graph.prefixes.write(node, store.id, source.and_then(|source| graph.find(source)), prefix);
+    let new = Added { graph, additions, node, store, source, prefix };
+    let reads = graph.reads(store.object);
+    let is_taker = |&&read: &&NodeId| {
+        let other = &graph.nodes[read];
+        read != node && other.writes && other.source == taken
+    };
+    let last = match taken {
+        None => usize::MAX,
+        Some(_) => {
+            let places =
+                reads.iter().filter(is_taker).filter_map(|&taker| additions.place_of_read(taker));
+            places.min().unwrap_or(usize::MAX)
+        }
+    };
+    for &read in reads {
+        let Some(place) = additions.place_of_read(read).filter(|&place| place <= last) else {
+            continue;
         };
-        let last = if taken.is_some() { added.iter().position(is_taker) } else { None };
-        for &half in added.iter().take(last.map_or(added.len(), |last| last + 1)) {
-            let read = graph.node(half.event);
-            let is_revisited = !half.is_write
-                && read.bound.is_none()
-                && read.object == store.object
-                && !new.leads_to_store(read);
-            if is_revisited {
-                self.items.extend(new.item(half, read));
-            }
+        if !contains(prefix, graph.nodes[read].id) {
+            items.extend(new.item(place, read));
         }
     }
 }
 
 impl Added<'_> {
-    fn leads_to_store(&self, node: &Node) -> bool {
-        self.prefix.get(node.position).copied().unwrap_or(false)
+    fn leads_to_store(&self, node: NodeId) -> bool {
+        contains(self.prefix, self.graph.nodes[node].id)
     }
 
-    /// Returns the item in which `read` reads the store. Returns `None` if another graph leads to it.
-    fn item(&self, half: Half, read: &Node) -> Option<Item> {
-        let place = self.places[&half];
-        let is_gone = |half: &Half| !self.leads_to_store(self.graph.node(half.event));
-        let gone: Vec<Half> = self.added[place + 1..].iter().copied().filter(is_gone).collect();
-        if !self.is_maximal(half) || !gone.iter().all(|&half| self.is_maximal(half)) {
+    /// Returns whether the part at `place` is deleted if it was added after the read.
+    fn is_gone(&self, place: usize) -> bool {
+        let half = self.additions.halves[place];
+        matches!(half.part, Part::Wait(_)) || !contains(self.prefix, half.event)
+    }
+
+    /// Returns the item in which `read`, which was added at `place`, reads the store. Returns `None` if another graph
+    /// leads to it.
+    fn item(&self, place: usize, read: NodeId) -> Option<Item> {
+        let after = place + 1..self.additions.halves.len();
+        if !self.is_maximal(place)
+            || !after.clone().all(|place| !self.is_gone(place) || self.is_maximal(place))
+        {
             return None;
         }
-        let mut added: Vec<Half> =
-            self.added.iter().copied().filter(|half| !gone.contains(half)).collect();
-        let script = self.script(&added, read);
+        let halves = &self.additions.halves;
+        let mut added: Vec<Half> = Vec::with_capacity(halves.len() + 2);
+        added.extend_from_slice(&halves[..=place]);
+        added.extend(after.filter(|&place| !self.is_gone(place)).map(|place| halves[place]));
+        let mut script = self.script(place, read);
+        let revisited = &self.graph.nodes[read];
+        if self.enables(revisited) {
+            script.push(Step { event: revisited.id, choice: Choice::Source(self.store.id) });
+        } else {
+            added[place].part = Part::Wait(self.store.id);
+        }
         added.push(Half::write(self.store.id));
         let moved = self.source.is_none().then_some(self.store.id);
         Some(Item { script, added, moved })
     }
 
-    /// Returns the kept events in their order, then the store, then the read that reads it.
-    fn script(&self, kept: &[Half], read: &Node) -> Vec<Step> {
-        let is_kept = |node: &&Node| {
-            node.id != read.id
-                && node.id != self.store.id
-                && node.halves().any(|half| kept.contains(&half))
+    /// Returns whether `read` can be performed right after the store.
+    fn enables(&self, read: &Node) -> bool {
+        if read.op.is_atomic() {
+            return true;
+        }
+        let source = self.source.unwrap_or(EventId::INITIAL);
+        let updates = self.graph.number(read.object, source);
+        let first = (self.store.op, self.store.id.thread);
+        let second = (read.op, read.id.thread);
+        self.graph.objects.is_enabled_after(read.object, updates, first, second)
+    }
+
+    /// Returns the kept events in their order, then the store.
+    fn script(&self, place: usize, read: NodeId) -> Vec<Step> {
+        let is_in = |at: Option<usize>| at.is_some_and(|at| at <= place || !self.is_gone(at));
+        let is_kept = |&node: &NodeId| {
+            node != read
+                && node != self.node
+                && (is_in(self.additions.place_of_read(node))
+                    || is_in(self.additions.place_of_write(node)))
         };
-        let mut script: Vec<Step> = Vec::with_capacity(kept.len() + 1);
-        for node in self.graph.nodes.iter().filter(is_kept) {
-            let choice = match node.choice() {
-                Choice::Place(_) => Choice::Place(self.before(&script, node)),
-                choice => choice,
-            };
-            script.push(Step { event: node.id, choice });
+        let mut script = Script::new(self.graph);
+        for node in (0..self.graph.nodes.len()).filter(is_kept) {
+            script.push(node);
         }
         let choice = match self.source {
             Some(source) => Choice::Source(source),
-            None => Choice::Place(self.newest(&script)),
+            None => Choice::Place(script.newest(self.store.object)),
         };
-        script.push(Step { event: self.store.id, choice });
-        script.push(Step { event: read.id, choice: Choice::Source(self.store.id) });
-        script
+        script.finish(Step { event: self.store.id, choice })
     }
 
-    /// Returns the store right before `node` in modification order among those of `script`.
-    fn before(&self, script: &[Step], node: &Node) -> EventId {
-        let order = self.graph.order(node.object);
-        let earlier = order.iter().take_while(|&&store| store != node.id);
-        last_in(script, earlier)
-    }
-
-    /// Returns the newest store of the object among those of `script`.
-    fn newest(&self, script: &[Step]) -> EventId {
-        last_in(script, self.graph.order(self.store.object).iter())
-    }
-
-    fn source_of(&self, node: &Node) -> Option<EventId> {
-        if node.id == self.store.id { self.source } else { node.source }
-    }
-
-    /// Returns whether a part was added with the newest store, or as the newest store, among the parts that were added
-    /// until then and those that lead to the new store, and none of these reads it.
-    fn is_maximal(&self, half: Half) -> bool {
-        let node = self.graph.node(half.event);
-        if node.bound.is_some() {
-            return node.value == 0;
-        }
-        let place = self.places[&half];
-        let is_present = |other: &Half| {
-            self.places.get(other).is_some_and(|&other| other <= place)
-                || self.leads_to_store(self.graph.node(other.event))
-                    && (other.event != self.store.id || !other.is_write)
+    /// Returns whether the part at `place` was added with the newest store, or as the newest store, among the parts that
+    /// were added until then and those that lead to the new store, and none of these reads it.
+    fn is_maximal(&self, place: usize) -> bool {
+        let Additions { halves, nodes, waits, .. } = self.additions;
+        let number = nodes[place];
+        let node = &self.graph.nodes[number];
+        let is_present = |write: NodeId| {
+            let is_added = self.additions.place_of_write(write);
+            is_added.is_some_and(|at| at <= place || self.leads_to_store(write))
         };
-        let store = if half.is_write {
-            let is_read = self.added.iter().any(|other| {
-                !other.is_write
-                    && is_present(other)
-                    && self.source_of(self.graph.node(other.event)) == Some(half.event)
-            });
-            if is_read {
-                return false;
+        let store = match halves[place].part {
+            // What the operation reads after its wait is a part of its own.
+            Part::Wait(_) => return is_present(number),
+            Part::Read if node.bound.is_some() => return node.value == 0,
+            Part::Read if number == self.node => self.source,
+            Part::Read => node.source,
+            Part::Write => {
+                let reads_it = |&read: &NodeId| {
+                    read != self.node
+                        && self.graph.nodes[read].source == Some(node.id)
+                        && self
+                            .additions
+                            .place_of_read(read)
+                            .is_some_and(|at| at <= place || self.leads_to_store(read))
+                };
+                let waits_for_it = |&at: &usize| at <= place && nodes[at] == number;
+                if self.source == Some(node.id)
+                    || self.graph.reads(node.object).iter().any(reads_it)
+                    || waits.iter().any(waits_for_it)
+                {
+                    return false;
+                }
+                Some(node.id)
             }
-            half.event
-        } else {
-            let source = self.source_of(node);
-            source.expect("raddle invariant broken: a read without a source")
         };
         let order = self.graph.order(node.object);
-        let newest = order.iter().rev().copied().find(|&store| {
-            let write = Half::write(store);
-            self.places.contains_key(&write) && is_present(&write)
-        });
-        newest.unwrap_or(EventId::INITIAL) == store
+        let newest = order.iter().rev().find(|&&store| is_present(store));
+        let newest = newest.map_or(EventId::INITIAL, |&store| self.graph.nodes[store].id);
+        store == Some(newest)
     }
-}
-
-/// Returns the last of `stores` that is in `script`, or the initial one.
-fn last_in<'a>(script: &[Step], stores: impl Iterator<Item = &'a EventId>) -> EventId {
-    let last = stores.filter(|&&store| script.iter().any(|step| step.event == store)).last();
-    last.copied().unwrap_or(EventId::INITIAL)
 }

@@ -1,15 +1,16 @@
-//! Searches under RC11 against the axioms: every execution graph exactly once.
+//! Searches under RC11 against the axioms, and with objects against depth-first search: every execution graph exactly
+//! once.
 
 use std::collections::BTreeMap;
 
-use raddle_core::Ending;
+use raddle_core::{Action, AtomicOp, Ending, Order};
 use raddle_engine::Rc11;
-use raddle_explore::Trust;
+use raddle_explore::{Explorer, Graphs, Trust};
 use raddle_strategy::{Rng, mix};
 use raddle_testkit::litmus::run::{Litmus, graph_of};
 use raddle_testkit::litmus::table::{MORE, TESTS, Verdict};
 use raddle_testkit::litmus::{Code, Graph, Outcome, axioms, random_code, shrink_code};
-use raddle_testkit::{explore_in, scaled};
+use raddle_testkit::{Interpreter, Kind, Program, Shape, Step, explore_in, for_all, scaled};
 
 /// Returns all executions that the search finds, with the number of runs that found each, and the number of all runs.
 fn search(code: &Code) -> (BTreeMap<Graph, (Outcome, u32)>, u64) {
@@ -84,4 +85,84 @@ fn random_programs_have_the_executions_that_the_axioms_allow() {
             panic!("case {case}: {}", difference(&smallest).unwrap_or_default());
         }
     }
+}
+
+/// Returns the number of runs of each class that a search finds. Returns `None` if there are too many runs.
+fn classes(program: &Program, explorer: impl Explorer, limit: u64) -> Option<BTreeMap<u64, u32>> {
+    let mut found = BTreeMap::new();
+    explore_in(Rc11::default(), &mut Interpreter, program, explorer, limit, |trace| {
+        if trace.ending != Ending::Abandoned {
+            *found.entry(trace.fingerprint).or_insert(0) += 1;
+        }
+    })?;
+    Some(found)
+}
+
+/// Returns the program with other memory orderings.
+fn weakened(program: &Program, rng: &mut Rng) -> Program {
+    let mut program = program.clone();
+    let mut draw = || {
+        let orders = [Order::Relaxed, Order::Acquire, Order::Release, Order::AcqRel, Order::SeqCst];
+        orders[rng.below(orders.len())]
+    };
+    for step in program.scripts.iter_mut().flatten() {
+        let (Step::On(_, action) | Step::Alone(action)) = step else { continue };
+        match action {
+            Action::Atomic(AtomicOp::Load { order }) => *order = draw().of_load(),
+            Action::Atomic(AtomicOp::Store { order, .. }) => *order = draw().of_store(),
+            Action::Atomic(AtomicOp::Update { order, .. }) => *order = draw(),
+            Action::Atomic(AtomicOp::CompareExchange { success, failure, .. }) => {
+                (*success, *failure) = (draw(), draw().of_load());
+            }
+            Action::Fence(order) => *order = draw().joined(Order::Acquire),
+            Action::Thread(_)
+            | Action::Cell(_)
+            | Action::Mutex(_)
+            | Action::RwLock(_)
+            | Action::Condvar(_)
+            | Action::Barrier(_)
+            | Action::Once(_)
+            | Action::Park(_)
+            | Action::Channel(_)
+            | Action::Semaphore(_)
+            | Action::Futex(_)
+            | Action::Pause(_)
+            | Action::Choose { .. } => {}
+        }
+    }
+    program
+}
+
+/// Compares the search with depth-first search on random programs with these kinds of objects.
+fn check_objects(kinds: &[Kind], seed: u64, cases: u64) {
+    let shape = Shape { kinds: kinds.to_vec(), kinds_at_once: 3, scripts: 4, pieces: 3, panics: 0 };
+    for_all(seed, cases, &shape, |program, rng| {
+        let program = &weakened(program, rng);
+        let Some(expected) = classes(program, Graphs::default(), 2_000) else { return Ok(()) };
+        let Some(found) = classes(program, Trust::default(), 20_000) else {
+            return Err("the search does not end".into());
+        };
+        let missing = expected.keys().filter(|class| !found.contains_key(class)).count();
+        let excess = found.keys().filter(|class| !expected.contains_key(class)).count();
+        let repeated = found.values().filter(|&&runs| runs > 1).count();
+        if (missing, excess, repeated) == (0, 0, 0) {
+            return Ok(());
+        }
+        Err(format!(
+            "{} classes: {missing} missing, {excess} too many, {repeated} repeated",
+            expected.len()
+        ))
+    });
+}
+
+#[test]
+fn programs_with_locks_have_the_classes_that_depth_first_search_finds() {
+    check_objects(&[Kind::Mutex, Kind::Atomic], 31, scaled(300));
+}
+
+#[test]
+fn programs_with_objects_have_the_classes_that_depth_first_search_finds() {
+    let kinds: Vec<Kind> =
+        Kind::ALL.into_iter().filter(|kind| !matches!(kind, Kind::RwLock | Kind::Futex)).collect();
+    check_objects(&kinds, 32, scaled(300));
 }

@@ -12,7 +12,7 @@ use crate::races::Access;
 use crate::run::{is_controlled, site, state};
 
 /// Memory orderings as the compiler passes them.
-fn order(order: i32) -> Order {
+pub(super) fn order(order: i32) -> Order {
     match order & 0x7fff {
         0 => Order::Relaxed,
         // Compilers treat consume as acquire.
@@ -24,7 +24,7 @@ fn order(order: i32) -> Order {
 }
 
 /// The ordering of a load. One that is not allowed counts as the next stronger one.
-fn load_order(word: i32) -> Order {
+pub(super) fn load_order(word: i32) -> Order {
     match order(word) {
         Order::Release => Order::Relaxed,
         Order::AcqRel => Order::Acquire,
@@ -33,7 +33,7 @@ fn load_order(word: i32) -> Order {
 }
 
 /// The ordering of a store. One that is not allowed counts as the next stronger one.
-fn store_order(word: i32) -> Order {
+pub(super) fn store_order(word: i32) -> Order {
     match order(word) {
         Order::Acquire => Order::Relaxed,
         Order::AcqRel => Order::Release,
@@ -55,7 +55,7 @@ fn value(effect: Effect) -> u64 {
 }
 
 /// An atomic access races with plain ones.
-fn look_for_race(address: usize, size: usize, op: &AtomicOp, site: Site) {
+pub(super) fn look_for_race(address: usize, size: usize, op: &AtomicOp, site: Site) {
     let writes = match op {
         AtomicOp::Load { .. } => false,
         AtomicOp::Store { .. } | AtomicOp::Update { .. } | AtomicOp::CompareExchange { .. } => true,
@@ -97,6 +97,12 @@ fn act_mixed(
         (old, performed)
     });
     result
+}
+
+/// Stores a byte as the program's own atomic stores do.
+pub(crate) fn store_byte(address: *mut u8, value: u8, pc: usize) {
+    const RELEASE: i32 = 3;
+    bits8::store(address, value, RELEASE, pc);
 }
 
 extern "C" fn thread_fence(word: i32, pc: usize) {
@@ -159,7 +165,12 @@ macro_rules! size {
                 act(address, AtomicOp::Load { order: load_order(order) }, pc)
             }
 
-            extern "C" fn store(address: *mut $type, value: $type, order: i32, pc: usize) {
+            pub(super) extern "C" fn store(
+                address: *mut $type,
+                value: $type,
+                order: i32,
+                pc: usize,
+            ) {
                 if !is_controlled() {
                     return real(address).store(value, Ordering::SeqCst);
                 }

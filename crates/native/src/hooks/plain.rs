@@ -8,14 +8,16 @@ use crate::run::{Plain, State, is_controlled, site, state};
 
 /// What an access does.
 #[derive(Copy, Clone, PartialEq, Eq)]
-pub(super) enum Access {
+pub(crate) enum Access {
     Read,
     Write,
+    /// Reads as an operation on a synchronisation object does, which races with plain writes only.
+    Synchronise,
 }
 
 /// An access to `size` bytes is about to happen.
 #[inline]
-pub(super) fn access(address: usize, size: usize, access: Access, pc: usize) {
+pub(crate) fn access(address: usize, size: usize, access: Access, pc: usize) {
     if size == 0 || !is_controlled() {
         return;
     }
@@ -33,7 +35,8 @@ pub(super) fn access(address: usize, size: usize, access: Access, pc: usize) {
         state.check_access(address, size, pc);
     } else {
         let site = site(pc);
-        state.look_for_race(races::Access { address, size, writes, is_atomic: false, site });
+        let is_atomic = access == Access::Synchronise;
+        state.look_for_race(races::Access { address, size, writes, is_atomic, site });
     }
 }
 

@@ -2,10 +2,11 @@
 
 use std::ffi::{c_int, c_void};
 
-use super::{condvar, mutex, once, thread, time};
+use super::{condvar, mutex, object, once, thread, time};
 use crate::hooks::with_caller;
 use crate::real::real;
 use crate::run::is_controlled;
+use crate::variables::Use;
 
 const SUCCESS: c_int = 0;
 const BUSY: c_int = 1;
@@ -85,9 +86,9 @@ extern "C" fn unlock(mutex: *mut c_void, pc: usize) -> c_int {
     in_run!(mutex::unlock(mutex, pc), else mtx_unlock(mutex => *mut c_void) -> c_int)
 }
 
-extern "C" fn init(mutex: *mut c_void, kind: c_int, _pc: usize) -> c_int {
+extern "C" fn init(mutex: *mut c_void, kind: c_int, pc: usize) -> c_int {
     if is_controlled() {
-        mutex::forget(mutex);
+        mutex::initialise(mutex, pc);
     }
     real!(mtx_init(mutex => *mut c_void, kind => c_int) -> c_int)
 }
@@ -131,9 +132,10 @@ extern "C" fn broadcast(condvar: *mut c_void, pc: usize) -> c_int {
     in_run!(condvar::broadcast(condvar, pc), else cnd_broadcast(condvar => *mut c_void) -> c_int)
 }
 
-extern "C" fn init_condvar(condvar: *mut c_void, _pc: usize) -> c_int {
+extern "C" fn init_condvar(condvar: *mut c_void, pc: usize) -> c_int {
     if is_controlled() {
-        condvar::forget(condvar);
+        object::initialise(condvar, pc);
+        object::forget(condvar, Use::Condvar);
     }
     real!(cnd_init(condvar => *mut c_void) -> c_int)
 }

@@ -2,18 +2,18 @@
 
 use std::ffi::{c_int, c_void};
 
-use raddle_core::{Action, CondvarOp, Effect, ObjectId, Site};
+use raddle_core::{Action, CondvarOp, Effect, Site};
 use raddle_engine::Initial;
 
 use super::mutex::{acquire, release, times_held};
-use super::time;
+use super::{object, time};
 use crate::hooks::with_caller;
 use crate::real::real;
 use crate::run::{is_controlled, site, state};
 use crate::variables::Use;
 
-fn object(condvar: *mut c_void, site: Site) -> ObjectId {
-    state().object(condvar.addr(), Use::Condvar, || Initial::Condvar, site)
+fn act(condvar: *mut c_void, op: CondvarOp, site: Site) -> Effect {
+    object::act(condvar, Use::Condvar, || Initial::Condvar, Action::Condvar(op), site)
 }
 
 /// A time limit: a clock and a time.
@@ -23,20 +23,22 @@ fn wait_for(condvar: *mut c_void, mutex: *mut c_void, limit: Option<Limit>, pc: 
     let times = times_held(mutex);
     let site = site(pc);
     if times == 0 {
-        let place = Some(format!("{pc:#x}"));
-        state().fail("a thread waits with a mutex that it does not hold".to_owned(), place);
+        object::fail("a thread waits with a mutex that it does not hold", pc);
     }
-    let object = object(condvar, site);
+    let object = object::object(condvar, Use::Condvar, || Initial::Condvar, site);
     state().act(object, Action::Condvar(CondvarOp::Enqueue), site);
     release(mutex, site);
+    // A thread that was notified needs nothing of the memory: the condition variable may be destroyed.
     let consume = CondvarOp::Consume { timed: limit.is_some() };
     let effect = state().act(object, Action::Condvar(consume), site);
     let timed_out = limit.filter(|_| effect == Effect::No);
     if let Some((clock, limit)) = timed_out {
         time::pass_until(clock, limit);
     }
-    acquire(mutex, times, site);
-    if timed_out.is_some() { libc::ETIMEDOUT } else { 0 }
+    match acquire(mutex, times, site) {
+        0 if timed_out.is_some() => libc::ETIMEDOUT,
+        result => result,
+    }
 }
 
 pub(super) extern "C" fn wait(condvar: *mut c_void, mutex: *mut c_void, pc: usize) -> c_int {
@@ -84,8 +86,7 @@ pub(super) extern "C" fn signal(condvar: *mut c_void, pc: usize) -> c_int {
     if !is_controlled() {
         return real!(pthread_cond_signal(condvar => *mut c_void) -> c_int);
     }
-    let site = site(pc);
-    state().act(object(condvar, site), Action::Condvar(CondvarOp::NotifyOne), site);
+    act(condvar, CondvarOp::NotifyOne, site(pc));
     0
 }
 
@@ -93,29 +94,25 @@ pub(super) extern "C" fn broadcast(condvar: *mut c_void, pc: usize) -> c_int {
     if !is_controlled() {
         return real!(pthread_cond_broadcast(condvar => *mut c_void) -> c_int);
     }
-    let site = site(pc);
-    state().act(object(condvar, site), Action::Condvar(CondvarOp::NotifyAll), site);
+    act(condvar, CondvarOp::NotifyAll, site(pc));
     0
 }
 
-extern "C" fn init(condvar: *mut c_void, attributes: *const c_void, _pc: usize) -> c_int {
+extern "C" fn init(condvar: *mut c_void, attributes: *const c_void, pc: usize) -> c_int {
     if is_controlled() {
-        forget(condvar);
+        object::initialise(condvar, pc);
+        object::forget(condvar, Use::Condvar);
     }
     real!(pthread_cond_init(condvar => *mut c_void, attributes => *const c_void) -> c_int)
 }
 
-/// A condition variable begins anew at this address.
-pub(super) fn forget(condvar: *mut c_void) {
-    state().variables.borrow_mut().forget(condvar.addr(), Use::Condvar);
-}
-
-/// libc's function waits for threads that were notified and have not left; here they need nothing of the memory.
-pub(super) extern "C" fn destroy(condvar: *mut c_void, _pc: usize) -> c_int {
+/// libc's function waits for threads that were notified and have not left; here they need nothing of the memory. Threads
+/// that were not notified wait forever.
+pub(super) extern "C" fn destroy(condvar: *mut c_void, pc: usize) -> c_int {
     if !is_controlled() {
         return real!(pthread_cond_destroy(condvar => *mut c_void) -> c_int);
     }
-    forget(condvar);
+    object::destroy(condvar, Use::Condvar, pc);
     0
 }
 

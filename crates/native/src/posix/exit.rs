@@ -4,10 +4,11 @@ use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 
 use raddle_core::ThreadId;
 
+use crate::coroutines::Context;
 use crate::hooks::with_caller;
 use crate::real::real;
 use crate::run::{is_controlled, refuse, state, state_if_any};
-use crate::system;
+use crate::{first_thread, host, system};
 
 /// Runs the exit handlers of the program, and leaves it.
 pub(crate) fn leave(code: c_int) -> ! {
@@ -22,10 +23,15 @@ fn main_exits(code: c_int) -> ! {
 
 /// Called after the exit handlers of the program. A run that is not in a process of its own leaves here.
 unsafe extern "C" fn after_handlers(code: c_int, _unused: *mut c_void) {
-    if let Some(state) = state_if_any()
-        && !state.ends_with_process.get()
-        && state.main_has_ended.get()
-    {
+    if first_thread::is_awaited() {
+        first_thread::await_thread(Context::NONE);
+        return host::end_without_check(code);
+    }
+    let Some(state) = state_if_any() else { return };
+    if state.main_has_ended.get() && code == 0 {
+        state.look_for_leaks();
+    }
+    if !state.ends_with_process.get() && state.main_has_ended.get() {
         // SAFETY: writes what the program has not written yet.
         unsafe { libc::fflush(std::ptr::null_mut()) };
         state.end_process(code);
@@ -65,6 +71,10 @@ pub(crate) extern "C" fn exit_with(code: c_int, pc: usize) -> ! {
 extern "C" fn exit_at_once(code: c_int, pc: usize) -> ! {
     if is_controlled() {
         exit_with(code, pc);
+    }
+    if first_thread::is_awaited() {
+        first_thread::await_thread(Context::NONE);
+        host::end_without_check(code);
     }
     match state_if_any() {
         Some(state) if !state.threads.borrow().is_empty() => state.end_process(code),

@@ -126,7 +126,7 @@ unsafe extern "C" fn allocate_aligned_at(
     size: usize,
     pc: usize,
 ) -> c_int {
-    if !align.is_power_of_two() || align % size_of::<usize>() != 0 {
+    if !align.is_power_of_two() || !align.is_multiple_of(size_of::<usize>()) {
         return libc::EINVAL;
     }
     // SAFETY: the arguments are the program's.

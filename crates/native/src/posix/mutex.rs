@@ -1,15 +1,19 @@
 //! Mutexes. The engine knows whether a mutex is held. By which thread and how often is known here, and only a thread
 //! itself is asked what it holds.
+//!
+//! A robust mutex is unlocked when the thread that holds it ends. What the next thread learns is in the mutex, where
+//! glibc keeps it; it changes with the operation that unlocks or locks the mutex.
 
 use std::ffi::{c_int, c_void};
+use std::ptr;
 
-use raddle_core::{Action, Effect, MutexOp, ObjectId, Site};
+use raddle_core::{Action, Effect, MutexOp, Site};
 use raddle_engine::Initial;
 
-use super::time;
+use super::{object, time};
 use crate::hooks::with_caller;
 use crate::real::real;
-use crate::run::{Held, is_controlled, refuse, site, state};
+use crate::run::{Held, State, is_controlled, site, state};
 use crate::variables::Use;
 
 /// The kinds of mutexes, by what happens if a thread locks one that it holds.
@@ -24,25 +28,49 @@ enum MutexKind {
 const KIND_OFFSET: usize = 16;
 const KIND_MASK: c_int = 3;
 const ROBUST: c_int = 16;
+/// The place of the owner, and what glibc writes there if the last owner of a robust mutex has ended.
+const OWNER_OFFSET: usize = 8;
+const CONSISTENT: c_int = 0;
+const INCONSISTENT: c_int = c_int::MAX;
+const NOT_RECOVERABLE: c_int = c_int::MAX - 1;
+
+/// Returns a field of a mutex.
+fn field(mutex: *mut c_void, offset: usize) -> *mut c_int {
+    mutex.wrapping_byte_add(offset).cast()
+}
+
+fn kind_word(mutex: *mut c_void) -> c_int {
+    // SAFETY: the program passed a mutex, and glibc keeps its kind there.
+    unsafe { field(mutex, KIND_OFFSET).read() }
+}
 
 fn kind(mutex: *mut c_void) -> MutexKind {
-    // SAFETY: the program passed a mutex, and glibc keeps its kind there.
-    let place = unsafe { mutex.byte_add(KIND_OFFSET) };
-    // SAFETY: as above.
-    let word = unsafe { place.cast::<c_int>().read() };
-    if word & ROBUST != 0 {
-        refuse("the program uses a robust mutex, which raddle does not model");
-    }
-    match word & KIND_MASK {
+    match kind_word(mutex) & KIND_MASK {
         1 => MutexKind::Recursive,
         2 => MutexKind::ErrorChecking,
         _ => MutexKind::Normal,
     }
 }
 
-/// Returns the engine's object of a mutex.
-pub(super) fn object(mutex: *mut c_void, site: Site) -> ObjectId {
-    state().object(mutex.addr(), Use::Mutex, || Initial::Mutex, site)
+/// Returns whether a mutex is robust and what its last owner left behind. Returns `CONSISTENT` for other mutexes.
+fn left_behind(mutex: *mut c_void) -> c_int {
+    if kind_word(mutex) & ROBUST == 0 {
+        return CONSISTENT;
+    }
+    // SAFETY: the program passed a mutex, and glibc keeps this there. Runs write nothing else to it.
+    match unsafe { field(mutex, OWNER_OFFSET).read() } {
+        word @ (INCONSISTENT | NOT_RECOVERABLE) => word,
+        _ => CONSISTENT,
+    }
+}
+
+fn leave_behind(mutex: *mut c_void, word: c_int) {
+    // SAFETY: the program passed a mutex, and glibc keeps this there.
+    unsafe { field(mutex, OWNER_OFFSET).write(word) };
+}
+
+fn act(mutex: *mut c_void, op: MutexOp, site: Site) -> Effect {
+    object::act(mutex, Use::Mutex, || Initial::Mutex, Action::Mutex(op), site)
 }
 
 /// Returns how often the calling thread holds a mutex.
@@ -63,21 +91,77 @@ pub(super) fn set_times_held(mutex: *mut c_void, times: u32) {
     }
 }
 
-/// Waits for the mutex, and acquires it.
-pub(super) fn acquire(mutex: *mut c_void, times: u32, site: Site) {
-    state().act(object(mutex, site), Action::Mutex(MutexOp::Lock), site);
+/// Waits for the mutex, and acquires it. Returns zero or the error of a robust mutex.
+pub(super) fn acquire(mutex: *mut c_void, times: u32, site: Site) -> c_int {
+    act(mutex, MutexOp::Lock, site);
+    acquired(mutex, times, site)
+}
+
+/// The calling thread has acquired a mutex. Returns zero or the error of a robust mutex.
+fn acquired(mutex: *mut c_void, times: u32, site: Site) -> c_int {
     set_times_held(mutex, times);
+    match left_behind(mutex) {
+        INCONSISTENT => libc::EOWNERDEAD,
+        NOT_RECOVERABLE => {
+            release(mutex, site);
+            libc::ENOTRECOVERABLE
+        }
+        _ => 0,
+    }
 }
 
 /// Releases a mutex that the calling thread holds, however often.
 pub(super) fn release(mutex: *mut c_void, site: Site) {
+    release_as(
+        mutex,
+        if left_behind(mutex) == CONSISTENT { CONSISTENT } else { NOT_RECOVERABLE },
+        site,
+    );
+}
+
+fn release_as(mutex: *mut c_void, left: c_int, site: Site) {
     // Another thread may hold it as soon as the operation is performed.
     set_times_held(mutex, 0);
-    state().act(object(mutex, site), Action::Mutex(MutexOp::Unlock), site);
+    act(mutex, MutexOp::Unlock, site);
+    if left != CONSISTENT {
+        leave_behind(mutex, left);
+    }
+}
+
+impl State {
+    /// Releases the robust mutexes of the calling thread, which ends.
+    pub(crate) fn leave_robust_mutexes(&self) {
+        loop {
+            let me = self.me();
+            let is_left = |&(&address, held): &(&usize, &Held)| {
+                held.by == me && kind_word(ptr::with_exposed_provenance_mut(address)) & ROBUST != 0
+            };
+            let Some(address) =
+                self.locks.borrow().iter().find(is_left).map(|(&address, _)| address)
+            else {
+                return;
+            };
+            let mutex = ptr::with_exposed_provenance_mut(address);
+            release_as(mutex, INCONSISTENT, site(0));
+        }
+    }
+}
+
+/// The calling thread has repaired what a robust mutex protects.
+extern "C" fn consistent(mutex: *mut c_void, _pc: usize) -> c_int {
+    if !is_controlled() {
+        return real!(pthread_mutex_consistent(mutex => *mut c_void) -> c_int);
+    }
+    if times_held(mutex) == 0 || left_behind(mutex) != INCONSISTENT {
+        return libc::EINVAL;
+    }
+    leave_behind(mutex, CONSISTENT);
+    0
 }
 
 /// Returns the result of locking a mutex that the thread holds already. Returns `None` if it has to wait.
-fn lock_again(mutex: *mut c_void) -> Option<c_int> {
+fn lock_again(mutex: *mut c_void, pc: usize) -> Option<c_int> {
+    object::check_alive(mutex, Use::Mutex, site(pc));
     let times = times_held(mutex);
     match kind(mutex) {
         MutexKind::Recursive if times > 0 => {
@@ -93,43 +177,32 @@ pub(super) extern "C" fn lock(mutex: *mut c_void, pc: usize) -> c_int {
     if !is_controlled() {
         return real!(pthread_mutex_lock(mutex => *mut c_void) -> c_int);
     }
-    lock_again(mutex).unwrap_or_else(|| {
-        acquire(mutex, 1, site(pc));
-        0
-    })
+    lock_again(mutex, pc).unwrap_or_else(|| acquire(mutex, 1, site(pc)))
 }
 
-/// Acquires the mutex if it is free.
-fn try_acquire(mutex: *mut c_void, site: Site) -> bool {
-    let effect = state().act(object(mutex, site), Action::Mutex(MutexOp::TryLock), site);
-    if effect == Effect::Yes {
-        set_times_held(mutex, 1);
-    }
-    effect == Effect::Yes
+/// Acquires the mutex if it is free. Returns zero or the error of a robust mutex. Returns `None` if it is not free.
+fn try_acquire(mutex: *mut c_void, site: Site) -> Option<c_int> {
+    let is_free = act(mutex, MutexOp::TryLock, site) == Effect::Yes;
+    is_free.then(|| acquired(mutex, 1, site))
 }
 
 pub(super) extern "C" fn try_lock(mutex: *mut c_void, pc: usize) -> c_int {
     if !is_controlled() {
         return real!(pthread_mutex_trylock(mutex => *mut c_void) -> c_int);
     }
-    match lock_again(mutex) {
+    match lock_again(mutex, pc) {
         Some(0) => 0,
         Some(_) => libc::EBUSY,
-        None if try_acquire(mutex, site(pc)) => 0,
-        None => libc::EBUSY,
+        None => try_acquire(mutex, site(pc)).unwrap_or(libc::EBUSY),
     }
 }
 
 /// A wait with a time limit that ends at its turn: by then the mutex is free, or the time is up.
 fn timed(mutex: *mut c_void, clock: c_int, limit: *const libc::timespec, pc: usize) -> c_int {
-    match lock_again(mutex) {
-        Some(result) => result,
-        None if try_acquire(mutex, site(pc)) => 0,
-        None => {
-            time::pass_until(clock, limit);
-            libc::ETIMEDOUT
-        }
-    }
+    lock_again(mutex, pc).or_else(|| try_acquire(mutex, site(pc))).unwrap_or_else(|| {
+        time::pass_until(clock, limit);
+        libc::ETIMEDOUT
+    })
 }
 
 pub(super) extern "C" fn timed_lock(
@@ -166,11 +239,12 @@ pub(super) extern "C" fn unlock(mutex: *mut c_void, pc: usize) -> c_int {
     if !is_controlled() {
         return real!(pthread_mutex_unlock(mutex => *mut c_void) -> c_int);
     }
+    object::check_alive(mutex, Use::Mutex, site(pc));
     match (times_held(mutex), kind(mutex)) {
-        (0, MutexKind::Normal) => {
-            let place = Some(format!("{pc:#x}"));
-            state().fail("a thread unlocks a mutex that it does not hold".to_owned(), place)
+        (0, MutexKind::Normal) if kind_word(mutex) & ROBUST == 0 => {
+            object::fail("a thread unlocks a mutex that it does not hold", pc)
         }
+        (0, MutexKind::Normal) => return libc::EPERM,
         (0, MutexKind::Recursive | MutexKind::ErrorChecking) => return libc::EPERM,
         (1, _) => release(mutex, site(pc)),
         (times, _) => set_times_held(mutex, times - 1),
@@ -178,30 +252,38 @@ pub(super) extern "C" fn unlock(mutex: *mut c_void, pc: usize) -> c_int {
     0
 }
 
-extern "C" fn init(mutex: *mut c_void, attributes: *const c_void, _pc: usize) -> c_int {
+extern "C" fn init(mutex: *mut c_void, attributes: *const c_void, pc: usize) -> c_int {
     if is_controlled() {
-        forget(mutex);
+        initialise(mutex, pc);
     }
     real!(pthread_mutex_init(mutex => *mut c_void, attributes => *const c_void) -> c_int)
 }
 
-/// A mutex begins anew at this address.
-pub(super) fn forget(mutex: *mut c_void) {
-    state().variables.borrow_mut().forget(mutex.addr(), Use::Mutex);
-    set_times_held(mutex, 0);
+/// A mutex begins at this address. Whether another thread holds an earlier one there is an operation.
+pub(super) fn initialise(mutex: *mut c_void, pc: usize) {
+    object::initialise(mutex, pc);
+    if state().variables.borrow().get(mutex.addr(), Use::Mutex).is_none() {
+        return;
+    }
+    if times_held(mutex) > 0 || act(mutex, MutexOp::TryLock, site(pc)) != Effect::Yes {
+        object::fail("a thread initialises a mutex that is locked", pc);
+    }
+    // A mutex that no thread holds is as good as a new one, for threads that wait for it too.
+    act(mutex, MutexOp::Unlock, site(pc));
 }
 
 /// Whether another thread holds the mutex is an operation: all orders of this and its use count.
 pub(super) extern "C" fn destroy(mutex: *mut c_void, pc: usize) -> c_int {
-    if is_controlled() {
-        let place = Some(format!("{pc:#x}"));
-        if times_held(mutex) > 0 || !try_acquire(mutex, site(pc)) {
-            state().fail("a thread destroys a mutex that is locked".to_owned(), place);
-        }
-        release(mutex, site(pc));
-        state().variables.borrow_mut().forget(mutex.addr(), Use::Mutex);
+    if !is_controlled() {
+        return real!(pthread_mutex_destroy(mutex => *mut c_void) -> c_int);
     }
-    real!(pthread_mutex_destroy(mutex => *mut c_void) -> c_int)
+    if times_held(mutex) > 0 || act(mutex, MutexOp::TryLock, site(pc)) != Effect::Yes {
+        object::fail("a thread destroys a mutex that is locked", pc);
+    }
+    // Threads that wait for it have to see that it is destroyed.
+    act(mutex, MutexOp::Unlock, site(pc));
+    object::destroy(mutex, Use::Mutex, pc);
+    0
 }
 
 with_caller! {
@@ -211,5 +293,6 @@ with_caller! {
     pthread_mutex_clocklock, "rcx", clock_lock;
     pthread_mutex_unlock, "rsi", unlock;
     pthread_mutex_init, "rdx", init;
+    pthread_mutex_consistent, "rsi", consistent;
     pthread_mutex_destroy, "rsi", destroy;
 }

@@ -7,7 +7,7 @@ use std::ffi::{c_int, c_void};
 use raddle_core::{Action, Effect, ObjectId, OnceOp, Site};
 use raddle_engine::Initial;
 
-use crate::hooks::with_caller;
+use crate::hooks::{atomic, with_caller};
 use crate::real::real;
 use crate::run::{is_controlled, site, state};
 use crate::variables::Use;
@@ -68,9 +68,9 @@ unsafe extern "C" fn release_guard(guard: *mut u8, pc: usize) {
     if !is_controlled() {
         return real!(__cxa_guard_release(guard => *mut u8) -> ());
     }
-    // SAFETY: the compiler passed the guard.
-    unsafe { guard.write(1) };
     let site = site(pc);
+    // Compilers read the guard by an atomic load before they call `__cxa_guard_acquire`.
+    atomic::store_byte(guard, 1, pc);
     act(object(guard.cast(), site), OnceOp::Complete, site);
 }
 

@@ -28,14 +28,6 @@ refused! {
     pthread_cancel(thread: libc::pthread_t) -> c_int;
     pthread_kill(thread: libc::pthread_t, signal: c_int) -> c_int;
     sem_open(name: *const c_char, flags: c_int, mode: libc::mode_t, count: u32) -> *mut c_void;
-    sem_getvalue(semaphore: *mut c_void, count: *mut c_int) -> c_int;
-    pthread_timedjoin_np(thread: libc::pthread_t, result: *mut *mut c_void, limit: *const c_void) -> c_int;
-    pthread_clockjoin_np(
-        thread: libc::pthread_t,
-        result: *mut *mut c_void,
-        clock: c_int,
-        limit: *const c_void
-    ) -> c_int;
     sigwait(set: *const c_void, signal: *mut c_int) -> c_int;
 }
 

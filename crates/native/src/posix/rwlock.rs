@@ -2,23 +2,18 @@
 
 use std::ffi::{c_int, c_void};
 
-use raddle_core::{Action, Effect, ObjectId, RwLockOp, Site};
+use raddle_core::{Action, Effect, RwLockOp};
 use raddle_engine::Initial;
 
 use super::mutex::{set_times_held, times_held};
-use super::time;
+use super::{object, time};
 use crate::hooks::with_caller;
 use crate::real::real;
 use crate::run::{is_controlled, site, state};
 use crate::variables::Use;
 
-fn object(lock: *mut c_void, site: Site) -> ObjectId {
-    state().object(lock.addr(), Use::RwLock, || Initial::RwLock, site)
-}
-
 fn act(lock: *mut c_void, op: RwLockOp, pc: usize) -> Effect {
-    let site = site(pc);
-    state().act(object(lock, site), Action::RwLock(op), site)
+    object::act(lock, Use::RwLock, || Initial::RwLock, Action::RwLock(op), site(pc))
 }
 
 fn count_reader(lock: *mut c_void, change: i32) {
@@ -85,6 +80,15 @@ extern "C" fn try_write(lock: *mut c_void, pc: usize) -> c_int {
     if try_write_in_run(lock, pc) { 0 } else { libc::EBUSY }
 }
 
+/// A wait with a time limit that ends at its turn: by then the lock is free, or the time is up.
+fn timed(is_held: bool, clock: c_int, limit: *const libc::timespec) -> c_int {
+    if is_held {
+        return 0;
+    }
+    time::pass_until(clock, limit);
+    libc::ETIMEDOUT
+}
+
 extern "C" fn timed_read(lock: *mut c_void, limit: *const libc::timespec, pc: usize) -> c_int {
     if !is_controlled() {
         return real!(pthread_rwlock_timedrdlock(
@@ -92,11 +96,7 @@ extern "C" fn timed_read(lock: *mut c_void, limit: *const libc::timespec, pc: us
             limit => *const libc::timespec,
         ) -> c_int);
     }
-    if try_read_in_run(lock, pc) {
-        return 0;
-    }
-    time::pass_until(libc::CLOCK_REALTIME, limit);
-    libc::ETIMEDOUT
+    timed(try_read_in_run(lock, pc), libc::CLOCK_REALTIME, limit)
 }
 
 extern "C" fn timed_write(lock: *mut c_void, limit: *const libc::timespec, pc: usize) -> c_int {
@@ -106,11 +106,39 @@ extern "C" fn timed_write(lock: *mut c_void, limit: *const libc::timespec, pc: u
             limit => *const libc::timespec,
         ) -> c_int);
     }
-    if try_write_in_run(lock, pc) {
-        return 0;
+    timed(try_write_in_run(lock, pc), libc::CLOCK_REALTIME, limit)
+}
+
+extern "C" fn clock_read(
+    lock: *mut c_void,
+    clock: c_int,
+    limit: *const libc::timespec,
+    pc: usize,
+) -> c_int {
+    if !is_controlled() {
+        return real!(pthread_rwlock_clockrdlock(
+            lock => *mut c_void,
+            clock => c_int,
+            limit => *const libc::timespec,
+        ) -> c_int);
     }
-    time::pass_until(libc::CLOCK_REALTIME, limit);
-    libc::ETIMEDOUT
+    timed(try_read_in_run(lock, pc), clock, limit)
+}
+
+extern "C" fn clock_write(
+    lock: *mut c_void,
+    clock: c_int,
+    limit: *const libc::timespec,
+    pc: usize,
+) -> c_int {
+    if !is_controlled() {
+        return real!(pthread_rwlock_clockwrlock(
+            lock => *mut c_void,
+            clock => c_int,
+            limit => *const libc::timespec,
+        ) -> c_int);
+    }
+    timed(try_write_in_run(lock, pc), clock, limit)
 }
 
 extern "C" fn unlock(lock: *mut c_void, pc: usize) -> c_int {
@@ -124,24 +152,30 @@ extern "C" fn unlock(lock: *mut c_void, pc: usize) -> c_int {
         count_reader(lock, -1);
         act(lock, RwLockOp::UnlockRead, pc);
     } else {
-        let place = Some(format!("{pc:#x}"));
-        state().fail("a thread unlocks a reader-writer lock that it does not hold".into(), place);
+        object::fail("a thread unlocks a reader-writer lock that it does not hold", pc);
     }
     0
 }
 
-extern "C" fn init(lock: *mut c_void, attributes: *const c_void, _pc: usize) -> c_int {
+extern "C" fn init(lock: *mut c_void, attributes: *const c_void, pc: usize) -> c_int {
     if is_controlled() {
-        state().variables.borrow_mut().forget(lock.addr(), Use::RwLock);
+        object::initialise(lock, pc);
+        object::forget(lock, Use::RwLock);
     }
     real!(pthread_rwlock_init(lock => *mut c_void, attributes => *const c_void) -> c_int)
 }
 
-extern "C" fn destroy(lock: *mut c_void, _pc: usize) -> c_int {
-    if is_controlled() {
-        state().variables.borrow_mut().forget(lock.addr(), Use::RwLock);
+/// Whether another thread holds the lock is an operation: all orders of this and its use count.
+extern "C" fn destroy(lock: *mut c_void, pc: usize) -> c_int {
+    if !is_controlled() {
+        return real!(pthread_rwlock_destroy(lock => *mut c_void) -> c_int);
     }
-    real!(pthread_rwlock_destroy(lock => *mut c_void) -> c_int)
+    if act(lock, RwLockOp::TryWrite, pc) != Effect::Yes {
+        object::fail("a thread destroys a reader-writer lock that is locked", pc);
+    }
+    act(lock, RwLockOp::UnlockWrite, pc);
+    object::destroy(lock, Use::RwLock, pc);
+    0
 }
 
 with_caller! {
@@ -151,6 +185,8 @@ with_caller! {
     pthread_rwlock_trywrlock, "rsi", try_write;
     pthread_rwlock_timedrdlock, "rdx", timed_read;
     pthread_rwlock_timedwrlock, "rdx", timed_write;
+    pthread_rwlock_clockrdlock, "rcx", clock_read;
+    pthread_rwlock_clockwrlock, "rcx", clock_write;
     pthread_rwlock_unlock, "rsi", unlock;
     pthread_rwlock_init, "rdx", init;
     pthread_rwlock_destroy, "rsi", destroy;

@@ -1,67 +1,49 @@
-//! Semaphores, as channels with as many messages as the semaphore counts.
-//!
-//! The messages of the initial count are sent by the thread that initialises the semaphore.
+//! Semaphores. One that was initialised before main begins with the count that its memory holds.
 
 use std::ffi::{c_int, c_uint, c_void};
 
-use raddle_core::{Action, ChannelOp, Effect, ObjectId};
+use raddle_core::{Action, Effect, SemaphoreOp};
 use raddle_engine::Initial;
 
-use super::time;
+use super::{object, time};
 use crate::hooks::with_caller;
 use crate::real::real;
-use crate::run::{is_controlled, refuse, site, state};
+use crate::run::{is_controlled, site};
 use crate::variables::Use;
 
-/// The largest initial count.
-const MAX_INITIAL: c_uint = 1000;
-
 extern "C" fn init(semaphore: *mut c_void, shared: c_int, count: c_uint, pc: usize) -> c_int {
-    let result = real!(sem_init(
-        semaphore => *mut c_void,
-        shared => c_int,
-        count => c_uint,
-    ) -> c_int);
-    if result == 0 && is_controlled() {
-        if count > MAX_INITIAL {
-            refuse(
-                "a semaphore has an initial count of more than 1,000, which raddle does not model",
-            );
-        }
-        let (state, site) = (state(), site(pc));
-        let initial = Initial::Channel { capacity: None };
-        let object = state.declare(semaphore.addr(), Use::Semaphore, initial, site);
-        for _ in 0..count {
-            state.act(object, Action::Channel(ChannelOp::Send), site);
-        }
-    }
-    result
-}
-
-extern "C" fn destroy(semaphore: *mut c_void, _pc: usize) -> c_int {
     if is_controlled() {
-        state().variables.borrow_mut().forget(semaphore.addr(), Use::Semaphore);
+        object::initialise(semaphore, pc);
+        object::forget(semaphore, Use::Semaphore);
     }
-    real!(sem_destroy(semaphore => *mut c_void) -> c_int)
+    real!(sem_init(semaphore => *mut c_void, shared => c_int, count => c_uint) -> c_int)
 }
 
-fn object(semaphore: *mut c_void) -> ObjectId {
-    let known = state().variables.borrow().get(semaphore.addr(), Use::Semaphore);
-    match known {
-        Some((object, _)) => object,
-        None => refuse("a semaphore is used that was not initialised after the beginning of main"),
+extern "C" fn destroy(semaphore: *mut c_void, pc: usize) -> c_int {
+    if !is_controlled() {
+        return real!(sem_destroy(semaphore => *mut c_void) -> c_int);
     }
+    object::destroy(semaphore, Use::Semaphore, pc);
+    0
 }
 
-fn act(semaphore: *mut c_void, op: ChannelOp, pc: usize) -> bool {
-    state().act(object(semaphore), Action::Channel(op), site(pc)) != Effect::No
+fn perform(semaphore: *mut c_void, op: SemaphoreOp, pc: usize) -> Effect {
+    let initial = || {
+        // SAFETY: the program passed a semaphore. glibc keeps the count in its first four bytes; runs do not change it.
+        Initial::Semaphore(u64::from(unsafe { semaphore.cast::<u32>().read() }))
+    };
+    object::act(semaphore, Use::Semaphore, initial, Action::Semaphore(op), site(pc))
+}
+
+fn act(semaphore: *mut c_void, op: SemaphoreOp, pc: usize) -> bool {
+    perform(semaphore, op, pc) != Effect::No
 }
 
 extern "C" fn wait(semaphore: *mut c_void, pc: usize) -> c_int {
     if !is_controlled() {
         return real!(sem_wait(semaphore => *mut c_void) -> c_int);
     }
-    act(semaphore, ChannelOp::Receive { timed: false }, pc);
+    act(semaphore, SemaphoreOp::Wait { timed: false }, pc);
     0
 }
 
@@ -69,11 +51,11 @@ extern "C" fn try_wait(semaphore: *mut c_void, pc: usize) -> c_int {
     if !is_controlled() {
         return real!(sem_trywait(semaphore => *mut c_void) -> c_int);
     }
-    if act(semaphore, ChannelOp::TryReceive, pc) { 0 } else { time::fail(libc::EAGAIN) }
+    if act(semaphore, SemaphoreOp::TryWait, pc) { 0 } else { time::fail(libc::EAGAIN) }
 }
 
 fn timed(semaphore: *mut c_void, clock: c_int, limit: *const libc::timespec, pc: usize) -> c_int {
-    if act(semaphore, ChannelOp::Receive { timed: true }, pc) {
+    if act(semaphore, SemaphoreOp::Wait { timed: true }, pc) {
         return 0;
     }
     time::pass_until(clock, limit);
@@ -110,11 +92,25 @@ extern "C" fn post(semaphore: *mut c_void, pc: usize) -> c_int {
     if !is_controlled() {
         return real!(sem_post(semaphore => *mut c_void) -> c_int);
     }
-    act(semaphore, ChannelOp::Send, pc);
+    act(semaphore, SemaphoreOp::Post, pc);
+    0
+}
+
+unsafe extern "C" fn value(semaphore: *mut c_void, place: *mut c_int, pc: usize) -> c_int {
+    if !is_controlled() {
+        return real!(sem_getvalue(semaphore => *mut c_void, place => *mut c_int) -> c_int);
+    }
+    let count = match perform(semaphore, SemaphoreOp::Value, pc) {
+        Effect::Value(count) => count,
+        other => unreachable!("raddle invariant broken: the effect {other:?} of a count"),
+    };
+    // SAFETY: the program passed a place for the count.
+    unsafe { place.write(count as c_int) };
     0
 }
 
 with_caller! {
+    sem_getvalue, "rdx", value;
     sem_init, "rcx", init;
     sem_destroy, "rsi", destroy;
     sem_wait, "rsi", wait;

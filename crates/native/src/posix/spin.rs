@@ -1,18 +1,23 @@
-//! Spin locks, as mutexes.
+//! Spin locks, as mutexes. They have four bytes.
 
 use std::ffi::{c_int, c_void};
 
 use raddle_core::{Action, Effect, MutexOp};
+use raddle_engine::Initial;
 
-use super::mutex::object;
+use super::mutex::{set_times_held, times_held};
+use super::object;
 use crate::hooks::with_caller;
 use crate::real::real;
-use crate::run::{is_controlled, site, state};
+use crate::run::{is_controlled, site};
 use crate::variables::Use;
 
 fn act(lock: *mut c_void, op: MutexOp, pc: usize) -> Effect {
-    let site = site(pc);
-    state().act(object(lock, site), Action::Mutex(op), site)
+    let effect = object::act(lock, Use::Spin, || Initial::Mutex, Action::Mutex(op), site(pc));
+    if op != MutexOp::Unlock && effect != Effect::No {
+        set_times_held(lock, 1);
+    }
+    effect
 }
 
 extern "C" fn lock(spin: *mut c_void, pc: usize) -> c_int {
@@ -34,13 +39,18 @@ extern "C" fn unlock(spin: *mut c_void, pc: usize) -> c_int {
     if !is_controlled() {
         return real!(pthread_spin_unlock(spin => *mut c_void) -> c_int);
     }
+    if times_held(spin) == 0 {
+        object::fail("a thread unlocks a spin lock that it does not hold", pc);
+    }
+    set_times_held(spin, 0);
     act(spin, MutexOp::Unlock, pc);
     0
 }
 
-extern "C" fn init(spin: *mut c_void, shared: c_int, _pc: usize) -> c_int {
+extern "C" fn init(spin: *mut c_void, shared: c_int, pc: usize) -> c_int {
     if is_controlled() {
-        state().variables.borrow_mut().forget(spin.addr(), Use::Mutex);
+        object::initialise(spin, pc);
+        object::forget(spin, Use::Spin);
     }
     real!(pthread_spin_init(spin => *mut c_void, shared => c_int) -> c_int)
 }

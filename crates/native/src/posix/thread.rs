@@ -6,6 +6,8 @@ use std::ptr;
 
 use raddle_core::{Action, ThreadId, ThreadOp};
 
+use super::time;
+use crate::first_thread;
 use crate::hooks::with_caller;
 use crate::one_thread::OneThread;
 use crate::real::real;
@@ -44,6 +46,7 @@ unsafe extern "C" fn end(round: *mut c_void) {
     if round.addr() < DESTRUCTOR_ROUNDS {
         arm(round.addr() + 1);
     } else {
+        state().leave_robust_mutexes();
         state().finish_thread();
     }
 }
@@ -57,7 +60,14 @@ pub(super) unsafe extern "C" fn create(
     argument: *mut c_void,
     pc: usize,
 ) -> c_int {
+    let write = |new: usize| {
+        // SAFETY: the program passed a place for the handle. The new thread may read it at once.
+        unsafe { handle.write(new as libc::pthread_t) };
+    };
     if !is_controlled() {
+        if first_thread::create(start as usize, argument.expose_provenance(), write) {
+            return 0;
+        }
         return real!(pthread_create(
             handle => *mut libc::pthread_t,
             attributes => *const libc::pthread_attr_t,
@@ -65,10 +75,6 @@ pub(super) unsafe extern "C" fn create(
             argument => *mut c_void,
         ) -> c_int);
     }
-    let write = |new: usize| {
-        // SAFETY: the program passed a place for the handle. The new thread may read it at once.
-        unsafe { handle.write(new as libc::pthread_t) };
-    };
     state().spawn(start as usize, argument.expose_provenance(), site(pc), write);
     0
 }
@@ -86,6 +92,13 @@ pub(super) unsafe extern "C" fn join(
     pc: usize,
 ) -> c_int {
     if !is_controlled() {
+        if let Some(first) = first_thread::result(handle) {
+            if !result.is_null() {
+                // SAFETY: the program passed a place for the result.
+                unsafe { result.write(first) };
+            }
+            return 0;
+        }
         return real!(pthread_join(
             handle => libc::pthread_t,
             result => *mut *mut c_void,
@@ -130,8 +143,53 @@ unsafe extern "C" fn try_join(
     unsafe { join(handle, result, pc) }
 }
 
+/// A join with a time limit that ends at its turn: by then the thread has ended, or the time is up.
+unsafe extern "C" fn clock_join(
+    handle: libc::pthread_t,
+    result: *mut *mut c_void,
+    clock: c_int,
+    limit: *const libc::timespec,
+    pc: usize,
+) -> c_int {
+    if !is_controlled() {
+        return real!(pthread_clockjoin_np(
+            handle => libc::pthread_t,
+            result => *mut *mut c_void,
+            clock => c_int,
+            limit => *const libc::timespec,
+        ) -> c_int);
+    }
+    // SAFETY: the program passed these arguments.
+    let error = unsafe { try_join(handle, result, pc) };
+    if error != libc::EBUSY {
+        return error;
+    }
+    time::pass_until(clock, limit);
+    libc::ETIMEDOUT
+}
+
+unsafe extern "C" fn timed_join(
+    handle: libc::pthread_t,
+    result: *mut *mut c_void,
+    limit: *const libc::timespec,
+    pc: usize,
+) -> c_int {
+    if !is_controlled() {
+        return real!(pthread_timedjoin_np(
+            handle => libc::pthread_t,
+            result => *mut *mut c_void,
+            limit => *const libc::timespec,
+        ) -> c_int);
+    }
+    // SAFETY: the program passed these arguments.
+    unsafe { clock_join(handle, result, libc::CLOCK_REALTIME, limit, pc) }
+}
+
 pub(super) unsafe extern "C" fn detach(handle: libc::pthread_t, _pc: usize) -> c_int {
     if !is_controlled() {
+        if first_thread::result(handle).is_some() {
+            return 0;
+        }
         return real!(pthread_detach(handle => libc::pthread_t) -> c_int);
     }
     let Some(thread) = by_handle(handle) else { return libc::ESRCH };
@@ -145,7 +203,7 @@ pub(crate) unsafe extern "C" fn pthread_exit(result: *mut c_void) -> ! {
     if is_controlled() {
         let state = state();
         let me = state.me();
-        if me == ThreadId::MAIN {
+        if me == ThreadId::MAIN && state.harness.get().local == 0 {
             state.finish_main();
             super::exit::leave(0);
         }
@@ -159,5 +217,7 @@ with_caller! {
     pthread_create, "r8", create;
     pthread_join, "rdx", join;
     pthread_tryjoin_np, "rdx", try_join;
+    pthread_timedjoin_np, "rcx", timed_join;
+    pthread_clockjoin_np, "r8", clock_join;
     pthread_detach, "rsi", detach;
 }

@@ -32,7 +32,8 @@ fn claims_nothing(report: &Report) {
     let hidden = report.hidden_state.as_ref().expect("the difference is reported");
     assert_ne!(hidden.before, hidden.after);
     assert!(text.contains("ok — not exhaustive, sampled"), "{text}");
-    assert!(text.contains("state that raddle does not see"), "{text}");
+    assert!(text.lines().next().unwrap().ends_with("; threads share unseen state"), "{text}");
+    assert!(text.contains("an atomic or a lock of `std`: searches prove nothing"), "{text}");
     assert!(!text.contains("none fails") && !text.contains("exhaustive:"), "{text}");
     assert!(raddle::json(report).contains(r#""hidden_state": {"#));
 }
@@ -85,6 +86,28 @@ fn equivalent_executions_are_counted_apart() {
     assert!((4..=40).contains(&report.equivalents), "{}", report.equivalents);
     let line = format!("2 classes, 2 executions (+ {} equivalent)", report.equivalents);
     assert!(raddle::text(&report).contains(&line), "{}", raddle::text(&report));
+}
+
+/// Long executions are repeated less often: the steps of all repetitions are bounded.
+#[test]
+fn equivalent_executions_cost_a_part_of_the_search() {
+    for (steps, most) in [(10, 40), (2_000, 17), (40_000, 1)] {
+        let report = Config::new().strategy("dpor").run(move || {
+            let count = Arc::new(AtomicUsize::new(0));
+            let other = thread::spawn({
+                let count = count.clone();
+                move || count.fetch_add(1, SeqCst)
+            });
+            let own = AtomicUsize::new(0);
+            for _ in 0..steps {
+                own.fetch_add(1, SeqCst);
+            }
+            count.fetch_add(1, SeqCst);
+            other.join().unwrap();
+        });
+        assert!(matches!(report.verdict, Verdict::Exhausted), "{}", raddle::text(&report));
+        assert_eq!((report.executions, report.equivalents), (2, most), "{steps}");
+    }
 }
 
 /// An equivalent execution that fails is the failure.

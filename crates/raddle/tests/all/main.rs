@@ -10,6 +10,7 @@ mod counted;
 mod counted_drops;
 mod ends;
 mod examples;
+mod explained;
 mod files;
 mod findings;
 mod freed;

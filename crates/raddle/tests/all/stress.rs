@@ -1,8 +1,8 @@
 //! Many steps, runs, threads and objects. Each check must end with a clear outcome and without a leak.
 
-use raddle::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use raddle::sync::atomic::{AtomicU32, AtomicUsize, Ordering::SeqCst};
 use raddle::sync::{Arc, Mutex};
-use raddle::{Config, Finding, Report, Verdict, thread};
+use raddle::{Config, Finding, OnStepLimit, Report, Verdict, thread};
 
 use super::support::{child, child_case, watched};
 
@@ -106,6 +106,8 @@ fn child_entry() {
         None => {}
         Some("a million runs") => a_million_runs(),
         Some("a hundred thousand threads") => a_hundred_thousand_threads(),
+        Some("threads left behind by a check") => threads_left_behind_by_a_check(),
+        Some("threads left behind") => threads_left_behind(),
         Some(other) => panic!("no such case: {other}"),
     }
 }
@@ -126,6 +128,68 @@ fn memory_is_flat_over_a_million_runs() {
 #[test]
 fn stacks_of_ended_threads_are_used_again() {
     alone("a hundred thousand threads");
+}
+
+/// A check that leaves too many threads behind ends early and says so.
+#[test]
+fn a_check_leaves_few_threads_behind() {
+    alone("threads left behind by a check");
+}
+
+fn threads_left_behind_by_a_check() {
+    let program = || {
+        let variable = AtomicU32::new(0);
+        thread::scope(|scope| {
+            for _ in 0..7 {
+                scope.spawn(|| while variable.load(SeqCst) == 0 {});
+            }
+        });
+    };
+    let config = || Config::new().strategy("random").max_steps(50).runs(10_000);
+    let report = config().on_step_limit(OnStepLimit::Discard).run(program);
+    assert!(matches!(report.verdict, Verdict::Sampled));
+    // There are up to 8 threads in each execution, and some executions are repeated.
+    assert!((4096..4200).contains(&report.leaked) && report.executions < 600, "{report:?}");
+    assert!(raddle::text(&report).contains("ended early: 4,"));
+    let report = config().keep_going(true).run(program);
+    assert_eq!(report.failures.as_ref().map(|failures| failures.causes.len()), Some(1));
+    assert!(report.leaked >= 4096 && report.executions < 600);
+    assert!(raddle::text(&report).contains("ended early: "), "{}", raddle::text(&report));
+}
+
+/// All checks of a process together leave a bounded number of threads behind.
+#[test]
+fn a_process_leaves_few_threads_behind() {
+    alone("threads left behind");
+}
+
+fn threads_left_behind() {
+    /// Every execution is a deadlock of 16 threads.
+    fn program() {
+        let lock = Arc::new(Mutex::new(()));
+        let _held = lock.lock().unwrap();
+        let threads: Vec<_> = (0..15)
+            .map(|_| {
+                let lock = lock.clone();
+                thread::spawn(move || drop(lock.lock()))
+            })
+            .collect();
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+    }
+    let check = || Config::new().strategy("random").runs(1_000).keep_going(true).run(program);
+    for _ in 0..5 {
+        assert!((4096..4200).contains(&check().leaked));
+    }
+    assert!((24_576..25_100).contains(&check().leaked), "all threads of the process");
+    // From now on, one execution and its repetitions are enough.
+    for _ in 0..10 {
+        let report = check();
+        let text = raddle::text(&report);
+        assert!(report.executions == 1 && report.leaked >= 24_576, "{text}");
+        assert!(text.contains("ended early: 2"), "{text}");
+    }
+    let report = Config::new().strategy("random").runs(100).run(two_counters(2));
+    assert!(report.executions == 100 && report.leaked == 0, "{}", raddle::text(&report));
 }
 
 fn a_million_runs() {

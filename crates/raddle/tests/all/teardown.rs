@@ -447,8 +447,9 @@ fn panic_in_a_destructor() {
 
 /// Ways to end the process inside a check, and what is said of each.
 #[cfg(unix)]
-const CRASHES: [(&str, &str); 4] = [
+const CRASHES: [(&str, &str); 5] = [
     ("segfault", "(SIGSEGV)"),
+    ("bus error", "(SIGBUS)"),
     ("abort", "(SIGABRT)"),
     ("exit", "(`process::exit`)"),
     ("crash overflow", "overflowed its stack"),
@@ -467,6 +468,7 @@ fn crash(case: &str) {
                     // SAFETY: there is none, that is the case.
                     _ = unsafe { std::ptr::read_volatile(std::ptr::without_provenance::<u8>(64)) };
                 }
+                "bus error" => read_beyond_file(),
                 "abort" => std::process::abort(),
                 "exit" => std::process::exit(3),
                 _ => _ = std::hint::black_box(recurse(0)),
@@ -474,6 +476,22 @@ fn crash(case: &str) {
         });
         other.join().unwrap();
     });
+}
+
+/// Reads memory that is mapped to a file without content.
+#[cfg(unix)]
+fn read_beyond_file() {
+    use std::os::fd::AsRawFd as _;
+    let path = std::env::temp_dir().join(format!("raddle-empty-{}", std::process::id()));
+    let file = std::fs::File::create_new(&path).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    let (protection, flags) = (libc::PROT_READ, libc::MAP_SHARED);
+    let file = file.as_raw_fd();
+    // SAFETY: a new mapping does not overlap existing memory.
+    let page = unsafe { libc::mmap(std::ptr::null_mut(), 4096, protection, flags, file, 0) };
+    assert_ne!(page, libc::MAP_FAILED);
+    // SAFETY: there is none, that is the case.
+    _ = unsafe { std::ptr::read_volatile(page.cast::<u8>()) };
 }
 
 #[cfg(unix)]

@@ -2,7 +2,7 @@
 
 use raddle::cell::UnsafeCell;
 use raddle::sync::atomic::{AtomicUsize, Ordering, Ordering::*, fence};
-use raddle::sync::counted;
+use raddle::sync::{Mutex, counted};
 use raddle::thread;
 
 use super::{Does, check, check_without_sharing, is_exhaustive, run};
@@ -94,6 +94,56 @@ fn the_last_drop_of_an_arc_is_ordered() {
     check(Does::Right, dropped!(counted::Arc));
 }
 
+/// The last reference moves the value out. Other threads have used it, and dropped their references.
+macro_rules! unwrapped {
+    ($arc:path) => {
+        || {
+            use $arc as Arc;
+            let mine = Arc::new(Mutex::new(0));
+            let theirs = mine.clone();
+            let other = thread::spawn(move || {
+                *theirs.lock().unwrap() += 1;
+                drop(theirs);
+                thread::yield_now();
+            });
+            thread::yield_now();
+            if let Ok(lock) = Arc::try_unwrap(mine) {
+                assert_eq!(lock.into_inner().unwrap(), 1);
+            }
+            other.join().unwrap();
+        }
+    };
+}
+
+#[test]
+fn a_value_that_leaves_the_last_arc_is_not_used() {
+    check_without_sharing(Does::Right, unwrapped!(std::sync::Arc));
+    check(Does::Right, unwrapped!(counted::Arc));
+}
+
+/// The content of a node is moved out while another thread may use it.
+#[test]
+fn a_value_that_leaves_its_box_is_used() {
+    check(Does::UseAfterFree, || {
+        let pointer = Box::into_raw(Box::new(AtomicUsize::new(7)));
+        let address = pointer as usize;
+        let done = counted::Arc::new(AtomicUsize::new(0));
+        let other = thread::spawn({
+            let done = done.clone();
+            move || {
+                done.load(Relaxed);
+                // SAFETY: broken.
+                let number = *unsafe { Box::from_raw(address as *mut AtomicUsize) };
+                drop(std::hint::black_box(number));
+            }
+        });
+        // SAFETY: the memory is there until the execution ends.
+        unsafe { &*pointer }.load(SeqCst);
+        done.store(1, Relaxed);
+        other.join().unwrap();
+    });
+}
+
 #[test]
 fn the_verdict_says_what_is_not_seen() {
     let report = run("dpor", raddle::Memory::Sc, dropped!(std::sync::Arc));
@@ -128,6 +178,45 @@ fn an_upgraded_value_is_not_freed() {
         drop(mine);
         other.join().unwrap();
     });
+}
+
+/// A weak reference of the program's own: it counts itself in, whether or not the value is still there.
+#[test]
+fn a_weak_reference_is_upgraded_from_zero() {
+    fn program(looks: bool) {
+        let both = Counted { count: AtomicUsize::new(1), data: UnsafeCell::new(7) };
+        let both = Box::into_raw(Box::new(both));
+        // The count outlives the value: a block of its own that is freed in the end.
+        let count = counted::Arc::new(AtomicUsize::new(1));
+        let release = move |count: &AtomicUsize, value: usize| {
+            if count.fetch_sub(1, AcqRel) == 1 {
+                // SAFETY: this is what raddle checks.
+                drop(unsafe { Box::from_raw(value as *mut Counted) });
+            }
+        };
+        let value = both as usize;
+        let weak = thread::spawn({
+            let count = count.clone();
+            move || {
+                let is_there = if looks {
+                    let more = |count| if count == 0 { None } else { Some(count + 1) };
+                    count.fetch_update(AcqRel, Acquire, more).is_ok()
+                } else {
+                    count.fetch_add(1, AcqRel);
+                    true
+                };
+                if is_there {
+                    // SAFETY: the memory is there until the execution ends.
+                    unsafe { &*(value as *const Counted) }.count.load(Relaxed);
+                    release(&count, value);
+                }
+            }
+        });
+        release(&count, value);
+        weak.join().unwrap();
+    }
+    check(Does::Wrong, || program(false));
+    check(Does::Right, || program(true));
 }
 
 /// References as raw pointers are counted, too.

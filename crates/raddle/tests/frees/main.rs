@@ -23,7 +23,7 @@ enum Does {
 }
 
 /// Every strategy that searches or samples, with the memory models that it supports.
-const STRATEGIES: [(&str, Memory); 11] = [
+const STRATEGIES: [(&str, Memory); 17] = [
     ("dpor", Memory::Sc),
     ("bpor:2", Memory::Sc),
     ("dfs", Memory::Sc),
@@ -33,6 +33,12 @@ const STRATEGIES: [(&str, Memory); 11] = [
     ("pct:3", Memory::Sc),
     ("urw", Memory::Sc),
     ("auto", Memory::Sc),
+    ("dpor-classic", Memory::Sc),
+    ("bpor:0-3", Memory::Sc),
+    ("pos", Memory::Sc),
+    ("dpor", Memory::Rc11),
+    ("auto", Memory::Rc11),
+    ("c11-random", Memory::Rc11),
     ("dfs", Memory::Rc11),
     ("random", Memory::Rc11),
 ];

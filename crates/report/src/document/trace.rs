@@ -66,7 +66,8 @@ fn object(id: u32, info: &ObjectInfo, words: &Words<'_>) -> Object {
         | ObjectKind::Barrier
         | ObjectKind::Once
         | ObjectKind::Channel
-        | ObjectKind::Semaphore => (None, None),
+        | ObjectKind::Semaphore
+        | ObjectKind::Notify => (None, None),
     };
     let initial = match info.kind {
         ObjectKind::Atomic(scalar) => Some(value(scalar, info.initial)),
@@ -78,7 +79,8 @@ fn object(id: u32, info: &ObjectInfo, words: &Words<'_>) -> Object {
         | ObjectKind::Mutex
         | ObjectKind::RwLock
         | ObjectKind::Condvar
-        | ObjectKind::Once => None,
+        | ObjectKind::Once
+        | ObjectKind::Notify => None,
     };
     Object {
         id,
@@ -106,6 +108,7 @@ fn kind(kind: ObjectKind) -> &'static str {
         ObjectKind::Once => "once",
         ObjectKind::Channel => "channel",
         ObjectKind::Semaphore => "semaphore",
+        ObjectKind::Notify => "notify",
     }
 }
 

@@ -221,6 +221,7 @@ fn a_run() {
                 "reproduced": true,
                 "beyond_bound": false,
                 "token": "r1-XbDf1gAAAgQDAAPFBDrG",
+                "explanation": null,
                 "trace": {
                   "ending": "panicked",
                   "fingerprint": "d81495d734a0ec36",
@@ -311,6 +312,7 @@ fn a_deadlock_and_names() {
                 "reproduced": true,
                 "beyond_bound": false,
                 "token": "r1-XbDf1gAAAQQCAAHNqsUq",
+                "explanation": null,
                 "trace": {
                   "ending": "deadlock",
                   "fingerprint": "3229fca73324c2d1",
@@ -534,6 +536,7 @@ fn failures_by_cause() {
                 "reproduced": true,
                 "beyond_bound": false,
                 "token": "r1-TOKEN",
+                "explanation": null,
                 "trace": {
                   "ending": "finished",
                   "fingerprint": "0000000000000000",

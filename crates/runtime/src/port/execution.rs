@@ -62,6 +62,10 @@ pub(crate) trait Execution {
     fn touch(&self, object: ObjectId, writes: bool, site: Site);
     /// Notes an access to a plain variable that was an operation.
     fn touched(&self, object: ObjectId);
+    /// Notes that an object owns memory.
+    fn own(&self, object: ObjectId, bytes: usize);
+    /// Notes that an object owns no memory any more.
+    fn disown(&self, object: ObjectId);
     /// Returns whether plain accesses at `site` are scheduling points.
     fn is_racy(&self, site: Site) -> bool;
     /// Chooses whether the next operation of the calling thread fails spuriously.

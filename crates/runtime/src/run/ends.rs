@@ -4,6 +4,8 @@
 //! use. What is wrong follows from the class of the run, see `raddle_analysis::freed`.
 
 use std::backtrace::Backtrace;
+use std::cell::Cell;
+use std::ops::Range;
 
 use raddle_core::{Moment, ObjectId, Site, Stack, ThreadId};
 use raddle_engine::{Initial, Memory};
@@ -17,6 +19,27 @@ pub(crate) struct UnusedEnd {
     address: usize,
     thread: ThreadId,
     after: usize,
+}
+
+/// Where the object whose stacks are recorded was when the run first used it.
+#[derive(Default)]
+pub(crate) struct WatchedPlace {
+    address: Cell<Option<usize>>,
+    /// Whether a `Box` freed the block that contains the place.
+    was_in_box: Cell<bool>,
+}
+
+impl WatchedPlace {
+    pub(crate) fn clear(&self) {
+        self.address.set(None);
+        self.was_in_box.set(false);
+    }
+
+    /// Returns whether the object, which is now at `address`, may have been moved out of an `Arc`: it has been moved, and
+    /// not out of a `Box`, as far as the allocator and the symbols of the program tell.
+    fn may_have_left_arc(&self, address: usize) -> bool {
+        self.address.get().is_some_and(|first| first != address) && !self.was_in_box.get()
+    }
 }
 
 impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
@@ -48,7 +71,24 @@ impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
             engine.is_watched(object)
         });
         if is_watched {
-            self.record_stack(object, Moment::End, 0);
+            let left_arc = self.pool.data.get().watched.may_have_left_arc(address);
+            self.record_stack_of(object, Moment::End, 0, left_arc);
+        }
+    }
+
+    /// Notes where an object is that was just declared, if its stacks are recorded.
+    pub(super) fn note_place(&self, object: ObjectId, address: usize) {
+        if self.with_engine(|engine, _| engine.is_watched(object)) {
+            self.pool.data.get().watched.address.set(Some(address));
+        }
+    }
+
+    /// Notes whether a `Box` frees the block in which the watched object was.
+    pub(super) fn note_free(&self, block: Range<usize>) {
+        let watched = &self.pool.data.get().watched;
+        if watched.address.get().is_some_and(|address| block.contains(&address)) {
+            let stack = port::unobserved(|| Backtrace::force_capture().to_string());
+            watched.was_in_box.set(is_in_box(&stack));
         }
     }
 
@@ -101,13 +141,19 @@ impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
     /// Records the stack of the calling thread at an access to `object`, before the last `own` events.
     #[cold]
     pub(super) fn record_stack(&self, object: ObjectId, moment: Moment, own: usize) {
+        self.record_stack_of(object, moment, own, false);
+    }
+
+    /// Records a stack. `left_arc` is whether the object may have been moved out of an `Arc`.
+    #[cold]
+    fn record_stack_of(&self, object: ObjectId, moment: Moment, own: usize, left_arc: bool) {
         let text = port::unobserved(|| Backtrace::force_capture().to_string());
         let stack = Stack {
             object,
             thread: self.me(),
             after: self.with_engine(|engine, _| engine.trace().events.len()).saturating_sub(own),
             moment,
-            in_arc: is_in_arc(&text),
+            in_arc: left_arc || is_in_arc(&text),
             text,
         };
         self.with_engine(|engine, _| engine.record_stack(stack));
@@ -131,6 +177,14 @@ fn is_in_arc(stack: &str) -> bool {
     let mut callers = drops.map(|(at, _)| frames[at..].iter().find(|frame| !is_glue(frame)));
     !frames.iter().any(|frame| frame.contains("::"))
         || callers.any(|caller| !caller.is_some_and(|caller| caller.contains("sync::counted")))
+}
+
+/// Returns whether a stack is inside a function that frees the memory of a `Box`, not of an `Arc`.
+fn is_in_box(stack: &str) -> bool {
+    let is_owner = |line: &&str| {
+        ["boxed::Box", "sync::Arc", "sync::Weak"].iter().any(|owner| line.contains(owner))
+    };
+    stack.lines().find(is_owner).is_some_and(|line| line.contains("boxed::Box"))
 }
 
 #[cfg(test)]

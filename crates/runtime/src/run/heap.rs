@@ -144,10 +144,28 @@ impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
         });
     }
 
+    /// Notes that an object owns memory.
+    pub(super) fn note_owned(&self, object: ObjectId, bytes: usize) {
+        let thread = self.me();
+        let after = self.with_engine(|engine, _| engine.trace().events.len());
+        let owned = &self.pool.data.get().owned;
+        owned.borrow_mut().push(Allocation { object, thread, after, bytes });
+    }
+
+    /// Notes that an object owns no memory any more.
+    pub(super) fn note_disowned(&self, object: ObjectId) {
+        let mut owned = self.pool.data.look().owned.borrow_mut();
+        if let Some(place) = owned.iter().rposition(|owned| owned.object == object) {
+            owned.remove(place);
+        }
+    }
+
     /// Records, after the run, the memory that was not freed.
     pub(super) fn record_unfreed(&self) {
         port::unobserved(|| {
-            let unfreed = self.pool.data.get().heap.unfreed();
+            let data = self.pool.data.get();
+            let mut unfreed = data.heap.unfreed();
+            unfreed.append(&mut data.owned.borrow_mut());
             self.with_engine(|engine, _| engine.left(unfreed));
         });
     }

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use raddle::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use raddle::sync::{Arc, Condvar, Mutex, MutexGuard, mpsc};
-use raddle::{Config, Finding, OnStepLimit, Verdict, hint, thread};
+use raddle::{Config, Finding, hint, thread};
 
 use super::{assert_clean, assert_found, is_deadlock, reports};
 use crate::support::{child, child_case};
@@ -371,29 +371,6 @@ fn a_join_of_a_thread_that_was_unwound_does_not_return() {
     assert!(report.failure().is_none(), "{}", raddle::text(&report));
     // Executions that are repeated leak, too.
     assert!(report.leaked >= report.executions, "{}", report.leaked);
-}
-
-/// A check that leaves too many threads behind ends early and says so.
-#[test]
-fn leaked_threads_are_bounded() {
-    let program = || {
-        let variable = AtomicU32::new(0);
-        thread::scope(|scope| {
-            for _ in 0..7 {
-                scope.spawn(|| while variable.load(SeqCst) == 0 {});
-            }
-        });
-    };
-    let config = || Config::new().strategy("random").max_steps(50).runs(10_000);
-    let report = config().on_step_limit(OnStepLimit::Discard).run(program);
-    assert!(matches!(report.verdict, Verdict::Sampled));
-    // There are up to 8 threads in each execution, and some executions are repeated.
-    assert!((4096..4200).contains(&report.leaked) && report.executions < 600, "{report:?}");
-    assert!(raddle::text(&report).contains("ended early: 4,"));
-    let report = config().keep_going(true).run(program);
-    assert_eq!(report.failures.as_ref().map(|failures| failures.causes.len()), Some(1));
-    assert!(report.leaked >= 4096 && report.executions < 600);
-    assert!(raddle::text(&report).contains("ended early: "), "{}", raddle::text(&report));
 }
 
 /// A panic with other threads waiting is reported, whatever their destructors do.

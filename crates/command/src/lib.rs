@@ -1,9 +1,10 @@
-//! The `raddle` command: checks programs in C and C++ that were not written for raddle.
+//! The `raddle` command checks programs in C and C++ that were not written for raddle, `cargo raddle` tests in Rust.
 //!
-//! It starts a program with raddle's library inside, reads the result, adds source lines, and prints it. It does not
+//! The command starts a program with raddle's library inside, reads the result, adds source lines, and prints it. It does not
 //! explore: the check is made in the program's process.
 #![forbid(unsafe_code)]
 
+mod cargo;
 mod compile;
 mod doctor;
 mod failures;
@@ -57,7 +58,8 @@ usage:
 
 exit codes: 0 no execution fails, 1 one fails, 2 usage or machine, 3 no result";
 
-fn main() -> ExitCode {
+/// Runs the `raddle` command. Returns its exit code.
+pub fn raddle() -> ExitCode {
     let mut words = env::args_os().skip(1);
     let command = words.next().unwrap_or_default();
     let rest: Vec<OsString> = words.collect();
@@ -89,4 +91,9 @@ fn or_problem(done: Result<ExitCode, Problem>) -> ExitCode {
         eprintln!("raddle: {problem}");
         ExitCode::from(Exit::Usage as u8)
     })
+}
+
+/// Runs the `cargo raddle` command. Returns its exit code.
+pub fn cargo_raddle() -> ExitCode {
+    cargo::main()
 }

@@ -1,0 +1,8 @@
+//! The `cargo raddle` command.
+#![forbid(unsafe_code)]
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    raddle_command::cargo_raddle()
+}

@@ -1,0 +1,122 @@
+//! `cargo raddle replay`: the failing execution of a report once more, also in a debugger.
+
+use std::ffi::OsString;
+use std::process::Command;
+
+use super::Exit;
+use super::build::{Binary, Built, Workspace};
+use super::check::{self, Prepared};
+use super::options::Options;
+use super::select::Test;
+use super::token::{Token, build_of};
+use crate::Problem;
+use crate::launch::{self, Outcome};
+
+/// Replays the execution of a token, and shows it.
+pub(super) fn replay(words: &[OsString]) -> Result<Exit, Problem> {
+    let mut options = Options::parse(words)?;
+    let [text] = &options.filters[..] else {
+        return Err(Problem(
+            "which token? Write `cargo raddle replay TOKEN`; reports give the whole command".into(),
+        ));
+    };
+    let token = Token::parse(text).ok_or_else(|| {
+        Problem(format!("`{text}` is no token of a test: copy all of it from the report"))
+    })?;
+    options.filters.clear();
+    let workspace = Workspace::find(&options.build)?;
+    let Built::Binaries(binaries) = workspace.build(&options.build)? else {
+        return Ok(Exit::Build);
+    };
+    let test = find(binaries, &token)?;
+    if build_of(&test.binary.path) != token.build {
+        eprintln!(
+            "cargo raddle: the test was built anew since the token was made; the schedule may no longer fit"
+        );
+    }
+    let prepared = check::prepare(&test, &options, Some(&token.schedule))?;
+    if options.debug {
+        return debug(&prepared, &token);
+    }
+    show(&prepared, &token, &options)
+}
+
+/// Returns the test of a token.
+fn find(binaries: Vec<Binary>, token: &Token) -> Result<Test, Problem> {
+    let known: Vec<String> = binaries.iter().map(|binary| binary.name.clone()).collect();
+    let binary = binaries.into_iter().find(|binary| binary.name == token.binary);
+    let binary = binary.ok_or_else(|| {
+        Problem(format!(
+            "there is no test program {} here, but {}; add the options with which it was built",
+            token.binary,
+            known.join(", ")
+        ))
+    })?;
+    if let Some(name) = &token.test
+        && binary.list().is_some_and(|listed| !listed.names.contains(name))
+    {
+        return Err(Problem(format!("{} has no test {name}", binary.name)));
+    }
+    Ok(Test { binary, name: token.test.clone() })
+}
+
+fn show(prepared: &Prepared, token: &Token, options: &Options) -> Result<Exit, Problem> {
+    let Prepared { program, options: check, settings } = prepared;
+    match launch::launch(program, check, settings, Some(&token.schedule))? {
+        Outcome::Report { document, output } => {
+            println!("{}", check::text(&document, &output, token, options));
+            Ok(if document.failure.is_some() { Exit::Failed } else { Exit::Passed })
+        }
+        Outcome::Refused(why) => Err(Problem(why)),
+        Outcome::Lost(why) => {
+            eprintln!("cargo raddle: the replay came to no result: {why}");
+            Ok(Exit::Inconclusive)
+        }
+        Outcome::NeedsFork | Outcome::Alone(_) => {
+            Err(Problem("the test creates no thread, so there is nothing to replay".into()))
+        }
+    }
+}
+
+/// Replays in gdb, which stops at panics and crashes.
+fn debug(prepared: &Prepared, token: &Token) -> Result<Exit, Problem> {
+    let Prepared { program, options: check, settings } = prepared;
+    let replay = Some(&token.schedule[..]);
+    let command = launch::command(launch::Backend::Snapshot, program, check, settings, replay)?;
+    let mut gdb = Command::new("gdb");
+    gdb.arg("-q");
+    for words in [
+        "set breakpoint pending on",
+        "set startup-with-shell off",
+        // raddle turns system calls into these.
+        "handle SIGSYS nostop noprint pass",
+        "break rust_panic",
+    ] {
+        gdb.args(["-ex", words]);
+    }
+    for (name, value) in command.get_envs() {
+        let name = name.to_string_lossy();
+        match value {
+            Some(value) => {
+                // The plan has several lines, which only the environment of gdb itself can pass on.
+                if name == "RADDLE_NATIVE_PLAN" {
+                    gdb.env("RADDLE_NATIVE_PLAN", value);
+                } else {
+                    let value = value.to_string_lossy();
+                    gdb.args(["-ex", &format!("set environment {name}={value}")]);
+                }
+            }
+            None => {
+                gdb.args(["-ex", &format!("unset environment {name}")]);
+            }
+        }
+    }
+    if let Some(folder) = &check.folder {
+        gdb.current_dir(folder);
+    }
+    gdb.args(["-ex", "run", "--args"]).arg(command.get_program()).args(command.get_args());
+    let status = gdb.status().map_err(|error| {
+        Problem(format!("gdb cannot be run: {error}; install it, or leave `--gdb` out"))
+    })?;
+    Ok(if status.success() { Exit::Passed } else { Exit::Usage })
+}

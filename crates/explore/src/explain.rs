@@ -1,0 +1,56 @@
+//! Explanations of failures: smaller runs that fail in the same way.
+//!
+//! Nothing here knows a front end: runs are made through [`Trials`], which the session implements
+//! (`session/explain.rs`). Every result is a run that was made, and no claim rests on a sample unless it says so.
+//! `docs/design/explain.md` has the definitions.
+
+mod blocks;
+mod fewest;
+mod shrink;
+mod wishes;
+
+use raddle_core::{Choices, Schedule, Trace};
+use raddle_engine::ThreadIds;
+
+pub(crate) use fewest::{Fewest, fewest};
+pub(crate) use shrink::{Shrinker, SmallRun};
+
+/// How much raddle does to explain a failure.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+pub enum Explain {
+    /// Nothing: the failure is reported as it was found.
+    #[default]
+    Off,
+    /// What 2,000 executions allow.
+    Quick,
+    /// What 100,000 executions allow.
+    Full,
+}
+
+/// What came of a trial run.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Outcome {
+    /// It fails like the run that is explained.
+    Same,
+    /// It fails in another way.
+    Other,
+    /// It does not fail.
+    Passes,
+    /// Its chooser gave it up.
+    GivenUp,
+    /// It was cut off, or is no whole execution.
+    Incomplete,
+}
+
+/// Makes trial runs of a program that fails, as long as the budget lasts.
+pub(crate) trait Trials {
+    /// Makes a run that follows `prefix` and then `choices`. Returns `None` if the budget is used up; no run was made
+    /// then.
+    fn run(&mut self, prefix: &Schedule, choices: Choices<'_>) -> Option<Outcome>;
+
+    /// Returns the trace of the last run.
+    fn trace(&self) -> &Trace;
+
+    /// Sets the ids that threads have in the next runs, and the most events that these may have.
+    fn begin(&mut self, thread_ids: ThreadIds, max_steps: usize);
+}
