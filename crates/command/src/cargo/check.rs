@@ -157,6 +157,7 @@ fn judge(document: &Document, output: &str, test: &Test, options: &Options) -> C
         }
         Finding::Panic { .. }
         | Finding::Deadlock { .. }
+        | Finding::WaitsForever { .. }
         | Finding::Race { .. }
         | Finding::UseAfterFree { .. }
         | Finding::FreedTwice { .. }

@@ -106,7 +106,7 @@ impl<M: Memory> Engine<M> {
     }
 
     /// Ends a run in which no thread is enabled.
-    fn end_without_enabled_thread(&mut self) -> Turn {
+    pub(super) fn end_without_enabled_thread(&mut self) -> Turn {
         if self.state.is_over() {
             return Turn::END;
         }
@@ -117,6 +117,10 @@ impl<M: Memory> Engine<M> {
                     self.diverge(expected)
                 }
             };
+        }
+        if self.has_sleepers() && self.trace.events.len() >= self.max_steps && !self.is_leading() {
+            // The step limit comes first: without the rule the threads would go on.
+            return self.continue_past_step_limit();
         }
         if self.has_sleepers() && self.trace.stopped.is_empty() {
             if let Some(turn) = self.continue_sleepers() {

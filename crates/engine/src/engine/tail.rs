@@ -94,6 +94,14 @@ impl<M: Memory> Engine<M> {
         self.give_up_with(Ending::Abandoned, None);
     }
 
+    /// Leads a run that has reached the step limit on, fairly. It has failed only if it does not end then either.
+    #[cold]
+    pub(super) fn continue_past_step_limit(&mut self) -> Turn {
+        self.give_up_with(Ending::StepLimit, None);
+        self.tail.limit = self.max_steps.saturating_add(MORE_STEPS.max(self.max_steps / 10));
+        if self.enabled.is_empty() { self.end_without_enabled_thread() } else { self.lead() }
+    }
+
     /// Notes where the run ended as `ending`, perhaps by the panic of a thread. From now on it is led to its end.
     #[cold]
     pub(super) fn give_up_with(&mut self, ending: Ending, panicked: Option<ThreadId>) {

@@ -28,7 +28,7 @@ impl<M: Memory> Engine<M> {
         }
         let steps = self.trace.events.len();
         if steps >= self.max_steps {
-            return self.end_with(Ending::StepLimit);
+            return self.continue_past_step_limit();
         }
         if self.time_checks.is_time_up() {
             return self.end_with(Ending::TimeLimit);

@@ -48,14 +48,14 @@ impl Check<'_> {
             || self.settings.warnings.leaks == Leaks::Fail
     }
 
-    /// Inspects the run with the number `run`, the run `nth` of its explorer. Returns how the phase ends, if
-    /// it does.
+    /// Inspects the run with the number `run`, the run `nth` of its explorer. `whole` is its trace with the end to which it
+    /// was led, if it was. Returns how the phase ends, if it does.
     #[cold]
     pub(super) fn inspect(
         &mut self,
-        run: u64,
-        nth: u64,
+        (run, nth): (u64, u64),
         trace: &Trace,
+        whole: Option<&Trace>,
         tally: &mut Tally,
         limits: &Limits,
     ) -> Option<Stop> {
@@ -65,7 +65,10 @@ impl Check<'_> {
             || self.settings.read_twice && has_rwlocks(trace);
         if trace.ending != Ending::Finished || may_fail || self.inspects_all() {
             let cut_off = trace.ending == Ending::StepLimit;
-            if cut_off && limits.on_step_limit == OnStepLimit::Discard {
+            let has_ended = whole.is_some_and(|whole| whole.ending != Ending::StepLimit);
+            if cut_off && has_ended {
+                // A little later it ended after all. That end is inspected next.
+            } else if cut_off && limits.on_step_limit == OnStepLimit::Discard {
                 tally.discarded += 1;
             } else if let Some(finding) = self.finding(trace, &mut tally.cleared) {
                 if !self.settings.keep_going || !is_of_one_run(&finding) {
