@@ -6,7 +6,6 @@
 use std::alloc::Layout;
 use std::any::Any;
 use std::cell::{Cell, UnsafeCell};
-use std::ptr::NonNull;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -27,6 +26,7 @@ mod ends;
 mod frame;
 mod heap;
 mod panicked;
+mod resume;
 mod saved_statics;
 mod special;
 mod teardown;
@@ -35,6 +35,7 @@ pub(crate) use ends::{UnusedEnd, WatchedPlace};
 pub(crate) use heap::Heap;
 pub(crate) use panicked::JoinablePanics;
 use panicked::TellOwnPanic;
+use resume::without_lifetime;
 pub(crate) use saved_statics::SavedStatics;
 use special::Watched;
 pub(crate) use teardown::Teardown;
@@ -99,10 +100,8 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
         let panics = if std::thread::panicking() { Some(run.take_panics()) } else { None };
         run.enter(ThreadId::MAIN);
         if !run.state().is_over() {
-            watched.take_frames();
             // SAFETY: as above.
-            unsafe { connection.exchange(without_lifetime(&watched)) };
-            run.resume();
+            unsafe { run.resume(&watched, &connection) };
         }
         run.clear_away();
         if let Some(panics) = panics {
@@ -110,15 +109,6 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
         }
         std::mem::forget(guard);
         drop(connection);
-    }
-
-    /// Continues the run, which is not over. From now on threads tell their local states.
-    #[cold]
-    fn resume(&self) {
-        let turn = self.with_engine(|engine, choices| engine.resume(choices));
-        if let Some(thread) = turn.thread() {
-            self.enter(thread);
-        }
     }
 
     /// After the end: clears unfinished threads away, and puts back what the run has changed.
@@ -569,7 +559,7 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
     }
 
     fn freed(&self, address: usize, layout: Layout) -> bool {
-        self.note_free(address..address + layout.size());
+        self.note_free(address, layout);
         self.pool.data.get().heap.freed(self.me(), address, layout)
     }
 
@@ -604,15 +594,5 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
             let mut events = engine.trace().events.iter().rev();
             events.find(|event| event.id.thread == me).map(|event| event.site)
         })
-    }
-}
-
-/// Returns a pointer to a run or a view of it.
-fn without_lifetime<'r>(run: &'r (dyn Execution + 'r)) -> NonNull<dyn Execution> {
-    // SAFETY: only the lifetime of a pointer is changed, which nobody may use without a promise of their own.
-    unsafe {
-        std::mem::transmute::<NonNull<dyn Execution + 'r>, NonNull<dyn Execution>>(NonNull::from(
-            run,
-        ))
     }
 }

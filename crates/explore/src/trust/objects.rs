@@ -67,8 +67,8 @@ fn initial(object: &ObjectInfo) -> Object {
         | ObjectKind::Barrier
         | ObjectKind::Once
         | ObjectKind::Parker(_)
-        | ObjectKind::Notify
         | ObjectKind::Channel
-        | ObjectKind::Semaphore => Object::from(object),
+        | ObjectKind::Semaphore
+        | ObjectKind::Notify => Object::from(object),
     }
 }
