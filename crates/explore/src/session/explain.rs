@@ -142,7 +142,9 @@ fn is_explainable(finding: &Finding) -> bool {
         | Finding::ReadTwice { .. }
         | Finding::Leak(_) => true,
         // Every trial would take as long as the limit allows.
-        Finding::StepLimit { .. } | Finding::Nondeterminism { .. } => false,
+        Finding::WaitsForever { .. }
+        | Finding::StepLimit { .. }
+        | Finding::Nondeterminism { .. } => false,
     }
 }
 
@@ -158,6 +160,7 @@ fn are_causes_sought(finding: &Finding, tally: &Tally) -> bool {
             | Finding::ReadTwice { .. }
             | Finding::Leak(_)
             | Finding::StepLimit { .. }
+            | Finding::WaitsForever { .. }
             | Finding::Nondeterminism { .. } => false,
         }
 }
