@@ -14,6 +14,7 @@ mod drive;
 mod engines;
 mod exhaustive;
 mod first_bug;
+mod graphs;
 mod interleave;
 mod litmus;
 mod measure;
