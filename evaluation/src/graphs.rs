@@ -12,7 +12,7 @@ use crate::progress::progress;
 use crate::table::{Cell, Row, Size, Table, Target};
 
 /// The time after which a depth-first search is given up.
-const LIMIT: Duration = Duration::from_secs(120);
+const LIMIT: Duration = Duration::from_secs(30);
 
 /// How many times longer than `dfs` a search may take.
 const MOST: f64 = 1.5;

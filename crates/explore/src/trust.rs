@@ -38,6 +38,7 @@ use additions::Additions;
 use clocks::contains;
 use follow::Follow;
 use graph::{Graph, Half, Node, NodeId, Part};
+use objects::{Objects, Run};
 use revisit::revisit;
 use script::Script;
 
@@ -61,14 +62,12 @@ struct Step {
 /// The search.
 #[derive(Debug)]
 pub struct Trust {
-    items: Vec<Item>,
     item: Item,
     follow: Follow,
     /// The graph of the last run.
     graph: Graph,
     additions: Additions,
-    /// Memory for a clock.
-    prefix: Vec<u32>,
+    work: Work,
     refusal: Option<Refusal>,
     search: Search,
     /// The search of a program that this one does not cover.
@@ -78,12 +77,11 @@ pub struct Trust {
 impl Default for Trust {
     fn default() -> Trust {
         Trust {
-            items: vec![Item::default()],
             item: Item::default(),
             follow: Follow::default(),
             graph: Graph::default(),
             additions: Additions::default(),
-            prefix: Vec::new(),
+            work: Work { items: vec![Item::default()], ..Work::default() },
             refusal: None,
             search: Search::default(),
             fallback: None,
@@ -97,7 +95,7 @@ impl Explorer for Trust {
             return fallback.next(prefix);
         }
         prefix.clear();
-        let Some(item) = self.items.pop() else { return false };
+        let Some(item) = self.work.items.pop() else { return false };
         self.follow.begin(&item.script, item.moved);
         self.item = item;
         true
@@ -119,7 +117,7 @@ impl Explorer for Trust {
             return;
         }
         if !is_covered(trace) || loops(trace).is_some() {
-            self.items.clear();
+            self.work.items.clear();
             self.fallback = Some(Box::default());
             return;
         }
@@ -132,8 +130,8 @@ impl Explorer for Trust {
             self.search.blocked += 1;
             return;
         }
-        self.visit();
-        self.search.points = self.search.points.max(self.items.len() as u64);
+        self.visit(trace);
+        self.search.points = self.search.points.max(self.work.items.len() as u64);
     }
 
     fn refusal(&self) -> Option<Refusal> {
@@ -153,12 +151,14 @@ impl Explorer for Trust {
 
 impl Trust {
     /// Derives the items that the new parts of a graph give rise to.
-    fn visit(&mut self) {
+    fn visit(&mut self, trace: &Trace) {
         let Item { script, added, moved } = std::mem::take(&mut self.item);
         if let Some(store) = moved {
             self.move_store(&script, &added, store);
         }
-        let Trust { graph, additions, follow, prefix, items, .. } = self;
+        let Trust { graph, additions, follow, work, .. } = self;
+        work.objects.clear(trace);
+        let run = Run { trace, graph };
         additions.begin(graph, &added);
         let mut is_planned = vec![false; graph.nodes.len()];
         for step in &script {
@@ -170,12 +170,12 @@ impl Trust {
                     continue;
                 }
                 if half.part == Part::Write {
-                    revisit(graph, additions, node, None, prefix, items);
+                    revisit(run, additions, node, None, work);
                 }
                 additions.push(half, node);
             }
         }
-        let mut visit = Visit { graph, additions, prefix, items, script };
+        let mut visit = Visit { run, additions, work, script };
         for number in (0..graph.nodes.len()).filter(|&node| !is_planned[node]) {
             let node = &graph.nodes[number];
             let read = Half::read(node.id);
@@ -204,7 +204,7 @@ impl Trust {
                 visit.add_alternatives(node, Half::write(node.id), others);
             }
             if node.writes {
-                revisit(graph, visit.additions, number, None, visit.prefix, visit.items);
+                revisit(run, visit.additions, number, None, visit.work);
                 visit.additions.push(Half::write(node.id), number);
             }
             visit.script.push(Step { event: node.id, choice: node.choice() });
@@ -220,19 +220,28 @@ impl Trust {
             if script[at].choice != choice {
                 let mut script = script.to_vec();
                 script[at].choice = choice;
-                self.items.push(Item { script, added: added.to_vec(), moved: None });
+                self.work.items.push(Item { script, added: added.to_vec(), moved: None });
             }
         }
     }
 }
 
+/// What the visit of a graph works on besides the graph.
+#[derive(Debug, Default)]
+struct Work {
+    /// The graphs to be visited.
+    items: Vec<Item>,
+    objects: Objects,
+    /// Memory for a clock.
+    prefix: Vec<u32>,
+}
+
 /// The new events of a graph, which are visited one by one.
 struct Visit<'a> {
-    graph: &'a Graph,
+    run: Run<'a>,
     /// The parts of the events so far.
     additions: &'a mut Additions,
-    prefix: &'a mut Vec<u32>,
-    items: &'a mut Vec<Item>,
+    work: &'a mut Work,
     /// The events so far.
     script: Vec<Step>,
 }
@@ -244,25 +253,30 @@ impl Visit<'_> {
             let mut script = Vec::with_capacity(self.script.len() + 1);
             script.extend_from_slice(&self.script);
             script.push(Step { event: node.id, choice });
-            self.items.push(Item { script, added: self.added_with(half), moved: None });
+            self.work.items.push(Item { script, added: self.added_with(half), moved: None });
         }
     }
 
     /// Adds the items in which an update reads a store or state that another one has read.
     fn take(&mut self, node: NodeId, source: EventId) {
-        self.additions.push(Half::read(self.graph.nodes[node].id), node);
-        revisit(self.graph, self.additions, node, Some(source), self.prefix, self.items);
+        self.additions.push(Half::read(self.run.graph.nodes[node].id), node);
+        revisit(self.run, self.additions, node, Some(source), self.work);
         self.additions.pop_read();
     }
 
     /// Adds the items in which an operation that is not on a variable finds an earlier state of its object.
     fn add_earlier_states(&mut self, number: NodeId) {
-        let (graph, node) = (self.graph, &self.graph.nodes[number]);
+        let Run { graph, .. } = self.run;
+        let node = &graph.nodes[number];
         let current = node.source.map_or(0, |source| graph.number(node.object, source));
+        if current == 0 {
+            return;
+        }
         let first = self.first_state(number, current);
         for updates in first..current {
             let source = graph.update(node.object, updates);
-            match graph.objects.access(node.object, updates, node.op, node.id.thread) {
+            let op = (node.op, node.id.thread);
+            match self.work.objects.access(self.run, node.object, updates, op) {
                 None => {}
                 Some(Access::Read) => self.read_earlier_state(number, source),
                 Some(Access::Update | Access::Share) => self.take(number, source),
@@ -272,9 +286,11 @@ impl Visit<'_> {
 
     /// Returns the number of updates of its object that have to come before a node.
     fn first_state(&mut self, number: NodeId, current: usize) -> usize {
-        let (graph, node) = (self.graph, &self.graph.nodes[number]);
-        graph.earlier.write(number, node.id, None, self.prefix);
-        let is_earlier = |&update: &NodeId| contains(self.prefix, graph.nodes[update].id);
+        let Run { graph, .. } = self.run;
+        let node = &graph.nodes[number];
+        let clock = &mut self.work.prefix;
+        graph.earlier.write(number, node.id, None, clock);
+        let is_earlier = |&update: &NodeId| contains(clock, graph.nodes[update].id);
         let earlier = graph.order(node.object)[..current].iter().rposition(is_earlier);
         let first = earlier.map_or(0, |last| last + 1);
         // What disabled the operation stays before it.
@@ -286,9 +302,11 @@ impl Visit<'_> {
 
     /// Adds the item in which a node that leaves its object unchanged comes right after `source`.
     fn read_earlier_state(&mut self, number: NodeId, source: EventId) {
-        let (graph, node) = (self.graph, &self.graph.nodes[number]);
-        graph.earlier.write(number, node.id, graph.find(source), self.prefix);
-        let is_earlier = |step: &&Step| contains(self.prefix, step.event);
+        let Run { graph, .. } = self.run;
+        let node = &graph.nodes[number];
+        let clock = &mut self.work.prefix;
+        graph.earlier.write(number, node.id, graph.find(source), clock);
+        let is_earlier = |step: &&Step| contains(clock, step.event);
         let mut script = Script::new(graph);
         for step in self.script.iter().filter(is_earlier) {
             script.push(graph.id_of(step.event));
@@ -298,7 +316,8 @@ impl Visit<'_> {
             script.push(graph.id_of(step.event));
         }
         let added = self.added_with(Half::read(node.id));
-        self.items.push(Item { script: script.into_steps(), added, moved: None });
+        let script = script.into_steps();
+        self.work.items.push(Item { script, added, moved: None });
     }
 
     /// Returns the order of addition with one more part.
@@ -311,7 +330,12 @@ impl Visit<'_> {
 }
 
 /// Returns whether other threads can observe when an operation is performed.
+#[inline]
 fn is_ordered(op: &Op) -> bool {
+    op.is_atomic() || is_ordered_on_object(op)
+}
+
+fn is_ordered_on_object(op: &Op) -> bool {
     match op.action() {
         Action::Fence(_)
         | Action::Pause(_)
@@ -334,21 +358,24 @@ fn is_ordered(op: &Op) -> bool {
 
 /// Returns whether the search covers all operations of a run.
 fn is_covered(trace: &Trace) -> bool {
-    let is_covered = |op: &Op| match op.action() {
-        Action::Atomic(_)
-        | Action::Fence(_)
-        | Action::Pause(_)
-        | Action::Choose { .. }
-        | Action::Thread(_)
-        | Action::Cell(_)
-        | Action::Mutex(_)
-        | Action::Condvar(_)
-        | Action::Barrier(_)
-        | Action::Once(_)
-        | Action::Park(_)
-        | Action::Channel(_)
-        | Action::Semaphore(_) => true,
-        Action::RwLock(_) | Action::Futex(_) => false,
+    let is_covered = |op: &Op| {
+        op.is_atomic()
+            || match op.action() {
+                Action::Atomic(_)
+                | Action::Fence(_)
+                | Action::Pause(_)
+                | Action::Choose { .. }
+                | Action::Thread(_)
+                | Action::Cell(_)
+                | Action::Mutex(_)
+                | Action::Condvar(_)
+                | Action::Barrier(_)
+                | Action::Once(_)
+                | Action::Park(_)
+                | Action::Channel(_)
+                | Action::Semaphore(_) => true,
+                Action::RwLock(_) | Action::Futex(_) => false,
+            }
     };
     trace.events.iter().all(|event| is_covered(&event.op))
         && trace.pending.iter().all(|pending| is_covered(&pending.op))

@@ -170,11 +170,14 @@ impl<M: Memory> Engine<M> {
     /// Passes the stores to the chooser that only atomicity keeps the access `op` from reading.
     #[cold]
     fn pass_taken(&mut self, thread: ThreadId, op: Op, choices: &mut Choices<'_>) {
-        if let Choices::Chooser(chooser) = choices {
-            let location = &self.objects[op.object().index()].location;
-            self.memory.taken(location, thread, op, &mut self.sources);
-            chooser.taken(&self.sources);
-            self.sources.clear();
+        match choices {
+            Choices::Chooser(chooser) if chooser.asks_taken() => {
+                let location = &self.objects[op.object().index()].location;
+                self.memory.taken(location, thread, op, &mut self.sources);
+                chooser.taken(&self.sources);
+                self.sources.clear();
+            }
+            Choices::Chooser(_) | Choices::Uniform(_) => {}
         }
     }
 

@@ -175,6 +175,10 @@ impl Chooser for Follow {
         Needs { taken: true, ..Needs::default() }
     }
 
+    fn asks_taken(&self) -> bool {
+        self.answer.is_none()
+    }
+
     fn taken(&mut self, stores: &[EventId]) {
         if stores.is_empty() {
             return;

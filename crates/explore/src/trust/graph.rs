@@ -5,7 +5,6 @@ use raddle_core::{
 };
 
 use super::clocks::Clocks;
-use super::objects::Objects;
 use super::{Step, is_ordered};
 
 /// A part of an event in the order of addition. A choice of a number counts as a read.
@@ -84,7 +83,6 @@ pub(super) struct Graph {
     pub(super) prefixes: Clocks,
     /// What has to come before each node: its prefix, and what reads a state that an update changes.
     pub(super) earlier: Clocks,
-    pub(super) objects: Objects,
     /// By object: the stores in modification order, or the updates.
     orders: Vec<Vec<NodeId>>,
     /// By object: the nodes that read it.
@@ -118,8 +116,7 @@ impl Graph {
     fn clear(&mut self, threads: usize, trace: &Trace) {
         self.nodes.clear();
         self.prefixes.clear(threads);
-        self.earlier.clear(threads);
-        self.objects.clear(trace);
+        self.earlier.clear(if has_earlier_states(trace) { threads } else { 0 });
         clear_lists(&mut self.orders, trace.objects.len());
         clear_lists(&mut self.reads, trace.objects.len());
         clear_lists(&mut self.nodes_of, threads);
@@ -153,7 +150,6 @@ impl Graph {
             if event.access() == Access::Update {
                 node.writes = true;
                 self.orders[node.object].push(self.nodes.len());
-                self.objects.update(node.object, event.op, event.id.thread);
             }
             self.add(node);
         } else {
@@ -292,8 +288,29 @@ fn access_to_variable(event: &Event) -> (bool, bool) {
     }
 }
 
+/// Returns whether an operation of a run may find an earlier state of an object that is no variable.
+fn has_earlier_states(trace: &Trace) -> bool {
+    let is_other = |kind: ObjectKind| match kind {
+        ObjectKind::Thread(_) | ObjectKind::Atomic(_) => false,
+        ObjectKind::Cell
+        | ObjectKind::Mutex
+        | ObjectKind::RwLock
+        | ObjectKind::Condvar
+        | ObjectKind::Barrier
+        | ObjectKind::Once
+        | ObjectKind::Parker(_)
+        | ObjectKind::Channel
+        | ObjectKind::Semaphore => true,
+    };
+    trace.objects.iter().any(|object| is_other(object.kind))
+        || trace
+            .events
+            .iter()
+            .any(|event| event.op.is_thread() && event.op.thread() == ThreadOp::IsFinished)
+}
+
 /// Empties all lists, and makes room for `count`.
-fn clear_lists<T>(lists: &mut Vec<Vec<T>>, count: usize) {
+pub(super) fn clear_lists<T>(lists: &mut Vec<Vec<T>>, count: usize) {
     lists.iter_mut().for_each(Vec::clear);
     if lists.len() < count {
         lists.resize_with(count, Vec::new);
