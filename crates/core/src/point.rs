@@ -123,6 +123,12 @@ pub trait Chooser {
         let _ = stores;
     }
 
+    /// Returns whether the access about to be performed may read or come right after the newest store, which is its only
+    /// option. The run is given up if not. Called before such accesses under a weak memory model, if [`Needs::taken`].
+    fn accepts_newest(&self) -> bool {
+        true
+    }
+
     /// Returns whether the stores that are [`taken`](Chooser::taken) matter for the access about to be performed.
     fn asks_taken(&self) -> bool {
         true

@@ -20,9 +20,12 @@
 //! Deviations: readers of reader-writer locks, futexes, and loops that wait are not covered. At the first of them the
 //! search begins anew as [`Graphs`].
 
-use raddle_core::{Access, Action, Choice, Choices, EventId, Op, Schedule, ThreadOp, Trace};
+use raddle_core::{
+    Access, Action, Choice, Choices, Ending, EventId, Op, Schedule, ThreadOp, Trace,
+};
 use raddle_results::Search;
 
+use crate::graphs::asks_for_ends;
 use crate::refusal::loops;
 use crate::{Explorer, Graphs, Refusal};
 
@@ -51,6 +54,17 @@ struct Item {
     added: Vec<Half>,
     /// The store of the script that has to be tried at all places.
     moved: Option<EventId>,
+    ends: Ends,
+}
+
+/// When threads end.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+enum Ends {
+    /// As soon as they can: no run so far has asked whether a thread has ended.
+    #[default]
+    AtOnce,
+    /// In the order that a script says: the time of an end can be observed.
+    Ordered,
 }
 
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -63,6 +77,7 @@ struct Step {
 #[derive(Debug)]
 pub struct Trust {
     item: Item,
+    ends: Ends,
     follow: Follow,
     /// The graph of the last run.
     graph: Graph,
@@ -78,6 +93,7 @@ impl Default for Trust {
     fn default() -> Trust {
         Trust {
             item: Item::default(),
+            ends: Ends::default(),
             follow: Follow::default(),
             graph: Graph::default(),
             additions: Additions::default(),
@@ -96,7 +112,7 @@ impl Explorer for Trust {
         }
         prefix.clear();
         let Some(item) = self.work.items.pop() else { return false };
-        self.follow.begin(&item.script, item.moved);
+        self.follow.begin(&item);
         self.item = item;
         true
     }
@@ -121,17 +137,24 @@ impl Explorer for Trust {
             self.fallback = Some(Box::default());
             return;
         }
-        if self.follow.is_lost {
+        if trace.ending == Ending::Abandoned {
             self.search.blocked += 1;
             return;
         }
-        self.graph.build(trace);
-        if !self.graph.follows(&self.item.script) {
+        if self.ends == Ends::AtOnce && asks_for_ends(trace) {
+            self.ends = Ends::Ordered;
+        }
+        self.graph.build(trace, self.ends);
+        if !self.graph.follows(&self.item) {
             self.search.blocked += 1;
             return;
         }
         self.visit(trace);
         self.search.points = self.search.points.max(self.work.items.len() as u64);
+    }
+
+    fn repeats_no_class(&self) -> bool {
+        self.fallback.is_none()
     }
 
     fn refusal(&self) -> Option<Refusal> {
@@ -152,9 +175,9 @@ impl Explorer for Trust {
 impl Trust {
     /// Derives the items that the new parts of a graph give rise to.
     fn visit(&mut self, trace: &Trace) {
-        let Item { script, added, moved } = std::mem::take(&mut self.item);
+        let Item { mut script, added, moved, ends } = std::mem::take(&mut self.item);
         if let Some(store) = moved {
-            self.move_store(&script, &added, store);
+            self.move_store(&script, &added, store, ends);
         }
         let Trust { graph, additions, follow, work, .. } = self;
         work.objects.clear(trace);
@@ -163,6 +186,19 @@ impl Trust {
         let mut is_planned = vec![false; graph.nodes.len()];
         for step in &script {
             is_planned[graph.id_of(step.event)] = true;
+        }
+        if ends != graph.ends {
+            // The ends of threads among the planned events have a place from now on.
+            let planned =
+                is_planned.iter().rposition(|&is_planned| is_planned).map_or(0, |at| at + 1);
+            let mut whole = Script::new(graph);
+            for node in 0..planned {
+                is_planned[node] |= graph.nodes[node].op.is_thread();
+                if is_planned[node] {
+                    whole.push(node);
+                }
+            }
+            script = whole.into_steps();
         }
         for node in (0..graph.nodes.len()).filter(|&node| is_planned[node]) {
             for half in graph.nodes[node].halves() {
@@ -212,7 +248,7 @@ impl Trust {
     }
 
     /// Adds an item for each other place of a store that has revisited a read.
-    fn move_store(&mut self, script: &[Step], added: &[Half], store: EventId) {
+    fn move_store(&mut self, script: &[Step], added: &[Half], store: EventId, ends: Ends) {
         let Some(at) = script.iter().position(|step| step.event == store) else { return };
         let options = self.follow.offer(store).options;
         for place in options {
@@ -220,7 +256,7 @@ impl Trust {
             if script[at].choice != choice {
                 let mut script = script.to_vec();
                 script[at].choice = choice;
-                self.work.items.push(Item { script, added: added.to_vec(), moved: None });
+                self.work.items.push(Item { script, added: added.to_vec(), moved: None, ends });
             }
         }
     }
@@ -253,7 +289,8 @@ impl Visit<'_> {
             let mut script = Vec::with_capacity(self.script.len() + 1);
             script.extend_from_slice(&self.script);
             script.push(Step { event: node.id, choice });
-            self.work.items.push(Item { script, added: self.added_with(half), moved: None });
+            let (added, ends) = (self.added_with(half), self.run.graph.ends);
+            self.work.items.push(Item { script, added, moved: None, ends });
         }
     }
 
@@ -317,7 +354,7 @@ impl Visit<'_> {
         }
         let added = self.added_with(Half::read(node.id));
         let script = script.into_steps();
-        self.work.items.push(Item { script, added, moved: None });
+        self.work.items.push(Item { script, added, moved: None, ends: graph.ends });
     }
 
     /// Returns the order of addition with one more part.
@@ -331,17 +368,18 @@ impl Visit<'_> {
 
 /// Returns whether other threads can observe when an operation is performed.
 #[inline]
-fn is_ordered(op: &Op) -> bool {
-    op.is_atomic() || is_ordered_on_object(op)
+fn is_ordered(op: &Op, ends: Ends) -> bool {
+    op.is_atomic() || is_ordered_on_object(op, ends)
 }
 
-fn is_ordered_on_object(op: &Op) -> bool {
+fn is_ordered_on_object(op: &Op, ends: Ends) -> bool {
     match op.action() {
         Action::Fence(_)
         | Action::Pause(_)
         | Action::Choose { .. }
         | Action::Thread(ThreadOp::Spawn | ThreadOp::Join) => false,
-        Action::Thread(ThreadOp::Exit | ThreadOp::IsFinished)
+        Action::Thread(ThreadOp::Exit) => ends == Ends::Ordered,
+        Action::Thread(ThreadOp::IsFinished)
         | Action::Atomic(_)
         | Action::Cell(_)
         | Action::Mutex(_)

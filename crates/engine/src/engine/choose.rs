@@ -149,6 +149,9 @@ impl<M: Memory> Engine<M> {
         let location = &self.objects[op.object().index()].location;
         self.memory.sources(location, thread, op, &mut self.sources);
         if self.sources.is_empty() {
+            if self.needs.taken {
+                self.check_newest(choices);
+            }
             return Some(None);
         }
         let by = Pending { thread, op, site, enabled: true };
@@ -165,6 +168,17 @@ impl<M: Memory> Engine<M> {
         self.sources = options;
         self.sources.clear();
         chosen.map(Some)
+    }
+
+    /// Gives the run up if the chooser does not accept the only option of an access.
+    #[cold]
+    fn check_newest(&mut self, choices: &mut Choices<'_>) {
+        match choices {
+            Choices::Chooser(chooser) if !self.is_leading() && !chooser.accepts_newest() => {
+                self.give_up();
+            }
+            Choices::Chooser(_) | Choices::Uniform(_) => {}
+        }
     }
 
     /// Passes the stores to the chooser that only atomicity keeps the access `op` from reading.

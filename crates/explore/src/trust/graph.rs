@@ -5,7 +5,7 @@ use raddle_core::{
 };
 
 use super::clocks::Clocks;
-use super::{Step, is_ordered};
+use super::{Ends, Item, is_ordered};
 
 /// A part of an event in the order of addition. A choice of a number counts as a read.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -89,20 +89,22 @@ pub(super) struct Graph {
     reads: Vec<Vec<NodeId>>,
     /// By thread and index of an event: its node, if it has one.
     nodes_of: Vec<Vec<Option<NodeId>>>,
+    pub(super) ends: Ends,
 }
 
 impl Graph {
     /// Becomes the graph of a run.
-    pub(super) fn build(&mut self, trace: &Trace) {
+    pub(super) fn build(&mut self, trace: &Trace, ends: Ends) {
         let threads = trace.threads.iter().map(|thread| thread.id.index() + 1).max().unwrap_or(1);
         self.clear(threads, trace);
+        self.ends = ends;
         let mut chosen = trace.sources.iter().peekable();
         for (position, event) in trace.events.iter().enumerate() {
             let chosen = chosen.next_if(|choice| choice.0 == position).map(|choice| choice.1);
             self.add_event(trace, event, chosen);
         }
         for pending in &trace.pending {
-            if !pending.enabled && is_ordered(&pending.op) {
+            if !pending.enabled && is_ordered(&pending.op, ends) {
                 let thread = pending.thread;
                 let index = self.nodes_of[thread.index()].len() as u32;
                 let mut node = Node::new(EventId { thread, index }, pending.op);
@@ -145,7 +147,7 @@ impl Graph {
                 node.value = value as u32;
             }
             self.add(node);
-        } else if is_ordered(&event.op) {
+        } else if is_ordered(&event.op, self.ends) {
             node.source = Some(self.newest(node.object));
             if event.access() == Access::Update {
                 node.writes = true;
@@ -202,11 +204,12 @@ impl Graph {
         self.nodes.push(node);
     }
 
-    /// Returns whether the run has the operations of `script` in their order and with their choices.
-    pub(super) fn follows(&self, script: &[Step]) -> bool {
-        let mut accesses =
-            self.nodes.iter().filter(|node| node.bound.is_none() && !node.is_blocked);
-        script.iter().all(|step| {
+    /// Returns whether the run has the operations of an item in their order and with their choices.
+    pub(super) fn follows(&self, item: &Item) -> bool {
+        let mut accesses = self.nodes.iter().filter(|node| {
+            node.bound.is_none() && !node.is_blocked && is_ordered(&node.op, item.ends)
+        });
+        item.script.iter().all(|step| {
             let node = match step.choice {
                 // A number is chosen as soon as possible.
                 Choice::Value(_) => self.find(step.event).map(|node| &self.nodes[node]),
