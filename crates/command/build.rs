@@ -51,6 +51,8 @@ fn main() {
     {
         cargo.env_remove(name);
     }
+    // Stacks of calls are read by frame pointers.
+    cargo.env("CARGO_ENCODED_RUSTFLAGS", "-Cforce-frame-pointers=yes");
     // Names of functions stay for reports of crashes; lines of raddle's own source are not needed.
     cargo.env("CARGO_PROFILE_RELEASE_DEBUG", "0").env("CARGO_PROFILE_RELEASE_STRIP", "debuginfo");
     let status = cargo.status().unwrap_or_else(|error| panic!("cannot run {cargo:?}: {error}"));

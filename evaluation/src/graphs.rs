@@ -46,7 +46,7 @@ pub(crate) fn table(size: Size, command: String) -> Result<Table, String> {
     let mut legend: Vec<String> = about.collect();
     legend.push("lost: runs whose graph is inconsistent; ratio: CPU time of dpor by that of dfs".to_owned());
     legend.push(format!("> not finished in {} s, so that the ratio is smaller", LIMIT.as_secs()));
-    Ok(Table { name: "graphs", size, command, rows, legend })
+    Ok(Table { name: "graphs", size, command, rows, legend, verdicts: Vec::new() })
 }
 
 fn row(family: &Family, size: u32, graphs: u64) -> Result<(Row, f64), String> {

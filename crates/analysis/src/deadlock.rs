@@ -108,7 +108,8 @@ fn holders(trace: &Trace, pending: &Pending) -> Vec<(ThreadId, Site)> {
         | ObjectKind::Once
         | ObjectKind::Parker(_)
         | ObjectKind::Channel
-        | ObjectKind::Semaphore => Vec::new(),
+        | ObjectKind::Semaphore
+        | ObjectKind::Notify => Vec::new(),
     }
 }
 

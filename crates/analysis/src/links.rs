@@ -174,7 +174,8 @@ impl Past {
                 | ObjectKind::Once
                 | ObjectKind::Parker(_)
                 | ObjectKind::Channel
-                | ObjectKind::Semaphore => None,
+                | ObjectKind::Semaphore
+                | ObjectKind::Notify => None,
             },
             Action::Thread(ThreadOp::Spawn | ThreadOp::Exit | ThreadOp::IsFinished)
             | Action::Atomic(_)

@@ -80,7 +80,8 @@ impl<'a> Names<'a> {
                 | ObjectKind::Once
                 | ObjectKind::Parker(_)
                 | ObjectKind::Channel
-                | ObjectKind::Semaphore,
+                | ObjectKind::Semaphore
+                | ObjectKind::Notify,
             )
             | None => Scalar::U64,
         }
@@ -102,6 +103,7 @@ fn word(kind: ObjectKind) -> &'static str {
         ObjectKind::Once => "once",
         ObjectKind::Channel => "channel",
         ObjectKind::Semaphore => "semaphore",
+        ObjectKind::Notify => "notify",
     }
 }
 

@@ -52,7 +52,9 @@ impl<'a> Words<'a> {
                 let value = value(self.names.scalar(event.op), bits);
                 format!("{name}.compare_exchange_weak → Err({value}), spuriously")
             }
-            (Action::Park(_), _) => "park → woken spuriously".into(),
+            (Action::Park(_), _) if !is_notify(event.op, &self.names) => {
+                "park → woken spuriously".into()
+            }
             _ => format!("{name}.wait → woken spuriously"),
         }
     }
@@ -217,6 +219,10 @@ fn announced(op: Op, names: &Names<'_>) -> String {
             OnceOp::Reset => format!("{name} failed"),
             OnceOp::IsComplete => format!("{name}.is_completed"),
         },
+        Action::Park(park) if is_notify(op, names) => match park {
+            ParkOp::Park { .. } => format!("{name}.wait"),
+            ParkOp::Unpark => format!("{name}.notify"),
+        },
         Action::Park(park) => match park {
             ParkOp::Park { timed: false } => "park".into(),
             ParkOp::Park { timed: true } => "park_timeout".into(),
@@ -311,7 +317,9 @@ fn outcome(event: &Event, names: &Names<'_>) -> Option<String> {
             ParkOp::Park { timed } => {
                 (timed && event.effect == Effect::No).then(|| "timed out".into())
             }
-            ParkOp::Unpark => (event.effect == Effect::No).then(|| "already unparked".into()),
+            ParkOp::Unpark if event.effect != Effect::No => None,
+            ParkOp::Unpark if is_notify(event.op, names) => Some("already notified".into()),
+            ParkOp::Unpark => Some("already unparked".into()),
         },
         Action::Channel(op) => match op {
             ChannelOp::Send | ChannelOp::TrySend | ChannelOp::AwaitTaken { .. } => {
@@ -390,6 +398,9 @@ fn waits_for(op: Op, names: &Names<'_>) -> String {
         }
         Action::Barrier(BarrierOp::Leave { .. }) => format!("waits for the others at {name}"),
         Action::Once(_) => format!("waits until {name} is complete"),
+        Action::Park(ParkOp::Park { .. }) if is_notify(op, names) => {
+            format!("waits for a notification of {name}")
+        }
         Action::Park(ParkOp::Park { .. }) => "waits to be unparked".into(),
         Action::Channel(ChannelOp::Send) => format!("waits for room in {name}"),
         Action::Channel(ChannelOp::AwaitTaken { .. }) => {
@@ -498,6 +509,11 @@ pub fn value(scalar: Scalar, bits: u64) -> String {
     }
 }
 
+/// Returns whether an operation of a park token is on a notification that belongs to no thread.
+fn is_notify(op: Op, names: &Names<'_>) -> bool {
+    names.kind(op.object()) == Some(ObjectKind::Notify)
+}
+
 /// Returns the thread whose park token the operation is on.
 fn parked(op: Op, names: &Names<'_>) -> String {
     match names.kind(op.object()) {
@@ -512,7 +528,8 @@ fn parked(op: Op, names: &Names<'_>) -> String {
             | ObjectKind::Barrier
             | ObjectKind::Once
             | ObjectKind::Channel
-            | ObjectKind::Semaphore,
+            | ObjectKind::Semaphore
+            | ObjectKind::Notify,
         )
         | None => names.name(op.object()).into(),
     }

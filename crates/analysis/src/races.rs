@@ -5,12 +5,15 @@
 //!
 //! Creating an object writes its memory, for objects of any kind, if an allocator reports who did.
 //!
+//! Atomic accesses do not race with each other, but with accesses to the same variable that are not atomic.
+//!
 //! Clocks are computed after a run, and only if the run accesses plain variables.
 
 use std::collections::HashMap;
 
 use raddle_core::{
-    Action, AtomicOp, CellOp, Effect, Event, EventId, ObjectId, PlainAccess, ThreadId, Trace,
+    Action, AtomicOp, CellOp, Effect, Event, EventId, ObjectId, ObjectKind, PlainAccess, Site,
+    ThreadId, Trace,
 };
 use raddle_engine::causality::{Causality, Clock};
 use raddle_results::Finding;
@@ -42,24 +45,27 @@ pub fn for_each_race(
 ) -> Result<(), Racing> {
     let mut detector = Detector::new(trace);
     let reads = detector.carried.is_some().then(|| Reads::of(trace));
-    let mut look = |detector: &mut Detector, access: PlainAccess| {
-        detector.other(access).map_or(Ok(()), |other| found((other, access)))?;
-        detector.access(access);
+    let mut look = |detector: &mut Detector, access: PlainAccess, how: How| {
+        detector.other(access, how).map_or(Ok(()), |other| found((other, access)))?;
+        detector.access(access, how);
         Ok(())
     };
     let mut plain = trace.plain.iter().peekable();
     for (position, event) in trace.events.iter().enumerate() {
         while let Some(access) = plain.next_if(|access| access.after <= position) {
-            look(&mut detector, *access)?;
+            look(&mut detector, *access, How::Plain)?;
         }
         if let Action::Cell(op) = event.op.action() {
             let access = plain_access(position, event, op == CellOp::Write);
-            look(&mut detector, access)?;
+            look(&mut detector, access, How::Plain)?;
             detector.causality.advance(event.id.thread);
         } else {
-            if detector.is_created(event.op.object()) {
+            if detector.is_mixed(event.op.object()) {
+                let access = plain_access(position, event, event.access().changes());
+                look(&mut detector, access, How::Atomic)?;
+            } else if detector.is_created(event.op.object()) {
                 // Using an object reads what its creator wrote.
-                look(&mut detector, plain_access(position, event, false))?;
+                look(&mut detector, plain_access(position, event, false), How::Plain)?;
             }
             if let Action::Atomic(op) = event.op.action() {
                 let source = reads.as_ref().and_then(|reads| reads.at(position));
@@ -69,7 +75,7 @@ pub fn for_each_race(
             }
         }
     }
-    plain.try_for_each(|access| look(&mut detector, *access))
+    plain.try_for_each(|access| look(&mut detector, *access, How::Plain))
 }
 
 /// Returns the event at `position` as an access to plain memory.
@@ -78,12 +84,23 @@ fn plain_access(position: usize, event: &Event, writes: bool) -> PlainAccess {
     PlainAccess { thread, after: position, object, writes, site: event.site }
 }
 
-/// The accesses to a plain variable that a later access could race with.
+/// How a variable is accessed.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+enum How {
+    Plain,
+    Atomic,
+}
+
+/// The accesses to a variable that a later access could race with.
 #[derive(Clone, Debug, Default)]
 struct OfVariable {
     write: Option<Stamped>,
-    /// The reads since the write; one per thread.
+    /// The plain reads since the write; one per thread.
     reads: Vec<Stamped>,
+    /// The atomic accesses since the write, of a variable that is mixed; a read and a write per thread.
+    atomics: Vec<Stamped>,
+    /// Whether the variable is atomic, and accessed by other than atomic operations too.
+    is_mixed: bool,
 }
 
 /// An access, with the time of its thread.
@@ -108,7 +125,12 @@ impl Detector {
         for info in &trace.threads {
             causality.thread(info.id);
         }
-        let variables = vec![OfVariable::default(); trace.objects.len()];
+        let mut variables = vec![OfVariable::default(); trace.objects.len()];
+        // The write by which an object is created has no place.
+        for access in trace.plain.iter().filter(|access| access.site != Site::UNKNOWN) {
+            let kind = trace.objects[access.object.index()].kind;
+            variables[access.object.index()].is_mixed |= matches!(kind, ObjectKind::Atomic(_));
+        }
         let newest = vec![Clock::default(); trace.objects.len()];
         // Without choices, every access reads the newest store.
         let carried = (!trace.sources.is_empty()).then(HashMap::new);
@@ -153,8 +175,13 @@ impl Detector {
         self.variables.get(object.index()).is_some_and(|variable| variable.write.is_some())
     }
 
+    /// Returns whether the variable is atomic and accessed by other than atomic operations too.
+    fn is_mixed(&self, object: ObjectId) -> bool {
+        self.variables.get(object.index()).is_some_and(|variable| variable.is_mixed)
+    }
+
     /// Returns an earlier access that `access` races with, if there is one.
-    fn other(&self, access: PlainAccess) -> Option<PlainAccess> {
+    fn other(&self, access: PlainAccess, how: How) -> Option<PlainAccess> {
         let PlainAccess { thread, object, writes, .. } = access;
         let clock = self.clock(thread);
         let variable = &self.variables[object.index()];
@@ -163,17 +190,31 @@ impl Detector {
         };
         let write = variable.write.iter().find(unordered);
         let read = || variable.reads.iter().filter(|_| writes).find(unordered);
-        write.or_else(read).map(|other| other.access)
+        let atomic = || {
+            let conflicting = |other: &&Stamped| writes || other.access.writes;
+            let mut atomics = variable.atomics.iter().filter(|_| how == How::Plain);
+            atomics.find(|other| conflicting(other) && unordered(other))
+        };
+        write.or_else(read).or_else(atomic).map(|other| other.access)
     }
 
     /// Records an access that later ones could race with.
-    fn access(&mut self, access: PlainAccess) {
+    fn access(&mut self, access: PlainAccess, how: How) {
         let PlainAccess { thread, object, writes, .. } = access;
         let time = self.clock(thread).of(thread);
         let variable = &mut self.variables[object.index()];
         let stamped = Stamped { access, time };
-        if writes {
+        if how == How::Atomic {
+            let is_same = |other: &&mut Stamped| {
+                (other.access.thread, other.access.writes) == (thread, writes)
+            };
+            match variable.atomics.iter_mut().find(is_same) {
+                Some(atomic) => *atomic = stamped,
+                None => variable.atomics.push(stamped),
+            }
+        } else if writes {
             variable.reads.clear();
+            variable.atomics.clear();
             variable.write = Some(stamped);
         } else {
             match variable.reads.iter_mut().find(|read| read.access.thread == thread) {

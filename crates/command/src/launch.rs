@@ -1,5 +1,6 @@
 //! Starts a program with raddle's library inside, and reads its result.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::process::{Child, Command, Stdio};
@@ -10,10 +11,10 @@ use std::time::Duration;
 use raddle::NativeSettings;
 use raddle_results::document::Document;
 
-use crate::options::{Begin, Options};
+use crate::options::{Begin, Options, Races};
 use crate::program::Program;
 use crate::symbols::{Module, Symbols};
-use crate::{Problem, library};
+use crate::{Problem, calls, library};
 
 /// How much longer than its limit a check may take, until it is ended.
 const GRACE: Duration = Duration::from_secs(30);
@@ -25,6 +26,7 @@ pub(crate) enum Outcome {
         document: Box<Document>,
         /// What the failing execution wrote to standard output and standard error.
         output: String,
+        racing: Racing,
     },
     /// The program does something that raddle does not model, or a setting excludes another.
     Refused(String),
@@ -34,6 +36,17 @@ pub(crate) enum Outcome {
     NeedsFork,
     /// The program has ended before the check began, with this exit code.
     Alone(i32),
+}
+
+/// What a check knows of data races.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Racing {
+    /// The places that race and were scheduling points, as the library names them.
+    pub(crate) points: Vec<String>,
+    /// The source lines of these places.
+    pub(crate) lines: Vec<String>,
+    /// The number of executions with these scheduling points that do not fail, if the race itself is the failure.
+    pub(crate) harmless: Option<u64>,
 }
 
 /// How runs are made.
@@ -81,7 +94,7 @@ fn launch_with(
         Problem(format!("{} cannot be started: {error}", program.path.display()))
     })?;
     let limit = settings.time.map(|time| time + settings.watchdog.unwrap_or_default() + GRACE);
-    let result = read(child, limit.filter(|_| replay.is_none()));
+    let result = read(child, limit.filter(|_| replay.is_none()), options);
     Ok(result.unwrap_or_else(|error| Outcome::Lost(format!("its result cannot be read: {error}"))))
 }
 
@@ -96,7 +109,9 @@ pub(crate) fn command(
     let folder = library::folder()?;
     let mut plan = settings.plan.clone();
     for (name, value) in [
-        ("races", options.races.map(|races| races.to_string())),
+        ("races", options.races.map(|races| (races != Races::Ignored).to_string())),
+        ("consequences", options.looks_further.then(|| "true".to_owned())),
+        ("points", options.points.clone()),
         ("max_steps", options.max_steps.map(|steps| steps.to_string())),
         ("replay", replay.map(str::to_owned)),
     ] {
@@ -112,6 +127,9 @@ pub(crate) fn command(
     };
     if options.begin == Begin::FirstThread {
         plan += "begin=first-thread\n";
+    }
+    if options.own_code.is_some() {
+        plan += "stacks=true\n";
     }
     if options.discards_long_runs {
         plan += "on_step_limit=discard\n";
@@ -148,7 +166,7 @@ fn stdin(options: &Options) -> Result<Stdio, Problem> {
 }
 
 /// Waits for the end of a check, and reads its result. Ends it after the time limit.
-fn read(mut child: Child, limit: Option<Duration>) -> io::Result<Outcome> {
+fn read(mut child: Child, limit: Option<Duration>, options: &Options) -> io::Result<Outcome> {
     let mut pipe = child.stderr.take().ok_or(io::ErrorKind::BrokenPipe)?;
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
@@ -167,7 +185,7 @@ fn read(mut child: Child, limit: Option<Duration>) -> io::Result<Outcome> {
     };
     let bytes = bytes?;
     let status = child.wait()?;
-    Ok(parse(&bytes).unwrap_or_else(|| {
+    Ok(parse(&bytes, options).unwrap_or_else(|| {
         let text = String::from_utf8_lossy(&bytes);
         let last = text.trim().lines().last().unwrap_or("nothing").to_owned();
         Outcome::Lost(format!("the process ended with {status}; its last words: {last}"))
@@ -175,9 +193,10 @@ fn read(mut child: Child, limit: Option<Duration>) -> io::Result<Outcome> {
 }
 
 /// Reads what the library wrote: lines, and after some of them as many bytes as they say.
-fn parse(mut bytes: &[u8]) -> Option<Outcome> {
-    let mut modules = Vec::new();
+fn parse(mut bytes: &[u8], options: &Options) -> Option<Outcome> {
+    let (mut modules, mut stacks) = (Vec::new(), HashMap::new());
     let (mut report, mut output) = (None, String::new());
+    let (mut racing, mut places) = (Racing::default(), Vec::new());
     loop {
         let end = bytes.iter().position(|&byte| byte == b'\n')?;
         let (line, rest) = (String::from_utf8_lossy(&bytes[..end]), &bytes[end + 1..]);
@@ -185,10 +204,17 @@ fn parse(mut bytes: &[u8]) -> Option<Outcome> {
         let (word, value) = line.split_once(' ').unwrap_or((&line, ""));
         match word {
             "module" => modules.extend(module(value)),
+            "stack" => stacks.extend(stack(value)),
             "alone" => return value.parse().ok().map(Outcome::Alone),
             "again" => return Some(Outcome::NeedsFork),
             "refused" => return Some(Outcome::Refused(value.to_owned())),
             "broken" => return Some(Outcome::Lost(format!("raddle failed: {value}"))),
+            "point" => {
+                let (point, place) = value.split_once(' ')?;
+                racing.points.push(point.to_owned());
+                places.push(place.to_owned());
+            }
+            "harmless" => racing.harmless = value.parse().ok(),
             "report" => report = Some(take(&mut bytes, value)?),
             "output" => output = take(&mut bytes, value)?,
             "end" => break,
@@ -196,9 +222,24 @@ fn parse(mut bytes: &[u8]) -> Option<Outcome> {
             _ => {}
         }
     }
-    let resolved = Symbols::new(modules).resolve(&report?);
-    let document = Document::parse(&resolved).ok()?;
-    Some(Outcome::Report { document: Box::new(document), output })
+    let report = report?;
+    let has_stacks = !stacks.is_empty();
+    let symbols = Symbols::new(modules).with_stacks(stacks, options.own_code.clone());
+    racing.lines = places.iter().map(|place| symbols.resolve(place)).collect();
+    racing.lines.sort();
+    racing.lines.dedup();
+    let mut report = calls::demangle(&report);
+    let mut steps = HashMap::new();
+    if has_stacks {
+        let document = Document::parse(&report).ok()?;
+        steps = calls::steps(&document, &symbols);
+        report = calls::rename(&report, &calls::names(&document, &steps));
+    }
+    let mut document = Document::parse(&symbols.resolve(&report)).ok()?;
+    if has_stacks {
+        calls::fold(&mut document, &steps);
+    }
+    Some(Outcome::Report { document: Box::new(document), output, racing })
 }
 
 fn module(text: &str) -> Option<Module> {
@@ -206,6 +247,14 @@ fn module(text: &str) -> Option<Module> {
     let mut number = || u64::from_str_radix(words.next()?, 16).ok();
     let (first, end, offset) = (number()?, number()?, number()?);
     Some(Module { first, end, offset, path: words.next()?.to_owned() })
+}
+
+/// Reads the word that stands for a stack, and its return addresses.
+fn stack(text: &str) -> Option<(u64, Vec<u64>)> {
+    let numbers: Option<Vec<u64>> =
+        text.split(' ').map(|word| u64::from_str_radix(word, 16).ok()).collect();
+    let (&word, addresses) = numbers.as_ref()?.split_first()?;
+    Some((word, addresses.to_vec()))
 }
 
 fn take(bytes: &mut &[u8], length: &str) -> Option<String> {

@@ -4,6 +4,7 @@
 //! explore: the check is made in the program's process.
 #![forbid(unsafe_code)]
 
+mod calls;
 mod cargo;
 mod compile;
 mod doctor;

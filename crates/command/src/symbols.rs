@@ -1,13 +1,17 @@
 //! Source lines of code addresses, by the debug information of the program and its libraries.
 
 use std::cell::OnceCell;
+use std::collections::HashMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use addr2line::Context;
+use addr2line::{Context, Location};
 use gimli::{Dwarf, EndianRcSlice, RunTimeEndian};
 use object::{Object as _, ObjectSection as _, ObjectSegment as _};
+
+/// Parts of the paths of libraries: Rust's own, and those that Cargo has downloaded.
+const LIBRARIES: [&str; 4] = ["/rustc/", "/rustlib/src/", "/registry/src/", "/git/checkouts/"];
 
 type Reader = EndianRcSlice<RunTimeEndian>;
 
@@ -24,6 +28,19 @@ pub(crate) struct Module {
 /// The source lines of a process.
 pub(crate) struct Symbols {
     modules: Vec<(Module, Rc<OnceCell<Option<File>>>)>,
+    /// Stacks of calls, by the words that stand for them: return addresses, the innermost first.
+    stacks: HashMap<u64, Vec<u64>>,
+    /// The folder of the code under test. Of a stack its innermost line is shown. `None`: the innermost of all.
+    own: Option<PathBuf>,
+}
+
+/// A call on a stack.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Frame {
+    pub(crate) function: String,
+    line: Line,
+    /// The return address.
+    pub(crate) address: u64,
 }
 
 /// The debug information of a file.
@@ -49,7 +66,49 @@ impl Symbols {
             let file = same.map_or_else(Rc::default, |(_, file)| file.clone());
             known.push((module, file));
         }
-        Symbols { modules: known }
+        Symbols { modules: known, stacks: HashMap::new(), own: None }
+    }
+
+    /// Shows of each stack the innermost line in a folder.
+    pub(crate) fn with_stacks(
+        self,
+        stacks: HashMap<u64, Vec<u64>>,
+        own: Option<PathBuf>,
+    ) -> Symbols {
+        Symbols { stacks, own, ..self }
+    }
+
+    /// Returns the calls on a stack, the innermost first. Calls that were inlined are among them.
+    pub(crate) fn frames(&self, stack: u64) -> Vec<Frame> {
+        let addresses = self.stacks.get(&stack).map_or(&[][..], |addresses| addresses);
+        addresses.iter().flat_map(|&address| self.calls(address)).collect()
+    }
+
+    /// Returns the number of calls that are inside of the code under test, or `None` if the stack has no such code.
+    pub(crate) fn outside(&self, frames: &[Frame]) -> Option<usize> {
+        let own = self.own.as_ref()?;
+        let is_own = |frame: &Frame| {
+            let file = &frame.line.file;
+            let is_library = LIBRARIES.iter().any(|part| file.contains(part));
+            Path::new(file).starts_with(own) || !is_library
+        };
+        frames.iter().position(is_own)
+    }
+
+    fn calls(&self, address: u64) -> Vec<Frame> {
+        let Some((file, place)) = self.find(address) else { return Vec::new() };
+        let Some(mut frames) = file.context.find_frames(place).skip_all_loads().ok() else {
+            return Vec::new();
+        };
+        let mut calls = Vec::new();
+        while let Ok(Some(frame)) = frames.next() {
+            let name = frame.function.as_ref().and_then(|name| name.demangle().ok());
+            let function = name.map(|name| name.into_owned()).unwrap_or_default();
+            if let Some(line) = frame.location.and_then(|found| Line::new(&found)) {
+                calls.push(Frame { function, line, address });
+            }
+        }
+        calls
     }
 
     /// Returns `text`, the JSON of a document, with source lines in place of code addresses.
@@ -90,8 +149,20 @@ impl Symbols {
         result + rest
     }
 
-    /// Returns the line of the instruction before a return address.
+    /// Returns the line of the instruction before a return address, or the line of a stack.
     fn line(&self, address: u64) -> Option<Line> {
+        if self.stacks.contains_key(&address) {
+            let frames = self.frames(address);
+            let shown = self.outside(&frames).unwrap_or(0);
+            return frames.into_iter().nth(shown).map(|frame| frame.line.relative());
+        }
+        let (file, place) = self.find(address)?;
+        let found = file.context.find_location(place).ok()??;
+        Line::new(&found).map(Line::relative)
+    }
+
+    /// Returns the debug information for the instruction before a return address, and its place there.
+    fn find(&self, address: u64) -> Option<(&File, u64)> {
         let address = address.checked_sub(1)?;
         let is_inside = |module: &Module| (module.first..module.end).contains(&address);
         let (module, file) = self.modules.iter().find(|(module, _)| is_inside(module))?;
@@ -100,15 +171,25 @@ impl Symbols {
         let is_segment =
             |&&(start, size, _): &&(u64, u64, u64)| (start..start + size).contains(&place);
         let &(start, _, base) = file.segments.iter().find(is_segment)?;
-        let found = file.context.find_location(place - start + base).ok()??;
-        let name = found.file?;
+        Some((file, place - start + base))
+    }
+}
+
+impl Line {
+    fn new(found: &Location<'_>) -> Option<Line> {
+        let column = found.column.unwrap_or(0);
+        Some(Line { file: found.file?.to_owned(), line: found.line?, column })
+    }
+
+    /// Names the file relative to this folder, if it is inside.
+    fn relative(self) -> Line {
         let here = std::env::current_dir().ok();
-        let relative = here.and_then(|here| Path::new(name).strip_prefix(here).ok()?.to_str());
-        Some(Line {
-            file: relative.unwrap_or(name).to_owned(),
-            line: found.line?,
-            column: found.column.unwrap_or(0),
-        })
+        let path = Path::new(&self.file);
+        let relative = here.and_then(|here| path.strip_prefix(here).ok()?.to_str());
+        match relative.map(str::to_owned) {
+            Some(file) => Line { file, ..self },
+            None => self,
+        }
     }
 }
 

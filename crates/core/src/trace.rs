@@ -105,7 +105,8 @@ pub struct Stack {
     pub after: usize,
     /// What the thread does.
     pub moment: Moment,
-    /// Whether the thread drops the last reference of a `std::sync::Arc`, as far as the symbols of the program tell.
+    /// Whether the thread drops the last reference of a `std::sync::Arc`, or ends an object that may have been moved out of
+    /// one, as far as the symbols of the program and `raddle::Alloc` tell.
     pub in_arc: bool,
     /// The frames, as text.
     pub text: String,
@@ -224,6 +225,8 @@ pub enum ObjectKind {
     Channel,
     /// A semaphore.
     Semaphore,
+    /// A notification that belongs to no thread. Its operations are those of a park token.
+    Notify,
 }
 
 /// How a run ended.

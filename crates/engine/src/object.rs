@@ -32,7 +32,7 @@ pub enum Object {
     Barrier(Barrier),
     /// A one-time initialisation.
     Once(Once),
-    /// A park token.
+    /// A park token, or a notification that belongs to no thread.
     Parker(Parker),
     /// A channel.
     Channel(Channel),
@@ -64,6 +64,8 @@ pub enum Initial {
     },
     /// A semaphore with this count.
     Semaphore(u64),
+    /// A notification that is not set.
+    Notify,
 }
 
 impl Initial {
@@ -79,6 +81,7 @@ impl Initial {
             Initial::Once => ObjectKind::Once,
             Initial::Channel { .. } => ObjectKind::Channel,
             Initial::Semaphore(_) => ObjectKind::Semaphore,
+            Initial::Notify => ObjectKind::Notify,
         }
     }
 
@@ -89,9 +92,12 @@ impl Initial {
             Initial::Atomic(scalar, value) => scalar.truncate(value),
             Initial::Barrier(number) | Initial::Semaphore(number) => number,
             Initial::Channel { capacity } => capacity.unwrap_or(u64::MAX),
-            Initial::Cell | Initial::Mutex | Initial::RwLock | Initial::Condvar | Initial::Once => {
-                0
-            }
+            Initial::Cell
+            | Initial::Mutex
+            | Initial::RwLock
+            | Initial::Condvar
+            | Initial::Once
+            | Initial::Notify => 0,
         }
     }
 }
@@ -108,6 +114,7 @@ impl From<Initial> for Object {
             Initial::Once => Object::Once(Once::default()),
             Initial::Channel { capacity } => Object::Channel(Channel::new(capacity)),
             Initial::Semaphore(count) => Object::Semaphore(Semaphore::new(count)),
+            Initial::Notify => Object::Parker(Parker::default()),
         }
     }
 }
@@ -124,7 +131,7 @@ impl From<&ObjectInfo> for Object {
             ObjectKind::Condvar => Object::Condvar(Condvar::default()),
             ObjectKind::Barrier => Object::Barrier(Barrier::new(info.initial)),
             ObjectKind::Once => Object::Once(Once::default()),
-            ObjectKind::Parker(_) => Object::Parker(Parker::default()),
+            ObjectKind::Parker(_) | ObjectKind::Notify => Object::Parker(Parker::default()),
             ObjectKind::Channel => {
                 let capacity = (info.initial != u64::MAX).then_some(info.initial);
                 Object::Channel(Channel::new(capacity))

@@ -1,6 +1,8 @@
 //! Substrates, which run the threads of a program one at a time.
 
 use raddle_core::Choices;
+#[cfg(doc)]
+use raddle_core::Special;
 
 use crate::{Engine, Memory};
 
@@ -17,6 +19,11 @@ pub trait Substrate {
         choices: Choices<'_>,
         program: &Self::Program,
     );
+
+    /// Returns whether runs can be led to their end after a panic, as [`Special::leads_panics`] asks.
+    fn leads_panics(&self) -> bool {
+        false
+    }
 
     /// Returns the number of threads of all runs so far that could not be cleared away. Each keeps its memory until the
     /// process ends. May also return the number of all threads of the process that do, if this substrate left one behind.

@@ -3,7 +3,7 @@
 use std::borrow::BorrowMut;
 use std::rc::Rc;
 
-use raddle_core::{Choices, MemoryModel, ObjectId, Schedule, Trace};
+use raddle_core::{Choices, MemoryModel, ObjectId, Schedule, Special, Trace};
 use raddle_engine::{Engine, Rc11, Sc, Substrate, ThreadIds, TimeLimit};
 
 /// Makes runs of one program.
@@ -11,6 +11,9 @@ pub(crate) trait Executor {
     /// Makes one run, and leaves its trace in `engine`. The engine's prefix is followed first, then `choices`
     /// are asked.
     fn execute(&mut self, engine: &mut AnyEngine, choices: Choices<'_>);
+
+    /// Returns whether runs can be led to their end after a panic.
+    fn leads_panics(&self) -> bool;
 
     /// Returns the number of threads of all runs so far that could not be cleared away.
     fn leaked(&self) -> u64;
@@ -30,6 +33,10 @@ impl<B: BorrowMut<S>, S: Substrate> Executor for OnSubstrate<'_, B, S> {
             AnyEngine::Sc(engine) => substrate.execute(engine, choices, self.program),
             AnyEngine::Rc11(engine) => substrate.execute(engine, choices, self.program),
         }
+    }
+
+    fn leads_panics(&self) -> bool {
+        self.substrate.borrow().leads_panics()
     }
 
     fn leaked(&self) -> u64 {
@@ -112,6 +119,11 @@ impl AnyEngine {
     /// Sets the number of steps between two checks of the time limit.
     pub(crate) fn set_time_check_interval(&mut self, steps: usize) {
         each!(self, engine => engine.set_time_check_interval(steps));
+    }
+
+    /// Sets what the next runs do besides what every run does.
+    pub(crate) fn set_special(&mut self, special: Option<Special>) {
+        each!(self, engine => engine.set_special(special));
     }
 
     /// Asks for the stacks at accesses and ends of `object` in the next runs.

@@ -236,7 +236,8 @@ impl Past {
             | ObjectKind::Once
             | ObjectKind::Parker(_)
             | ObjectKind::Channel
-            | ObjectKind::Semaphore => {
+            | ObjectKind::Semaphore
+            | ObjectKind::Notify => {
                 self.states.push(State { since: position, object: Object::from(info) });
                 self.states.len() as u32 - 1
             }

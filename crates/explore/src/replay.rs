@@ -1,10 +1,12 @@
 //! Exact replay: a schedule, and nothing after it.
 
-use raddle_core::{Choices, Chooser, Event, MemoryModel, ObjectId, Pick, Point, Schedule, Trace};
+use raddle_core::{
+    Choices, Chooser, Event, MemoryModel, ObjectId, Pick, Point, Schedule, Special, Trace,
+};
 use raddle_engine::{Substrate, ThreadIds};
 
 use crate::engine_cache;
-use crate::executor::{Executor, OnSubstrate};
+use crate::executor::{AnyEngine, Executor, OnSubstrate};
 
 /// One execution to be made again.
 ///
@@ -49,11 +51,31 @@ impl Replay {
         object: ObjectId,
         look: impl FnOnce(&Trace) -> R,
     ) -> R {
+        self.look_after(executor, |engine| engine.watch(object), look)
+    }
+
+    /// Makes the run as `special` says, and returns what `look` returns for its trace.
+    pub(crate) fn look_special<R>(
+        self,
+        executor: &mut dyn Executor,
+        special: Special,
+        look: impl FnOnce(&Trace) -> R,
+    ) -> R {
+        self.look_after(executor, |engine| engine.set_special(Some(special)), look)
+    }
+
+    fn look_after<R>(
+        self,
+        executor: &mut dyn Executor,
+        prepare: impl FnOnce(&mut AnyEngine),
+        look: impl FnOnce(&Trace) -> R,
+    ) -> R {
         let mut engine = engine_cache::take(self.memory, self.thread_ids, self.max_steps);
         *engine.prefix_mut() = self.schedule;
-        engine.watch(object);
+        prepare(&mut engine);
         executor.execute(&mut engine, Choices::Chooser(&mut Stop));
         engine.watch(ObjectId::NONE);
+        engine.set_special(None);
         let seen = look(engine.trace());
         engine_cache::put(engine);
         seen

@@ -15,11 +15,12 @@ use raddle_strategy::Sampler;
 
 use crate::executor::{Executor, OnSubstrate};
 use crate::strategy::Plan;
-use crate::{Custom, Explorer, Refusal, Strategy};
+use crate::{Custom, Explain, Explorer, Refusal, Strategy};
 
 mod auto;
 mod census;
 mod deadline;
+mod explain;
 mod freed;
 mod hidden_state;
 mod parallel;
@@ -72,6 +73,8 @@ pub struct Settings {
     pub warnings: Warnings,
     /// Whether a search that claims something first looks for state that raddle does not see.
     pub hidden_state: bool,
+    /// How much to do to explain a failure.
+    pub explain: Explain,
     /// Whether to make all runs although the first shows that there is only one execution.
     pub explore_trivial: bool,
     /// The OS threads to search on, for strategies that can; see [`Session::run_with`].
@@ -98,6 +101,7 @@ impl Settings {
             keep_going: false,
             warnings: Warnings::default(),
             hidden_state: true,
+            explain: Explain::Off,
             explore_trivial: false,
             workers: Workers::ONE,
             coverage: None,
@@ -213,9 +217,20 @@ impl<'a, S: Substrate> Session<'a, S> {
         self.with(|check| check.explore(explorer))
     }
 
-    /// Replays the execution of a token.
+    /// Replays the execution of a token. Explains its failure only if everything is to be done for it, because a replay
+    /// may run in a debugger.
     pub fn replay(self, token: &str) -> Result<Report, ReplayError> {
-        self.with(|check| check.replay(token))
+        let explain = match self.settings.explain {
+            Explain::Off | Explain::Quick => Explain::Off,
+            Explain::Full => Explain::Full,
+        };
+        self.with(|check| check.replay(token, explain))
+    }
+
+    /// Replays the execution of a token, and explains its failure as one that was just found.
+    pub fn repeat(self, token: &str) -> Result<Report, ReplayError> {
+        let explain = self.settings.explain;
+        self.with(|check| check.replay(token, explain))
     }
 
     fn with<R>(self, act: impl FnOnce(&mut Check<'_>) -> R) -> R {

@@ -192,9 +192,9 @@ impl Trust {
             let planned =
                 is_planned.iter().rposition(|&is_planned| is_planned).map_or(0, |at| at + 1);
             let mut whole = Script::new(graph);
-            for node in 0..planned {
-                is_planned[node] |= graph.nodes[node].op.is_thread();
-                if is_planned[node] {
+            for (node, is_planned) in is_planned.iter_mut().enumerate().take(planned) {
+                *is_planned |= graph.nodes[node].op.is_thread();
+                if *is_planned {
                     whole.push(node);
                 }
             }

@@ -5,7 +5,7 @@ use raddle_engine::Initial;
 
 use crate::heap::{self, Wrong};
 use crate::races::{Access, Race};
-use crate::run::State;
+use crate::run::{State, site};
 use crate::variables::Use;
 
 impl State {
@@ -40,7 +40,7 @@ impl State {
             }
             Wrong::Nowhere => format!("an access to {size} of the heap is in no block"),
         };
-        self.fail(message, Some(format!("{pc:#x}")))
+        self.fail(message, Some(site(pc).to_string()))
     }
 
     /// Looks for a race of an access that is about to happen.

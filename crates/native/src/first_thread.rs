@@ -21,6 +21,8 @@ static HOST: OneThread<Cell<Context>> = OneThread::new(Cell::new(Context::NONE))
 /// Lets the check begin with the first thread that the program creates.
 pub(crate) fn await_thread(host: Context) {
     HOST.set(host);
+    // Everything that a run allocates is allocated by a borrowed thread, in Rust.
+    state().stacks.tell_allocations_apart();
 }
 
 /// Returns whether the check has not begun because the program has created no thread.

@@ -53,6 +53,8 @@ pub(crate) struct Block {
     /// The number of bytes up to the gap behind it.
     room: usize,
     pub(crate) allocated: Moment,
+    /// What blocks have in common that the same code allocates, in every run.
+    pub(crate) origin: usize,
     freed: Option<Site>,
 }
 
@@ -135,12 +137,14 @@ impl Heap {
         size: usize,
         align: usize,
         allocated: Moment,
+        origin: usize,
     ) -> Option<(usize, bool)> {
         if align <= UNIT
             && let Some(index) = self.reuse(size)
         {
             let block = &mut self.blocks[index];
             (block.size, block.allocated, block.freed) = (size, allocated, None);
+            block.origin = origin;
             let first = block.first;
             open(first, size);
             // SAFETY: the block has that much room, and the program has given it up.
@@ -158,7 +162,8 @@ impl Heap {
         self.next = next;
         self.touched = self.touched.max(next);
         open(first, size);
-        self.blocks.push(Block { first, size, room: end - first, allocated, freed: None });
+        let room = end - first;
+        self.blocks.push(Block { first, size, room, allocated, origin, freed: None });
         Some((first, false))
     }
 

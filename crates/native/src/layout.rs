@@ -4,7 +4,8 @@
 //! bytes conflicts with a load of four of them. The layout is learnt during the check and kept for all its runs. Bytes
 //! that ever overlapped are one part from then on, and the search that met the overlap begins anew.
 //!
-//! Addresses in the heap differ from run to run. There a place is an offset into the blocks that one line allocates.
+//! Addresses in the heap differ from run to run. There a place is an offset into the blocks that one line, or one stack of
+//! calls, allocates.
 
 use std::collections::BTreeMap;
 

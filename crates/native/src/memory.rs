@@ -143,7 +143,7 @@ impl State {
         if heap::contains(address)
             && let Some(block) = self.heap.borrow().block(address)
         {
-            return (block.allocated.site.key(), address - block.first);
+            return (block.origin, address - block.first);
         }
         (0, address)
     }

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use raddle_core::MemoryModel;
-use raddle_explore::{Leaks, OnStepLimit, Settings, Strategy};
+use raddle_explore::{Explain, Leaks, OnStepLimit, Settings, Strategy};
 
 /// The variable. It is removed before the program begins.
 pub(crate) const VARIABLE: &str = "RADDLE_NATIVE_PLAN";
@@ -19,7 +19,12 @@ pub(crate) struct Plan {
     pub(crate) replay: Option<String>,
     pub(crate) backend: Backend,
     pub(crate) granularity: Granularity,
+    pub(crate) races: Races,
+    /// The places that race, found by an earlier check: addresses.
+    pub(crate) points: Option<Vec<usize>>,
     pub(crate) begin: Begin,
+    /// Whether sites are stacks of calls.
+    pub(crate) stacks: bool,
     /// The file descriptor for the result.
     pub(crate) output: usize,
 }
@@ -31,6 +36,15 @@ pub(crate) enum Granularity {
     /// Those at places that race.
     Racy,
     All,
+}
+
+/// What becomes of a data race, if races are failures.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Races {
+    /// It ends the check.
+    AtOnce,
+    /// It ends the check if it leads to no other failure.
+    WithConsequences,
 }
 
 /// Where runs begin.
@@ -61,7 +75,10 @@ impl Plan {
             replay: None,
             backend: Backend::Snapshot,
             granularity: Granularity::Sync,
+            races: Races::AtOnce,
+            points: None,
             begin: Begin::Main,
+            stacks: false,
             output: 2,
         };
         for line in text.lines() {
@@ -94,6 +111,18 @@ impl Plan {
                 }
             }
             "races" => settings.races = value.parse().ok()?,
+            "consequences" => {
+                self.races = match value {
+                    "true" => Races::WithConsequences,
+                    "false" => Races::AtOnce,
+                    _ => return None,
+                }
+            }
+            "points" => {
+                let (image, _) = crate::names::image();
+                let place = |word: &str| Some(image.wrapping_add_signed(word.parse().ok()?));
+                self.points = Some(value.split(',').map(place).collect::<Option<_>>()?);
+            }
             "granularity" => {
                 self.granularity = match value {
                     "sync" => Granularity::Sync,
@@ -113,6 +142,14 @@ impl Plan {
                 }
             }
             "lock_order" => settings.warnings.lock_order = value.parse().ok()?,
+            "explain" => {
+                settings.explain = match value {
+                    "off" => Explain::Off,
+                    "quick" => Explain::Quick,
+                    "full" => Explain::Full,
+                    _ => return None,
+                }
+            }
             "time" => self.time = Some(Duration::from_millis(value.parse().ok()?)),
             "watchdog" => self.watchdog = Some(Duration::from_millis(value.parse().ok()?)),
             "replay" => self.replay = Some(value.to_owned()),
@@ -130,6 +167,7 @@ impl Plan {
                     _ => return None,
                 }
             }
+            "stacks" => self.stacks = value.parse().ok()?,
             "output" => self.output = value.parse().ok()?,
             _ => return None,
         }

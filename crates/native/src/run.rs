@@ -19,6 +19,7 @@ use crate::modules::Modules;
 use crate::one_thread::OneThread;
 use crate::posix::heap::Freed;
 use crate::races::Races;
+use crate::stacks::Stacks;
 use crate::variables::{Use, Variables};
 use crate::{dispatch, system};
 
@@ -109,6 +110,7 @@ pub(crate) struct State {
     pub(crate) image: Cell<(usize, usize)>,
     /// Where the host continues after a run in this process.
     pub(crate) host: Cell<Context>,
+    pub(crate) stacks: Stacks,
     /// Where the test harness continues after the run of a test, if runs begin with the first thread.
     pub(crate) harness: Cell<Context>,
     /// Whether a run ends with its process, which is a child of the host.
@@ -175,6 +177,7 @@ pub(crate) fn set_up() {
         most_threads: Cell::new(4),
         image: Cell::new((0, 0)),
         host: Cell::new(Context::NONE),
+        stacks: Stacks::default(),
         harness: Cell::new(Context::NONE),
         ends_with_process: Cell::new(false),
         plain: Cell::new(Plain::None),
@@ -495,5 +498,8 @@ pub(crate) fn refuse(what: &str) -> ! {
 /// Returns the site of the instruction before a return address.
 #[inline(always)]
 pub(crate) fn site(pc: usize) -> Site {
-    Site::at_address(pc)
+    match state_if_any() {
+        Some(state) => state.stacks.site(pc),
+        None => Site::at_address(pc),
+    }
 }

@@ -2,12 +2,16 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use raddle_core::Site;
+use raddle_core::{ObjectId, Site};
 use raddle_engine::Initial;
 use raddle_runtime::Origin;
 use raddle_runtime::port::{self, Name};
 
 use crate::naming::Named;
+
+mod access;
+
+pub use access::Access;
 
 /// A plain shared variable, for modelling programs that access memory without synchronisation.
 ///
@@ -65,7 +69,7 @@ impl<T: Copy> Shared<T> {
     }
 
     fn touch(&self, writes: bool, site: Site) {
-        if !port::touch(&self.name, || self.begin(site), writes, site) {
+        if port::touch(&self.name, || self.begin(site), writes, site).is_none() {
             self.origin.used_outside();
         }
     }
@@ -92,8 +96,9 @@ impl<T: Copy> Named for Shared<T> {
 
 /// An [`std::cell::UnsafeCell`] that reports accesses to raddle.
 ///
-/// Two unordered accesses by different threads, one of them a write, are a data race, which is a failure. Taking the pointer
-/// counts as the access, so use the pointer at once.
+/// Two unordered accesses by different threads, one of them a write, are a data race, which is a failure. An access by
+/// [`with`](UnsafeCell::with) lasts until the function returns, and one by [`reading`](UnsafeCell::reading) until the
+/// [`Access`] is dropped. [`get`](UnsafeCell::get) is an access at that moment, so use its pointer at once.
 ///
 /// ```
 /// use raddle::cell::UnsafeCell;
@@ -177,7 +182,7 @@ impl<T: ?Sized> UnsafeCell<T> {
         self.value.get_mut()
     }
 
-    /// Calls `read` with a pointer for reading.
+    /// Calls `read` with a pointer for reading. The access lasts until `read` returns.
     ///
     /// ```
     /// let cell = raddle::cell::UnsafeCell::new(7);
@@ -186,11 +191,11 @@ impl<T: ?Sized> UnsafeCell<T> {
     /// ```
     #[track_caller]
     pub fn with<R>(&self, read: impl FnOnce(*const T) -> R) -> R {
-        self.touch(false, Site::caller());
+        let _access = self.access(false, Site::caller());
         read(self.value.get())
     }
 
-    /// Calls `write` with a pointer for writing.
+    /// Calls `write` with a pointer for writing. The access lasts until `write` returns.
     ///
     /// ```
     /// let cell = raddle::cell::UnsafeCell::new(7);
@@ -200,14 +205,50 @@ impl<T: ?Sized> UnsafeCell<T> {
     /// ```
     #[track_caller]
     pub fn with_mut<R>(&self, write: impl FnOnce(*mut T) -> R) -> R {
-        self.touch(true, Site::caller());
+        let _access = self.access(true, Site::caller());
         write(self.value.get())
     }
 
-    fn touch(&self, writes: bool, site: Site) {
-        if !port::touch(&self.name, || self.begin(site), writes, site) {
+    /// Returns a pointer for reading, and the access, which lasts until it is dropped.
+    ///
+    /// ```
+    /// let cell = raddle::cell::UnsafeCell::new(7);
+    /// let (number, _access) = cell.reading();
+    /// // SAFETY: there is no other reference to the cell.
+    /// assert_eq!(unsafe { *number }, 7);
+    /// ```
+    #[track_caller]
+    pub fn reading(&self) -> (*const T, Access) {
+        let access = self.access(false, Site::caller());
+        (self.value.get(), access)
+    }
+
+    /// Returns a pointer for writing, and the access, which lasts until it is dropped.
+    ///
+    /// ```
+    /// let cell = raddle::cell::UnsafeCell::new(7);
+    /// let (number, access) = cell.writing();
+    /// // SAFETY: there is no other reference to the cell.
+    /// unsafe { *number += 1 };
+    /// drop(access);
+    /// assert_eq!(cell.into_inner(), 8);
+    /// ```
+    #[track_caller]
+    pub fn writing(&self) -> (*mut T, Access) {
+        let access = self.access(true, Site::caller());
+        (self.value.get(), access)
+    }
+
+    fn access(&self, writes: bool, site: Site) -> Access {
+        Access::begin(self.touch(writes, site), writes, site)
+    }
+
+    fn touch(&self, writes: bool, site: Site) -> Option<ObjectId> {
+        let object = port::touch(&self.name, || self.begin(site), writes, site);
+        if object.is_none() {
             self.origin.used_outside();
         }
+        object
     }
 
     /// Prepares the cell for its first use in the current run.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use raddle_core::{Chooser, MemoryModel};
-use raddle_explore::{Custom, Explorer, Leaks, OnStepLimit, Strategy};
+use raddle_explore::{Custom, Explain, Explorer, Leaks, OnStepLimit, Strategy};
 use raddle_results::Accesses;
 
 use crate::origin::Origin;
@@ -83,7 +83,9 @@ pub struct Config {
     lock_order: Option<bool>,
     stack_size: usize,
     watchdog: Watchdog,
+    ordered_polls: bool,
     hidden_state: bool,
+    explain: Explain,
     explore_trivial: bool,
     replay: Option<String>,
     remember: bool,
@@ -123,7 +125,9 @@ impl Config {
             lock_order: None,
             stack_size: 256 * 1024,
             watchdog: Watchdog::Default,
+            ordered_polls: true,
             hidden_state: true,
+            explain: Explain::Quick,
             explore_trivial: false,
             replay: None,
             remember: false,
@@ -417,12 +421,44 @@ impl Config {
         self
     }
 
+    /// Sets whether the order of polls of futures matters. By default it does: futures may share channels and locks of
+    /// other crates, which raddle does not see, so a search tries all orders of polls. If your futures share nothing but
+    /// objects of raddle, set this to false, and searches need fewer executions.
+    ///
+    /// ```
+    /// use raddle::future::{block_on, spawn};
+    ///
+    /// let executions = |ordered_polls| {
+    ///     let config = raddle::Config::new().strategy("dpor").ordered_polls(ordered_polls);
+    ///     config.run(|| {
+    ///         drop(spawn(async {}));
+    ///         block_on(async {});
+    ///     })
+    ///     .executions
+    /// };
+    /// assert!(executions(false) < executions(true));
+    /// ```
+    pub fn ordered_polls(mut self, ordered_polls: bool) -> Config {
+        self.ordered_polls = ordered_polls;
+        self
+    }
+
     /// Sets whether a search that finds no failure repeats some of its executions in other orders before it
     /// reports that all executions pass. The orders differ only in steps that do not affect each other, so the
     /// result should be the same. If it is not, threads share something that raddle does not see, such as an
     /// atomic of `std`. The report then says so and claims nothing.
     pub fn hidden_state(mut self, hidden_state: bool) -> Config {
         self.hidden_state = hidden_state;
+        self
+    }
+
+    /// Sets how much raddle does to explain a failure. It looks for a smaller execution that fails in the same way.
+    /// The report has a token of the smaller one, and in JSON one of the execution that was found.
+    ///
+    /// The executions needed are counted apart. They have a time limit of their own: two seconds, or with
+    /// [`Explain::Full`] a minute. A replay is explained only with [`Explain::Full`].
+    pub fn explain(mut self, explain: Explain) -> Config {
+        self.explain = explain;
         self
     }
 

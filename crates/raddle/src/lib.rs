@@ -46,6 +46,9 @@ mod turn;
 #[doc(hidden)]
 pub mod __test;
 pub mod cell;
+#[doc(hidden)]
+pub mod drop_in;
+pub mod future;
 pub mod hint;
 pub mod strategy;
 pub mod sync;
@@ -59,11 +62,13 @@ pub use config::Config;
 pub use config::NativeSettings;
 pub use naming::{Named, name};
 pub use raddle_core::{Chooser, MemoryModel as Memory};
-pub use raddle_explore::{Explorer, Leaks, OnStepLimit, ReplayError, Strategy, StrategyError};
+pub use raddle_explore::{
+    Explain, Explorer, Leaks, OnStepLimit, ReplayError, Strategy, StrategyError,
+};
 pub use raddle_report::{json, text};
 pub use raddle_results::{
-    Accesses, Coverage, Failure, Finding, Incomplete, Leak, LockOrder, PatternSearch, Report,
-    Verdict, Warning, WarningKind,
+    Accesses, Coverage, CutOff, Explanation, Failure, Finding, Incomplete, Leak, LockOrder,
+    PatternSearch, Report, Verdict, Warning, WarningKind,
 };
 pub use settings::{Granularity, Panics, SettingError};
 
@@ -103,17 +108,14 @@ pub use settings::{Granularity, Panics, SettingError};
 /// these settings too.
 ///
 /// `#[ignore]` and `#[should_panic]` work as for `#[test]`. The text that `#[should_panic]` expects is searched
-/// in the whole report. A test may return a `Result`; an `Err` is a failure of the execution.
+/// in the whole report. A test may return a `Result`; an `Err` is a failure of the execution. A test may be an
+/// `async fn`, which [`future::block_on`] runs.
 ///
 /// Mistakes are compile errors:
 ///
 /// ```compile_fail
 /// #[raddle::test(strategie = "pct:3")] // unknown setting `strategie`
 /// fn misspelt() {}
-/// ```
-/// ```compile_fail
-/// #[raddle::test]
-/// async fn asynchronous() {}
 /// ```
 /// ```compile_fail
 /// #[raddle::test]

@@ -181,12 +181,27 @@ settings_table! { $
         example: "site",
         attribute: word(crate::Accesses),
     }
+    ordered_polls {
+        summary: "whether the order of polls of futures matters, because they may share what raddle does not see",
+        values: "true or false",
+        default: "true",
+        example: false,
+        attribute: expression,
+    }
     hidden_state {
         summary: "whether a search repeats executions in equivalent orders before it claims anything",
         values: "true or false",
         default: "true",
         example: false,
         attribute: expression,
+    }
+    explain {
+        summary: "how much is done to shrink a failure and find what causes it: nothing, 2,000 executions, or 100,000",
+        values: "off, quick or full",
+        default: "quick",
+        example: "full",
+        attribute: word(crate::Explain),
+        environment: RADDLE_EXPLAIN as word,
     }
     explore_trivial {
         summary: "whether all runs are made although the program has only one execution",

@@ -2,7 +2,7 @@
 
 use raddle_core::{End, ObjectId, Panic, PlainAccess, Site, ThreadId, Trace};
 
-use crate::Leak;
+use crate::{Explanation, Leak};
 
 /// A failing execution.
 #[derive(Clone, Debug)]
@@ -20,6 +20,8 @@ pub struct Failure {
     /// Whether the run exceeds the bound of the search: it was found while a run was led to its end that the search
     /// had given up.
     pub beyond_bound: bool,
+    /// What raddle found out about the run, if it was asked to.
+    pub explanation: Option<Box<Explanation>>,
 }
 
 /// A bug in the program under test.

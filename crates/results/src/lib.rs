@@ -7,6 +7,7 @@
 
 mod coverage;
 pub mod document;
+mod explanation;
 mod failure;
 mod json;
 mod report;
@@ -14,6 +15,9 @@ pub mod token;
 mod warning;
 
 pub use coverage::{Accesses, Coverage, PatternSearch, VariableCoverage};
+pub use explanation::{
+    CauseEvent, Causes, Certificate, CutOff, Explanation, OrderedPair, RunSize, Shrunk, Sufficiency,
+};
 pub use failure::{Cause, Failure, Failures, Finding, Freed, Wait};
 pub use json::{Json, ReadError};
 pub use report::{

@@ -6,13 +6,13 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use raddle_core::{ObjectId, ThreadId};
+use raddle_core::{Allocation, ObjectId, ThreadId};
 use raddle_results::MAX_LEAKED_BY_PROCESS;
 
 use crate::epoch::Epochs;
 use crate::panic_count::PanicCounts;
 use crate::port::RunFlags;
-use crate::run::{Heap, JoinablePanics, SavedStatics, Teardown, UnusedEnd};
+use crate::run::{Heap, JoinablePanics, SavedStatics, Teardown, UnusedEnd, WatchedPlace};
 use crate::runtime::Options;
 use crate::{Backend, Body, panics};
 
@@ -58,8 +58,11 @@ pub(crate) struct UsedData {
     pub(crate) panics: JoinablePanics,
     pub(crate) saved_statics: SavedStatics,
     pub(crate) heap: Heap,
+    /// The memory that objects own, as the mirror reports it.
+    pub(crate) owned: RefCell<Vec<Allocation>>,
     /// The objects that ended before the run used them.
     pub(crate) unused_ends: RefCell<Vec<UnusedEnd>>,
+    pub(crate) watched: WatchedPlace,
 }
 
 impl RunData {
@@ -96,7 +99,9 @@ impl UsedData {
         self.object_names.borrow_mut().clear();
         self.spurious_failures.borrow_mut().clear();
         self.heap.clear();
+        self.owned.borrow_mut().clear();
         self.unused_ends.borrow_mut().clear();
+        self.watched.clear();
         panics::forget();
     }
 

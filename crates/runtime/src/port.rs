@@ -139,16 +139,23 @@ fn object(
 }
 
 /// Notes an access to the plain variable called `name`: a scheduling point if plain accesses are announced, otherwise
-/// only recorded. `first` is called if the variable is new to the run. Returns false, with no side effect, outside a run.
+/// only recorded. `first` is called if the variable is new to the run. Returns the variable. Returns `None`, with no side
+/// effect, outside a run.
 ///
 /// # Panics
 /// If another check, running at the same time, uses the variable.
-pub fn touch(name: &Name, first: impl FnOnce(), writes: bool, site: Site) -> bool {
+pub fn touch(name: &Name, first: impl FnOnce(), writes: bool, site: Site) -> Option<ObjectId> {
     let initial = || {
         first();
         Some(Initial::Cell)
     };
-    let Some(object) = object(name, true, initial, site) else { return false };
+    let object = object(name, true, initial, site)?;
+    touch_again(object, writes, site);
+    Some(object)
+}
+
+/// Notes another access to a plain variable of the run, as [`touch`].
+pub fn touch_again(object: ObjectId, writes: bool, site: Site) {
     let is_point = match flags().plain {
         PlainAccess::Recorded => false,
         PlainAccess::Point => true,
@@ -161,7 +168,42 @@ pub fn touch(name: &Name, first: impl FnOnce(), writes: bool, site: Site) -> boo
     } else {
         run().touch(object, writes, site);
     }
-    true
+}
+
+/// Notes an access to the atomic variable called `name` that is not atomic, and returns the variable's newest value. It is
+/// no scheduling point. Returns `None`, with no side effect, outside a run.
+///
+/// # Panics
+/// As [`operate`].
+pub fn touch_atomic(
+    name: &Name,
+    initial: impl FnOnce() -> Initial,
+    writes: bool,
+    site: Site,
+) -> Option<u64> {
+    let object = object(name, false, || Some(initial()), site)?;
+    run().touch(object, writes, site);
+    Some(run().newest(object))
+}
+
+/// Notes that the object called `name` owns `bytes` of memory until [`disown`]. If it still does at the end of the run,
+/// that is a leak. Does nothing outside a run.
+pub fn own(name: &Name, initial: impl FnOnce() -> Option<Initial>, bytes: usize, site: Site) {
+    if let Some(object) = object(name, true, initial, site) {
+        unobserved(|| run().own(object, bytes));
+    }
+}
+
+/// Notes that the object called `name` owns no memory any more. Does nothing outside the run of [`own`].
+pub fn disown(name: &Name) {
+    if let Some(object) = name.known() {
+        run().disown(object);
+    }
+}
+
+/// Returns the number of steps of the run so far.
+pub fn step_count() -> usize {
+    run().steps()
 }
 
 /// Notes the type of the object whose declaration is under way, if the run records it.
@@ -206,6 +248,11 @@ pub fn thread() -> ThreadId {
 #[inline(always)]
 pub fn spurious(site: Site) -> bool {
     active() && flags().spurious && run().choose_spurious(site)
+}
+
+/// Returns whether the order in which futures are polled matters. Returns false outside a run.
+pub fn ordered_polls() -> bool {
+    active() && flags().ordered_polls
 }
 
 /// Gives the object called `name` a name for reports. Does nothing outside a run.

@@ -20,7 +20,7 @@ use raddle_results::Token;
 use crate::pool::CoroutinePool;
 use crate::port::{self, BodyResult, Execution, ExitSwitch};
 use crate::statics::{self, Place};
-use crate::{Backend, Body, panics};
+use crate::{Backend, Body};
 
 mod ends;
 mod heap;
@@ -29,9 +29,10 @@ mod saved_statics;
 mod special;
 mod teardown;
 
-pub(crate) use ends::UnusedEnd;
+pub(crate) use ends::{UnusedEnd, WatchedPlace};
 pub(crate) use heap::Heap;
 pub(crate) use panicked::JoinablePanics;
+use panicked::TellOwnPanic;
 pub(crate) use saved_statics::SavedStatics;
 use special::Watched;
 pub(crate) use teardown::Teardown;
@@ -125,7 +126,7 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
             if data.thread_states.borrow().iter().any(Option::is_some) {
                 self.drop_thread_states();
             }
-            if self.pool.flags.heap {
+            if self.pool.flags.heap || !data.owned.borrow().is_empty() {
                 self.record_unfreed();
             }
         } else {
@@ -390,6 +391,7 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
         if self.pool.flags.heap {
             self.record_creation(object, address, site);
         }
+        self.note_place(object, address);
         object
     }
 
@@ -427,6 +429,14 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
             // The access itself is the last event.
             self.record_stack(object, Moment::Access, 1);
         }
+    }
+
+    fn own(&self, object: ObjectId, bytes: usize) {
+        self.note_owned(object, bytes);
+    }
+
+    fn disown(&self, object: ObjectId) {
+        self.note_disowned(object);
     }
 
     fn is_racy(&self, site: Site) -> bool {
@@ -524,6 +534,7 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
     }
 
     fn freed(&self, address: usize, layout: Layout) -> bool {
+        self.note_free(address, layout);
         self.pool.data.get().heap.freed(self.me(), address, layout)
     }
 
@@ -558,14 +569,5 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
             let mut events = engine.trace().events.iter().rev();
             events.find(|event| event.id.thread == me).map(|event| event.site)
         })
-    }
-}
-
-/// Tells what raddle itself panicked with on the host's stack.
-struct TellOwnPanic<'a>(&'a dyn Execution);
-
-impl Drop for TellOwnPanic<'_> {
-    fn drop(&mut self) {
-        panics::tell(self.0.thread());
     }
 }

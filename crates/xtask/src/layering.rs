@@ -133,6 +133,7 @@ const TABLE: &[Layer] = &[
         external: External::Any,
         promises: &[Promise::NoUnsafe],
     },
+    Layer { name: "raddle-loom", may_use: &["raddle"], external: External::Any, promises: &[] },
     Layer { name: "xtask", may_use: &[], external: External::Any, promises: &[] },
 ];
 

@@ -36,6 +36,9 @@ const PARALLEL: &[&str] = &["-p", "raddle-explore", "--test", "all", "parallel"]
 
 const GIVEN_UP: &[&str] = &["-p", "raddle-explore", "--test", "all", "given_up"];
 const ENDS: &[&str] = &["-p", "raddle", "--test", "all", "ends"];
+const FREES: &[&str] = &["-p", "raddle", "--test", "frees"];
+const HIDDEN_STATE: &[&str] = &["-p", "raddle", "--test", "all", "hidden_state"];
+const STRESS: &[&str] = &["-p", "raddle", "--test", "all", "stress"];
 const RANDOM_ENDS: &[&str] = &["-p", "raddle", "--test", "random_ends"];
 
 const MISTAKES: &[Mistake] = &[
@@ -136,6 +139,34 @@ const MISTAKES: &[Mistake] = &[
         right: "if !port::is_over() {",
         wrong: "if port::active() {",
         tests: ENDS,
+    },
+    Mistake {
+        name: "a value that was moved out of an Arc is one that others may use",
+        file: "crates/runtime/src/run/ends.rs",
+        right: "watched.was_in_arc.set(has_counts);",
+        wrong: "watched.was_in_arc.set(has_counts && block == 0);",
+        tests: FREES,
+    },
+    Mistake {
+        name: "a value that was moved out of a Box is one that nobody uses",
+        file: "crates/runtime/src/run/ends.rs",
+        right: "data.watched.was_in_arc.get() || !self.pool.flags.heap",
+        wrong: "data.watched.was_in_arc.get() || self.pool.flags.heap",
+        tests: FREES,
+    },
+    Mistake {
+        name: "equivalent executions have any number of steps",
+        file: "crates/explore/src/session/hidden_state.rs",
+        right: "if steps_left == 0 {",
+        wrong: "if steps_left == u64::MAX {",
+        tests: HIDDEN_STATE,
+    },
+    Mistake {
+        name: "a process leaves any number of threads behind",
+        file: "crates/runtime/src/pool.rs",
+        right: "(1.., all @ MAX_LEAKED_BY_PROCESS..) => all",
+        wrong: "(1.., all @ MAX_LEAKED_BY_PROCESS..) if all == 0 => all",
+        tests: STRESS,
     },
     Mistake {
         name: "a sequence continues into a subtree that another worker searches",

@@ -6,13 +6,21 @@ crate::workloads::workloads!(raddle, raddle::cell::UnsafeCell<u64>);
 
 /// Prepares a workload under any strategy word that raddle knows.
 pub(crate) fn prepare(strategy: &str, workload: &str) -> Result<Prepared, String> {
-    with(raddle::Config::new().hidden_state(false), strategy, workload)
+    with(
+        raddle::Config::new().explain(raddle::Explain::Off).hidden_state(false),
+        strategy,
+        workload,
+    )
 }
 
 /// The same, without looking for data races.
 #[allow(dead_code, reason = "the dev profile is not measured for it")]
 pub(crate) fn prepare_without_races(strategy: &str, workload: &str) -> Result<Prepared, String> {
-    with(raddle::Config::new().races(false).hidden_state(false), strategy, workload)
+    with(
+        raddle::Config::new().explain(raddle::Explain::Off).races(false).hidden_state(false),
+        strategy,
+        workload,
+    )
 }
 
 fn with(config: raddle::Config, strategy: &str, workload: &str) -> Result<Prepared, String> {

@@ -16,6 +16,7 @@ pub(crate) fn prepare(word: &str, program: &str) -> Result<Prepared, String> {
     let program = program.to_owned();
     Ok(Prepared::Ready(Box::new(move |limit| {
         let config = Config::new()
+            .explain(raddle::Explain::Off)
             .name(program.clone())
             .hidden_state(false)
             .strategy(strategy)

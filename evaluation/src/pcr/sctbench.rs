@@ -79,7 +79,7 @@ pub(super) fn table(size: Size, command: String) -> Result<Table, String> {
     if !left_out.is_empty() {
         legend.push(format!("with more than {MOST_STEPS} steps: {}", left_out.join(", ")));
     }
-    Ok(Table { name: "pcr-sctbench", size, command, rows: shown, legend })
+    Ok(Table { name: "pcr-sctbench", size, command, rows: shown, legend, verdicts: Vec::new() })
 }
 
 /// One program; nothing if it is too long.
@@ -116,6 +116,7 @@ fn search(
         (Space::Acyclic, _) | (_, Failure::Livelock) => OnStepLimit::Fail,
     };
     let config = config(program, request)
+        .explain(raddle::Explain::Off)
         .time(budget.time)
         .on_step_limit(on_step_limit)
         .coverage(Accesses::ByEvent);
@@ -216,7 +217,8 @@ mod tests {
         let strategy = "pcr".parse().unwrap();
         let (form, size) = (Form::Fixed, program.size.usual);
         let request = Request { strategy, runs: 200, seed: 1, form, size };
-        let config = config(program, request).coverage(Accesses::ByEvent);
+        let config =
+            config(program, request).explain(raddle::Explain::Off).coverage(Accesses::ByEvent);
         let mut outcome = Outcome::default();
         outcome.add(program, Ok(config.run(program.closure(form, size))));
         let cells = outcome.cells(1);

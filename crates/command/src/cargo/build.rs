@@ -18,6 +18,7 @@ const INSTRUMENTATION: [&str; 2] =
 /// The workspace that the tests belong to.
 #[derive(Clone, Debug)]
 pub(super) struct Workspace {
+    pub(super) root: PathBuf,
     /// Where everything of raddle's goes.
     pub(super) target: PathBuf,
 }
@@ -28,6 +29,8 @@ pub(super) struct Binary {
     /// How cargo-nextest names it: `package`, `package::test` or `package::bin/name`.
     pub(super) name: String,
     pub(super) path: PathBuf,
+    /// The folder of the workspace.
+    pub(super) root: PathBuf,
     /// The folder of its manifest, in which its tests run.
     pub(super) folder: PathBuf,
     /// What Cargo gives tests in their environment.
@@ -67,7 +70,8 @@ impl Workspace {
             let text = metadata.get(name).and_then(Json::as_text);
             text.map(PathBuf::from).ok_or_else(|| Problem(format!("`cargo metadata`: no {name}")))
         };
-        Ok(Workspace { target: path("target_directory")?.join("raddle") })
+        let target = path("target_directory")?.join("raddle");
+        Ok(Workspace { root: path("workspace_root")?, target })
     }
 
     /// Builds the tests that `cargo test` with these words would build.
@@ -95,9 +99,38 @@ impl Workspace {
         let text = String::from_utf8_lossy(&done.stdout);
         let messages = text.lines().filter_map(|line| Json::parse(line).ok());
         let mut binaries: Vec<Binary> =
-            messages.filter_map(|message| binary(&message, &toolchain)).collect();
+            messages.filter_map(|message| self.binary(&message, &toolchain)).collect();
         binaries.sort_by(|one, other| one.name.cmp(&other.name));
         Ok(Built::Binaries(binaries))
+    }
+
+    /// Returns the program with tests that a message of Cargo's is about.
+    fn binary(&self, message: &Json, toolchain: &Toolchain) -> Option<Binary> {
+        let text =
+            |value: &Json, name: &str| value.get(name).and_then(Json::as_text).map(str::to_owned);
+        let is_test = message.get("profile")?.get("test")? == &Json::Bool(true);
+        let path = text(message, "executable").filter(|_| is_test)?;
+        let manifest = PathBuf::from(text(message, "manifest_path")?);
+        let package = package(&text(message, "package_id")?);
+        let target = message.get("target")?;
+        let (target_name, kind) = (text(target, "name")?, target.get("kind")?);
+        let is_kind =
+            |word: &str| matches!(kind, Json::List(kinds) if kinds.contains(&Json::text(word)));
+        let name = match ["test", "bin", "example", "bench"].iter().find(|word| is_kind(word)) {
+            Some(&"test") => format!("{package}::{target_name}"),
+            Some(kind) => format!("{package}::{kind}/{target_name}"),
+            None => package.clone(),
+        };
+        let folder = manifest.parent()?.to_owned();
+        let environment = vec![
+            ("CARGO_MANIFEST_DIR".to_owned(), folder.clone().into_os_string()),
+            ("CARGO_MANIFEST_PATH".to_owned(), manifest.into_os_string()),
+            ("CARGO_PKG_NAME".to_owned(), package.clone().into()),
+            ("LD_LIBRARY_PATH".to_owned(), libraries(Path::new(&path), toolchain)),
+            // A backtrace takes seconds, and panics are part of many tests.
+            ("RUST_BACKTRACE".to_owned(), "0".into()),
+        ];
+        Some(Binary { name, path: path.into(), root: self.root.clone(), folder, environment })
     }
 }
 
@@ -131,35 +164,6 @@ fn link_folder() -> Result<PathBuf, Problem> {
             .map_err(|error| Problem(format!("{} cannot be written: {error}", to.display())))?;
     }
     Ok(folder)
-}
-
-/// Returns the program with tests that a message of Cargo's is about.
-fn binary(message: &Json, toolchain: &Toolchain) -> Option<Binary> {
-    let text =
-        |value: &Json, name: &str| value.get(name).and_then(Json::as_text).map(str::to_owned);
-    let is_test = message.get("profile")?.get("test")? == &Json::Bool(true);
-    let path = text(message, "executable").filter(|_| is_test)?;
-    let manifest = PathBuf::from(text(message, "manifest_path")?);
-    let package = package(&text(message, "package_id")?);
-    let target = message.get("target")?;
-    let (target_name, kind) = (text(target, "name")?, target.get("kind")?);
-    let is_kind =
-        |word: &str| matches!(kind, Json::List(kinds) if kinds.contains(&Json::text(word)));
-    let name = match ["test", "bin", "example", "bench"].iter().find(|word| is_kind(word)) {
-        Some(&"test") => format!("{package}::{target_name}"),
-        Some(kind) => format!("{package}::{kind}/{target_name}"),
-        None => package.clone(),
-    };
-    let folder = manifest.parent()?.to_owned();
-    let environment = vec![
-        ("CARGO_MANIFEST_DIR".to_owned(), folder.clone().into_os_string()),
-        ("CARGO_MANIFEST_PATH".to_owned(), manifest.into_os_string()),
-        ("CARGO_PKG_NAME".to_owned(), package.clone().into()),
-        ("LD_LIBRARY_PATH".to_owned(), libraries(Path::new(&path), toolchain)),
-        // A backtrace takes seconds, and panics are part of many tests.
-        ("RUST_BACKTRACE".to_owned(), "0".into()),
-    ];
-    Some(Binary { name, path: path.into(), folder, environment })
 }
 
 /// Returns where a test finds dynamic libraries, as with `cargo test`.

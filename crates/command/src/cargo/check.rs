@@ -19,6 +19,10 @@ use crate::{Problem, options};
 
 /// The settings of tests, unless the user has others.
 const DEFAULTS: [(&str, &str); 1] = [("RADDLE_TIME", "5s")];
+/// The variable with the memory model.
+const MEMORY: &str = "RADDLE_MEMORY";
+/// The share of a test's time that is used under sequential consistency. The rest is used under RC11.
+const SHARE_OF_SC: f64 = 0.6;
 /// The most steps of an execution, unless the user says otherwise.
 const MAX_STEPS: u64 = 200_000;
 /// Begins the message of a run that waits for something outside of raddle's control.
@@ -41,6 +45,8 @@ pub(super) struct Checked {
     pub(super) elapsed: Duration,
     /// What is worth saying of it in a few words: how much was tried, or why there is no result.
     pub(super) note: String,
+    /// Whether the test has one thread, so that there is nothing more to try.
+    is_alone: bool,
     /// The report of a failure.
     pub(super) failure: Option<Failed>,
 }
@@ -50,6 +56,8 @@ pub(super) struct Checked {
 pub(super) struct Failed {
     pub(super) token: Token,
     pub(super) summary: String,
+    /// The command that replays it.
+    pub(super) command: String,
     /// The whole report.
     pub(super) text: String,
 }
@@ -76,6 +84,7 @@ pub(super) fn prepare(
             check.settings.push((name.to_owned(), value.into()));
         }
     }
+    check.own_code = replay.map(|_| test.binary.root.clone());
     if let Some(schedule) = replay {
         check.settings.push(("RADDLE_REPLAY".to_owned(), schedule.into()));
     }
@@ -95,22 +104,61 @@ pub(super) fn prepare(
     Ok(Prepared { program, options: check, settings })
 }
 
-/// Checks a test, and confirms a failure in a process of its own.
+/// Checks a test under sequential consistency, and with the rest of the time under RC11, unless the user names a model.
 pub(super) fn check(test: &Test, options: &Options) -> std::result::Result<Checked, Problem> {
+    let is_given = options.check.settings.iter().any(|(name, _)| name == MEMORY);
+    if is_given || env::var_os(MEMORY).is_some() {
+        return check_under(test, options, 1.0);
+    }
+    let mut first = check_under(test, options, SHARE_OF_SC)?;
+    if first.result != Result::Pass || first.is_alone {
+        return Ok(first);
+    }
+    let mut weak = options.clone();
+    weak.check.settings.push((MEMORY.to_owned(), "rc11".into()));
+    weak.check_words.extend(["--memory".into(), "rc11".into()]);
+    let second = check_under(test, &weak, 1.0 - SHARE_OF_SC)?;
+    let elapsed = first.elapsed + second.elapsed;
+    if second.result == Result::Fail {
+        return Ok(Checked { elapsed, ..second });
+    }
+    let note = match second.result {
+        Result::Pass => format!("{} under RC11", second.note),
+        Result::Fail | Result::Inconclusive => format!("no result under RC11: {}", second.note),
+    };
+    first.note += &format!("; {note}");
+    Ok(Checked { elapsed, ..first })
+}
+
+/// Checks a test with a share of the time, and confirms a failure in a process of its own.
+fn check_under(
+    test: &Test,
+    options: &Options,
+    share: f64,
+) -> std::result::Result<Checked, Problem> {
     let start = Instant::now();
-    let Prepared { program, options: check, settings } = prepare(test, options, None)?;
+    let Prepared { program, options: check, mut settings } = prepare(test, options, None)?;
+    if let Some(time) = settings.time {
+        let time = time.mul_f64(share);
+        settings.plan += &format!("time={}\n", time.as_millis());
+        settings.time = Some(time);
+    }
     let outcome = launch(&program, &check, &settings, None)?;
     let mut checked = match outcome {
-        Outcome::Report { mut document, output } => {
+        Outcome::Report { mut document, output, .. } => {
             confirm(&mut document, &program, &check, &settings)?;
-            judge(&document, &output, test, options)
+            let detailed = detail(&document, test, &program, &check, &settings)?;
+            judge(&document, detailed.as_ref(), &output, test, options)
         }
-        Outcome::Alone(0) => Checked::new(Result::Pass, "no threads".into()),
+        Outcome::Alone(0) => {
+            Checked { is_alone: true, ..Checked::new(Result::Pass, "no threads".into()) }
+        }
         Outcome::Alone(code) => Checked::failed(
             test,
             String::new(),
             format!("exit with code {code}, without raddle"),
             format!("the program ends with code {code} before it creates a thread"),
+            options,
         ),
         Outcome::Refused(why) => Checked::new(Result::Inconclusive, why),
         Outcome::Lost(why) => Checked::new(Result::Inconclusive, why),
@@ -120,26 +168,64 @@ pub(super) fn check(test: &Test, options: &Options) -> std::result::Result<Check
     Ok(checked)
 }
 
+/// Replays a failure once more, and returns its report with stacks.
+fn detail(
+    document: &Document,
+    test: &Test,
+    program: &Program,
+    check: &options::Options,
+    settings: &NativeSettings,
+) -> std::result::Result<Option<Document>, Problem> {
+    let Some(failure) = document.failure.as_ref().filter(|failure| failure.reproduced) else {
+        return Ok(None);
+    };
+    let check = options::Options { own_code: Some(test.binary.root.clone()), ..check.clone() };
+    let Outcome::Report { document: detailed, .. } =
+        launch(program, &check, settings, Some(&failure.token))?
+    else {
+        return Ok(None);
+    };
+    // The replay knows the execution; the check knows how it was found.
+    let mut shown = document.clone();
+    if let (Some(shown), Some(detailed)) = (&mut shown.failure, detailed.failure) {
+        (shown.summary, shown.finding) = (detailed.summary, detailed.finding);
+        shown.trace = detailed.trace;
+    }
+    Ok(Some(shown))
+}
+
 impl Checked {
     fn new(result: Result, note: String) -> Checked {
-        Checked { result, elapsed: Duration::ZERO, note, failure: None }
+        Checked { result, elapsed: Duration::ZERO, note, is_alone: false, failure: None }
     }
 
-    fn failed(test: &Test, schedule: String, summary: String, text: String) -> Checked {
+    fn failed(
+        test: &Test,
+        schedule: String,
+        summary: String,
+        text: String,
+        options: &Options,
+    ) -> Checked {
         let token = Token {
             binary: test.binary.name.clone(),
             test: test.name.clone(),
             build: build_of(&test.binary.path),
             schedule,
         };
-        let note = summary.clone();
-        let failure = Some(Failed { token, summary, text });
-        Checked { result: Result::Fail, elapsed: Duration::ZERO, note, failure }
+        let (note, command) = (summary.clone(), replay_command(&token, options));
+        let failure = Some(Failed { token, summary, command, text });
+        Checked { failure, ..Checked::new(Result::Fail, note) }
     }
 }
 
 /// Returns what a report means for a test.
-fn judge(document: &Document, output: &str, test: &Test, options: &Options) -> Checked {
+fn judge(
+    document: &Document,
+    detailed: Option<&Document>,
+    output: &str,
+    test: &Test,
+    options: &Options,
+) -> Checked {
     let Some(failure) = &document.failure else { return without_failure(document) };
     let inconclusive = |why: String| Checked::new(Result::Inconclusive, why);
     match &failure.finding {
@@ -162,14 +248,11 @@ fn judge(document: &Document, output: &str, test: &Test, options: &Options) -> C
         | Finding::FreedTwice { .. }
         | Finding::ReadTwice { .. }
         | Finding::Leak { .. } => {
-            let mut checked = Checked::failed(
-                test,
-                failure.token.clone(),
-                failure.summary.clone(),
-                String::new(),
-            );
+            let shown = detailed.and_then(|detailed| detailed.failure.as_ref()).unwrap_or(failure);
+            let (token, summary) = (failure.token.clone(), shown.summary.clone());
+            let mut checked = Checked::failed(test, token, summary, String::new(), options);
             if let Some(failed) = &mut checked.failure {
-                failed.text = text(document, output, &failed.token, options);
+                failed.text = text(detailed.unwrap_or(document), output, &failed.token, options);
             }
             checked
         }
@@ -188,6 +271,7 @@ fn without_failure(document: &Document) -> Checked {
         return Checked::new(Result::Inconclusive, "no execution ended in time".into());
     }
     let mut note = format!("{executions} execution{}", plural(*executions));
+    let is_alone = document.verdict == Verdict::NothingToExplore;
     match document.verdict {
         Verdict::Exhausted => note += ", exhaustive",
         Verdict::NothingToExplore => note += ", the only one",
@@ -196,7 +280,7 @@ fn without_failure(document: &Document) -> Checked {
     if *discarded > 0 {
         note += &format!(", {discarded} cut off by the limit of steps");
     }
-    Checked::new(Result::Pass, note)
+    Checked { is_alone, ..Checked::new(Result::Pass, note) }
 }
 
 /// Returns the report of a failure as text.
@@ -216,7 +300,7 @@ pub(super) fn text(document: &Document, output: &str, token: &Token, options: &O
 }
 
 /// Returns the command that replays a failure.
-pub(super) fn replay_command(token: &Token, options: &Options) -> String {
+fn replay_command(token: &Token, options: &Options) -> String {
     let words = options.build.iter().chain(&options.check_words);
     let mut command = format!("cargo raddle replay {}", quote(&token.to_string()));
     for word in words {

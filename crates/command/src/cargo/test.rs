@@ -29,7 +29,7 @@ pub(super) fn test(words: &[OsString]) -> Result<Exit, Problem> {
     }
     let start = Instant::now();
     let results = run(&tests, &options)?;
-    Ok(finish(&workspace, &tests, &results, skipped, start.elapsed(), &options))
+    Ok(finish(&workspace, &tests, &results, skipped, start.elapsed()))
 }
 
 /// Checks the tests, several at once, and prints a line when one is done.
@@ -94,7 +94,6 @@ fn finish(
     results: &[Option<Checked>],
     skipped: usize,
     elapsed: Duration,
-    options: &Options,
 ) -> Exit {
     let count = |outcome: Outcome| {
         results.iter().flatten().filter(|checked| checked.result == outcome).count()
@@ -104,8 +103,8 @@ fn finish(
             continue;
         };
         println!("\n──── {}\n\n{}", test.title(), failed.text.trim_end());
-        let command = check::replay_command(&failed.token, options);
-        Known { summary: failed.summary.clone(), command }.keep(workspace);
+        let (summary, command) = (failed.summary.clone(), failed.command.clone());
+        Known { summary, command }.keep(workspace);
     }
     let [passed, failed, inconclusive] =
         [Outcome::Pass, Outcome::Fail, Outcome::Inconclusive].map(count);

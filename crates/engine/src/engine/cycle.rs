@@ -34,7 +34,8 @@ impl<M: Memory> Engine<M> {
             | ObjectKind::Once
             | ObjectKind::Parker(_)
             | ObjectKind::Channel
-            | ObjectKind::Semaphore => false,
+            | ObjectKind::Semaphore
+            | ObjectKind::Notify => false,
         };
         // Those that are left after all threads that wait for none of the others are gone lead to a cycle.
         loop {

@@ -24,6 +24,9 @@ impl<M: Memory> Engine<M> {
     /// Makes the engine as new, but for the memory model and the memory it has. No run is under way.
     pub fn renew(&mut self, thread_ids: ThreadIds, max_steps: usize) {
         self.prefix.clear();
+        // Choosers see how long the tables by thread are.
+        self.threads.truncate(1);
+        self.pending.truncate(1);
         self.set_thread_ids(thread_ids);
         self.max_steps = max_steps;
         self.time_checks = TimeChecks::NONE;

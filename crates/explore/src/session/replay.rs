@@ -1,20 +1,20 @@
 //! Replaying the execution of a token.
 
-use raddle_core::{Choice, Ending, Trace};
+use raddle_core::{Choice, Ending, Special, Trace};
 use raddle_engine::ThreadIds;
 use raddle_results::{Failure, Report, Token, TokenError, Verdict, token};
 
 use super::report::Details;
 use super::tally::Tally;
 use super::{Check, ReplayError};
-use crate::Replay;
+use crate::{Explain, Replay};
 
 /// The word in place of the strategy's in the report on a replay.
 const REPLAY: &str = "replay";
 
 impl Check<'_> {
-    /// Replays the execution of a token.
-    pub(super) fn replay(&mut self, word: &str) -> Result<Report, ReplayError> {
+    /// Replays the execution of a token, and explains its failure.
+    pub(super) fn replay(&mut self, word: &str, explain: Explain) -> Result<Report, ReplayError> {
         let token = Token::parse(word).map_err(ReplayError::Token)?;
         if token.check != token::name_hash(&self.settings.name) {
             return Err(ReplayError::Foreign { name: self.settings.name.to_string() });
@@ -29,7 +29,8 @@ impl Check<'_> {
             max_steps: self.settings.max_steps.max(steps.count()),
             schedule: token.schedule,
         };
-        let trace = replay.look(self.executor, Trace::clone);
+        let special = Special { records: true, ..Special::default() };
+        let trace = replay.look_special(self.executor, special, Trace::clone);
         if let Ending::Diverged(_) | Ending::Abandoned = trace.ending {
             return Err(ReplayError::Diverged { trace: Box::new(trace) });
         }
@@ -39,7 +40,7 @@ impl Check<'_> {
             return Err(ReplayError::Diverged { trace: Box::new(trace) });
         }
         tally.add(&trace, trace.max_live_threads());
-        let verdict = match finding {
+        let mut verdict = match finding {
             None => Verdict::Sampled,
             Some(finding) => Verdict::Failed(Box::new(Failure {
                 finding,
@@ -48,8 +49,13 @@ impl Check<'_> {
                 trace,
                 reproduced: true,
                 beyond_bound: false,
+                explanation: None,
             })),
         };
+        if let (Verdict::Failed(failure), Explain::Quick | Explain::Full) = (&mut verdict, explain)
+        {
+            self.explain(explain, failure, &mut tally);
+        }
         let details = Details { strategy: Some(REPLAY.into()), ..Details::default() };
         Ok(self.build_report(tally, verdict, details))
     }

@@ -40,18 +40,21 @@ impl Details {
 }
 
 impl Check<'_> {
-    /// Builds the report of a check.
+    /// Explains the failure, if there is one, and builds the report of a check.
     ///
     /// Refuses a check in which the time limit cut the only run off: nothing is known then.
     pub(super) fn report(
-        &self,
-        tally: Tally,
-        verdict: Verdict,
+        &mut self,
+        mut tally: Tally,
+        mut verdict: Verdict,
         details: Details,
     ) -> Result<Report, Refusal> {
         if tally.is_out_of_time() {
             let limit = self.budget.first_limit().unwrap_or_default();
             return Err(Refusal::NoExecutionInTime { limit, steps: tally.steps });
+        }
+        if let Verdict::Failed(failure) = &mut verdict {
+            self.explain(self.settings.explain, failure, &mut tally);
         }
         Ok(self.build_report(tally, verdict, details))
     }

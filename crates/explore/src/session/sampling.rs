@@ -98,7 +98,7 @@ impl Check<'_> {
         self.settings.sampler().expect("raddle invariant broken: only samplers are shared out")
     }
 
-    fn sampled(&self, tally: Tally, verdict: Verdict) -> Result<Report, Refusal> {
+    fn sampled(&mut self, tally: Tally, verdict: Verdict) -> Result<Report, Refusal> {
         self.report(tally, verdict, Details { independent_runs: true, ..Details::default() })
     }
 }

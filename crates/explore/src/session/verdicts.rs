@@ -156,7 +156,15 @@ impl Check<'_> {
     ) -> Failure {
         let token = Token::new(&self.settings.name, &trace.threads, trace.schedule()).to_string();
         let (execution, trace) = (run + 1, trace.clone());
-        Failure { finding, execution, trace, token, reproduced, beyond_bound: false }
+        Failure {
+            finding,
+            execution,
+            trace,
+            token,
+            reproduced,
+            beyond_bound: false,
+            explanation: None,
+        }
     }
 
     /// Returns whether the choices of a failing run lead to the same failure again.

@@ -302,6 +302,7 @@ fn has_earlier_states(trace: &Trace) -> bool {
         | ObjectKind::Barrier
         | ObjectKind::Once
         | ObjectKind::Parker(_)
+        | ObjectKind::Notify
         | ObjectKind::Channel
         | ObjectKind::Semaphore => true,
     };

@@ -79,6 +79,7 @@ fn initial(object: &ObjectInfo) -> Object {
         | ObjectKind::Once
         | ObjectKind::Parker(_)
         | ObjectKind::Channel
-        | ObjectKind::Semaphore => Object::from(object),
+        | ObjectKind::Semaphore
+        | ObjectKind::Notify => Object::from(object),
     }
 }

@@ -6,6 +6,7 @@ mod classes;
 mod documents;
 mod dpor;
 mod equivalents;
+mod explain;
 mod fuzz_tokens;
 mod given_up;
 mod parallel;

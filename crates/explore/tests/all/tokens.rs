@@ -21,7 +21,7 @@ const STRATEGIES: [&str; 8] = [
 ];
 
 /// A budget without a time limit.
-struct NoTime;
+pub(crate) struct NoTime;
 
 impl Budget for NoTime {
     fn elapsed(&self) -> Duration {

@@ -78,7 +78,8 @@ fn allocate(size: usize, align: usize, pc: usize) -> *mut c_void {
     let (state, site) = (state(), site(pc));
     let me = state.me();
     let moment = state.with_engine(|engine| state.races.borrow_mut().moment(me, site, engine));
-    let allocated = state.heap.borrow_mut().allocate(size, align, moment);
+    let origin = state.stacks.origin(pc, size);
+    let allocated = state.heap.borrow_mut().allocate(size, align, moment, origin);
     let Some((address, was_used)) = allocated else {
         time::fail(libc::ENOMEM);
         return ptr::null_mut();
@@ -192,7 +193,7 @@ unsafe extern "C" fn free_block(block: *mut c_void, pc: usize) {
         return free_old(address, pc);
     }
     let block = state.heap.borrow_mut().free(address, site);
-    let place = Some(format!("{pc:#x}"));
+    let place = Some(site.to_string());
     match block {
         Ok(block) if state.finds_races.get() && !state.has_raced.get() => {
             let race = state.with_engine(|engine| {
@@ -216,10 +217,17 @@ fn free_old(address: usize, pc: usize) {
     let earlier = state.freed.borrow().find(address, 1);
     if let Some(earlier) = earlier {
         let message = format!("memory is freed twice, first at {earlier}");
-        state.fail(message, Some(format!("{pc:#x}")));
+        state.fail(message, Some(site.to_string()));
     }
     let size = usable(address);
-    state.look_for_race(Access { address, size, writes: true, is_atomic: false, site });
+    state.look_for_race(Access {
+        address,
+        size,
+        writes: true,
+        is_atomic: false,
+        is_point: false,
+        site,
+    });
     let given_back = state.freed.borrow_mut().keep(address, size, site);
     for block in given_back {
         state.races.borrow_mut().forget(block, usable(block));

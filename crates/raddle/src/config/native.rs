@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use raddle_core::MemoryModel;
-use raddle_explore::{Leaks, OnStepLimit, Strategy};
+use raddle_explore::{Explain, Leaks, OnStepLimit, Strategy};
 
 use super::{Config, DEFAULT_WATCHDOG, Watchdog};
 use crate::environment::Environment;
@@ -87,6 +87,7 @@ impl Config {
         line("keep_going", &self.keep_going);
         line("leaks", &word::<Leaks>(self.leaks));
         line("lock_order", &lock_order);
+        line("explain", &word::<Explain>(self.explain));
         if let Some(time) = self.time {
             line("time", &time.as_millis());
         }

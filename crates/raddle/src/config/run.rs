@@ -37,14 +37,29 @@ impl Config {
     where
         F: Fn() + Send + Sync + 'static,
     {
+        if let Err(error) = self.check_at(Location::caller(), program) {
+            panic!("raddle: {error}");
+        }
+    }
+
+    /// [`check`](Config::check), called at `caller`. Returns the report if no execution fails, and the error if a setting
+    /// cannot be used.
+    pub(crate) fn check_at<F>(
+        self,
+        caller: &Location<'_>,
+        program: F,
+    ) -> Result<Report, SettingError>
+    where
+        F: Fn() + Send + Sync + 'static,
+    {
         let watch = Watch::new();
-        let done = match self.run_watched(Location::caller(), &program_of(program), Some(&watch)) {
+        let done = match self.run_watched(caller, &program_of(program), Some(&watch)) {
             Ok(done) => done,
             Err(_) if watch.is_interrupted() => {
                 write_to_stderr("raddle: interrupted in the first execution\n");
                 watch.leave();
             }
-            Err(error) => panic!("raddle: {error}"),
+            Err(error) => return Err(error),
         };
         if watch.is_interrupted() {
             write_to_stderr(&format!(
@@ -56,7 +71,8 @@ impl Config {
         drop(watch);
         let text = done.text(Target::Panic);
         if done.report.failure().is_none() {
-            return println!("{}", done.text(Target::Terminal));
+            println!("{}", done.text(Target::Terminal));
+            return Ok(done.report);
         }
         if !done.is_coloured() {
             panic!("{text}");
@@ -135,6 +151,7 @@ impl Config {
                 lock_order: config.lock_order.unwrap_or(is_auto),
             },
             hidden_state: config.hidden_state,
+            explain: config.explain,
             explore_trivial: config.explore_trivial,
             workers: Workers::new(threads),
             coverage: config.coverage,
@@ -161,6 +178,7 @@ impl Config {
             plain_accesses: config.granularity == Granularity::All,
             racy: Vec::new(),
             spurious: config.spurious,
+            ordered_polls: config.ordered_polls,
             heap: Alloc::is_used(),
             joinable_panics: config.panics == Panics::Join,
             unwinds_failing_runs: false,
@@ -185,12 +203,13 @@ impl Config {
             let (start, first_limit) = (Instant::now(), config.time);
             let clock = Clock { start, limit, first_limit, watch, live };
             let mut again =
-                |token: &str| Session::new(&mut runtime, program, &settings, &clock).replay(token);
+                |token: &str| Session::new(&mut runtime, program, &settings, &clock).repeat(token);
             let known = remembered.iter().find_map(|remembered| remembered.fails_again(&mut again));
             let mut report = match (&config.replay, known) {
                 (Some(word), _) => {
                     replay_guard::replayed();
-                    again(&files::read_token(word)?)?
+                    let token = files::read_token(word)?;
+                    Session::new(&mut runtime, program, &settings, &clock).replay(&token)?
                 }
                 (None, Some(report)) => report,
                 (None, None) => {

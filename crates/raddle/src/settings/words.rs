@@ -1,7 +1,7 @@
 //! Settings that are one of a few words.
 
 use raddle_core::MemoryModel;
-use raddle_explore::{Leaks, OnStepLimit};
+use raddle_explore::{Explain, Leaks, OnStepLimit};
 use raddle_results::Accesses;
 
 use super::parse;
@@ -87,6 +87,11 @@ impl Word for Show {
 impl Word for Leaks {
     const WORDS: &'static [(&'static str, Leaks)] =
         &[("ignore", Leaks::Ignore), ("note", Leaks::Note), ("fail", Leaks::Fail)];
+}
+
+impl Word for Explain {
+    const WORDS: &'static [(&'static str, Explain)] =
+        &[("off", Explain::Off), ("quick", Explain::Quick), ("full", Explain::Full)];
 }
 
 impl Word for OnStepLimit {

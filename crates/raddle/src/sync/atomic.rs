@@ -269,6 +269,60 @@ macro_rules! atomic_type {
                 old
             }
 
+            /// Returns the value without an atomic operation. An atomic store that is not ordered with this read is a data
+            /// race.
+            #[doc = example!($name, $values, "\
+                // SAFETY: no other thread uses the variable.\n\
+                assert_eq!(unsafe { variable.unsync_load() }, old);\n\
+                variable.store(new, SeqCst);")]
+            ///
+            /// # Safety
+            /// No other thread writes the variable at the same time.
+            #[track_caller]
+            pub unsafe fn unsync_load(&self) -> $type {
+                match port::touch_atomic(&self.name, || self.begin(), false, Site::caller()) {
+                    Some(bits) => Self::from_bits(bits),
+                    // SAFETY: the place is valid, and the caller promises that no other thread writes it.
+                    None => unsafe { self.inner.as_ptr().read() },
+                }
+            }
+
+            /// Calls `change` with the value: the caller has the only reference. Inside a check an access of another thread
+            /// that is not ordered with this one is a data race nevertheless.
+            #[doc = example!($name, $values, "\
+                variable.with_mut(|value| *value = new);\n\
+                assert_eq!(variable.into_inner(), new);\n\
+                # _ = old;")]
+            #[track_caller]
+            pub fn with_mut<R>(&mut self, change: impl FnOnce(&mut $type) -> R) -> R {
+                let site = Site::caller();
+                let Some(bits) = port::touch_atomic(&self.name, || self.begin(), true, site) else {
+                    return change(self.inner.get_mut());
+                };
+                let mut value = Self::from_bits(bits);
+                let result = change(&mut value);
+                if Self::to_bits(value) != bits {
+                    self.access(STORE.with(Order::Relaxed, Self::to_bits(value)), site);
+                }
+                result
+            }
+
+            /// Sets the value to `new` if it is `current`, as the method of `std` that
+            /// [`compare_exchange`](Self::compare_exchange) replaces. Returns the old value.
+            #[doc = example!($name, $values, "\
+                assert_eq!(variable.compare_and_swap(old, new, SeqCst), old);\n\
+                assert_eq!(variable.load(SeqCst), new);")]
+            #[track_caller]
+            pub fn compare_and_swap(&self, current: $type, new: $type, order: Ordering) -> $type {
+                let failure = match order {
+                    Ordering::Release => Ordering::Relaxed,
+                    Ordering::AcqRel => Ordering::Acquire,
+                    other => other,
+                };
+                let (Ok(old) | Err(old)) = self.compare_exchange(current, new, order, failure);
+                old
+            }
+
             /// Returns the value without synchronisation: the caller has the only reference.
             #[doc = example!($name, $values, "\
                 *variable.get_mut() = new;\n\

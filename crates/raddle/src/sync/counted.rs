@@ -97,7 +97,7 @@ impl<T> Arc<T> {
     where
         F: FnOnce(&Weak<T>) -> T,
     {
-        let handle = Handle::new(0, Site::caller());
+        let handle = Handle::new(0, size_of::<T>(), Site::caller());
         let value = Real::new_cyclic(|weak| {
             let weak = Weak::counted(weak.clone(), handle.share(handle.site));
             let value = data_fn(&weak);
@@ -352,7 +352,8 @@ impl<T: ?Sized> Arc<T> {
 
     /// Returns the first counted reference to `value`, created at `site`.
     fn count(value: Real<T>, site: Site) -> Arc<T> {
-        Arc { value: Some(value), handle: Handle::new(1, site) }
+        let handle = Handle::new(1, size_of_val(&*value), site);
+        Arc { value: Some(value), handle }
     }
 
     /// Begins to drop the reference, at `site` and from `stage` on.

@@ -3,7 +3,7 @@
 
 use raddle::cell::UnsafeCell;
 use raddle::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering::*};
-use raddle::sync::{Arc, RwLock, counted};
+use raddle::sync::{Arc, Mutex, RwLock, counted};
 use raddle::{Config, Finding, Granularity, Memory, Report, thread};
 
 struct Node {
@@ -69,6 +69,30 @@ macro_rules! drops {
             drop(mine);
         }
     };
+}
+
+/// Without the allocator it is not known what a value was moved out of, so nothing is said of it.
+#[test]
+fn a_value_that_leaves_the_last_arc() {
+    for strategy in ["dpor", "bpor:2", "dfs", "random", "pos-star", "auto"] {
+        let report = Config::new().strategy(strategy).runs(1_000).run(|| {
+            let mine = Arc::new(Mutex::new(0));
+            let theirs = mine.clone();
+            let other = thread::spawn(move || {
+                *theirs.lock().unwrap() += 1;
+                drop(theirs);
+                thread::yield_now();
+            });
+            thread::yield_now();
+            let _ = Arc::try_unwrap(mine).is_ok();
+            other.join().unwrap();
+        });
+        let text = raddle::text(&report);
+        assert!(report.failure().is_none(), "{strategy}: {text}");
+        // Searches make one execution, in which main may be too early.
+        let is_seen = matches!(strategy, "dfs" | "random" | "pos-star" | "auto");
+        assert!(report.unseen_drops || !is_seen, "{strategy}: {text}");
+    }
 }
 
 #[test]

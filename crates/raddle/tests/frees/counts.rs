@@ -2,7 +2,7 @@
 
 use raddle::cell::UnsafeCell;
 use raddle::sync::atomic::{AtomicUsize, Ordering, Ordering::*, fence};
-use raddle::sync::counted;
+use raddle::sync::{Mutex, counted};
 use raddle::thread;
 
 use super::{Does, check, check_without_sharing, is_exhaustive, run};
@@ -92,6 +92,75 @@ macro_rules! dropped {
 fn the_last_drop_of_an_arc_is_ordered() {
     check_without_sharing(Does::Right, dropped!(std::sync::Arc));
     check(Does::Right, dropped!(counted::Arc));
+}
+
+/// The last reference moves the value out. Other threads have used it, and dropped their references.
+macro_rules! unwrapped {
+    ($arc:path) => {
+        || {
+            use $arc as Arc;
+            let mine = Arc::new(Mutex::new(0));
+            let theirs = mine.clone();
+            let other = thread::spawn(move || {
+                *theirs.lock().unwrap() += 1;
+                drop(theirs);
+                thread::yield_now();
+            });
+            thread::yield_now();
+            if let Ok(lock) = Arc::try_unwrap(mine) {
+                assert_eq!(lock.into_inner().unwrap(), 1);
+            }
+            other.join().unwrap();
+        }
+    };
+}
+
+#[test]
+fn a_value_that_leaves_the_last_arc_is_not_used() {
+    check_without_sharing(Does::Right, unwrapped!(std::sync::Arc));
+    check(Does::Right, unwrapped!(counted::Arc));
+}
+
+/// The only reference replaces the value. Other threads have used it, and dropped their references.
+#[test]
+fn a_value_that_is_replaced_in_its_arc_is_not_used() {
+    check_without_sharing(Does::Right, || {
+        let mut mine = std::sync::Arc::new(AtomicUsize::new(1));
+        let theirs = mine.clone();
+        let other = thread::spawn(move || {
+            theirs.load(Relaxed);
+            drop(theirs);
+            thread::yield_now();
+        });
+        thread::yield_now();
+        if let Some(number) = std::sync::Arc::get_mut(&mut mine) {
+            *number = AtomicUsize::new(2);
+        }
+        other.join().unwrap();
+    });
+}
+
+/// The content of a node is moved out while another thread may use it.
+#[test]
+fn a_value_that_leaves_its_box_is_used() {
+    check(Does::UseAfterFree, || {
+        let pointer = Box::into_raw(Box::new(AtomicUsize::new(7)));
+        let address = pointer as usize;
+        let done = counted::Arc::new(AtomicUsize::new(0));
+        let other = thread::spawn({
+            let done = done.clone();
+            move || {
+                done.load(Relaxed);
+                // SAFETY: broken.
+                let number = *unsafe { Box::from_raw(address as *mut AtomicUsize) };
+                drop(std::hint::black_box(number));
+            }
+        });
+        // SAFETY: the memory is there until the execution ends.
+        unsafe { &*pointer }.load(SeqCst);
+        done.store(1, Relaxed);
+        other.join().unwrap();
+    });
 }
 
 #[test]

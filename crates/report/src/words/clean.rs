@@ -103,8 +103,8 @@ fn but_for_drops(document: &Document) -> &'static str {
 
 /// Returns why the drops of `Arc` are not covered.
 fn drops(document: &Document) -> Option<String> {
-    let text = "the last drop of a `std::sync::Arc` frees objects that other threads use, and its drops are not seen; \
-                `sync::counted::Arc` makes them steps";
+    let text = "the last `std::sync::Arc` is dropped, or its content moved out, while other threads use what is in it, and \
+                drops of `Arc` are not seen; `sync::counted::Arc` makes them steps";
     document.unseen_drops.then(|| text.to_owned())
 }
 

@@ -119,6 +119,7 @@ pub(crate) fn failed(finding: Finding, trace: Trace) -> Report {
         token: "r1-TOKEN".into(),
         reproduced: true,
         beyond_bound: false,
+        explanation: None,
     };
     report(Verdict::Failed(Box::new(failure)))
 }

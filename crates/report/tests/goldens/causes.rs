@@ -15,6 +15,7 @@ pub(crate) fn several() -> Report {
         token: token.into(),
         reproduced: true,
         beyond_bound: false,
+        explanation: None,
     };
     let causes = vec![
         Cause { failure: failure(panic(1, "lost 1 of 2"), 17, "r1-FIRST"), runs: 240 },

@@ -1,6 +1,6 @@
 //! Failures and warnings in documents.
 
-use super::{Place, Trace};
+use super::{Explanation, Place, Trace};
 use crate::json::{object, variants, words};
 
 /// A failing execution.
@@ -18,6 +18,8 @@ pub struct Failure {
     pub beyond_bound: bool,
     /// The token that replays the execution.
     pub token: String,
+    /// What raddle found out about the execution, if it was asked to.
+    pub explanation: Option<Explanation>,
     /// The execution.
     pub trace: Trace,
 }
@@ -306,7 +308,7 @@ pub struct LockOrder {
 }
 
 object! {
-    Failure { summary, finding, execution, reproduced, beyond_bound, token, trace }
+    Failure { summary, finding, execution, reproduced, beyond_bound, token, explanation, trace }
     Failures { failing, runs, interval, causes, others }
     Cause { runs, summary, finding, execution, reproduced, token }
     Wait { thread, object, text, site, holders, in_cycle, missed_notification }

@@ -55,6 +55,10 @@ pub(crate) trait Execution {
     fn touch(&self, object: ObjectId, writes: bool, site: Site);
     /// Notes an access to a plain variable that was an operation.
     fn touched(&self, object: ObjectId);
+    /// Notes that an object owns memory.
+    fn own(&self, object: ObjectId, bytes: usize);
+    /// Notes that an object owns no memory any more.
+    fn disown(&self, object: ObjectId);
     /// Returns whether plain accesses at `site` are scheduling points.
     fn is_racy(&self, site: Site) -> bool;
     /// Chooses whether the next operation of the calling thread fails spuriously.
@@ -139,6 +143,8 @@ pub(crate) struct RunFlags {
     pub(crate) plain: PlainAccess,
     /// Whether waits may end, and weak exchanges fail, spuriously.
     pub(crate) spurious: bool,
+    /// Whether the order in which futures are polled matters.
+    pub(crate) ordered_polls: bool,
     /// Whether the allocator reports what the program allocates.
     pub(crate) heap: bool,
     /// Whether notes, output and descriptions of objects are recorded.
@@ -151,6 +157,7 @@ impl RunFlags {
     pub(crate) const NONE: RunFlags = RunFlags {
         plain: PlainAccess::Recorded,
         spurious: false,
+        ordered_polls: true,
         heap: false,
         records: false,
         is_trial: false,

@@ -3,7 +3,9 @@
 //! An end is no event: only the last holder of a reference ends an object, so that an end could not change places with a
 //! use. What is wrong follows from the class of the run, see `raddle_analysis::freed`.
 
+use std::alloc::Layout;
 use std::backtrace::Backtrace;
+use std::cell::Cell;
 
 use raddle_core::{Moment, ObjectId, Site, Stack, ThreadId};
 use raddle_engine::{Initial, Memory};
@@ -17,6 +19,21 @@ pub(crate) struct UnusedEnd {
     address: usize,
     thread: ThreadId,
     after: usize,
+}
+
+/// Where the object whose stacks are recorded was when the run first used it.
+#[derive(Default)]
+pub(crate) struct WatchedPlace {
+    address: Cell<Option<usize>>,
+    /// Whether the place was in an `Arc` whose memory was freed.
+    was_in_arc: Cell<bool>,
+}
+
+impl WatchedPlace {
+    pub(crate) fn clear(&self) {
+        self.address.set(None);
+        self.was_in_arc.set(false);
+    }
 }
 
 impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
@@ -48,8 +65,45 @@ impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
             engine.is_watched(object)
         });
         if is_watched {
-            self.record_stack(object, Moment::End, 0);
+            let of_arc = self.may_be_of_arc(address);
+            self.record_stack_of(object, Moment::End, 0, of_arc);
         }
+    }
+
+    /// Notes where an object is that was just declared, if its stacks are recorded.
+    pub(super) fn note_place(&self, object: ObjectId, address: usize) {
+        if self.with_engine(|engine, _| engine.is_watched(object)) {
+            self.pool.data.get().watched.address.set(Some(address));
+        }
+    }
+
+    /// Notes whether a block that is about to be freed is an `Arc` that contained the watched object.
+    pub(super) fn note_free(&self, block: usize, layout: Layout) {
+        let watched = &self.pool.data.get().watched;
+        let is_inside = |address: usize| (block..block + layout.size()).contains(&address);
+        if let Some(address) = watched.address.get().filter(|&address| is_inside(address)) {
+            let has_counts = address - block >= size_of::<Counts>()
+                && layout.align() >= align_of::<Counts>()
+                && read_counts(block) == [0; 2];
+            watched.was_in_arc.set(has_counts);
+        }
+    }
+
+    /// Returns whether an `Arc` may order the end of the watched object, which is now at `address`: the object was moved
+    /// out of the last `Arc`, or is replaced inside of it by `Arc::get_mut`. Without `raddle::Alloc` it is not known what
+    /// the object was moved out of, or is in.
+    fn may_be_of_arc(&self, address: usize) -> bool {
+        let data = self.pool.data.get();
+        let Some(first) = data.watched.address.get() else { return false };
+        if first != address {
+            return data.watched.was_in_arc.get() || !self.pool.flags.heap;
+        }
+        let has_counts = |block: usize| {
+            address - block >= size_of::<Counts>()
+                && std::ptr::without_provenance::<Counts>(block).is_aligned()
+                && read_counts(block) == [1; 2]
+        };
+        data.heap.block_of(address).is_some_and(has_counts)
     }
 
     /// Ends the run because the calling thread uses an object after its end. Returns only if the run is over already, or
@@ -101,13 +155,19 @@ impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
     /// Records the stack of the calling thread at an access to `object`, before the last `own` events.
     #[cold]
     pub(super) fn record_stack(&self, object: ObjectId, moment: Moment, own: usize) {
+        self.record_stack_of(object, moment, own, false);
+    }
+
+    /// Records a stack. `of_arc` is whether an `Arc` may order the end of the object.
+    #[cold]
+    fn record_stack_of(&self, object: ObjectId, moment: Moment, own: usize, of_arc: bool) {
         let text = port::unobserved(|| Backtrace::force_capture().to_string());
         let stack = Stack {
             object,
             thread: self.me(),
             after: self.with_engine(|engine, _| engine.trace().events.len()).saturating_sub(own),
             moment,
-            in_arc: is_in_arc(&text),
+            in_arc: of_arc || is_in_arc(&text),
             text,
         };
         self.with_engine(|engine, _| engine.record_stack(stack));
@@ -131,6 +191,18 @@ fn is_in_arc(stack: &str) -> bool {
     let mut callers = drops.map(|(at, _)| frames[at..].iter().find(|frame| !is_glue(frame)));
     !frames.iter().any(|frame| frame.contains("::"))
         || callers.any(|caller| !caller.is_some_and(|caller| caller.contains("sync::counted")))
+}
+
+/// The counts of strong and weak references. An `Arc` of the standard library begins with them, before its content.
+type Counts = [usize; 2];
+
+/// Reads the beginning of a block that is not freed yet and has room for the counts of an `Arc`. In an `Arc` both counts are
+/// zero when it is about to be freed, and one while there is a single reference.
+fn read_counts(block: usize) -> Counts {
+    let counts: *const Counts = std::ptr::with_exposed_provenance(block);
+    // SAFETY: the block has not been freed yet, is aligned, and large enough. Whatever is in it are some bytes: the
+    // read is volatile, so that nothing is assumed of them.
+    unsafe { counts.read_volatile() }
 }
 
 #[cfg(test)]

@@ -81,6 +81,13 @@ impl Heap {
         true
     }
 
+    /// Returns the beginning of the block of this run that contains this address and is not freed.
+    pub(super) fn block_of(&self, address: usize) -> Option<usize> {
+        let blocks = self.blocks.borrow();
+        let (&start, block) = blocks.range(..=address).next_back()?;
+        (address < start + block.size).then_some(start)
+    }
+
     /// Returns the end of the freed block that contains this address.
     fn find_freed(&self, address: usize) -> Option<Freed> {
         let freed = self.freed.borrow();
@@ -144,10 +151,28 @@ impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
         });
     }
 
+    /// Notes that an object owns memory.
+    pub(super) fn note_owned(&self, object: ObjectId, bytes: usize) {
+        let thread = self.me();
+        let after = self.with_engine(|engine, _| engine.trace().events.len());
+        let owned = &self.pool.data.get().owned;
+        owned.borrow_mut().push(Allocation { object, thread, after, bytes });
+    }
+
+    /// Notes that an object owns no memory any more.
+    pub(super) fn note_disowned(&self, object: ObjectId) {
+        let mut owned = self.pool.data.look().owned.borrow_mut();
+        if let Some(place) = owned.iter().rposition(|owned| owned.object == object) {
+            owned.remove(place);
+        }
+    }
+
     /// Records, after the run, the memory that was not freed.
     pub(super) fn record_unfreed(&self) {
         port::unobserved(|| {
-            let unfreed = self.pool.data.get().heap.unfreed();
+            let data = self.pool.data.get();
+            let mut unfreed = data.heap.unfreed();
+            unfreed.append(&mut data.owned.borrow_mut());
             self.with_engine(|engine, _| engine.left(unfreed));
         });
     }

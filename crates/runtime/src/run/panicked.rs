@@ -8,6 +8,7 @@ use raddle_engine::Memory;
 
 use super::Run;
 use crate::panic_count::TakenPanics;
+use crate::port::Execution;
 use crate::{Backend, panics, port};
 
 type Payload = Box<dyn Any + Send>;
@@ -98,5 +99,14 @@ impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
             self.with_engine(|engine, _| engine.blame(unjoined.panic.clone()));
         }
         self.discard(all);
+    }
+}
+
+/// Tells what raddle itself panicked with on the host's stack.
+pub(super) struct TellOwnPanic<'a>(pub(super) &'a dyn Execution);
+
+impl Drop for TellOwnPanic<'_> {
+    fn drop(&mut self) {
+        panics::tell(self.0.thread());
     }
 }

@@ -120,6 +120,8 @@ impl Execution for Watched<'_> {
         fn late_use(&self, object: Option<ObjectId>, address: usize, ends: bool, site: Site);
         fn touch(&self, object: ObjectId, writes: bool, site: Site);
         fn touched(&self, object: ObjectId);
+        fn own(&self, object: ObjectId, bytes: usize);
+        fn disown(&self, object: ObjectId);
         fn is_racy(&self, site: Site) -> bool;
         fn choose_spurious(&self, site: Site) -> bool;
         fn newest(&self, object: ObjectId) -> u64;

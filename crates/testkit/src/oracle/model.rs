@@ -66,6 +66,7 @@ impl Model {
                 time: 0,
             },
             Initial::Semaphore(count) => Model::Semaphore { count },
+            Initial::Notify => Model::Parker { token: false },
             Initial::Cell => Model::Cell,
             Initial::Mutex => Model::Mutex { held: false },
             Initial::RwLock => Model::RwLock { readers: 0, writer: false },

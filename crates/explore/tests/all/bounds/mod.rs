@@ -1,7 +1,7 @@
 //! Bounded and reduced searches, against brute force.
 
 mod bpor;
-mod brute;
+pub(crate) mod brute;
 mod classic;
 mod counts;
 mod dfs;

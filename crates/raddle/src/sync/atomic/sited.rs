@@ -41,6 +41,16 @@ impl AtomicUsize {
         }
     }
 
+    /// Notes that the variable counts the references to `bytes` of memory.
+    pub(in crate::sync) fn own(&self, bytes: usize, site: Site) {
+        port::own(&self.name, || Some(self.begin()), bytes, site);
+    }
+
+    /// Notes that the memory whose references the variable counts is not used any more.
+    pub(in crate::sync) fn disown(&self) {
+        port::disown(&self.name);
+    }
+
     /// Returns the newest value. This is not an operation of the program, whose behaviour must not depend on it.
     pub(in crate::sync) fn newest(&self) -> usize {
         match self.name.known() {

@@ -31,9 +31,13 @@ pub(super) struct Handle {
 }
 
 impl Handle {
-    /// Returns the handle of the first reference to a new value with `strong` strong references.
-    pub(super) fn new(strong: usize, site: Site) -> Handle {
-        Handle { counts: port::active().then(|| Counts::new(strong, site)), site }
+    /// Returns the handle of the first reference to a new value of `bytes` bytes with `strong` strong references.
+    pub(super) fn new(strong: usize, bytes: usize, site: Site) -> Handle {
+        let counts = port::active().then(|| Counts::new(strong, site));
+        if let Some(counts) = &counts {
+            counts.strong.own(bytes, site);
+        }
+        Handle { counts, site }
     }
 
     /// Returns the handle of a reference that is not counted.
@@ -197,6 +201,11 @@ impl Counts {
     #[track_caller]
     pub(super) fn add_weak(&self) {
         self.weak.fetch_add(1, Relaxed);
+    }
+
+    /// Notes that the value has been dropped, so that it is no leak.
+    pub(super) fn disown(&self) {
+        self.strong.disown();
     }
 
     /// Removes a weak reference.

@@ -65,6 +65,7 @@ impl<T: ?Sized> Release<T> {
         if self.stage == Stage::Exclusive {
             self.stage = Stage::Released;
             if let Some(counts) = self.handle.here() {
+                counts.disown();
                 counts.drop_weak(self.site);
             }
         }

@@ -1,0 +1,3 @@
+//! Integration tests of the programs with known bugs, in one binary.
+
+mod explained;

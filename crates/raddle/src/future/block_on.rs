@@ -1,0 +1,97 @@
+//! Runs a future on the calling thread.
+
+use std::any::type_name;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+use raddle_core::{Action, Effect, ObjectId, Op, Question, Site};
+use raddle_runtime::port::{self, Kind};
+
+use super::polls::{self, Order};
+use super::signal::Signal;
+
+/// Runs a future to its end on the calling thread, and returns its output. The thread is blocked while the future waits to
+/// be woken.
+///
+/// ```
+/// use raddle::future::block_on;
+///
+/// assert_eq!(block_on(async { 7 }), 7);
+/// ```
+#[track_caller]
+pub fn block_on<F: Future>(future: F) -> F::Output {
+    block_on_at(future, Spurious::AsConfigured, polls::order(), Site::caller())
+}
+
+/// When a thread polls a future that was not woken.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Spurious {
+    /// As [`Config::spurious`](crate::Config::spurious) says.
+    AsConfigured,
+    /// In some executions, once for each future.
+    Once,
+}
+
+/// [`block_on`] at `site`.
+pub(crate) fn block_on_at<F: Future>(
+    future: F,
+    spurious: Spurious,
+    order: Order,
+    site: Site,
+) -> F::Output {
+    let mut future = pin!(future);
+    let signal = Signal::new(&format!("future {}", name::<F>()), size_of::<F>(), site);
+    let mut driver = Driver { signal, spurious, order, may_be_spurious: true };
+    loop {
+        match driver.poll(future.as_mut()) {
+            Poll::Ready(output) => return output,
+            Poll::Pending => driver.wait(),
+        }
+    }
+}
+
+/// Polls one future on one thread.
+pub(super) struct Driver {
+    pub(super) signal: Arc<Signal>,
+    pub(super) spurious: Spurious,
+    pub(super) order: Order,
+    /// Whether the future may still be polled once without a wake-up.
+    pub(super) may_be_spurious: bool,
+}
+
+impl Driver {
+    /// Polls the future.
+    pub(super) fn poll<F: Future>(&self, future: Pin<&mut F>) -> Poll<F::Output> {
+        let waker = Waker::from(self.signal.clone());
+        let _poll = polls::begin(self.order, self.signal.site);
+        future.poll(&mut Context::from_waker(&waker))
+    }
+
+    /// Waits until the future is woken.
+    pub(super) fn wait(&mut self) {
+        let site = self.signal.site;
+        let is_spurious = match self.spurious {
+            Spurious::AsConfigured => port::spurious(site),
+            Spurious::Once => self.may_be_spurious && choose_spurious(site),
+        };
+        self.may_be_spurious &= !is_spurious;
+        self.signal.wait(is_spurious);
+    }
+}
+
+/// Chooses whether a wait ends without a notification. Returns false outside a run.
+pub(crate) fn choose_spurious(site: Site) -> bool {
+    if !port::active() {
+        return false;
+    }
+    let op = Action::Choose { bound: 2, question: Question::Spurious };
+    port::submit(Kind::Any, Op::new(ObjectId::NONE, op), site) == Effect::Value(1)
+}
+
+/// Returns the type of a future as its author would call it: the name of an `async fn`, for example.
+pub(super) fn name<F>() -> &'static str {
+    let name = type_name::<F>();
+    let name = name.split('<').next().unwrap_or(name);
+    name.trim_end_matches("::{{closure}}")
+}

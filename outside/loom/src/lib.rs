@@ -1,0 +1,3 @@
+//! The API of Loom on raddle, see `raddle-loom`.
+
+pub use raddle_loom::*;
