@@ -80,8 +80,8 @@ const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "operations that are blocked to the end are forgotten",
         file: "crates/explore/src/trust/graph.rs",
-        right: "if !pending.enabled && is_ordered(&pending.op) {",
-        wrong: "if pending.enabled && is_ordered(&pending.op) {",
+        right: "if !pending.enabled && is_ordered(&pending.op, ends) {",
+        wrong: "if pending.enabled && is_ordered(&pending.op, ends) {",
         tests: TRUST,
     },
     Mistake {
