@@ -117,9 +117,21 @@ pub trait Chooser {
     fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick;
 
     /// Receives the stores that the read-modify-write about to be performed could read if it did not write: another one
-    /// has read them already. Called before every read-modify-write under a weak memory model, if [`Needs::taken`].
+    /// has read them already. Called before every read-modify-write under a weak memory model, if [`Needs::taken`] and
+    /// [`asks_taken`](Chooser::asks_taken).
     fn taken(&mut self, stores: &[EventId]) {
         let _ = stores;
+    }
+
+    /// Returns whether the access about to be performed may read or come right after the newest store, which is its only
+    /// option. The run is given up if not. Called before such accesses under a weak memory model, if [`Needs::taken`].
+    fn accepts_newest(&self) -> bool {
+        true
+    }
+
+    /// Returns whether the stores that are [`taken`](Chooser::taken) matter for the access about to be performed.
+    fn asks_taken(&self) -> bool {
+        true
     }
 
     /// Returns whether the lease just granted ends when `thread` becomes enabled. Called once for each thread when the

@@ -168,6 +168,9 @@ impl<M: Memory> Engine<M> {
         let location = &self.objects[op.object().index()].location;
         self.memory.sources(location, thread, op, &mut self.sources);
         if self.sources.is_empty() {
+            if self.needs.taken {
+                self.check_newest(choices);
+            }
             return Some(None);
         }
         let by = Pending { thread, op, site, enabled: true };
@@ -186,14 +189,28 @@ impl<M: Memory> Engine<M> {
         chosen.map(Some)
     }
 
+    /// Gives the run up if the chooser does not accept the only option of an access.
+    #[cold]
+    fn check_newest(&mut self, choices: &mut Choices<'_>) {
+        match choices {
+            Choices::Chooser(chooser) if !self.is_leading() && !chooser.accepts_newest() => {
+                self.give_up();
+            }
+            Choices::Chooser(_) | Choices::Uniform(_) => {}
+        }
+    }
+
     /// Passes the stores to the chooser that only atomicity keeps the access `op` from reading.
     #[cold]
     fn pass_taken(&mut self, thread: ThreadId, op: Op, choices: &mut Choices<'_>) {
-        if let Choices::Chooser(chooser) = choices {
-            let location = &self.objects[op.object().index()].location;
-            self.memory.taken(location, thread, op, &mut self.sources);
-            chooser.taken(&self.sources);
-            self.sources.clear();
+        match choices {
+            Choices::Chooser(chooser) if chooser.asks_taken() => {
+                let location = &self.objects[op.object().index()].location;
+                self.memory.taken(location, thread, op, &mut self.sources);
+                chooser.taken(&self.sources);
+                self.sources.clear();
+            }
+            Choices::Chooser(_) | Choices::Uniform(_) => {}
         }
     }
 
