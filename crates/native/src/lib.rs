@@ -21,6 +21,7 @@ mod crash;
 mod dispatch;
 mod drive;
 mod first_thread;
+mod fresh;
 mod futex;
 mod heap;
 mod hooks;
