@@ -18,6 +18,8 @@ pub(crate) struct Known {
     pub(crate) folder: PathBuf,
     /// The words after `raddle run`.
     pub(crate) words: Vec<OsString>,
+    /// The places that race and were scheduling points.
+    pub(crate) points: String,
 }
 
 fn place() -> PathBuf {
@@ -32,6 +34,7 @@ impl Known {
         line("token", &self.token);
         line("summary", &self.summary);
         line("folder", &self.folder.to_string_lossy());
+        line("points", &self.points);
         for word in &self.words {
             line("word", &word.to_string_lossy());
         }
@@ -45,6 +48,7 @@ impl Known {
             summary: String::new(),
             folder: PathBuf::new(),
             words: Vec::new(),
+            points: String::new(),
         };
         for line in text.lines() {
             let (word, value) = line.split_once(' ')?;
@@ -53,6 +57,7 @@ impl Known {
                 "token" => known.token = value,
                 "summary" => known.summary = value,
                 "folder" => known.folder = value.into(),
+                "points" => known.points = value,
                 "word" => known.words.push(value.into()),
                 _ => return None,
             }
@@ -76,9 +81,12 @@ impl Known {
         Known::all().into_iter().rfind(|known| known.token == token)
     }
 
-    /// Returns the options of the check that found it.
+    /// Returns the options for a replay.
     pub(crate) fn options(&self) -> Result<Options, Problem> {
-        Options::parse(&self.words)
+        let mut options = Options::parse(&self.words)?;
+        options.settings.push(("RADDLE_REPLAY".to_owned(), (&self.token).into()));
+        options.replay_as_found(&self.points);
+        Ok(options)
     }
 }
 

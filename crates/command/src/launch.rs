@@ -11,7 +11,7 @@ use std::time::Duration;
 use raddle::NativeSettings;
 use raddle_results::document::Document;
 
-use crate::options::{Begin, Options};
+use crate::options::{Begin, Options, Races};
 use crate::program::Program;
 use crate::symbols::{Module, Symbols};
 use crate::{Problem, calls, library};
@@ -26,6 +26,7 @@ pub(crate) enum Outcome {
         document: Box<Document>,
         /// What the failing execution wrote to standard output and standard error.
         output: String,
+        racing: Racing,
     },
     /// The program does something that raddle does not model, or a setting excludes another.
     Refused(String),
@@ -35,6 +36,17 @@ pub(crate) enum Outcome {
     NeedsFork,
     /// The program has ended before the check began, with this exit code.
     Alone(i32),
+}
+
+/// What a check knows of data races.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Racing {
+    /// The places that race and were scheduling points, as the library names them.
+    pub(crate) points: Vec<String>,
+    /// The source lines of these places.
+    pub(crate) lines: Vec<String>,
+    /// The number of executions with these scheduling points that do not fail, if the race itself is the failure.
+    pub(crate) harmless: Option<u64>,
 }
 
 /// How runs are made.
@@ -97,7 +109,9 @@ pub(crate) fn command(
     let folder = library::folder()?;
     let mut plan = settings.plan.clone();
     for (name, value) in [
-        ("races", options.races.map(|races| races.to_string())),
+        ("races", options.races.map(|races| (races != Races::Ignored).to_string())),
+        ("consequences", options.looks_further.then(|| "true".to_owned())),
+        ("points", options.points.clone()),
         ("max_steps", options.max_steps.map(|steps| steps.to_string())),
         ("replay", replay.map(str::to_owned)),
     ] {
@@ -182,6 +196,7 @@ fn read(mut child: Child, limit: Option<Duration>, options: &Options) -> io::Res
 fn parse(mut bytes: &[u8], options: &Options) -> Option<Outcome> {
     let (mut modules, mut stacks) = (Vec::new(), HashMap::new());
     let (mut report, mut output) = (None, String::new());
+    let (mut racing, mut places) = (Racing::default(), Vec::new());
     loop {
         let end = bytes.iter().position(|&byte| byte == b'\n')?;
         let (line, rest) = (String::from_utf8_lossy(&bytes[..end]), &bytes[end + 1..]);
@@ -194,6 +209,12 @@ fn parse(mut bytes: &[u8], options: &Options) -> Option<Outcome> {
             "again" => return Some(Outcome::NeedsFork),
             "refused" => return Some(Outcome::Refused(value.to_owned())),
             "broken" => return Some(Outcome::Lost(format!("raddle failed: {value}"))),
+            "point" => {
+                let (point, place) = value.split_once(' ')?;
+                racing.points.push(point.to_owned());
+                places.push(place.to_owned());
+            }
+            "harmless" => racing.harmless = value.parse().ok(),
             "report" => report = Some(take(&mut bytes, value)?),
             "output" => output = take(&mut bytes, value)?,
             "end" => break,
@@ -215,7 +236,10 @@ fn parse(mut bytes: &[u8], options: &Options) -> Option<Outcome> {
     if has_stacks {
         calls::fold(&mut document, &steps);
     }
-    Some(Outcome::Report { document: Box::new(document), output })
+    racing.lines = places.iter().map(|place| symbols.resolve(place)).collect();
+    racing.lines.sort();
+    racing.lines.dedup();
+    Some(Outcome::Report { document: Box::new(document), output, racing })
 }
 
 fn module(text: &str) -> Option<Module> {

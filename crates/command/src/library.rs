@@ -23,10 +23,7 @@ pub(crate) fn folder() -> Result<PathBuf, Problem> {
     let version = env!("CARGO_PKG_VERSION");
     let folder = cache().join(format!("{version}-{:016x}", hash(LIBRARY)));
     let file = folder.join(NAME);
-    if fs::metadata(&file).is_ok_and(|known| known.len() == LIBRARY.len() as u64) {
-        return Ok(folder);
-    }
-    unpack(&folder, &file).map_err(|error| {
+    place(&file, LIBRARY).map_err(|error| {
         Problem(format!(
             "the library for programs cannot be written to {}: {error}; set XDG_CACHE_HOME to a folder that can be written",
             file.display()
@@ -35,11 +32,14 @@ pub(crate) fn folder() -> Result<PathBuf, Problem> {
     Ok(folder)
 }
 
-/// Writes the library under another name first, so that no other process sees a part of it.
-fn unpack(folder: &Path, file: &Path) -> io::Result<()> {
-    fs::create_dir_all(folder)?;
-    let new = folder.join(format!("{NAME}.{}", process::id()));
-    fs::write(&new, LIBRARY)?;
+/// Writes a file unless it is there. Others that do the same see no part of it: it gets its name last.
+pub(crate) fn place(file: &Path, content: &[u8]) -> io::Result<()> {
+    if fs::metadata(file).is_ok_and(|known| known.len() == content.len() as u64) {
+        return Ok(());
+    }
+    fs::create_dir_all(file.parent().unwrap_or(Path::new(".")))?;
+    let new = file.with_extension(format!("new-{}", process::id()));
+    fs::write(&new, content)?;
     fs::rename(&new, file)
 }
 

@@ -18,8 +18,11 @@ const PREFIX: &str = "RADDLE_";
 pub(crate) struct Options {
     /// Settings by their variables, with their values.
     pub(crate) settings: Vec<(String, OsString)>,
-    /// Whether data races are failures.
-    pub(crate) races: Option<bool>,
+    pub(crate) races: Option<Races>,
+    /// Whether to look for what a race leads to before it is reported.
+    pub(crate) looks_further: bool,
+    /// The places that race, as the library names them, if they are to be scheduling points.
+    pub(crate) points: Option<String>,
     /// The most steps of an execution.
     pub(crate) max_steps: Option<u64>,
     /// The file that the program reads as standard input.
@@ -51,6 +54,17 @@ pub(crate) enum Begin {
     FirstThread,
 }
 
+/// What data races are.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Races {
+    /// Failures, which are reported if they lead to no other failure.
+    Failures,
+    /// Failures, which are reported at once.
+    AtOnce,
+    /// No failures.
+    Ignored,
+}
+
 /// The form of the report on standard output.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Format {
@@ -67,7 +81,10 @@ pub(crate) fn help() -> String {
         text += &format!("  {:<24} {values}\n", format!("--{}", option(variable)));
     }
     for (name, values) in [
-        ("--races", "true or false: whether data races are failures"),
+        (
+            "--races",
+            "true, first or false: failures after what they lead to, failures at once, or no failures",
+        ),
         ("--max-steps", "a whole number: the most steps of an execution"),
         ("--stdin", "a file that the program reads as standard input; default: it is empty"),
         ("--backend", "snapshot or fork: runs in one process, or each in its own"),
@@ -110,13 +127,30 @@ impl Options {
         Ok(options)
     }
 
+    /// Makes a replay see the scheduling points of the check that found an execution.
+    pub(crate) fn replay_as_found(&mut self, points: &str) {
+        self.looks_further = false;
+        if !points.is_empty() {
+            self.points = Some(points.to_owned());
+        } else if self.races == Some(Races::Failures) {
+            self.races = Some(Races::AtOnce);
+        }
+    }
+
     /// Sets an option. Returns an error if there is no such option or value.
     pub(crate) fn set(&mut self, name: &str, value: OsString) -> Result<(), Problem> {
         let text = value.to_string_lossy().into_owned();
         let wrong =
             |expected: &str| Problem(format!("--{name}: `{text}` is not known; say {expected}"));
         match name {
-            "races" => self.races = Some(text.parse().map_err(|_| wrong("true or false"))?),
+            "races" => {
+                self.races = Some(match &text[..] {
+                    "true" => Races::Failures,
+                    "first" => Races::AtOnce,
+                    "false" => Races::Ignored,
+                    _ => return Err(wrong("true, first or false")),
+                });
+            }
             "max-steps" => {
                 self.max_steps = Some(text.parse().map_err(|_| wrong("a whole number"))?);
             }
@@ -179,7 +213,7 @@ mod tests {
         let expected = [("RADDLE_STRATEGY", "pct:3"), ("RADDLE_KEEP_GOING", "1")];
         let expected = expected.map(|(name, value)| (name.to_owned(), OsString::from(value)));
         assert_eq!(options.settings, expected);
-        assert_eq!(options.races, Some(false));
+        assert_eq!(options.races, Some(Races::Ignored));
         assert_eq!(options.program, PathBuf::from("./p"));
         assert_eq!(options.arguments, ["--x"]);
     }
@@ -191,7 +225,7 @@ mod tests {
             (&["--strategy"], "needs a value"),
             (&["--runs", "1"], "which program?"),
             (&["--format", "xml", "p"], "text, json or html"),
-            (&["--races", "no", "p"], "true or false"),
+            (&["--races", "no", "p"], "true, first or false"),
         ] {
             let error = parse(words).unwrap_err();
             assert!(error.contains(expected), "{words:?}: {error}");

@@ -11,8 +11,8 @@ use raddle_report::Paint;
 use raddle_results::document::{Document, Verdict};
 
 use crate::failures::Known;
-use crate::launch::{Outcome, launch};
-use crate::options::{Format, Options};
+use crate::launch::{Outcome, Racing, launch};
+use crate::options::{Format, Options, Races};
 use crate::program::Program;
 use crate::{Exit, Problem};
 
@@ -24,7 +24,9 @@ const GRANULARITY: &str = "RADDLE_GRANULARITY";
 
 /// Checks a program.
 pub(crate) fn run(words: &[OsString]) -> Result<Exit, Problem> {
-    check(&Options::parse(words)?, words)
+    let mut options = Options::parse(words)?;
+    options.looks_further = matches!(options.races, None | Some(Races::Failures));
+    check(options, words)
 }
 
 /// Replays the failing execution of a report.
@@ -41,18 +43,17 @@ pub(crate) fn replay(words: &[OsString]) -> Result<Exit, Problem> {
     })?;
     env::set_current_dir(&known.folder)
         .map_err(|error| Problem(format!("{}: {error}", known.folder.display())))?;
-    let mut options = known.options()?;
-    options.settings.push(("RADDLE_REPLAY".to_owned(), token.as_ref().into()));
-    check(&options, &known.words)
+    check(known.options()?, &known.words)
 }
 
-fn check(options: &Options, words: &[OsString]) -> Result<Exit, Problem> {
+fn check(mut options: Options, words: &[OsString]) -> Result<Exit, Problem> {
     let name = options.program.display().to_string();
     let name = if name.contains('/') { name } else { format!("./{name}") };
     let mut changed = options.settings.clone();
     let has_granularity =
         changed.iter().any(|(name, _)| name == GRANULARITY) || env::var_os(GRANULARITY).is_some();
-    if options.races == Some(false) && !has_granularity {
+    options.looks_further &= !has_granularity;
+    if options.races == Some(Races::Ignored) && !has_granularity && options.points.is_none() {
         // Races that are no failures can still decide what happens.
         changed.push((GRANULARITY.to_owned(), "racy".into()));
     }
@@ -60,9 +61,9 @@ fn check(options: &Options, words: &[OsString]) -> Result<Exit, Problem> {
         NativeSettings::new(&name, &changed).map_err(|error| Problem(error.to_string()))?;
     let program = Program::find(&options.program)?;
     let is_replay = settings.replay.is_some();
-    let outcome = launch(&program, options, &settings, settings.replay.as_deref())?;
-    let (mut document, output) = match outcome {
-        Outcome::Report { document, output } => (*document, output),
+    let outcome = launch(&program, &options, &settings, settings.replay.as_deref())?;
+    let (mut document, output, racing) = match outcome {
+        Outcome::Report { document, output, racing } => (*document, output, racing),
         Outcome::Refused(why) => return Err(Problem(format!("{name}: {why}"))),
         Outcome::NeedsFork | Outcome::Alone(_) => {
             return Err(Problem(format!("{name}: the check did not begin")));
@@ -73,15 +74,17 @@ fn check(options: &Options, words: &[OsString]) -> Result<Exit, Problem> {
         }
     };
     if !is_replay {
-        confirm(&mut document, &program, options, &settings)?;
+        options.replay_as_found(&points(&options, &racing));
+        confirm(&mut document, &program, &options, &settings)?;
     }
     let exit = if document.failure.is_some() { Exit::Found } else { Exit::Clean };
     if let (Some(failure), false) = (&document.failure, is_replay) {
         let folder = env::current_dir().unwrap_or_default();
         let (token, summary) = (failure.token.clone(), failure.summary.clone());
-        Known { token, summary, folder, words: words.to_vec() }.keep();
+        let points = points(&options, &racing);
+        Known { token, summary, folder, words: words.to_vec(), points }.keep();
     }
-    show(&document, options, &settings, &output);
+    show(&document, &options, &settings, &output, &racing);
     if !program.is_instrumented {
         eprintln!(
             "raddle: {name} is not instrumented: only calls of pthreads are seen, no accesses to memory. Build it with \
@@ -117,7 +120,13 @@ pub(crate) fn confirm(
 }
 
 /// Prints the report.
-fn show(document: &Document, options: &Options, settings: &NativeSettings, output: &str) {
+fn show(
+    document: &Document,
+    options: &Options,
+    settings: &NativeSettings,
+    output: &str,
+    racing: &Racing,
+) {
     let text = match options.format {
         Format::Json => document.to_string(),
         Format::Html => with_command(document, raddle_report::html(document, &source_line)),
@@ -132,6 +141,7 @@ fn show(document: &Document, options: &Options, settings: &NativeSettings, outpu
                 let lines = shown.lines().map(|line| format!("    {line}\n"));
                 text += lines.collect::<String>().trim_end();
             }
+            text += &about_races(document, racing);
             if let Verdict::Exhausted = document.verdict {
                 text += "\n        as far as threads communicate by pthreads and instrumented code";
             }
@@ -140,6 +150,29 @@ fn show(document: &Document, options: &Options, settings: &NativeSettings, outpu
     };
     // A reader that has seen enough is no reason to fail.
     let _ = writeln!(stdout(), "{text}");
+}
+
+/// Returns the scheduling points that a replay has to know: those of a check that looked for what a race leads to.
+fn points(options: &Options, racing: &Racing) -> String {
+    let is_found_again = options.races == Some(Races::Ignored) || racing.harmless.is_some();
+    if is_found_again { String::new() } else { racing.points.join(",") }
+}
+
+/// Returns what the check did about data races.
+fn about_races(document: &Document, racing: &Racing) -> String {
+    let count = match racing.lines.len() {
+        1 => "1 place that races is a scheduling point",
+        count => &format!("{count} places that race are scheduling points"),
+    };
+    match racing.harmless {
+        Some(executions) => format!(
+            "\n  no other failure in {executions} executions in which the places that race are scheduling points"
+        ),
+        None if document.failure.is_some() && !racing.lines.is_empty() => {
+            format!("\n  {count}: {}", racing.lines.join(", "))
+        }
+        None => String::new(),
+    }
 }
 
 /// Returns a report that names the command for a replay.

@@ -106,7 +106,7 @@ pub struct Stack {
     /// What the thread does.
     pub moment: Moment,
     /// Whether the thread drops the last reference of a `std::sync::Arc`, or ends an object that may have been moved out of
-    /// one, as far as the symbols of the program and the allocator tell.
+    /// one, as far as the symbols of the program and `raddle::Alloc` tell.
     pub in_arc: bool,
     /// The frames, as text.
     pub text: String,

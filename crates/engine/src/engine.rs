@@ -21,6 +21,7 @@ use crate::objects::Life;
 use crate::time_limit::TimeChecks;
 use crate::{Kind, Memory, ThreadIds};
 
+mod alarms;
 mod choose;
 mod cycle;
 mod declare;
@@ -36,6 +37,7 @@ mod threads;
 mod time;
 mod waiters;
 
+use alarms::Alarm;
 use enabled::Enabled;
 pub use state::RunState;
 use tail::Tail;
@@ -124,6 +126,8 @@ pub struct Engine<M: Memory> {
     /// The options of the source point under way.
     sources: Vec<EventId>,
     tail: Tail,
+    /// Waits that end at a time.
+    alarms: Vec<Alarm>,
     /// What the runs do besides what every run does.
     special: Option<Box<Special>>,
 }
@@ -195,6 +199,7 @@ impl<M: Memory> Engine<M> {
             watched: ObjectId::NONE,
             sources: Vec::new(),
             tail: Tail::default(),
+            alarms: Vec::new(),
             special: None,
         }
     }
@@ -262,6 +267,7 @@ impl<M: Memory> Engine<M> {
         self.enter(RunState::Running);
         self.changed.clear();
         self.ended.clear();
+        self.alarms.clear();
         self.objects[0].renew();
         self.objects[0].object.set_life(Life::Running);
         self.threads[0].begin(ObjectId(0), 0);

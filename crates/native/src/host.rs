@@ -8,17 +8,15 @@ use std::fs;
 use std::ptr;
 use std::time::Duration;
 
-use raddle_core::Site;
-use raddle_explore::{Budget, Leaks, Session, racing_lines};
-use raddle_results::Report;
+use raddle_explore::{Budget, Leaks};
 
 use crate::coroutines::{self, Context, Stack};
 use crate::names;
 use crate::one_thread::OneThread;
-use crate::plan::{Backend, Begin, Granularity, Plan, VARIABLE};
+use crate::phases::{self, Checked};
+use crate::plan::{Backend, Begin, Plan, VARIABLE};
 use crate::process::{BROKEN, Halt, Process};
 use crate::real::real;
-use crate::run::Plain;
 use crate::{arena, crash, dispatch, first_thread, posix, run, system};
 
 type Main = unsafe extern "C" fn(c_int, *mut *mut c_char, *mut *mut c_char) -> c_int;
@@ -174,7 +172,6 @@ fn set_up(text: &str) -> Context {
     run::state().image.set(names::image());
     let state = run::state();
     state.heap.borrow_mut().set_up();
-    state.finds_races.set(plan.settings.races || plan.granularity == Granularity::Racy);
     state.finds_leaks.set(plan.settings.warnings.leaks == Leaks::Fail);
     state.memory.set(plan.settings.memory);
     state.seed.set(plan.settings.seed);
@@ -231,13 +228,7 @@ extern "C" fn host() -> ! {
     let clock = Clock { start: system::now(), limit: plan.time };
     let result = loop {
         process.halt = None;
-        run::state().stacks.keep(false);
-        find_points(&mut process, plan);
-        let result = if process.halt.is_none() {
-            explore(&mut process, plan, &clock)
-        } else {
-            Err(String::new())
-        };
+        let result = phases::explore(&mut process, plan, &clock);
         match &process.halt {
             Some(Halt::Again) if process.backend == plan.backend => {}
             Some(Halt::Again) => {
@@ -251,42 +242,6 @@ extern "C" fn host() -> ! {
     };
     write_result(plan.output, &process, result);
     system::exit(0)
-}
-
-/// Makes the check, or replays an execution. Returns an error that says what to change.
-fn explore(process: &mut Process, plan: &Plan, clock: &Clock) -> Result<Report, String> {
-    // Places that race are code addresses.
-    run::state().stacks.keep(plan.stacks);
-    let session = Session::new(process, &(), &plan.settings, clock);
-    match &plan.replay {
-        Some(token) => session.replay(token).map_err(|error| error.to_string()),
-        None => session.run().map_err(|error| error.to_string()),
-    }
-}
-
-/// Decides which plain accesses are scheduling points. Those that race are found by a few runs.
-fn find_points(process: &mut Process, plan: &Plan) {
-    let state = run::state();
-    state.plain.set(match plan.granularity {
-        Granularity::Sync => Plain::None,
-        Granularity::Racy => Plain::Racy,
-        Granularity::All => Plain::All,
-    });
-    if plan.granularity != Granularity::Racy {
-        return;
-    }
-    loop {
-        // With more scheduling points, more places can race.
-        let found = racing_lines(process, &(), plan.settings.max_steps);
-        let mut racy = state.racy.borrow_mut();
-        let before = racy.len();
-        racy.extend(found.into_iter().map(Site::key));
-        racy.sort_unstable();
-        racy.dedup();
-        if racy.len() == before || process.halt.is_some() {
-            return;
-        }
-    }
 }
 
 /// Sends standard output and standard error to a file in memory. Returns its descriptor.
@@ -316,7 +271,7 @@ fn high_copy(file: usize) -> Option<usize> {
 }
 
 /// Writes the result: lines, and after some of them as many bytes as they say.
-fn write_result(output: usize, process: &Process, result: Result<Report, String>) {
+fn write_result(output: usize, process: &Process, result: Result<Checked, String>) {
     let mut bytes = Vec::new();
     for module in names::modules() {
         let names::Module { first, end, offset, path } = module;
@@ -330,7 +285,15 @@ fn write_result(output: usize, process: &Process, result: Result<Report, String>
         Err(refusal) => {
             bytes.extend(format!("refused {}\n", one_line(&refusal)).into_bytes());
         }
-        Ok(mut report) => {
+        Ok(Checked { mut report, points, harmless }) => {
+            let (image, _) = run::state().image.get();
+            for point in points {
+                let place = point as isize - image as isize;
+                bytes.extend(format!("point {place} {point:#x}\n").into_bytes());
+            }
+            if let Some(executions) = harmless {
+                bytes.extend(format!("harmless {executions}\n").into_bytes());
+            }
             names::name_objects(&mut report);
             let document = raddle_report::document(&report).to_string();
             bytes.extend(format!("report {}\n{document}\n", document.len()).into_bytes());

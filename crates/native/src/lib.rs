@@ -15,6 +15,7 @@
 
 mod accesses;
 mod act;
+mod alarms;
 mod arena;
 mod coroutines;
 mod crash;
@@ -32,6 +33,7 @@ mod modules;
 mod names;
 mod one_thread;
 mod panics;
+mod phases;
 mod plan;
 mod posix;
 mod process;

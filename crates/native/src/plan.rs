@@ -19,6 +19,9 @@ pub(crate) struct Plan {
     pub(crate) replay: Option<String>,
     pub(crate) backend: Backend,
     pub(crate) granularity: Granularity,
+    pub(crate) races: Races,
+    /// The places that race, found by an earlier check: addresses.
+    pub(crate) points: Option<Vec<usize>>,
     pub(crate) begin: Begin,
     /// Whether sites are stacks of calls.
     pub(crate) stacks: bool,
@@ -33,6 +36,15 @@ pub(crate) enum Granularity {
     /// Those at places that race.
     Racy,
     All,
+}
+
+/// What becomes of a data race, if races are failures.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Races {
+    /// It ends the check.
+    AtOnce,
+    /// It ends the check if it leads to no other failure.
+    WithConsequences,
 }
 
 /// Where runs begin.
@@ -63,6 +75,8 @@ impl Plan {
             replay: None,
             backend: Backend::Snapshot,
             granularity: Granularity::Sync,
+            races: Races::AtOnce,
+            points: None,
             begin: Begin::Main,
             stacks: false,
             output: 2,
@@ -97,6 +111,18 @@ impl Plan {
                 }
             }
             "races" => settings.races = value.parse().ok()?,
+            "consequences" => {
+                self.races = match value {
+                    "true" => Races::WithConsequences,
+                    "false" => Races::AtOnce,
+                    _ => return None,
+                }
+            }
+            "points" => {
+                let (image, _) = crate::names::image();
+                let place = |word: &str| Some(image.wrapping_add_signed(word.parse().ok()?));
+                self.points = Some(value.split(',').map(place).collect::<Option<_>>()?);
+            }
             "granularity" => {
                 self.granularity = match value {
                     "sync" => Granularity::Sync,

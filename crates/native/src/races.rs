@@ -27,6 +27,8 @@ pub(crate) struct Access {
     pub(crate) size: usize,
     pub(crate) writes: bool,
     pub(crate) is_atomic: bool,
+    /// Whether it is a scheduling point. Two of them are events, whose race is in the trace anyway.
+    pub(crate) is_point: bool,
     pub(crate) site: Site,
 }
 
@@ -40,6 +42,7 @@ struct Cell {
     bytes: u8,
     writes: bool,
     is_atomic: bool,
+    is_point: bool,
     site: Site,
     /// The number of events before the access.
     after: usize,
@@ -146,7 +149,7 @@ impl Races {
     ) -> Option<Race> {
         let Moment { time, after, .. } = self.moment(thread, access.site, engine);
         let clock = engine.clock(thread).or_else(|| self.causality.clock(thread))?;
-        let Access { address, size, writes, is_atomic, site } = access;
+        let Access { address, size, writes, is_atomic, is_point, site } = access;
         if let Some(allocated) = allocation(address, heap)
             && allocated.thread != thread
             && clock.of(allocated.thread) < allocated.time
@@ -168,6 +171,7 @@ impl Races {
                 cell.bytes & bytes != 0
                     && (cell.writes || writes)
                     && !(cell.is_atomic && is_atomic)
+                    && !(cell.is_point && is_point)
                     && !is_ordered(cell)
             };
             if let Some(other) = cells.iter().find(races) {
@@ -187,10 +191,11 @@ impl Races {
             cells.retain(|cell| {
                 let is_weaker = cell.bytes & !bytes == 0
                     && (writes || !cell.writes)
-                    && (cell.is_atomic || !is_atomic);
+                    && (cell.is_atomic || !is_atomic)
+                    && (cell.is_point || !is_point);
                 !(is_weaker && is_ordered(cell))
             });
-            cells.push(Cell { thread, time, bytes, writes, is_atomic, site, after });
+            cells.push(Cell { thread, time, bytes, writes, is_atomic, is_point, site, after });
             at = stop;
         }
         None

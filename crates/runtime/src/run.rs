@@ -534,7 +534,7 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
     }
 
     fn freed(&self, address: usize, layout: Layout) -> bool {
-        self.note_free(address..address + layout.size());
+        self.note_free(address, layout);
         self.pool.data.get().heap.freed(self.me(), address, layout)
     }
 

@@ -93,15 +93,15 @@ const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "a value that was moved out of an Arc is one that others may use",
         file: "crates/runtime/src/run/ends.rs",
-        right: "self.address.get().is_some_and(|first| first != address)",
-        wrong: "self.address.get().is_some_and(|first| first != address && first == 0)",
+        right: "watched.was_in_arc.set(has_counts);",
+        wrong: "watched.was_in_arc.set(has_counts && block == 0);",
         tests: FREES,
     },
     Mistake {
         name: "a value that was moved out of a Box is one that nobody uses",
         file: "crates/runtime/src/run/ends.rs",
-        right: "watched.was_in_box.set(is_in_box(&stack));",
-        wrong: "watched.was_in_box.set(false && is_in_box(&stack));",
+        right: "(watched.was_in_arc.get() || !self.pool.flags.heap)",
+        wrong: "(watched.was_in_arc.get() || self.pool.flags.heap)",
         tests: FREES,
     },
     Mistake {

@@ -63,7 +63,7 @@ fn find(binaries: Vec<Binary>, token: &Token) -> Result<Test, Problem> {
 fn show(prepared: &Prepared, token: &Token, options: &Options) -> Result<Exit, Problem> {
     let Prepared { program, options: check, settings } = prepared;
     match launch::launch(program, check, settings, Some(&token.schedule))? {
-        Outcome::Report { document, output } => {
+        Outcome::Report { document, output, .. } => {
             println!("{}", check::text(&document, &output, token, options));
             Ok(if document.failure.is_some() { Exit::Failed } else { Exit::Passed })
         }

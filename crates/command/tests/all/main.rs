@@ -8,4 +8,5 @@ mod cargo;
 mod differential;
 mod objects;
 mod programs;
+mod suite;
 mod world;

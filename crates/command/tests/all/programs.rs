@@ -192,10 +192,28 @@ fn snapshots_are_fast() {
 #[test]
 fn a_data_race_is_found_and_can_be_ignored() {
     let expected = ["data race on counter", "plain_counter.c:16"];
-    fails("plain_counter.c", &[], &expected);
-    // The race is no failure, but its places are scheduling points, so the update is lost.
-    let expected = ["assertion failed: counter == 2", "counter.get", "counter.set"];
-    fails("plain_counter.c", &["--races", "false"], &expected);
+    fails("plain_counter.c", &["--races", "first"], &expected);
+    // The places of the race are scheduling points, so the update is lost.
+    let expected = [
+        "assertion failed: counter == 2",
+        "counter.get",
+        "counter.set",
+        "1 place that races is a scheduling point: plain_counter.c:16",
+    ];
+    for options in [&[][..], &["--races", "true"], &["--races", "false"]] {
+        fails("plain_counter.c", options, &expected);
+    }
+    // A race that leads to nothing is reported itself.
+    let expected = ["data race on counter", "no other failure in 4 executions"];
+    let world = World::new("harmless");
+    let program = world.build("plain_counter.c", &["-DUNCHECKED"]);
+    let done = world.raddle(&["run", &program]).ends_with(1).says(&expected);
+    world.raddle(&["replay", done.token()]).ends_with(1).says(&["data race on counter"]);
+    // A token is enough, also where the failure was not found.
+    let program = world.build("plain_counter.c", &[]);
+    let done = world.raddle(&["run", &program]).ends_with(1);
+    let words = ["run", "--replay", done.token(), &program];
+    world.raddle(&words).ends_with(1).says(&["assertion failed: counter == 2"]);
     let world = World::new("locked_counter");
     let program = world.build("plain_counter.c", &["-DLOCKED"]);
     for options in [&["run", "--strategy", "dpor"][..], &["run", "--races", "false"]] {

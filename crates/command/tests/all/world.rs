@@ -71,8 +71,11 @@ impl World {
 
     /// Builds a program of the folder `programs` and returns its name.
     pub(crate) fn build(&self, source: &str, flags: &[&str]) -> String {
-        let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(source);
-        fs::copy(place, self.folder.join(source)).unwrap();
+        let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
+        let place = programs.join(source);
+        let source = place.file_name().unwrap().to_str().unwrap();
+        fs::copy(&place, self.folder.join(source)).unwrap();
+        fs::copy(programs.join("suite/suite.h"), self.folder.join("suite.h")).unwrap();
         let (name, ending) = source.split_once('.').unwrap();
         let compiler = if ending == "c" { "cc" } else { "c++" };
         let mut words = vec![compiler, "-O1", source, "-o", name];

@@ -67,7 +67,6 @@ fn initial(object: &ObjectInfo) -> Object {
         | ObjectKind::Barrier
         | ObjectKind::Once
         | ObjectKind::Parker(_)
-        | ObjectKind::Notify
         | ObjectKind::Channel
         | ObjectKind::Semaphore
         | ObjectKind::Notify => Object::from(object),

@@ -60,7 +60,7 @@ pub(super) fn look_for_race(address: usize, size: usize, op: &AtomicOp, site: Si
         AtomicOp::Load { .. } => false,
         AtomicOp::Store { .. } | AtomicOp::Update { .. } | AtomicOp::CompareExchange { .. } => true,
     };
-    state().look_for_race(Access { address, size, writes, is_atomic: true, site });
+    state().look_for_race(Access { address, size, writes, is_atomic: true, is_point: false, site });
 }
 
 /// Performs an operation on some bytes of a variable. The engine sees a compare-exchange as a swap: what it would do in

@@ -33,10 +33,12 @@ pub(crate) fn access(address: usize, size: usize, access: Access, pc: usize) {
         act(state, address, size, if writes { CellOp::Write } else { CellOp::Read }, pc);
         // Another thread may have freed it meanwhile.
         state.check_access(address, size, pc);
-    } else {
+    }
+    if !is_point || state.plain.get() == Plain::Racy {
         let site = site(pc);
         let is_atomic = access == Access::Synchronise;
-        state.look_for_race(races::Access { address, size, writes, is_atomic, site });
+        let access = races::Access { address, size, writes, is_atomic, is_point, site };
+        state.look_for_race(access);
     }
 }
 

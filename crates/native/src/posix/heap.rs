@@ -220,7 +220,14 @@ fn free_old(address: usize, pc: usize) {
         state.fail(message, Some(site.to_string()));
     }
     let size = usable(address);
-    state.look_for_race(Access { address, size, writes: true, is_atomic: false, site });
+    state.look_for_race(Access {
+        address,
+        size,
+        writes: true,
+        is_atomic: false,
+        is_point: false,
+        site,
+    });
     let given_back = state.freed.borrow_mut().keep(address, size, site);
     for block in given_back {
         state.races.borrow_mut().forget(block, usable(block));

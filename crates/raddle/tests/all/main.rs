@@ -38,6 +38,7 @@ mod teardown;
 mod threads;
 mod time_limit;
 mod unwinding;
+mod verdicts;
 mod warnings;
 mod watchdog;
 mod weak;

@@ -21,7 +21,8 @@ pub(super) fn used(
         "The use came after the free.\n"
     } else {
         "Nothing makes the use happen before the free: no lock, join or message separates them, and no\n\
-         acquire of the thread that frees reads what the other released after the use.\n"
+         acquire of the thread that frees reads what the other released after the use. If the counts of a\n\
+         `std::sync::Arc` do (`Arc::get_mut`), use `sync::counted::Arc`.\n"
     };
     format!(
         "{user} uses {} {place}\n{}{order}{}{}",

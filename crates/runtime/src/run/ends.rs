@@ -3,9 +3,9 @@
 //! An end is no event: only the last holder of a reference ends an object, so that an end could not change places with a
 //! use. What is wrong follows from the class of the run, see `raddle_analysis::freed`.
 
+use std::alloc::Layout;
 use std::backtrace::Backtrace;
 use std::cell::Cell;
-use std::ops::Range;
 
 use raddle_core::{Moment, ObjectId, Site, Stack, ThreadId};
 use raddle_engine::{Initial, Memory};
@@ -25,20 +25,14 @@ pub(crate) struct UnusedEnd {
 #[derive(Default)]
 pub(crate) struct WatchedPlace {
     address: Cell<Option<usize>>,
-    /// Whether a `Box` freed the block that contains the place.
-    was_in_box: Cell<bool>,
+    /// Whether the place was in an `Arc` whose memory was freed.
+    was_in_arc: Cell<bool>,
 }
 
 impl WatchedPlace {
     pub(crate) fn clear(&self) {
         self.address.set(None);
-        self.was_in_box.set(false);
-    }
-
-    /// Returns whether the object, which is now at `address`, may have been moved out of an `Arc`: it has been moved, and
-    /// not out of a `Box`, as far as the allocator and the symbols of the program tell.
-    fn may_have_left_arc(&self, address: usize) -> bool {
-        self.address.get().is_some_and(|first| first != address) && !self.was_in_box.get()
+        self.was_in_arc.set(false);
     }
 }
 
@@ -71,7 +65,7 @@ impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
             engine.is_watched(object)
         });
         if is_watched {
-            let left_arc = self.pool.data.get().watched.may_have_left_arc(address);
+            let left_arc = self.may_have_left_arc(address);
             self.record_stack_of(object, Moment::End, 0, left_arc);
         }
     }
@@ -83,13 +77,24 @@ impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
         }
     }
 
-    /// Notes whether a `Box` frees the block in which the watched object was.
-    pub(super) fn note_free(&self, block: Range<usize>) {
+    /// Notes whether a block that is about to be freed is an `Arc` that contained the watched object.
+    pub(super) fn note_free(&self, block: usize, layout: Layout) {
         let watched = &self.pool.data.get().watched;
-        if watched.address.get().is_some_and(|address| block.contains(&address)) {
-            let stack = port::unobserved(|| Backtrace::force_capture().to_string());
-            watched.was_in_box.set(is_in_box(&stack));
+        let is_inside = |address: usize| (block..block + layout.size()).contains(&address);
+        if let Some(address) = watched.address.get().filter(|&address| is_inside(address)) {
+            let has_counts = address - block >= size_of::<Counts>()
+                && layout.align() >= align_of::<Counts>()
+                && read_counts(block) == [0; 2];
+            watched.was_in_arc.set(has_counts);
         }
+    }
+
+    /// Returns whether the watched object, which is now at `address`, may have been moved out of an `Arc`. Without
+    /// `raddle::Alloc` it is not known what the object was moved out of.
+    fn may_have_left_arc(&self, address: usize) -> bool {
+        let watched = &self.pool.data.get().watched;
+        watched.address.get().is_some_and(|first| first != address)
+            && (watched.was_in_arc.get() || !self.pool.flags.heap)
     }
 
     /// Ends the run because the calling thread uses an object after its end. Returns only if the run is over already, or
@@ -179,12 +184,16 @@ fn is_in_arc(stack: &str) -> bool {
         || callers.any(|caller| !caller.is_some_and(|caller| caller.contains("sync::counted")))
 }
 
-/// Returns whether a stack is inside a function that frees the memory of a `Box`, not of an `Arc`.
-fn is_in_box(stack: &str) -> bool {
-    let is_owner = |line: &&str| {
-        ["boxed::Box", "sync::Arc", "sync::Weak"].iter().any(|owner| line.contains(owner))
-    };
-    stack.lines().find(is_owner).is_some_and(|line| line.contains("boxed::Box"))
+/// The counts of strong and weak references. An `Arc` of the standard library begins with them, before its content.
+type Counts = [usize; 2];
+
+/// Reads the beginning of a block that is about to be freed and has room for the counts of an `Arc`. In an `Arc` both
+/// counts are zero then.
+fn read_counts(block: usize) -> Counts {
+    let counts: *const Counts = std::ptr::with_exposed_provenance(block);
+    // SAFETY: the block has not been freed yet, is aligned, and large enough. Whatever is in it are some bytes: the
+    // read is volatile, so that nothing is assumed of them.
+    unsafe { counts.read_volatile() }
 }
 
 #[cfg(test)]
