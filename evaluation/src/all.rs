@@ -6,6 +6,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Instant;
 
 use clap::ValueEnum;
 
@@ -35,7 +36,8 @@ pub(crate) fn measure(
 ) -> Result<(), String> {
     fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
     if !names.is_empty() {
-        return names.iter().try_for_each(|name| Job::table(*name, folder, size).write(folder));
+        names.iter().try_for_each(|name| Job::table(*name, folder, size).write(folder))?;
+        return crate::index::write(folder);
     }
     let marker = folder.join(MARKER);
     if start == Start::Anew || !marker.exists() {
@@ -49,6 +51,7 @@ pub(crate) fn measure(
             job.write(folder)?;
         }
     }
+    crate::index::write(folder)?;
     fs::remove_file(&marker).map_err(|error| failed(&marker, error))
 }
 
@@ -84,6 +87,7 @@ impl Job {
     /// Runs the command and writes its output. The file has its name only if the command succeeds.
     fn write(&self, folder: &Path) -> Result<(), String> {
         eprintln!("{}", self.name);
+        let start = Instant::now();
         let output = Command::new(this_executable()?)
             .args(&self.arguments)
             .stderr(Stdio::inherit())
@@ -96,7 +100,9 @@ impl Job {
         text.extend(output.stdout);
         let (unfinished, file) = (folder.join(format!(".{}.txt", self.name)), self.file(folder));
         fs::write(&unfinished, text).map_err(|error| failed(&unfinished, error))?;
-        fs::rename(&unfinished, &file).map_err(|error| failed(&file, error))
+        fs::rename(&unfinished, &file).map_err(|error| failed(&file, error))?;
+        eprintln!("{}: {} s", self.name, start.elapsed().as_secs());
+        Ok(())
     }
 }
 

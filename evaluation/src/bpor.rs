@@ -12,20 +12,27 @@ use crate::interleave::begin_measuring;
 use crate::plot::Plot;
 use crate::progress::progress;
 use crate::table::{Size, Table};
+use crate::text::grouped;
 
 mod bugs;
 mod figures;
 mod local_states;
 mod search;
 
+use search::Limit;
+
 /// The programs of the figures, with the sizes for a full table and for a quick one.
 const FIGURES: &[(&str, [u32; 2])] =
     &[("mrse", [1, 1]), ("fft", [8, 5]), ("exception", [10, 5]), ("fair", [3, 2])];
 
-/// Measures the whole table; also what to draw.
-pub(crate) fn table(size: Size, command: String) -> Result<(Table, Vec<Plot>), String> {
+/// Measures figures 6 and 7; also what to draw.
+pub(crate) fn figures(size: Size, command: String) -> Result<(Table, Vec<Plot>), String> {
     begin_measuring()?;
-    let (figure_effort, bug_effort) = efforts(size);
+    let (most_preemptions, most_yields, limit) = match size {
+        Size::Full => (4, 4, Duration::from_secs(10)),
+        Size::Quick => (3, 3, Duration::from_millis(300)),
+    };
+    let effort = figures::Effort { most_preemptions, most_yields, limit };
     let mut rows = Vec::new();
     let mut plots = Vec::new();
     for (name, [full, quick]) in FIGURES {
@@ -33,26 +40,48 @@ pub(crate) fn table(size: Size, command: String) -> Result<(Table, Vec<Plot>), S
             Size::Full => *full,
             Size::Quick => *quick,
         };
-        let figure = figures::figure(find(name)?, size, figure_effort)?;
+        let figure = figures::figure(find(name)?, size, effort)?;
         rows.extend(figure.rows);
         plots.push(figure.plot);
     }
-    rows.extend(bugs::rows(bug_effort)?);
     progress("");
-    Ok((Table { name: "bpor", size, command, rows, legend: legend(size) }, plots))
+    let legend = legend(size);
+    let mut table = Table { name: "bpor", size, command, rows, legend, verdicts: Vec::new() };
+    table.verdicts.extend(figures::verdicts(&table));
+    Ok((table, plots))
 }
 
-fn efforts(size: Size) -> (figures::Effort, bugs::Effort) {
-    let (most_preemptions, most_yields, limit) = match size {
-        Size::Full => (4, 4, Duration::from_secs(10)),
-        Size::Quick => (3, 3, Duration::from_millis(300)),
+/// Measures table 1.
+pub(crate) fn bugs(size: Size, command: String) -> Result<Table, String> {
+    begin_measuring()?;
+    // Runs are limited rather than time, so that the load of the machine decides nothing.
+    let (most_preemptions, most_yields, runs, seconds) = match size {
+        Size::Full => (4, 4, 500_000, 1_800),
+        Size::Quick => (3, 3, 5_000, 10),
     };
-    let figures = figures::Effort { most_preemptions, most_yields, limit };
-    let (most_preemptions, limit) = match size {
-        Size::Full => (4, Duration::from_secs(30)),
-        Size::Quick => (3, Duration::from_millis(300)),
-    };
-    (figures, bugs::Effort { most_preemptions, most_yields, limit })
+    let limit = Limit { runs, time: Duration::from_secs(seconds) };
+    let rows = bugs::rows(bugs::Effort { most_preemptions, most_yields, limit })?;
+    progress("");
+    let mut legend: Vec<_> = [
+        "to the first failure, under the least bound that shows it",
+        "bounded: both bounds and no reduction; fair: the fair bound; bpor: all bounds",
+        "paper: seconds on the machine and the programs of the paper; livelocks of matrix in its order",
+        "by bound: runs to the bug under the least fair bound with at most so many preemptions, or any number, by \
+         search without reduction (dfs) and by BPOR",
+    ]
+    .map(str::to_owned)
+    .into();
+    legend.push(format!("> not found in {} runs", grouped(runs as f64)));
+    legend.extend(programs());
+    let mut table = Table { name: "bpor-1", size, command, rows, legend, verdicts: Vec::new() };
+    table.verdicts.push(bugs::verdict(&table));
+    Ok(table)
+}
+
+/// A line for each program of the paper.
+fn programs() -> impl Iterator<Item = String> {
+    let programs = PROGRAMS.iter().filter(|program| program.origin == Origin::Bpor);
+    programs.map(|program| format!("{}: {}", program.name, program.about))
 }
 
 fn legend(size: Size) -> Vec<String> {
@@ -67,10 +96,7 @@ fn legend(size: Size) -> Vec<String> {
         })
         .collect();
     let more = |line: &str, lines: &mut Vec<String>| lines.push(line.to_owned());
-    more(
-        "rows with a strategy in their name: figures 6 and 7, on the programs without their bugs",
-        &mut lines,
-    );
+    more("figures 6 and 7, on the programs without their bugs", &mut lines);
     more(
         "states: different causal pasts of events; share: of all that there are, where dpor ends",
         &mut lines,
@@ -80,23 +106,9 @@ fn legend(size: Size) -> Vec<String> {
         &mut lines,
     );
     more(
-        "other rows: table 1, to the first failure, under the least bound that shows it",
-        &mut lines,
-    );
-    more(
-        "bounded: both bounds and no reduction; fair: the fair bound; bpor: all bounds",
-        &mut lines,
-    );
-    more(
-        "paper: seconds on the machine and the programs of the paper; livelocks of matrix in its order",
-        &mut lines,
-    );
-    more(
         "> not finished in the time allowed; endless run: a thread spins, and others wait for ever",
         &mut lines,
     );
-    for program in PROGRAMS.iter().filter(|program| program.origin == Origin::Bpor) {
-        lines.push(format!("{}: {}", program.name, program.about));
-    }
+    lines.extend(programs());
     lines
 }

@@ -60,7 +60,14 @@ pub(crate) fn table(size: Size, command: String) -> Result<Table, String> {
         });
     }
     progress("");
-    Ok(Table { name: "exhaustive", size, command, rows, legend: legend(effort) })
+    Ok(Table {
+        name: "exhaustive",
+        size,
+        command,
+        rows,
+        legend: legend(effort),
+        verdicts: Vec::new(),
+    })
 }
 
 /// How long to search.

@@ -81,7 +81,7 @@ pub(crate) fn table(size: Size, command: String) -> Result<Table, String> {
         "published, on 26 of these programs under other tools: RFF 6.7, SURW 12.9, PERIOD 30, POS 65–96,".to_owned(),
         "  PCT-3 195–254, Q-learning 600".to_owned(),
     ];
-    Ok(Table { name: "first-bug", size, command, rows, legend })
+    Ok(Table { name: "first-bug", size, command, rows, legend, verdicts: Vec::new() })
 }
 
 /// Schedules to the first failure, or all.
@@ -131,5 +131,5 @@ pub(crate) fn safestack(size: Size, command: String) -> Result<Table, String> {
         format!("trials of {trials} that fail within {SAFESTACK_SCHEDULES} schedules"),
         "published: SURW 19 of 20, mean 368,921; the others none".to_owned(),
     ];
-    Ok(Table { name: SAFESTACK, size, command, rows, legend })
+    Ok(Table { name: SAFESTACK, size, command, rows, legend, verdicts: Vec::new() })
 }

@@ -14,6 +14,7 @@ mod drive;
 mod engines;
 mod exhaustive;
 mod first_bug;
+mod index;
 mod interleave;
 mod litmus;
 mod measure;
@@ -35,6 +36,7 @@ mod statistics;
 mod table;
 mod tables;
 mod text;
+mod verdict;
 mod workloads;
 mod wsq_figures;
 #[cfg(test)]
@@ -112,6 +114,12 @@ enum Command {
         #[arg(long)]
         anew: bool,
     },
+    /// Write the index of the tables in a folder, with their verdicts on published results
+    Index {
+        /// The folder
+        #[arg(long, value_name = "FOLDER", default_value = "docs/results")]
+        into: PathBuf,
+    },
     /// Run every litmus test of weak memory under RC11 to the end, and print expected and found; the exit
     /// status is 1 if something differs
     Litmus,
@@ -182,6 +190,7 @@ fn run(command: Command) -> Result<ExitCode, String> {
             let start = if anew { all::Start::Anew } else { all::Start::Resume };
             all::measure(&names, &into, size, start)?;
         }
+        Command::Index { into } => index::write(&into)?,
         Command::Litmus => {
             let (text, is_equal) = litmus::table()?;
             print(&text)?;

@@ -15,9 +15,11 @@ use raddle_explore::Explorer;
 use raddle_strategy::{Pct, Pos, Rapos, Sampler, mix};
 
 use crate::drive::Driver;
+use crate::index;
 use crate::parallel::each;
 use crate::statistics::geometric_mean;
 use crate::table::{Cell, Kind, Row, Size, Table};
+use crate::verdict::{Judged, Verdict};
 
 mod exact;
 mod program;
@@ -58,6 +60,9 @@ fn columns(mix: Mix) -> &'static [(&'static str, Column)] {
 
 /// Samples for each ratio in the paper. Orders that are never hit count with one in so many.
 const SAMPLES: f64 = 5e7;
+
+/// Ratios of two means agree with the paper's within this factor.
+const RATIO_TOLERANCE: f64 = 1.5;
 
 /// Table 1.
 pub(crate) fn writes(size: Size, command: String) -> Result<Table, String> {
@@ -101,7 +106,33 @@ fn table(published: &Published, size: Size, command: String) -> Result<Table, St
     }
     rows.push(means(published, &exact, &ratios, samples));
     rows.push(all_programs(published, &counts));
-    Ok(Table { name: published.name, size, command, rows, legend: legend(published, samples) })
+    let (name, legend) = (published.name, legend(published, samples));
+    let mut table = Table { name, size, command, rows, legend, verdicts: Vec::new() };
+    table.verdicts.push(verdict(published.mix, &table));
+    Ok(table)
+}
+
+/// Says how much better POS is than the others, by geometric means, beside what the paper says.
+fn verdict(mix: Mix, table: &Table) -> Judged {
+    let mean = |name: &str| table.figure("geometric mean", name).unwrap_or(f64::NAN);
+    let (item, best, ratios): (_, _, &[(&str, f64)]) = match mix {
+        Mix::Writes => (index::POS_TABLE_1, "POS", &[("RAPOS", 7.0), ("RW", 134.1)]),
+        Mix::HalfReads => {
+            (index::POS_TABLE_2, "POS*", &[("POS", 1.4), ("RAPOS", 5.0), ("RW", 226.4)])
+        }
+    };
+    let mut holds = table.missed().is_empty();
+    let mut parts = Vec::new();
+    for (other, paper) in ratios {
+        let ratio = mean(best) / mean(other);
+        holds &= (1.0 / RATIO_TOLERANCE..=RATIO_TOLERANCE).contains(&(ratio / paper));
+        parts.push(format!("{ratio:.1} times {other} (paper {paper})"));
+    }
+    let reason = format!(
+        "{best} {}; ratios of means within a factor of {RATIO_TOLERANCE}, means within 3",
+        parts.join(", ")
+    );
+    Judged::new(item, Verdict::Reproduced, holds, reason)
 }
 
 /// The first half of the programs is uniform, the second skewed.

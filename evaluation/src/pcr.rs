@@ -16,6 +16,7 @@ mod failing;
 mod first_bug;
 mod maptest;
 mod sctbench;
+mod verdicts;
 pub(crate) mod watch;
 
 /// How often each figure is measured, with another seed each time, as in the paper.
@@ -26,11 +27,16 @@ pub(crate) fn first_bugs(size: Size, command: String) -> Result<Table, String> {
     let legend = [
         "schedules to the first failure, means of ten seeds; paper: its means of ten",
         "pcr_ms: CPU time to the first failure, with its replay; paper_ms: on another machine, in Java",
+        "reduction: of PCR's schedules beside MAPTest's, as in the paper; p: Wilcoxon's signed-rank test of the ten seeds",
+        "speedup: MAPTest's CPU time over PCR's, here; slow: if each schedule also took the paper's time of a schedule, \
+         its milliseconds over its schedules of MAPTest",
         "maptest: the same test under random schedules; generated: tests made by MAPTest's rule, one schedule each",
         "> some seeds did not fail within 10,000 schedules",
         "programs: V1 to V20, written from their descriptions; see `list`",
     ];
-    made("pcr-4", size, command, first_bug::table_4, &legend)
+    let mut table = made("pcr-4", size, command, first_bug::table_4, &legend)?;
+    table.verdicts.push(verdicts::first_bugs(&table));
+    Ok(table)
 }
 
 /// Table 5: failing executions in a fixed time.
@@ -39,8 +45,13 @@ pub(crate) fn failing_runs(size: Size, command: String) -> Result<Table, String>
         "failing executions, and how many different ones, within the time of a search",
         "paper: failing traces in ten seconds, means of ten",
         "seconds: full 1, quick 0.05, of one seed; a search that has nothing left to try ends before",
+        "rows `at equal effort`, means of ten seeds: schedules: after which PCR has nothing left to try; pcr: failing \
+         classes among them; maptest: among as many random schedules; ten_s: random schedules that take ten seconds in \
+         the paper (its milliseconds over its schedules of Table 4); maptest_ten_s: failing classes among them",
     ];
-    made("pcr-5", size, command, failing::table_5, &legend)
+    let mut table = made("pcr-5", size, command, failing::table_5, &legend)?;
+    table.verdicts.push(verdicts::failing(&table));
+    Ok(table)
 }
 
 /// Table 6: schedules, constraints and time to the first failure, beside MCR.
@@ -49,7 +60,9 @@ pub(crate) fn beside_mcr(size: Size, command: String) -> Result<Table, String> {
         "to the first failure, means of ten seeds; constraints: questions to a solver that were answered",
         "paper: means of ten; its times are of Java programs on another machine",
     ];
-    made("pcr-6", size, command, first_bug::table_6, &legend)
+    let mut table = made("pcr-6", size, command, first_bug::table_6, &legend)?;
+    table.verdicts.push(verdicts::beside_mcr(&table));
+    Ok(table)
 }
 
 /// Figure 6: memory-access patterns covered after so many executions; the plots also show it over time.
@@ -62,7 +75,8 @@ pub(crate) fn coverages(size: Size, command: String) -> Result<(Table, Vec<Plot>
         "all: different patterns seen by any of them",
     ];
     let measure = |size| coverage::figure_6(size, &mut plots);
-    let table = made("pcr-fig6", size, command, measure, &legend)?;
+    let mut table = made("pcr-fig6", size, command, measure, &legend)?;
+    table.verdicts.push(verdicts::coverage(&table));
     Ok((table, plots))
 }
 
@@ -94,5 +108,5 @@ fn made(
     let rows = measure(size)?;
     progress("");
     let legend = legend.iter().map(|&line| line.to_owned()).collect();
-    Ok(Table { name, size, command, rows, legend })
+    Ok(Table { name, size, command, rows, legend, verdicts: Vec::new() })
 }

@@ -10,11 +10,13 @@ use std::fmt::Write;
 
 use raddle_programs::{Form, find};
 
+use crate::index;
 use crate::methods::Method;
 use crate::parallel::each;
 use crate::sample::{Sample, Subject, Until};
 use crate::statistics::{geometric_mean, two_sample};
 use crate::table::{Cell, Row, Size, Table};
+use crate::verdict::{self, Judged};
 
 /// A row of the published table.
 struct Published {
@@ -45,6 +47,9 @@ const OF_THE_PAPER: [Method; 7] = [
     Method::MaplePct(20),
     Method::PosStar,
 ];
+
+/// Ratios agree within so many standard errors of their difference.
+const MOST_ERRORS: f64 = 4.0;
 
 /// Tries for each ratio in the paper.
 const TRIES: u64 = 10_000;
@@ -143,7 +148,39 @@ pub(crate) fn table(size: Size, command: String) -> Result<Table, String> {
         .collect();
     rows.push(means(&methods, &samples, "geometric mean, 20", |row| row.verdict == Verdict::Held));
     rows.push(means(&methods, &samples, "geometric mean, 32", |_| true));
-    Ok(Table { name: "pos-3", size, command, rows, legend: legend(tries) })
+    let legend = legend(tries);
+    let mut table = Table { name: "pos-3", size, command, rows, legend, verdicts: Vec::new() };
+    table.verdicts.push(judged(&table));
+    Ok(table)
+}
+
+/// Says how much better POS is than PCT and the random walk, and which rows are not the paper's.
+fn judged(table: &Table) -> Judged {
+    let mut parts = Vec::new();
+    for (rows, [of_pct, of_walk]) in [("20", [1.72, 4.99]), ("32", [2.6, 4.7])] {
+        let mean =
+            |name: &str| table.figure(&format!("geometric mean, {rows}"), name).unwrap_or(f64::NAN);
+        let (pct, walk) = (mean("POS") / mean("PCT-20"), mean("POS") / mean("RW"));
+        parts.push(format!(
+            "over {rows} rows POS is {pct:.1} times PCT-20 (paper {of_pct}), {walk:.1} times RW (paper {of_walk})"
+        ));
+    }
+    let mut far = Vec::new();
+    for Published { program, .. } in &PUBLISHED {
+        let z = table.figure(program, "z").unwrap_or(f64::NAN);
+        if z.is_nan() || z > MOST_ERRORS {
+            far.push(format!("{program} {z:.0}"));
+        }
+    }
+    let near = PUBLISHED.len() - far.len();
+    let mut reason =
+        format!("{near} of 32 rows within {MOST_ERRORS} standard errors in every column");
+    if !far.is_empty() {
+        let _ = write!(reason, "; not (largest z) {}", far.join(", "));
+    }
+    let _ = write!(reason, "; {}", parts.join("; "));
+    let holds = far.is_empty() && table.missed().is_empty();
+    Judged::new(index::POS_TABLE_3, verdict::Verdict::Reproduced, holds, reason)
 }
 
 fn sample(published: &Published, method: Method, tries: u64) -> Result<Sample, String> {
@@ -168,19 +205,32 @@ fn ratio(published: &Published, sample: &Sample) -> f64 {
     }
 }
 
+/// By how many standard errors a ratio differs from the paper's.
+fn distance(published: &Published, paper: f64, sample: &Sample) -> f64 {
+    if published.program == SAFESTACK {
+        let tries = sample.runs / REPEATED;
+        return two_sample(paper, REPEATED_TRIES, ratio(published, sample), tries);
+    }
+    two_sample(paper, TRIES, sample.ratio(), sample.runs)
+}
+
 fn row(published: &Published, methods: &[Method], samples: &[Sample]) -> Row {
+    let mut largest = 0.0f64;
     let cells = methods.iter().zip(samples).enumerate().map(|(index, (method, sample))| {
         let mut cell = Cell::ratio(ratio(published, sample));
         if let Some(&paper) = published.ratios.get(index) {
             cell.paper = Some(paper);
+            let z = distance(published, paper, sample).abs();
+            largest = largest.max(z);
             if published.verdict == Verdict::Held {
-                let z = two_sample(paper, TRIES, sample.ratio(), sample.runs);
-                cell.ok = Some(z.abs() <= 4.0);
+                cell.ok = Some(z <= MOST_ERRORS);
             }
         }
         (method.name(), cell)
     });
-    Row { name: published.program.to_owned(), cells: cells.collect() }
+    let mut cells: Vec<_> = cells.collect();
+    cells.insert(OF_THE_PAPER.len(), ("z", Cell::value(largest, "largest")));
+    Row { name: published.program.to_owned(), cells }
 }
 
 /// Geometric means, with 1/tries for what was never hit, as in the paper.
@@ -216,7 +266,9 @@ fn means(
         }
         (method.name(), cell)
     });
-    Row { name: name.to_owned(), cells: cells.collect() }
+    let mut cells: Vec<_> = cells.collect();
+    cells.insert(OF_THE_PAPER.len(), ("z", Cell::default()));
+    Row { name: name.to_owned(), cells }
 }
 
 fn legend(tries: u64) -> Vec<String> {
@@ -225,6 +277,7 @@ fn legend(tries: u64) -> Vec<String> {
         "RW, PCT-d, POS: by Maple's rules; the others as raddle has them, on the same programs"
             .to_owned(),
         "met: within 4 standard errors of the difference; the mean of POS within 5 %".to_owned(),
+        "z: the largest difference of the seven, in standard errors".to_owned(),
         "no verdict, because these programs are written from a description:".to_owned(),
     ];
     for Published { program, verdict, .. } in &PUBLISHED {

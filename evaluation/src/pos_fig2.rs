@@ -2,11 +2,13 @@
 
 use raddle_programs::{Form, find};
 
+use crate::index;
 use crate::methods::Method;
 use crate::parallel::each;
 use crate::sample::{Subject, Until};
 use crate::statistics::one_sample;
 use crate::table::{Cell, Row, Size, Table};
+use crate::verdict::{Judged, Verdict};
 
 /// Methods, and the probability that the one failing order is taken.
 const EXACT: [(&str, Method, Option<f64>); 9] = [
@@ -57,7 +59,24 @@ pub(crate) fn table(size: Size, command: String) -> Result<Table, String> {
         ),
         "met: within 4 standard errors".to_owned(),
     ];
-    Ok(Table { name: "pos-fig2", size, command, rows, legend })
+    let verdicts = Vec::new();
+    let mut table = Table { name: "pos-fig2", size, command, rows, legend, verdicts };
+    table.verdicts.push(verdict(&table));
+    Ok(table)
+}
+
+fn verdict(table: &Table) -> Judged {
+    let one_in = |row: &str| table.figure(row, "one_in").unwrap_or(f64::NAN);
+    let reason = format!(
+        "1/{:.0}, 1/{:.0} and 1/{:.0} by RW, BasicPOS and POS, each within 4 standard errors; PCT-3 1/{:.0}",
+        one_in("RW"),
+        one_in("BasicPOS"),
+        one_in("POS"),
+        one_in("PCT-3"),
+    );
+    let is_near = (150.0..=250.0).contains(&one_in("PCT-3"));
+    let holds = table.missed().is_empty() && is_near;
+    Judged::new(index::POS_FIG_2, Verdict::Reproduced, holds, reason)
 }
 
 #[cfg(test)]

@@ -12,10 +12,15 @@ use raddle::sync::atomic::{
 };
 use raddle::{Config, Memory, thread};
 
+use crate::index;
 use crate::interleave::{begin_measuring, median, middle_half, paired_ratios};
 use crate::measure::timed;
 use crate::progress::progress;
 use crate::table::{Cell, Row, Size, Table, Target};
+use crate::verdict::{Judged, Verdict};
+
+/// PCTWM as users have it.
+const PCTWM: &str = "pctwm:3:2";
 
 /// How many times slower than sequential consistency RC11 may be.
 const MOST: f64 = 6.0;
@@ -118,7 +123,27 @@ pub(crate) fn table(size: Size, command: String) -> Result<Table, String> {
     let about = WORKLOADS.iter().map(|workload| format!("{}: {}", workload.name, workload.about));
     let mut legend: Vec<String> = about.collect();
     legend.push("sc, rc11: CPU time per step of random walk; ratio: paired by round".to_owned());
-    Ok(Table { name: "rc11-cost", size, command, rows, legend })
+    legend.push(format!("pctwm: {PCTWM} under RC11; pctwm_ratio: times `rc11`"));
+    let mut table = Table { name: "rc11-cost", size, command, rows, legend, verdicts: Vec::new() };
+    table.verdicts.push(verdict(&table));
+    Ok(table)
+}
+
+/// Says what PCTWM costs beside random testing.
+fn verdict(table: &Table) -> Judged {
+    let mut parts = Vec::new();
+    let mut largest = 0.0f64;
+    for row in &table.rows {
+        let ratio = table.figure(&row.name, "pctwm_ratio").unwrap_or(f64::NAN);
+        largest = largest.max(ratio);
+        parts.push(format!("{} {ratio:.2}", row.name));
+    }
+    let reason = format!(
+        "time per step of {PCTWM} beside random testing under RC11: {} times (paper: 1.00 to 1.16 times C11Tester, on \
+         three applications)",
+        parts.join(", ")
+    );
+    Judged::new(index::PCTWM_TABLE_4, Verdict::Reproduced, largest <= 1.2, reason)
 }
 
 fn row(workload: &Workload, size: Size) -> Result<Row, String> {
@@ -127,18 +152,23 @@ fn row(workload: &Workload, size: Size) -> Result<Row, String> {
         Size::Full => 41,
         Size::Quick => 5,
     };
-    let (mut sc, mut rc11) = (Vec::new(), Vec::new());
+    let (mut sc, mut rc11, mut pctwm) = (Vec::new(), Vec::new(), Vec::new());
     // The first round warms up.
     for round in 0..=rounds {
-        let of_sc = nanoseconds_per_step(workload, Memory::Sc)?;
-        let of_rc11 = nanoseconds_per_step(workload, Memory::Rc11)?;
+        let of_sc = nanoseconds_per_step(workload, Memory::Sc, "random")?;
+        let of_rc11 = nanoseconds_per_step(workload, Memory::Rc11, "random")?;
+        let of_pctwm = nanoseconds_per_step(workload, Memory::Rc11, PCTWM)?;
         if round > 0 {
             sc.push(of_sc);
             rc11.push(of_rc11);
+            pctwm.push(of_pctwm);
         }
     }
     let ratios = paired_ratios(&sc, &rc11);
     let ratio =
+        Cell { middle_half: Some(middle_half(&ratios)), ..Cell::value(median(&ratios), "×") };
+    let ratios = paired_ratios(&rc11, &pctwm);
+    let beside_random =
         Cell { middle_half: Some(middle_half(&ratios)), ..Cell::value(median(&ratios), "×") };
     let ratio = match workload.most {
         Some(most) => ratio.target(Target::AtMost(most)),
@@ -150,12 +180,14 @@ fn row(workload: &Workload, size: Size) -> Result<Row, String> {
             ("sc", Cell::value(median(&sc), "ns/step")),
             ("rc11", Cell::value(median(&rc11), "ns/step")),
             ("ratio", ratio),
+            ("pctwm", Cell::value(median(&pctwm), "ns/step")),
+            ("pctwm_ratio", beside_random),
         ],
     })
 }
 
-fn nanoseconds_per_step(workload: &Workload, memory: Memory) -> Result<f64, String> {
-    let config = Config::new().name("rc11-cost").memory(memory).strategy("random");
+fn nanoseconds_per_step(workload: &Workload, memory: Memory, word: &str) -> Result<f64, String> {
+    let config = Config::new().name("rc11-cost").memory(memory).strategy(word);
     let config = config.runs(workload.executions).unlimited_time();
     let (report, nanoseconds) = timed(|| Ok(config.run(workload.body)))?;
     match report.failure() {

@@ -59,14 +59,15 @@ impl Subject {
         sample
     }
 
-    /// Makes up to so many runs, and shows the trace of each to `look` until that returns false.
-    pub(crate) fn each_trace(
+    /// Makes up to so many runs, and shows the trace of each to `look` until that returns false. Returns the
+    /// sampler, with all that it has learnt.
+    pub(crate) fn each_trace<S: Sampler + Clone>(
         self,
-        sampler: impl Sampler + Clone,
+        sampler: S,
         runs: u64,
         seed: u64,
         mut look: impl FnMut(&Program, &Trace) -> bool,
-    ) {
+    ) -> S {
         let Subject { program, form, size } = self;
         let closure = program.closure(form, size);
         let runtime = || drive::runtime(program.name, program.granularity);
@@ -76,9 +77,10 @@ impl Subject {
             driver.run(&closure);
             driver.learn();
             if !look(program, driver.trace()) {
-                return;
+                break;
             }
         }
+        driver.finish().sampler().clone()
     }
 }
 

@@ -91,7 +91,7 @@ pub(crate) fn table(size: Size, command: String) -> Result<Table, String> {
         "one: all threads update one variable; own: each its own; eight: reads and updates of one of eight".to_owned(),
         "random: CPU time per step; others: times that, paired by round, and their middle half".to_owned(),
     ];
-    Ok(Table { name: "sampling-speed", size, command, rows, legend })
+    Ok(Table { name: "sampling-speed", size, command, rows, legend, verdicts: Vec::new() })
 }
 
 fn row(shared: Shared, threads: usize, most: f64, size: Size) -> Result<Row, String> {

@@ -36,7 +36,7 @@ pub(crate) fn table(size: Size, command: String) -> Result<Table, String> {
     rows.push(bench.resident_memory()?);
     rows.push(bench.thousand_threads());
     progress("");
-    Ok(Table { name: "speed", size, command, rows, legend: bench.legend() })
+    Ok(Table { name: "speed", size, command, rows, legend: bench.legend(), verdicts: Vec::new() })
 }
 
 /// A row that compares engines on one workload.

@@ -3,6 +3,8 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::verdict::Judged;
+
 /// A finished table.
 pub(crate) struct Table {
     pub(crate) name: &'static str,
@@ -12,6 +14,8 @@ pub(crate) struct Table {
     pub(crate) rows: Vec<Row>,
     /// What the rows mean; printed below the text, for people.
     pub(crate) legend: Vec<String>,
+    /// What its figures say of published results.
+    pub(crate) verdicts: Vec<Judged>,
 }
 
 /// How much was measured.
@@ -182,8 +186,15 @@ impl Table {
             "size": self.size.word(),
             "command": self.command,
             "rows": rows.collect::<Vec<_>>(),
+            "verdicts": self.verdicts.iter().map(Judged::line).collect::<Vec<_>>(),
             "summary": { "met": self.asked() - missed.len(), "missed": missed.len(), "missed_cells": missed },
         })
+    }
+
+    /// The figure of a cell. `None` if there is no such cell, or no figure in it.
+    pub(crate) fn figure(&self, row: &str, cell: &str) -> Option<f64> {
+        let found = self.cells().find(|(other, name, _)| (*other, *name) == (row, cell));
+        found?.2.value
     }
 
     /// How many cells have something asked of them.
@@ -260,6 +271,7 @@ pub(crate) mod tests {
                 ),
             ],
             legend: vec!["a: something".to_owned()],
+            verdicts: Vec::new(),
         }
     }
 
@@ -285,6 +297,7 @@ pub(crate) mod tests {
                     "growth": { "value": -4, "unit": "KiB", "target": 1024, "ok": true },
                 }},
             ],
+            "verdicts": [],
             "summary": { "met": 2, "missed": 1, "missed_cells": ["random c: ratio"] },
         });
         assert_eq!(made_up().to_json(), expected);

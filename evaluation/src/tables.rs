@@ -17,8 +17,11 @@ pub(crate) enum Name {
     Speed,
     /// Exhaustive search to the end, beside Loom's and Shuttle's
     Exhaustive,
-    /// Bounded partial order reduction: coverage against runs and time, and time to known bugs
+    /// Bounded partial order reduction: coverage against runs and time
     Bpor,
+    /// BPOR: runs and time to known bugs
+    #[value(name = "bpor-1")]
+    Bpor1,
     /// Pattern constraint reduction: schedules and time to the first failure, beside MAPTest
     #[value(name = "pcr-4")]
     Pcr4,
@@ -99,7 +102,8 @@ impl Name {
             Name::PctwmFig6 => pctwm::table(Which::Figure6, size, command),
             Name::Rc11Cost => rc11_cost::table(size, command)?,
             Name::LitmusSpeed => litmus::speed::table(size, command)?,
-            Name::Bpor => return bpor::table(size, command),
+            Name::Bpor => return bpor::figures(size, command),
+            Name::Bpor1 => bpor::bugs(size, command)?,
             Name::Pcr4 => pcr::first_bugs(size, command)?,
             Name::Pcr5 => pcr::failing_runs(size, command)?,
             Name::Pcr6 => pcr::beside_mcr(size, command)?,
@@ -125,6 +129,7 @@ impl Name {
     /// kept.
     pub(crate) fn plots(self) -> Option<&'static str> {
         match self {
+            Name::Bpor => Some("bpor"),
             Name::PcrFig6 => Some("pcr-fig6"),
             Name::PctFig9 | Name::PctFig10 | Name::PctFig11 => Some(""),
             _ => None,

@@ -15,6 +15,12 @@ pub(crate) fn render(table: &Table) -> String {
     for line in &table.legend {
         let _ = writeln!(text, "{line}");
     }
+    if !table.verdicts.is_empty() {
+        text.push('\n');
+    }
+    for judged in &table.verdicts {
+        let _ = writeln!(text, "{}", judged.line());
+    }
     let missed = table.missed();
     let met = table.asked() - missed.len();
     let _ = write!(text, "\ntargets: {met} met, {} missed", missed.len());

@@ -8,13 +8,15 @@ use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use raddle_core::{Event, ThreadId, Trace};
-use raddle_programs::{Form, Program, find, stealing_with};
+use raddle_programs::{Form, Program, find, stealing_half_of, stealing_with};
 use raddle_strategy::{Pct, Pos, Random, Sampler};
 
+use crate::index;
 use crate::parallel::each;
 use crate::plot::{Plot, Series, Spacing};
 use crate::sample::{Subject, Until};
 use crate::table::{Cell, Row, Size, Table};
+use crate::verdict::{Judged, Verdict};
 
 const STEALERS: [u32; 6] = [2, 4, 8, 16, 32, 64];
 const ITEMS: [u32; 5] = [4, 8, 16, 32, 64];
@@ -66,6 +68,31 @@ pub(crate) fn threads_and_items(size: Size, command: String) -> Result<(Table, V
         let name = format!("{stealers} stealers");
         rows.push(Row { name, cells: (0..ITEMS.len()).map(cell).collect() });
     }
+    // k, and hits that each of its steps stands for.
+    for (s, stealers) in STEALERS.into_iter().enumerate() {
+        let cell = |i: usize| {
+            let sample = &samples[s * ITEMS.len() + i];
+            (NAMES[i], Cell::value(sample.ratio() * sample.longest as f64, "hits × k"))
+        };
+        let name = format!("{stealers} stealers, hits × k");
+        rows.push(Row { name, cells: (0..ITEMS.len()).map(cell).collect() });
+    }
+    let more = each(
+        &jobs,
+        |(stealers, items)| format!("{stealers} stealers, {} attempts", items / 2),
+        |&(stealers, items)| {
+            let program = stealing_half_of(items)?;
+            let (form, stealing) = (Form::Bugged, program.admits(stealers)?);
+            let subject = Subject { program, form, size: stealing };
+            let runs = runs(size, stealers * items / 4, items);
+            Ok(subject.sample(Pct::new(DEPTH), runs, 1, Until::AllRuns))
+        },
+    )?;
+    for (s, stealers) in STEALERS.into_iter().enumerate() {
+        let cell = |i: usize| (NAMES[i], Cell::ratio(more[s * ITEMS.len() + i].ratio()));
+        let name = format!("{stealers} stealers, items / 2 attempts");
+        rows.push(Row { name, cells: (0..ITEMS.len()).map(cell).collect() });
+    }
     let series = NAMES.into_iter().enumerate().map(|(i, name)| {
         let point = |(s, stealers): (usize, u32)| (f64::from(stealers), ratio(s, i));
         Series { name, points: STEALERS.into_iter().enumerate().map(point).collect() }
@@ -83,8 +110,35 @@ pub(crate) fn threads_and_items(size: Size, command: String) -> Result<(Table, V
         "the paper shows a plot without numbers, which rises with the threads; so must these (met)"
             .to_owned(),
         "the paper's Table 3 has .002 for one stealer of a larger program".to_owned(),
+        "hits × k: hits times the steps of the longest run, which is the number of steps whose change point hits the bug"
+            .to_owned(),
+        "items / 2 attempts: each stealer makes so many instead of two".to_owned(),
     ];
-    Ok((Table { name: "pct-fig9", size, command, rows, legend }, vec![plot]))
+    let mut table = Table { name: "pct-fig9", size, command, rows, legend, verdicts: Vec::new() };
+    table.verdicts.push(items_verdict(&table));
+    Ok((table, vec![plot]))
+}
+
+/// Says how hits depend on the threads and on the items.
+fn items_verdict(table: &Table) -> Judged {
+    let figure = |row: &str, items: &str| table.figure(row, items).unwrap_or(f64::NAN);
+    let rises =
+        NAMES.iter().all(|items| figure("64 stealers", items) > figure("2 stealers", items));
+    // From four items to 64, for two and for eight stealers.
+    let change = |row: &str| figure(row, "64 items") / figure(row, "4 items");
+    let [two, per_step, attempts] = ["", ", hits × k", ", items / 2 attempts"]
+        .map(|ending| change(&format!("2 stealers{ending}")));
+    let [eight, eight_per_step, eight_attempts] = ["", ", hits × k", ", items / 2 attempts"]
+        .map(|ending| change(&format!("8 stealers{ending}")));
+    let reason = format!(
+        "hits rise with the threads, as in the paper, but fall with the items, 4 to 64: by a factor of {two:.2} with 2 \
+         stealers, {eight:.2} with 8. A stealer makes two attempts whatever the items, so about as many steps can hit \
+         the bug (hits × k: {per_step:.2}, {eight_per_step:.2}), of a k that grows; with as many attempts as items, hits \
+         change by {attempts:.2} and {eight_attempts:.2}"
+    );
+    let is_steady = |factor: f64| (0.5..=2.0).contains(&factor);
+    let holds = rises && is_steady(per_step) && is_steady(attempts);
+    Judged::new(index::PCT_FIG_9, Verdict::Explained, holds, reason)
 }
 
 /// Fig. 10.
@@ -128,11 +182,24 @@ pub(crate) fn against_stress(size: Size, command: String) -> Result<(Table, Vec<
             .to_owned(),
         "met: PCT hits the bug more often, as in the paper's plot, which has no numbers".to_owned(),
     ];
-    Ok((Table { name: "pct-fig10", size, command, rows, legend }, vec![plot]))
+    let mut table = Table { name: "pct-fig10", size, command, rows, legend, verdicts: Vec::new() };
+    let more = table.asked() - table.missed().len();
+    let figure = |stealers: &str, name: &str| table.figure(stealers, name).unwrap_or(f64::NAN);
+    let reason = format!(
+        "PCT hits more often than stress with 2 to 64 stealers, {more} of 6: {:.3} to {:.3}, stress {:.4} to {:.4}; the \
+         paper's plot has no numbers",
+        figure("2 stealers", "pct"),
+        figure("64 stealers", "pct"),
+        figure("2 stealers", "stress"),
+        figure("64 stealers", "stress"),
+    );
+    let judged = Judged::new(index::PCT_FIG_10, Verdict::Reproduced, more == 6, reason);
+    table.verdicts.push(judged);
+    Ok((table, vec![plot]))
 }
 
 /// How many of so many runs outside raddle fail.
-fn under_stress(subject: Subject, runs: u64) -> u64 {
+pub(crate) fn under_stress(subject: Subject, runs: u64) -> u64 {
     let Subject { program, form, size } = subject;
     let closure = program.closure(form, size);
     let hook = std::panic::take_hook();
@@ -153,11 +220,13 @@ pub(crate) fn event_pairs(size: Size, command: String) -> Result<(Table, Vec<Plo
     let subject = Subject { program, form: Form::Fixed, size: 1 };
     let checkpoints: Vec<u64> = (0..=u64::ilog2(most)).map(|power| 1 << power).collect();
     let pct = covered(subject, Pct::new(3), &checkpoints);
+    let pct_5 = covered(subject, Pct::new(5), &checkpoints);
+    let pct_20 = covered(subject, Pct::new(20), &checkpoints);
     let random = covered(subject, Random::default(), &checkpoints);
     let pos = covered(subject, Pos::default(), &checkpoints);
     // What all of them together have seen, which after so many runs is what there is.
     let mut all = HashSet::new();
-    for coverage in [&pct, &random, &pos] {
+    for coverage in [&pct, &pct_5, &pct_20, &random, &pos] {
         all.extend(coverage.pairs.iter().copied());
     }
     let share = |seen: usize| seen as f64 / all.len() as f64;
@@ -165,6 +234,8 @@ pub(crate) fn event_pairs(size: Size, command: String) -> Result<(Table, Vec<Plo
     for (index, runs) in checkpoints.iter().enumerate() {
         let cells = vec![
             ("pct", Cell::ratio(share(pct.counts[index]))),
+            ("pct:5", Cell::ratio(share(pct_5.counts[index]))),
+            ("pct:20", Cell::ratio(share(pct_20.counts[index]))),
             ("random", Cell::ratio(share(random.counts[index]))),
             ("pos", Cell::ratio(share(pos.counts[index]))),
         ];
@@ -181,7 +252,13 @@ pub(crate) fn event_pairs(size: Size, command: String) -> Result<(Table, Vec<Plo
         across: "runs, as a power of two",
         spacing: Spacing::Even,
         up: "share of pairs",
-        series: vec![line("PCT", &pct), line("random", &random), line("POS", &pos)],
+        series: vec![
+            line("PCT", &pct),
+            line("PCT 5", &pct_5),
+            line("PCT 20", &pct_20),
+            line("random", &random),
+            line("POS", &pos),
+        ],
     };
     let legend = vec![
         format!(
@@ -192,7 +269,22 @@ pub(crate) fn event_pairs(size: Size, command: String) -> Result<(Table, Vec<Plo
         "pct: pct:3; the paper's plot, without numbers, has PCT cover all and stress 20 %"
             .to_owned(),
     ];
-    Ok((Table { name: "pct-fig11", size, command, rows, legend }, vec![plot]))
+    let mut table = Table { name: "pct-fig11", size, command, rows, legend, verdicts: Vec::new() };
+    let last = table.rows.last().map_or(String::new(), |row| row.name.clone());
+    let figure = |row: &str, name: &str| 100.0 * table.figure(row, name).unwrap_or(f64::NAN);
+    let (three, five, twenty) =
+        (figure(&last, "pct"), figure(&last, "pct:5"), figure(&last, "pct:20"));
+    let reason = format!(
+        "after {last} PCT of depth 3 covers {three:.0} % of the pairs, of depth 5 {five:.0} %, of depth 20 {twenty:.0} %: a \
+         pair of neighbours takes up to two switches beside those that lead to it, and depth d has d − 1; the paper \
+         does not give its d. Random walk covers {:.0} %, POS {:.0} %",
+        figure(&last, "random"),
+        figure(&last, "pos"),
+    );
+    let judged =
+        Judged::new(index::PCT_FIG_11, Verdict::Explained, twenty >= 98.0 && five > three, reason);
+    table.verdicts.push(judged);
+    Ok((table, vec![plot]))
 }
 
 /// Pairs of neighbouring events of different threads.

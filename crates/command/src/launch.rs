@@ -225,6 +225,9 @@ fn parse(mut bytes: &[u8], options: &Options) -> Option<Outcome> {
     let report = report?;
     let has_stacks = !stacks.is_empty();
     let symbols = Symbols::new(modules).with_stacks(stacks, options.own_code.clone());
+    racing.lines = places.iter().map(|place| symbols.resolve(place)).collect();
+    racing.lines.sort();
+    racing.lines.dedup();
     let mut report = calls::demangle(&report);
     let mut steps = HashMap::new();
     if has_stacks {
@@ -236,9 +239,6 @@ fn parse(mut bytes: &[u8], options: &Options) -> Option<Outcome> {
     if has_stacks {
         calls::fold(&mut document, &steps);
     }
-    racing.lines = places.iter().map(|place| symbols.resolve(place)).collect();
-    racing.lines.sort();
-    racing.lines.dedup();
     Some(Outcome::Report { document: Box::new(document), output, racing })
 }
 

@@ -1,17 +1,23 @@
-//! Explanations of failures: smaller runs that fail in the same way.
+//! Explanations of failures: smaller runs that fail in the same way, and the orderings that cause the failure.
 //!
 //! Nothing here knows a front end: runs are made through [`Trials`], which the session implements
 //! (`session/explain.rs`). Every result is a run that was made, and no claim rests on a sample unless it says so.
 //! `docs/design/explain.md` has the definitions.
 
 mod blocks;
+mod causes;
 mod fewest;
+mod guide;
+mod hitting;
+mod labels;
 mod shrink;
+mod sweep;
 mod wishes;
 
 use raddle_core::{Choices, Schedule, Trace};
 use raddle_engine::ThreadIds;
 
+pub(crate) use causes::causes;
 pub(crate) use fewest::{Fewest, fewest};
 pub(crate) use shrink::{Shrinker, SmallRun};
 
@@ -38,18 +44,24 @@ pub(crate) enum Outcome {
     Passes,
     /// Its chooser gave it up.
     GivenUp,
-    /// It was cut off, or is no whole execution.
+    /// A thread was stopped, so that it is no whole execution.
+    Stopped,
+    /// It was cut off.
     Incomplete,
 }
 
 /// Makes trial runs of a program that fails, as long as the budget lasts.
 pub(crate) trait Trials {
-    /// Makes a run that follows `prefix` and then `choices`. Returns `None` if the budget is used up; no run was made
+    /// Makes a run that follows `prefix` and then `choices`, whose chooser is on the heap: a run may happen in another
+    /// process, which shares the heap of this one and not its stack. Returns `None` if the budget is used up; no run was made
     /// then.
     fn run(&mut self, prefix: &Schedule, choices: Choices<'_>) -> Option<Outcome>;
 
-    /// Returns the trace of the last run.
+    /// Returns the trace of the last run, up to where its chooser gave it up.
     fn trace(&self) -> &Trace;
+
+    /// Returns a token of the last run, up to its end.
+    fn token(&self) -> String;
 
     /// Sets the ids that threads have in the next runs, and the most events that these may have.
     fn begin(&mut self, thread_ids: ThreadIds, max_steps: usize);

@@ -163,7 +163,7 @@ fn has_choice(op: &Op) -> bool {
 }
 
 /// Returns whether a thread asked, or is about to ask, if another has ended.
-fn asks_for_ends(trace: &Trace) -> bool {
+pub(crate) fn asks_for_ends(trace: &Trace) -> bool {
     let asks = |op: &Op| op.is_thread() && op.thread() == ThreadOp::IsFinished;
     trace.events.iter().any(|event| asks(&event.op))
         || trace.pending.iter().any(|pending| asks(&pending.op))

@@ -9,6 +9,7 @@ pub(crate) struct Function {
     /// The attributes, including documentation.
     pub(crate) attributes: Vec<TokenTree>,
     pub(crate) name: Ident,
+    pub(crate) is_async: bool,
     /// The arrow and the type; empty if the function has no result.
     pub(crate) result: Vec<TokenTree>,
     pub(crate) body: Group,
@@ -29,6 +30,7 @@ pub(crate) fn parse(item: TokenStream) -> Result<Function, Problem> {
             return Err(Problem::new(found.span(), *message));
         }
     }
+    let is_async = tokens[begin..keyword].iter().any(|token| is_word(token, "async"));
     let mut rest = tokens.into_iter().skip(keyword + 1);
     let Some(TokenTree::Ident(name)) = rest.next() else {
         return Err(Problem::new(Span::call_site(), "the function has no name"));
@@ -50,7 +52,7 @@ pub(crate) fn parse(item: TokenStream) -> Result<Function, Problem> {
     let mut result: Vec<TokenTree> = rest.collect();
     match result.pop() {
         Some(TokenTree::Group(body)) if body.delimiter() == Delimiter::Brace => {
-            Ok(Function { attributes, name, result, body })
+            Ok(Function { attributes, name, is_async, result, body })
         }
         Some(_) | None => Err(Problem::new(name.span(), "the function has no body")),
     }
@@ -58,11 +60,6 @@ pub(crate) fn parse(item: TokenStream) -> Result<Function, Problem> {
 
 /// Qualifiers that a test cannot have, with the reason.
 const QUALIFIERS: &[(&str, &str)] = &[
-    (
-        "async",
-        "a test cannot be async: raddle runs threads; call the executor's `block_on` in an ordinary \
-         function",
-    ),
     ("unsafe", "a test cannot be unsafe"),
     ("extern", "a test cannot be extern"),
     ("const", "a test cannot be const"),

@@ -67,7 +67,8 @@ fn test_function(
 
 /// The body of the test: the original function, and then the check that calls it.
 fn body(function: &Function, settings: Vec<Setting>, span: Span) -> Vec<TokenTree> {
-    let mut body: Vec<TokenTree> = tokens("fn", span);
+    let keywords = if function.is_async { "async fn" } else { "fn" };
+    let mut body: Vec<TokenTree> = tokens(keywords, span);
     body.push(function.name.clone().into());
     body.push(group(Delimiter::Parenthesis, [], span));
     body.extend(function.result.iter().cloned());
@@ -81,7 +82,13 @@ fn body(function: &Function, settings: Vec<Setting>, span: Span) -> Vec<TokenTre
     }
     body.extend(tokens(".check", span));
     let mut program = tokens("|| ::raddle::__test::Outcome::accept", span);
-    let call = [function.name.clone().into(), group(Delimiter::Parenthesis, [], span)];
+    let mut call: Vec<TokenTree> =
+        vec![function.name.clone().into(), group(Delimiter::Parenthesis, [], span)];
+    if function.is_async {
+        let future = group(Delimiter::Parenthesis, call, span);
+        call = tokens("::raddle::future::block_on", span);
+        call.push(future);
+    }
     program.push(group(Delimiter::Parenthesis, call, span));
     body.push(group(Delimiter::Parenthesis, program, span));
     body

@@ -89,6 +89,7 @@ fn replay_further(
     if first.as_ref().is_ok_and(|first| first.report.failure().is_some()) {
         return first;
     }
+    run::state().stacks.keep(false);
     let session = Session::new(process, &(), &plan.settings, budget);
     let again = session.run().map_err(|error| error.to_string())?;
     let Some(sites) = racing_sites(&again) else { return first };
@@ -146,6 +147,7 @@ fn look_at(plan: &Plan, plain: Plain, points: &[usize]) {
 
 /// Makes the places that race scheduling points: those that are known and those that a few runs find.
 fn find_points(process: &mut Process, plan: &Plan, known: &[usize]) {
+    run::state().stacks.keep(false);
     let mut points = known.to_vec();
     points.sort_unstable();
     points.dedup();

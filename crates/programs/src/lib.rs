@@ -250,6 +250,18 @@ pub fn stealing_with(items: u32) -> Result<&'static Program, String> {
     }
 }
 
+/// Returns the work-stealing queue with this many items, whose stealers make half as many attempts each.
+///
+/// # Errors
+/// Returns an error if there is no such queue.
+pub fn stealing_half_of(items: u32) -> Result<&'static Program, String> {
+    let place = [4, 8, 16, 32, 64].iter().position(|&known| known == items);
+    let place = place.ok_or_else(|| {
+        format!("no work-stealing queue with {items} items; there are 4, 8, 16, 32, 64")
+    })?;
+    Ok(&work_stealing::MORE_ATTEMPTS[place])
+}
+
 impl Program {
     /// The maximum number of steps of an execution. It is far more than a fair execution needs, and enough for priorities that
     /// let a thread spin for a while.

@@ -84,6 +84,21 @@ pub(super) static MORE_ITEMS: [Program; 4] = [
     with_items(|form, stealers| run(Setup { form, stealers, items: 64, ..Setup::PCT })),
 ];
 
+/// [`STEALERS`] with 4, 8, 16, 32 and 64 items, and half as many attempts of each stealer.
+pub(super) static MORE_ATTEMPTS: [Program; 5] = [
+    with_items(|form, stealers| run(Setup { form, stealers, ..Setup::PCT })),
+    with_items(|form, stealers| run(Setup { form, stealers, items: 8, attempts: 4, ..Setup::PCT })),
+    with_items(|form, stealers| {
+        run(Setup { form, stealers, items: 16, attempts: 8, ..Setup::PCT })
+    }),
+    with_items(|form, stealers| {
+        run(Setup { form, stealers, items: 32, attempts: 16, ..Setup::PCT })
+    }),
+    with_items(|form, stealers| {
+        run(Setup { form, stealers, items: 64, attempts: 32, ..Setup::PCT })
+    }),
+];
+
 const fn with_items(body: fn(Form, u32)) -> Program {
     Program { body, ..STEALERS }
 }
@@ -96,6 +111,8 @@ struct Setup {
     points: Points,
     stealers: u32,
     items: u32,
+    /// The attempts of each stealer.
+    attempts: u32,
 }
 
 impl Setup {
@@ -106,6 +123,7 @@ impl Setup {
         points: Points::Two,
         stealers: 2,
         items: 4,
+        attempts: 2,
     };
 
     const PCT: Setup = Setup { points: Points::One, ..Setup::SCTBENCH };
@@ -146,10 +164,9 @@ struct Queue {
 }
 
 const FIRST_MASK: i32 = 1;
-const ATTEMPTS: u32 = 2;
 
 fn run(setup: Setup) {
-    let Setup { form, defect, lock, points, stealers, items } = setup;
+    let Setup { form, defect, lock, points, stealers, items, attempts } = setup;
     let is_defect = |other| form == Form::Bugged && defect == other;
     let slots = (2 * items as usize).next_power_of_two().max(4);
     let queue = Arc::new(Queue {
@@ -168,7 +185,7 @@ fn run(setup: Setup) {
     let handles = (1..=stealers).map(|me| {
         let queue = queue.clone();
         thread::spawn(move || {
-            for _ in 0..ATTEMPTS {
+            for _ in 0..attempts {
                 queue.note(me);
                 let stolen = queue.steal();
                 queue.note(me);

@@ -70,7 +70,7 @@ unsafe impl GlobalAlloc for Alloc {
         if !IS_USED.load(Ordering::Relaxed) {
             IS_USED.store(true, Ordering::Relaxed);
         }
-        port::allocated(memory.addr(), layout.size());
+        port::allocated(memory.expose_provenance(), layout.size());
         memory
     }
 
@@ -78,7 +78,7 @@ unsafe impl GlobalAlloc for Alloc {
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller keeps the contract of this function, which is the same.
         let memory = unsafe { System.alloc_zeroed(layout) };
-        port::allocated(memory.addr(), layout.size());
+        port::allocated(memory.expose_provenance(), layout.size());
         memory
     }
 

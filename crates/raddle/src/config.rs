@@ -83,6 +83,7 @@ pub struct Config {
     lock_order: Option<bool>,
     stack_size: usize,
     watchdog: Watchdog,
+    ordered_polls: bool,
     hidden_state: bool,
     explain: Explain,
     explore_trivial: bool,
@@ -124,6 +125,7 @@ impl Config {
             lock_order: None,
             stack_size: 256 * 1024,
             watchdog: Watchdog::Default,
+            ordered_polls: true,
             hidden_state: true,
             explain: Explain::Quick,
             explore_trivial: false,
@@ -416,6 +418,28 @@ impl Config {
     /// handle this signal.
     pub fn watchdog(mut self, limit: impl Into<Option<Duration>>) -> Config {
         self.watchdog = Watchdog::Set(limit.into());
+        self
+    }
+
+    /// Sets whether the order of polls of futures matters. By default it does: futures may share channels and locks of
+    /// other crates, which raddle does not see, so a search tries all orders of polls. If your futures share nothing but
+    /// objects of raddle, set this to false, and searches need fewer executions.
+    ///
+    /// ```
+    /// use raddle::future::{block_on, spawn};
+    ///
+    /// let executions = |ordered_polls| {
+    ///     let config = raddle::Config::new().strategy("dpor").ordered_polls(ordered_polls);
+    ///     config.run(|| {
+    ///         drop(spawn(async {}));
+    ///         block_on(async {});
+    ///     })
+    ///     .executions
+    /// };
+    /// assert!(executions(false) < executions(true));
+    /// ```
+    pub fn ordered_polls(mut self, ordered_polls: bool) -> Config {
+        self.ordered_polls = ordered_polls;
         self
     }
 

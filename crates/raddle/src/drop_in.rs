@@ -13,14 +13,20 @@ use std::panic::Location;
 use raddle_core::Site;
 use raddle_runtime::port;
 
-use crate::future::{Spurious, block_on_at, choose_spurious};
+use crate::future::{Order, Spurious, block_on_at, choose_spurious};
 use crate::sync::Notify;
-use crate::{Config, Report};
+use crate::{Config, Report, SettingError};
 
-/// Runs the check and prints the result, as [`Config::check`]. Returns the report if no execution fails.
-#[track_caller]
-pub fn check(config: Config, program: impl Fn() + Send + Sync + 'static) -> Report {
-    config.check_at(Location::caller(), program)
+/// Runs the check for `caller` and prints the result, as [`Config::check`]. Returns the report if no execution fails.
+///
+/// # Errors
+/// Returns an error if a setting cannot be used.
+pub fn check(
+    config: Config,
+    caller: &Location<'_>,
+    program: impl Fn() + Send + Sync + 'static,
+) -> Result<Report, SettingError> {
+    config.check_at(caller, program)
 }
 
 /// Returns whether the caller is part of an execution of a check.
@@ -28,10 +34,11 @@ pub fn is_in_execution() -> bool {
     port::active() && !port::is_over()
 }
 
-/// [`block_on`](crate::future::block_on), with one poll without a wake-up in some executions.
+/// [`block_on`](crate::future::block_on), with one poll without a wake-up in some executions. The order of polls does not
+/// matter.
 #[track_caller]
 pub fn block_on_spuriously<F: Future>(future: F) -> F::Output {
-    block_on_at(future, Spurious::Once, Site::caller())
+    block_on_at(future, Spurious::Once, Order::Free, Site::caller())
 }
 
 /// Waits for a notification. Returns without one in some executions, and then returns true.

@@ -108,17 +108,14 @@ pub use settings::{Granularity, Panics, SettingError};
 /// these settings too.
 ///
 /// `#[ignore]` and `#[should_panic]` work as for `#[test]`. The text that `#[should_panic]` expects is searched
-/// in the whole report. A test may return a `Result`; an `Err` is a failure of the execution.
+/// in the whole report. A test may return a `Result`; an `Err` is a failure of the execution. A test may be an
+/// `async fn`, which [`future::block_on`] runs.
 ///
 /// Mistakes are compile errors:
 ///
 /// ```compile_fail
 /// #[raddle::test(strategie = "pct:3")] // unknown setting `strategie`
 /// fn misspelt() {}
-/// ```
-/// ```compile_fail
-/// #[raddle::test]
-/// async fn asynchronous() {}
 /// ```
 /// ```compile_fail
 /// #[raddle::test]

@@ -181,6 +181,13 @@ settings_table! { $
         example: "site",
         attribute: word(crate::Accesses),
     }
+    ordered_polls {
+        summary: "whether the order of polls of futures matters, because they may share what raddle does not see",
+        values: "true or false",
+        default: "true",
+        example: false,
+        attribute: expression,
+    }
     hidden_state {
         summary: "whether a search repeats executions in equivalent orders before it claims anything",
         values: "true or false",

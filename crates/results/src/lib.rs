@@ -15,7 +15,9 @@ pub mod token;
 mod warning;
 
 pub use coverage::{Accesses, Coverage, PatternSearch, VariableCoverage};
-pub use explanation::{CutOff, Explanation, RunSize, Shrunk};
+pub use explanation::{
+    CauseEvent, Causes, Certificate, CutOff, Explanation, OrderedPair, RunSize, Shrunk, Sufficiency,
+};
 pub use failure::{Cause, Failure, Failures, Finding, Freed, Wait};
 pub use json::{Json, ReadError};
 pub use report::{

@@ -250,6 +250,11 @@ pub fn spurious(site: Site) -> bool {
     active() && flags().spurious && run().choose_spurious(site)
 }
 
+/// Returns whether the order in which futures are polled matters. Returns false outside a run.
+pub fn ordered_polls() -> bool {
+    active() && flags().ordered_polls
+}
+
 /// Gives the object called `name` a name for reports. Does nothing outside a run.
 ///
 /// # Panics

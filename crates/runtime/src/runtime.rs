@@ -25,6 +25,8 @@ pub struct Options {
     pub racy: Vec<Site>,
     /// How often a wait may end and a weak exchange fail spuriously, for each thread of a run.
     pub spurious: u32,
+    /// Whether the order in which futures are polled matters.
+    pub ordered_polls: bool,
     /// Whether an allocator reports to the [`port`] what the program allocates and frees.
     pub heap: bool,
     /// Whether joining a spawned thread returns the panic that left it; otherwise such a panic ends the run.
@@ -44,6 +46,7 @@ impl Default for Options {
             plain_accesses: false,
             racy: Vec::new(),
             spurious: 0,
+            ordered_polls: true,
             heap: false,
             joinable_panics: false,
             unwinds_failing_runs: false,
@@ -59,7 +62,13 @@ impl Options {
             (false, true) => PlainAccess::Recorded,
             (false, false) => PlainAccess::PointIfRacy,
         };
-        RunFlags { plain, spurious: self.spurious > 0, heap: self.heap, ..RunFlags::NONE }
+        RunFlags {
+            plain,
+            spurious: self.spurious > 0,
+            ordered_polls: self.ordered_polls,
+            heap: self.heap,
+            ..RunFlags::NONE
+        }
     }
 }
 

@@ -69,6 +69,8 @@ pub struct Pctwm {
     priority: Vec<u64>,
     /// The numbers of the communication events that are sinks, from one, in the order drawn.
     sinks: Vec<usize>,
+    /// Whether the sinks are drawn anew for each run.
+    redraws: Redraws,
     /// The number of communication events announced so far.
     count: usize,
     /// By thread.
@@ -85,6 +87,12 @@ pub struct Pctwm {
 enum Events {
     Given(usize),
     Learnt(usize),
+}
+
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+enum Redraws {
+    EachRun,
+    Never,
 }
 
 #[derive(Copy, Clone, Default, Debug)]
@@ -117,6 +125,16 @@ impl Pctwm {
         Pctwm::with(depth, history, Events::Given(events))
     }
 
+    /// Makes a chooser whose sinks are the same in all runs: the communication events with these numbers,
+    /// from one, in this order. It promises nothing.
+    pub fn with_sinks(history: u32, sinks: &[usize]) -> Pctwm {
+        let events = sinks.iter().copied().max().unwrap_or(0);
+        let mut chooser = Pctwm::with(sinks.len() as u32, history, Events::Given(events));
+        chooser.sinks = sinks.to_vec();
+        chooser.redraws = Redraws::Never;
+        chooser
+    }
+
     fn with(depth: u32, history: u32, events: Events) -> Pctwm {
         assert!(history > 0, "a read has at least one store to read");
         Pctwm {
@@ -127,6 +145,7 @@ impl Pctwm {
             rng: Rng::new(0),
             priority: Vec::new(),
             sinks: Vec::new(),
+            redraws: Redraws::EachRun,
             count: 0,
             threads: Vec::new(),
             seen: 0,
@@ -272,6 +291,10 @@ impl Sampler for Pctwm {
         self.count = 0;
         self.seen = 0;
         self.lowest = SPUN;
+        if self.redraws == Redraws::Never {
+            self.qualifies = false;
+            return;
+        }
         // The first of a shuffled 1..=k_com.
         let events = self.events();
         self.qualifies = events > 0 && events >= self.depth as usize;

@@ -100,8 +100,8 @@ const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "a value that was moved out of a Box is one that nobody uses",
         file: "crates/runtime/src/run/ends.rs",
-        right: "(watched.was_in_arc.get() || !self.pool.flags.heap)",
-        wrong: "(watched.was_in_arc.get() || self.pool.flags.heap)",
+        right: "data.watched.was_in_arc.get() || !self.pool.flags.heap",
+        wrong: "data.watched.was_in_arc.get() || self.pool.flags.heap",
         tests: FREES,
     },
     Mistake {

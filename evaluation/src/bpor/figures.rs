@@ -11,10 +11,13 @@ use raddle::Strategy;
 use raddle_programs::{Form, Program, Space};
 
 use super::local_states::Coverage;
-use super::search::{End, Outcome, Subject, least_fair_bound};
+use super::search::{End, Limit, Outcome, Subject, least_fair_bound};
+use crate::index;
 use crate::plot::{Plot, Series, Spacing};
 use crate::progress::progress;
-use crate::table::{Cell, Row, Target};
+use crate::table::{Cell, Row, Table, Target};
+use crate::text::grouped;
+use crate::verdict::{Judged, Verdict};
 
 /// A program's part of the figures: its rows, and what to draw.
 pub(super) struct Figure {
@@ -91,6 +94,47 @@ struct Point {
     coverage: Coverage,
 }
 
+/// What the figures say of the paper's: figure 6, DPOR beside bounded search, and figure 7, BPOR beside both.
+pub(super) fn verdicts(table: &Table) -> [Judged; 2] {
+    let mut sooner = Vec::new();
+    for name in ["mrse", "fft", "exception"] {
+        // The bounded search without reduction that covers most, and DPOR, which covers all.
+        let row = |word: &str| format!("{name} {word}");
+        let figure = |word: &str, cell: &str| table.figure(&row(word), cell);
+        let dpor = figure("dpor", "runs").unwrap_or(f64::NAN);
+        let mut bounded = (0..=4).filter_map(|bound| {
+            let word = format!("dfs:{bound}");
+            Some((figure(&word, "share")?, figure(&word, "runs")?))
+        });
+        if let Some((share, runs)) = bounded.next_back() {
+            if runs > dpor {
+                sooner.push(format!(
+                    "{name} {} runs for all, bounded {} for {share:.0} %",
+                    grouped(dpor),
+                    grouped(runs)
+                ));
+            }
+        }
+    }
+    let reason = format!("DPOR: {}", sooner.join("; "));
+    let six = Judged::new(index::BPOR_FIG_6, Verdict::Reproduced, sooner.len() == 3, reason);
+    let asked = table.asked();
+    let met = asked - table.missed().len();
+    let ratio = |reduced: &str, bounded: &str| {
+        let runs = |row: &str| table.figure(row, "runs").unwrap_or(f64::NAN);
+        format!("{} of {} runs", grouped(runs(reduced)), grouped(runs(bounded)))
+    };
+    let reason = format!(
+        "the same states in no more runs: {met} of {asked} comparisons; {} for mrse under 4 preemptions, {} for exception, \
+         {} for fft under 0",
+        ratio("mrse bpor:4", "mrse dfs:4"),
+        ratio("exception bpor:4", "exception dfs:4"),
+        ratio("fft bpor:0", "fft dfs:0"),
+    );
+    let holds = table.missed().is_empty() && asked > 0;
+    [six, Judged::new(index::BPOR_FIG_7, Verdict::Reproduced, holds, reason)]
+}
+
 /// Searches a program in all the ways of its figure.
 pub(super) fn figure(
     program: &'static Program,
@@ -116,7 +160,7 @@ pub(super) fn figure(
                 break;
             };
             progress(&format!("{} {word}", program.name));
-            let outcome = subject.search(strategy, effort.limit)?;
+            let outcome = subject.search(strategy, Limit::time(effort.limit))?;
             let coverage = subject.coverage(strategy, outcome.runs);
             let ended = outcome.end == End::Complete;
             points.push(Point { line: index, bound, word, outcome, coverage });

@@ -21,6 +21,20 @@ pub(super) struct Subject {
     pub(super) size: u32,
 }
 
+/// How far to search.
+#[derive(Clone, Copy)]
+pub(super) struct Limit {
+    pub(super) runs: u64,
+    pub(super) time: Duration,
+}
+
+impl Limit {
+    /// Any number of runs in so long.
+    pub(super) fn time(time: Duration) -> Limit {
+        Limit { runs: u64::MAX, time }
+    }
+}
+
 /// What came of a search.
 #[derive(Clone, Debug)]
 pub(super) struct Outcome {
@@ -54,7 +68,7 @@ const SHORT: f64 = 0.05;
 impl Subject {
     /// Searches for at most so long. A short search is repeated: what is done for the first time in a
     /// process, such as reading symbols for a panic, takes longer than the search.
-    pub(super) fn search(self, strategy: Strategy, limit: Duration) -> Result<Outcome, String> {
+    pub(super) fn search(self, strategy: Strategy, limit: Limit) -> Result<Outcome, String> {
         let first = self.search_once(strategy, limit);
         if first.end == End::Cut || first.seconds > SHORT {
             return Ok(first);
@@ -72,15 +86,15 @@ impl Subject {
     }
 
     /// Searches as a user would.
-    fn search_once(self, strategy: Strategy, limit: Duration) -> Outcome {
+    fn search_once(self, strategy: Strategy, limit: Limit) -> Outcome {
         let Subject { program, form, size } = self;
         let config = Config::new()
             .explain(raddle::Explain::Off)
             .hidden_state(false)
             .name(program.name)
             .strategy(strategy)
-            .runs(u64::MAX)
-            .time(limit)
+            .runs(limit.runs)
+            .time(limit.time)
             .max_steps(MAX_STEPS)
             .granularity(Granularity::All)
             .races(false);
@@ -194,7 +208,7 @@ mod tests {
     #[test]
     fn starvation_is_no_livelock() {
         // The first run of depth-first search never leaves a spinning thread.
-        let limit = Duration::from_secs(10);
+        let limit = Limit::time(Duration::from_secs(10));
         let outcome = subject("fair", Form::Fixed, 2).search(known("dfs").unwrap(), limit).unwrap();
         assert_eq!((outcome.end, outcome.runs), (End::Endless, 1));
         let outcome =
@@ -221,7 +235,7 @@ mod tests {
         word.parse().ok()
     }
 
-    const LIMIT: Duration = Duration::from_secs(60);
+    const LIMIT: Limit = Limit { runs: u64::MAX, time: Duration::from_secs(60) };
 
     /// Under every bound, reduction leaves out no local state.
     #[test]

@@ -82,7 +82,7 @@ pub(crate) fn table(size: Size, command: String) -> Result<Table, String> {
     if cfg!(feature = "rivals") {
         legend.push("loom: Loom 0.7; WRONG: it sees an outcome that RC11 forbids, or not one that it allows".into());
     }
-    Ok(Table { name: "litmus-speed", size, command, rows, legend })
+    Ok(Table { name: "litmus-speed", size, command, rows, legend, verdicts: Vec::new() })
 }
 
 fn row(test: &Test, lanes: &[Lane]) -> Row {

@@ -7,6 +7,7 @@ use raddle_core::Ending;
 use raddle_programs::Form;
 use raddle_programs::pcr::{SUBJECTS, Subject};
 
+use super::SEEDS;
 use super::watch::{WORDS, watch};
 use crate::progress::progress;
 use crate::table::{Cell, Row, Size};
@@ -42,7 +43,62 @@ pub(super) fn table_5(size: Size) -> Result<Vec<Row>, String> {
         }
         rows.push(Row { name: subject.program.name.to_owned(), cells });
     }
+    for subject in &SUBJECTS {
+        progress(&format!("{} at equal effort", subject.program.name));
+        rows.push(equal_effort(subject)?);
+    }
     Ok(rows)
+}
+
+/// Failing classes of PCR until nothing is left, of as many random schedules, and of as many random schedules as
+/// the paper's ten seconds allow.
+fn equal_effort(subject: &'static Subject) -> Result<Row, String> {
+    let maptest = subject.published.maptest;
+    let ten_seconds = (10_000.0 * maptest.schedules / maptest.milliseconds) as u64;
+    let mut sums = [0.0; 4];
+    for seed in 0..SEEDS {
+        let pcr = classes(subject, "pcr", seed, u64::MAX)?;
+        let equal = classes(subject, "random", seed, pcr.schedules)?;
+        let paper = classes(subject, "random", seed, ten_seconds)?;
+        let found =
+            [pcr.schedules as usize, pcr.failing.len(), equal.failing.len(), paper.failing.len()];
+        for (sum, found) in sums.iter_mut().zip(found) {
+            *sum += found as f64 / SEEDS as f64;
+        }
+    }
+    let [schedules, pcr, equal, paper] = sums;
+    let published = |cell: Cell, paper: f64| Cell { paper: Some(paper), ..cell };
+    let cells = vec![
+        ("schedules", Cell::value(schedules, "until dry")),
+        ("pcr", published(Cell::value(pcr, "classes"), subject.published.pcr_failing)),
+        ("maptest", Cell::value(equal, "classes")),
+        ("ten_s", Cell::count(ten_seconds, "schedules")),
+        (
+            "maptest_ten_s",
+            published(Cell::value(paper, "classes"), subject.published.maptest_failing),
+        ),
+    ];
+    Ok(Row { name: format!("{} at equal effort", subject.program.name), cells })
+}
+
+/// What a search has found.
+struct Found {
+    schedules: u64,
+    /// The failing classes.
+    failing: HashSet<u64>,
+}
+
+fn classes(subject: &'static Subject, word: &str, seed: u64, most: u64) -> Result<Found, String> {
+    let program = subject.program.closure(Form::Bugged, subject.program.size.usual);
+    let mut found = Found { schedules: 0, failing: HashSet::new() };
+    watch(word, seed, &program, &mut |trace| {
+        found.schedules += 1;
+        if matches!(trace.ending, Ending::Panicked(_)) {
+            found.failing.insert(trace.fingerprint);
+        }
+        found.schedules < most
+    })?;
+    Ok(found)
 }
 
 fn failing(subject: &'static Subject, word: &str, limit: Duration) -> Result<(u64, u64), String> {

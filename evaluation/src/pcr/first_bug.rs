@@ -8,15 +8,18 @@ use rustix::time::ClockId;
 use super::{SEEDS, maptest};
 use crate::measure::nanoseconds;
 use crate::progress::progress;
+use crate::statistics::signed_rank;
 use crate::table::{Cell, Extent, Row, Size, Target};
 
 /// More schedules are not tried.
 const MOST: u64 = 10_000;
 
 /// The means over all seeds.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Effort {
     schedules: f64,
+    /// The schedules of each seed.
+    by_seed: Vec<f64>,
     constraints: f64,
     milliseconds: f64,
     /// Of how many seeds no schedule failed.
@@ -34,13 +37,15 @@ pub(super) fn table_4(size: Size) -> Result<Vec<Row>, String> {
         sum += pcr.schedules;
         fewer += u64::from(pcr.schedules < maptest.schedules);
         let mut cells = vec![
-            ("pcr", schedules(pcr, paper.schedules).target(Target::AtMost(12.0))),
+            ("pcr", schedules(&pcr, paper.schedules).target(Target::AtMost(12.0))),
             ("pcr_ms", Cell::value(pcr.milliseconds, "ms").target(Target::AtMost(50.0))),
             ("paper_ms", Cell::value(paper.milliseconds, "ms")),
-            ("maptest", schedules(maptest, paper_maptest.schedules)),
+            ("maptest", schedules(&maptest, paper_maptest.schedules)),
+            ("maptest_ms", Cell::value(maptest.milliseconds, "ms")),
         ];
+        cells.extend(compared(&pcr, &maptest, subject.published));
         for word in ["pos-star", "pct:3", "surw"] {
-            cells.push((word, beside(effort(subject, word)?)));
+            cells.push((word, beside(&effort(subject, word)?)));
         }
         let seeds = match size {
             Size::Full => SEEDS,
@@ -55,6 +60,26 @@ pub(super) fn table_4(size: Size) -> Result<Vec<Row>, String> {
     let fewer = ("pcr", fewer.target(Target::AtLeast(18.0)));
     rows.push(Row { name: "fewer than maptest".into(), cells: vec![fewer] });
     Ok(rows)
+}
+
+/// PCR over MAPTest: what the paper calls schedule reduction and speed-up, with its test of significance.
+fn compared(pcr: &Effort, maptest: &Effort, published: &Published) -> Vec<(&'static str, Cell)> {
+    let reduction = |pcr: f64, maptest: f64| 100.0 * (maptest - pcr) / maptest.max(pcr);
+    let speedup =
+        |pcr: f64, maptest: f64| if maptest > pcr { maptest / pcr } else { -pcr / maptest };
+    let paper = |cell: Cell, paper: f64| Cell { paper: Some(paper), ..cell };
+    let (of_pcr, of_maptest) = (published.pcr, published.maptest);
+    let of_schedule = of_maptest.milliseconds / of_maptest.schedules;
+    let slow = |effort: &Effort| effort.milliseconds + effort.schedules * of_schedule;
+    let pairs: Vec<_> = pcr.by_seed.iter().copied().zip(maptest.by_seed.iter().copied()).collect();
+    let here = Cell::value(reduction(pcr.schedules, maptest.schedules), "%");
+    let time = Cell::value(speedup(pcr.milliseconds, maptest.milliseconds), "×");
+    vec![
+        ("reduction", paper(here, reduction(of_pcr.schedules, of_maptest.schedules))),
+        ("p", Cell::ratio(signed_rank(&pairs))),
+        ("speedup", paper(time, speedup(of_pcr.milliseconds, of_maptest.milliseconds))),
+        ("slow", Cell::value(speedup(slow(pcr), slow(maptest)), "×")),
+    ]
 }
 
 /// PCR beside MCR.
@@ -75,7 +100,7 @@ pub(super) fn table_6(_size: Size) -> Result<Vec<Row>, String> {
             let time =
                 Cell { paper: Some(paper.milliseconds), ..Cell::value(effort.milliseconds, "ms") };
             cells.extend([
-                (names[0], schedules(effort, paper.schedules)),
+                (names[0], schedules(&effort, paper.schedules)),
                 (names[1], constraints),
                 (names[2], time),
             ]);
@@ -85,11 +110,11 @@ pub(super) fn table_6(_size: Size) -> Result<Vec<Row>, String> {
     Ok(rows)
 }
 
-fn schedules(effort: Effort, paper: f64) -> Cell {
+fn schedules(effort: &Effort, paper: f64) -> Cell {
     Cell { paper: Some(paper), ..beside(effort) }
 }
 
-fn beside(effort: Effort) -> Cell {
+fn beside(effort: &Effort) -> Cell {
     let extent = if effort.unfinished > 0 { Extent::Unfinished } else { Extent::Whole };
     Cell { extent, ..Cell::value(effort.schedules, "schedules") }
 }
@@ -119,9 +144,9 @@ fn effort(subject: &'static Subject, word: &str) -> Result<Effort, String> {
             Some(failure) if !program.failure.is(&failure.finding) => {
                 return Err(format!("{} under {word}: {:?}", program.name, failure.finding));
             }
-            Some(failure) => sum.schedules += failure.execution as f64,
+            Some(failure) => sum.by_seed.push(failure.execution as f64),
             None => {
-                sum.schedules += report.executions as f64;
+                sum.by_seed.push(report.executions as f64);
                 sum.unfinished += 1;
             }
         }
@@ -130,7 +155,8 @@ fn effort(subject: &'static Subject, word: &str) -> Result<Effort, String> {
     }
     let mean = |sum: f64| sum / SEEDS as f64;
     Ok(Effort {
-        schedules: mean(sum.schedules),
+        schedules: mean(sum.by_seed.iter().sum()),
+        by_seed: sum.by_seed,
         constraints: mean(sum.constraints),
         milliseconds: mean(sum.milliseconds),
         unfinished: sum.unfinished,
@@ -150,5 +176,5 @@ fn generated(subject: &'static Subject, seeds: u64) -> Result<Cell, String> {
             }
         }
     }
-    Ok(beside(effort))
+    Ok(beside(&effort))
 }

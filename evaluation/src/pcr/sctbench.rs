@@ -79,7 +79,7 @@ pub(super) fn table(size: Size, command: String) -> Result<Table, String> {
     if !left_out.is_empty() {
         legend.push(format!("with more than {MOST_STEPS} steps: {}", left_out.join(", ")));
     }
-    Ok(Table { name: "pcr-sctbench", size, command, rows: shown, legend })
+    Ok(Table { name: "pcr-sctbench", size, command, rows: shown, legend, verdicts: Vec::new() })
 }
 
 /// One program; nothing if it is too long.

@@ -1,6 +1,6 @@
 //! The fewest preemptions with which a run fails in the same way, by a search of all runs with fewer.
 
-use raddle_core::{Ending, Trace};
+use raddle_core::Trace;
 
 use super::{Outcome, Trials};
 use crate::{Bound, Covered, Deepening, Explorer, Reduction};
@@ -24,7 +24,7 @@ pub(crate) fn fewest(
     passed: &mut dyn FnMut(u64, &Trace),
 ) -> Fewest {
     let Some(most) = preemptions.checked_sub(1) else { return Fewest::None };
-    let mut explorer = Deepening::new(Bound::preemptions(most), Reduction::Optimised);
+    let mut explorer = Box::new(Deepening::new(Bound::preemptions(most), Reduction::Optimised));
     trials.begin(explorer.thread_ids(), max_steps);
     let mut prefix = Vec::new();
     let mut run = 0;
@@ -34,9 +34,9 @@ pub(crate) fn fewest(
         explorer.learn(run, trace);
         match outcome {
             Outcome::Same => return Fewest::Found(Box::new(trace.clone())),
-            Outcome::Incomplete if trace.ending != Ending::Stopped => return Fewest::Unknown,
+            Outcome::Incomplete => return Fewest::Unknown,
             Outcome::Passes => passed(run, trace),
-            Outcome::Other | Outcome::GivenUp | Outcome::Incomplete => {}
+            Outcome::Other | Outcome::GivenUp | Outcome::Stopped => {}
         }
         if explorer.refusal().is_some() {
             return Fewest::Unknown;

@@ -37,11 +37,18 @@ impl Config {
     where
         F: Fn() + Send + Sync + 'static,
     {
-        self.check_at(Location::caller(), program);
+        if let Err(error) = self.check_at(Location::caller(), program) {
+            panic!("raddle: {error}");
+        }
     }
 
-    /// [`check`](Config::check), called at `caller`. Returns the report if no execution fails.
-    pub(crate) fn check_at<F>(self, caller: &Location<'_>, program: F) -> Report
+    /// [`check`](Config::check), called at `caller`. Returns the report if no execution fails, and the error if a setting
+    /// cannot be used.
+    pub(crate) fn check_at<F>(
+        self,
+        caller: &Location<'_>,
+        program: F,
+    ) -> Result<Report, SettingError>
     where
         F: Fn() + Send + Sync + 'static,
     {
@@ -52,7 +59,7 @@ impl Config {
                 write_to_stderr("raddle: interrupted in the first execution\n");
                 watch.leave();
             }
-            Err(error) => panic!("raddle: {error}"),
+            Err(error) => return Err(error),
         };
         if watch.is_interrupted() {
             write_to_stderr(&format!(
@@ -65,7 +72,7 @@ impl Config {
         let text = done.text(Target::Panic);
         if done.report.failure().is_none() {
             println!("{}", done.text(Target::Terminal));
-            return done.report;
+            return Ok(done.report);
         }
         if !done.is_coloured() {
             panic!("{text}");
@@ -171,6 +178,7 @@ impl Config {
             plain_accesses: config.granularity == Granularity::All,
             racy: Vec::new(),
             spurious: config.spurious,
+            ordered_polls: config.ordered_polls,
             heap: Alloc::is_used(),
             joinable_panics: config.panics == Panics::Join,
             unwinds_failing_runs: false,

@@ -1,16 +1,15 @@
 //! Runs a future on the calling thread.
 
 use std::any::type_name;
-use std::mem::ManuallyDrop;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Poll, Waker};
 
 use raddle_core::{Action, Effect, ObjectId, Op, Question, Site};
 use raddle_runtime::port::{self, Kind};
 
-use crate::naming::Named;
-use crate::sync::Notify;
+use super::polls::{self, Order};
+use super::signal::Signal;
 
 /// Runs a future to its end on the calling thread, and returns its output. The thread is blocked while the future waits to
 /// be woken.
@@ -22,7 +21,7 @@ use crate::sync::Notify;
 /// ```
 #[track_caller]
 pub fn block_on<F: Future>(future: F) -> F::Output {
-    block_on_at(future, Spurious::AsConfigured, Site::caller())
+    block_on_at(future, Spurious::AsConfigured, polls::order(), Site::caller())
 }
 
 /// When a thread polls a future that was not woken.
@@ -35,22 +34,49 @@ pub(crate) enum Spurious {
 }
 
 /// [`block_on`] at `site`.
-pub(crate) fn block_on_at<F: Future>(future: F, spurious: Spurious, site: Site) -> F::Output {
+pub(crate) fn block_on_at<F: Future>(
+    future: F,
+    spurious: Spurious,
+    order: Order,
+    site: Site,
+) -> F::Output {
     let mut future = pin!(future);
-    let signal = Signal::new(&future_name::<F>(), size_of::<F>(), site);
-    let waker = Waker::from(signal.clone());
-    let mut context = Context::from_waker(&waker);
-    let mut may_be_spurious = true;
+    let signal = Signal::new(&format!("future {}", name::<F>()), size_of::<F>(), site);
+    let mut driver = Driver { signal, spurious, order, may_be_spurious: true };
     loop {
-        if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
-            return output;
+        match driver.poll(future.as_mut()) {
+            Poll::Ready(output) => return output,
+            Poll::Pending => driver.wait(),
         }
-        let is_spurious = match spurious {
+    }
+}
+
+/// Polls one future on one thread.
+pub(super) struct Driver {
+    pub(super) signal: Arc<Signal>,
+    pub(super) spurious: Spurious,
+    pub(super) order: Order,
+    /// Whether the future may still be polled once without a wake-up.
+    pub(super) may_be_spurious: bool,
+}
+
+impl Driver {
+    /// Polls the future.
+    pub(super) fn poll<F: Future>(&self, future: Pin<&mut F>) -> Poll<F::Output> {
+        let waker = Waker::from(self.signal.clone());
+        let _poll = polls::begin(self.order, self.signal.site);
+        future.poll(&mut Context::from_waker(&waker))
+    }
+
+    /// Waits until the future is woken.
+    pub(super) fn wait(&mut self) {
+        let site = self.signal.site;
+        let is_spurious = match self.spurious {
             Spurious::AsConfigured => port::spurious(site),
-            Spurious::Once => may_be_spurious && choose_spurious(site),
+            Spurious::Once => self.may_be_spurious && choose_spurious(site),
         };
-        may_be_spurious &= !is_spurious;
-        signal.notify.wait_at(is_spurious, site);
+        self.may_be_spurious &= !is_spurious;
+        self.signal.wait(is_spurious);
     }
 }
 
@@ -64,52 +90,8 @@ pub(crate) fn choose_spurious(site: Site) -> bool {
 }
 
 /// Returns the type of a future as its author would call it: the name of an `async fn`, for example.
-fn future_name<F>() -> String {
+pub(super) fn name<F>() -> &'static str {
     let name = type_name::<F>();
     let name = name.split('<').next().unwrap_or(name);
-    let name = name.trim_end_matches("::{{closure}}");
-    format!("future {name}")
-}
-
-/// What the wakers of a future signal.
-pub(crate) struct Signal {
-    run: u64,
-    /// An object of raddle's own, whose end is no end of memory that the program uses.
-    notify: ManuallyDrop<Notify>,
-}
-
-impl Signal {
-    fn new(name: &str, bytes: usize, site: Site) -> Arc<Signal> {
-        let notify = ManuallyDrop::new(Notify::new());
-        notify.call(name, site);
-        notify.own(bytes, site);
-        Arc::new(Signal { run: port::run_number(), notify })
-    }
-}
-
-impl Wake for Signal {
-    #[track_caller]
-    fn wake(self: Arc<Signal>) {
-        self.wake_by_ref();
-    }
-
-    #[track_caller]
-    fn wake_by_ref(self: &Arc<Signal>) {
-        if self.run == port::run_number() {
-            return self.notify.notify_at(Site::caller());
-        }
-        assert!(
-            !port::active(),
-            "raddle: a waker was used in another execution than the one that made it. A static or a \
-             thread-local has kept it; let each execution make its own."
-        );
-    }
-}
-
-impl Drop for Signal {
-    fn drop(&mut self) {
-        if self.run == port::run_number() {
-            self.notify.disown();
-        }
-    }
+    name.trim_end_matches("::{{closure}}")
 }

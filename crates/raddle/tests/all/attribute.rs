@@ -191,7 +191,6 @@ const WRONG: &[(&str, &str)] = &[
     ("#[raddle::test(runs = )] fn c() {}", "`runs` needs a value"),
     ("#[raddle::test(seed = 1, seed = 2)] fn d() {}", "`seed` is set twice"),
     ("#[raddle::test(\"pct:3\")] fn e() {}", "settings are written as `name = value`"),
-    ("#[raddle::test] async fn f() {}", "a test cannot be async"),
     ("#[raddle::test] unsafe fn g() {}", "a test cannot be unsafe"),
     ("#[raddle::test] fn h(_count: usize) {}", "a test takes no arguments"),
     ("#[raddle::test] fn i<T>() {}", "a test cannot be generic"),

@@ -34,6 +34,7 @@ mod statics;
 mod stress;
 mod support;
 mod surface;
+mod tasks;
 mod teardown;
 mod threads;
 mod time_limit;

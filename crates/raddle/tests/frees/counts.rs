@@ -121,6 +121,25 @@ fn a_value_that_leaves_the_last_arc_is_not_used() {
     check(Does::Right, unwrapped!(counted::Arc));
 }
 
+/// The only reference replaces the value. Other threads have used it, and dropped their references.
+#[test]
+fn a_value_that_is_replaced_in_its_arc_is_not_used() {
+    check_without_sharing(Does::Right, || {
+        let mut mine = std::sync::Arc::new(AtomicUsize::new(1));
+        let theirs = mine.clone();
+        let other = thread::spawn(move || {
+            theirs.load(Relaxed);
+            drop(theirs);
+            thread::yield_now();
+        });
+        thread::yield_now();
+        if let Some(number) = std::sync::Arc::get_mut(&mut mine) {
+            *number = AtomicUsize::new(2);
+        }
+        other.join().unwrap();
+    });
+}
+
 /// The content of a node is moved out while another thread may use it.
 #[test]
 fn a_value_that_leaves_its_box_is_used() {

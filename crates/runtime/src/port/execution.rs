@@ -143,6 +143,8 @@ pub(crate) struct RunFlags {
     pub(crate) plain: PlainAccess,
     /// Whether waits may end, and weak exchanges fail, spuriously.
     pub(crate) spurious: bool,
+    /// Whether the order in which futures are polled matters.
+    pub(crate) ordered_polls: bool,
     /// Whether the allocator reports what the program allocates.
     pub(crate) heap: bool,
     /// Whether notes, output and descriptions of objects are recorded.
@@ -155,6 +157,7 @@ impl RunFlags {
     pub(crate) const NONE: RunFlags = RunFlags {
         plain: PlainAccess::Recorded,
         spurious: false,
+        ordered_polls: true,
         heap: false,
         records: false,
         is_trial: false,

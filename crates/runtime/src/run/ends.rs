@@ -65,8 +65,8 @@ impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
             engine.is_watched(object)
         });
         if is_watched {
-            let left_arc = self.may_have_left_arc(address);
-            self.record_stack_of(object, Moment::End, 0, left_arc);
+            let of_arc = self.may_be_of_arc(address);
+            self.record_stack_of(object, Moment::End, 0, of_arc);
         }
     }
 
@@ -89,12 +89,21 @@ impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
         }
     }
 
-    /// Returns whether the watched object, which is now at `address`, may have been moved out of an `Arc`. Without
-    /// `raddle::Alloc` it is not known what the object was moved out of.
-    fn may_have_left_arc(&self, address: usize) -> bool {
-        let watched = &self.pool.data.get().watched;
-        watched.address.get().is_some_and(|first| first != address)
-            && (watched.was_in_arc.get() || !self.pool.flags.heap)
+    /// Returns whether an `Arc` may order the end of the watched object, which is now at `address`: the object was moved
+    /// out of the last `Arc`, or is replaced inside of it by `Arc::get_mut`. Without `raddle::Alloc` it is not known what
+    /// the object was moved out of, or is in.
+    fn may_be_of_arc(&self, address: usize) -> bool {
+        let data = self.pool.data.get();
+        let Some(first) = data.watched.address.get() else { return false };
+        if first != address {
+            return data.watched.was_in_arc.get() || !self.pool.flags.heap;
+        }
+        let has_counts = |block: usize| {
+            address - block >= size_of::<Counts>()
+                && std::ptr::without_provenance::<Counts>(block).is_aligned()
+                && read_counts(block) == [1; 2]
+        };
+        data.heap.block_of(address).is_some_and(has_counts)
     }
 
     /// Ends the run because the calling thread uses an object after its end. Returns only if the run is over already, or
@@ -149,16 +158,16 @@ impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
         self.record_stack_of(object, moment, own, false);
     }
 
-    /// Records a stack. `left_arc` is whether the object may have been moved out of an `Arc`.
+    /// Records a stack. `of_arc` is whether an `Arc` may order the end of the object.
     #[cold]
-    fn record_stack_of(&self, object: ObjectId, moment: Moment, own: usize, left_arc: bool) {
+    fn record_stack_of(&self, object: ObjectId, moment: Moment, own: usize, of_arc: bool) {
         let text = port::unobserved(|| Backtrace::force_capture().to_string());
         let stack = Stack {
             object,
             thread: self.me(),
             after: self.with_engine(|engine, _| engine.trace().events.len()).saturating_sub(own),
             moment,
-            in_arc: left_arc || is_in_arc(&text),
+            in_arc: of_arc || is_in_arc(&text),
             text,
         };
         self.with_engine(|engine, _| engine.record_stack(stack));
@@ -187,8 +196,8 @@ fn is_in_arc(stack: &str) -> bool {
 /// The counts of strong and weak references. An `Arc` of the standard library begins with them, before its content.
 type Counts = [usize; 2];
 
-/// Reads the beginning of a block that is about to be freed and has room for the counts of an `Arc`. In an `Arc` both
-/// counts are zero then.
+/// Reads the beginning of a block that is not freed yet and has room for the counts of an `Arc`. In an `Arc` both counts are
+/// zero when it is about to be freed, and one while there is a single reference.
 fn read_counts(block: usize) -> Counts {
     let counts: *const Counts = std::ptr::with_exposed_provenance(block);
     // SAFETY: the block has not been freed yet, is aligned, and large enough. Whatever is in it are some bytes: the

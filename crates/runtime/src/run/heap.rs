@@ -81,6 +81,13 @@ impl Heap {
         true
     }
 
+    /// Returns the beginning of the block of this run that contains this address and is not freed.
+    pub(super) fn block_of(&self, address: usize) -> Option<usize> {
+        let blocks = self.blocks.borrow();
+        let (&start, block) = blocks.range(..=address).next_back()?;
+        (address < start + block.size).then_some(start)
+    }
+
     /// Returns the end of the freed block that contains this address.
     fn find_freed(&self, address: usize) -> Option<Freed> {
         let freed = self.freed.borrow();

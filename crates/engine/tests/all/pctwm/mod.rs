@@ -69,6 +69,16 @@ fn message_passing_through_a_third_thread_has_depth_two() {
 }
 
 #[test]
+fn fixed_sinks_are_the_same_in_every_run() {
+    // Message passing with relaxed accesses: the load of the flag has to communicate, the other must not.
+    let code = "Wx1;Wy1 | Ry;Rx";
+    let fixed = [1, 2].map(|sink| hits(code, Pctwm::with_sinks(1, &[sink]), "1 0"));
+    assert_eq!(fixed, [RUNS, 0]);
+    let redrawn = hits(code, Pctwm::with_events(1, 1, 2), "1 0");
+    assert!(redrawn >= at_least(0.5) && RUNS - redrawn >= at_least(0.5), "{redrawn}");
+}
+
+#[test]
 fn an_acquire_load_joins_the_whole_view() {
     for history in 1..=3 {
         assert_eq!(hits("Wx1;Wy1r | Rya;Rx", Pctwm::new(1, history), "1 0"), 0);

@@ -1,0 +1,150 @@
+//! Runs one test.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::crates::Crate;
+
+/// How long a test may take.
+const LIMIT: Duration = Duration::from_secs(20);
+
+/// What a test has shown.
+#[derive(Clone, Debug)]
+pub(crate) struct Outcome {
+    pub(crate) passes: bool,
+    /// The test was stopped at the limit.
+    pub(crate) is_cut_off: bool,
+    /// The number of executions, if the tool says it.
+    pub(crate) executions: Option<u64>,
+    /// How far raddle came: the weakest verdict of the checks of the test.
+    pub(crate) coverage: Option<Coverage>,
+    pub(crate) time: Duration,
+}
+
+/// What the checks of a test have covered.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Coverage {
+    Sampled,
+    Bounded,
+    Exhaustive,
+}
+
+/// Returns the names of the tests in `program`.
+pub(crate) fn list(program: &Path, source: &Path, of: &Crate) -> Result<Vec<String>, String> {
+    let mut command = Command::new(program);
+    command.args(["--list", "--format", "terse", of.filter]).current_dir(source);
+    let output =
+        command.output().map_err(|error| format!("cannot run {}: {error}", program.display()))?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    Ok(text.lines().filter_map(|line| line.strip_suffix(": test").map(str::to_owned)).collect())
+}
+
+/// Runs a test. raddle gets less time than the limit, so that it ends by itself.
+pub(crate) fn test(
+    program: &Path,
+    source: &Path,
+    name: &str,
+    of: &Crate,
+) -> Result<Outcome, String> {
+    let mut command = Command::new(program);
+    command.args([name, "--exact", "--nocapture"]).current_dir(source);
+    command.envs(of.variables.iter().copied());
+    // Loom says how many executions it made.
+    command.env("LOOM_LOG", "info").env("RADDLE_TIME", "8s");
+    command.stdout(Stdio::piped()).stderr(Stdio::null());
+    let start = Instant::now();
+    let mut child =
+        command.spawn().map_err(|error| format!("cannot run {}: {error}", program.display()))?;
+    let mut stdout = child.stdout.take().expect("a pipe");
+    let reader = thread::spawn(move || std::io::read_to_string(&mut stdout).unwrap_or_default());
+    let mut is_cut_off = false;
+    let status = loop {
+        if let Some(status) = child.try_wait().map_err(|error| error.to_string())? {
+            break status;
+        }
+        if start.elapsed() > LIMIT {
+            is_cut_off = true;
+            // It may have ended meanwhile.
+            _ = child.kill();
+        }
+        thread::sleep(Duration::from_millis(1));
+    };
+    let time = start.elapsed();
+    let text = reader.join().map_err(|_| "the output cannot be read")?;
+    let checks = text.lines().filter(|line| line.contains("raddle: test `"));
+    let coverage = checks.filter_map(coverage).min();
+    let counts = text.lines().filter_map(executions);
+    let executions = counts.reduce(|sum, count| sum + count);
+    Ok(Outcome { passes: status.success(), is_cut_off, executions, coverage, time })
+}
+
+/// Returns the number of executions in a line of raddle's result or of Loom's log.
+fn executions(line: &str) -> Option<u64> {
+    if let Some((_, rest)) = line.split_once("Completed in ") {
+        return rest.split(' ').next()?.parse().ok();
+    }
+    if !line.contains("raddle: test `") {
+        return None;
+    }
+    if line.contains("nothing to explore") {
+        return Some(1);
+    }
+    let places = line.match_indices(" execution").map(|(place, _)| &line[..place]);
+    let mut words = places.filter_map(|before| before.rsplit(' ').next());
+    words.find_map(|word| word.replace(',', "").parse().ok())
+}
+
+fn coverage(line: &str) -> Option<Coverage> {
+    if line.contains("— exhaustive") || line.contains("nothing to explore") {
+        Some(Coverage::Exhaustive)
+    } else if line.contains("— bounded") {
+        Some(Coverage::Bounded)
+    } else if line.contains("— sampled") {
+        Some(Coverage::Sampled)
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Coverage, coverage, executions};
+
+    #[test]
+    fn results_are_read() {
+        let lines = [
+            (
+                "raddle: test `a` ok — exhaustive: 20 classes, 1,142 executions (after 12 probes; + 50 equivalent), 2 ms, RC11",
+                Some(1_142),
+                Some(Coverage::Exhaustive),
+            ),
+            (
+                "raddle: test `a` ok — exhaustive but for the drops of `Arc`: 1 class, 1 execution (after 12 probes), 0.4 ms, RC11",
+                Some(1),
+                Some(Coverage::Exhaustive),
+            ),
+            (
+                "raddle: test `a` ok — sampled: 12,345 executions after 12 probes (dpor 5 · pct 7), 2 classes seen",
+                Some(12_345),
+                Some(Coverage::Sampled),
+            ),
+            (
+                "raddle: test `a` ok — bounded: all executions with ≤ 2 preemptions: none fails; 3 classes, 7 executions",
+                Some(7),
+                Some(Coverage::Bounded),
+            ),
+            (
+                "raddle: test `a` ok — nothing to explore: the program runs one thread",
+                Some(1),
+                Some(Coverage::Exhaustive),
+            ),
+            ("2026 INFO iter{7}: loom::model: Completed in 401 iterations", Some(401), None),
+            ("test a ... ok", None, None),
+        ];
+        for (line, count, covered) in lines {
+            assert_eq!((executions(line), coverage(line)), (count, covered), "{line}");
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! The index of `docs/results`: a row for each published table and figure of the five papers, with the verdict
+//! that its table printed.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+
+use crate::tables::Name;
+use crate::verdict::{Item, Judged, Verdict};
+
+/// A row of the index.
+struct Entry {
+    item: Item,
+    /// The table that measures it.
+    table: Name,
+    /// What is missing if the table prints no verdict.
+    missing: &'static str,
+}
+
+const fn item(paper: &'static str, name: &'static str, claim: &'static str) -> Item {
+    Item { paper, name, claim }
+}
+
+pub(crate) const PCT_TABLE_2: Item =
+    item("PCT", "Table 2", "operations k, and k_eff after optimisation");
+pub(crate) const PCT_TABLE_3: Item =
+    item("PCT", "Table 3", "PCT meets its bound; stress and random sleeps find less");
+pub(crate) const PCT_FIRST_RUNS: Item =
+    item("PCT", "§5.2.2", "PCT needs 6 and 35 runs where bounded search needs 200 and 1,000");
+pub(crate) const PCT_FIG_9: Item =
+    item("PCT", "Fig. 9", "hits rise with the threads, and do not depend on the items");
+pub(crate) const PCT_FIG_10: Item = item("PCT", "Fig. 10", "PCT hits more often than stress");
+pub(crate) const PCT_FIG_11: Item =
+    item("PCT", "Fig. 11", "PCT covers all pairs of events, stress 20 %");
+pub(crate) const POS_FIG_2: Item =
+    item("POS", "Fig. 2", "1/128, 1/120, 1/48 and about 1/200 by RW, BasicPOS, POS, PCT");
+pub(crate) const POS_TABLE_1: Item =
+    item("POS", "Table 1", "POS is 7.0 times better than the others, 134.1 without its variants");
+pub(crate) const POS_TABLE_2: Item =
+    item("POS", "Table 2", "POS* is 1.4 times better than POS, 5.0 than the others, 226.4 than RW");
+pub(crate) const POS_TABLE_3: Item =
+    item("POS", "Table 3", "POS is 2.6 times better than PCT, 4.7 than RW, on SCTBench");
+pub(crate) const BPOR_FIG_6: Item =
+    item("BPOR", "Fig. 6", "DPOR covers all states sooner than bounded search without reduction");
+pub(crate) const BPOR_FIG_7: Item =
+    item("BPOR", "Fig. 7", "BPOR covers the states of bounded search in less time");
+pub(crate) const BPOR_TABLE_1: Item = item(
+    "BPOR",
+    "Table 1",
+    "bounds without reduction need longer than fair-bounded BPOR, that longer than both bounds",
+);
+pub(crate) const PCTWM_TABLE_1: Item = item("PCTWM", "Table 1", "events and communication events");
+pub(crate) const PCTWM_TABLE_2: Item = item("PCTWM", "Table 2", "hit rates at d, d+1 and d+2");
+pub(crate) const PCTWM_TABLE_3: Item = item("PCTWM", "Table 3", "hit rates change little with h");
+pub(crate) const PCTWM_TABLE_4: Item = item("PCTWM", "Table 4", "costs up to 16 % over C11Tester");
+pub(crate) const PCTWM_FIG_5: Item = item("PCTWM", "Fig. 5", "PCTWM finds more than C11Tester");
+pub(crate) const PCTWM_FIG_6: Item =
+    item("PCTWM", "Fig. 6", "more relaxed stores do not change the rates of PCTWM");
+pub(crate) const PCR_TABLE_4: Item =
+    item("PCR", "Table 4", "fewer schedules than MAPTest on 18 of 20 classes, 4.07 on average");
+pub(crate) const PCR_TABLE_5: Item =
+    item("PCR", "Table 5", "more failing traces than MAPTest in 10 s on 18 of 20 classes");
+pub(crate) const PCR_TABLE_6: Item =
+    item("PCR", "Table 6", "fewer schedules than MCR on 9, fewer constraints on 10 of 20 classes");
+pub(crate) const PCR_FIG_6: Item =
+    item("PCR", "Fig. 6", "PCR covers patterns sooner than MAPTest, and more of them");
+
+const ENTRIES: &[Entry] = &[
+    entry(PCT_TABLE_2, Name::Pct3, "k_eff"),
+    entry(PCT_TABLE_3, Name::Pct3, "stress and random sleeps, measured"),
+    entry(PCT_FIRST_RUNS, Name::Pct3, "the runs of bounded search"),
+    entry(PCT_FIG_9, Name::PctFig9, "why hits fall with the items"),
+    entry(PCT_FIG_10, Name::PctFig10, "a verdict"),
+    entry(PCT_FIG_11, Name::PctFig11, "stress, and why PCT covers less here"),
+    entry(POS_FIG_2, Name::PosFig2, "a verdict"),
+    entry(POS_TABLE_1, Name::Pos1, "a verdict"),
+    entry(POS_TABLE_2, Name::Pos2, "a verdict"),
+    entry(POS_TABLE_3, Name::Pos3, "12 of 32 rows on the original programs"),
+    entry(BPOR_FIG_6, Name::Bpor, "a verdict"),
+    entry(BPOR_FIG_7, Name::Bpor, "a verdict"),
+    entry(BPOR_TABLE_1, Name::Bpor1, "why fair-bounded BPOR is slower than both bounds alone"),
+    entry(PCTWM_TABLE_1, Name::Pctwm1, "a verdict"),
+    entry(PCTWM_TABLE_2, Name::Pctwm2, "rates with fixed sinks"),
+    entry(PCTWM_TABLE_3, Name::Pctwm3, "rates with fixed sinks"),
+    entry(PCTWM_TABLE_4, Name::Rc11Cost, "the cost of `pctwm` beside that of `random`"),
+    entry(PCTWM_FIG_5, Name::PctwmFig5, "a verdict"),
+    entry(PCTWM_FIG_6, Name::PctwmFig6, "a verdict"),
+    entry(PCR_TABLE_4, Name::Pcr4, "MAPTest's time and speed-up, and p-values"),
+    entry(PCR_TABLE_5, Name::Pcr5, "why PCR has nothing left to try"),
+    entry(PCR_TABLE_6, Name::Pcr6, "a verdict"),
+    entry(PCR_FIG_6, Name::PcrFig6, "a verdict"),
+];
+
+const fn entry(item: Item, table: Name, missing: &'static str) -> Entry {
+    Entry { item, table, missing }
+}
+
+const HEAD: &str = "\
+# The papers' results
+
+One row for each published table and figure with measurements, of the five papers that raddle implements.
+*Reproduced*: our figures agree with the paper's, within the tolerance that the table states. *Explained*: they
+differ, and an experiment in the table shows the cause. *Refuted*: the claim does not hold, as an experiment in
+the table shows. *Open*: something is missing. The table programs compute the verdicts from their own figures and
+print them as lines `verdict on …`; this page collects the lines (`-- index`) and is not edited by hand.
+
+Tables with only descriptions or definitions, and figures that illustrate an algorithm or an example, have no row:
+PCT Table 1, Figs 1 to 8 (the bugs of Figs 1 to 5 are rows of [pct-3](pct-3.txt)); POS Figs 1, 3, 4; BPOR Figs 1
+to 5; PCTWM Figs 1 to 4; PCR Tables 1 to 3, Figs 1 to 5.
+
+A table NAME is measured by
+
+```sh
+cargo run --release --manifest-path evaluation/Cargo.toml -- table NAME
+```
+
+and all of them, with this page, by `-- all`, which resumes after an interruption.
+
+";
+
+/// Writes the index of the tables in `folder`.
+pub(crate) fn write(folder: &Path) -> Result<(), String> {
+    let path = folder.join("README.md");
+    let failed = |error| format!("cannot write {}: {error}", path.display());
+    fs::write(&path, render(folder)).map_err(failed)
+}
+
+fn render(folder: &Path) -> String {
+    let mut text = HEAD.to_owned();
+    text.push_str("| paper | claim | verdict | here | table |\n| --- | --- | --- | --- | --- |\n");
+    let mut counts = Verdict::ALL.map(|verdict| (verdict, 0));
+    for Entry { item, table, missing } in ENTRIES {
+        let word = table.word();
+        let file = fs::read_to_string(folder.join(format!("{word}.txt"))).unwrap_or_default();
+        let judged = Judged::find(*item, &file).unwrap_or_else(|| Judged {
+            item: *item,
+            verdict: Verdict::Open,
+            reason: format!("missing: {missing}"),
+        });
+        for (verdict, count) in &mut counts {
+            *count += u32::from(*verdict == judged.verdict);
+        }
+        let Item { paper, name, claim } = item;
+        let (verdict, reason) = (judged.verdict.word(), &judged.reason);
+        let _ = writeln!(
+            text,
+            "| {paper} {name} | {claim} | *{verdict}* | {reason} | [{word}]({word}.txt) |"
+        );
+    }
+    let counts = counts.map(|(verdict, count)| format!("{count} {}", verdict.word())).join(", ");
+    let _ = writeln!(text, "\n{} rows: {counts}.", ENTRIES.len());
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The committed page is the one that the committed tables give.
+    #[test]
+    fn the_index_agrees_with_the_tables() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/results");
+        let committed = fs::read_to_string(folder.join("README.md")).unwrap();
+        assert!(committed == render(&folder), "run `-- index`");
+    }
+
+    #[test]
+    fn no_item_has_two_rows() {
+        for (place, entry) in ENTRIES.iter().enumerate() {
+            assert!(!ENTRIES[..place].iter().any(|other| other.item == entry.item));
+        }
+    }
+}
