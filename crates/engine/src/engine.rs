@@ -21,6 +21,7 @@ use crate::objects::Life;
 use crate::time_limit::TimeChecks;
 use crate::{Kind, Memory, ThreadIds};
 
+mod alarms;
 mod choose;
 mod cycle;
 mod declare;
@@ -38,6 +39,7 @@ mod threads;
 mod time;
 mod waiters;
 
+use alarms::Alarm;
 use enabled::Enabled;
 pub use idle::Frames;
 use idle::Idle;
@@ -129,6 +131,8 @@ pub struct Engine<M: Memory> {
     /// The options of the source point under way.
     sources: Vec<EventId>,
     tail: Tail,
+    /// Waits that end at a time.
+    alarms: Vec<Alarm>,
     /// What the runs do besides what every run does.
     special: Option<Box<Special>>,
     idle: Idle,
@@ -201,6 +205,7 @@ impl<M: Memory> Engine<M> {
             watched: ObjectId::NONE,
             sources: Vec::new(),
             tail: Tail::default(),
+            alarms: Vec::new(),
             special: None,
             idle: Idle::default(),
         }
@@ -270,6 +275,7 @@ impl<M: Memory> Engine<M> {
         self.enter(RunState::Running);
         self.changed.clear();
         self.ended.clear();
+        self.alarms.clear();
         self.objects[0].renew();
         self.objects[0].object.set_life(Life::Running);
         self.threads[0].begin(ObjectId(0), 0);

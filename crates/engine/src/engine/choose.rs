@@ -51,7 +51,7 @@ impl<M: Memory> Engine<M> {
             return Turn::of(self.running);
         }
         self.end_lease();
-        if self.enabled.is_empty() {
+        if self.enabled.is_empty() && !self.ring_at_rest() {
             return self.end_without_enabled_thread();
         }
         let steps = self.trace.events.len();
