@@ -139,6 +139,23 @@ pub struct Needs {
     pub fingerprint: bool,
     /// Calls of [`Chooser::taken`].
     pub taken: bool,
+    /// What becomes of threads that wait in loops.
+    pub idle_rounds: IdleRounds,
+}
+
+/// What becomes of a thread in an *idle round*: it announces an operation in a local state that it had before, and has
+/// changed nothing since. Substrates that cannot tell local states let it go on.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+pub enum IdleRounds {
+    /// The thread waits until another thread changes something that it looked at. Only long runs are examined.
+    #[default]
+    AwaitedIfLong,
+    /// The thread waits until another thread changes something that it looked at.
+    Awaited,
+    /// The thread goes no further in this run.
+    Cut,
+    /// The thread goes on.
+    Performed,
 }
 
 /// The source of the choices of one run after the plan's prefix.

@@ -26,8 +26,10 @@ mod cycle;
 mod declare;
 mod enabled;
 mod ending;
+mod idle;
 mod perform;
 mod reuse;
+mod rounds;
 mod special;
 mod state;
 mod stop;
@@ -37,6 +39,9 @@ mod time;
 mod waiters;
 
 use enabled::Enabled;
+pub use idle::Frames;
+use idle::Idle;
+pub use rounds::SinceChange;
 pub use state::RunState;
 use tail::Tail;
 use waiters::{Link, NO_WAITER};
@@ -126,6 +131,7 @@ pub struct Engine<M: Memory> {
     tail: Tail,
     /// What the runs do besides what every run does.
     special: Option<Box<Special>>,
+    idle: Idle,
 }
 
 #[derive(Clone, Debug)]
@@ -196,6 +202,7 @@ impl<M: Memory> Engine<M> {
             sources: Vec::new(),
             tail: Tail::default(),
             special: None,
+            idle: Idle::default(),
         }
     }
 
@@ -252,6 +259,7 @@ impl<M: Memory> Engine<M> {
         self.followed = 0;
         self.asks_below = self.max_steps.min(self.time_checks.interval);
         self.forget_tail();
+        self.idle.begin();
         (self.needs, self.is_uniform) = match choices {
             Choices::Uniform(rng) => {
                 self.rng = rng.clone();
@@ -298,6 +306,7 @@ impl<M: Memory> Engine<M> {
     /// can no longer be read.
     #[cold]
     pub fn overwrite(&mut self, object: ObjectId, value: u64) {
+        self.note_overwritten(object, value);
         self.memory.declare(&mut self.objects[object.index()].location, value);
     }
 
@@ -336,7 +345,8 @@ impl<M: Memory> Engine<M> {
     fn set_fast_path(&mut self) {
         let is_fast = matches!(self.state, RunState::Running)
             && self.is_uniform
-            && self.followed >= self.prefix.len();
+            && self.followed >= self.prefix.len()
+            && !self.idle.is_on();
         self.fast_below = if is_fast { self.asks_below } else { 0 };
     }
 

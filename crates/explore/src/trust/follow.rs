@@ -1,7 +1,7 @@
 //! Leads a run through the events of an item.
 
 use raddle_core::{
-    Access, Choice, Chooser, Event, EventId, Needs, Op, Pick, Point, ThreadId, Threads,
+    Access, Choice, Chooser, Event, EventId, IdleRounds, Needs, Op, Pick, Point, ThreadId, Threads,
 };
 
 use super::{Step, is_ordered};
@@ -172,7 +172,7 @@ impl Follow {
 
 impl Chooser for Follow {
     fn needs(&self) -> Needs {
-        Needs { taken: true, ..Needs::default() }
+        Needs { taken: true, idle_rounds: IdleRounds::Cut, ..Needs::default() }
     }
 
     fn taken(&mut self, stores: &[EventId]) {

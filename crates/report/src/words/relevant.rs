@@ -80,6 +80,11 @@ fn of_finding(finding: &Finding, trace: &Trace) -> Vec<u64> {
         Finding::Deadlock { waits, .. } => {
             waits.iter().flat_map(|wait| of_wait(wait, trace)).collect()
         }
+        Finding::WaitsForever { loops, waits } => {
+            let looks = loops.iter().flat_map(|one| &one.looks);
+            let looks = looks.flat_map(|looked| [Some(looked.step), looked.changed]).flatten();
+            looks.chain(waits.iter().flat_map(|wait| of_wait(wait, trace))).collect()
+        }
         Finding::Race { first, second } => [first, second]
             .iter()
             .flat_map(|access| [access.step, Some(access.after)])
