@@ -4,7 +4,8 @@ use alloc::vec::Vec;
 
 use raddle_core::fingerprint::History;
 use raddle_core::{
-    Allocation, End, LateUse, ObjectId, ObjectInfo, ObjectKind, Panic, PlainAccess, Site, ThreadId,
+    Allocation, End, Ending, LateUse, ObjectId, ObjectInfo, ObjectKind, Panic, PlainAccess, Site,
+    ThreadId,
 };
 
 use super::{Engine, NO_WAITER, Slot};
@@ -64,7 +65,9 @@ impl<M: Memory> Engine<M> {
         let access = PlainAccess { thread: by, after, object, writes: ends, site };
         self.trace.late_use = Some(LateUse { access, ends });
         let message = if ends { "an object was freed twice" } else { "use after free" };
-        self.fail(Panic { thread: by, message: message.into(), place: None, backtrace: None });
+        // The thread cannot continue, so that the run is not led to its end.
+        let panic = Panic { thread: by, message: message.into(), place: None, backtrace: None };
+        self.end_with(Ending::Panicked(panic));
     }
 
     /// Records, after the run, that the memory of `object` was freed twice, by these threads after these numbers of

@@ -4,6 +4,7 @@
 //! nothing fails, nothing of this happens.
 
 use std::rc::Rc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use raddle_analysis::{Equivalents, cause};
@@ -32,9 +33,16 @@ const MORE_STEPS: usize = 1_000;
 /// The runs that are drawn to refute a set of causes.
 const DRAWS: u64 = 100;
 /// The same for deadlocks, whose runs leave their threads behind.
-const FEW_DRAWS: u64 = 30;
+const FEW_DRAWS: u64 = 20;
 /// The equivalent orders of a failing run that are tried.
 const EQUIVALENTS: u64 = 20;
+
+/// The threads of failing runs that the explanations of a process may leave behind. Each takes two mappings of memory, of
+/// which Linux allows 65,530.
+const MAX_LEAKED_BY_ALL: u64 = 8_192;
+
+/// The threads that explanations of this process have left behind.
+static LEAKED_BY_ALL: AtomicU64 = AtomicU64::new(0);
 
 /// How much may be done.
 #[derive(Copy, Clone, Debug)]
@@ -321,10 +329,14 @@ impl<'b, 'c> Bench<'b, 'c> {
             return Some(CutOff::Time);
         }
         let leaked = self.check.executor.leaked() - self.leaked_before;
-        (leaked >= self.allowance.leaks).then_some(CutOff::Leaks)
+        let by_all = LEAKED_BY_ALL.load(Relaxed) + leaked;
+        let is_too_much = leaked >= self.allowance.leaks || by_all >= MAX_LEAKED_BY_ALL;
+        is_too_much.then_some(CutOff::Leaks)
     }
 
     fn finish(self) {
+        let leaked = self.check.executor.leaked() - self.leaked_before;
+        LEAKED_BY_ALL.fetch_add(leaked, Relaxed);
         engine_cache::put(self.engine);
     }
 
