@@ -15,6 +15,7 @@
 
 mod accesses;
 mod act;
+mod alarms;
 mod arena;
 mod coroutines;
 mod crash;
