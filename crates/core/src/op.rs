@@ -284,6 +284,11 @@ impl Op {
         Op { head, first, second }
     }
 
+    /// Returns a number for the kind of the operation, whatever its object, ordering and operands.
+    pub const fn kind(&self) -> u8 {
+        (self.head >> 32) as u8
+    }
+
     #[inline(always)]
     const fn group(&self) -> u8 {
         (self.head >> 36) as u8 & 15

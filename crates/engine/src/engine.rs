@@ -21,13 +21,16 @@ use crate::objects::Life;
 use crate::time_limit::TimeChecks;
 use crate::{Kind, Memory, ThreadIds};
 
+mod alarms;
 mod choose;
 mod cycle;
 mod declare;
 mod enabled;
 mod ending;
+mod idle;
 mod perform;
 mod reuse;
+mod rounds;
 mod special;
 mod state;
 mod stop;
@@ -36,7 +39,11 @@ mod threads;
 mod time;
 mod waiters;
 
+use alarms::Alarm;
 use enabled::Enabled;
+pub use idle::Frames;
+use idle::Idle;
+pub use rounds::SinceChange;
 pub use state::RunState;
 use tail::Tail;
 use waiters::{Link, NO_WAITER};
@@ -124,8 +131,11 @@ pub struct Engine<M: Memory> {
     /// The options of the source point under way.
     sources: Vec<EventId>,
     tail: Tail,
+    /// Waits that end at a time.
+    alarms: Vec<Alarm>,
     /// What the runs do besides what every run does.
     special: Option<Box<Special>>,
+    idle: Idle,
 }
 
 #[derive(Clone, Debug)]
@@ -195,7 +205,9 @@ impl<M: Memory> Engine<M> {
             watched: ObjectId::NONE,
             sources: Vec::new(),
             tail: Tail::default(),
+            alarms: Vec::new(),
             special: None,
+            idle: Idle::default(),
         }
     }
 
@@ -252,6 +264,7 @@ impl<M: Memory> Engine<M> {
         self.followed = 0;
         self.asks_below = self.max_steps.min(self.time_checks.interval);
         self.forget_tail();
+        self.idle.begin();
         (self.needs, self.is_uniform) = match choices {
             Choices::Uniform(rng) => {
                 self.rng = rng.clone();
@@ -262,6 +275,7 @@ impl<M: Memory> Engine<M> {
         self.enter(RunState::Running);
         self.changed.clear();
         self.ended.clear();
+        self.alarms.clear();
         self.objects[0].renew();
         self.objects[0].object.set_life(Life::Running);
         self.threads[0].begin(ObjectId(0), 0);
@@ -298,6 +312,7 @@ impl<M: Memory> Engine<M> {
     /// can no longer be read.
     #[cold]
     pub fn overwrite(&mut self, object: ObjectId, value: u64) {
+        self.note_overwritten(object, value);
         self.memory.declare(&mut self.objects[object.index()].location, value);
     }
 
@@ -336,7 +351,8 @@ impl<M: Memory> Engine<M> {
     fn set_fast_path(&mut self) {
         let is_fast = matches!(self.state, RunState::Running)
             && self.is_uniform
-            && self.followed >= self.prefix.len();
+            && self.followed >= self.prefix.len()
+            && !self.idle.is_on();
         self.fast_below = if is_fast { self.asks_below } else { 0 };
     }
 

@@ -1,17 +1,23 @@
-//! Explanations of failures: smaller runs that fail in the same way.
+//! Explanations of failures: smaller runs that fail in the same way, and the orderings that cause the failure.
 //!
 //! Nothing here knows a front end: runs are made through [`Trials`], which the session implements
 //! (`session/explain.rs`). Every result is a run that was made, and no claim rests on a sample unless it says so.
 //! `docs/design/explain.md` has the definitions.
 
 mod blocks;
+mod causes;
 mod fewest;
+mod guide;
+mod hitting;
+mod labels;
 mod shrink;
+mod sweep;
 mod wishes;
 
 use raddle_core::{Choices, Schedule, Trace};
 use raddle_engine::ThreadIds;
 
+pub(crate) use causes::causes;
 pub(crate) use fewest::{Fewest, fewest};
 pub(crate) use shrink::{Shrinker, SmallRun};
 
@@ -38,7 +44,9 @@ pub(crate) enum Outcome {
     Passes,
     /// Its chooser gave it up.
     GivenUp,
-    /// It was cut off, or is no whole execution.
+    /// A thread was stopped, so that it is no whole execution.
+    Stopped,
+    /// It was cut off.
     Incomplete,
 }
 
@@ -49,8 +57,11 @@ pub(crate) trait Trials {
     /// then.
     fn run(&mut self, prefix: &Schedule, choices: Choices<'_>) -> Option<Outcome>;
 
-    /// Returns the trace of the last run.
+    /// Returns the trace of the last run, up to where its chooser gave it up.
     fn trace(&self) -> &Trace;
+
+    /// Returns a token of the last run, up to its end.
+    fn token(&self) -> String;
 
     /// Sets the ids that threads have in the next runs, and the most events that these may have.
     fn begin(&mut self, thread_ids: ThreadIds, max_steps: usize);

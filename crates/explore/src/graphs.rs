@@ -19,8 +19,8 @@ use std::collections::HashSet;
 use std::hash::BuildHasherDefault;
 
 use raddle_core::{
-    Action, AtomicOp, Choice, Choices, Chooser, Ending, Event, Needs, Op, Pending, Pick, Point,
-    Schedule, ThreadId, ThreadOp, Threads, Trace,
+    Action, AtomicOp, Choice, Choices, Chooser, Ending, Event, IdleRounds, Needs, Op, Pending,
+    Pick, Point, Schedule, ThreadId, ThreadOp, Threads, Trace,
 };
 use raddle_results::Search;
 
@@ -82,7 +82,7 @@ impl Explorer for Graphs {
 
 impl Chooser for Graphs {
     fn needs(&self) -> Needs {
-        Needs { fingerprint: true, ..Needs::default() }
+        Needs { fingerprint: true, idle_rounds: IdleRounds::Cut, ..Needs::default() }
     }
 
     fn at_state(&mut self, fingerprint: u64) {
@@ -163,7 +163,7 @@ fn has_choice(op: &Op) -> bool {
 }
 
 /// Returns whether a thread asked, or is about to ask, if another has ended.
-fn asks_for_ends(trace: &Trace) -> bool {
+pub(crate) fn asks_for_ends(trace: &Trace) -> bool {
     let asks = |op: &Op| op.is_thread() && op.thread() == ThreadOp::IsFinished;
     trace.events.iter().any(|event| asks(&event.op))
         || trace.pending.iter().any(|pending| asks(&pending.op))

@@ -30,6 +30,14 @@ pub(crate) trait Drive {
     fn perform_instead(&mut self, by: ThreadId, op: Op, site: Site) -> Effect;
     /// Records a plain access.
     fn touched(&mut self, access: PlainAccess);
+    /// Sets the alarm of a thread that is about to announce a wait.
+    fn set_alarm(&mut self, thread: ThreadId, deadline: u64, late: Op);
+    /// Stops the alarm of a thread. Returns whether it had gone off.
+    fn stop_alarm(&mut self, thread: ThreadId) -> bool;
+    /// Lets the alarms go off whose time has come.
+    fn ring_until(&mut self, now: u64);
+    /// Lets the next alarm go off if all threads pause.
+    fn ring_if_idle(&mut self, by: ThreadId);
     fn time(&self, thread: ThreadId) -> u64;
     fn advance(&mut self, thread: ThreadId, nanos: u64);
     /// Returns whether the run has ended well.
@@ -105,6 +113,22 @@ impl<M: Memory> Drive for Driven<'_, '_, M> {
 
     fn touched(&mut self, access: PlainAccess) {
         self.engine.touched(access);
+    }
+
+    fn set_alarm(&mut self, thread: ThreadId, deadline: u64, late: Op) {
+        self.engine.set_alarm(thread, deadline, late);
+    }
+
+    fn stop_alarm(&mut self, thread: ThreadId) -> bool {
+        self.engine.stop_alarm(thread)
+    }
+
+    fn ring_until(&mut self, now: u64) {
+        self.engine.ring_until(now);
+    }
+
+    fn ring_if_idle(&mut self, by: ThreadId) {
+        self.engine.ring_if_idle(by);
     }
 
     fn time(&self, thread: ThreadId) -> u64 {

@@ -23,6 +23,7 @@ pub(crate) fn await_thread(host: Context) {
     HOST.set(host);
     // Everything that a run allocates is allocated by a borrowed thread, in Rust.
     state().stacks.tell_allocations_apart();
+    state().clock.set_up();
 }
 
 /// Returns whether the check has not begun because the program has created no thread.

@@ -100,6 +100,16 @@ fn wait(address: usize, expected: u32, mask: u32, limit: Limit, pc: usize) -> is
         return -(libc::EAGAIN as isize);
     }
     let timed = !matches!(limit, Limit::Never);
+    if timed && state.clock.is_on() {
+        let deadline = match limit {
+            Limit::Never => u64::MAX,
+            Limit::At(clock, time) => time::deadline_at(clock, time),
+            Limit::After(time) => time::deadline_after(time),
+        };
+        let consume = |timed: bool| Op::new(object, Action::Futex(FutexOp::Consume { timed }));
+        let effect = state.act_until(consume(false), consume(true), deadline, site);
+        return if effect == Effect::No { -(libc::ETIMEDOUT as isize) } else { 0 };
+    }
     let consume = Action::Futex(FutexOp::Consume { timed });
     if state.act(object, consume, site) != Effect::No {
         return 0;

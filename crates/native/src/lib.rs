@@ -15,12 +15,14 @@
 
 mod accesses;
 mod act;
+mod alarms;
 mod arena;
 mod coroutines;
 mod crash;
 mod dispatch;
 mod drive;
 mod first_thread;
+mod fresh;
 mod futex;
 mod heap;
 mod hooks;

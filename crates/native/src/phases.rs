@@ -10,6 +10,7 @@ use raddle_core::Site;
 use raddle_explore::{Budget, Session, Settings, racing_lines};
 use raddle_results::{Finding, Report};
 
+use crate::alarms;
 use crate::plan::{Granularity, Plan, Races};
 use crate::process::Process;
 use crate::run::{self, Plain};
@@ -120,13 +121,17 @@ fn search(
     settings: &Settings,
     budget: &dyn Budget,
 ) -> Result<Checked, String> {
-    // Places that race are code addresses.
-    run::state().stacks.keep(plan.stacks);
+    let stacks = &run::state().stacks;
+    stacks.keep(plan.stacks);
+    let settings = &alarms::settings(settings);
     let session = Session::new(process, &(), settings, budget);
     let report = match &plan.replay {
-        Some(token) => session.replay(token).map_err(|error| error.to_string())?,
-        None => session.run().map_err(|error| error.to_string())?,
+        Some(token) => session.replay(token).map_err(|error| error.to_string()),
+        None => session.run().map_err(|error| error.to_string()),
     };
+    // Places that race are code addresses.
+    stacks.keep(false);
+    let report = report?;
     let points = run::state().racy.borrow().clone();
     Ok(Checked { report, points, harmless: None })
 }

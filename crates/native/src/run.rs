@@ -11,6 +11,7 @@ use std::ptr::{self, NonNull};
 use raddle_core::{MemoryModel, ObjectId, Op, Panic, Site, ThreadId};
 use raddle_engine::{Initial, Turn};
 
+use crate::alarms::Clock;
 use crate::coroutines::{self, Context};
 use crate::drive::Drive;
 use crate::heap::Heap;
@@ -111,6 +112,7 @@ pub(crate) struct State {
     /// Where the host continues after a run in this process.
     pub(crate) host: Cell<Context>,
     pub(crate) stacks: Stacks,
+    pub(crate) clock: Clock,
     /// Where the test harness continues after the run of a test, if runs begin with the first thread.
     pub(crate) harness: Cell<Context>,
     /// Whether a run ends with its process, which is a child of the host.
@@ -178,6 +180,7 @@ pub(crate) fn set_up() {
         image: Cell::new((0, 0)),
         host: Cell::new(Context::NONE),
         stacks: Stacks::default(),
+        clock: Clock::default(),
         harness: Cell::new(Context::NONE),
         ends_with_process: Cell::new(false),
         plain: Cell::new(Plain::None),
@@ -240,6 +243,7 @@ impl State {
         self.drawn.set(0);
         self.in_kernel.set(0);
         self.main_has_ended.set(false);
+        self.clock.begin(self.steps.get());
         self.in_engine.set(false);
         self.has_raced.set(false);
         *self.leak.borrow_mut() = None;
@@ -437,6 +441,7 @@ impl State {
     pub(crate) fn fail(&self, message: String, place: Option<String>) -> ! {
         let thread = self.me();
         let panic = Panic { thread, message, place, backtrace: None };
+        __raddle_failure();
         self.with_engine(|engine| engine.fail(panic));
         self.end()
     }
@@ -449,6 +454,7 @@ impl State {
             let main = self.threads.borrow()[0].context;
             self.leave_for(main)
         }
+        __raddle_failure();
         self.end_process(0)
     }
 
@@ -462,6 +468,13 @@ impl State {
         self.code.set(code);
         self.leave_for(self.host.get())
     }
+}
+
+/// Called on the stack of a thread when its run fails, and when it ends early. A debugger can stop here.
+#[unsafe(no_mangle)]
+#[inline(never)]
+pub(crate) extern "C" fn __raddle_failure() {
+    std::hint::black_box(());
 }
 
 /// Runs the body of a thread of the program, on its stack. Returns its result to libc, which runs the destructors of

@@ -6,10 +6,8 @@
 use std::ffi::CStr;
 use std::ptr;
 
-use raddle_core::{Action, ObjectId, PauseOp};
-
 use crate::posix::{exit, time};
-use crate::run::{Outcome, refuse, site, state};
+use crate::run::{Outcome, refuse, state};
 use crate::{futex, system};
 
 /// The number of a process in runs. The real one differs from process to process.
@@ -115,7 +113,7 @@ fn model(number: i64, arguments: [usize; 6], pc: usize) -> isize {
     match number {
         libc::SYS_futex => futex::call(arguments, pc),
         libc::SYS_sched_yield => {
-            state().act(ObjectId::NONE, Action::Pause(PauseOp::Yield), site(pc));
+            time::yield_turn(pc);
             0
         }
         libc::SYS_nanosleep => {

@@ -23,6 +23,8 @@ pub(crate) enum Use {
     Barrier,
     Once,
     Semaphore,
+    /// What a sleeping thread waits for. The key is the thread.
+    Alarm,
 }
 
 /// Objects by address and use.

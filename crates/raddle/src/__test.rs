@@ -1,9 +1,12 @@
-//! Functions that the expansion of `#[raddle::test]` calls. They are not part of the public API.
+//! Functions that the expansions of `#[raddle::test]` and `raddle::note!` call. They are not part of the public API.
 
 use std::fmt::Debug;
 use std::process::ExitCode;
 
+use raddle_core::{NoteKind, Site};
 pub use raddle_macros::expand;
+use raddle_runtime::port;
+pub use raddle_runtime::port::records;
 
 use crate::Config;
 pub use crate::origin::Origin;
@@ -17,6 +20,13 @@ pub fn config(module: &str, name: &str, origin: Origin) -> Config {
         None => name.to_owned(),
     };
     Config::new().origin(path, origin).remember(true)
+}
+
+/// Records a note of the calling thread.
+#[cold]
+#[track_caller]
+pub fn note(text: String) {
+    port::note(NoteKind::Note, text, Site::caller());
 }
 
 /// A type that a test can return.

@@ -35,7 +35,7 @@ impl Done {
         let sources = Sources::default();
         let source = |file: &str, line| sources.line(file, line);
         let mut text =
-            raddle_report::text_with(&raddle_report::brief(&self.report), paint, &source);
+            raddle_report::text_with(&raddle_report::document(&self.report), paint, &source);
         if let Some(page) = &self.page {
             text += &format!("\n  report: {}", page.display());
         }

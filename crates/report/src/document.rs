@@ -1,5 +1,6 @@
 //! Documents made from reports: the analyses of the failing execution, and operations in words.
 
+mod explanation;
 mod fields;
 mod finding;
 mod stack;
@@ -8,14 +9,15 @@ mod trace;
 
 use raddle_analysis::Words;
 use raddle_results::document::{
-    Cause, Coverage, Document, Explanation, Failure, Failures, VariableCoverage, Verdict, Warning,
+    Cause, Coverage, Document, Failure, Failures, VariableCoverage, Verdict, Warning,
 };
 use raddle_results::{self as results, Report};
 
+use self::explanation::explanation;
 use self::finding::{finding, warning_kind};
 use self::summary::{summary, warning_summary};
 use self::trace::trace;
-use crate::fold::{Fold, PICTURE};
+use crate::fold::Fold;
 
 /// Which steps of long executions are in a document: the token has all of them in a few bytes.
 const STEPS: Fold = Fold { whole: 10_000, first: 1_000, last: 9_000 };
@@ -34,11 +36,6 @@ const STEPS: Fold = Fold { whole: 10_000, first: 1_000, last: 9_000 };
 /// ```
 pub fn document(report: &Report) -> Document {
     with_steps(report, STEPS)
-}
-
-/// Returns the document of a report, with only the steps that a text shows.
-pub fn brief(report: &Report) -> Document {
-    with_steps(report, PICTURE)
 }
 
 /// Returns the report as JSON, with a line break at its end.
@@ -156,14 +153,9 @@ fn failure(failure: &results::Failure, steps: Fold) -> Failure {
         reproduced: failure.reproduced,
         beyond_bound: failure.beyond_bound,
         token: failure.token.clone(),
-        explanation: failure.explanation.as_deref().map(explanation),
+        explanation: failure.explanation.as_deref().map(|known| explanation(known, &words)),
         trace: trace(&failure.trace, &words, steps),
     }
-}
-
-fn explanation(explanation: &results::Explanation) -> Explanation {
-    let results::Explanation { shrunk, executions, cut_off, .. } = explanation;
-    Explanation { shrunk: shrunk.clone(), executions: *executions, cut_off: *cut_off }
 }
 
 fn all_failures(failures: &results::Failures) -> Failures {

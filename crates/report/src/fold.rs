@@ -13,9 +13,6 @@ pub(crate) struct Fold {
     pub(crate) last: u64,
 }
 
-/// For a picture in a terminal.
-pub(crate) const PICTURE: Fold = Fold { whole: 60, first: 8, last: 32 };
-
 impl Fold {
     /// Returns whether a step, counted from one, of an execution of `steps` steps is shown.
     pub(crate) fn shows(self, step: u64, steps: u64) -> bool {
@@ -27,6 +24,8 @@ impl Fold {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const PICTURE: Fold = Fold { whole: 60, first: 8, last: 32 };
 
     fn shown(steps: u64) -> Vec<u64> {
         (1..=steps).filter(|&step| PICTURE.shows(step, steps)).collect()

@@ -18,7 +18,7 @@ use self::markup::{broken, data, escape, preformatted};
 use crate::number::{about, thousands};
 use crate::source::Source;
 use crate::words::clean::{elapsed, within};
-use crate::words::explanation::shrunk;
+use crate::words::explanation::{causes as why, shrunk};
 use crate::words::failure::{
     backtrace, explanation, message, not_reproduced, origin, replay_command,
 };
@@ -110,6 +110,8 @@ fn finding(document: &Document, failure: &Failure) -> String {
     let message = message(&failure.finding).map(|message| format!("{message}\n"));
     text += &preformatted(&(message.unwrap_or_default() + &explanation(document, failure)));
     text += &preformatted(&stale::explanation(document, &failure.trace));
+    let why = failure.explanation.as_ref().map(|known| why(known, &failure.trace));
+    text += &preformatted(&why.unwrap_or_default());
     if let Some(frames) = backtrace(&failure.finding) {
         let frames = escape(&frames);
         let _ =

@@ -17,7 +17,7 @@ mod source;
 mod text;
 mod words;
 
-pub use document::{brief, document, json};
+pub use document::{document, json};
 pub use html::html;
 pub use paint::Paint;
 pub use progress::progress;

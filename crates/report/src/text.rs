@@ -8,17 +8,17 @@ use std::collections::BTreeSet;
 use raddle_results::Report;
 use raddle_results::document::{Coverage, Document, Failure, Finding};
 
-use crate::document::brief;
-use crate::fold::PICTURE;
+use crate::document::document;
 use crate::number::thousands;
 use crate::paint::{Look, Paint};
 use crate::source::Source;
 use crate::words::coverage::{at_most, searched, sentence};
-use crate::words::explanation::shrunk;
+use crate::words::explanation::{causes, shrunk};
 use crate::words::failure::{
     backtrace, explanation, message, not_reproduced, origin, replay_command,
 };
 use crate::words::names::legend;
+use crate::words::relevant::relevant;
 use crate::words::rows::{acts, rows};
 use crate::words::{clean, failures, stale};
 use excerpt::excerpt;
@@ -32,7 +32,7 @@ const MAX_LEGEND: usize = 20;
 
 /// Returns a report as text, without a line break at its end.
 pub fn text(report: &Report) -> String {
-    text_with(&brief(report), Paint::Plain, &|_, _| None)
+    text_with(&document(report), Paint::Plain, &|_, _| None)
 }
 
 /// Returns a document as text, without a line break at its end, perhaps with colours, and with the source of
@@ -113,6 +113,8 @@ fn failed(document: &Document, failure: &Failure, paint: Paint, source: Source<'
     let backtrace = backtrace(&failure.finding);
     let explained = explanation(document, failure)
         + &backtrace.map_or_else(String::new, |frames| format!("backtrace:\n{frames}\n"));
+    let causes = failure.explanation.as_ref().map(|known| causes(known, &failure.trace));
+    let causes = causes.unwrap_or_default();
     let all = document.failures.as_ref();
     let sections = [
         indented(message(&failure.finding).unwrap_or_default()),
@@ -121,6 +123,7 @@ fn failed(document: &Document, failure: &Failure, paint: Paint, source: Source<'
             Finding::Nondeterminism { .. } => String::new(),
             Finding::Panic { .. }
             | Finding::Deadlock { .. }
+            | Finding::WaitsForever { .. }
             | Finding::Race { .. }
             | Finding::UseAfterFree { .. }
             | Finding::FreedTwice { .. }
@@ -130,6 +133,7 @@ fn failed(document: &Document, failure: &Failure, paint: Paint, source: Source<'
         },
         indented(&weak_memory),
         indented(&explained),
+        indented(&causes),
         indented(
             &document.hidden_state.iter().flat_map(clean::hidden).collect::<Vec<_>>().join("\n"),
         ),
@@ -148,7 +152,8 @@ fn failed(document: &Document, failure: &Failure, paint: Paint, source: Source<'
 
 /// Returns the steps of an execution in lanes, the objects they are about, and their source.
 fn picture(failure: &Failure, paint: Paint, source: Source<'_>) -> String {
-    let rows = rows(failure, PICTURE);
+    let shown = relevant(failure);
+    let rows = rows(failure, |step| shown.contains(&step));
     let mut text = lanes::draw(&rows, &failure.trace, paint);
     let used: BTreeSet<u32> = acts(&rows).filter_map(|act| act.object).collect();
     let legend = legend(&failure.trace, &used);

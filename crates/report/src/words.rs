@@ -9,5 +9,7 @@ pub(crate) mod failure;
 pub(crate) mod failures;
 mod freed;
 pub(crate) mod names;
+pub(crate) mod relevant;
 pub(crate) mod rows;
 pub(crate) mod stale;
+mod waiting;

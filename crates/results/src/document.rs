@@ -8,13 +8,16 @@ mod explanation;
 mod failure;
 mod trace;
 
-pub use explanation::Explanation;
+pub use raddle_core::NoteKind;
+
+pub use explanation::{CauseEvent, Causes, Explanation, OrderedPair};
 pub use failure::{
-    Access, Cause, Failure, Failures, Finding, Freed, Holder, Hop, LeakKind, LockOrder,
-    Notification, Repeated, Wait, Warning, WarningKind,
+    Access, Cause, Failure, Failures, Finding, Freed, Holder, Hop, LeakKind, LockOrder, Looked,
+    Notification, Repeated, Wait, WaitLoop, Warning, WarningKind,
 };
 pub use trace::{
-    Event, EventId, Link, MissedSync, Object, Operation, Pending, StaleRead, Thread, Trace, Weak,
+    Event, EventId, Link, MissedSync, Note, Object, Operation, Pending, StaleRead, Thread, Trace,
+    Weak,
 };
 
 use std::fmt;

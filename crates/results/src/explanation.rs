@@ -1,4 +1,7 @@
-//! What raddle found out about a failure after it was found: a smaller run that fails in the same way.
+//! What raddle found out about a failure after it was found: a smaller run that fails in the same way, and what causes
+//! the failure.
+
+use raddle_core::{Op, Site, ThreadId};
 
 /// What raddle found out about a failing run.
 #[derive(Clone, Debug)]
@@ -6,6 +9,8 @@
 pub struct Explanation {
     /// How the run was shrunk.
     pub shrunk: Shrunk,
+    /// The orderings that cause the failure, if they were found.
+    pub causes: Option<Causes>,
     /// The number of runs made to find this out. They are not among [`Report::executions`](crate::Report::executions).
     pub executions: u64,
     /// What ended the work early, if anything.
@@ -15,7 +20,7 @@ pub struct Explanation {
 impl Explanation {
     /// Makes an explanation of a run that was shrunk.
     pub fn new(shrunk: Shrunk, executions: u64, cut_off: Option<CutOff>) -> Explanation {
-        Explanation { shrunk, executions, cut_off }
+        Explanation { shrunk, causes: None, executions, cut_off }
     }
 }
 
@@ -55,4 +60,64 @@ pub enum CutOff {
     Time,
     /// The number of threads that could not be cleared away.
     Leaks,
+}
+
+/// The orderings that cause a failure: every run that has them fails in the same way.
+#[derive(Clone, Debug)]
+pub struct Causes {
+    /// The orderings. Empty if every run fails in the same way.
+    pub orderings: Vec<OrderedPair>,
+    /// What is known about them.
+    pub certificate: Certificate,
+}
+
+/// An event that comes before another one.
+#[derive(Clone, Debug)]
+pub struct OrderedPair {
+    /// The first event.
+    pub before: CauseEvent,
+    /// The second event. The failing run may not have come to it.
+    pub after: CauseEvent,
+}
+
+/// An event, named so that other runs have it too.
+#[derive(Copy, Clone, Debug)]
+pub struct CauseEvent {
+    /// The thread.
+    pub thread: ThreadId,
+    /// The operation, with its object in the failing run.
+    pub op: Op,
+    /// The place in the program.
+    pub site: Site,
+    /// How often the thread did the same at this place before.
+    pub nth: u32,
+    /// The position in the failing run. `None` if the run did not come to the event.
+    pub position: Option<usize>,
+}
+
+/// What is known about the causes of a failure.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Certificate {
+    /// Why the orderings are enough.
+    pub sufficient: Sufficiency,
+    /// The number of runs that show that no smaller set of orderings is enough. Each set that is smaller allows one of them,
+    /// which does not fail in the same way or cannot continue.
+    pub refuted: u64,
+    /// Tokens of the first of these runs.
+    pub counterexamples: Vec<String>,
+}
+
+/// Why orderings are enough for a failure.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Sufficiency {
+    /// All runs that have them were made, and fail in the same way.
+    Proved {
+        /// The number of these runs, up to the order of independent steps.
+        executions: u64,
+    },
+    /// All runs with them that were drawn fail in the same way.
+    Sampled {
+        /// The number of these runs.
+        executions: u64,
+    },
 }

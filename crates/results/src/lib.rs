@@ -15,8 +15,10 @@ pub mod token;
 mod warning;
 
 pub use coverage::{Accesses, Coverage, PatternSearch, VariableCoverage};
-pub use explanation::{CutOff, Explanation, RunSize, Shrunk};
-pub use failure::{Cause, Failure, Failures, Finding, Freed, Wait};
+pub use explanation::{
+    CauseEvent, Causes, Certificate, CutOff, Explanation, OrderedPair, RunSize, Shrunk, Sufficiency,
+};
+pub use failure::{Cause, Failure, Failures, Finding, Freed, Looked, Wait, WaitLoop};
 pub use json::{Json, ReadError};
 pub use report::{
     BlindSpots, Bounds, HiddenState, Incomplete, MAX_LEAKED, MAX_LEAKED_BY_PROCESS, Phase,

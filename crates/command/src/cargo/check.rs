@@ -27,6 +27,8 @@ const SHARE_OF_SC: f64 = 0.6;
 const MAX_STEPS: u64 = 200_000;
 /// Begins the message of a run that waits for something outside of raddle's control.
 const HANGS: &str = "the program hangs";
+/// Begins the message of a run whose process was killed from outside.
+const KILLED: &str = "the program was killed by signal";
 /// The most bytes of a test's output that are shown.
 const MAX_OUTPUT: usize = 4_000;
 
@@ -232,6 +234,10 @@ fn judge(
         Finding::Panic { message, .. } if message.starts_with(HANGS) => {
             inconclusive(format!("blocked outside raddle: {message}"))
         }
+        // Crashes are noticed before they kill a process.
+        Finding::Panic { message, .. } if message.starts_with(KILLED) => {
+            inconclusive(message.clone())
+        }
         Finding::Nondeterminism { step, first, second } => inconclusive(format!(
             "the same choices gave different executions: at step {step} first {first}, then {second}"
         )),
@@ -243,6 +249,7 @@ fn judge(
         }
         Finding::Panic { .. }
         | Finding::Deadlock { .. }
+        | Finding::WaitsForever { .. }
         | Finding::Race { .. }
         | Finding::UseAfterFree { .. }
         | Finding::FreedTwice { .. }

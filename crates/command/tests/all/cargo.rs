@@ -12,16 +12,26 @@ fn world(name: &str) -> World {
 #[test]
 fn tests_have_their_results() {
     let world = world("cargo_results");
-    let done = world.cargo_raddle("fixture", &["test"]).ends_with(100).says(&[
+    let done = world.cargo_raddle("fixture", &["test", "--time", "1s"]).ends_with(100).says(&[
         "FAIL",
         "fixture tests::lost_update  (assertion `left == right` failed: an update is lost: left: 1, right: 2)",
         "fixture tests::deadlock  (deadlock: 2 threads wait for one another)",
-        "5 tests: 3 passed, 2 failed, 0 inconclusive, 1 skipped",
+        "8 tests: 6 passed, 2 failed, 0 inconclusive, 1 skipped",
         "replayed once: it fails in the same way",
         "panicked at src/lib.rs:",
+        "Mutex::lock: Mutex",
+        "(held by thread 1, acquired at src/lib.rs:48)",
+        "48 │     let _first = b2.lock().unwrap();",
     ]);
-    for passed in ["passes", "panics_on_purpose", "returns_a_result"] {
-        let line = done.text.lines().find(|line| line.contains(&format!("tests::{passed}  ")));
+    for passed in [
+        "tests::passes",
+        "tests::panics_on_purpose",
+        "tests::returns_a_result",
+        "time::sleeping_long_enough_is_enough",
+        "time::waits_time_out_in_order",
+        "time::loops_see_time_pass",
+    ] {
+        let line = done.text.lines().find(|line| line.contains(&format!("{passed}  ")));
         assert!(
             line.is_some_and(|line| line.trim().starts_with("PASS")),
             "{passed}: {}",
@@ -43,7 +53,7 @@ fn tests_have_their_results() {
     world
         .cargo_raddle("fixture", &["test", "tests::passes", "--", "--exact"])
         .ends_with(0)
-        .says(&["1 tests: 1 passed", "5 skipped"]);
+        .says(&["1 tests: 1 passed", "8 skipped"]);
     world.cargo_raddle("fixture", &["test", "is_ignored", "--ignored"]).ends_with(0);
     world.cargo_raddle("fixture", &["test", "no_such_test"]).ends_with(4).says(&["no tests"]);
     world

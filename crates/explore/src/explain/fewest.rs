@@ -1,6 +1,6 @@
 //! The fewest preemptions with which a run fails in the same way, by a search of all runs with fewer.
 
-use raddle_core::{Ending, Trace};
+use raddle_core::Trace;
 
 use super::{Outcome, Trials};
 use crate::{Bound, Covered, Deepening, Explorer, Reduction};
@@ -34,9 +34,9 @@ pub(crate) fn fewest(
         explorer.learn(run, trace);
         match outcome {
             Outcome::Same => return Fewest::Found(Box::new(trace.clone())),
-            Outcome::Incomplete if trace.ending != Ending::Stopped => return Fewest::Unknown,
+            Outcome::Incomplete => return Fewest::Unknown,
             Outcome::Passes => passed(run, trace),
-            Outcome::Other | Outcome::GivenUp | Outcome::Incomplete => {}
+            Outcome::Other | Outcome::GivenUp | Outcome::Stopped => {}
         }
         if explorer.refusal().is_some() {
             return Fewest::Unknown;

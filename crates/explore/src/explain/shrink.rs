@@ -43,6 +43,18 @@ enum Edit {
     Swap,
 }
 
+impl Edit {
+    const ALL: [Edit; 5] = [Edit::Cut, Edit::PullUp, Edit::PushDown, Edit::Drop, Edit::Swap];
+}
+
+/// Returns the lists of blocks that one edit makes, those with edits of the last blocks first.
+pub(super) fn neighbours(blocks: &[Block]) -> impl Iterator<Item = Vec<Block>> + '_ {
+    let places = (0..blocks.len()).rev();
+    places.flat_map(move |place| {
+        Edit::ALL.into_iter().filter_map(move |edit| edit.apply(blocks, place))
+    })
+}
+
 impl<'t> Shrinker<'t> {
     /// Begins with a failing run. Returns `None` if a lenient replay of it does not fail in the same way.
     pub(crate) fn new(trials: &'t mut dyn Trials, found: &Trace) -> Option<Shrinker<'t>> {
@@ -63,7 +75,7 @@ impl<'t> Shrinker<'t> {
         let mut is_smaller = true;
         while is_smaller && !self.is_out_of_budget {
             is_smaller = self.drop_many();
-            for edit in [Edit::Cut, Edit::PullUp, Edit::PushDown, Edit::Drop, Edit::Swap] {
+            for edit in Edit::ALL {
                 is_smaller |= self.edit_everywhere(edit);
             }
             is_smaller |= self.drop_answers();

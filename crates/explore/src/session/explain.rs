@@ -6,27 +6,35 @@
 use std::rc::Rc;
 use std::time::Duration;
 
-use raddle_analysis::cause;
-use raddle_core::{Choices, Ending, MemoryModel, Schedule, Special, Trace};
+use raddle_analysis::{Equivalents, cause};
+use raddle_core::{Choices, Ending, MemoryModel, Rng, Schedule, Special, Trace};
 use raddle_engine::ThreadIds;
 use raddle_results::{
-    Bounds, CutOff, Explanation, Failure, Finding, RunSize, Shrunk, Token, Verdict,
+    Bounds, Causes, CutOff, Explanation, Failure, Finding, HiddenState, MAX_LEAKED, RunSize,
+    Shrunk, Token, Verdict,
 };
 
 use super::Check;
 use super::deadline::Deadline;
 use super::freed::Cleared;
 use super::tally::Tally;
+use super::words::describe;
 use crate::executor::AnyEngine;
-use crate::explain::{Explain, Fewest, Outcome, Shrinker, SmallRun, Trials, fewest};
+use crate::explain::{Explain, Fewest, Outcome, Shrinker, SmallRun, Trials, causes, fewest};
 use crate::replay::thread_ids_of;
-use crate::{Replay, engine_cache};
+use crate::{InOrder, Replay, engine_cache};
 
 /// The edits of a run may take one of this many parts of the executions, and so may the search for fewer preemptions.
 const PARTS: u64 = 4;
 /// A trial run may have this many times the events of the run that was found, and [`MORE_STEPS`].
 const STEPS_PER_STEP: usize = 4;
 const MORE_STEPS: usize = 1_000;
+/// The runs that are drawn to refute a set of causes.
+const DRAWS: u64 = 100;
+/// The same for deadlocks, whose runs leave their threads behind.
+const FEW_DRAWS: u64 = 30;
+/// The equivalent orders of a failing run that are tried.
+const EQUIVALENTS: u64 = 20;
 
 /// How much may be done.
 #[derive(Copy, Clone, Debug)]
@@ -42,7 +50,7 @@ impl Allowance {
     fn of(explain: Explain) -> Option<Allowance> {
         let (executions, seconds, leaks) = match explain {
             Explain::Off => return None,
-            Explain::Quick => (2_000, 2, 256),
+            Explain::Quick => (2_000, 2, 512),
             Explain::Full => (100_000, 60, 2_048),
         };
         Some(Allowance { executions, time: Duration::from_secs(seconds), leaks })
@@ -80,12 +88,18 @@ impl Check<'_> {
         let found = &failure.trace;
         let mut bench = Bench::new(self, allowance, found, cause(&failure.finding), tally);
         let smallest = bench.smallest(found, tally);
+        let causes = smallest.as_ref().and_then(|(_, small, _)| {
+            let is_sought = are_causes_sought(&failure.finding, tally);
+            if is_sought { bench.causes(&small.trace, tally) } else { None }
+        });
         let (executions, cut_off) = (bench.executions, bench.cut_off);
         bench.finish();
         let (from, small, minimal) = smallest?;
         let found_token = failure.token.clone();
         let shrunk = Shrunk { from, to: small.size, minimal, found_token };
-        Some((small.trace, Explanation::new(shrunk, executions, cut_off)))
+        let mut explanation = Explanation::new(shrunk, executions, cut_off);
+        explanation.causes = causes;
+        Some((small.trace, explanation))
     }
 
     /// Replays a run with everything that a report shows. If it fails like `failure`, it becomes the run of `failure`.
@@ -128,8 +142,27 @@ fn is_explainable(finding: &Finding) -> bool {
         | Finding::ReadTwice { .. }
         | Finding::Leak(_) => true,
         // Every trial would take as long as the limit allows.
-        Finding::StepLimit { .. } | Finding::Nondeterminism { .. } => false,
+        Finding::WaitsForever { .. }
+        | Finding::StepLimit { .. }
+        | Finding::Nondeterminism { .. } => false,
     }
+}
+
+/// Returns whether orderings can cause a finding, and are looked for.
+fn are_causes_sought(finding: &Finding, tally: &Tally) -> bool {
+    tally.hidden_state.is_none()
+        && match finding {
+            Finding::Panic(_) | Finding::Deadlock(_) => true,
+            // Other orders of the same steps show them too, or orders do not matter.
+            Finding::Race { .. }
+            | Finding::UseAfterFree { .. }
+            | Finding::FreedTwice { .. }
+            | Finding::ReadTwice { .. }
+            | Finding::Leak(_)
+            | Finding::StepLimit { .. }
+            | Finding::WaitsForever { .. }
+            | Finding::Nondeterminism { .. } => false,
+        }
 }
 
 /// Makes trial runs within an allowance.
@@ -147,6 +180,8 @@ struct Bench<'b, 'c> {
     executions: u64,
     /// The number of executions at which the current phase ends.
     phase_end: u64,
+    /// The time since the beginning of the check at which the current phase ends.
+    phase_time_end: Duration,
     cut_off: Option<CutOff>,
 }
 
@@ -169,6 +204,7 @@ impl<'b, 'c> Bench<'b, 'c> {
             leaked_before: check.executor.leaked(),
             executions: 0,
             phase_end: 0,
+            phase_time_end: Duration::ZERO,
             cut_off: None,
             check,
         };
@@ -222,10 +258,55 @@ impl<'b, 'c> Bench<'b, 'c> {
         if let Verdict::Bounded(_) = claim { Fewest::None } else { Fewest::Unknown }
     }
 
+    /// Returns the orderings that cause a failure, if they are found.
+    fn causes(&mut self, failing: &Trace, tally: &mut Tally) -> Option<Causes> {
+        if self.check.settings.memory != MemoryModel::Sc {
+            return None;
+        }
+        self.begin_like(failing);
+        self.begin_last_phase();
+        if self.check.settings.hidden_state && self.has_hidden_state(failing, tally) {
+            return None;
+        }
+        let draws = if failing.ending == Ending::Deadlock { FEW_DRAWS } else { DRAWS };
+        causes(self, failing, draws)
+    }
+
+    /// Makes a failing run again in equivalent orders. Returns whether one of them does not fail in the same way.
+    fn has_hidden_state(&mut self, failing: &Trace, tally: &mut Tally) -> bool {
+        let orders = Equivalents::of(failing);
+        for draw in 0..EQUIVALENTS {
+            let mut rng = Rng::new(draw);
+            let order = match draw % 2 {
+                0 => orders.draw(&mut rng),
+                _ => orders.draw_in_blocks(&mut rng),
+            };
+            let mut chooser = InOrder::new(failing, &order);
+            let outcome = self.run(&Schedule::new(), Choices::Chooser(&mut chooser));
+            let differs = !matches!(outcome, None | Some(Outcome::Same | Outcome::Incomplete));
+            if differs && !chooser.is_lost() {
+                let before = describe(None, failing);
+                let after = describe(None, self.engine.trace());
+                let hidden = HiddenState { execution: tally.executions, before, after };
+                tally.hidden_state = Some(Box::new(hidden));
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Begins the last phase, with all that is left.
+    fn begin_last_phase(&mut self) {
+        self.phase_end = self.allowance.executions;
+        self.phase_time_end = self.end;
+    }
+
     /// Begins a phase with its part of the executions.
     fn begin_phase(&mut self) {
         let part = self.allowance.executions / PARTS;
         self.phase_end = (self.executions + part).min(self.allowance.executions);
+        self.phase_time_end =
+            self.end.min(self.check.budget.elapsed() + self.allowance.time / PARTS as u32);
     }
 
     /// Prepares runs like `trace`.
@@ -239,11 +320,13 @@ impl<'b, 'c> Bench<'b, 'c> {
         if self.executions >= self.phase_end {
             return Some(CutOff::Executions);
         }
-        if self.check.budget.elapsed() >= self.end {
+        if self.check.budget.elapsed() >= self.phase_time_end {
             return Some(CutOff::Time);
         }
-        let leaked = self.check.executor.leaked() - self.leaked_before;
-        (leaked >= self.allowance.leaks).then_some(CutOff::Leaks)
+        let leaked = self.check.executor.leaked();
+        let is_too_much =
+            leaked >= MAX_LEAKED || leaked - self.leaked_before >= self.allowance.leaks;
+        is_too_much.then_some(CutOff::Leaks)
     }
 
     fn finish(self) {
@@ -263,7 +346,7 @@ impl<'b, 'c> Bench<'b, 'c> {
         match self.check.finding(trace, &mut self.cleared) {
             Some(finding) if cause(&finding) == self.cause => Outcome::Same,
             Some(_) => Outcome::Other,
-            None if trace.ending == Ending::Stopped => Outcome::Incomplete,
+            None if trace.ending == Ending::Stopped => Outcome::Stopped,
             None => Outcome::Passes,
         }
     }
@@ -283,6 +366,11 @@ impl Trials for Bench<'_, '_> {
 
     fn trace(&self) -> &Trace {
         self.engine.trace()
+    }
+
+    fn token(&self) -> String {
+        let trace = self.engine.given_up().unwrap_or(self.engine.trace());
+        Token::new(&self.check.settings.name, &trace.threads, trace.schedule()).to_string()
     }
 
     fn begin(&mut self, thread_ids: ThreadIds, max_steps: usize) {

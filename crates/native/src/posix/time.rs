@@ -40,6 +40,9 @@ fn start(clock: c_int) -> Option<u64> {
 /// Returns what a clock shows to the calling thread.
 fn now(clock: c_int) -> u64 {
     let state = state();
+    if state.clock.is_on() {
+        return start(clock).unwrap_or(0) + state.look_at_clock();
+    }
     let me = state.me();
     // CPU time does not pass in a run.
     start(clock).map_or(0, |start| start + state.with_engine(|engine| engine.time(me)))
@@ -52,6 +55,16 @@ fn nanos(time: *const libc::timespec) -> Option<u64> {
     let seconds = u64::try_from(time.tv_sec).ok()?;
     let rest = u64::try_from(time.tv_nsec).ok().filter(|&rest| rest < SECOND)?;
     Some(seconds.saturating_mul(SECOND).saturating_add(rest))
+}
+
+/// Returns the time since the run began at which a clock shows a time.
+pub(crate) fn deadline_at(clock: c_int, limit: *const libc::timespec) -> u64 {
+    nanos(limit).unwrap_or(0).saturating_sub(start(clock).unwrap_or(0))
+}
+
+/// Returns the time since the run began at which another time has passed.
+pub(crate) fn deadline_after(time: *const libc::timespec) -> u64 {
+    state().clock_time().saturating_add(nanos(time).unwrap_or(0))
 }
 
 /// A wait of the calling thread has timed out at this time of a clock.
@@ -70,7 +83,14 @@ pub(crate) fn pass(time: *const libc::timespec) {
 }
 
 fn pause(pause: PauseOp, pc: usize) {
-    state().act(ObjectId::NONE, Action::Pause(pause), site(pc));
+    let state = state();
+    if state.clock.is_on() {
+        match pause {
+            PauseOp::Sleep { nanos } => return state.sleep(nanos, site(pc)),
+            PauseOp::Yield | PauseOp::Spin => state.ring_if_idle(),
+        }
+    }
+    state.act(ObjectId::NONE, Action::Pause(pause), site(pc));
 }
 
 pub(crate) unsafe extern "C" fn get_clock(
@@ -170,7 +190,7 @@ pub(crate) extern "C" fn sleep_clock(
     0
 }
 
-pub(super) extern "C" fn yield_turn(pc: usize) -> c_int {
+pub(crate) extern "C" fn yield_turn(pc: usize) -> c_int {
     if !is_controlled() {
         return real!(sched_yield() -> c_int);
     }

@@ -88,6 +88,15 @@ fn shrunk(name: &str, failure: &Failure) -> String {
     )
 }
 
+fn caused(failure: &Failure) -> String {
+    let causes = failure.explanation.as_ref().and_then(|known| known.causes.as_ref());
+    causes.map_or("no causes".into(), |causes| {
+        let certificate = &causes.certificate;
+        let (orderings, refuted) = (causes.orderings.len(), certificate.refuted);
+        format!("{orderings} orderings, {:?}, {refuted} counterexamples", certificate.sufficient)
+    })
+}
+
 /// Prints all programs.
 #[test]
 #[ignore = "takes minutes, and prints a table"]
@@ -101,6 +110,10 @@ fn every_program() {
                 minimal +=
                     u32::from(failure.explanation.as_ref().is_some_and(|e| e.shrunk.minimal));
                 println!("{}", shrunk(program.0, failure));
+                println!("    {}", caused(failure));
+                if std::env::var_os("WHOLE").is_some() {
+                    println!("{}", raddle::text(&report));
+                }
             }
         }
     }

@@ -3,7 +3,7 @@
 use raddle_analysis::{Lifetimes, Links, StaleReads, Words, type_name, value};
 use raddle_core::{Ending, ObjectId, ObjectInfo, ObjectKind, ThreadId, ThreadInfo};
 use raddle_results::document::{
-    Event, EventId, Link, MissedSync, Object, Pending, StaleRead, Thread, Trace, Weak,
+    Event, EventId, Link, MissedSync, Note, Object, Pending, Place, StaleRead, Thread, Trace, Weak,
 };
 
 use super::fields::{effect, operation};
@@ -20,11 +20,12 @@ pub(super) fn trace(run: &raddle_core::Trace, words: &Words<'_>, shown: Fold) ->
         ending: ending(&run.ending).into(),
         fingerprint: format!("{:016x}", run.fingerprint),
         threads: run.threads.iter().map(|info| thread(info, run, &lifetimes)).collect(),
-        objects: (0..).zip(&run.objects).map(|(id, info)| object(id, info, words)).collect(),
+        objects: (0..).zip(&run.objects).map(|(id, info)| object(id, info, run, words)).collect(),
         steps,
         omitted: steps - events.len() as u64,
         events,
         pending: run.pending.iter().map(|waiting| pending(waiting, words)).collect(),
+        notes: run.notes().iter().map(note).collect(),
         stale_reads: stale.explained.iter().map(stale_read).collect(),
         more_stale_reads: stale.more as u64,
     }
@@ -55,7 +56,18 @@ fn thread(info: &ThreadInfo, run: &raddle_core::Trace, lifetimes: &Lifetimes) ->
     }
 }
 
-fn object(id: u32, info: &ObjectInfo, words: &Words<'_>) -> Object {
+fn note(note: &raddle_core::Note) -> Note {
+    Note {
+        thread: note.thread.0,
+        after: note.after as u64,
+        kind: note.kind,
+        text: note.text.clone(),
+        place: note.place.clone(),
+    }
+}
+
+fn object(id: u32, info: &ObjectInfo, run: &raddle_core::Trace, words: &Words<'_>) -> Object {
+    let known = run.description(ObjectId(id));
     let (thread, scalar) = match info.kind {
         ObjectKind::Thread(thread) | ObjectKind::Parker(thread) => (Some(thread.0), None),
         ObjectKind::Atomic(scalar) => (None, Some(type_name(scalar).to_owned())),
@@ -92,7 +104,28 @@ fn object(id: u32, info: &ObjectInfo, words: &Words<'_>) -> Object {
         initial,
         first: EventId { thread: info.name.thread.0, index: info.name.index },
         site: info.site.into(),
+        type_name: known.and_then(|known| short_type(known.type_name)),
+        made: known.map_or(Place::Unknown, |known| known.made.into()),
     }
+}
+
+/// Returns a type without the modules of its names: `Mutex<Queue>`. `None` if it is unknown.
+fn short_type(name: &str) -> Option<String> {
+    let mut short = String::new();
+    let mut word = String::new();
+    for letter in name.chars() {
+        match letter {
+            ':' => word.clear(),
+            letter if letter.is_alphanumeric() || letter == '_' => word.push(letter),
+            letter => {
+                short += &word;
+                word.clear();
+                short.push(letter);
+            }
+        }
+    }
+    short += &word;
+    (!short.is_empty()).then_some(short)
 }
 
 fn kind(kind: ObjectKind) -> &'static str {

@@ -8,7 +8,7 @@ use raddle_results::document::{Document, Failure, Trace};
 
 use super::markup::escape;
 use crate::fold::Fold;
-use crate::number::{count, thousands};
+use crate::number::thousands;
 use crate::phrase::file_name;
 use crate::source::Source;
 use crate::words::names::{object_name, thread_name};
@@ -22,7 +22,8 @@ const AROUND: u32 = 6;
 
 /// Returns the table, its controls, and the place for the details of a step.
 pub(super) fn section(failure: &Failure, source: Source<'_>) -> String {
-    let (rows, trace) = (rows(failure, STEPS), &failure.trace);
+    let trace = &failure.trace;
+    let rows = rows(failure, |step| STEPS.shows(step, trace.steps));
     let threads: BTreeSet<u32> = acts(&rows).map(|act| act.thread).collect();
     let objects: BTreeSet<u32> = acts(&rows).filter_map(|act| act.object).collect();
     let mut text = String::from("<div class=\"run\">\n<section class=\"box\">\n");
@@ -35,12 +36,12 @@ pub(super) fn section(failure: &Failure, source: Source<'_>) -> String {
     for row in &rows {
         match row {
             Row::Act(act) => text += &act_row(act, &threads, source),
-            Row::Omitted(number) => {
+            Row::Omitted(row) => {
                 let _ = writeln!(
                     text,
                     "<tr class=\"omitted\"><td></td><td colspan=\"{}\">… {} …</td></tr>",
                     threads.len() + 1,
-                    count(*number, "step", "steps")
+                    escape(&row.text(trace))
                 );
             }
         }
@@ -71,7 +72,7 @@ pub(super) fn shortened(document: &Document) -> Document {
 
 /// Returns the lines of source around every step, by file and number, as JSON.
 pub(super) fn snippets(failure: &Failure, source: Source<'_>) -> String {
-    let rows = rows(failure, STEPS);
+    let rows = rows(failure, |step| STEPS.shows(step, failure.trace.steps));
     let mut wanted: BTreeMap<String, BTreeSet<u32>> = BTreeMap::new();
     for (file, line) in acts(&rows).filter_map(Act::line) {
         let around = line.saturating_sub(AROUND).max(1)..=line.saturating_add(AROUND);

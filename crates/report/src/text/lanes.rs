@@ -5,11 +5,11 @@
 
 use raddle_results::document::Trace;
 
-use crate::number::{count, thousands};
+use crate::number::thousands;
 use crate::paint::{Look, Paint};
 use crate::phrase::width;
 use crate::words::names::thread_name;
-use crate::words::rows::{Act, Row, Step, acts};
+use crate::words::rows::{Act, Omitted, Row, Step, acts};
 
 /// The maximal width of all lanes together.
 const MAX_WIDTH: usize = 120;
@@ -79,7 +79,7 @@ impl Lanes {
                         end(act, self.sources, paint)
                     ))
                 }
-                Row::Omitted(number) => omitted(*number, self.steps),
+                Row::Omitted(row) => omitted(row, trace, self.steps),
             };
         }
         text
@@ -103,7 +103,7 @@ fn list(rows: &[Row], trace: &Trace, paint: Paint) -> String {
                 paint.paint(Look::Thread(act.thread), &pad(&act.text, texts)),
                 end(act, sources, paint)
             )),
-            Row::Omitted(number) => omitted(*number, steps),
+            Row::Omitted(row) => omitted(row, trace, steps),
         })
         .collect()
 }
@@ -125,9 +125,8 @@ fn end(act: &Act, sources: usize, paint: Paint) -> String {
     paint.paint(Look::Faint, &source) + &act.note
 }
 
-fn omitted(number: u64, steps: usize) -> String {
-    let number = count(number, "step", "steps");
-    finished(&format!("{MARGIN}{}  … {number} …", pad("", steps)))
+fn omitted(row: &Omitted, trace: &Trace, steps: usize) -> String {
+    finished(&format!("{MARGIN}{}  … {} …", pad("", steps), row.text(trace)))
 }
 
 fn step_text(step: Step) -> String {

@@ -1,13 +1,14 @@
 //! What raddle found out about a failing execution, in words.
 
-use raddle_results::document::Explanation;
-use raddle_results::{CutOff, RunSize, Shrunk};
+use raddle_results::document::{CauseEvent, Causes, Explanation, OrderedPair, Place, Trace};
+use raddle_results::{CutOff, RunSize, Shrunk, Sufficiency};
 
-use crate::number::count;
+use super::names::thread_name;
+use crate::number::{count, thousands};
 
 /// Returns how an execution was shrunk. Empty if there is nothing to say.
 pub(crate) fn shrunk(explanation: &Explanation) -> String {
-    let Explanation { shrunk, cut_off, executions } = explanation;
+    let Explanation { shrunk, cut_off, executions, .. } = explanation;
     let Shrunk { from, to, minimal, .. } = shrunk;
     let mut text = match change(from, to) {
         Some((from, to)) => format!("shrunk from {from} to {to}"),
@@ -32,6 +33,73 @@ pub(crate) fn shrunk(explanation: &Explanation) -> String {
         Some(CutOff::Leaks) => text += " · ended because too many threads were left behind",
     }
     text
+}
+
+/// Returns what causes the failure, in lines. Empty if that is not known.
+pub(crate) fn causes(explanation: &Explanation, trace: &Trace) -> String {
+    let Some(Causes { orderings, certificate }) = &explanation.causes else {
+        return String::new();
+    };
+    let refuted = if orderings.len() < 2 { "" } else { "; no smaller set is enough" };
+    let mut text = match orderings.len() {
+        0 => String::new(),
+        _ => "why: it fails whenever\n".to_owned(),
+    };
+    for (number, OrderedPair { before, after }) in orderings.iter().enumerate() {
+        let number = if orderings.len() > 1 { format!("{}. ", number + 1) } else { String::new() };
+        text += &format!("  {number}{}\n", step(before, trace));
+        text += &format!("  {:width$}before {}\n", "", step(after, trace), width = number.len());
+    }
+    text + &match (certificate.sufficient, orderings.len()) {
+        (Sufficiency::Proved { executions }, 0) => format!(
+            "why: every execution fails this way (proved: {})\n",
+            count(executions, "execution", "executions")
+        ),
+        (Sufficiency::Sampled { executions }, 0) => format!(
+            "why: perhaps every execution fails this way: {} of {} drawn do{}\n",
+            thousands(executions),
+            thousands(executions),
+            confidence(executions)
+        ),
+        (Sufficiency::Proved { executions: 1 }, _) => {
+            format!("proved: the one execution that does so fails{refuted}\n")
+        }
+        (Sufficiency::Proved { executions }, _) => {
+            format!("proved: all {} executions that do so fail{refuted}\n", thousands(executions))
+        }
+        (Sufficiency::Sampled { executions }, _) => format!(
+            "not proved: {number} of {number} drawn executions that do so fail{}{refuted}\n",
+            confidence(executions),
+            number = thousands(executions)
+        ),
+    }
+}
+
+/// Returns a step of a cause: `thread 1: mutex 1.lock at src/lib.rs:12 (step 4)`.
+fn step(event: &CauseEvent, trace: &Trace) -> String {
+    let CauseEvent { text, site, nth, step, .. } = event;
+    let thread = thread_name(trace, event.thread);
+    let place = match site {
+        Place::Unknown => String::new(),
+        site => format!(" at {site}"),
+    };
+    let nth = match nth {
+        0 => String::new(),
+        1 => ", the 2nd time".into(),
+        2 => ", the 3rd time".into(),
+        nth => format!(", the {}th time", nth + 1),
+    };
+    let step = match step {
+        Some(step) => format!(" (step {})", thousands(*step)),
+        None => " (not yet)".into(),
+    };
+    format!("{thread}: {text}{place}{nth}{step}")
+}
+
+/// Returns what follows if all of some drawn executions fail: a bound of the share of failing ones.
+fn confidence(executions: u64) -> String {
+    let least = 0.05f64.powf(1.0 / executions.max(1) as f64);
+    format!(" (at least {:.0} % with 95 % confidence)", (least * 100.0).floor())
 }
 
 /// Returns the size before and after, in the unit that says most. `None` if nothing became smaller.

@@ -1,19 +1,26 @@
 //! The rows of an execution: its steps, and what stopped it.
 
 use raddle_results::document::{
-    Access, Event, Failure, Finding, LeakKind, Link, Pending, Place, Thread, Trace,
+    Access, Event, Failure, Finding, LeakKind, Link, Note, NoteKind, Pending, Place, Thread, Trace,
 };
 
-use super::names::object_name;
-use crate::fold::Fold;
-use crate::phrase::access_verb;
+use super::names::{object_name, thread_name};
+use crate::number::{count, thousands};
+use crate::phrase::{access_verb, one_line};
 
 /// A row.
 pub(crate) enum Row {
     /// A thread does something.
     Act(Act),
-    /// This many steps are left out.
-    Omitted(u64),
+    /// Steps are left out.
+    Omitted(Omitted),
+}
+
+/// Steps that are left out.
+pub(crate) struct Omitted {
+    steps: u64,
+    /// The threads, each with its steps, as far as the document has them.
+    threads: Vec<(u32, u64)>,
 }
 
 /// What a thread does.
@@ -44,6 +51,9 @@ pub(crate) enum Step {
 }
 
 const STOP: Step = Step::Mark("✗");
+const NOTE: Step = Step::Mark("·");
+/// Of more threads only the number is given.
+const MAX_THREADS: usize = 3;
 
 impl Act {
     /// Returns file and line.
@@ -61,28 +71,87 @@ pub(crate) fn acts(rows: &[Row]) -> impl Iterator<Item = &Act> {
     })
 }
 
-/// Returns the rows of a failing execution.
-pub(crate) fn rows(failure: &Failure, how: Fold) -> Vec<Row> {
+/// Returns the rows of a failing execution, with the steps that `is_shown`.
+pub(crate) fn rows(failure: &Failure, is_shown: impl Fn(u64) -> bool) -> Vec<Row> {
     let Failure { finding, trace, .. } = failure;
     let mut rows = Vec::new();
     let mut accesses = racing(finding).into_iter().peekable();
+    let mut notes = trace.notes.iter().peekable();
     let mut last = 0;
-    for event in trace.events.iter().filter(|event| how.shows(event.step, trace.steps)) {
+    for event in trace.events.iter().filter(|event| is_shown(event.step)) {
+        while let Some(note) = notes.next_if(|note| note.after <= last) {
+            rows.push(Row::Act(noted(note, trace)));
+        }
         if event.step > last + 1 {
-            rows.push(Row::Omitted(event.step - last - 1));
+            rows.push(Row::Omitted(Omitted::between(last, event.step, trace)));
         }
         last = event.step;
+        while let Some(note) = notes.next_if(|note| note.after < last) {
+            rows.push(Row::Act(noted(note, trace)));
+        }
         while let Some(access) = accesses.next_if(|access| access.after < event.step) {
             rows.push(Row::Act(plain_access(access, trace)));
         }
         rows.push(Row::Act(step(event, trace)));
     }
     if trace.steps > last {
-        rows.push(Row::Omitted(trace.steps - last));
+        rows.push(Row::Omitted(Omitted::between(last, trace.steps + 1, trace)));
     }
+    rows.extend(notes.map(|note| Row::Act(noted(note, trace))));
     rows.extend(accesses.map(|access| Row::Act(plain_access(access, trace))));
     rows.extend(stopped(finding, trace).into_iter().map(Row::Act));
     rows
+}
+
+impl Omitted {
+    /// Makes the row for the steps between two steps.
+    fn between(before: u64, after: u64, trace: &Trace) -> Omitted {
+        let mut threads: Vec<(u32, u64)> = Vec::new();
+        let begin = trace.events.partition_point(|event| event.step <= before);
+        for event in trace.events[begin..].iter().take_while(|event| event.step < after) {
+            match threads.iter_mut().find(|known| known.0 == event.thread) {
+                Some(known) => known.1 += 1,
+                None => threads.push((event.thread, 1)),
+            }
+        }
+        Omitted { steps: after - before - 1, threads }
+    }
+
+    /// Returns what is left out, in words: `12 steps of thread 1, 3 of main`.
+    pub(crate) fn text(&self, trace: &Trace) -> String {
+        let all = count(self.steps, "step", "steps");
+        let known: u64 = self.threads.iter().map(|thread| thread.1).sum();
+        match &self.threads[..] {
+            _ if known < self.steps => all,
+            [] => all,
+            [(thread, _)] => format!("{all} of {}", thread_name(trace, *thread)),
+            threads if threads.len() > MAX_THREADS => format!("{all} of {} threads", threads.len()),
+            [(first, steps), others @ ..] => {
+                let others = others.iter().map(|(thread, steps)| {
+                    format!(", {} of {}", thousands(*steps), thread_name(trace, *thread))
+                });
+                let first = thread_name(trace, *first);
+                format!("{} of {first}", count(*steps, "step", "steps"))
+                    + &others.collect::<String>()
+            }
+        }
+    }
+}
+
+/// Returns a line that belongs to a step.
+fn noted(note: &Note, trace: &Trace) -> Act {
+    Act {
+        step: NOTE,
+        thread: note.thread,
+        object: None,
+        text: match note.kind {
+            NoteKind::Note | NoteKind::Output => one_line(&note.text),
+            NoteKind::Panic => format!("panics: {}", one_line(&note.text)),
+        },
+        source: note.place.as_deref().map(without_column).unwrap_or_default().into(),
+        note: String::new(),
+        alive: alive(trace, note.after + 1),
+    }
 }
 
 fn step(event: &Event, trace: &Trace) -> Act {
@@ -121,6 +190,7 @@ fn racing(finding: &Finding) -> Vec<&Access> {
         }
         Finding::Panic { .. }
         | Finding::Deadlock { .. }
+        | Finding::WaitsForever { .. }
         | Finding::FreedTwice { .. }
         | Finding::ReadTwice { .. }
         | Finding::StepLimit { .. }
@@ -168,6 +238,20 @@ fn stopped(finding: &Finding, trace: &Trace) -> Vec<Act> {
             let waits = |pending: &&Pending| waits.iter().any(|wait| wait.thread == pending.thread);
             trace.pending.iter().filter(waits).map(blocked).collect()
         }
+        Finding::WaitsForever { loops, waits } => {
+            let looping = loops.iter().filter_map(|one| Some((one.thread, one.looks.last()?)));
+            let looping = looping.map(|(thread, looked)| Act {
+                step: STOP,
+                thread,
+                object: looked.object,
+                text: looked.text.clone(),
+                source: source(&looked.site),
+                note: "again and again".into(),
+                alive: alive(trace, trace.steps + 1),
+            });
+            let waits = |pending: &&Pending| waits.iter().any(|wait| wait.thread == pending.thread);
+            looping.chain(trace.pending.iter().filter(waits).map(blocked)).collect()
+        }
         Finding::Leak { what: LeakKind::Thread, thread, .. } => {
             trace.pending(*thread).map(blocked).into_iter().collect()
         }
@@ -185,12 +269,12 @@ fn source(site: &Place) -> String {
     if *site == Place::Unknown { String::new() } else { site.to_string() }
 }
 
-/// Returns `file:line` of `file:line:column`.
+/// Returns `file:line` of `file:line:column`, and of `file:line`.
 fn without_column(place: &str) -> &str {
-    match place.rsplit_once(':') {
-        Some((line, column)) if column.bytes().all(|byte| byte.is_ascii_digit()) => line,
-        Some(_) | None => place,
-    }
+    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let Some((line, column)) = place.rsplit_once(':') else { return place };
+    let has_line = line.rsplit_once(':').is_some_and(|(_, number)| is_number(number));
+    if is_number(column) && has_line { line } else { place }
 }
 
 /// Returns the threads that are alive at a step.

@@ -199,58 +199,55 @@ fn a_long_run_is_folded() {
     check(
         &failed(panic(2, "too many"), build.finish()),
         expect![[r#"
-        raddle: test `tests::queue` FAILED — too many
-          found by random after 1,204 executions (0.4 s) · 503 steps · replayed once: it fails in the same way
+            raddle: test `tests::queue` FAILED — too many
+              found by random after 1,204 executions (0.4 s) · 503 steps · replayed once: it fails in the same way
 
-               main             thread 1             thread 2
-            1  spawn thread 1   │                                         crates/report/tests/goldens/site.rs:5
-            2  spawn thread 2   │                    │                    crates/report/tests/goldens/site.rs:5
-            3  │                atomic 1.store 0     │                    crates/report/tests/goldens/site.rs:13
-            4  │                │                    atomic 1.store 1     crates/report/tests/goldens/site.rs:13   overwrites 3
-            5  │                atomic 1.store 2     │                    crates/report/tests/goldens/site.rs:13   overwrites 4
-            6  │                │                    atomic 1.store 3     crates/report/tests/goldens/site.rs:13   overwrites 5
-            7  │                atomic 1.store 4     │                    crates/report/tests/goldens/site.rs:13   overwrites 6
-            8  │                │                    atomic 1.store 5     crates/report/tests/goldens/site.rs:13   overwrites 7
-               … 463 steps …
-          472  │                │                    atomic 1.store 469   crates/report/tests/goldens/site.rs:13   overwrites 471
-          473  │                atomic 1.store 470   │                    crates/report/tests/goldens/site.rs:13   overwrites 472
-          474  │                │                    atomic 1.store 471   crates/report/tests/goldens/site.rs:13   overwrites 473
-          475  │                atomic 1.store 472   │                    crates/report/tests/goldens/site.rs:13   overwrites 474
-          476  │                │                    atomic 1.store 473   crates/report/tests/goldens/site.rs:13   overwrites 475
-          477  │                atomic 1.store 474   │                    crates/report/tests/goldens/site.rs:13   overwrites 476
-          478  │                │                    atomic 1.store 475   crates/report/tests/goldens/site.rs:13   overwrites 477
-          479  │                atomic 1.store 476   │                    crates/report/tests/goldens/site.rs:13   overwrites 478
-          480  │                │                    atomic 1.store 477   crates/report/tests/goldens/site.rs:13   overwrites 479
-          481  │                atomic 1.store 478   │                    crates/report/tests/goldens/site.rs:13   overwrites 480
-          482  │                │                    atomic 1.store 479   crates/report/tests/goldens/site.rs:13   overwrites 481
-          483  │                atomic 1.store 480   │                    crates/report/tests/goldens/site.rs:13   overwrites 482
-          484  │                │                    atomic 1.store 481   crates/report/tests/goldens/site.rs:13   overwrites 483
-          485  │                atomic 1.store 482   │                    crates/report/tests/goldens/site.rs:13   overwrites 484
-          486  │                │                    atomic 1.store 483   crates/report/tests/goldens/site.rs:13   overwrites 485
-          487  │                atomic 1.store 484   │                    crates/report/tests/goldens/site.rs:13   overwrites 486
-          488  │                │                    atomic 1.store 485   crates/report/tests/goldens/site.rs:13   overwrites 487
-          489  │                atomic 1.store 486   │                    crates/report/tests/goldens/site.rs:13   overwrites 488
-          490  │                │                    atomic 1.store 487   crates/report/tests/goldens/site.rs:13   overwrites 489
-          491  │                atomic 1.store 488   │                    crates/report/tests/goldens/site.rs:13   overwrites 490
-          492  │                │                    atomic 1.store 489   crates/report/tests/goldens/site.rs:13   overwrites 491
-          493  │                atomic 1.store 490   │                    crates/report/tests/goldens/site.rs:13   overwrites 492
-          494  │                │                    atomic 1.store 491   crates/report/tests/goldens/site.rs:13   overwrites 493
-          495  │                atomic 1.store 492   │                    crates/report/tests/goldens/site.rs:13   overwrites 494
-          496  │                │                    atomic 1.store 493   crates/report/tests/goldens/site.rs:13   overwrites 495
-          497  │                atomic 1.store 494   │                    crates/report/tests/goldens/site.rs:13   overwrites 496
-          498  │                │                    atomic 1.store 495   crates/report/tests/goldens/site.rs:13   overwrites 497
-          499  │                atomic 1.store 496   │                    crates/report/tests/goldens/site.rs:13   overwrites 498
-          500  │                │                    atomic 1.store 497   crates/report/tests/goldens/site.rs:13   overwrites 499
-          501  │                atomic 1.store 498   │                    crates/report/tests/goldens/site.rs:13   overwrites 500
-          502  │                │                    atomic 1.store 499   crates/report/tests/goldens/site.rs:13   overwrites 501
-          503  │                ends                 │
-            ✗  │                                     panics               src/lib.rs:20
+                   thread 1             thread 2
+                   … 2 steps of main, 232 of thread 1, 232 of thread 2 …
+              467  atomic 1.store 464   │                    crates/report/tests/goldens/site.rs:13   overwrites 466
+              468  │                    atomic 1.store 465   crates/report/tests/goldens/site.rs:13   overwrites 467
+              469  atomic 1.store 466   │                    crates/report/tests/goldens/site.rs:13   overwrites 468
+              470  │                    atomic 1.store 467   crates/report/tests/goldens/site.rs:13   overwrites 469
+              471  atomic 1.store 468   │                    crates/report/tests/goldens/site.rs:13   overwrites 470
+              472  │                    atomic 1.store 469   crates/report/tests/goldens/site.rs:13   overwrites 471
+              473  atomic 1.store 470   │                    crates/report/tests/goldens/site.rs:13   overwrites 472
+              474  │                    atomic 1.store 471   crates/report/tests/goldens/site.rs:13   overwrites 473
+              475  atomic 1.store 472   │                    crates/report/tests/goldens/site.rs:13   overwrites 474
+              476  │                    atomic 1.store 473   crates/report/tests/goldens/site.rs:13   overwrites 475
+              477  atomic 1.store 474   │                    crates/report/tests/goldens/site.rs:13   overwrites 476
+              478  │                    atomic 1.store 475   crates/report/tests/goldens/site.rs:13   overwrites 477
+              479  atomic 1.store 476   │                    crates/report/tests/goldens/site.rs:13   overwrites 478
+              480  │                    atomic 1.store 477   crates/report/tests/goldens/site.rs:13   overwrites 479
+              481  atomic 1.store 478   │                    crates/report/tests/goldens/site.rs:13   overwrites 480
+              482  │                    atomic 1.store 479   crates/report/tests/goldens/site.rs:13   overwrites 481
+              483  atomic 1.store 480   │                    crates/report/tests/goldens/site.rs:13   overwrites 482
+              484  │                    atomic 1.store 481   crates/report/tests/goldens/site.rs:13   overwrites 483
+              485  atomic 1.store 482   │                    crates/report/tests/goldens/site.rs:13   overwrites 484
+              486  │                    atomic 1.store 483   crates/report/tests/goldens/site.rs:13   overwrites 485
+              487  atomic 1.store 484   │                    crates/report/tests/goldens/site.rs:13   overwrites 486
+              488  │                    atomic 1.store 485   crates/report/tests/goldens/site.rs:13   overwrites 487
+              489  atomic 1.store 486   │                    crates/report/tests/goldens/site.rs:13   overwrites 488
+              490  │                    atomic 1.store 487   crates/report/tests/goldens/site.rs:13   overwrites 489
+              491  atomic 1.store 488   │                    crates/report/tests/goldens/site.rs:13   overwrites 490
+              492  │                    atomic 1.store 489   crates/report/tests/goldens/site.rs:13   overwrites 491
+              493  atomic 1.store 490   │                    crates/report/tests/goldens/site.rs:13   overwrites 492
+              494  │                    atomic 1.store 491   crates/report/tests/goldens/site.rs:13   overwrites 493
+              495  atomic 1.store 492   │                    crates/report/tests/goldens/site.rs:13   overwrites 494
+              496  │                    atomic 1.store 493   crates/report/tests/goldens/site.rs:13   overwrites 495
+              497  atomic 1.store 494   │                    crates/report/tests/goldens/site.rs:13   overwrites 496
+              498  │                    atomic 1.store 495   crates/report/tests/goldens/site.rs:13   overwrites 497
+              499  atomic 1.store 496   │                    crates/report/tests/goldens/site.rs:13   overwrites 498
+              500  │                    atomic 1.store 497   crates/report/tests/goldens/site.rs:13   overwrites 499
+              501  atomic 1.store 498   │                    crates/report/tests/goldens/site.rs:13   overwrites 500
+              502  │                    atomic 1.store 499   crates/report/tests/goldens/site.rs:13   overwrites 501
+              503  ends                 │
+                ✗                       panics               src/lib.rs:20
 
-          atomic 1  u32, first used at crates/report/tests/goldens/site.rs:9
+              atomic 1  u32, first used at crates/report/tests/goldens/site.rs:9
 
-          thread 2 panicked at src/lib.rs:20:9
+              thread 2 panicked at src/lib.rs:20:9
 
-          replay: RADDLE_REPLAY=r1-TOKEN cargo test tests::queue"#]],
+              replay: RADDLE_REPLAY=r1-TOKEN cargo test tests::queue"#]],
     );
 }
 
@@ -366,15 +363,12 @@ fn an_execution_that_does_not_end() {
               found by random after 1,204 executions (0.4 s) · 1,801 steps · replayed once: it fails in the same way
 
                      main                    thread 1
-                  1  spawn thread 1          │           crates/report/tests/goldens/site.rs:5
-                  2  atomic 1.load → false   │           crates/report/tests/goldens/site.rs:9    reads the initial value
-                  3  yield_now               │           crates/report/tests/goldens/site.rs:13
-                  4  │                       yield_now   crates/report/tests/goldens/site.rs:17
-                  5  atomic 1.load → false   │           crates/report/tests/goldens/site.rs:9    reads the initial value
-                  6  yield_now               │           crates/report/tests/goldens/site.rs:13
-                  7  │                       yield_now   crates/report/tests/goldens/site.rs:17
-                  8  atomic 1.load → false   │           crates/report/tests/goldens/site.rs:9    reads the initial value
-                     … 1,761 steps …
+                     … 1,177 steps of main, 587 of thread 1 …
+              1,765  │                       yield_now   crates/report/tests/goldens/site.rs:17
+              1,766  atomic 1.load → false   │           crates/report/tests/goldens/site.rs:9    reads the initial value
+              1,767  yield_now               │           crates/report/tests/goldens/site.rs:13
+              1,768  │                       yield_now   crates/report/tests/goldens/site.rs:17
+              1,769  atomic 1.load → false   │           crates/report/tests/goldens/site.rs:9    reads the initial value
               1,770  yield_now               │           crates/report/tests/goldens/site.rs:13
               1,771  │                       yield_now   crates/report/tests/goldens/site.rs:17
               1,772  atomic 1.load → false   │           crates/report/tests/goldens/site.rs:9    reads the initial value

@@ -227,9 +227,9 @@ fn a_run() {
                   "fingerprint": "d81495d734a0ec36",
                   "threads": [{"id": 0, "parent": null, "position": 0, "name": null, "spawned": null, "ended": null}, {"id": 1, "parent": 0, "position": 0, "name": null, "spawned": 1, "ended": 5}],
                   "objects": [
-                    {"id": 0, "name": "main", "named": false, "kind": "thread", "thread": 0, "type": null, "initial": null, "first": {"thread": 0, "index": 0}, "site": null},
-                    {"id": 1, "name": "thread 1", "named": false, "kind": "thread", "thread": 1, "type": null, "initial": null, "first": {"thread": 0, "index": 0}, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 8, "column": 17}},
-                    {"id": 2, "name": "atomic 1", "named": false, "kind": "atomic", "thread": null, "type": "i32", "initial": "-1", "first": {"thread": 1, "index": 0}, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 11, "column": 32}}
+                    {"id": 0, "name": "main", "named": false, "kind": "thread", "thread": 0, "type": null, "initial": null, "first": {"thread": 0, "index": 0}, "site": null, "type_name": null, "made": null},
+                    {"id": 1, "name": "thread 1", "named": false, "kind": "thread", "thread": 1, "type": null, "initial": null, "first": {"thread": 0, "index": 0}, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 8, "column": 17}, "type_name": null, "made": null},
+                    {"id": 2, "name": "atomic 1", "named": false, "kind": "atomic", "thread": null, "type": "i32", "initial": "-1", "first": {"thread": 1, "index": 0}, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 11, "column": 32}, "type_name": null, "made": {"file": "crates/report/tests/goldens/programs.rs", "line": 7, "column": 28}}
                   ],
                   "steps": 8,
                   "omitted": 0,
@@ -244,6 +244,7 @@ fn a_run() {
                     {"step": 8, "thread": 0, "index": 4, "object": 2, "operation": {"kind": "atomic.load", "order": "SeqCst"}, "effect": {"kind": "value", "value": "0"}, "text": "atomic 1.load → 0", "link": {"kind": "reads", "step": 6}, "missed": null, "after": null, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 18, "column": 24}}
                   ],
                   "pending": [],
+                  "notes": [],
                   "stale_reads": [],
                   "more_stale_reads": 0
                 }
@@ -318,9 +319,9 @@ fn a_deadlock_and_names() {
                   "fingerprint": "3229fca73324c2d1",
                   "threads": [{"id": 0, "parent": null, "position": 0, "name": null, "spawned": null, "ended": null}, {"id": 1, "parent": 0, "position": 0, "name": "worker", "spawned": 1, "ended": 3}],
                   "objects": [
-                    {"id": 0, "name": "main", "named": false, "kind": "thread", "thread": 0, "type": null, "initial": null, "first": {"thread": 0, "index": 0}, "site": null},
-                    {"id": 1, "name": "thread 1 (worker)", "named": false, "kind": "thread", "thread": 1, "type": null, "initial": null, "first": {"thread": 0, "index": 0}, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 55, "column": 63}},
-                    {"id": 2, "name": "mutex 1", "named": false, "kind": "mutex", "thread": null, "type": null, "initial": null, "first": {"thread": 1, "index": 0}, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 57, "column": 39}}
+                    {"id": 0, "name": "main", "named": false, "kind": "thread", "thread": 0, "type": null, "initial": null, "first": {"thread": 0, "index": 0}, "site": null, "type_name": null, "made": null},
+                    {"id": 1, "name": "thread 1 (worker)", "named": false, "kind": "thread", "thread": 1, "type": null, "initial": null, "first": {"thread": 0, "index": 0}, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 55, "column": 63}, "type_name": null, "made": null},
+                    {"id": 2, "name": "mutex 1", "named": false, "kind": "mutex", "thread": null, "type": null, "initial": null, "first": {"thread": 1, "index": 0}, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 57, "column": 39}, "type_name": "Mutex<()>", "made": {"file": "crates/report/tests/goldens/programs.rs", "line": 54, "column": 25}}
                   ],
                   "steps": 4,
                   "omitted": 0,
@@ -333,6 +334,7 @@ fn a_deadlock_and_names() {
                   "pending": [
                     {"thread": 0, "object": 2, "operation": {"kind": "mutex.lock"}, "text": "mutex 1.lock", "enabled": false, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 60, "column": 15}}
                   ],
+                  "notes": [],
                   "stale_reads": [],
                   "more_stale_reads": 0
                 }
@@ -542,8 +544,8 @@ fn failures_by_cause() {
                   "fingerprint": "0000000000000000",
                   "threads": [{"id": 0, "parent": null, "position": 0, "name": null, "spawned": null, "ended": null}, {"id": 1, "parent": 0, "position": 0, "name": null, "spawned": 1, "ended": null}],
                   "objects": [
-                    {"id": 0, "name": "main", "named": false, "kind": "thread", "thread": 0, "type": null, "initial": null, "first": {"thread": 0, "index": 0}, "site": {"file": "crates/report/tests/goldens/site.rs", "line": 9, "column": 5}},
-                    {"id": 1, "name": "thread 1", "named": false, "kind": "thread", "thread": 1, "type": null, "initial": null, "first": {"thread": 0, "index": 0}, "site": {"file": "crates/report/tests/goldens/site.rs", "line": 9, "column": 5}}
+                    {"id": 0, "name": "main", "named": false, "kind": "thread", "thread": 0, "type": null, "initial": null, "first": {"thread": 0, "index": 0}, "site": {"file": "crates/report/tests/goldens/site.rs", "line": 9, "column": 5}, "type_name": null, "made": null},
+                    {"id": 1, "name": "thread 1", "named": false, "kind": "thread", "thread": 1, "type": null, "initial": null, "first": {"thread": 0, "index": 0}, "site": {"file": "crates/report/tests/goldens/site.rs", "line": 9, "column": 5}, "type_name": null, "made": null}
                   ],
                   "steps": 1,
                   "omitted": 0,
@@ -551,6 +553,7 @@ fn failures_by_cause() {
                     {"step": 1, "thread": 0, "index": 0, "object": 1, "operation": {"kind": "thread.spawn"}, "effect": {"kind": "value", "value": "1"}, "text": "spawn thread 1", "link": null, "missed": null, "after": null, "site": {"file": "crates/report/tests/goldens/site.rs", "line": 5, "column": 5}}
                   ],
                   "pending": [],
+                  "notes": [],
                   "stale_reads": [],
                   "more_stale_reads": 0
                 }

@@ -4,6 +4,7 @@ mod build;
 mod causes;
 mod clean;
 mod deadlocks;
+mod explained;
 mod findings;
 mod html;
 mod json;

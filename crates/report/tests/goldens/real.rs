@@ -28,7 +28,7 @@ pub(crate) fn replayed(program: fn(), order: &[u32]) -> Report {
 }
 
 /// Removes the parts of a report that depend on the environment and the clock.
-fn settled(mut report: Report) -> Report {
+pub(crate) fn settled(mut report: Report) -> Report {
     report.elapsed = Duration::from_micros(400);
     if let Verdict::Failed(failure) = &mut report.verdict {
         if let Finding::Panic(panic) = &mut failure.finding {
@@ -44,25 +44,25 @@ fn an_update_gets_lost() {
         programs::lost_update,
         &[0, 0, 1, 1, 1, 0, 0, 0],
         expect![[r#"
-        raddle: test `real` FAILED — assertion `left == right` failed: an update got lost: left: 0, right: 1
-          replayed from its token · 8 steps
+            raddle: test `real` FAILED — assertion `left == right` failed: an update got lost: left: 0, right: 1
+              replayed from its token · 8 steps
 
-               main                 thread 1
-            1  spawn thread 1       │                    crates/report/tests/goldens/programs.rs:8
-            2  atomic 1.load → -1   │                    crates/report/tests/goldens/programs.rs:15   reads the initial value
-            3  │                    atomic 1.load → -1   crates/report/tests/goldens/programs.rs:11   reads the initial value
-            4  │                    atomic 1.store 0     crates/report/tests/goldens/programs.rs:12
-            5  │                    ends
-            6  atomic 1.store 0                          crates/report/tests/goldens/programs.rs:16   overwrites 4
-            7  join thread 1                             crates/report/tests/goldens/programs.rs:17
-            8  atomic 1.load → 0                         crates/report/tests/goldens/programs.rs:18   reads 6
-            ✗  panics                                    crates/report/tests/goldens/programs.rs:18
+                   main                 thread 1
+                1  spawn thread 1       │                    crates/report/tests/goldens/programs.rs:8
+                2  atomic 1.load → -1   │                    crates/report/tests/goldens/programs.rs:15   reads the initial value
+                3  │                    atomic 1.load → -1   crates/report/tests/goldens/programs.rs:11   reads the initial value
+                4  │                    atomic 1.store 0     crates/report/tests/goldens/programs.rs:12
+                5  │                    ends
+                6  atomic 1.store 0                          crates/report/tests/goldens/programs.rs:16   overwrites 4
+                7  join thread 1                             crates/report/tests/goldens/programs.rs:17
+                8  atomic 1.load → 0                         crates/report/tests/goldens/programs.rs:18   reads 6
+                ✗  panics                                    crates/report/tests/goldens/programs.rs:18
 
-          atomic 1  i32, first used at crates/report/tests/goldens/programs.rs:11
+              atomic 1  i32, made at crates/report/tests/goldens/programs.rs:7
 
-          main panicked at crates/report/tests/goldens/programs.rs:18:5
+              main panicked at crates/report/tests/goldens/programs.rs:18:5
 
-          replay: RADDLE_REPLAY=r1-XbDf1gAAAgQDAAPFBDrG cargo test real"#]],
+              replay: RADDLE_REPLAY=r1-XbDf1gAAAgQDAAPFBDrG cargo test real"#]],
     );
 }
 
@@ -91,8 +91,8 @@ fn locks_are_acquired_in_opposite_orders() {
                 ✗  mutex 1.lock     │              crates/report/tests/goldens/programs.rs:32   blocked forever
                 ✗  │                mutex 2.lock   crates/report/tests/goldens/programs.rs:27   blocked forever
 
-              mutex 1  first used at crates/report/tests/goldens/programs.rs:26
-              mutex 2  first used at crates/report/tests/goldens/programs.rs:31
+              mutex 1  Mutex<()>, made at crates/report/tests/goldens/programs.rs:22
+              mutex 2  Mutex<()>, made at crates/report/tests/goldens/programs.rs:22
 
               cycle: main → mutex 1 (held by thread 1, acquired at crates/report/tests/goldens/programs.rs:26)
                    → thread 1 → mutex 2 (held by main, acquired at crates/report/tests/goldens/programs.rs:31)
@@ -129,8 +129,8 @@ fn a_notification_comes_too_early() {
                 ✗  join thread 1                            │                       crates/report/tests/goldens/programs.rs:50   blocked forever
                 ✗  │                                        condvar 1.wait          crates/report/tests/goldens/programs.rs:44   blocked forever
 
-              mutex 1    first used at crates/report/tests/goldens/programs.rs:42
-              condvar 1  first used at crates/report/tests/goldens/programs.rs:49
+              mutex 1    Mutex<bool>, made at crates/report/tests/goldens/programs.rs:38
+              condvar 1  made at crates/report/tests/goldens/programs.rs:38
 
               main waits for thread 1 to end at crates/report/tests/goldens/programs.rs:50
               thread 1 waits for a notification of condvar 1 at crates/report/tests/goldens/programs.rs:44
@@ -156,7 +156,7 @@ fn threads_have_the_names_the_program_gave_them() {
                 4  join thread 1 (worker)                        crates/report/tests/goldens/programs.rs:59
                 ✗  mutex 1.lock                                  crates/report/tests/goldens/programs.rs:60   blocked forever
 
-              mutex 1  first used at crates/report/tests/goldens/programs.rs:57
+              mutex 1  Mutex<()>, made at crates/report/tests/goldens/programs.rs:54
 
               main waits for mutex 1 at crates/report/tests/goldens/programs.rs:60
                 held by thread 1 (worker), acquired at crates/report/tests/goldens/programs.rs:57 and never released: that thread has ended
@@ -169,7 +169,7 @@ fn threads_have_the_names_the_program_gave_them() {
 fn the_source_is_below_the_picture() {
     let report = replayed(programs::lost_update, &[0, 0, 1, 1, 1, 0, 0, 0]);
     let text = raddle_report::text_with(
-        &raddle_report::brief(&report),
+        &raddle_report::document(&report),
         raddle_report::Paint::Plain,
         &html::source,
     );
@@ -188,7 +188,7 @@ fn the_source_is_below_the_picture() {
             8  atomic 1.load → 0                         crates/report/tests/goldens/programs.rs:18   reads 6
             ✗  panics                                    crates/report/tests/goldens/programs.rs:18
 
-          atomic 1  i32, first used at crates/report/tests/goldens/programs.rs:11
+          atomic 1  i32, made at crates/report/tests/goldens/programs.rs:7
 
           crates/report/tests/goldens/programs.rs
              8 │ let other = thread::spawn({
@@ -208,7 +208,7 @@ fn the_source_is_below_the_picture() {
 fn colours() {
     let report = replayed(programs::opposite_locks, &[0, 1, 0]);
     let text = raddle_report::text_with(
-        &raddle_report::brief(&report),
+        &raddle_report::document(&report),
         raddle_report::Paint::Colours,
         &html::source,
     );
@@ -223,8 +223,8 @@ fn colours() {
             ^[1;31m✗^[0m  ^[36mmutex 1.lock     ^[0m^[33m│              ^[0m^[2mcrates/report/tests/goldens/programs.rs:32   ^[0mblocked forever
             ^[1;31m✗^[0m  ^[36m│                ^[0m^[33mmutex 2.lock   ^[0m^[2mcrates/report/tests/goldens/programs.rs:27   ^[0mblocked forever
 
-          ^[2mmutex 1  first used at crates/report/tests/goldens/programs.rs:26^[0m
-          ^[2mmutex 2  first used at crates/report/tests/goldens/programs.rs:31^[0m
+          ^[2mmutex 1  Mutex<()>, made at crates/report/tests/goldens/programs.rs:22^[0m
+          ^[2mmutex 2  Mutex<()>, made at crates/report/tests/goldens/programs.rs:22^[0m
 
           ^[2mcrates/report/tests/goldens/programs.rs^[0m
             ^[2m23 │^[0m let other = thread::spawn({

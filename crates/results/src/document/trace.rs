@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use raddle_core::NoteKind;
+
 use super::Place;
 use crate::json::{Data, Json, ReadError, object, variants, words};
 
@@ -24,6 +26,8 @@ pub struct Trace {
     pub events: Vec<Event>,
     /// The operations that were announced but not performed.
     pub pending: Vec<Pending>,
+    /// Lines that belong to steps, in order.
+    pub notes: Vec<Note>,
     /// The first stale reads.
     pub stale_reads: Vec<StaleRead>,
     /// The number of further stale reads.
@@ -91,6 +95,25 @@ pub struct Object {
     pub first: EventId,
     /// The place of that event.
     pub site: Place,
+    /// Its type, if known.
+    pub type_name: Option<String>,
+    /// The place where it was made, if known.
+    pub made: Place,
+}
+
+/// A line that belongs to a step.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Note {
+    /// The thread.
+    pub thread: u32,
+    /// The number of steps before it.
+    pub after: u64,
+    /// What the line is.
+    pub kind: NoteKind,
+    /// The line, or several.
+    pub text: String,
+    /// File and line, if known.
+    pub place: Option<String>,
 }
 
 /// An event, named by its thread and its position among the events of that thread.
@@ -233,11 +256,14 @@ impl Data for Operation {
 
 object! {
     Trace {
-        ending, fingerprint, threads, objects, steps, omitted, events, pending, stale_reads,
+        ending, fingerprint, threads, objects, steps, omitted, events, pending, notes, stale_reads,
         more_stale_reads,
     }
     Thread { id, parent, position, name, spawned, ended }
-    Object { id, name, named, kind, thread, scalar: "type", initial, first, site }
+    Object {
+        id, name, named, kind, thread, scalar: "type", initial, first, site, type_name, made,
+    }
+    Note { thread, after, kind, text, place }
     EventId { thread, index }
     Event {
         step, thread, index, object, operation, effect, text, link, missed, after, site,
@@ -258,5 +284,6 @@ variants! {
 }
 
 words! {
+    NoteKind { "note" = Note, "output" = Output, "panic" = Panic }
     Weak { "load" = Load, "store" = Store, "both" = Both }
 }

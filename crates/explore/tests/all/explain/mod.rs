@@ -1,8 +1,10 @@
 //! Explanations of failures, compared with brute force on random programs.
 
+mod caused;
 mod shrunk;
 
 use raddle_analysis::cause;
+use raddle_engine::Substrate;
 use raddle_explore::{Explain, Session, Settings};
 use raddle_results::{Explanation, Failure, Report};
 use raddle_testkit::oracle::Outcome;
@@ -15,8 +17,18 @@ pub(crate) const MAX_STEPS: usize = 10_000;
 
 /// Samples a program until it fails, and explains the failure.
 pub(crate) fn checked(program: &Program, seed: u64, explain: Explain) -> Report {
+    checked_on(Interpreter, program, seed, explain)
+}
+
+/// Does the same on a substrate.
+pub(crate) fn checked_on<S: Substrate<Program = Program>>(
+    mut substrate: S,
+    program: &Program,
+    seed: u64,
+    explain: Explain,
+) -> Report {
     let settings = settings(seed, explain);
-    Session::new(&mut Interpreter, program, &settings, &NoTime).run().expect("nothing is refused")
+    Session::new(&mut substrate, program, &settings, &NoTime).run().expect("nothing is refused")
 }
 
 /// Replays the execution of a token.

@@ -1,0 +1,138 @@
+//! Runs that respect constraints: an event is held back until others have happened.
+
+use std::collections::HashMap;
+
+use raddle_core::{Chooser, Event, Pending, Pick, Point, Rng, Threads};
+
+use super::labels::{Deed, Label, Sites};
+use super::wishes::running;
+
+/// The event `after` does not happen before `before` has.
+#[derive(Copy, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub(super) struct Constraint {
+    pub(super) before: Label,
+    pub(super) after: Label,
+}
+
+/// The numbers that a run chose.
+pub(super) type Numbers = HashMap<Label, u32>;
+
+/// The constraints of a run, and how far the run has come.
+pub(super) struct Guide<'a> {
+    constraints: &'a [Constraint],
+    numbers: &'a Numbers,
+    sites: &'a mut Sites,
+    /// How often each deed was done, of those that constraints or numbers name.
+    counts: HashMap<Deed, u32>,
+    /// The number of events in `counts`.
+    counted: usize,
+}
+
+impl<'a> Guide<'a> {
+    pub(super) fn new(
+        constraints: &'a [Constraint],
+        numbers: &'a Numbers,
+        sites: &'a mut Sites,
+    ) -> Guide<'a> {
+        let of_constraints = constraints.iter().flat_map(|c| [c.before.deed, c.after.deed]);
+        let deeds = of_constraints.chain(numbers.keys().map(|label| label.deed));
+        let counts = deeds.map(|deed| (deed, 0)).collect();
+        Guide { constraints, numbers, sites, counts, counted: 0 }
+    }
+
+    /// Begins a run.
+    pub(super) fn begin(&mut self) {
+        self.counted = 0;
+        self.counts.values_mut().for_each(|count| *count = 0);
+    }
+
+    /// Returns the options whose threads are not held back.
+    pub(super) fn allowed(&mut self, threads: &Threads<'_>, past: &[Event]) -> Vec<usize> {
+        self.count(past);
+        let is_allowed =
+            |option: &usize| !self.holds(&threads.pending[threads.enabled[*option].index()]);
+        (0..threads.enabled.len()).filter(is_allowed).collect()
+    }
+
+    /// Returns the number that the failing run chose here, if it came here.
+    pub(super) fn number(&mut self, by: &Pending, past: &[Event]) -> Option<u32> {
+        self.count(past);
+        let deed = self.sites.deed(by.thread, by.op, by.site);
+        let nth = *self.counts.get(&deed)?;
+        self.numbers.get(&Label { deed, nth }).copied()
+    }
+
+    fn count(&mut self, past: &[Event]) {
+        if !self.counts.is_empty() {
+            for event in &past[self.counted..] {
+                let deed = self.sites.deed_of(event);
+                if let Some(count) = self.counts.get_mut(&deed) {
+                    *count += 1;
+                }
+            }
+        }
+        self.counted = past.len();
+    }
+
+    fn holds(&mut self, pending: &Pending) -> bool {
+        if self.constraints.is_empty() {
+            return false;
+        }
+        let deed = self.sites.deed(pending.thread, pending.op, pending.site);
+        let has_happened = |label: &Label| self.counts[&label.deed] > label.nth;
+        let is_next = |label: &Label| label.deed == deed && self.counts[&deed] == label.nth;
+        self.constraints.iter().any(|c| is_next(&c.after) && !has_happened(&c.before))
+    }
+}
+
+/// Draws a run that respects constraints.
+pub(super) struct Draws<'g, 'a> {
+    guide: &'g mut Guide<'a>,
+    rng: Rng,
+    /// Whether the running thread mostly continues.
+    is_sticky: bool,
+    is_held: bool,
+}
+
+/// A sticky run switches once in so many steps.
+const STEPS_PER_SWITCH: usize = 6;
+
+impl<'g, 'a> Draws<'g, 'a> {
+    pub(super) fn new(guide: &'g mut Guide<'a>, rng: Rng, is_sticky: bool) -> Draws<'g, 'a> {
+        guide.begin();
+        Draws { guide, rng, is_sticky, is_held: false }
+    }
+
+    /// Returns whether the run could not continue because every enabled thread was held back.
+    pub(super) fn is_held(&self) -> bool {
+        self.is_held
+    }
+}
+
+impl Chooser for Draws<'_, '_> {
+    fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick {
+        let threads = match at {
+            Point::Thread(threads) => threads,
+            Point::Value { by, .. } => {
+                let number = self.guide.number(by, past).map(|number| number as usize);
+                let number = number.filter(|&number| number < at.options());
+                return Pick::Take(number.unwrap_or_else(|| self.rng.below(at.options())));
+            }
+            Point::Source { .. } | Point::Place { .. } => {
+                return Pick::Take(self.rng.below(at.options()));
+            }
+        };
+        let allowed = self.guide.allowed(threads, past);
+        if allowed.is_empty() {
+            self.is_held = true;
+            return Pick::Abandon;
+        }
+        let current = running(past).and_then(|thread| {
+            allowed.iter().copied().find(|&option| threads.enabled[option] == thread)
+        });
+        Pick::Take(match current {
+            Some(current) if self.is_sticky && self.rng.below(STEPS_PER_SWITCH) > 0 => current,
+            _ => allowed[self.rng.below(allowed.len())],
+        })
+    }
+}

@@ -1,0 +1,179 @@
+//! Causes, compared with all executions of random programs: every execution with these orderings fails, and no smaller
+//! set of orderings is enough.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use raddle_core::{Choice, Ending, Event, ObjectId, Op, ThreadId, Trace};
+use raddle_explore::{Dfs, Explain};
+use raddle_results::{CauseEvent, Sufficiency};
+use raddle_testkit::{IdentifyingInterpreter, Program, Shape, explore, for_all, scaled};
+
+use super::{checked_on, explanation};
+
+/// Programs with more executions are not enumerated.
+const LIMIT: u64 = 3_000;
+/// Programs with more orderings are not compared with all sets.
+const MAX_PAIRS: usize = 80;
+
+/// An event: thread, kind of operation, and how often the thread did the same before. The programs have no places.
+type Name = (ThreadId, u8, u32);
+type Pair = (Name, Name);
+
+/// All executions of a program, as a tree.
+#[derive(Default)]
+struct Tree {
+    children: BTreeMap<(u32, u32), (Option<Name>, Tree)>,
+    /// Whether the execution fails as it should, if it ends here.
+    fails: Option<bool>,
+}
+
+impl Tree {
+    fn add(&mut self, trace: &Trace, fails: bool) {
+        let (names, mut node) = (names(trace), self);
+        for (event, name) in trace.events.iter().zip(names) {
+            let value = trace_value(event);
+            let key = (event.id.thread.0, value);
+            node = &mut node.children.entry(key).or_insert_with(|| (Some(name), Tree::default())).1;
+        }
+        node.fails = Some(fails);
+    }
+
+    /// Returns whether every execution that respects `pairs` fails, and none is held back forever.
+    fn suffices(&self, pairs: &[Pair], done: &mut BTreeSet<Name>) -> bool {
+        if let Some(fails) = self.fails {
+            return fails;
+        }
+        let mut is_held = true;
+        for (name, child) in self.children.values() {
+            let name = name.expect("every step has a name");
+            if pairs.iter().any(|(before, after)| *after == name && !done.contains(before)) {
+                continue;
+            }
+            is_held = false;
+            done.insert(name);
+            let suffices = child.suffices(pairs, done);
+            done.remove(&name);
+            if !suffices {
+                return false;
+            }
+        }
+        !is_held
+    }
+}
+
+fn trace_value(event: &Event) -> u32 {
+    match event.effect {
+        raddle_core::Effect::Value(value) if event.op.is_choose() => value as u32,
+        _ => 0,
+    }
+}
+
+fn names(trace: &Trace) -> Vec<Name> {
+    let mut counts: BTreeMap<(ThreadId, u8), u32> = BTreeMap::new();
+    let name = |event: &Event| {
+        let count = counts.entry((event.id.thread, event.op.kind())).or_default();
+        *count += 1;
+        (event.id.thread, event.op.kind(), *count - 1)
+    };
+    trace.events.iter().map(name).collect()
+}
+
+fn name_of(event: &CauseEvent) -> Name {
+    (event.thread, event.op.kind(), event.nth)
+}
+
+/// Returns the orderings of dependent operations on one object that hold in a failing execution.
+fn orderings(failing: &Trace, all: &[Trace]) -> Vec<Pair> {
+    let own = names(failing);
+    let identity = |trace: &Trace, op: Op| match op.object() {
+        ObjectId::NONE => None,
+        object => Some(trace.objects[object.index()].identity),
+    };
+    let mut pairs = BTreeSet::new();
+    for other in all {
+        for (after, after_name) in other.events.iter().zip(names(other)) {
+            let end = own.iter().position(|name| *name == after_name).unwrap_or(own.len());
+            for (before, before_name) in failing.events.iter().zip(&own).take(end) {
+                let is_dependent = before.op.access().conflicts(after.op.access())
+                    && identity(failing, before.op).is_some()
+                    && identity(failing, before.op) == identity(other, after.op);
+                if before_name.0 != after_name.0 && is_dependent && !after.op.is_thread() {
+                    pairs.insert((*before_name, after_name));
+                }
+            }
+        }
+    }
+    pairs.into_iter().collect()
+}
+
+/// Returns whether a set of `size` pairs suffices, whatever the first are.
+fn any_suffices(tree: &Tree, pairs: &[Pair], chosen: &mut Vec<Pair>, size: usize) -> bool {
+    if size == 0 {
+        return tree.suffices(chosen, &mut BTreeSet::new());
+    }
+    (0..pairs.len()).any(|at| {
+        chosen.push(pairs[at]);
+        let suffices = any_suffices(tree, &pairs[at + 1..], chosen, size - 1);
+        chosen.pop();
+        suffices
+    })
+}
+
+fn is_same_ending(one: &Ending, other: &Ending) -> bool {
+    std::mem::discriminant(one) == std::mem::discriminant(other)
+}
+
+/// Threads have the same ids in all executions: all are spawned by main, in order.
+fn is_flat(trace: &Trace) -> bool {
+    let numbers = trace.threads.iter().skip(1).zip(1..);
+    let mut numbers = numbers.map(|(info, number)| info.id == ThreadId(number));
+    trace.threads.iter().all(|info| info.parent == ThreadId::MAIN) && numbers.all(|is| is)
+}
+
+#[test]
+fn causes_are_enough_and_least() {
+    let shape = Shape { scripts: 3, pieces: 2, kinds_at_once: 3, panics: 10, ..Shape::small() };
+    let (mut proved, mut compared, mut sizes) = (0u64, 0u64, BTreeSet::new());
+    for_all(11, scaled(1_500), &shape, |program: &Program, rng| {
+        let report = checked_on(IdentifyingInterpreter, program, rng.bits(), Explain::Quick);
+        let Some(failure) = report.failure() else { return Ok(()) };
+        let Some(causes) = &explanation(failure).causes else { return Ok(()) };
+        let mut all = Vec::new();
+        let whole = explore(&mut IdentifyingInterpreter, program, Dfs::default(), LIMIT, |trace| {
+            all.push(trace.clone());
+        });
+        let Sufficiency::Proved { .. } = causes.certificate.sufficient else { return Ok(()) };
+        let numbers = |trace: &Trace| {
+            let chosen = |choice: &Choice| matches!(choice, Choice::Value(_));
+            trace.schedule().iter().any(chosen)
+        };
+        if whole.is_none() || !all.iter().all(is_flat) || all.iter().any(numbers) {
+            return Ok(());
+        }
+        proved += 1;
+        let mut tree = Tree::default();
+        for trace in &all {
+            tree.add(trace, is_same_ending(&trace.ending, &failure.trace.ending));
+        }
+        let set = causes.orderings.iter();
+        let set: Vec<Pair> =
+            set.map(|pair| (name_of(&pair.before), name_of(&pair.after))).collect();
+        sizes.insert(set.len());
+        if !tree.suffices(&set, &mut BTreeSet::new()) {
+            return Err(format!("not enough: {set:?}"));
+        }
+        let pairs = orderings(&failure.trace, &all);
+        if pairs.len() > MAX_PAIRS || set.len() > 3 {
+            return Ok(());
+        }
+        compared += 1;
+        for size in 0..set.len() {
+            if any_suffices(&tree, &pairs, &mut Vec::new(), size) {
+                return Err(format!("{size} of {} are enough, but {set:?}", pairs.len()));
+            }
+        }
+        Ok(())
+    });
+    assert!(proved > scaled(100) && compared > scaled(80), "{proved} {compared}");
+    assert!(sizes.len() >= 3, "{sizes:?}");
+}

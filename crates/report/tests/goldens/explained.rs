@@ -1,0 +1,318 @@
+//! Reports on failures that were found, shrunk and explained.
+
+use expect_test::{Expect, expect};
+use raddle::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use raddle::sync::{Arc, Condvar, Mutex};
+use raddle::thread;
+use raddle_core::{Action, AtomicOp, Effect, Event, ObjectKind, Order, Scalar};
+use raddle_results::{
+    CauseEvent, Causes, Certificate, CutOff, Explanation, OrderedPair, RunSize, Shrunk,
+    Sufficiency, Verdict,
+};
+
+use crate::build::{Build, failed, panic};
+use crate::real::settled;
+use crate::{json, site};
+
+fn check(program: fn(), expected: Expect) {
+    let config = raddle::Config::new().name("explained").strategy("random");
+    let report = settled(config.run(program));
+    json::parsed(&report);
+    let text = raddle_report::text(&report);
+    // Tokens depend on nothing else than what is shown.
+    let text: Vec<&str> = text.lines().filter(|line| !line.contains("replay: ")).collect();
+    expected.assert_eq(&text.join("\n"));
+}
+
+fn withdraw_twice() {
+    let balance = Arc::new(AtomicUsize::new(100));
+    let threads: Vec<_> = (0..2)
+        .map(|_| {
+            let balance = balance.clone();
+            thread::spawn(move || {
+                let before = balance.load(SeqCst);
+                raddle::note!("balance {before}");
+                if before >= 80 {
+                    balance.fetch_sub(80, SeqCst);
+                }
+            })
+        })
+        .collect();
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    assert!(balance.load(SeqCst) <= 100, "overdrawn");
+}
+
+#[test]
+fn an_atomicity_violation() {
+    check(
+        withdraw_twice,
+        expect![[r#"
+            raddle: test `explained` FAILED — overdrawn
+              found by random after 1 execution (0.4 ms) · 11 steps · replayed once: it fails in the same way
+              shrunk from 3 preemptions to 1: no execution without a preemption fails this way
+
+                   main                                   thread 1                     thread 2
+                1  spawn thread 1                         │                                                          crates/report/tests/goldens/explained.rs:32
+                2  spawn thread 2                         │                            │                             crates/report/tests/goldens/explained.rs:32
+                3  │                                      atomic 1.load → 100          │                             crates/report/tests/goldens/explained.rs:33   reads the initial value
+                ·  │                                      balance 100                  │                             crates/report/tests/goldens/explained.rs:34
+                4  │                                      │                            atomic 1.load → 100           crates/report/tests/goldens/explained.rs:33   reads the initial value
+                ·  │                                      │                            balance 100                   crates/report/tests/goldens/explained.rs:34
+                5  │                                      │                            atomic 1.fetch_sub 80 → 100   crates/report/tests/goldens/explained.rs:36   reads the initial value
+                6  │                                      │                            ends
+                7  │                                      atomic 1.fetch_sub 80 → 20                                 crates/report/tests/goldens/explained.rs:36   reads 5
+                8  │                                      ends
+                9  join thread 1                                                                                     crates/report/tests/goldens/explained.rs:41
+               10  join thread 2                                                                                     crates/report/tests/goldens/explained.rs:41
+               11  atomic 1.load → 18446744073709551556                                                              crates/report/tests/goldens/explained.rs:42   reads 7
+                ✗  panics                                                                                            crates/report/tests/goldens/explained.rs:42
+
+              atomic 1  usize, made at crates/report/tests/goldens/explained.rs:28
+
+              main panicked at crates/report/tests/goldens/explained.rs:42:5
+
+              why: it fails whenever
+                1. thread 1: atomic 1.load at crates/report/tests/goldens/explained.rs:33 (step 3)
+                   before thread 2: atomic 1.fetch_sub 80 at crates/report/tests/goldens/explained.rs:36 (step 5)
+                2. thread 2: atomic 1.fetch_sub 80 at crates/report/tests/goldens/explained.rs:36 (step 5)
+                   before thread 1: atomic 1.fetch_sub 80 at crates/report/tests/goldens/explained.rs:36 (step 7)
+              proved: all 2 executions that do so fail; no smaller set is enough
+        "#]],
+    );
+}
+
+struct Fork;
+
+fn three_philosophers() {
+    let forks: Arc<[Mutex<Fork>; 3]> =
+        Arc::new([Mutex::new(Fork), Mutex::new(Fork), Mutex::new(Fork)]);
+    let threads: Vec<_> = (0..3)
+        .map(|number| {
+            let forks = forks.clone();
+            thread::spawn(move || {
+                let _left = forks[number].lock().unwrap();
+                let _right = forks[(number + 1) % 3].lock().unwrap();
+            })
+        })
+        .collect();
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+}
+
+#[test]
+fn a_deadlock_of_three() {
+    check(
+        three_philosophers,
+        expect![[r#"
+            raddle: test `explained` FAILED — deadlock: 3 threads wait for one another
+              found by random after 10 executions (0.4 ms) · 6 steps · replayed once: it fails in the same way
+              shrunk from 2 preemptions to 1: no execution without a preemption fails this way
+
+                   main             thread 1       thread 2       thread 3
+                1  spawn thread 1   │                                            crates/report/tests/goldens/explained.rs:92
+                2  spawn thread 2   │              │                             crates/report/tests/goldens/explained.rs:92
+                3  spawn thread 3   │              │              │              crates/report/tests/goldens/explained.rs:92
+                4  │                mutex 1.lock   │              │              crates/report/tests/goldens/explained.rs:93
+                5  │                │              │              mutex 3.lock   crates/report/tests/goldens/explained.rs:93
+                6  │                │              mutex 2.lock   │              crates/report/tests/goldens/explained.rs:93
+                ✗  join thread 1    │              │              │              crates/report/tests/goldens/explained.rs:98   blocked forever
+                ✗  │                mutex 2.lock   │              │              crates/report/tests/goldens/explained.rs:94   blocked forever
+                ✗  │                │              mutex 3.lock   │              crates/report/tests/goldens/explained.rs:94   blocked forever
+                ✗  │                │              │              mutex 1.lock   crates/report/tests/goldens/explained.rs:94   blocked forever
+
+              mutex 1  Mutex<Fork>, made at crates/report/tests/goldens/explained.rs:88
+              mutex 2  Mutex<Fork>, made at crates/report/tests/goldens/explained.rs:88
+              mutex 3  Mutex<Fork>, made at crates/report/tests/goldens/explained.rs:88
+
+              cycle: thread 1 → mutex 2 (held by thread 2, acquired at crates/report/tests/goldens/explained.rs:93)
+                   → thread 2 → mutex 3 (held by thread 3, acquired at crates/report/tests/goldens/explained.rs:93)
+                   → thread 3 → mutex 1 (held by thread 1, acquired at crates/report/tests/goldens/explained.rs:93)
+                   → thread 1
+
+              main waits for thread 1 to end at crates/report/tests/goldens/explained.rs:98
+              thread 1 waits for mutex 2 at crates/report/tests/goldens/explained.rs:94
+                held by thread 2, acquired at crates/report/tests/goldens/explained.rs:93
+              thread 2 waits for mutex 3 at crates/report/tests/goldens/explained.rs:94
+                held by thread 3, acquired at crates/report/tests/goldens/explained.rs:93
+              thread 3 waits for mutex 1 at crates/report/tests/goldens/explained.rs:94
+                held by thread 1, acquired at crates/report/tests/goldens/explained.rs:93
+
+              why: it fails whenever
+                1. thread 1: mutex 1.lock at crates/report/tests/goldens/explained.rs:93 (step 4)
+                   before thread 3: mutex 1.lock at crates/report/tests/goldens/explained.rs:94 (not yet)
+                2. thread 3: mutex 3.lock at crates/report/tests/goldens/explained.rs:93 (step 5)
+                   before thread 2: mutex 3.lock at crates/report/tests/goldens/explained.rs:94 (not yet)
+                3. thread 2: mutex 2.lock at crates/report/tests/goldens/explained.rs:93 (step 6)
+                   before thread 1: mutex 2.lock at crates/report/tests/goldens/explained.rs:94 (not yet)
+              proved: all 6 executions that do so fail; no smaller set is enough
+        "#]],
+    );
+}
+
+fn lost_wakeup() {
+    let shared = Arc::new((AtomicBool::new(false), Mutex::new(()), Condvar::new()));
+    let other = {
+        let shared = shared.clone();
+        thread::spawn(move || {
+            shared.0.store(true, SeqCst);
+            shared.2.notify_one();
+        })
+    };
+    let guard = shared.1.lock().unwrap();
+    if !shared.0.load(SeqCst) {
+        drop(shared.2.wait(guard).unwrap());
+    }
+    other.join().unwrap();
+}
+
+#[test]
+fn a_lost_wakeup() {
+    check(
+        lost_wakeup,
+        expect![[r#"
+            raddle: test `explained` FAILED — deadlock: no thread is runnable
+              found by random after 6 executions (0.4 ms) · 8 steps · replayed once: it fails in the same way
+              needs 1 preemption: no execution without a preemption fails this way
+
+                   main                    thread 1
+                1  spawn thread 1          │                                        crates/report/tests/goldens/explained.rs:155
+                2  mutex 1.lock            │                                        crates/report/tests/goldens/explained.rs:160
+                3  atomic 1.load → false   │                                        crates/report/tests/goldens/explained.rs:161   reads the initial value
+                4  │                       atomic 1.store true                      crates/report/tests/goldens/explained.rs:156
+                5  │                       condvar 1.notify_one → wakes no thread   crates/report/tests/goldens/explained.rs:157
+                6  │                       ends
+                7  condvar 1.wait begins                                            crates/report/tests/goldens/explained.rs:162
+                8  mutex 1.unlock                                                   crates/report/tests/goldens/explained.rs:162   acquired in 2
+                ✗  condvar 1.wait                                                   crates/report/tests/goldens/explained.rs:162   blocked forever
+
+              atomic 1   bool, made at crates/report/tests/goldens/explained.rs:152
+              mutex 1    Mutex<()>, made at crates/report/tests/goldens/explained.rs:152
+              condvar 1  made at crates/report/tests/goldens/explained.rs:152
+
+              main waits for a notification of condvar 1 at crates/report/tests/goldens/explained.rs:162
+                notified in step 5, at crates/report/tests/goldens/explained.rs:157, when no thread waited
+
+              why: it fails whenever
+                1. main: atomic 1.load at crates/report/tests/goldens/explained.rs:161 (step 3)
+                   before thread 1: atomic 1.store true at crates/report/tests/goldens/explained.rs:156 (step 4)
+                2. thread 1: condvar 1.notify_one at crates/report/tests/goldens/explained.rs:157 (step 5)
+                   before main: condvar 1.wait begins at crates/report/tests/goldens/explained.rs:162 (step 7)
+              proved: the one execution that does so fails; no smaller set is enough
+        "#]],
+    );
+}
+
+fn always() {
+    let value = Arc::new(AtomicUsize::new(0));
+    let other = {
+        let value = value.clone();
+        thread::spawn(move || value.store(1, SeqCst))
+    };
+    other.join().unwrap();
+    assert_eq!(value.load(SeqCst), 2, "always");
+}
+
+#[test]
+fn every_execution_fails() {
+    check(
+        always,
+        expect![[r#"
+            raddle: test `explained` FAILED — assertion `left == right` failed: always: left: 1, right: 2
+              found by random after 1 execution (0.4 ms) · 5 steps · replayed once: it fails in the same way
+
+                   main                thread 1
+                1  spawn thread 1      │                  crates/report/tests/goldens/explained.rs:208
+                2  │                   atomic 1.store 1   crates/report/tests/goldens/explained.rs:208
+                3  │                   ends
+                4  join thread 1                          crates/report/tests/goldens/explained.rs:210
+                5  atomic 1.load → 1                      crates/report/tests/goldens/explained.rs:211   reads 2
+                ✗  panics                                 crates/report/tests/goldens/explained.rs:211
+
+              atomic 1  usize, made at crates/report/tests/goldens/explained.rs:205
+
+              main panicked at crates/report/tests/goldens/explained.rs:211:5
+
+              why: every execution fails this way (proved: 1 execution)
+        "#]],
+    );
+}
+
+/// Fifty threads with ten steps each, of which four matter.
+#[test]
+fn what_matters_of_many_threads_fits_forty_lines() {
+    let mut build = Build::with_threads(50);
+    let [noise, value] = [0; 2].map(|_| build.object(ObjectKind::Atomic(Scalar::U32)));
+    let load = Action::Atomic(AtomicOp::Load { order: Order::SeqCst });
+    let store = Action::Atomic(AtomicOp::Store { order: Order::SeqCst, value: 1 });
+    for thread in 1..=50 {
+        for turn in 0..10 {
+            let (object, action) = match (thread, turn) {
+                (7, 4) | (31, 4) => (value, load),
+                (7, 5) | (31, 5) => (value, store),
+                _ => (noise, load),
+            };
+            build.step(thread, object, action, Effect::Value(0), site::three());
+        }
+    }
+    let trace = build.finish();
+    let positions: Vec<usize> = (0..trace.events.len())
+        .filter(|&position| trace.events[position].op.object() == value)
+        .collect();
+    let event = |at: usize| {
+        let Event { id, op, site, .. } = trace.events[positions[at]];
+        CauseEvent { thread: id.thread, op, site, nth: 0, position: Some(positions[at]) }
+    };
+    let orderings = [(0, 3), (2, 1)]
+        .map(|(before, after)| OrderedPair { before: event(before), after: event(after) });
+    let certificate = Certificate {
+        sufficient: Sufficiency::Sampled { executions: 100 },
+        refuted: 2,
+        counterexamples: vec!["r1-OTHER".into()],
+    };
+    let size = RunSize { preemptions: 1, blocks: 51, unusual_choices: 0, steps: 550 };
+    let from = RunSize { preemptions: 40, blocks: 150, ..size };
+    let shrunk = Shrunk { from, to: size, minimal: false, found_token: "r1-FOUND".into() };
+    let mut explanation = Explanation::new(shrunk, 700, Some(CutOff::Time));
+    explanation.causes = Some(Causes { orderings: orderings.into(), certificate });
+    let mut report = failed(panic(31, "an update got lost"), trace);
+    if let Verdict::Failed(failure) = &mut report.verdict {
+        failure.explanation = Some(Box::new(explanation));
+    }
+    json::parsed(&report);
+    let text = raddle_report::text(&report);
+    let picture = text.split("\n\n").nth(1).expect("a picture");
+    assert!(picture.lines().count() <= 40, "{text}");
+    for position in positions {
+        let is_shown =
+            |line: &str| line.split_whitespace().next() == Some(&(position + 1).to_string());
+        assert!(picture.lines().any(is_shown), "{position}: {text}");
+    }
+    let told: Vec<&str> = text
+        .lines()
+        .filter(|line| {
+            ["shrunk", "why", "1.", "2.", "before", "not proved", "…"]
+                .iter()
+                .any(|word| line.trim_start().starts_with(word))
+        })
+        .collect();
+    expect![[r#"
+          shrunk from 40 preemptions to 1 · ended by its time limit
+               … 114 steps of 8 threads …
+               … 238 steps of 25 threads …
+               … 3 steps of thread 31 …
+               … 100 steps of 10 threads …
+               … 9 steps of thread 42 …
+               … 8 steps of thread 43 …
+               … 8 steps of thread 44 …
+               … 8 steps of thread 45 …
+               … 8 steps of thread 46 …
+               … 8 steps of thread 47 …
+               … 8 steps of thread 48 …
+               … 8 steps of thread 49 …
+               … 5 steps of thread 50 …
+          why: it fails whenever
+            1. thread 7: atomic 2.load at crates/report/tests/goldens/site.rs:13 (step 115)
+               before thread 31: atomic 2.store 1 at crates/report/tests/goldens/site.rs:13 (step 356)
+            2. thread 31: atomic 2.load at crates/report/tests/goldens/site.rs:13 (step 355)
+               before thread 7: atomic 2.store 1 at crates/report/tests/goldens/site.rs:13 (step 116)
+          not proved: 100 of 100 drawn executions that do so fail (at least 97 % with 95 % confidence); no smaller set is enough"#]].assert_eq(&told.join("\n"));
+}
