@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use raddle::{Config, Granularity, Report, Strategy};
+use raddle::{Config, Explain, Granularity, Report, Strategy};
 
 use crate::{Form, Program, Size, all};
 
@@ -67,7 +67,7 @@ pub fn run(program: &'static Program, request: Request) -> Result<Report, String
     report.map_err(|error| error.to_string())
 }
 
-/// Returns the settings for a program.
+/// Returns the settings for a program, whose failures are not explained.
 pub fn config(program: &Program, request: Request) -> Config {
     let Request { strategy, runs, seed, .. } = request;
     Config::new()
@@ -80,6 +80,8 @@ pub fn config(program: &Program, request: Request) -> Config {
         .granularity(program.granularity)
         // Data races are the bugs of some of the programs.
         .races(false)
+        // Most callers count failures and do not read them.
+        .explain(Explain::Off)
 }
 
 #[cfg(test)]

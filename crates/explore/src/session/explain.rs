@@ -4,14 +4,15 @@
 //! nothing fails, nothing of this happens.
 
 use std::rc::Rc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use raddle_analysis::{Equivalents, cause};
 use raddle_core::{Choices, Ending, MemoryModel, Rng, Schedule, Special, Trace};
 use raddle_engine::ThreadIds;
 use raddle_results::{
-    Bounds, Causes, CutOff, Explanation, Failure, Finding, HiddenState, MAX_LEAKED, RunSize,
-    Shrunk, Token, Verdict,
+    Bounds, Causes, CutOff, Explanation, Failure, Finding, HiddenState, MAX_LEAKED_BY_PROCESS,
+    RunSize, Shrunk, Token, Verdict,
 };
 
 use super::Check;
@@ -36,6 +37,12 @@ const FEW_DRAWS: u64 = 20;
 /// The equivalent orders of a failing run that are tried.
 const EQUIVALENTS: u64 = 20;
 
+/// The threads that the explanations of a process may leave behind: a part of those that all its checks may leave.
+const MAX_LEAKED_BY_EXPLANATIONS: u64 = MAX_LEAKED_BY_PROCESS / 2;
+
+/// The threads that explanations of this process have left behind.
+static LEAKED_BY_EXPLANATIONS: AtomicU64 = AtomicU64::new(0);
+
 /// How much may be done.
 #[derive(Copy, Clone, Debug)]
 struct Allowance {
@@ -50,7 +57,7 @@ impl Allowance {
     fn of(explain: Explain) -> Option<Allowance> {
         let (executions, seconds, leaks) = match explain {
             Explain::Off => return None,
-            Explain::Quick => (2_000, 2, 512),
+            Explain::Quick => (2_000, 2, 128),
             Explain::Full => (100_000, 60, 2_048),
         };
         Some(Allowance { executions, time: Duration::from_secs(seconds), leaks })
@@ -323,13 +330,15 @@ impl<'b, 'c> Bench<'b, 'c> {
         if self.check.budget.elapsed() >= self.phase_time_end {
             return Some(CutOff::Time);
         }
-        let leaked = self.check.executor.leaked();
-        let is_too_much =
-            leaked >= MAX_LEAKED || leaked - self.leaked_before >= self.allowance.leaks;
+        let leaked = self.check.executor.leaked() - self.leaked_before;
+        let by_all = LEAKED_BY_EXPLANATIONS.load(Relaxed) + leaked;
+        let is_too_much = leaked >= self.allowance.leaks || by_all >= MAX_LEAKED_BY_EXPLANATIONS;
         is_too_much.then_some(CutOff::Leaks)
     }
 
     fn finish(self) {
+        let leaked = self.check.executor.leaked() - self.leaked_before;
+        LEAKED_BY_EXPLANATIONS.fetch_add(leaked, Relaxed);
         engine_cache::put(self.engine);
     }
 
