@@ -44,7 +44,9 @@ pub(crate) fn table(size: Size, command: String) -> Result<Table, String> {
     rows.push(Row { name: "geometric mean".to_owned(), cells: vec![("ratio", mean)] });
     let about = FAMILIES.iter().map(|family| format!("{}: {}", family.name, family.about));
     let mut legend: Vec<String> = about.collect();
-    legend.push("lost: runs whose graph is inconsistent; ratio: CPU time of dpor by that of dfs".to_owned());
+    legend.push(
+        "lost: runs whose graph is inconsistent; ratio: CPU time of dpor by that of dfs".to_owned(),
+    );
     legend.push(format!("> not finished in {} s, so that the ratio is smaller", LIMIT.as_secs()));
     Ok(Table { name: "graphs", size, command, rows, legend, verdicts: Vec::new() })
 }

@@ -6,8 +6,8 @@ use crate::pctwm::Which;
 use crate::plot::Plot;
 use crate::table::{Size, Table};
 use crate::{
-    bpor, exhaustive, first_bug, graphs, litmus, micro, pcr, pct3, pctwm, pos_fig2, pos3, rc11_cost,
-    sampling_speed, speed, wsq_figures,
+    bpor, exhaustive, first_bug, graphs, litmus, micro, pcr, pct3, pctwm, pos_fig2, pos3,
+    rc11_cost, sampling_speed, speed, wsq_figures,
 };
 
 /// A table that can be measured.
