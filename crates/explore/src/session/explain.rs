@@ -32,7 +32,7 @@ const MORE_STEPS: usize = 1_000;
 /// The runs that are drawn to refute a set of causes.
 const DRAWS: u64 = 100;
 /// The same for deadlocks, whose runs leave their threads behind.
-const FEW_DRAWS: u64 = 30;
+const FEW_DRAWS: u64 = 20;
 /// The equivalent orders of a failing run that are tried.
 const EQUIVALENTS: u64 = 20;
 

@@ -8,7 +8,9 @@ use std::collections::BTreeSet;
 
 use raddle_results::document::{Causes, Event, Failure, Finding, Trace, Wait};
 
-/// The maximal number of rows: steps, and gaps between them.
+/// The maximal number of steps that are shown whole.
+const MAX_WHOLE: u64 = 60;
+/// The maximal number of rows of a longer execution: steps, and gaps between them.
 const MAX_ROWS: usize = 38;
 /// The number of last steps that are always shown.
 const LAST: usize = 4;
@@ -17,7 +19,7 @@ const LAST: usize = 4;
 pub(crate) fn relevant(failure: &Failure) -> BTreeSet<u64> {
     let Failure { finding, trace, explanation, .. } = failure;
     let events = &trace.events;
-    if trace.steps as usize <= MAX_ROWS {
+    if trace.steps <= MAX_WHOLE {
         return events.iter().map(|event| event.step).collect();
     }
     let causes = explanation.as_ref().and_then(|known| known.causes.as_ref());
