@@ -27,6 +27,8 @@ pub(crate) enum Outcome {
         /// What the failing execution wrote to standard output and standard error.
         output: String,
         racing: Racing,
+        /// Where the steps of the failing execution are shown, if steps of libraries are shown as calls.
+        shown: HashMap<u64, calls::Shown>,
     },
     /// The program does something that raddle does not model, or a setting excludes another.
     Refused(String),
@@ -236,10 +238,8 @@ fn parse(mut bytes: &[u8], options: &Options) -> Option<Outcome> {
         report = calls::rename(&report, &calls::names(&document, &steps));
     }
     let mut document = Document::parse(&symbols.resolve(&report)).ok()?;
-    if has_stacks {
-        calls::fold(&mut document, &steps);
-    }
-    Some(Outcome::Report { document: Box::new(document), output, racing })
+    let shown = if has_stacks { calls::fold(&mut document, &steps) } else { HashMap::new() };
+    Some(Outcome::Report { document: Box::new(document), output, racing, shown })
 }
 
 fn module(text: &str) -> Option<Module> {

@@ -63,7 +63,7 @@ fn check(mut options: Options, words: &[OsString]) -> Result<Exit, Problem> {
     let is_replay = settings.replay.is_some();
     let outcome = launch(&program, &options, &settings, settings.replay.as_deref())?;
     let (mut document, output, racing) = match outcome {
-        Outcome::Report { document, output, racing } => (*document, output, racing),
+        Outcome::Report { document, output, racing, .. } => (*document, output, racing),
         Outcome::Refused(why) => return Err(Problem(format!("{name}: {why}"))),
         Outcome::NeedsFork | Outcome::Alone(_) => {
             return Err(Problem(format!("{name}: the check did not begin")));
