@@ -14,6 +14,7 @@ mod drive;
 mod engines;
 mod exhaustive;
 mod first_bug;
+mod graphs;
 mod index;
 mod interleave;
 mod litmus;

@@ -6,7 +6,7 @@ use crate::pctwm::Which;
 use crate::plot::Plot;
 use crate::table::{Size, Table};
 use crate::{
-    bpor, exhaustive, first_bug, litmus, micro, pcr, pct3, pctwm, pos_fig2, pos3, rc11_cost,
+    bpor, exhaustive, first_bug, graphs, litmus, micro, pcr, pct3, pctwm, pos_fig2, pos3, rc11_cost,
     sampling_speed, speed, wsq_figures,
 };
 
@@ -58,6 +58,8 @@ pub(crate) enum Name {
     /// Random walk under RC11 beside the same under sequential consistency
     #[value(name = "rc11-cost")]
     Rc11Cost,
+    /// Every execution graph under RC11, beside depth-first search
+    Graphs,
     /// Litmus tests searched to the end, beside Loom
     LitmusSpeed,
     /// The running example of the POS paper, whose probabilities are known
@@ -101,6 +103,7 @@ impl Name {
             Name::PctwmFig5 => pctwm::table(Which::Figure5, size, command),
             Name::PctwmFig6 => pctwm::table(Which::Figure6, size, command),
             Name::Rc11Cost => rc11_cost::table(size, command)?,
+            Name::Graphs => graphs::table(size, command)?,
             Name::LitmusSpeed => litmus::speed::table(size, command)?,
             Name::Bpor => return bpor::figures(size, command),
             Name::Bpor1 => bpor::bugs(size, command)?,

@@ -20,6 +20,13 @@ pub fn cause(finding: &Finding) -> String {
             sites.dedup();
             format!("deadlock at {}", sites.join(", "))
         }
+        Finding::WaitsForever { loops, .. } => {
+            let looks = loops.iter().flat_map(|one| &one.looks);
+            let mut sites: Vec<String> = looks.map(|looked| looked.site.to_string()).collect();
+            sites.sort_unstable();
+            sites.dedup();
+            format!("waits forever at {}", sites.join(", "))
+        }
         Finding::Race { first, second } => {
             let mut sites = [first.site.to_string(), second.site.to_string()];
             sites.sort_unstable();

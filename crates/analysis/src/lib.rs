@@ -21,6 +21,7 @@ mod read_twice;
 mod reads;
 mod repetition;
 mod stale;
+mod wait_loops;
 mod wakeups;
 
 pub use blind_spots::blind_spots;
@@ -40,4 +41,5 @@ pub use read_twice::read_twice;
 pub use reads::{Read, Reads};
 pub use repetition::{Repeated, Repetition};
 pub use stale::{MissedSync, StaleRead, StaleReads, Weak};
+pub use wait_loops::wait_loops;
 pub use wakeups::{Missed, Wakeups};

@@ -20,6 +20,8 @@ pub(crate) struct Known {
     pub(crate) words: Vec<OsString>,
     /// The places that race and were scheduling points.
     pub(crate) points: String,
+    /// The seed of the process that found it, if there were several.
+    pub(crate) seed: Option<u64>,
 }
 
 fn place() -> PathBuf {
@@ -35,6 +37,9 @@ impl Known {
         line("summary", &self.summary);
         line("folder", &self.folder.to_string_lossy());
         line("points", &self.points);
+        if let Some(seed) = self.seed {
+            line("seed", &seed.to_string());
+        }
         for word in &self.words {
             line("word", &word.to_string_lossy());
         }
@@ -49,6 +54,7 @@ impl Known {
             folder: PathBuf::new(),
             words: Vec::new(),
             points: String::new(),
+            seed: None,
         };
         for line in text.lines() {
             let (word, value) = line.split_once(' ')?;
@@ -57,6 +63,7 @@ impl Known {
                 "token" => known.token = value,
                 "summary" => known.summary = value,
                 "folder" => known.folder = value.into(),
+                "seed" => known.seed = value.parse().ok(),
                 "points" => known.points = value,
                 "word" => known.words.push(value.into()),
                 _ => return None,
@@ -85,6 +92,9 @@ impl Known {
     pub(crate) fn options(&self) -> Result<Options, Problem> {
         let mut options = Options::parse(&self.words)?;
         options.settings.push(("RADDLE_REPLAY".to_owned(), (&self.token).into()));
+        if let Some(seed) = self.seed {
+            options.settings.push(("RADDLE_SEED".to_owned(), seed.to_string().into()));
+        }
         options.replay_as_found(&self.points);
         Ok(options)
     }

@@ -2,11 +2,13 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{self, Read as _};
+use std::io::{self, BufRead, BufReader, Write as _};
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::Ordering;
 use std::sync::mpsc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use raddle::NativeSettings;
 use raddle_results::document::Document;
@@ -14,7 +16,7 @@ use raddle_results::document::Document;
 use crate::options::{Begin, Options, Races};
 use crate::program::Program;
 use crate::symbols::{Module, Symbols};
-use crate::{Problem, calls, library};
+use crate::{Problem, calls, library, symbols};
 
 /// How much longer than its limit a check may take, until it is ended.
 const GRACE: Duration = Duration::from_secs(30);
@@ -29,6 +31,8 @@ pub(crate) enum Outcome {
         racing: Racing,
         /// Where the steps of the failing execution are shown, if steps of libraries are shown as calls.
         shown: HashMap<u64, calls::Shown>,
+        /// What a user has to know of the check.
+        notes: Vec<String>,
     },
     /// The program does something that raddle does not model, or a setting excludes another.
     Refused(String),
@@ -114,6 +118,12 @@ pub(crate) fn command(
         ("races", options.races.map(|races| (races != Races::Ignored).to_string())),
         ("consequences", options.looks_further.then(|| "true".to_owned())),
         ("points", options.points.clone()),
+        ("fresh", options.fresh.as_ref().map(|folder| folder.display().to_string())),
+        ("expect", options.expect.as_ref().map(|file| absolute(file).display().to_string())),
+        ("progress", (settings.progress && replay.is_none()).then(|| "true".to_owned())),
+        ("strategy", options.worker.as_ref().and_then(|worker| worker.strategy.clone())),
+        ("seed", options.worker.as_ref().map(|worker| worker.seed.to_string())),
+        ("runs", options.worker.as_ref().map(|worker| worker.runs.to_string())),
         ("max_steps", options.max_steps.map(|steps| steps.to_string())),
         ("replay", replay.map(str::to_owned)),
     ] {
@@ -121,6 +131,7 @@ pub(crate) fn command(
             plan += &format!("{name}={value}\n");
         }
     }
+    plan += &format!("parent={}\n", std::process::id());
     // Standard error carries the result; the library gives the program another one.
     plan += "output=2\n";
     plan += match backend {
@@ -160,6 +171,14 @@ pub(crate) fn command(
     Ok(command)
 }
 
+/// What to say if the program reads its standard input.
+pub(crate) const INPUT: &str =
+    "the program reads standard input, which is empty; `--stdin FILE` gives it something to read";
+
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}
+
 fn stdin(options: &Options) -> Result<Stdio, Problem> {
     let Some(path) = &options.stdin else { return Ok(Stdio::null()) };
     let file = File::open(path)
@@ -167,25 +186,31 @@ fn stdin(options: &Options) -> Result<Stdio, Problem> {
     Ok(file.into())
 }
 
-/// Waits for the end of a check, and reads its result. Ends it after the time limit.
+/// How often a check that waits for its result looks whether it is to end.
+const POLL: Duration = Duration::from_millis(50);
+
+/// Waits for the end of a check, and reads its result. Ends it after the time limit, or when the options say so.
 fn read(mut child: Child, limit: Option<Duration>, options: &Options) -> io::Result<Outcome> {
-    let mut pipe = child.stderr.take().ok_or(io::ErrorKind::BrokenPipe)?;
+    let pipe = child.stderr.take().ok_or(io::ErrorKind::BrokenPipe)?;
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
-        let mut bytes = Vec::new();
-        let result = pipe.read_to_end(&mut bytes).map(|_| bytes);
-        let _ = sender.send(result);
+        let _ = sender.send(read_all(BufReader::new(pipe)));
     });
-    let bytes = match limit {
-        Some(limit) => receiver.recv_timeout(limit).ok(),
-        None => receiver.recv().ok(),
+    let start = Instant::now();
+    let bytes = loop {
+        match receiver.recv_timeout(POLL) {
+            Ok(bytes) => break bytes?,
+            Err(_) if options.stop.load(Ordering::Relaxed) => {
+                end(&mut child)?;
+                return Ok(Outcome::Lost("it was ended".into()));
+            }
+            Err(_) if limit.is_some_and(|limit| start.elapsed() > limit) => {
+                end(&mut child)?;
+                return Ok(Outcome::Lost("it did not end in time and was killed".into()));
+            }
+            Err(_) => {}
+        }
     };
-    let Some(bytes) = bytes else {
-        child.kill()?;
-        child.wait()?;
-        return Ok(Outcome::Lost("it did not end in time and was killed".into()));
-    };
-    let bytes = bytes?;
     let status = child.wait()?;
     Ok(parse(&bytes, options).unwrap_or_else(|| {
         let text = String::from_utf8_lossy(&bytes);
@@ -194,11 +219,38 @@ fn read(mut child: Child, limit: Option<Duration>, options: &Options) -> io::Res
     }))
 }
 
+fn end(child: &mut Child) -> io::Result<()> {
+    child.kill()?;
+    child.wait().map(|_| ())
+}
+
+/// Returns what the library writes, after the lines that tell how far the check is. Shows these.
+fn read_all(mut pipe: impl BufRead) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let mut is_shown = false;
+    loop {
+        bytes.clear();
+        if pipe.read_until(b'\n', &mut bytes)? == 0 {
+            break;
+        }
+        let Some(line) = bytes.strip_prefix(b"progress ") else { break };
+        is_shown = true;
+        // Overwrites the line before. A lost line does no harm.
+        let _ = write!(io::stderr(), "\r\x1b[K{}", String::from_utf8_lossy(line).trim_end());
+    }
+    if is_shown {
+        let _ = write!(io::stderr(), "\r\x1b[K");
+    }
+    pipe.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
 /// Reads what the library wrote: lines, and after some of them as many bytes as they say.
 fn parse(mut bytes: &[u8], options: &Options) -> Option<Outcome> {
     let (mut modules, mut stacks) = (Vec::new(), HashMap::new());
     let (mut report, mut output) = (None, String::new());
     let (mut racing, mut places) = (Racing::default(), Vec::new());
+    let mut notes = Vec::new();
     loop {
         let end = bytes.iter().position(|&byte| byte == b'\n')?;
         let (line, rest) = (String::from_utf8_lossy(&bytes[..end]), &bytes[end + 1..]);
@@ -216,6 +268,8 @@ fn parse(mut bytes: &[u8], options: &Options) -> Option<Outcome> {
                 racing.points.push(point.to_owned());
                 places.push(place.to_owned());
             }
+            "note" => notes.push(value.to_owned()),
+            "input" => notes.push(INPUT.to_owned()),
             "harmless" => racing.harmless = value.parse().ok(),
             "report" => report = Some(take(&mut bytes, value)?),
             "output" => output = take(&mut bytes, value)?,
@@ -237,9 +291,15 @@ fn parse(mut bytes: &[u8], options: &Options) -> Option<Outcome> {
         steps = calls::steps(&document, &symbols);
         report = calls::rename(&report, &calls::names(&document, &steps));
     }
-    let mut document = Document::parse(&symbols.resolve(&report)).ok()?;
+    let resolved = symbols.resolve(&report);
+    if resolved.contains(symbols::PLACE) {
+        notes.push(
+            "places shown as numbers are in code that has no debug information; compile it with `-g`".to_owned(),
+        );
+    }
+    let mut document = Document::parse(&resolved).ok()?;
     let shown = if has_stacks { calls::fold(&mut document, &steps) } else { HashMap::new() };
-    Some(Outcome::Report { document: Box::new(document), output, racing, shown })
+    Some(Outcome::Report { document: Box::new(document), output, racing, shown, notes })
 }
 
 fn module(text: &str) -> Option<Module> {

@@ -9,12 +9,14 @@ mod cargo;
 mod compile;
 mod doctor;
 mod failures;
+mod gdb;
 mod launch;
 mod library;
 mod options;
 mod program;
 mod run;
 mod symbols;
+mod workers;
 
 use std::env;
 use std::ffi::OsString;

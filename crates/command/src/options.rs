@@ -4,6 +4,8 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use raddle::NativeSettings;
 
@@ -27,6 +29,16 @@ pub(crate) struct Options {
     pub(crate) max_steps: Option<u64>,
     /// The file that the program reads as standard input.
     pub(crate) stdin: Option<PathBuf>,
+    /// The folder that the program runs in, which is emptied before each execution.
+    pub(crate) fresh: Option<PathBuf>,
+    /// Whether such a folder is to be made.
+    pub(crate) wants_fresh: bool,
+    /// The file with what the program is to write.
+    pub(crate) expect: Option<PathBuf>,
+    /// Which of several processes makes the check, if there are several.
+    pub(crate) worker: Option<Worker>,
+    /// Ends the check when it is set.
+    pub(crate) stop: Arc<AtomicBool>,
     /// How runs are made. `None`: in one process if the program allows that.
     pub(crate) backend: Option<Backend>,
     /// The form of the report.
@@ -52,6 +64,15 @@ pub(crate) enum Begin {
     Main,
     /// With the first thread that the program creates, which is that of a test.
     FirstThread,
+}
+
+/// One of several processes that share a check.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Worker {
+    pub(crate) seed: u64,
+    pub(crate) runs: u64,
+    /// The strategy, if it is not the one of the settings.
+    pub(crate) strategy: Option<String>,
 }
 
 /// What data races are.
@@ -87,6 +108,14 @@ pub(crate) fn help() -> String {
         ),
         ("--max-steps", "a whole number: the most steps of an execution"),
         ("--stdin", "a file that the program reads as standard input; default: it is empty"),
+        (
+            "--expect",
+            "a file; an execution fails if it writes something else to standard output and error",
+        ),
+        (
+            "--fresh-folder",
+            "true or false: whether executions run in a folder that is empty at their beginning",
+        ),
         ("--backend", "snapshot or fork: runs in one process, or each in its own"),
         ("--format", "text, json or html: the report on standard output"),
     ] {
@@ -153,6 +182,10 @@ impl Options {
             }
             "max-steps" => {
                 self.max_steps = Some(text.parse().map_err(|_| wrong("a whole number"))?);
+            }
+            "expect" => self.expect = Some(value.into()),
+            "fresh-folder" => {
+                self.wants_fresh = text.parse().map_err(|_| wrong("true or false"))?;
             }
             "stdin" => self.stdin = Some(value.into()),
             "backend" => {

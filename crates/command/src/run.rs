@@ -4,17 +4,18 @@ use std::env;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{IsTerminal as _, Write as _, stdout};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use raddle::NativeSettings;
 use raddle_report::Paint;
 use raddle_results::document::{Document, Verdict};
 
 use crate::failures::Known;
-use crate::launch::{Outcome, Racing, launch};
+use crate::launch::{self, Backend, Outcome, Racing, launch};
 use crate::options::{Format, Options, Races};
 use crate::program::Program;
-use crate::{Exit, Problem};
+use crate::workers::launch_all;
+use crate::{Exit, Problem, gdb, library};
 
 /// The most bytes of the program's output that are shown.
 const MAX_OUTPUT: usize = 4_000;
@@ -31,8 +32,11 @@ pub(crate) fn run(words: &[OsString]) -> Result<Exit, Problem> {
 
 /// Replays the failing execution of a report.
 pub(crate) fn replay(words: &[OsString]) -> Result<Exit, Problem> {
-    let [token] = words else {
-        return Err(Problem("which token? Write `raddle replay TOKEN`; reports give it".into()));
+    let (debug, words): (Vec<_>, Vec<_>) = words.iter().partition(|word| *word == "--gdb");
+    let [token] = words[..] else {
+        return Err(Problem(
+            "which token? Write `raddle replay TOKEN` or `raddle replay TOKEN --gdb`; reports give it".into(),
+        ));
     };
     let token = token.to_string_lossy();
     let known = Known::find(&token).ok_or_else(|| {
@@ -43,12 +47,28 @@ pub(crate) fn replay(words: &[OsString]) -> Result<Exit, Problem> {
     })?;
     env::set_current_dir(&known.folder)
         .map_err(|error| Problem(format!("{}: {error}", known.folder.display())))?;
-    check(known.options()?, &known.words)
+    if debug.is_empty() { check(known.options()?, &known.words) } else { replay_in_gdb(&known) }
 }
 
-fn check(mut options: Options, words: &[OsString]) -> Result<Exit, Problem> {
+/// Replays a failure in gdb, which stops where it fails.
+fn replay_in_gdb(known: &Known) -> Result<Exit, Problem> {
+    let mut options = known.options()?;
+    let settings = settings_of(&mut options)?;
+    let program = Program::find(&options.program)?;
+    let _folder = Fresh::new(&mut options)?;
+    let backend = options.backend.unwrap_or(Backend::Snapshot);
+    let command = launch::command(backend, &program, &options, &settings, Some(&known.token))?;
+    Ok(if gdb::debug(&command, &[])? { Exit::Clean } else { Exit::Usage })
+}
+
+/// Returns the name of the check.
+fn name_of(options: &Options) -> String {
     let name = options.program.display().to_string();
-    let name = if name.contains('/') { name } else { format!("./{name}") };
+    if name.contains('/') { name } else { format!("./{name}") }
+}
+
+/// Returns the settings, and sets the options that depend on them.
+fn settings_of(options: &mut Options) -> Result<NativeSettings, Problem> {
     let mut changed = options.settings.clone();
     let has_granularity =
         changed.iter().any(|(name, _)| name == GRANULARITY) || env::var_os(GRANULARITY).is_some();
@@ -57,13 +77,27 @@ fn check(mut options: Options, words: &[OsString]) -> Result<Exit, Problem> {
         // Races that are no failures can still decide what happens.
         changed.push((GRANULARITY.to_owned(), "racy".into()));
     }
-    let settings =
-        NativeSettings::new(&name, &changed).map_err(|error| Problem(error.to_string()))?;
+    NativeSettings::new(&name_of(options), &changed).map_err(|error| Problem(error.to_string()))
+}
+
+fn check(mut options: Options, words: &[OsString]) -> Result<Exit, Problem> {
+    let name = name_of(&options);
+    let settings = settings_of(&mut options)?;
     let program = Program::find(&options.program)?;
     let is_replay = settings.replay.is_some();
-    let outcome = launch(&program, &options, &settings, settings.replay.as_deref())?;
-    let (mut document, output, racing) = match outcome {
-        Outcome::Report { document, output, racing, .. } => (*document, output, racing),
+    let folder = Fresh::new(&mut options)?;
+    let outcome = match settings.replay.as_deref() {
+        Some(token) => launch(&program, &options, &settings, Some(token))?,
+        None => {
+            let (outcome, found_with) = launch_all(&program, &options, &settings)?;
+            options = found_with;
+            outcome
+        }
+    };
+    let (mut document, output, racing, mut notes) = match outcome {
+        Outcome::Report { document, output, racing, notes, .. } => {
+            (*document, output, racing, notes)
+        }
         Outcome::Refused(why) => return Err(Problem(format!("{name}: {why}"))),
         Outcome::NeedsFork | Outcome::Alone(_) => {
             return Err(Problem(format!("{name}: the check did not begin")));
@@ -82,20 +116,63 @@ fn check(mut options: Options, words: &[OsString]) -> Result<Exit, Problem> {
         let folder = env::current_dir().unwrap_or_default();
         let (token, summary) = (failure.token.clone(), failure.summary.clone());
         let points = points(&options, &racing);
-        Known { token, summary, folder, words: words.to_vec(), points }.keep();
+        let seed = options.worker.as_ref().map(|worker| worker.seed);
+        Known { token, summary, folder, words: words.to_vec(), points, seed }.keep();
     }
+    drop(folder);
     show(&document, &options, &settings, &output, &racing);
     if !program.is_instrumented {
-        eprintln!(
-            "raddle: {name} is not instrumented: only calls of pthreads are seen, no accesses to memory. Build it with \
+        notes.push(format!(
+            "{name} is not instrumented: only calls of pthreads are seen, no accesses to memory. Build it with \
              `raddle cc` or `raddle c++`."
-        );
+        ));
+    }
+    notes.retain(|note| options.stdin.is_none() || note != launch::INPUT);
+    notes.retain(|note| options.fresh.is_none() || !note.starts_with("executions change files"));
+    for note in notes {
+        eprintln!("raddle: {note}");
     }
     if let Some(folder) = &settings.report {
         write_files(folder, &document)
             .map_err(|error| Problem(format!("--report {}: {error}", folder.display())))?;
     }
     Ok(exit)
+}
+
+/// A folder for the program, which is removed in the end.
+struct Fresh(Option<PathBuf>);
+
+impl Fresh {
+    /// Makes the folder if the options ask for one.
+    fn new(options: &mut Options) -> Result<Fresh, Problem> {
+        if !options.wants_fresh {
+            return Ok(Fresh(None));
+        }
+        if options
+            .arguments
+            .iter()
+            .any(|word| Path::new(word).exists() && !Path::new(word).is_absolute())
+        {
+            return Err(Problem(
+                "--fresh-folder: the program runs in another folder; name its files by whole paths"
+                    .into(),
+            ));
+        }
+        let folder = library::cache().join(format!("folders/{}", std::process::id()));
+        fs::create_dir_all(&folder)
+            .map_err(|error| Problem(format!("--fresh-folder: {}: {error}", folder.display())))?;
+        options.fresh = Some(folder.clone());
+        options.folder = Some(folder.clone());
+        Ok(Fresh(Some(folder)))
+    }
+}
+
+impl Drop for Fresh {
+    fn drop(&mut self) {
+        if let Some(folder) = &self.0 {
+            let _ = fs::remove_dir_all(folder);
+        }
+    }
 }
 
 /// Replays a failure in a process of its own.

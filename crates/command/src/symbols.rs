@@ -10,6 +10,8 @@ use addr2line::{Context, Location};
 use gimli::{Dwarf, EndianRcSlice, RunTimeEndian};
 use object::{Object as _, ObjectSection as _, ObjectSegment as _};
 
+/// Begins a place without a source line, in the JSON of a document.
+pub(crate) const PLACE: &str = r#"{"address": ""#;
 /// Parts of the paths of libraries: Rust's own, and those that Cargo has downloaded.
 const LIBRARIES: [&str; 4] = ["/rustc/", "/rustlib/src/", "/registry/src/", "/git/checkouts/"];
 
@@ -113,7 +115,6 @@ impl Symbols {
 
     /// Returns `text`, the JSON of a document, with source lines in place of code addresses.
     pub(crate) fn resolve(&self, text: &str) -> String {
-        const PLACE: &str = r#"{"address": ""#;
         let mut result = String::with_capacity(text.len());
         let mut rest = text;
         while let Some(at) = rest.find("0x") {

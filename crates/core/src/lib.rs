@@ -38,7 +38,7 @@ pub use guarantee::Guarantee;
 pub use id::{EventId, ObjectId, ThreadId};
 pub use memory_model::MemoryModel;
 pub use op::Op;
-pub use point::{Choices, Chooser, Needs, Pick, Point, Threads};
+pub use point::{Choices, Chooser, IdleRounds, Needs, Pick, Point, Threads};
 pub use rng::{Rng, mix};
 pub use schedule::{Choice, Schedule};
 pub use site::Site;

@@ -117,9 +117,21 @@ pub trait Chooser {
     fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick;
 
     /// Receives the stores that the read-modify-write about to be performed could read if it did not write: another one
-    /// has read them already. Called before every read-modify-write under a weak memory model, if [`Needs::taken`].
+    /// has read them already. Called before every read-modify-write under a weak memory model, if [`Needs::taken`] and
+    /// [`asks_taken`](Chooser::asks_taken).
     fn taken(&mut self, stores: &[EventId]) {
         let _ = stores;
+    }
+
+    /// Returns whether the access about to be performed may read or come right after the newest store, which is its only
+    /// option. The run is given up if not. Called before such accesses under a weak memory model, if [`Needs::taken`].
+    fn accepts_newest(&self) -> bool {
+        true
+    }
+
+    /// Returns whether the stores that are [`taken`](Chooser::taken) matter for the access about to be performed.
+    fn asks_taken(&self) -> bool {
+        true
     }
 
     /// Returns whether the lease just granted ends when `thread` becomes enabled. Called once for each thread when the
@@ -139,6 +151,23 @@ pub struct Needs {
     pub fingerprint: bool,
     /// Calls of [`Chooser::taken`].
     pub taken: bool,
+    /// What becomes of threads that wait in loops.
+    pub idle_rounds: IdleRounds,
+}
+
+/// What becomes of a thread in an *idle round*: it announces an operation in a local state that it had before, and has
+/// changed nothing since. Substrates that cannot tell local states let it go on.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+pub enum IdleRounds {
+    /// The thread waits until another thread changes something that it looked at. Only long runs are examined.
+    #[default]
+    AwaitedIfLong,
+    /// The thread waits until another thread changes something that it looked at.
+    Awaited,
+    /// The thread goes no further in this run.
+    Cut,
+    /// The thread goes on.
+    Performed,
 }
 
 /// The source of the choices of one run after the plan's prefix.

@@ -27,8 +27,10 @@ mod cycle;
 mod declare;
 mod enabled;
 mod ending;
+mod idle;
 mod perform;
 mod reuse;
+mod rounds;
 mod special;
 mod state;
 mod stop;
@@ -39,6 +41,9 @@ mod waiters;
 
 use alarms::Alarm;
 use enabled::Enabled;
+pub use idle::Frames;
+use idle::Idle;
+pub use rounds::SinceChange;
 pub use state::RunState;
 use tail::Tail;
 use waiters::{Link, NO_WAITER};
@@ -130,6 +135,7 @@ pub struct Engine<M: Memory> {
     alarms: Vec<Alarm>,
     /// What the runs do besides what every run does.
     special: Option<Box<Special>>,
+    idle: Idle,
 }
 
 #[derive(Clone, Debug)]
@@ -201,6 +207,7 @@ impl<M: Memory> Engine<M> {
             tail: Tail::default(),
             alarms: Vec::new(),
             special: None,
+            idle: Idle::default(),
         }
     }
 
@@ -257,6 +264,7 @@ impl<M: Memory> Engine<M> {
         self.followed = 0;
         self.asks_below = self.max_steps.min(self.time_checks.interval);
         self.forget_tail();
+        self.idle.begin();
         (self.needs, self.is_uniform) = match choices {
             Choices::Uniform(rng) => {
                 self.rng = rng.clone();
@@ -304,6 +312,7 @@ impl<M: Memory> Engine<M> {
     /// can no longer be read.
     #[cold]
     pub fn overwrite(&mut self, object: ObjectId, value: u64) {
+        self.note_overwritten(object, value);
         self.memory.declare(&mut self.objects[object.index()].location, value);
     }
 
@@ -342,7 +351,8 @@ impl<M: Memory> Engine<M> {
     fn set_fast_path(&mut self) {
         let is_fast = matches!(self.state, RunState::Running)
             && self.is_uniform
-            && self.followed >= self.prefix.len();
+            && self.followed >= self.prefix.len()
+            && !self.idle.is_on();
         self.fast_below = if is_fast { self.asks_below } else { 0 };
     }
 

@@ -12,7 +12,8 @@
 //! from it is no preemption, and the round-robin scheduler takes the next thread.
 
 use raddle_core::{
-    Choice, Choices, Chooser, Event, Pick, Point, Schedule, ThreadId, Threads, Trace,
+    Choice, Choices, Chooser, Event, IdleRounds, Needs, Pick, Point, Schedule, ThreadId, Threads,
+    Trace,
 };
 use raddle_results::Bounds;
 
@@ -122,6 +123,10 @@ impl Explorer for BoundedDfs {
 }
 
 impl Chooser for BoundedDfs {
+    fn needs(&self) -> Needs {
+        Needs { idle_rounds: IdleRounds::Awaited, ..Needs::default() }
+    }
+
     fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick {
         if let Point::Value { by, bound } = at {
             self.refusal = Refusal::of_choice(by, *bound);

@@ -3,7 +3,9 @@
 //! Promise: when it ends, every interleaving has been run. The number of interleavings is the only
 //! limit; this is the baseline that reductions are checked against.
 
-use raddle_core::{Choice, Choices, Chooser, Event, Pick, Point, Schedule, Trace};
+use raddle_core::{
+    Choice, Choices, Chooser, Event, IdleRounds, Needs, Pick, Point, Schedule, Trace,
+};
 
 use crate::branches::{Branch, Branches};
 use crate::{Explorer, Refusal};
@@ -41,6 +43,10 @@ impl Explorer for Dfs {
 }
 
 impl Chooser for Dfs {
+    fn needs(&self) -> Needs {
+        Needs { idle_rounds: IdleRounds::Cut, ..Needs::default() }
+    }
+
     fn choose(&mut self, at: &Point<'_>, _past: &[Event]) -> Pick {
         if let Point::Value { by, bound } = at {
             self.refusal = Refusal::of_choice(by, *bound);

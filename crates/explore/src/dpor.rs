@@ -11,8 +11,8 @@
 //! class is lost, and threads that ask never sleep.
 
 use raddle_core::{
-    Action, Choice, Choices, Chooser, Ending, Event, Footprint, ObjectId, Op, Pick, Point, Rng,
-    Schedule, ThreadId, Threads, Trace,
+    Action, Choice, Choices, Chooser, Ending, Event, Footprint, IdleRounds, Needs, ObjectId, Op,
+    Pick, Point, Rng, Schedule, ThreadId, Threads, Trace,
 };
 use raddle_results::Search;
 
@@ -347,6 +347,10 @@ impl DporChooser {
 }
 
 impl Chooser for DporChooser {
+    fn needs(&self) -> Needs {
+        Needs { idle_rounds: IdleRounds::Cut, ..Needs::default() }
+    }
+
     fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick {
         match at {
             Point::Thread(threads) => {

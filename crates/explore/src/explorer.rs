@@ -45,6 +45,11 @@ pub trait Explorer {
         true
     }
 
+    /// Returns whether every run that is not given up is of a class of its own.
+    fn repeats_no_class(&self) -> bool {
+        false
+    }
+
     /// Returns why no further run can be planned, if the last run showed that.
     fn refusal(&self) -> Option<Refusal> {
         None
@@ -118,6 +123,10 @@ impl<E: Explorer + ?Sized> Explorer for &mut E {
 
     fn skips_equivalent(&self) -> bool {
         (**self).skips_equivalent()
+    }
+
+    fn repeats_no_class(&self) -> bool {
+        (**self).repeats_no_class()
     }
 
     fn refusal(&self) -> Option<Refusal> {

@@ -19,8 +19,8 @@ use std::collections::HashSet;
 use std::hash::BuildHasherDefault;
 
 use raddle_core::{
-    Action, AtomicOp, Choice, Choices, Chooser, Ending, Event, Needs, Op, Pending, Pick, Point,
-    Schedule, ThreadId, ThreadOp, Threads, Trace,
+    Action, AtomicOp, Choice, Choices, Chooser, Ending, Event, IdleRounds, Needs, Op, Pending,
+    Pick, Point, Schedule, ThreadId, ThreadOp, Threads, Trace,
 };
 use raddle_results::Search;
 
@@ -82,7 +82,7 @@ impl Explorer for Graphs {
 
 impl Chooser for Graphs {
     fn needs(&self) -> Needs {
-        Needs { fingerprint: true, ..Needs::default() }
+        Needs { fingerprint: true, idle_rounds: IdleRounds::Cut, ..Needs::default() }
     }
 
     fn at_state(&mut self, fingerprint: u64) {

@@ -1,6 +1,8 @@
 //! Runs that have the steps of a recorded run in another order.
 
-use raddle_core::{Chooser, Effect, Event, EventId, Pick, Point, ThreadId, Trace};
+use raddle_core::{
+    Chooser, Effect, Event, EventId, IdleRounds, Needs, Pick, Point, ThreadId, Trace,
+};
 
 /// Follows an order of the steps of a recorded run. Loads read the stores that they read there, and stores have
 /// the place in modification order that they had there. A run that cannot follow is abandoned.
@@ -45,6 +47,10 @@ impl InOrder {
 }
 
 impl Chooser for InOrder {
+    fn needs(&self) -> Needs {
+        Needs { idle_rounds: IdleRounds::Performed, ..Needs::default() }
+    }
+
     fn choose(&mut self, at: &Point<'_>, _past: &[Event]) -> Pick {
         if self.is_lost {
             return Pick::Take(at.options() - 1);

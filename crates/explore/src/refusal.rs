@@ -131,9 +131,9 @@ impl fmt::Display for Refusal {
             Refusal::Loops { thread, site } => write!(
                 f,
                 "a search of everything does not end: {thread} loops, having yielded {LOOP_YIELDS} times at \
-                 {site} without changing anything (a livelock, unless other threads run); exclude long \
-                 loops with a fair bound, `bpor:fair:1` or `bpor:2:fair:1`, or sample executions, such as \
-                 with `random`"
+                 {site} without changing anything that threads share, and each round differs: something \
+                 counts, or the back end cannot tell; exclude long loops with a fair bound, `bpor:fair:1` \
+                 or `bpor:2:fair:1`, or sample executions, such as with `random`"
             ),
             Refusal::OneThread => f.write_str(
                 "`pcr` and `mcr` change the order of accesses by different threads, and the first \

@@ -1,7 +1,8 @@
 //! Exact replay: a schedule, and nothing after it.
 
 use raddle_core::{
-    Choices, Chooser, Event, MemoryModel, ObjectId, Pick, Point, Schedule, Special, Trace,
+    Choices, Chooser, Event, IdleRounds, MemoryModel, Needs, ObjectId, Pick, Point, Schedule,
+    Special, Trace,
 };
 use raddle_engine::{Substrate, ThreadIds};
 
@@ -93,6 +94,10 @@ pub(crate) fn thread_ids_of(trace: &Trace) -> ThreadIds {
 pub struct Stop;
 
 impl Chooser for Stop {
+    fn needs(&self) -> Needs {
+        Needs { idle_rounds: IdleRounds::Awaited, ..Needs::default() }
+    }
+
     fn choose(&mut self, _at: &Point<'_>, _past: &[Event]) -> Pick {
         Pick::Abandon
     }

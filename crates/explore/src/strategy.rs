@@ -106,7 +106,7 @@ impl Strategy {
 
     /// Returns whether the strategy can continue after a failure. A search cannot: the failing run was cut
     /// off, and its further steps are not known.
-    pub(crate) fn can_keep_going(&self) -> bool {
+    pub fn can_keep_going(&self) -> bool {
         match self.row.make {
             Make::Sampler(_) | Make::Plan(Plan::Portfolio | Plan::Auto) => true,
             Make::Search(_) | Make::Plan(Plan::Deepening) => false,

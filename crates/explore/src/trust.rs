@@ -20,9 +20,12 @@
 //! Deviations: readers of reader-writer locks, futexes, and loops that wait are not covered. At the first of them the
 //! search begins anew as [`Graphs`].
 
-use raddle_core::{Access, Action, Choice, Choices, EventId, Op, Schedule, ThreadOp, Trace};
+use raddle_core::{
+    Access, Action, Choice, Choices, Ending, EventId, Op, Schedule, ThreadOp, Trace,
+};
 use raddle_results::Search;
 
+use crate::graphs::asks_for_ends;
 use crate::refusal::loops;
 use crate::{Explorer, Graphs, Refusal};
 
@@ -38,6 +41,7 @@ use additions::Additions;
 use clocks::contains;
 use follow::Follow;
 use graph::{Graph, Half, Node, NodeId, Part};
+use objects::{Objects, Run};
 use revisit::revisit;
 use script::Script;
 
@@ -50,6 +54,17 @@ struct Item {
     added: Vec<Half>,
     /// The store of the script that has to be tried at all places.
     moved: Option<EventId>,
+    ends: Ends,
+}
+
+/// When threads end.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+enum Ends {
+    /// As soon as they can: no run so far has asked whether a thread has ended.
+    #[default]
+    AtOnce,
+    /// In the order that a script says: the time of an end can be observed.
+    Ordered,
 }
 
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -61,14 +76,13 @@ struct Step {
 /// The search.
 #[derive(Debug)]
 pub struct Trust {
-    items: Vec<Item>,
     item: Item,
+    ends: Ends,
     follow: Follow,
     /// The graph of the last run.
     graph: Graph,
     additions: Additions,
-    /// Memory for a clock.
-    prefix: Vec<u32>,
+    work: Work,
     refusal: Option<Refusal>,
     search: Search,
     /// The search of a program that this one does not cover.
@@ -78,12 +92,12 @@ pub struct Trust {
 impl Default for Trust {
     fn default() -> Trust {
         Trust {
-            items: vec![Item::default()],
             item: Item::default(),
+            ends: Ends::default(),
             follow: Follow::default(),
             graph: Graph::default(),
             additions: Additions::default(),
-            prefix: Vec::new(),
+            work: Work { items: vec![Item::default()], ..Work::default() },
             refusal: None,
             search: Search::default(),
             fallback: None,
@@ -97,8 +111,8 @@ impl Explorer for Trust {
             return fallback.next(prefix);
         }
         prefix.clear();
-        let Some(item) = self.items.pop() else { return false };
-        self.follow.begin(&item.script, item.moved);
+        let Some(item) = self.work.items.pop() else { return false };
+        self.follow.begin(&item);
         self.item = item;
         true
     }
@@ -119,21 +133,28 @@ impl Explorer for Trust {
             return;
         }
         if !is_covered(trace) || loops(trace).is_some() {
-            self.items.clear();
+            self.work.items.clear();
             self.fallback = Some(Box::default());
             return;
         }
-        if self.follow.is_lost {
+        if trace.ending == Ending::Abandoned {
             self.search.blocked += 1;
             return;
         }
-        self.graph.build(trace);
-        if !self.graph.follows(&self.item.script) {
+        if self.ends == Ends::AtOnce && asks_for_ends(trace) {
+            self.ends = Ends::Ordered;
+        }
+        self.graph.build(trace, self.ends);
+        if !self.graph.follows(&self.item) {
             self.search.blocked += 1;
             return;
         }
-        self.visit();
-        self.search.points = self.search.points.max(self.items.len() as u64);
+        self.visit(trace);
+        self.search.points = self.search.points.max(self.work.items.len() as u64);
+    }
+
+    fn repeats_no_class(&self) -> bool {
+        self.fallback.is_none()
     }
 
     fn refusal(&self) -> Option<Refusal> {
@@ -153,16 +174,31 @@ impl Explorer for Trust {
 
 impl Trust {
     /// Derives the items that the new parts of a graph give rise to.
-    fn visit(&mut self) {
-        let Item { script, added, moved } = std::mem::take(&mut self.item);
+    fn visit(&mut self, trace: &Trace) {
+        let Item { mut script, added, moved, ends } = std::mem::take(&mut self.item);
         if let Some(store) = moved {
-            self.move_store(&script, &added, store);
+            self.move_store(&script, &added, store, ends);
         }
-        let Trust { graph, additions, follow, prefix, items, .. } = self;
+        let Trust { graph, additions, follow, work, .. } = self;
+        work.objects.clear(trace);
+        let run = Run { trace, graph };
         additions.begin(graph, &added);
         let mut is_planned = vec![false; graph.nodes.len()];
         for step in &script {
             is_planned[graph.id_of(step.event)] = true;
+        }
+        if ends != graph.ends {
+            // The ends of threads among the planned events have a place from now on.
+            let planned =
+                is_planned.iter().rposition(|&is_planned| is_planned).map_or(0, |at| at + 1);
+            let mut whole = Script::new(graph);
+            for (node, is_planned) in is_planned.iter_mut().enumerate().take(planned) {
+                *is_planned |= graph.nodes[node].op.is_thread();
+                if *is_planned {
+                    whole.push(node);
+                }
+            }
+            script = whole.into_steps();
         }
         for node in (0..graph.nodes.len()).filter(|&node| is_planned[node]) {
             for half in graph.nodes[node].halves() {
@@ -170,12 +206,12 @@ impl Trust {
                     continue;
                 }
                 if half.part == Part::Write {
-                    revisit(graph, additions, node, None, prefix, items);
+                    revisit(run, additions, node, None, work);
                 }
                 additions.push(half, node);
             }
         }
-        let mut visit = Visit { graph, additions, prefix, items, script };
+        let mut visit = Visit { run, additions, work, script };
         for number in (0..graph.nodes.len()).filter(|&node| !is_planned[node]) {
             let node = &graph.nodes[number];
             let read = Half::read(node.id);
@@ -204,7 +240,7 @@ impl Trust {
                 visit.add_alternatives(node, Half::write(node.id), others);
             }
             if node.writes {
-                revisit(graph, visit.additions, number, None, visit.prefix, visit.items);
+                revisit(run, visit.additions, number, None, visit.work);
                 visit.additions.push(Half::write(node.id), number);
             }
             visit.script.push(Step { event: node.id, choice: node.choice() });
@@ -212,7 +248,7 @@ impl Trust {
     }
 
     /// Adds an item for each other place of a store that has revisited a read.
-    fn move_store(&mut self, script: &[Step], added: &[Half], store: EventId) {
+    fn move_store(&mut self, script: &[Step], added: &[Half], store: EventId, ends: Ends) {
         let Some(at) = script.iter().position(|step| step.event == store) else { return };
         let options = self.follow.offer(store).options;
         for place in options {
@@ -220,19 +256,28 @@ impl Trust {
             if script[at].choice != choice {
                 let mut script = script.to_vec();
                 script[at].choice = choice;
-                self.items.push(Item { script, added: added.to_vec(), moved: None });
+                self.work.items.push(Item { script, added: added.to_vec(), moved: None, ends });
             }
         }
     }
 }
 
+/// What the visit of a graph works on besides the graph.
+#[derive(Debug, Default)]
+struct Work {
+    /// The graphs to be visited.
+    items: Vec<Item>,
+    objects: Objects,
+    /// Memory for a clock.
+    prefix: Vec<u32>,
+}
+
 /// The new events of a graph, which are visited one by one.
 struct Visit<'a> {
-    graph: &'a Graph,
+    run: Run<'a>,
     /// The parts of the events so far.
     additions: &'a mut Additions,
-    prefix: &'a mut Vec<u32>,
-    items: &'a mut Vec<Item>,
+    work: &'a mut Work,
     /// The events so far.
     script: Vec<Step>,
 }
@@ -244,25 +289,31 @@ impl Visit<'_> {
             let mut script = Vec::with_capacity(self.script.len() + 1);
             script.extend_from_slice(&self.script);
             script.push(Step { event: node.id, choice });
-            self.items.push(Item { script, added: self.added_with(half), moved: None });
+            let (added, ends) = (self.added_with(half), self.run.graph.ends);
+            self.work.items.push(Item { script, added, moved: None, ends });
         }
     }
 
     /// Adds the items in which an update reads a store or state that another one has read.
     fn take(&mut self, node: NodeId, source: EventId) {
-        self.additions.push(Half::read(self.graph.nodes[node].id), node);
-        revisit(self.graph, self.additions, node, Some(source), self.prefix, self.items);
+        self.additions.push(Half::read(self.run.graph.nodes[node].id), node);
+        revisit(self.run, self.additions, node, Some(source), self.work);
         self.additions.pop_read();
     }
 
     /// Adds the items in which an operation that is not on a variable finds an earlier state of its object.
     fn add_earlier_states(&mut self, number: NodeId) {
-        let (graph, node) = (self.graph, &self.graph.nodes[number]);
+        let Run { graph, .. } = self.run;
+        let node = &graph.nodes[number];
         let current = node.source.map_or(0, |source| graph.number(node.object, source));
+        if current == 0 {
+            return;
+        }
         let first = self.first_state(number, current);
         for updates in first..current {
             let source = graph.update(node.object, updates);
-            match graph.objects.access(node.object, updates, node.op, node.id.thread) {
+            let op = (node.op, node.id.thread);
+            match self.work.objects.access(self.run, node.object, updates, op) {
                 None => {}
                 Some(Access::Read) => self.read_earlier_state(number, source),
                 Some(Access::Update | Access::Share) => self.take(number, source),
@@ -272,9 +323,11 @@ impl Visit<'_> {
 
     /// Returns the number of updates of its object that have to come before a node.
     fn first_state(&mut self, number: NodeId, current: usize) -> usize {
-        let (graph, node) = (self.graph, &self.graph.nodes[number]);
-        graph.earlier.write(number, node.id, None, self.prefix);
-        let is_earlier = |&update: &NodeId| contains(self.prefix, graph.nodes[update].id);
+        let Run { graph, .. } = self.run;
+        let node = &graph.nodes[number];
+        let clock = &mut self.work.prefix;
+        graph.earlier.write(number, node.id, None, clock);
+        let is_earlier = |&update: &NodeId| contains(clock, graph.nodes[update].id);
         let earlier = graph.order(node.object)[..current].iter().rposition(is_earlier);
         let first = earlier.map_or(0, |last| last + 1);
         // What disabled the operation stays before it.
@@ -286,9 +339,11 @@ impl Visit<'_> {
 
     /// Adds the item in which a node that leaves its object unchanged comes right after `source`.
     fn read_earlier_state(&mut self, number: NodeId, source: EventId) {
-        let (graph, node) = (self.graph, &self.graph.nodes[number]);
-        graph.earlier.write(number, node.id, graph.find(source), self.prefix);
-        let is_earlier = |step: &&Step| contains(self.prefix, step.event);
+        let Run { graph, .. } = self.run;
+        let node = &graph.nodes[number];
+        let clock = &mut self.work.prefix;
+        graph.earlier.write(number, node.id, graph.find(source), clock);
+        let is_earlier = |step: &&Step| contains(clock, step.event);
         let mut script = Script::new(graph);
         for step in self.script.iter().filter(is_earlier) {
             script.push(graph.id_of(step.event));
@@ -298,7 +353,8 @@ impl Visit<'_> {
             script.push(graph.id_of(step.event));
         }
         let added = self.added_with(Half::read(node.id));
-        self.items.push(Item { script: script.into_steps(), added, moved: None });
+        let script = script.into_steps();
+        self.work.items.push(Item { script, added, moved: None, ends: graph.ends });
     }
 
     /// Returns the order of addition with one more part.
@@ -311,13 +367,19 @@ impl Visit<'_> {
 }
 
 /// Returns whether other threads can observe when an operation is performed.
-fn is_ordered(op: &Op) -> bool {
+#[inline]
+fn is_ordered(op: &Op, ends: Ends) -> bool {
+    op.is_atomic() || is_ordered_on_object(op, ends)
+}
+
+fn is_ordered_on_object(op: &Op, ends: Ends) -> bool {
     match op.action() {
         Action::Fence(_)
         | Action::Pause(_)
         | Action::Choose { .. }
         | Action::Thread(ThreadOp::Spawn | ThreadOp::Join) => false,
-        Action::Thread(ThreadOp::Exit | ThreadOp::IsFinished)
+        Action::Thread(ThreadOp::Exit) => ends == Ends::Ordered,
+        Action::Thread(ThreadOp::IsFinished)
         | Action::Atomic(_)
         | Action::Cell(_)
         | Action::Mutex(_)
@@ -334,21 +396,24 @@ fn is_ordered(op: &Op) -> bool {
 
 /// Returns whether the search covers all operations of a run.
 fn is_covered(trace: &Trace) -> bool {
-    let is_covered = |op: &Op| match op.action() {
-        Action::Atomic(_)
-        | Action::Fence(_)
-        | Action::Pause(_)
-        | Action::Choose { .. }
-        | Action::Thread(_)
-        | Action::Cell(_)
-        | Action::Mutex(_)
-        | Action::Condvar(_)
-        | Action::Barrier(_)
-        | Action::Once(_)
-        | Action::Park(_)
-        | Action::Channel(_)
-        | Action::Semaphore(_) => true,
-        Action::RwLock(_) | Action::Futex(_) => false,
+    let is_covered = |op: &Op| {
+        op.is_atomic()
+            || match op.action() {
+                Action::Atomic(_)
+                | Action::Fence(_)
+                | Action::Pause(_)
+                | Action::Choose { .. }
+                | Action::Thread(_)
+                | Action::Cell(_)
+                | Action::Mutex(_)
+                | Action::Condvar(_)
+                | Action::Barrier(_)
+                | Action::Once(_)
+                | Action::Park(_)
+                | Action::Channel(_)
+                | Action::Semaphore(_) => true,
+                Action::RwLock(_) | Action::Futex(_) => false,
+            }
     };
     trace.events.iter().all(|event| is_covered(&event.op))
         && trace.pending.iter().all(|pending| is_covered(&pending.op))

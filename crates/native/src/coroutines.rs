@@ -217,6 +217,32 @@ pub(crate) unsafe extern "C" fn switch(from: *mut usize, stack: usize, local: us
     )
 }
 
+/// Forks. Returns the number of the child, or a negative error number. The child continues at a stack; it does not touch
+/// the caller's, which both processes share.
+///
+/// # Safety
+/// As for [`switch`].
+#[unsafe(naked)]
+pub(crate) unsafe extern "C" fn fork(stack: usize, local: usize) -> isize {
+    naked_asm!(
+        "mov eax, {fork}",
+        "syscall",
+        "test rax, rax",
+        "jnz 2f",
+        "wrfsbase rsi",
+        "mov rsp, rdi",
+        "pop r15",
+        "pop r14",
+        "pop r13",
+        "pop r12",
+        "pop rbx",
+        "pop rbp",
+        "2:",
+        "ret",
+        fork = const system::FORK,
+    )
+}
+
 /// Returns the stack pointer of a new stack on which [`switch`] begins with `entry`, which never returns.
 ///
 /// # Safety

@@ -6,9 +6,11 @@ use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::fs;
 use std::ptr;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use raddle_explore::{Budget, Leaks};
+use raddle_results::Progress;
 
 use crate::coroutines::{self, Context, Stack};
 use crate::names;
@@ -21,6 +23,8 @@ use crate::{arena, crash, dispatch, first_thread, posix, run, system};
 
 type Main = unsafe extern "C" fn(c_int, *mut *mut c_char, *mut *mut c_char) -> c_int;
 
+/// The most files that a result names.
+const MAX_FILES: usize = 5;
 const HOST_STACK_BYTES: usize = 16 << 20;
 /// The host's thread-local storage is at the end of a stack of its own.
 const HOST_LOCAL_BYTES: usize = 1 << 20;
@@ -128,6 +132,13 @@ pub(crate) fn begin(host: Context) {
     BEFORE_RUN.set(Context { stack: stack.expose_provenance(), ..before });
     // SAFETY: the host begins on a new stack. It continues here for each run.
     unsafe { coroutines::switch(stack, host.stack, host.local) };
+    if run::state().ends_with_process.get() {
+        // SAFETY: the plan is never dropped.
+        let limit = unsafe { &*PLAN.get() }.watchdog;
+        crash::Watchdog { limit }.begin_child();
+        dispatch::enable();
+        dispatch::set(true);
+    }
 }
 
 fn begin_of_runs() -> Begin {
@@ -157,6 +168,15 @@ fn set_up(text: &str) -> Context {
     std::panic::set_hook(Box::new(move |panic| {
         system::write(output, format!("broken {}\n", one_line(&panic.to_string())).as_bytes());
     }));
+    let kill = libc::SIGKILL as usize;
+    // SAFETY: asks for a signal when the command ends.
+    unsafe { system::call(system::PRCTL, [libc::PR_SET_PDEATHSIG as usize, kill, 0, 0, 0, 0]) };
+    // SAFETY: only asks.
+    let parent = unsafe { system::call(libc::SYS_getppid as usize, [0; 6]) };
+    if plan.parent != 0 && plan.parent != parent {
+        // It has ended already.
+        system::exit(BROKEN);
+    }
     for name in [c"LD_PRELOAD", c"LD_BIND_NOW", c"RADDLE_NATIVE_PLAN"] {
         // SAFETY: no other thread of the program exists.
         unsafe { libc::unsetenv(name.as_ptr()) };
@@ -180,29 +200,14 @@ fn set_up(text: &str) -> Context {
     posix::thread::set_up();
     crash::set_up();
     dispatch::set_up();
-    let backend = plan.backend;
     PLAN.set(Box::into_raw(Box::new(plan)));
     let block = arena::pages(HOST_LOCAL_BYTES);
     let local = coroutines::borrow(Stack::At { begin: block, bytes: HOST_LOCAL_BYTES });
-    let begin = match backend {
-        Backend::Fork => private_block(HOST_STACK_BYTES),
-        // Memory that is not put back with the program's.
-        Backend::Snapshot => arena::pages(HOST_STACK_BYTES),
-    };
+    // Memory that is not put back with the program's, and that forked runs share: choosers may live on this stack.
+    let begin = arena::pages(HOST_STACK_BYTES);
     // SAFETY: the block is new.
     let stack = unsafe { coroutines::new_stack(begin, HOST_STACK_BYTES, host) };
     Context { stack, local: local.context.local }
-}
-
-/// Returns new memory that a forked run has a copy of.
-fn private_block(bytes: usize) -> *mut u8 {
-    let protection = (libc::PROT_READ | libc::PROT_WRITE) as usize;
-    let flags = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE) as usize;
-    let arguments = [0, bytes, protection, flags, usize::MAX, 0];
-    // SAFETY: a new mapping.
-    let block = unsafe { system::call(system::MMAP, arguments) };
-    assert!(block > 0, "raddle: no memory for a stack (error {})", -block);
-    ptr::with_exposed_provenance_mut(block as usize)
 }
 
 /// The check. Everything that raddle does between runs happens here.
@@ -218,6 +223,8 @@ extern "C" fn host() -> ! {
         watchdog: crash::Watchdog { limit: plan.watchdog },
         capture: capture(),
         backend: plan.backend,
+        fresh: plan.fresh.as_deref(),
+        expected: plan.expected.as_deref(),
         snapshot: None,
         halt: None,
     };
@@ -225,7 +232,7 @@ extern "C" fn host() -> ! {
         process.watchdog.begin();
         dispatch::enable();
     }
-    let clock = Clock { start: system::now(), limit: plan.time };
+    let clock = Clock { start: system::now(), limit: plan.time, told: AtomicU64::new(0), plan };
     let result = loop {
         process.halt = None;
         let result = phases::explore(&mut process, plan, &clock);
@@ -240,7 +247,9 @@ extern "C" fn host() -> ! {
             None => break result,
         }
     };
-    write_result(plan.output, &process, result);
+    if plan.writes_result {
+        write_result(plan.output, &process, result);
+    }
     system::exit(0)
 }
 
@@ -291,6 +300,12 @@ fn write_result(output: usize, process: &Process, result: Result<Checked, String
                 let place = point as isize - image as isize;
                 bytes.extend(format!("point {place} {point:#x}\n").into_bytes());
             }
+            for note in notes() {
+                bytes.extend(format!("note {}\n", one_line(&note)).into_bytes());
+            }
+            if run::state().reads_input.get() {
+                bytes.extend(b"input\n");
+            }
             if let Some(executions) = harmless {
                 bytes.extend(format!("harmless {executions}\n").into_bytes());
             }
@@ -308,6 +323,24 @@ fn write_result(output: usize, process: &Process, result: Result<Checked, String
     system::write(output, &bytes);
 }
 
+/// Returns what a user has to know of the check.
+fn notes() -> Vec<String> {
+    let state = run::state();
+    let mut notes = Vec::new();
+    let files: Vec<_> = state.changed_files.borrow().iter().cloned().collect();
+    if !files.is_empty() {
+        let some = files[..files.len().min(MAX_FILES)].join(", ");
+        let more = if files.len() > MAX_FILES { " and others" } else { "" };
+        notes.push(format!("executions change files, which is not undone: {some}{more}"));
+    }
+    if let Some(library) = &*state.foreign.borrow() {
+        notes.push(format!(
+            "{library} waits by futexes and is not instrumented, so data races were not looked for"
+        ));
+    }
+    notes
+}
+
 fn one_line(text: &str) -> String {
     text.replace('\n', " ")
 }
@@ -321,7 +354,13 @@ pub(crate) fn read_all(file: usize) -> Vec<u8> {
 struct Clock {
     start: u64,
     limit: Option<Duration>,
+    /// When the progress was last told.
+    told: AtomicU64,
+    plan: &'static Plan,
 }
+
+/// The time between two lines of progress.
+const PROGRESS_NANOS: u64 = 300_000_000;
 
 impl Budget for Clock {
     fn elapsed(&self) -> Duration {
@@ -330,5 +369,17 @@ impl Budget for Clock {
 
     fn limit(&self) -> Option<Duration> {
         self.limit
+    }
+
+    fn on_progress(&self, progress: &Progress) {
+        let now = system::now();
+        if !self.plan.tells_progress
+            || now < self.told.load(Ordering::Relaxed).max(self.start) + PROGRESS_NANOS
+        {
+            return;
+        }
+        self.told.store(now, Ordering::Relaxed);
+        let line = raddle_report::progress(&self.plan.settings.name, progress, self.elapsed());
+        system::write(self.plan.output, format!("progress {}\n", one_line(&line)).as_bytes());
     }
 }

@@ -22,6 +22,7 @@ mod crash;
 mod dispatch;
 mod drive;
 mod first_thread;
+mod fresh;
 mod futex;
 mod heap;
 mod hooks;

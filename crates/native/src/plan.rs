@@ -3,6 +3,8 @@
 //! Each line is a name, `=`, and a value. The command and the library are of one version, so that every name is known
 //! to both; `docs/design/native.md` explains why settings are not read here.
 
+use std::ffi::CString;
+use std::fs;
 use std::time::Duration;
 
 use raddle_core::MemoryModel;
@@ -23,6 +25,16 @@ pub(crate) struct Plan {
     /// The places that race, found by an earlier check: addresses.
     pub(crate) points: Option<Vec<usize>>,
     pub(crate) begin: Begin,
+    /// The folder that is emptied before each run.
+    pub(crate) fresh: Option<CString>,
+    /// What the program is to write.
+    pub(crate) expected: Option<Vec<u8>>,
+    /// Whether to tell how far the check is.
+    pub(crate) tells_progress: bool,
+    /// The process that waits for the result. Zero if none has to.
+    pub(crate) parent: isize,
+    /// Whether the result is written.
+    pub(crate) writes_result: bool,
     /// Whether sites are stacks of calls.
     pub(crate) stacks: bool,
     /// The file descriptor for the result.
@@ -78,6 +90,11 @@ impl Plan {
             races: Races::AtOnce,
             points: None,
             begin: Begin::Main,
+            fresh: None,
+            expected: None,
+            tells_progress: false,
+            parent: 0,
+            writes_result: true,
             stacks: false,
             output: 2,
         };
@@ -167,6 +184,11 @@ impl Plan {
                     _ => return None,
                 }
             }
+            "fresh" => self.fresh = Some(CString::new(value).ok()?),
+            "expect" => self.expected = Some(fs::read(value).ok()?),
+            "progress" => self.tells_progress = value.parse().ok()?,
+            "parent" => self.parent = value.parse().ok()?,
+            "quiet" => self.writes_result = value == "false",
             "stacks" => self.stacks = value.parse().ok()?,
             "output" => self.output = value.parse().ok()?,
             _ => return None,

@@ -3,6 +3,7 @@
 //! A run continues main where the host left it, and works on the host's engine, which is in the arena. When the run has
 //! ended, also by a crash, the trace is there.
 
+use std::ffi::CStr;
 use std::ptr::NonNull;
 
 use raddle_core::{Choices, Panic, ThreadId};
@@ -14,7 +15,7 @@ use crate::panics::{self, Reported};
 use crate::plan::Backend;
 use crate::run::{Outcome, State, state};
 use crate::snapshot::Snapshot;
-use crate::{crash, dispatch, host, system};
+use crate::{crash, dispatch, fresh, host, system};
 
 /// The exit code of a process in which raddle itself failed.
 pub(crate) const BROKEN: i32 = 97;
@@ -34,6 +35,10 @@ pub(crate) struct Process {
     /// The file that standard output and standard error go to.
     pub(crate) capture: Option<usize>,
     pub(crate) backend: Backend,
+    /// The folder that is emptied before each run.
+    pub(crate) fresh: Option<&'static CStr>,
+    /// What the program is to write.
+    pub(crate) expected: Option<&'static [u8]>,
     /// The program before main, if its memory is put back after runs.
     pub(crate) snapshot: Option<Snapshot>,
     /// Why the check ends without a result. No run follows.
@@ -84,17 +89,9 @@ impl Process {
     /// Makes one run in a child.
     fn run_in_child(&self, state: &State) -> End {
         state.ends_with_process.set(true);
-        // SAFETY: the child has copies of all private memory, and the arena, which the host does not use meanwhile.
-        let child = unsafe { system::call(system::FORK, [0; 6]) };
-        if child == 0 {
-            self.watchdog.begin_child();
-            dispatch::enable();
-            dispatch::set(true);
-            let mut unused = 0;
-            // SAFETY: main waits in a switch.
-            unsafe { coroutines::switch(&mut unused, self.main.stack, self.main.local) };
-            unreachable!("raddle invariant broken: a run returned to the host's stack");
-        }
+        // SAFETY: main waits in a switch. The child has copies of all private memory, and shares the arena, which the
+        // host does not use meanwhile.
+        let child = unsafe { coroutines::fork(self.main.stack, self.main.local) };
         assert!(child > 0, "raddle: the program cannot be forked (error {})", -child);
         let mut status = 0i32;
         loop {
@@ -182,8 +179,9 @@ impl Process {
                     engine.state() == RunState::Ended,
                     "raddle invariant broken: a run ended unseen"
                 );
-                let Some(leak) = state.leak.borrow_mut().take() else { return };
-                (leak, None, None)
+                let leak = state.leak.borrow_mut().take();
+                let Some(message) = leak.or_else(|| self.unexpected_output()) else { return };
+                (message, None, None)
             }
         };
         let panic = Panic { thread: state.me(), message, place, backtrace };
@@ -199,8 +197,31 @@ impl Process {
         panics::find(&String::from_utf8_lossy(&host::read_all(self.capture?)))
     }
 
+    /// Returns how the output of a run differs from what is expected, in words.
+    fn unexpected_output(&self) -> Option<String> {
+        let expected = self.expected?;
+        let written = self.capture.map(host::read_all).unwrap_or_default();
+        let lines = |text: &[u8]| -> Vec<String> {
+            let lines = text.split(|&byte| byte == b'\n');
+            lines.map(|line| format!("`{}`", String::from_utf8_lossy(line))).collect()
+        };
+        if expected == written {
+            return None;
+        }
+        let (wanted, found) = (lines(expected), lines(&written));
+        let same = wanted.iter().zip(&found).take_while(|(wanted, found)| wanted == found).count();
+        let line = |lines: &[String]| lines.get(same).map_or("missing".to_owned(), String::clone);
+        let (wanted, found, number) = (line(&wanted), line(&found), same + 1);
+        Some(format!(
+            "the output is not the expected one: line {number} is {found}, expected: {wanted}"
+        ))
+    }
+
     /// Lets the next run read standard input from its beginning, and forgets what the last one has written.
     fn rewind_files(&self) {
+        if let Some(folder) = self.fresh {
+            fresh::empty(folder);
+        }
         // SAFETY: fails if standard input cannot be rewound.
         unsafe { system::call(system::LSEEK, [0; 6]) };
         if let Some(capture) = self.capture {

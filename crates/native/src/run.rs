@@ -441,6 +441,7 @@ impl State {
     pub(crate) fn fail(&self, message: String, place: Option<String>) -> ! {
         let thread = self.me();
         let panic = Panic { thread, message, place, backtrace: None };
+        __raddle_failure();
         self.with_engine(|engine| engine.fail(panic));
         self.end()
     }
@@ -453,6 +454,7 @@ impl State {
             let main = self.threads.borrow()[0].context;
             self.leave_for(main)
         }
+        __raddle_failure();
         self.end_process(0)
     }
 
@@ -466,6 +468,13 @@ impl State {
         self.code.set(code);
         self.leave_for(self.host.get())
     }
+}
+
+/// Called on the stack of a thread when its run fails, and when it ends early. A debugger can stop here.
+#[unsafe(no_mangle)]
+#[inline(never)]
+pub(crate) extern "C" fn __raddle_failure() {
+    std::hint::black_box(());
 }
 
 /// Runs the body of a thread of the program, on its stack. Returns its result to libc, which runs the destructors of

@@ -314,7 +314,9 @@ impl Failure {
         match self {
             Failure::Assertion => matches!(finding, Finding::Panic(_)),
             Failure::Deadlock => matches!(finding, Finding::Deadlock(_)),
-            Failure::Livelock => matches!(finding, Finding::StepLimit { .. }),
+            Failure::Livelock => {
+                matches!(finding, Finding::StepLimit { .. } | Finding::WaitsForever { .. })
+            }
         }
     }
 }

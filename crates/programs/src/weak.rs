@@ -21,6 +21,7 @@ mod arc_drop;
 mod barrier;
 mod chase_lev;
 mod dekker;
+pub mod graphs;
 mod hazard;
 mod mcs;
 mod mpmc;

@@ -11,6 +11,8 @@ pub use tracked::Tracked;
 use std::panic::Location;
 
 use raddle_core::Site;
+use raddle_results::Token;
+use raddle_results::token::name_hash;
 use raddle_runtime::port;
 
 use crate::future::{Order, Spurious, block_on_at, choose_spurious};
@@ -48,4 +50,34 @@ pub fn wait_spuriously(notify: &Notify) -> bool {
     let is_spurious = choose_spurious(site);
     notify.wait_at(is_spurious, site);
     is_spurious
+}
+
+/// Returns the token of any check as a token of the check called `name`. Returns other words as they are.
+pub fn token_for(name: &str, token: &str) -> String {
+    match Token::parse(token) {
+        Ok(parsed) => Token { check: name_hash(name), ..parsed }.to_string(),
+        Err(_) => token.to_owned(),
+    }
+}
+
+/// Returns the number of the calling thread in its execution. Main is 0. Returns `None` outside of executions.
+pub fn thread_index() -> Option<usize> {
+    port::active().then(|| port::thread().index())
+}
+
+/// Returns the number of steps of the execution so far. Returns 0 outside of executions.
+pub fn steps() -> usize {
+    if port::active() { port::step_count() } else { 0 }
+}
+
+/// Returns the number of the execution, or 0 outside of executions. Different executions have different numbers.
+pub fn execution_number() -> u64 {
+    port::run_number()
+}
+
+/// Names the calling thread in reports. Does nothing outside of executions.
+pub fn name_thread(name: &str) {
+    if port::active() {
+        port::name_thread(name);
+    }
 }

@@ -123,6 +123,7 @@ fn failed(document: &Document, failure: &Failure, paint: Paint, source: Source<'
             Finding::Nondeterminism { .. } => String::new(),
             Finding::Panic { .. }
             | Finding::Deadlock { .. }
+            | Finding::WaitsForever { .. }
             | Finding::Race { .. }
             | Finding::UseAfterFree { .. }
             | Finding::FreedTwice { .. }

@@ -12,3 +12,4 @@ pub(crate) mod names;
 pub(crate) mod relevant;
 pub(crate) mod rows;
 pub(crate) mod stale;
+mod waiting;

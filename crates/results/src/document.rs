@@ -12,8 +12,8 @@ pub use raddle_core::NoteKind;
 
 pub use explanation::{CauseEvent, Causes, Explanation, OrderedPair};
 pub use failure::{
-    Access, Cause, Failure, Failures, Finding, Freed, Holder, Hop, LeakKind, LockOrder,
-    Notification, Repeated, Wait, Warning, WarningKind,
+    Access, Cause, Failure, Failures, Finding, Freed, Holder, Hop, LeakKind, LockOrder, Looked,
+    Notification, Repeated, Wait, WaitLoop, Warning, WarningKind,
 };
 pub use trace::{
     Event, EventId, Link, MissedSync, Note, Object, Operation, Pending, StaleRead, Thread, Trace,

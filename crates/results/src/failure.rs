@@ -31,6 +31,13 @@ pub enum Finding {
     Panic(Panic),
     /// No thread is enabled, and main is blocked or some threads wait for each other in a cycle.
     Deadlock(Vec<Wait>),
+    /// Threads wait in loops for changes that no thread is left to make, and all others have ended or are blocked.
+    WaitsForever {
+        /// The threads that wait in loops.
+        loops: Vec<WaitLoop>,
+        /// The threads that are blocked.
+        waits: Vec<Wait>,
+    },
     /// Two threads access a plain variable, at least one writes, and nothing orders the accesses.
     Race {
         /// The access that came first in this run.
@@ -111,6 +118,28 @@ pub struct Wait {
     pub holders: Vec<(ThreadId, Site)>,
     /// Whether the thread is part of a cycle of threads waiting for one another.
     pub in_cycle: bool,
+}
+
+/// A thread that waits in a loop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WaitLoop {
+    /// The thread.
+    pub thread: ThreadId,
+    /// What it looks at in every round.
+    pub looks: Vec<Looked>,
+}
+
+/// An operation that a thread repeats while it waits, and that changes nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Looked {
+    /// The position in the run of the last repetition.
+    pub at: usize,
+    /// The object, or none if the thread only pauses.
+    pub object: ObjectId,
+    /// The place in the program.
+    pub site: Site,
+    /// The position in the run of the last change of the object, if there was one.
+    pub changed: Option<usize>,
 }
 
 /// All failures of a check that continued after the first.

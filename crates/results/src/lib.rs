@@ -18,7 +18,7 @@ pub use coverage::{Accesses, Coverage, PatternSearch, VariableCoverage};
 pub use explanation::{
     CauseEvent, Causes, Certificate, CutOff, Explanation, OrderedPair, RunSize, Shrunk, Sufficiency,
 };
-pub use failure::{Cause, Failure, Failures, Finding, Freed, Wait};
+pub use failure::{Cause, Failure, Failures, Finding, Freed, Looked, Wait, WaitLoop};
 pub use json::{Json, ReadError};
 pub use report::{
     BlindSpots, Bounds, HiddenState, Incomplete, MAX_LEAKED, MAX_LEAKED_BY_PROCESS, Phase,

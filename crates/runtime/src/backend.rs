@@ -10,6 +10,9 @@ pub(crate) const OWN_STACKS: usize = 1024;
 /// Each coroutine runs the `entry` the pool was made with, which never returns: it leaves and is
 /// entered again for its next piece of work. Threads are numbers from zero.
 pub trait Backend: Sized + 'static {
+    /// Whether [`stack_end`](Backend::stack_end) is known.
+    const HAS_STACK_ENDS: bool = false;
+
     /// Makes a pool without coroutines. Its coroutines will have stacks of at least this size.
     fn new(stack_size: usize, entry: fn() -> !) -> Self;
 
@@ -26,6 +29,12 @@ pub trait Backend: Sized + 'static {
 
     /// Returns whether a coroutine touches this address when its stack overflows.
     fn is_stack_guard(&self, address: usize) -> bool;
+
+    /// Returns the end of the stack that this stack pointer is of, where its first function began. `None` if unknown.
+    fn stack_end(&self, pointer: usize) -> Option<usize> {
+        let _ = pointer;
+        None
+    }
 
     /// From the host: continues `to`, and returns when a coroutine continues the host. `run` is passed to `to`.
     ///

@@ -49,6 +49,8 @@ impl Saved {
 const MAX_KEPT_STACKS: usize = 64;
 
 impl Backend for Native {
+    const HAS_STACK_ENDS: bool = true;
+
     fn new(stack_size: usize, entry: fn() -> !) -> Native {
         Native {
             stack_size,
@@ -82,6 +84,11 @@ impl Backend for Native {
 
     fn is_stack_guard(&self, address: usize) -> bool {
         self.stacks.iter().any(|stack| stack.guard().contains(&address))
+    }
+
+    fn stack_end(&self, pointer: usize) -> Option<usize> {
+        let pointer = std::ptr::without_provenance_mut(pointer);
+        self.stacks.iter().find(|stack| stack.contains(pointer)).map(Stack::end)
     }
 
     #[inline(always)]

@@ -437,6 +437,17 @@ pub(crate) unsafe fn connect(
 /// Ends with the run.
 pub(crate) struct Connection;
 
+impl Connection {
+    /// Connects another view of the same run.
+    ///
+    /// # Safety
+    /// `run` can be used until the connection is dropped.
+    #[cold]
+    pub(crate) unsafe fn exchange(&self, run: NonNull<dyn Execution>) {
+        PORT.with(|port| port.run.set(Some(run)));
+    }
+}
+
 impl Drop for Connection {
     fn drop(&mut self) {
         PORT.with(|port| {

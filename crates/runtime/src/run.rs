@@ -6,7 +6,6 @@
 use std::alloc::Layout;
 use std::any::Any;
 use std::cell::{Cell, UnsafeCell};
-use std::ptr::NonNull;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -14,7 +13,7 @@ use raddle_core::{
     Action, Choices, Description, Effect, EventId, Moment, MutexOp, NoteKind, ObjectId, Op,
     PauseOp, Question, Site, ThreadId,
 };
-use raddle_engine::{Engine, Initial, Kind, Memory, RunState, Turn};
+use raddle_engine::{Engine, Frames, Initial, Kind, Memory, RunState, SinceChange, Turn};
 use raddle_results::Token;
 
 use crate::pool::CoroutinePool;
@@ -23,8 +22,11 @@ use crate::statics::{self, Place};
 use crate::{Backend, Body};
 
 mod ends;
+#[cfg(all(unix, target_arch = "x86_64"))]
+mod frame;
 mod heap;
 mod panicked;
+mod resume;
 mod saved_statics;
 mod special;
 mod teardown;
@@ -33,6 +35,7 @@ pub(crate) use ends::{UnusedEnd, WatchedPlace};
 pub(crate) use heap::Heap;
 pub(crate) use panicked::JoinablePanics;
 use panicked::TellOwnPanic;
+use resume::without_lifetime;
 pub(crate) use saved_statics::SavedStatics;
 use special::Watched;
 pub(crate) use teardown::Teardown;
@@ -71,6 +74,9 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
         let number = pool.begin_run();
         let pool = &*pool;
         engine.begin(&choices);
+        if B::HAS_STACK_ENDS {
+            engine.offer_frames(Frames::AfterAPause);
+        }
         let run = Run {
             engine: UnsafeCell::new(engine),
             choices: UnsafeCell::new(choices),
@@ -83,20 +89,20 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
         if let Err(error) = unsafe { &mut *pool.backend.get() }.begin() {
             run.no_stack(ThreadId::MAIN, &error);
         }
-        let watched = Watched::new(&run, run.with_engine(|engine, _| engine.special().cloned()));
+        let (special, takes_frames) =
+            run.with_engine(|engine, _| (engine.special().cloned(), engine.takes_frames()));
+        let watched = Watched::new(&run, special, takes_frames);
         let (execution, flags) = watched.execution(pool.flags);
-        // SAFETY: only the lifetime is changed. The connection ends before the run does.
-        let execution = unsafe {
-            std::mem::transmute::<NonNull<dyn Execution + '_>, NonNull<dyn Execution>>(
-                NonNull::from(execution),
-            )
-        };
-        // SAFETY: as above.
-        let connection = unsafe { port::connect(execution, number, flags) };
+        // SAFETY: the connection ends before the run does.
+        let connection = unsafe { port::connect(without_lifetime(execution), number, flags) };
         let guard = TellOwnPanic(&run);
         // A check may be made in a destructor, while its OS thread unwinds.
         let panics = if std::thread::panicking() { Some(run.take_panics()) } else { None };
         run.enter(ThreadId::MAIN);
+        if !run.state().is_over() {
+            // SAFETY: as above.
+            unsafe { run.resume(&watched, &connection) };
+        }
         run.clear_away();
         if let Some(panics) = panics {
             run.put_back_panics(panics);
@@ -306,6 +312,21 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
         self.step(Kind::Unlock, &UNLOCK.on(mutex), site);
     }
 
+    fn since_change(&self, head: u64, first: u64, second: u64, site: Site) -> SinceChange {
+        let (me, op) = (self.me(), Op::from_words(head, first, second));
+        self.with_engine(|engine, _| engine.since_change(me, op, site))
+    }
+
+    fn arrive(&self, frame: u64) {
+        let me = self.me();
+        self.with_engine(|engine, _| engine.arrive(me, frame));
+    }
+
+    fn stack_end(&self, pointer: usize) -> Option<usize> {
+        // SAFETY: only looks, while no switch is under way.
+        unsafe { &*self.pool.backend.get() }.stack_end(pointer)
+    }
+
     fn spawn(&self, body: Arc<dyn Body>, site: Site) -> ThreadId {
         if self.state().is_over() {
             self.refuse_spawn();
@@ -483,7 +504,11 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
     }
 
     fn time(&self) -> u64 {
-        self.with_engine(|engine, _| engine.time(engine.running()))
+        let me = self.me();
+        self.with_engine(|engine, _| {
+            engine.note_clock(me);
+            engine.time(me)
+        })
     }
 
     fn advance(&self, nanos: u64) {

@@ -69,6 +69,11 @@ impl Stack {
         (start..=start + self.length).contains(&(pointer as usize))
     }
 
+    /// Returns the address behind the last byte.
+    pub(crate) fn end(&self) -> usize {
+        self.base as usize + self.length
+    }
+
     /// Returns a stack pointer, `stagger` bytes below the top, with which a function without a caller can begin.
     pub(crate) fn prepare(&self, stagger: usize) -> *mut u8 {
         debug_assert!(stagger % 16 == 0 && stagger + 64 < self.length - GUARD);

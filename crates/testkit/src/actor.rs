@@ -3,6 +3,7 @@
 //! An actor holds thread-local state only, so that all substrates share it.
 
 use std::collections::VecDeque;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use raddle_core::{
     Action, BarrierOp, ChannelOp, CondvarOp, Effect, FutexOp, MutexOp, OnceOp, ParkOp, RwLockOp,
@@ -28,6 +29,8 @@ pub struct Actor {
     current: Request,
     /// The last value that an operation returned.
     last: u64,
+    /// How often the thread has gone back in a row, where that is counted.
+    attempts: u32,
 }
 
 /// What a thread is about to do.
@@ -71,6 +74,7 @@ impl Actor {
             rest: VecDeque::new(),
             current: Request::Exit,
             last: 0,
+            attempts: 0,
         }
     }
 
@@ -87,6 +91,17 @@ impl Actor {
             self.request(step);
         };
         self.current
+    }
+
+    /// Returns a hash of the local state, from which everything follows that the thread does next.
+    pub fn frame(&self) -> u64 {
+        let Actor { me: _, parent: _, script: _, position, children, held, rest, .. } = self;
+        let Actor { current, last, attempts, .. } = self;
+        let mut hasher = DefaultHasher::new();
+        // Actions have no hash.
+        format!("{position} {children:?} {held:?} {rest:?} {current:?} {last} {attempts}")
+            .hash(&mut hasher);
+        hasher.finish()
     }
 
     /// Processes the effect of the last request, an operation.
@@ -178,6 +193,11 @@ impl Actor {
                 // `position` is already after this step.
                 let back = (steps + 1) * (self.last & 1 ^ 1) as usize;
                 self.position = self.position.saturating_sub(back);
+            }
+            Step::AttemptAgainIfEven { steps, times } => {
+                let goes_back = self.last % 2 == 0 && self.attempts < times;
+                self.attempts = if goes_back { self.attempts + 1 } else { 0 };
+                self.position = self.position.saturating_sub((steps + 1) * usize::from(goes_back));
             }
             Step::AssumeOdd => {
                 if self.last % 2 == 0 {

@@ -1,7 +1,7 @@
 //! Programs interpreted on the engine, without stacks, switches or unwinding.
 
 use raddle_core::{Action, Choices, ObjectId, Op, Panic, Site, ThreadId, ThreadOp};
-use raddle_engine::{Engine, Kind, Memory, Substrate, Turn};
+use raddle_engine::{Engine, Frames, Kind, Memory, Substrate, Turn};
 
 use crate::{Actor, Program, Request, Target};
 
@@ -20,6 +20,10 @@ pub struct IdentifyingInterpreter;
 /// static.
 #[derive(Debug, Default)]
 pub struct HalfIdentifyingInterpreter;
+
+/// Interprets programs as [`IdentifyingInterpreter`] does, and also tells the exact local states of threads.
+#[derive(Debug, Default)]
+pub struct FramedInterpreter;
 
 impl Substrate for Interpreter {
     type Program = Program;
@@ -60,6 +64,21 @@ impl Substrate for HalfIdentifyingInterpreter {
     }
 }
 
+impl Substrate for FramedInterpreter {
+    type Program = Program;
+
+    fn execute<M: Memory>(
+        &mut self,
+        engine: &mut Engine<M>,
+        choices: Choices<'_>,
+        program: &Program,
+    ) {
+        engine.begin(&choices);
+        engine.offer_frames(Frames::FromTheBeginning);
+        interpret_begun(engine, choices, program, |_| true);
+    }
+}
+
 fn interpret<M: Memory>(
     engine: &mut Engine<M>,
     choices: Choices<'_>,
@@ -67,6 +86,15 @@ fn interpret<M: Memory>(
     is_identified: fn(usize) -> bool,
 ) {
     engine.begin(&choices);
+    interpret_begun(engine, choices, program, is_identified);
+}
+
+fn interpret_begun<M: Memory>(
+    engine: &mut Engine<M>,
+    choices: Choices<'_>,
+    program: &Program,
+    is_identified: fn(usize) -> bool,
+) {
     let objects = vec![None; program.objects.len()];
     let mut run = Run { engine, choices, program, objects, threads: Vec::new(), is_identified };
     run.add_thread(ThreadId::MAIN, ThreadId::MAIN, 0);
@@ -137,6 +165,10 @@ impl<M: Memory> Run<'_, '_, M> {
             }
         };
         self.thread(thread).1 = announced;
+        if self.engine.takes_frames() {
+            let frame = self.thread(thread).0.frame();
+            self.engine.arrive(thread, frame);
+        }
         Some(self.engine.submit(Kind::of(&op), thread, &op, Site::UNKNOWN, &mut self.choices))
     }
 

@@ -27,6 +27,8 @@ pub use check::{for_all, scaled};
 pub use coroutines::Coroutines;
 pub use drive::{engine, explore, explore_in, run_once};
 pub use generate::{Kind, Shape};
-pub use interpreter::{HalfIdentifyingInterpreter, IdentifyingInterpreter, Interpreter};
+pub use interpreter::{
+    FramedInterpreter, HalfIdentifyingInterpreter, IdentifyingInterpreter, Interpreter,
+};
 pub use program::{Program, Relative, Step};
 pub use shrink::shrink;

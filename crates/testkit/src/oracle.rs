@@ -5,11 +5,13 @@
 //! enumerates every interleaving by copying the world, and collects the keys of the equivalence
 //! classes: the order of conflicting operations.
 
+mod fair;
 mod model;
 mod world;
 
 use std::collections::BTreeSet;
 
+pub use fair::{Fair, fair};
 pub use world::{Outcome, World};
 
 use crate::Program;

@@ -63,6 +63,13 @@ pub enum Step {
     /// Goes back this number of steps, at most to the first, if the last value that the thread got is even: a loop.
     /// Random programs of a [`Shape`](crate::Shape) have none.
     BackIfEven(usize),
+    /// Goes back as [`BackIfEven`](Step::BackIfEven) does, at most `times` times in a row: a bounded number of attempts.
+    AttemptAgainIfEven {
+        /// The number of steps.
+        steps: usize,
+        /// The number of times.
+        times: u32,
+    },
     /// Stops the thread for the rest of the execution if the last value that it got is even.
     AssumeOdd,
     /// Panics.

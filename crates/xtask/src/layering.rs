@@ -134,6 +134,12 @@ const TABLE: &[Layer] = &[
         promises: &[Promise::NoUnsafe],
     },
     Layer { name: "raddle-loom", may_use: &["raddle"], external: External::Any, promises: &[] },
+    Layer {
+        name: "raddle-shuttle",
+        may_use: &["raddle"],
+        external: External::Any,
+        promises: &[Promise::NoUnsafe],
+    },
     Layer { name: "xtask", may_use: &[], external: External::Any, promises: &[] },
 ];
 

@@ -31,6 +31,7 @@ const TIMEOUT: Duration = Duration::from_secs(120);
 const DPOR: &[&str] = &["-p", "raddle-explore", "--test", "all", "dpor"];
 const CLASSES: &[&str] = &["-p", "raddle-explore", "--test", "all", "classes"];
 
+const TRUST: &[&str] = &["-p", "raddle-explore", "--test", "all", "trust"];
 const PARALLEL: &[&str] = &["-p", "raddle-explore", "--test", "all", "parallel"];
 
 const GIVEN_UP: &[&str] = &["-p", "raddle-explore", "--test", "all", "given_up"];
@@ -41,6 +42,55 @@ const STRESS: &[&str] = &["-p", "raddle", "--test", "all", "stress"];
 const RANDOM_ENDS: &[&str] = &["-p", "raddle", "--test", "random_ends"];
 
 const MISTAKES: &[Mistake] = &[
+    Mistake {
+        name: "a store does not revisit reads",
+        file: "crates/explore/src/trust/revisit.rs",
+        right: "if !contains(prefix, graph.nodes[read].id) {",
+        wrong: "if contains(prefix, graph.nodes[read].id) && read != node {",
+        tests: TRUST,
+    },
+    Mistake {
+        name: "graphs lead to another by deleting anything",
+        file: "crates/explore/src/trust/revisit.rs",
+        right: "!after.clone().all(|place| !self.is_gone(place) || self.is_maximal(place))",
+        wrong: "after.clone().all(|_| false)",
+        tests: TRUST,
+    },
+    Mistake {
+        name: "an update may be deleted although an operation waits for it",
+        file: "crates/explore/src/trust/revisit.rs",
+        right: "|| waits.iter().any(waits_for_it)",
+        wrong: "|| waits.is_empty() && waits.iter().any(waits_for_it)",
+        tests: TRUST,
+    },
+    Mistake {
+        name: "an operation forgets what disabled it",
+        file: "crates/explore/src/trust/revisit.rs",
+        right: "added[place].part = Part::Wait(self.store.id);",
+        wrong: "added.remove(place);",
+        tests: TRUST,
+    },
+    Mistake {
+        name: "a wait is deleted only if its update is the newest",
+        file: "crates/explore/src/trust/revisit.rs",
+        right: "Part::Wait(_) => return is_present(number),",
+        wrong: "Part::Wait(_) => Some(node.id),",
+        tests: TRUST,
+    },
+    Mistake {
+        name: "operations that are blocked to the end are forgotten",
+        file: "crates/explore/src/trust/graph.rs",
+        right: "if !pending.enabled && is_ordered(&pending.op, ends) {",
+        wrong: "if pending.enabled && is_ordered(&pending.op, ends) {",
+        tests: TRUST,
+    },
+    Mistake {
+        name: "an operation finds states from before what leads to it",
+        file: "crates/explore/src/trust/graph.rs",
+        right: "self.earlier.join_node(node.id, read);",
+        wrong: "",
+        tests: TRUST,
+    },
     Mistake {
         name: "the panics of a thread count for all threads",
         file: "crates/runtime/src/run.rs",

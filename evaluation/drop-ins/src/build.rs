@@ -31,7 +31,7 @@ pub(crate) fn source(of: &Crate, target: &Path) -> Result<PathBuf, String> {
         return Ok(copy);
     }
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
-    let home = home.or_else(|| std::env::home_dir().map(|home| home.join(".cargo")));
+    let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")));
     let registries = home.ok_or("there is no home folder")?.join("registry/src");
     let registries =
         fs::read_dir(&registries).map_err(|error| format!("{}: {error}", registries.display()))?;

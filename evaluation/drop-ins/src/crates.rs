@@ -14,7 +14,14 @@ pub(crate) struct Crate {
     pub(crate) filter: &'static str,
     /// The variables with which the crate's own CI runs Loom.
     pub(crate) variables: &'static [(&'static str, &'static str)],
+    /// The tests that fail with raddle because of a bug of the crate, and the bug.
+    pub(crate) bugs: &'static [(&'static str, &'static str)],
 }
+
+/// A queued `Acquire` that is polled again while the semaphore closes reads `CLOSED` by a relaxed load, without the lock,
+/// and takes itself for not queued. Its waiter is freed although the queue, or a thread that has just dequeued it, may
+/// still use it.
+const CLOSED_WHILE_QUEUED: &str = "use after free: thread";
 
 const BOUND_2: &[(&str, &str)] = &[("LOOM_MAX_PREEMPTIONS", "2")];
 const BOUND_3: &[(&str, &str)] = &[("LOOM_MAX_PREEMPTIONS", "3")];
@@ -29,6 +36,7 @@ pub(crate) static CRATES: &[Crate] = &[
         target: &["--features", "loom", "--test", "loom"],
         filter: "",
         variables: &[("LOOM_MAX_BRANCHES", "100000")],
+        bugs: &[],
     },
     Crate {
         name: "concurrent-queue",
@@ -38,6 +46,7 @@ pub(crate) static CRATES: &[Crate] = &[
         target: &["--features", "loom", "--test", "loom"],
         filter: "",
         variables: &[],
+        bugs: &[],
     },
     Crate {
         name: "parking",
@@ -47,6 +56,7 @@ pub(crate) static CRATES: &[Crate] = &[
         target: &["--features", "loom", "--test", "loom"],
         filter: "",
         variables: &[],
+        bugs: &[],
     },
     Crate {
         name: "sharded-slab",
@@ -56,6 +66,7 @@ pub(crate) static CRATES: &[Crate] = &[
         target: &["--lib"],
         filter: "",
         variables: BOUND_2,
+        bugs: &[],
     },
     Crate {
         name: "diatomic-waker",
@@ -65,6 +76,7 @@ pub(crate) static CRATES: &[Crate] = &[
         target: &["--lib", "--all-features"],
         filter: "",
         variables: &[],
+        bugs: &[],
     },
     Crate {
         name: "st3",
@@ -74,6 +86,7 @@ pub(crate) static CRATES: &[Crate] = &[
         target: &["--test", "integration"],
         filter: "",
         variables: BOUND_3,
+        bugs: &[],
     },
     Crate {
         name: "maitake-sync",
@@ -83,6 +96,10 @@ pub(crate) static CRATES: &[Crate] = &[
         target: &["--lib"],
         filter: "loom",
         variables: BOUND_2,
+        bugs: &[
+            ("semaphore::tests::loom::close", CLOSED_WHILE_QUEUED),
+            ("semaphore::tests::loom::concurrent_close", CLOSED_WHILE_QUEUED),
+        ],
     },
     Crate {
         name: "async-event",
@@ -92,6 +109,7 @@ pub(crate) static CRATES: &[Crate] = &[
         target: &["--lib"],
         filter: "",
         variables: &[],
+        bugs: &[],
     },
     Crate {
         name: "left-right",
@@ -101,5 +119,6 @@ pub(crate) static CRATES: &[Crate] = &[
         target: &["--test", "loom"],
         filter: "",
         variables: BOUND_3,
+        bugs: &[],
     },
 ];

@@ -62,7 +62,8 @@ fn measure(wanted: &[String]) -> Result<usize, String> {
                 results.push((on_raddle, on_loom));
             }
         }
-        failed += results.iter().filter(|(raddle, _)| !raddle.passes).count();
+        failed +=
+            results.iter().filter(|(raddle, _)| !raddle.passes && !raddle.is_known_bug).count();
         println!("{}", table::row(crate_, &results));
     }
     Ok(failed)

@@ -14,6 +14,8 @@ const LIMIT: Duration = Duration::from_secs(20);
 #[derive(Clone, Debug)]
 pub(crate) struct Outcome {
     pub(crate) passes: bool,
+    /// The failure is one of the crate's own bugs, see [`Crate::bugs`].
+    pub(crate) is_known_bug: bool,
     /// The test was stopped at the limit.
     pub(crate) is_cut_off: bool,
     /// The number of executions, if the tool says it.
@@ -41,7 +43,7 @@ pub(crate) fn list(program: &Path, source: &Path, of: &Crate) -> Result<Vec<Stri
     Ok(text.lines().filter_map(|line| line.strip_suffix(": test").map(str::to_owned)).collect())
 }
 
-/// Runs a test. raddle gets less time than the limit, so that it ends by itself.
+/// Runs a test. raddle gets less time for each check than the limit, so that it ends by itself: a test may have several.
 pub(crate) fn test(
     program: &Path,
     source: &Path,
@@ -52,13 +54,15 @@ pub(crate) fn test(
     command.args([name, "--exact", "--nocapture"]).current_dir(source);
     command.envs(of.variables.iter().copied());
     // Loom says how many executions it made.
-    command.env("LOOM_LOG", "info").env("RADDLE_TIME", "8s");
-    command.stdout(Stdio::piped()).stderr(Stdio::null());
+    command.env("LOOM_LOG", "info").env("RADDLE_TIME", "2s");
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let start = Instant::now();
     let mut child =
         command.spawn().map_err(|error| format!("cannot run {}: {error}", program.display()))?;
     let mut stdout = child.stdout.take().expect("a pipe");
+    let mut stderr = child.stderr.take().expect("a pipe");
     let reader = thread::spawn(move || std::io::read_to_string(&mut stdout).unwrap_or_default());
+    let errors = thread::spawn(move || std::io::read_to_string(&mut stderr).unwrap_or_default());
     let mut is_cut_off = false;
     let status = loop {
         if let Some(status) = child.try_wait().map_err(|error| error.to_string())? {
@@ -73,11 +77,14 @@ pub(crate) fn test(
     };
     let time = start.elapsed();
     let text = reader.join().map_err(|_| "the output cannot be read")?;
+    let errors = errors.join().map_err(|_| "the output cannot be read")?;
+    let mut bugs = of.bugs.iter().filter(|(test, _)| *test == name);
+    let is_known_bug = bugs.any(|(_, message)| errors.contains(message));
     let checks = text.lines().filter(|line| line.contains("raddle: test `"));
     let coverage = checks.filter_map(coverage).min();
     let counts = text.lines().filter_map(executions);
     let executions = counts.reduce(|sum, count| sum + count);
-    Ok(Outcome { passes: status.success(), is_cut_off, executions, coverage, time })
+    Ok(Outcome { passes: status.success(), is_known_bug, is_cut_off, executions, coverage, time })
 }
 
 /// Returns the number of executions in a line of raddle's result or of Loom's log.

@@ -252,6 +252,7 @@ fn judge(
         }
         Finding::Panic { .. }
         | Finding::Deadlock { .. }
+        | Finding::WaitsForever { .. }
         | Finding::Race { .. }
         | Finding::UseAfterFree { .. }
         | Finding::FreedTwice { .. }

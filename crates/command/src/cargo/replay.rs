@@ -1,7 +1,6 @@
 //! `cargo raddle replay`: the failing execution of a report once more, also in a debugger.
 
 use std::ffi::OsString;
-use std::process::Command;
 
 use super::Exit;
 use super::build::{Binary, Built, Workspace};
@@ -9,8 +8,8 @@ use super::check::{self, Prepared};
 use super::options::Options;
 use super::select::Test;
 use super::token::{Token, build_of};
-use crate::Problem;
 use crate::launch::{self, Outcome};
+use crate::{Problem, gdb};
 
 /// Replays the execution of a token, and shows it.
 pub(super) fn replay(words: &[OsString]) -> Result<Exit, Problem> {
@@ -83,40 +82,6 @@ fn debug(prepared: &Prepared, token: &Token) -> Result<Exit, Problem> {
     let Prepared { program, options: check, settings } = prepared;
     let replay = Some(&token.schedule[..]);
     let command = launch::command(launch::Backend::Snapshot, program, check, settings, replay)?;
-    let mut gdb = Command::new("gdb");
-    gdb.arg("-q");
-    for words in [
-        "set breakpoint pending on",
-        "set startup-with-shell off",
-        // raddle turns system calls into these.
-        "handle SIGSYS nostop noprint pass",
-        "break rust_panic",
-    ] {
-        gdb.args(["-ex", words]);
-    }
-    for (name, value) in command.get_envs() {
-        let name = name.to_string_lossy();
-        match value {
-            Some(value) => {
-                // The plan has several lines, which only the environment of gdb itself can pass on.
-                if name == "RADDLE_NATIVE_PLAN" {
-                    gdb.env("RADDLE_NATIVE_PLAN", value);
-                } else {
-                    let value = value.to_string_lossy();
-                    gdb.args(["-ex", &format!("set environment {name}={value}")]);
-                }
-            }
-            None => {
-                gdb.args(["-ex", &format!("unset environment {name}")]);
-            }
-        }
-    }
-    if let Some(folder) = &check.folder {
-        gdb.current_dir(folder);
-    }
-    gdb.args(["-ex", "run", "--args"]).arg(command.get_program()).args(command.get_args());
-    let status = gdb.status().map_err(|error| {
-        Problem(format!("gdb cannot be run: {error}; install it, or leave `--gdb` out"))
-    })?;
-    Ok(if status.success() { Exit::Passed } else { Exit::Usage })
+    let is_fine = gdb::debug(&command, &["rust_panic"])?;
+    Ok(if is_fine { Exit::Passed } else { Exit::Usage })
 }

@@ -17,6 +17,12 @@ fn programs_that_cannot_be_checked() {
     world.raddle(&["run", &program]).ends_with(2).says(&["setuid"]);
     world.run("gcc", &["-static", "deadlock.c", "-o", "static"]).ends_with(0);
     world.raddle(&["run", "./static"]).ends_with(2).says(&["linked statically"]);
+    let mut bytes = std::fs::read(world.path("deadlock")).unwrap();
+    // The class of the file.
+    bytes[4] = 1;
+    std::fs::write(world.path("narrow"), bytes).unwrap();
+    world.run("chmod", &["+x", "narrow"]).ends_with(0);
+    world.raddle(&["run", "./narrow"]).ends_with(2).says(&["is a 32-bit program"]);
     world.raddle(&["cc", "-static", "deadlock.c"]).ends_with(2).says(&["leave it out"]);
 }
 
@@ -51,6 +57,37 @@ fn a_program_that_hangs_is_reported() {
     let program = world.build("hang.c", &[]);
     let done = world.raddle(&["run", "--watchdog", "200ms", &program]).ends_with(1);
     done.says(&["the program hangs", "hang.c:"]);
+    for backend in ["fork", "snapshot"] {
+        let words = ["run", "--watchdog", "200ms", "--backend", backend, &program];
+        world.raddle(&words).ends_with(1).says(&["the program hangs"]);
+        assert_eq!(world.processes("hang"), [""; 0].map(std::path::PathBuf::from), "{backend}");
+        // Nothing is left of a check whose command was killed.
+        let words = ["run", "--watchdog", "60s", "--time", "60s", "--backend", backend, &program];
+        let mut command = world.start(&words);
+        wait_until(|| !world.processes("hang").is_empty());
+        command.kill().unwrap();
+        command.wait().unwrap();
+        wait_until(|| world.processes("hang").is_empty());
+    }
+}
+
+#[track_caller]
+fn wait_until(condition: impl Fn() -> bool) {
+    let start = std::time::Instant::now();
+    while !condition() {
+        assert!(start.elapsed().as_secs() < 20, "it takes too long");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+}
+
+/// Without debug information places are numbers, and the report says what helps.
+#[test]
+fn a_program_without_debug_information() {
+    let world = World::new("stripped");
+    let program = world.build("deadlock.c", &[]);
+    world.run("strip", &["--strip-debug", &program]).ends_with(0);
+    let done = world.raddle(&["run", &program]).ends_with(1);
+    done.says(&["deadlock", "has no debug information; compile it with `-g`"]);
 }
 
 #[test]
@@ -61,7 +98,6 @@ fn words_that_are_not_known() {
     world.raddle(&["walk"]).ends_with(2).says(&["`walk` is not a command"]);
     world.raddle(&["help"]).ends_with(0).says(&["--strategy", "--stdin"]);
     world.raddle(&["run", "--strategy", "lucky", &program]).ends_with(2).says(&["RADDLE_STRATEGY"]);
-    world.raddle(&["run", "--threads", "2", &program]).ends_with(2).says(&["one OS thread"]);
     world.raddle(&["run", "--spurious", "1", &program]).ends_with(2).says(&["RADDLE_SPURIOUS"]);
     let words = ["run", "--strategy", "mcr", "--memory", "rc11", &program];
     world.raddle(&words).ends_with(2).says(&["mcr"]);

@@ -6,7 +6,9 @@
 mod bad_input;
 mod cargo;
 mod differential;
+mod features;
 mod objects;
+mod others;
 mod programs;
 mod suite;
 mod world;

@@ -1,7 +1,7 @@
 //! A folder of its own for each test, and commands in it.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output, Stdio};
 use std::{env, fs};
 
 /// A folder for programs, failures and reports of one test.
@@ -49,6 +49,32 @@ impl World {
         for file in ["Cargo.toml", "src/lib.rs"] {
             fs::copy(from.join(file), to.join(file)).unwrap();
         }
+    }
+
+    /// Starts `raddle` with these words.
+    pub(crate) fn start(&self, words: &[&str]) -> Child {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_raddle"));
+        let quiet = self.prepare(&mut command).args(words).stdout(Stdio::null());
+        quiet.stderr(Stdio::null()).spawn().unwrap()
+    }
+
+    /// Returns the most memory that the processes of a program in this folder have used.
+    pub(crate) fn kilobytes_of(&self, program: &str) -> u64 {
+        let of = |process: PathBuf| {
+            let status = fs::read_to_string(process.join("status")).ok()?;
+            let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+            line.split_whitespace().nth(1)?.parse().ok()
+        };
+        self.processes(program).into_iter().filter_map(of).max().unwrap_or(0)
+    }
+
+    /// Returns the processes of a program in this folder, as folders of `/proc`.
+    pub(crate) fn processes(&self, program: &str) -> Vec<PathBuf> {
+        let file = self.folder.join(program);
+        let processes = fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
+        let is_it =
+            |process: &PathBuf| fs::read_link(process.join("exe")).is_ok_and(|exe| exe == file);
+        processes.filter(is_it).collect()
     }
 
     /// Runs another command.

@@ -35,6 +35,9 @@ impl<M: Memory> Engine<M> {
     /// Chooses the next thread where a uniform draw is not all there is to it.
     #[inline(never)]
     pub(super) fn next_turn_slow(&mut self, choices: &mut Choices<'_>) -> Turn {
+        if self.idle.is_on() {
+            self.settle_rounds();
+        }
         let turn = self.choose_turn(choices);
         if let Some(next) = turn.thread() {
             self.running = next;
@@ -77,6 +80,7 @@ impl<M: Memory> Engine<M> {
             Pick::Take(option) => Turn::of(enabled[option]),
             Pick::Run { option, steps: granted } => {
                 let left = u32::try_from(self.asks_below - steps).unwrap_or(u32::MAX);
+                let left = if self.idle.is_on() { 1 } else { left };
                 let leased = enabled[option];
                 self.lease = granted.min(left) - 1;
                 for pending in &self.pending {
@@ -102,12 +106,26 @@ impl<M: Memory> Engine<M> {
     }
 
     /// Ends a run in which no thread is enabled.
-    fn end_without_enabled_thread(&mut self) -> Turn {
+    pub(super) fn end_without_enabled_thread(&mut self) -> Turn {
         if self.state.is_over() {
             return Turn::END;
         }
         if let Some(&expected) = self.prefix.get(self.followed) {
-            return self.diverge(expected);
+            return match expected {
+                Choice::Thread(thread) if self.wake(thread) => self.follow_thread(),
+                Choice::Thread(_) | Choice::Source(_) | Choice::Place(_) | Choice::Value(_) => {
+                    self.diverge(expected)
+                }
+            };
+        }
+        if self.has_sleepers() && self.trace.events.len() >= self.max_steps && !self.is_leading() {
+            // The step limit comes first: without the rule the threads would go on.
+            return self.continue_past_step_limit();
+        }
+        if self.has_sleepers() && self.trace.stopped.is_empty() {
+            if let Some(turn) = self.continue_sleepers() {
+                return turn;
+            }
         }
         let main_ended = matches!(self.objects[0].object, Object::Life(Life::Ended));
         let is_stopped = !self.trace.stopped.is_empty();
@@ -123,7 +141,8 @@ impl<M: Memory> Engine<M> {
         let expected = self.prefix[self.followed];
         match expected {
             Choice::Thread(thread)
-                if thread.index() < self.pending.len() && self.is_enabled(thread) =>
+                if thread.index() < self.pending.len()
+                    && (self.is_enabled(thread) || self.wake(thread)) =>
             {
                 self.followed += 1;
                 Turn::of(thread)
@@ -149,6 +168,9 @@ impl<M: Memory> Engine<M> {
         let location = &self.objects[op.object().index()].location;
         self.memory.sources(location, thread, op, &mut self.sources);
         if self.sources.is_empty() {
+            if self.needs.taken {
+                self.check_newest(choices);
+            }
             return Some(None);
         }
         let by = Pending { thread, op, site, enabled: true };
@@ -167,14 +189,28 @@ impl<M: Memory> Engine<M> {
         chosen.map(Some)
     }
 
+    /// Gives the run up if the chooser does not accept the only option of an access.
+    #[cold]
+    fn check_newest(&mut self, choices: &mut Choices<'_>) {
+        match choices {
+            Choices::Chooser(chooser) if !self.is_leading() && !chooser.accepts_newest() => {
+                self.give_up();
+            }
+            Choices::Chooser(_) | Choices::Uniform(_) => {}
+        }
+    }
+
     /// Passes the stores to the chooser that only atomicity keeps the access `op` from reading.
     #[cold]
     fn pass_taken(&mut self, thread: ThreadId, op: Op, choices: &mut Choices<'_>) {
-        if let Choices::Chooser(chooser) = choices {
-            let location = &self.objects[op.object().index()].location;
-            self.memory.taken(location, thread, op, &mut self.sources);
-            chooser.taken(&self.sources);
-            self.sources.clear();
+        match choices {
+            Choices::Chooser(chooser) if chooser.asks_taken() => {
+                let location = &self.objects[op.object().index()].location;
+                self.memory.taken(location, thread, op, &mut self.sources);
+                chooser.taken(&self.sources);
+                self.sources.clear();
+            }
+            Choices::Chooser(_) | Choices::Uniform(_) => {}
         }
     }
 

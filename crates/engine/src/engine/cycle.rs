@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use raddle_core::locks::Holdings;
-use raddle_core::{ObjectKind, Pending, ThreadId};
+use raddle_core::{ObjectId, ObjectKind, Pending, ThreadId};
 
 use super::Engine;
 use crate::Memory;
@@ -14,7 +14,12 @@ impl<M: Memory> Engine<M> {
     pub(super) fn has_cycle(&self) -> bool {
         let kind = |pending: &Pending| self.trace.objects[pending.op.object().index()].kind;
         let waits_for_thread = |pending: &Pending| {
-            matches!(kind(pending), ObjectKind::Mutex | ObjectKind::RwLock | ObjectKind::Thread(_))
+            // A thread that waits in a loop may announce a pause.
+            pending.op.object() != ObjectId::NONE
+                && matches!(
+                    kind(pending),
+                    ObjectKind::Mutex | ObjectKind::RwLock | ObjectKind::Thread(_)
+                )
         };
         let mut waiting: Vec<Pending> = self.unfinished(None).filter(waits_for_thread).collect();
         if waiting.is_empty() {

@@ -55,6 +55,7 @@ impl<M: Memory> Engine<M> {
     pub(super) fn end_with(&mut self, ending: Ending) -> Turn {
         self.enter(RunState::Ended);
         self.end_lease();
+        self.record_sleepers();
         if self.alive > 0 {
             let panicked = match &ending {
                 Ending::Panicked(panic) => Some(panic.thread),

@@ -94,11 +94,20 @@ impl<M: Memory> Engine<M> {
         self.give_up_with(Ending::Abandoned, None);
     }
 
+    /// Leads a run that has reached the step limit on, fairly. It has failed only if it does not end then either.
+    #[cold]
+    pub(super) fn continue_past_step_limit(&mut self) -> Turn {
+        self.give_up_with(Ending::StepLimit, None);
+        self.tail.limit = self.max_steps.saturating_add(MORE_STEPS.max(self.max_steps / 10));
+        if self.enabled.is_empty() { self.end_without_enabled_thread() } else { self.lead() }
+    }
+
     /// Notes where the run ended as `ending`, perhaps by the panic of a thread. From now on it is led to its end.
     #[cold]
     pub(super) fn give_up_with(&mut self, ending: Ending, panicked: Option<ThreadId>) {
         self.end_lease();
         self.tail.stage = Stage::Leading;
+        self.record_sleepers();
         let mut cut = self.trace.clone();
         cut.ending = ending;
         cut.pending.extend(self.unfinished(panicked));
@@ -113,6 +122,7 @@ impl<M: Memory> Engine<M> {
         self.tail.known_threads = self.thread_ids.count();
         self.asks_below = 0;
         self.set_fast_path();
+        self.continue_after_give_up();
     }
 
     /// Chooses the next thread in the tail: the one that ran last, or the next by id.

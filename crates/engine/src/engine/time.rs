@@ -28,13 +28,18 @@ impl<M: Memory> Engine<M> {
         }
         let steps = self.trace.events.len();
         if steps >= self.max_steps {
-            return self.end_with(Ending::StepLimit);
+            return self.continue_past_step_limit();
         }
         if self.time_checks.is_time_up() {
             return self.end_with(Ending::TimeLimit);
         }
-        self.asks_below = self.max_steps.min(steps.saturating_add(self.time_checks.interval));
+        let must_pause = self.examine_long_run();
+        let next_check = steps.saturating_add(self.time_checks.interval);
+        self.asks_below = self.max_steps.min(next_check).min(self.idle.examined_at());
         self.set_fast_path();
+        if must_pause {
+            return Turn::END;
+        }
         self.next_turn(choices)
     }
 }

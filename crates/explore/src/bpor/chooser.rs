@@ -1,6 +1,6 @@
 //! The choices of a reduced search inside a run.
 
-use raddle_core::{Choice, Chooser, Event, Pick, Point, Threads};
+use raddle_core::{Choice, Chooser, Event, IdleRounds, Needs, Pick, Point, Threads};
 
 use super::Mistake;
 use super::bound::{Account, Bound, Offer};
@@ -66,6 +66,17 @@ impl ReducedChooser {
 }
 
 impl Chooser for ReducedChooser {
+    fn needs(&self) -> Needs {
+        let idle_rounds = match self.bound {
+            // A fair bound excludes long loops by itself.
+            Bound { lead: Some(_), .. } => IdleRounds::Performed,
+            // With a thread that is cut off a class may need more preemptions.
+            Bound { preemptions: Some(_), .. } => IdleRounds::Awaited,
+            Bound { preemptions: None, lead: None } => IdleRounds::Cut,
+        };
+        Needs { idle_rounds, ..Needs::default() }
+    }
+
     fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick {
         match at {
             Point::Thread(threads) => self.choose_thread(threads, past),

@@ -1,6 +1,6 @@
 //! A chooser for the steps after a solver's order: first its goals, then random steps.
 
-use raddle_core::{Chooser, Event, EventId, Pick, Point, ThreadId};
+use raddle_core::{Chooser, Event, EventId, IdleRounds, Needs, Pick, Point, ThreadId};
 use raddle_strategy::Rng;
 
 /// Chooses at random once its goals are reached.
@@ -45,6 +45,10 @@ impl Guided {
 }
 
 impl Chooser for Guided {
+    fn needs(&self) -> Needs {
+        Needs { idle_rounds: IdleRounds::Cut, ..Needs::default() }
+    }
+
     fn choose(&mut self, at: &Point<'_>, _past: &[Event]) -> Pick {
         if let Point::Thread(threads) = at {
             if let Some(option) = self.towards_goal(threads.enabled) {

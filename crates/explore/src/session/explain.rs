@@ -10,8 +10,8 @@ use raddle_analysis::{Equivalents, cause};
 use raddle_core::{Choices, Ending, MemoryModel, Rng, Schedule, Special, Trace};
 use raddle_engine::ThreadIds;
 use raddle_results::{
-    Bounds, Causes, CutOff, Explanation, Failure, Finding, HiddenState, RunSize, Shrunk, Token,
-    Verdict,
+    Bounds, Causes, CutOff, Explanation, Failure, Finding, HiddenState, MAX_LEAKED, RunSize,
+    Shrunk, Token, Verdict,
 };
 
 use super::Check;
@@ -32,7 +32,7 @@ const MORE_STEPS: usize = 1_000;
 /// The runs that are drawn to refute a set of causes.
 const DRAWS: u64 = 100;
 /// The same for deadlocks, whose runs leave their threads behind.
-const FEW_DRAWS: u64 = 30;
+const FEW_DRAWS: u64 = 20;
 /// The equivalent orders of a failing run that are tried.
 const EQUIVALENTS: u64 = 20;
 
@@ -142,7 +142,9 @@ fn is_explainable(finding: &Finding) -> bool {
         | Finding::ReadTwice { .. }
         | Finding::Leak(_) => true,
         // Every trial would take as long as the limit allows.
-        Finding::StepLimit { .. } | Finding::Nondeterminism { .. } => false,
+        Finding::WaitsForever { .. }
+        | Finding::StepLimit { .. }
+        | Finding::Nondeterminism { .. } => false,
     }
 }
 
@@ -158,6 +160,7 @@ fn are_causes_sought(finding: &Finding, tally: &Tally) -> bool {
             | Finding::ReadTwice { .. }
             | Finding::Leak(_)
             | Finding::StepLimit { .. }
+            | Finding::WaitsForever { .. }
             | Finding::Nondeterminism { .. } => false,
         }
 }
@@ -320,8 +323,10 @@ impl<'b, 'c> Bench<'b, 'c> {
         if self.check.budget.elapsed() >= self.phase_time_end {
             return Some(CutOff::Time);
         }
-        let leaked = self.check.executor.leaked() - self.leaked_before;
-        (leaked >= self.allowance.leaks).then_some(CutOff::Leaks)
+        let leaked = self.check.executor.leaked();
+        let is_too_much =
+            leaked >= MAX_LEAKED || leaked - self.leaked_before >= self.allowance.leaks;
+        is_too_much.then_some(CutOff::Leaks)
     }
 
     fn finish(self) {

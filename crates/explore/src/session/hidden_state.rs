@@ -61,7 +61,8 @@ impl KeptRuns {
 
     /// Keeps the run with the number `run`, if it is one of those to keep and ended well.
     pub(super) fn offer(&mut self, run: u64, trace: &Trace) {
-        if run < self.next || trace.ending != Ending::Finished {
+        // Where a thread that waits in a loop is seen to wait may depend on the order.
+        if run < self.next || trace.ending != Ending::Finished || !trace.stopped.is_empty() {
             return;
         }
         if self.runs.len() == MAX_KEPT {

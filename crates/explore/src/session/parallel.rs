@@ -175,6 +175,7 @@ impl Check<'_> {
             // It cannot if executions share something, or if no further run can be trusted.
             Finding::Panic(_)
             | Finding::Deadlock(_)
+            | Finding::WaitsForever { .. }
             | Finding::Race { .. }
             | Finding::UseAfterFree { .. }
             | Finding::FreedTwice { .. }

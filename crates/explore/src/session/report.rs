@@ -20,6 +20,8 @@ pub(super) struct Details {
     pub(super) guarantees: Vec<Guarantee>,
     /// Whether the runs allow an estimate of the classes not seen.
     pub(super) independent_runs: bool,
+    /// Whether every run that was not given up is of a class of its own.
+    pub(super) repeats_no_class: bool,
 }
 
 impl Details {
@@ -32,6 +34,7 @@ impl Details {
             patterns: explorer.patterns(),
             guarantees: explorer.guarantees(),
             independent_runs: explorer.independent_runs(),
+            repeats_no_class: explorer.repeats_no_class(),
         }
     }
 }
@@ -59,6 +62,13 @@ impl Check<'_> {
     pub(super) fn build_report(&self, tally: Tally, verdict: Verdict, details: Details) -> Report {
         let executions = tally.completed();
         let runs = executions - tally.discarded;
+        let is_counted = tally.classes.is_exact();
+        let classes_exact = is_counted || details.repeats_no_class && tally.discarded == 0;
+        let classes = if is_counted || !classes_exact {
+            tally.classes.count()
+        } else {
+            executions - details.search.map_or(0, |search| search.blocked)
+        };
         Report {
             name: self.settings.name.clone(),
             strategy: details.strategy.unwrap_or_else(|| self.settings.word()),
@@ -67,8 +77,8 @@ impl Check<'_> {
             verdict,
             executions,
             steps: tally.steps,
-            classes: tally.classes.count(),
-            classes_exact: tally.classes.is_exact(),
+            classes,
+            classes_exact,
             discarded: tally.discarded,
             unseen_drops: !tally.cleared.is_empty(),
             leaked: tally.leaked,

@@ -155,7 +155,8 @@ impl Check<'_> {
             if closely {
                 tally.kept.offer(run, trace);
                 next_inspection = self.next_inspection(run, tally, limits);
-                let mut stop = self.inspect(run, run - first, trace, tally, limits);
+                let mut stop =
+                    self.inspect((run, run - first), trace, engine.given_up(), tally, limits);
                 if let (None, Some(whole)) = (&stop, engine.given_up()) {
                     let is_beyond_bound = explorer.is_beyond_bound(engine.tail_preemptions());
                     stop = self.inspect_given_up(run, whole, is_beyond_bound, tally);

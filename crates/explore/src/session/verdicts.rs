@@ -2,7 +2,7 @@
 //!
 //! Most runs end well and are not inspected; see [`Check::next_inspection`].
 
-use raddle_analysis::{blind_spots, cause, leak, read_twice, waits};
+use raddle_analysis::{blind_spots, cause, leak, read_twice, wait_loops, waits};
 use raddle_core::{Choices, Ending, ObjectKind, Trace};
 use raddle_results::{Failure, Finding, Token, Verdict};
 
@@ -48,14 +48,14 @@ impl Check<'_> {
             || self.settings.warnings.leaks == Leaks::Fail
     }
 
-    /// Inspects the run with the number `run`, the run `nth` of its explorer. Returns how the phase ends, if
-    /// it does.
+    /// Inspects the run with the number `run`, the run `nth` of its explorer. `whole` is its trace with the end to which it
+    /// was led, if it was. Returns how the phase ends, if it does.
     #[cold]
     pub(super) fn inspect(
         &mut self,
-        run: u64,
-        nth: u64,
+        (run, nth): (u64, u64),
         trace: &Trace,
+        whole: Option<&Trace>,
         tally: &mut Tally,
         limits: &Limits,
     ) -> Option<Stop> {
@@ -65,7 +65,10 @@ impl Check<'_> {
             || self.settings.read_twice && has_rwlocks(trace);
         if trace.ending != Ending::Finished || may_fail || self.inspects_all() {
             let cut_off = trace.ending == Ending::StepLimit;
-            if cut_off && limits.on_step_limit == OnStepLimit::Discard {
+            let has_ended = whole.is_some_and(|whole| whole.ending != Ending::StepLimit);
+            if cut_off && has_ended {
+                // A little later it ended after all. That end is inspected next.
+            } else if cut_off && limits.on_step_limit == OnStepLimit::Discard {
                 tally.discarded += 1;
             } else if let Some(finding) = self.finding(trace, &mut tally.cleared) {
                 if !self.settings.keep_going || !is_of_one_run(&finding) {
@@ -131,7 +134,10 @@ impl Check<'_> {
                 second: possible(trace),
             }),
             Ending::Panicked(panic) => Some(Finding::Panic(panic.clone())),
-            Ending::Deadlock => Some(Finding::Deadlock(waits(trace))),
+            Ending::Deadlock => Some(match wait_loops(trace) {
+                loops if loops.is_empty() => Finding::Deadlock(waits(trace)),
+                loops => Finding::WaitsForever { loops, waits: waits(trace) },
+            }),
             Ending::StepLimit => Some(Finding::StepLimit { steps: self.settings.max_steps as u64 }),
         }
     }
@@ -212,6 +218,7 @@ fn is_of_one_run(finding: &Finding) -> bool {
     match finding {
         Finding::Panic(_)
         | Finding::Deadlock(_)
+        | Finding::WaitsForever { .. }
         | Finding::Race { .. }
         | Finding::UseAfterFree { .. }
         | Finding::FreedTwice { .. }

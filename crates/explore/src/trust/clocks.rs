@@ -1,5 +1,7 @@
 //! For each node of a graph, the events that lead to it: a number of events of each thread.
 
+use std::ops::Range;
+
 use raddle_core::{EventId, ThreadId};
 
 use super::graph::NodeId;
@@ -15,6 +17,7 @@ pub(super) struct Clocks {
 }
 
 impl Clocks {
+    /// Makes room for the clocks of a graph with this number of threads. With none, no clocks are kept.
     pub(super) fn clear(&mut self, threads: usize) {
         self.threads = threads;
         self.current.clear();
@@ -25,6 +28,9 @@ impl Clocks {
     /// Adds an event to the clock of its thread.
     pub(super) fn advance(&mut self, event: EventId) {
         let thread = event.thread.index();
+        if self.threads == 0 {
+            return;
+        }
         self.current[thread * self.threads + thread] = event.index + 1;
     }
 
@@ -74,12 +80,12 @@ impl Clocks {
         clock[id.thread.index()] = id.index + 1;
     }
 
-    fn of_thread(&self, event: EventId) -> std::ops::Range<usize> {
+    fn of_thread(&self, event: EventId) -> Range<usize> {
         let start = event.thread.index() * self.threads;
         start..start + self.threads
     }
 
-    fn after(&self, node: NodeId) -> std::ops::Range<usize> {
+    fn after(&self, node: NodeId) -> Range<usize> {
         let start = (2 * node + 1) * self.threads;
         start..start + self.threads
     }

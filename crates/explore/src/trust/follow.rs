@@ -1,10 +1,10 @@
 //! Leads a run through the events of an item.
 
 use raddle_core::{
-    Access, Choice, Chooser, Event, EventId, Needs, Op, Pick, Point, ThreadId, Threads,
+    Access, Choice, Chooser, Event, EventId, IdleRounds, Needs, Op, Pick, Point, ThreadId, Threads,
 };
 
-use super::{Step, is_ordered};
+use super::{Ends, Item, is_ordered};
 use crate::Refusal;
 
 /// What an access to an atomic variable was offered.
@@ -32,8 +32,8 @@ pub(super) struct Follow {
     /// By thread: the number of its events among the first `counted` ones.
     counts: Vec<u32>,
     counted: usize,
-    /// The store that the event under way reads or comes after by the script, unless a point was asked.
-    expected: Option<EventId>,
+    /// The object of the event under way.
+    object: usize,
     /// Whether the event under way reads or becomes the newest store. It does unless a point said otherwise.
     is_newest: bool,
     /// By object: the newest store or update.
@@ -44,17 +44,16 @@ pub(super) struct Follow {
     /// The number of offers that were taken out.
     passed: usize,
     moved: Option<EventId>,
-    /// Whether the run could not follow the script.
-    pub(super) is_lost: bool,
+    ends: Ends,
     pub(super) refusal: Option<Refusal>,
 }
 
 impl Follow {
-    /// Begins a run. `moved` is the store of the script whose places are asked for.
-    pub(super) fn begin(&mut self, script: &[Step], moved: Option<EventId>) {
+    /// Begins a run.
+    pub(super) fn begin(&mut self, item: &Item) {
         self.turns.clear();
         self.answers.iter_mut().for_each(Vec::clear);
-        for step in script.iter().rev() {
+        for step in item.script.iter().rev() {
             if !matches!(step.choice, Choice::Value(_)) {
                 self.turns.push(step.event);
             }
@@ -68,12 +67,11 @@ impl Follow {
         self.answer = None;
         self.counts.clear();
         self.counted = 0;
-        self.expected = None;
         self.newest.clear();
         self.offers.clear();
         self.passed = 0;
-        self.moved = moved;
-        self.is_lost = false;
+        self.moved = item.moved;
+        self.ends = item.ends;
         self.refusal = None;
     }
 
@@ -100,57 +98,56 @@ impl Follow {
                 self.counts.resize(thread + 1, 0);
             }
             self.counts[thread] += 1;
-            if is_ordered(&event.op) && self.is_newest {
+            if is_ordered(&event.op, self.ends) && self.is_newest {
                 self.note_newest(event);
             }
         }
         self.counted = past.len();
     }
 
-    /// Takes note of an operation that read or became the newest store. The run is lost if the script says otherwise: no
-    /// point was asked, because there was one option.
+    /// Takes note of an operation that read or became the newest store.
     fn note_newest(&mut self, event: &Event) {
-        let object = event.op.object().index();
-        if self.newest.len() <= object {
-            self.newest.resize(object + 1, EventId::INITIAL);
-        }
-        let newest = &mut self.newest[object];
-        if self.expected.take().is_some_and(|store| store != *newest) {
-            self.is_lost = true;
-        }
         if event.access() == Access::Update {
-            *newest = event.id;
+            let object = event.op.object().index();
+            if self.newest.len() <= object {
+                self.newest.resize(object + 1, EventId::INITIAL);
+            }
+            self.newest[object] = event.id;
+        }
+    }
+
+    /// Returns whether the script lets the event under way, read or come right after the newest store.
+    fn expects_newest(&self) -> bool {
+        let newest = self.newest.get(self.object).copied().unwrap_or(EventId::INITIAL);
+        match self.answer {
+            Some(Choice::Source(store) | Choice::Place(store)) => store == newest,
+            Some(Choice::Value(_) | Choice::Thread(_)) | None => true,
         }
     }
 
     fn choose_thread(&mut self, threads: &Threads<'_>) -> Pick {
-        if self.is_lost {
-            return Pick::Abandon;
-        }
         self.is_newest = true;
-        self.expected = None;
         let op = |thread: ThreadId| -> &Op { &threads.pending[thread.index()].op };
-        let unobserved = threads.enabled.iter().position(|&thread| !is_ordered(op(thread)));
+        let ends = self.ends;
+        let unobserved = threads.enabled.iter().position(|&thread| !is_ordered(op(thread), ends));
         let option = unobserved.or_else(|| match self.turns.pop() {
             Some(event) => threads.enabled.iter().position(|&thread| self.next_of(thread) == event),
             None => (0..threads.enabled.len()).min_by_key(|&option| threads.enabled[option]),
         });
-        let Some(option) = option else { return self.lose() };
+        let Some(option) = option else { return Pick::Abandon };
         let current = self.next_of(threads.enabled[option]);
         self.current = Some(current);
         self.answer = self.answers.get_mut(current.thread.index()).and_then(|answers| {
             let is_next = answers.last().is_some_and(|next| next.0 == current.index);
             if is_next { answers.pop().map(|next| next.1) } else { None }
         });
-        if let Some(Choice::Source(store) | Choice::Place(store)) = self.answer {
-            self.expected = Some(store);
+        let op = op(current.thread);
+        self.object = op.object().index();
+        // What an operation that is not on a variable finds is settled.
+        if !op.is_atomic() && !self.expects_newest() {
+            return Pick::Abandon;
         }
         Pick::Take(option)
-    }
-
-    fn lose(&mut self) -> Pick {
-        self.is_lost = true;
-        Pick::Abandon
     }
 
     fn current(&self) -> EventId {
@@ -172,7 +169,15 @@ impl Follow {
 
 impl Chooser for Follow {
     fn needs(&self) -> Needs {
-        Needs { taken: true, ..Needs::default() }
+        Needs { taken: true, idle_rounds: IdleRounds::Cut, ..Needs::default() }
+    }
+
+    fn accepts_newest(&self) -> bool {
+        self.expects_newest()
+    }
+
+    fn asks_taken(&self) -> bool {
+        self.answer.is_none()
     }
 
     fn taken(&mut self, stores: &[EventId]) {
@@ -205,13 +210,12 @@ impl Chooser for Follow {
             }
         };
         let Some(wanted) = self.answer else { return Pick::Take(newest) };
-        self.expected = None;
         match at.option(wanted) {
             Some(option) => {
                 self.is_newest = option == newest;
                 Pick::Take(option)
             }
-            None => self.lose(),
+            None => Pick::Abandon,
         }
     }
 }

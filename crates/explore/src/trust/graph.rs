@@ -5,8 +5,7 @@ use raddle_core::{
 };
 
 use super::clocks::Clocks;
-use super::objects::Objects;
-use super::{Step, is_ordered};
+use super::{Ends, Item, is_ordered};
 
 /// A part of an event in the order of addition. A choice of a number counts as a read.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -84,27 +83,28 @@ pub(super) struct Graph {
     pub(super) prefixes: Clocks,
     /// What has to come before each node: its prefix, and what reads a state that an update changes.
     pub(super) earlier: Clocks,
-    pub(super) objects: Objects,
     /// By object: the stores in modification order, or the updates.
     orders: Vec<Vec<NodeId>>,
     /// By object: the nodes that read it.
     reads: Vec<Vec<NodeId>>,
     /// By thread and index of an event: its node, if it has one.
     nodes_of: Vec<Vec<Option<NodeId>>>,
+    pub(super) ends: Ends,
 }
 
 impl Graph {
     /// Becomes the graph of a run.
-    pub(super) fn build(&mut self, trace: &Trace) {
+    pub(super) fn build(&mut self, trace: &Trace, ends: Ends) {
         let threads = trace.threads.iter().map(|thread| thread.id.index() + 1).max().unwrap_or(1);
         self.clear(threads, trace);
+        self.ends = ends;
         let mut chosen = trace.sources.iter().peekable();
         for (position, event) in trace.events.iter().enumerate() {
             let chosen = chosen.next_if(|choice| choice.0 == position).map(|choice| choice.1);
             self.add_event(trace, event, chosen);
         }
         for pending in &trace.pending {
-            if !pending.enabled && is_ordered(&pending.op) {
+            if !pending.enabled && is_ordered(&pending.op, ends) {
                 let thread = pending.thread;
                 let index = self.nodes_of[thread.index()].len() as u32;
                 let mut node = Node::new(EventId { thread, index }, pending.op);
@@ -118,8 +118,7 @@ impl Graph {
     fn clear(&mut self, threads: usize, trace: &Trace) {
         self.nodes.clear();
         self.prefixes.clear(threads);
-        self.earlier.clear(threads);
-        self.objects.clear(trace);
+        self.earlier.clear(if has_earlier_states(trace) { threads } else { 0 });
         clear_lists(&mut self.orders, trace.objects.len());
         clear_lists(&mut self.reads, trace.objects.len());
         clear_lists(&mut self.nodes_of, threads);
@@ -148,12 +147,11 @@ impl Graph {
                 node.value = value as u32;
             }
             self.add(node);
-        } else if is_ordered(&event.op) {
+        } else if is_ordered(&event.op, self.ends) {
             node.source = Some(self.newest(node.object));
             if event.access() == Access::Update {
                 node.writes = true;
                 self.orders[node.object].push(self.nodes.len());
-                self.objects.update(node.object, event.op, event.id.thread);
             }
             self.add(node);
         } else {
@@ -206,11 +204,12 @@ impl Graph {
         self.nodes.push(node);
     }
 
-    /// Returns whether the run has the operations of `script` in their order and with their choices.
-    pub(super) fn follows(&self, script: &[Step]) -> bool {
-        let mut accesses =
-            self.nodes.iter().filter(|node| node.bound.is_none() && !node.is_blocked);
-        script.iter().all(|step| {
+    /// Returns whether the run has the operations of an item in their order and with their choices.
+    pub(super) fn follows(&self, item: &Item) -> bool {
+        let mut accesses = self.nodes.iter().filter(|node| {
+            node.bound.is_none() && !node.is_blocked && is_ordered(&node.op, item.ends)
+        });
+        item.script.iter().all(|step| {
             let node = match step.choice {
                 // A number is chosen as soon as possible.
                 Choice::Value(_) => self.find(step.event).map(|node| &self.nodes[node]),
@@ -292,8 +291,30 @@ fn access_to_variable(event: &Event) -> (bool, bool) {
     }
 }
 
+/// Returns whether an operation of a run may find an earlier state of an object that is no variable.
+fn has_earlier_states(trace: &Trace) -> bool {
+    let is_other = |kind: ObjectKind| match kind {
+        ObjectKind::Thread(_) | ObjectKind::Atomic(_) => false,
+        ObjectKind::Cell
+        | ObjectKind::Mutex
+        | ObjectKind::RwLock
+        | ObjectKind::Condvar
+        | ObjectKind::Barrier
+        | ObjectKind::Once
+        | ObjectKind::Parker(_)
+        | ObjectKind::Notify
+        | ObjectKind::Channel
+        | ObjectKind::Semaphore => true,
+    };
+    trace.objects.iter().any(|object| is_other(object.kind))
+        || trace
+            .events
+            .iter()
+            .any(|event| event.op.is_thread() && event.op.thread() == ThreadOp::IsFinished)
+}
+
 /// Empties all lists, and makes room for `count`.
-fn clear_lists<T>(lists: &mut Vec<Vec<T>>, count: usize) {
+pub(super) fn clear_lists<T>(lists: &mut Vec<Vec<T>>, count: usize) {
     lists.iter_mut().for_each(Vec::clear);
     if lists.len() < count {
         lists.resize_with(count, Vec::new);

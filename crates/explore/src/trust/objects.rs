@@ -4,54 +4,65 @@ use raddle_core::{Access, ObjectInfo, ObjectKind, Op, ThreadId, Trace};
 use raddle_engine::Object;
 use raddle_engine::objects::Life;
 
-/// The states of all objects, which follow from their updates.
+use super::graph::{Graph, clear_lists};
+
+/// A run and its graph.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Run<'a> {
+    pub(super) trace: &'a Trace,
+    pub(super) graph: &'a Graph,
+}
+
+/// The states of objects, which follow from their updates. They are computed when they are asked for.
 #[derive(Debug, Default)]
 pub(super) struct Objects {
-    /// By object: its states, the first before all updates.
+    /// By object: its first states, beginning before all updates.
     states: Vec<Vec<Object>>,
 }
 
 impl Objects {
     pub(super) fn clear(&mut self, trace: &Trace) {
-        self.states.truncate(trace.objects.len());
-        self.states.resize_with(trace.objects.len(), Vec::new);
-        for (states, object) in self.states.iter_mut().zip(&trace.objects) {
-            states.clear();
-            states.push(initial(object));
-        }
-    }
-
-    /// Adds an update of an object.
-    pub(super) fn update(&mut self, object: usize, op: Op, by: ThreadId) {
-        let states = &mut self.states[object];
-        let mut state = states[states.len() - 1].clone();
-        state.apply(op, by);
-        states.push(state);
+        clear_lists(&mut self.states, trace.objects.len());
     }
 
     /// Returns how `by` accesses an object by `op` after `updates` updates. Returns `None` if the operation is disabled.
     pub(super) fn access(
-        &self,
+        &mut self,
+        run: Run<'_>,
         object: usize,
         updates: usize,
-        op: Op,
-        by: ThreadId,
+        (op, by): (Op, ThreadId),
     ) -> Option<Access> {
-        let state = &self.states[object][updates];
+        let state = self.state(run, object, updates);
         state.enabled(op, by).then(|| op.access_with(state.clone().apply(op, by)))
     }
 
     /// Returns whether `op` by `by` is enabled after `updates` updates and then `first`.
     pub(super) fn is_enabled_after(
-        &self,
+        &mut self,
+        run: Run<'_>,
         object: usize,
         updates: usize,
         first: (Op, ThreadId),
         (op, by): (Op, ThreadId),
     ) -> bool {
-        let mut state = self.states[object][updates].clone();
+        let mut state = self.state(run, object, updates).clone();
         state.apply(first.0, first.1);
         state.enabled(op, by)
+    }
+
+    fn state(&mut self, run: Run<'_>, object: usize, updates: usize) -> &Object {
+        let states = &mut self.states[object];
+        if states.is_empty() {
+            states.push(initial(&run.trace.objects[object]));
+        }
+        while states.len() <= updates {
+            let update = &run.graph.nodes[run.graph.order(object)[states.len() - 1]];
+            let mut state = states[states.len() - 1].clone();
+            state.apply(update.op, update.id.thread);
+            states.push(state);
+        }
+        &states[updates]
     }
 }
 

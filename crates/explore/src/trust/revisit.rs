@@ -1,14 +1,16 @@
 //! Earlier reads that read a new store or update.
 
-use raddle_core::{Choice, EventId};
+use raddle_core::{Choice, EventId, Trace};
 
 use super::additions::Additions;
 use super::clocks::contains;
 use super::graph::{Graph, Half, Node, NodeId, Part};
-use super::{Item, Script, Step};
+use super::objects::{Objects, Run};
+use super::{Item, Script, Step, Work};
 
 /// A store or update that is being added to a graph.
 struct Added<'a> {
+    trace: &'a Trace,
     graph: &'a Graph,
     /// The other parts of the graph.
     additions: &'a Additions,
@@ -25,18 +27,22 @@ struct Added<'a> {
 /// With `taken`, the node reads a store or state that another update has read. It revisits that update, or reads that
 /// were added before the update, which is then deleted.
 pub(super) fn revisit(
-    graph: &Graph,
+    run: Run<'_>,
     additions: &Additions,
     node: NodeId,
     taken: Option<EventId>,
-    prefix: &mut Vec<u32>,
-    items: &mut Vec<Item>,
+    work: &mut Work,
 ) {
+    let Run { trace, graph } = run;
+    let Work { prefix, objects, items } = work;
     let store = &graph.nodes[node];
+    let reads = graph.reads(store.object);
+    if reads.iter().all(|&read| read == node) {
+        return;
+    }
     let source = taken.or(store.source);
     graph.prefixes.write(node, store.id, source.and_then(|source| graph.find(source)), prefix);
-    let new = Added { graph, additions, node, store, source, prefix };
-    let reads = graph.reads(store.object);
+    let new = Added { trace, graph, additions, node, store, source, prefix };
     let is_taker = |&&read: &&NodeId| {
         let other = &graph.nodes[read];
         read != node && other.writes && other.source == taken
@@ -54,7 +60,7 @@ pub(super) fn revisit(
             continue;
         };
         if !contains(prefix, graph.nodes[read].id) {
-            items.extend(new.item(place, read));
+            items.extend(new.item(place, read, objects));
         }
     }
 }
@@ -72,7 +78,7 @@ impl Added<'_> {
 
     /// Returns the item in which `read`, which was added at `place`, reads the store. Returns `None` if another graph
     /// leads to it.
-    fn item(&self, place: usize, read: NodeId) -> Option<Item> {
+    fn item(&self, place: usize, read: NodeId, objects: &mut Objects) -> Option<Item> {
         let after = place + 1..self.additions.halves.len();
         if !self.is_maximal(place)
             || !after.clone().all(|place| !self.is_gone(place) || self.is_maximal(place))
@@ -85,18 +91,18 @@ impl Added<'_> {
         added.extend(after.filter(|&place| !self.is_gone(place)).map(|place| halves[place]));
         let mut script = self.script(place, read);
         let revisited = &self.graph.nodes[read];
-        if self.enables(revisited) {
+        if self.enables(revisited, objects) {
             script.push(Step { event: revisited.id, choice: Choice::Source(self.store.id) });
         } else {
             added[place].part = Part::Wait(self.store.id);
         }
         added.push(Half::write(self.store.id));
         let moved = self.source.is_none().then_some(self.store.id);
-        Some(Item { script, added, moved })
+        Some(Item { script, added, moved, ends: self.graph.ends })
     }
 
     /// Returns whether `read` can be performed right after the store.
-    fn enables(&self, read: &Node) -> bool {
+    fn enables(&self, read: &Node, objects: &mut Objects) -> bool {
         if read.op.is_atomic() {
             return true;
         }
@@ -104,7 +110,8 @@ impl Added<'_> {
         let updates = self.graph.number(read.object, source);
         let first = (self.store.op, self.store.id.thread);
         let second = (read.op, read.id.thread);
-        self.graph.objects.is_enabled_after(read.object, updates, first, second)
+        let run = Run { trace: self.trace, graph: self.graph };
+        objects.is_enabled_after(run, read.object, updates, first, second)
     }
 
     /// Returns the kept events in their order, then the store.

@@ -14,3 +14,4 @@ mod sampling;
 mod solved;
 mod tokens;
 mod trust;
+mod waiting;

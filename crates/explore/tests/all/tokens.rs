@@ -88,6 +88,7 @@ fn tokens_reproduce_the_failure() {
                 | Finding::FreedTwice { .. }
                 | Finding::StepLimit { .. }
                 | Finding::Nondeterminism { .. }
+                | Finding::WaitsForever { .. }
                 | Finding::Leak(_) => return Err(format!("{:?}", failure.finding)),
             };
             *found.entry(what).or_default() += 1;
@@ -110,7 +111,7 @@ fn a_run_that_exceeds_the_step_limit_is_replayed() {
     for op in
         [Action::Pause(PauseOp::Yield), Action::Choose { bound: 2, question: Question::Number }]
     {
-        let long = vec![Step::Alone(op); 2000];
+        let long = vec![Step::Alone(op); 20_000];
         let program = Program { objects: vec![], scripts: vec![vec![Step::Spawn(1)], long] };
         let settings = settings("random", 1);
         let report = run(&program, &settings);

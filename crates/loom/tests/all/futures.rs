@@ -63,10 +63,7 @@ fn a_lost_wakeup_is_a_deadlock_that_names_the_future() {
     loom::model(|| wait_for_flag(Registers::BeforeLooking));
     let report = failure(|| wait_for_flag(Registers::AfterLooking)).expect("a lost wake-up");
     assert!(report.contains("deadlock"), "{report}");
-    assert!(
-        report.contains("waits for a notification of future all::futures::UntilSet"),
-        "{report}"
-    );
+    assert!(report.contains("waits for a notification of future UntilSet"), "{report}");
 }
 
 #[test]

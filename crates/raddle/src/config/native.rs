@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
+use std::io::IsTerminal as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -21,6 +22,18 @@ pub struct NativeSettings {
     pub time: Option<Duration>,
     /// How long a run may go without a scheduling point.
     pub watchdog: Option<Duration>,
+    /// The number of processes that share the check.
+    pub threads: usize,
+    /// Whether executions are sampled, so that processes can share them.
+    pub samples: bool,
+    /// Whether the strategy is `auto`.
+    pub is_auto: bool,
+    /// The seed of all randomness.
+    pub seed: u64,
+    /// The most executions.
+    pub runs: u64,
+    /// Whether to show the progress of the check.
+    pub progress: bool,
     /// The token to replay instead of exploring.
     pub replay: Option<String>,
     /// The folder for reports.
@@ -53,11 +66,6 @@ impl NativeSettings {
 impl Config {
     fn native(self, name: &str) -> Result<NativeSettings, SettingError> {
         let strategy = self.strategy?.strategy;
-        if self.threads > 1 {
-            return Err(SettingError::new(
-                "native programs are checked on one OS thread; leave RADDLE_THREADS out",
-            ));
-        }
         if self.spurious > 0 || self.panics != Panics::Fail {
             return Err(SettingError::new(
                 "native programs have no spurious wake-ups and no panics to join; leave RADDLE_SPURIOUS and \
@@ -98,6 +106,16 @@ impl Config {
             plan,
             time: self.time,
             watchdog,
+            threads: self.threads,
+            samples: strategy.can_keep_going(),
+            is_auto: strategy == Strategy::default(),
+            seed: self.seed,
+            runs: self.runs,
+            progress: match self.progress {
+                Show::Always => true,
+                Show::Never => false,
+                Show::Auto => std::io::stderr().is_terminal(),
+            },
             replay: self.replay,
             report: self.report,
             color: match self.color {

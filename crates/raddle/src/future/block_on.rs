@@ -93,5 +93,6 @@ pub(crate) fn choose_spurious(site: Site) -> bool {
 pub(super) fn name<F>() -> &'static str {
     let name = type_name::<F>();
     let name = name.split('<').next().unwrap_or(name);
-    name.trim_end_matches("::{{closure}}")
+    let name = name.trim_end_matches("::{{closure}}");
+    name.rsplit("::").next().unwrap_or(name)
 }

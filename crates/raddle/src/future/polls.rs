@@ -49,10 +49,10 @@ pub(super) fn declare(order: Order, site: Site) {
 pub(super) fn begin(order: Order, site: Site) -> PollUnderWay {
     let polls = (order == Order::Matters && !port::is_over()).then(|| object(site));
     if let Some(polls) = &polls {
-        polls.fetch_add(1, Ordering::Relaxed);
+        polls.fetch_add_at(1, Ordering::Relaxed, site);
     }
     let steps = if polls.is_some() { port::step_count() } else { 0 };
-    PollUnderWay { polls, steps }
+    PollUnderWay { polls, steps, site }
 }
 
 /// A poll, until it is dropped.
@@ -60,13 +60,14 @@ pub(super) struct PollUnderWay {
     polls: Option<Polls>,
     /// The number of steps of the run after the first of this poll.
     steps: usize,
+    site: Site,
 }
 
 impl Drop for PollUnderWay {
     fn drop(&mut self) {
         let Some(polls) = &self.polls else { return };
         if port::step_count() != self.steps && !port::is_over() && !std::thread::panicking() {
-            polls.fetch_add(1, Ordering::Relaxed);
+            polls.fetch_add_at(1, Ordering::Relaxed, self.site);
         }
     }
 }

@@ -17,6 +17,7 @@ use super::block_on::{Driver, Spurious, name};
 use super::polls;
 use super::signal::Signal;
 use crate::drop_in::OneOsThread;
+use crate::naming::Named;
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Mutex, MutexGuard};
 use crate::thread;
@@ -110,6 +111,11 @@ impl<T> Task<T> {
             has_ended: AtomicBool::new(false),
         });
         let join = Mutex::new(Join { result: None, has_ended: false, waker: None });
+        if port::active() {
+            control.is_aborted.call(&format!("abort of task {name}"), site);
+            control.has_ended.call(&format!("end of task {name}"), site);
+            join.call(&format!("result of task {name}"), site);
+        }
         Arc::new(Task { control, join })
     }
 

@@ -2,6 +2,8 @@
 // The examples' `main` functions are unused here, and each example includes the support module.
 #![allow(dead_code, clippy::duplicate_mod)]
 
+#[path = "../../examples/async_mailbox.rs"]
+mod async_mailbox;
 #[path = "../../examples/bank_transfer.rs"]
 mod bank_transfer;
 #[path = "../../examples/bounded_queue.rs"]

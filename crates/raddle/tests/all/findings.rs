@@ -217,8 +217,9 @@ fn a_timed_wait_is_not_a_deadlock() {
 #[test]
 fn an_endless_loop_reaches_the_step_limit() {
     let program = || {
-        let flag = AtomicBool::new(false);
-        while !flag.load(SeqCst) {
+        let count = AtomicUsize::new(0);
+        // Every round changes something.
+        while count.fetch_add(1, SeqCst) < usize::MAX {
             thread::yield_now();
         }
     };
@@ -244,7 +245,10 @@ fn an_endless_loop_can_be_discarded() {
                     let flag = flag.clone();
                     move || flag.store(raddle::choose(2) == 1, SeqCst)
                 });
-                while !flag.load(SeqCst) {}
+                let rounds = AtomicUsize::new(0);
+                while !flag.load(SeqCst) {
+                    rounds.fetch_add(1, SeqCst);
+                }
                 setter.join().unwrap();
             },
         );

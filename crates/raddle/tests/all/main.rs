@@ -40,6 +40,7 @@ mod threads;
 mod time_limit;
 mod unwinding;
 mod verdicts;
+mod waiting;
 mod warnings;
 mod watchdog;
 mod weak;

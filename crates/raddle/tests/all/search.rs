@@ -30,8 +30,11 @@ fn spin() {
         let flag = flag.clone();
         thread::spawn(move || flag.store(true, SeqCst))
     };
+    // A local counter makes every round differ from the one before.
+    let mut rounds = 0_u64;
     while !flag.load(SeqCst) {
         thread::yield_now();
+        rounds = std::hint::black_box(rounds + 1);
     }
     other.join().unwrap();
 }
@@ -149,15 +152,24 @@ fn an_endless_loop_is_reported_with_advice() {
     assert!(error.contains("main loops") && error.contains("bpor:fair:1"), "{error}");
     assert!(error.contains("tests/all/search.rs"), "{error}");
 
-    let report = Config::new().strategy("dpor").max_steps(2_000).run(|| {
+    // Every round changes something.
+    let counts = |is_endless: bool| {
         let flag = Arc::new(AtomicBool::new(false));
         let other = {
             let flag = flag.clone();
-            thread::spawn(move || flag.store(true, SeqCst))
+            thread::spawn(move || flag.store(!is_endless, SeqCst))
         };
-        while !flag.load(SeqCst) {}
+        let rounds = AtomicU32::new(0);
+        while !flag.load(SeqCst) {
+            rounds.fetch_add(1, SeqCst);
+        }
         other.join().unwrap();
-    });
+    };
+    let config = || Config::new().strategy("dpor").max_steps(2_000);
+    let report = config().run(move || counts(false));
+    // The execution ended after the step limit, but others were not tried.
+    assert!(matches!(report.verdict, Verdict::Sampled), "{}", raddle::text(&report));
+    let report = config().run(move || counts(true));
     let failure = report.failure().expect("it does not end");
     assert!(matches!(failure.finding, Finding::StepLimit { .. }), "{:?}", failure.finding);
     let text = raddle::text(&report);

@@ -82,7 +82,9 @@ fn an_endless_loop_is_described() {
             let other = {
                 let flag = flag.clone();
                 thread::spawn(move || {
-                    while !flag.load(SeqCst) {
+                    // Every round changes something.
+                    loop {
+                        flag.fetch_not(SeqCst);
                         thread::yield_now();
                     }
                 })
@@ -94,7 +96,8 @@ fn an_endless_loop_is_described() {
             matches!(failure.finding, Finding::StepLimit { steps: 5_000 }) && failure.reproduced
         );
         let text = raddle::text(&report);
-        for part in ["500 × thread 1: atomic 1.load at", "500 × thread 1: yield_now at"] {
+        for part in ["500 × thread 1: atomic 1.fetch_xor true at", "500 × thread 1: yield_now at"]
+        {
             assert!(text.contains(part) && text.contains("spinning.rs:"), "{text}");
         }
         assert!(raddle::json(&report).contains(r#""repeated""#));

@@ -51,7 +51,8 @@ fn a_run_without_end_reaches_the_step_limit() {
                 let ready = Arc::new(AtomicUsize::new(0));
                 let other = {
                     let ready = ready.clone();
-                    thread::spawn(move || while ready.load(SeqCst) == 0 {})
+                    // Every round changes something.
+                    thread::spawn(move || while ready.fetch_add(1, SeqCst) < usize::MAX {})
                 };
                 other.join().unwrap();
             });

@@ -99,8 +99,8 @@ fn a_lost_wakeup_is_a_deadlock_that_names_the_task() {
         let failure = report.failure().expect("a lost wake-up");
         assert!(matches!(failure.finding, Finding::Deadlock(_)), "{:?}", failure.finding);
         let text = raddle::text(&report);
-        assert!(text.contains("waits for a notification of task all::tasks::consumer"), "{text}");
-        assert!(text.contains("thread 1 (task all::tasks::consumer)"), "{text}");
+        assert!(text.contains("waits for a notification of task consumer"), "{text}");
+        assert!(text.contains("thread 1 (task consumer)"), "{text}");
     }
 }
 

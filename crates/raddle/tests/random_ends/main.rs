@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::process::Command;
 use std::sync::Mutex;
 
-use raddle::{Config, Finding, Memory, Panics, Verdict};
+use raddle::{Config, Explain, Finding, Memory, Panics, Verdict};
 use raddle_strategy::{Rng, mix};
 use raddle_testkit::scaled;
 
@@ -76,6 +76,8 @@ fn wrong(
     SEEN.lock().unwrap().clear();
     let same = program.clone();
     let config = Config::new().strategy(strategy).memory(memory).runs(runs).panics(Panics::Join);
+    // Explaining thousands of deadlocks would leave too many threads behind.
+    let config = config.explain(Explain::Off);
     let report =
         match config.lock_order(false).explore_trivial(true).try_run(move || same.run(record)) {
             Ok(report) => report,

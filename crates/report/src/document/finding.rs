@@ -1,10 +1,10 @@
 //! Findings and warnings, with what the execution says about them.
 
 use raddle_analysis::{Missed, Repetition, Wakeups, Words, cycles};
-use raddle_core::{Panic, PlainAccess, Trace};
+use raddle_core::{ObjectId, Panic, PlainAccess, Trace};
 use raddle_results::document::{
-    Access, Finding, Freed, Holder, Hop, LeakKind, LockOrder, Notification, Place, Repeated, Wait,
-    WarningKind,
+    Access, Finding, Freed, Holder, Hop, LeakKind, LockOrder, Looked, Notification, Place,
+    Repeated, Wait, WaitLoop, WarningKind,
 };
 use raddle_results::{self as results, Leak};
 
@@ -30,6 +30,10 @@ pub(super) fn finding(finding: &results::Finding, trace: &Trace, words: &Words<'
                 cycles: cycles(waits).iter().map(cycle).collect(),
             }
         }
+        results::Finding::WaitsForever { loops, waits } => Finding::WaitsForever {
+            loops: loops.iter().map(|one| wait_loop(one, trace, words)).collect(),
+            waits: waits.iter().map(|blocked| wait(blocked, trace, words)).collect(),
+        },
         results::Finding::Race { first, second } => {
             Finding::Race { first: access(first, trace), second: access(second, trace) }
         }
@@ -133,6 +137,18 @@ fn wait(wait: &results::Wait, trace: &Trace, words: &Words<'_>) -> Wait {
         in_cycle: wait.in_cycle,
         missed_notification: Wakeups::of(trace).missed(trace, wait).map(notification),
     }
+}
+
+fn wait_loop(one: &results::WaitLoop, trace: &Trace, words: &Words<'_>) -> WaitLoop {
+    let looked = |looked: &results::Looked| Looked {
+        step: looked.at as u64 + 1,
+        object: (looked.object != ObjectId::NONE).then_some(looked.object.0),
+        text: words.performed(looked.at),
+        site: looked.site.into(),
+        changed: looked.changed.map(|at| at as u64 + 1),
+        changed_by: looked.changed.map(|at| trace.events[at].id.thread.0),
+    };
+    WaitLoop { thread: one.thread.0, looks: one.looks.iter().map(looked).collect() }
 }
 
 fn freed(freed: &results::Freed) -> Freed {

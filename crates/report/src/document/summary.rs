@@ -19,6 +19,10 @@ pub(super) fn summary(finding: &Finding, names: &Names<'_>) -> String {
             }
             Some(cycle) => format!("deadlock: {} threads wait for one another", cycle.len()),
         },
+        Finding::WaitsForever { loops, .. } => match &loops[..] {
+            [one] => format!("{} waits forever in a loop", names.thread(one.thread)),
+            several => format!("{} threads wait forever in loops", several.len()),
+        },
         Finding::Race { first, second } => {
             let side = |access: &PlainAccess| {
                 let verb = access_verb(access.writes, &Place::from(access.site));

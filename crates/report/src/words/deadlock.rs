@@ -47,7 +47,8 @@ fn drawn(cycle: &[Hop], waits: &[Wait], trace: &Trace) -> String {
     text
 }
 
-fn waiting(wait: &Wait, trace: &Trace) -> String {
+/// Returns what a blocked thread waits for, and who holds it.
+pub(super) fn waiting(wait: &Wait, trace: &Trace) -> String {
     let thread = thread_name(trace, wait.thread);
     let mut text = format!("{thread} {} at {}\n", wait.text, wait.site);
     if !waits_to_join(wait, trace) {

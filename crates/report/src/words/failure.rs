@@ -6,7 +6,7 @@ use raddle_results::{Phase, PhaseEnd};
 use super::backtrace::program_part;
 use super::clean::{REPLAY, elapsed};
 use super::names::{object_name, thread_name};
-use super::{deadlock, freed};
+use super::{deadlock, freed, waiting};
 use crate::number::{count, thousands};
 use crate::phrase::{access_verb, fits_summary, one_line, quoted};
 
@@ -44,6 +44,7 @@ pub(crate) fn not_reproduced(failure: &Failure) -> &'static [&'static str] {
     match failure.finding {
         Finding::Panic { .. }
         | Finding::Deadlock { .. }
+        | Finding::WaitsForever { .. }
         | Finding::Race { .. }
         | Finding::UseAfterFree { .. }
         | Finding::FreedTwice { .. }
@@ -60,6 +61,7 @@ pub(crate) fn not_reproduced(failure: &Failure) -> &'static [&'static str] {
         }
         Finding::Panic { .. }
         | Finding::Deadlock { .. }
+        | Finding::WaitsForever { .. }
         | Finding::Race { .. }
         | Finding::UseAfterFree { .. }
         | Finding::FreedTwice { .. }
@@ -77,6 +79,7 @@ pub(crate) fn message(finding: &Finding) -> Option<&str> {
             Some(&message[..]).filter(|_| !fits_summary(&one_line(message)))
         }
         Finding::Deadlock { .. }
+        | Finding::WaitsForever { .. }
         | Finding::Race { .. }
         | Finding::UseAfterFree { .. }
         | Finding::FreedTwice { .. }
@@ -92,6 +95,7 @@ pub(crate) fn backtrace(finding: &Finding) -> Option<String> {
     match finding {
         Finding::Panic { backtrace, .. } => backtrace.as_deref().map(program_part),
         Finding::Deadlock { .. }
+        | Finding::WaitsForever { .. }
         | Finding::Race { .. }
         | Finding::UseAfterFree { .. }
         | Finding::FreedTwice { .. }
@@ -111,6 +115,7 @@ pub(crate) fn explanation(document: &Document, failure: &Failure) -> String {
             format!("{} panicked{place}\n", thread_name(trace, *thread))
         }
         Finding::Deadlock { waits, cycles } => deadlock::explanation(waits, cycles, trace),
+        Finding::WaitsForever { loops, waits } => waiting::explanation(loops, waits, trace),
         Finding::Race { first, second } => race(first, second, trace),
         Finding::UseAfterFree { freed, access, is_late, stack } => {
             freed::used(freed, access, *is_late, stack.as_deref(), trace)
@@ -157,6 +162,7 @@ pub(crate) fn replay_command(document: &Document, failure: &Failure) -> Option<S
         Finding::Nondeterminism { .. } => None,
         Finding::Panic { .. }
         | Finding::Deadlock { .. }
+        | Finding::WaitsForever { .. }
         | Finding::Race { .. }
         | Finding::UseAfterFree { .. }
         | Finding::FreedTwice { .. }

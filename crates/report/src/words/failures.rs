@@ -42,6 +42,7 @@ fn cause_lines(cause: &Cause) -> [String; 2] {
         Finding::Panic { place: Some(place), .. } => format!(" at {place}"),
         Finding::Panic { place: None, .. }
         | Finding::Deadlock { .. }
+        | Finding::WaitsForever { .. }
         | Finding::Race { .. }
         | Finding::UseAfterFree { .. }
         | Finding::FreedTwice { .. }

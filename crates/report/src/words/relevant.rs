@@ -8,7 +8,9 @@ use std::collections::BTreeSet;
 
 use raddle_results::document::{Causes, Event, Failure, Finding, Trace, Wait};
 
-/// The maximal number of rows: steps, and gaps between them.
+/// The maximal number of steps that are shown whole.
+const MAX_WHOLE: u64 = 60;
+/// The maximal number of rows of a longer execution: steps, and gaps between them.
 const MAX_ROWS: usize = 38;
 /// The number of last steps that are always shown.
 const LAST: usize = 4;
@@ -17,7 +19,7 @@ const LAST: usize = 4;
 pub(crate) fn relevant(failure: &Failure) -> BTreeSet<u64> {
     let Failure { finding, trace, explanation, .. } = failure;
     let events = &trace.events;
-    if trace.steps as usize <= MAX_ROWS {
+    if trace.steps <= MAX_WHOLE {
         return events.iter().map(|event| event.step).collect();
     }
     let causes = explanation.as_ref().and_then(|known| known.causes.as_ref());
@@ -79,6 +81,11 @@ fn of_finding(finding: &Finding, trace: &Trace) -> Vec<u64> {
         Finding::Panic { thread, .. } => last_of(*thread).into_iter().collect(),
         Finding::Deadlock { waits, .. } => {
             waits.iter().flat_map(|wait| of_wait(wait, trace)).collect()
+        }
+        Finding::WaitsForever { loops, waits } => {
+            let looks = loops.iter().flat_map(|one| &one.looks);
+            let looks = looks.flat_map(|looked| [Some(looked.step), looked.changed]).flatten();
+            looks.chain(waits.iter().flat_map(|wait| of_wait(wait, trace))).collect()
         }
         Finding::Race { first, second } => [first, second]
             .iter()

@@ -190,6 +190,7 @@ fn racing(finding: &Finding) -> Vec<&Access> {
         }
         Finding::Panic { .. }
         | Finding::Deadlock { .. }
+        | Finding::WaitsForever { .. }
         | Finding::FreedTwice { .. }
         | Finding::ReadTwice { .. }
         | Finding::StepLimit { .. }
@@ -236,6 +237,20 @@ fn stopped(finding: &Finding, trace: &Trace) -> Vec<Act> {
         Finding::Deadlock { waits, .. } => {
             let waits = |pending: &&Pending| waits.iter().any(|wait| wait.thread == pending.thread);
             trace.pending.iter().filter(waits).map(blocked).collect()
+        }
+        Finding::WaitsForever { loops, waits } => {
+            let looping = loops.iter().filter_map(|one| Some((one.thread, one.looks.last()?)));
+            let looping = looping.map(|(thread, looked)| Act {
+                step: STOP,
+                thread,
+                object: looked.object,
+                text: looked.text.clone(),
+                source: source(&looked.site),
+                note: "again and again".into(),
+                alive: alive(trace, trace.steps + 1),
+            });
+            let waits = |pending: &&Pending| waits.iter().any(|wait| wait.thread == pending.thread);
+            looping.chain(trace.pending.iter().filter(waits).map(blocked)).collect()
         }
         Finding::Leak { what: LeakKind::Thread, thread, .. } => {
             trace.pending(*thread).map(blocked).into_iter().collect()

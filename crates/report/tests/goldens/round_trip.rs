@@ -42,7 +42,7 @@ struct Program(Vec<Vec<u8>>);
 
 impl Program {
     fn new(rng: &mut Rng) -> Program {
-        let script = |rng: &mut Rng| (0..1 + rng.below(4)).map(|_| rng.below(18) as u8).collect();
+        let script = |rng: &mut Rng| (0..1 + rng.below(4)).map(|_| rng.below(19) as u8).collect();
         Program((0..2 + rng.below(2)).map(|_| script(rng)).collect())
     }
 
@@ -82,6 +82,7 @@ fn perform(op: u8, objects: &Objects, sender: &mpsc::SyncSender<u32>) {
         14 => drop(sender.send(1)),
         15 => thread::park_timeout(Duration::from_millis(1)),
         16 => std::mem::forget(second.lock().unwrap()),
+        17 => while b.load(Ordering::Acquire) == 3 {},
         _ => assert!(raddle::choose(3) != 2 || a.load(Ordering::SeqCst) != 1, "chosen"),
     }
 }
@@ -115,6 +116,7 @@ fn reports_on_random_programs_survive_a_round_trip() {
             kinds.insert(match failure.finding {
                 Finding::Panic { .. } => "panic",
                 Finding::Deadlock { .. } => "deadlock",
+                Finding::WaitsForever { .. } => "waits forever",
                 Finding::Race { .. } => "race",
                 Finding::UseAfterFree { .. } => "use after free",
                 Finding::FreedTwice { .. } => "freed twice",
@@ -127,6 +129,7 @@ fn reports_on_random_programs_survive_a_round_trip() {
             kinds.insert("clean");
         }
     }
-    assert_eq!(Vec::from_iter(kinds), ["clean", "deadlock", "leak", "panic", "race"]);
+    let expected = ["clean", "deadlock", "leak", "panic", "race", "step limit", "waits forever"];
+    assert_eq!(Vec::from_iter(kinds), expected);
     assert!(stale > 0, "weak memory is part of it");
 }

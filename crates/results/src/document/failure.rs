@@ -78,6 +78,13 @@ pub enum Finding {
         /// Cycles that together contain every thread that is in one.
         cycles: Vec<Vec<Hop>>,
     },
+    /// Threads wait in loops for changes that no thread is left to make.
+    WaitsForever {
+        /// The threads that wait in loops.
+        loops: Vec<WaitLoop>,
+        /// The threads that are blocked.
+        waits: Vec<Wait>,
+    },
     /// Two accesses to a plain variable that nothing orders.
     Race {
         /// The access that came first.
@@ -166,6 +173,32 @@ pub struct Freed {
     pub place: Option<String>,
     /// The stack, if it was recorded.
     pub stack: Option<String>,
+}
+
+/// A thread that waits in a loop.
+#[derive(Clone, PartialEq, Debug)]
+pub struct WaitLoop {
+    /// The thread.
+    pub thread: u32,
+    /// What it looks at in every round.
+    pub looks: Vec<Looked>,
+}
+
+/// An operation that a thread repeats while it waits, and that changes nothing.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Looked {
+    /// The step of the last repetition.
+    pub step: u64,
+    /// The object. `None` if the thread only pauses.
+    pub object: Option<u32>,
+    /// The operation and its effect, in words.
+    pub text: String,
+    /// The place in the program.
+    pub site: Place,
+    /// The step of the last change of the object. `None` if there was none.
+    pub changed: Option<u64>,
+    /// The thread that changed the object last.
+    pub changed_by: Option<u32>,
 }
 
 /// A blocked thread.
@@ -312,6 +345,8 @@ object! {
     Failures { failing, runs, interval, causes, others }
     Cause { runs, summary, finding, execution, reproduced, token }
     Wait { thread, object, text, site, holders, in_cycle, missed_notification }
+    WaitLoop { thread, looks }
+    Looked { step, object, text, site, changed, changed_by }
     Holder { thread, taken }
     Notification { step, site, taken_by }
     Hop { thread, holder }
@@ -326,6 +361,7 @@ variants! {
     Finding {
         "panic" = Panic { thread, message, place, backtrace },
         "deadlock" = Deadlock { waits, cycles },
+        "waits-forever" = WaitsForever { loops, waits },
         "race" = Race { first, second },
         "use-after-free" = UseAfterFree { freed, access, is_late, stack },
         "freed-twice" = FreedTwice { first, second },

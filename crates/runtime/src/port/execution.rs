@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use raddle_core::{Effect, EventId, NoteKind, ObjectId, Site, ThreadId};
-use raddle_engine::Initial;
+use raddle_engine::{Initial, SinceChange};
 
 use crate::Body;
 
@@ -26,6 +26,13 @@ pub(crate) trait Execution {
     fn lock(&self, mutex: ObjectId, site: Site);
     /// [`operate`](Execution::operate), to unlock a mutex.
     fn unlock(&self, mutex: ObjectId, site: Site);
+    /// Returns what the calling thread, which is about to announce an operation, has done since it last changed
+    /// something. Takes the words of the operation.
+    fn since_change(&self, head: u64, first: u64, second: u64, site: Site) -> SinceChange;
+    /// Tells a hash of the local state in which the calling thread is about to announce an operation.
+    fn arrive(&self, frame: u64);
+    /// Returns the end of the stack that this stack pointer is of. `None` if unknown.
+    fn stack_end(&self, pointer: usize) -> Option<usize>;
     /// Starts a thread.
     fn spawn(&self, body: Arc<dyn Body>, site: Site) -> ThreadId;
     /// [`operate`](Execution::operate), to wait until `thread` has ended.

@@ -1,18 +1,24 @@
-//! Runs that do more than others (see [`Special`]): stacks of some operations, and stronger memory orderings.
+//! Runs that do more than others: stacks of some operations and stronger memory orderings (see [`Special`]), and local
+//! states of threads that may wait in loops.
 //!
 //! Such a run is connected to the port through [`Watched`], so that other runs pay nothing.
 
 use std::alloc::Layout;
 use std::any::Any;
+use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use raddle_core::{
     Action, Effect, EventId, NoteKind, ObjectId, Op, Order, Site, Special, Strengthened, ThreadId,
 };
-use raddle_engine::Initial;
+use raddle_engine::{Initial, SinceChange};
 
+#[cfg(all(unix, target_arch = "x86_64"))]
+use super::frame;
 use crate::Body;
+#[cfg(all(unix, target_arch = "x86_64"))]
+use crate::port::unobserved;
 use crate::port::{BodyResult, Execution, ExitSwitch, RunFlags};
 
 /// A run whose operations are looked at before they are announced.
@@ -20,19 +26,74 @@ pub(super) struct Watched<'a> {
     run: &'a dyn Execution,
     /// `None` for an ordinary run.
     special: Option<Special>,
+    /// Whether threads tell their local states.
+    takes_frames: Cell<bool>,
 }
 
 impl<'a> Watched<'a> {
-    pub(super) fn new(run: &'a dyn Execution, special: Option<Special>) -> Watched<'a> {
-        Watched { run, special }
+    pub(super) fn new(
+        run: &'a dyn Execution,
+        special: Option<Special>,
+        takes_frames: bool,
+    ) -> Watched<'a> {
+        Watched { run, special, takes_frames: Cell::new(takes_frames) }
+    }
+
+    /// From now on threads tell their local states.
+    #[cold]
+    pub(super) fn take_frames(&self) {
+        self.takes_frames.set(true);
+    }
+
+    /// Tells the local state of the calling thread, if that is needed. Returns whether the thread looks at something again
+    /// without having changed anything.
+    #[cfg(all(unix, target_arch = "x86_64"))]
+    #[inline(always)]
+    fn tell_frame(&self, op: Op, site: Site) -> bool {
+        if !self.takes_frames.get() {
+            return false;
+        }
+        let [head, first, second] = op.into_words();
+        match self.run.since_change(head, first, second, site) {
+            SinceChange::Nothing => return false,
+            SinceChange::Looked => return true,
+            SinceChange::WasHere => {}
+        }
+        let registers = frame::Registers::here();
+        if let Some(end) = self.run.stack_end(registers.stack_pointer()) {
+            // SAFETY: the stack that contains the stack pointer of this thread ends there.
+            let frame = unobserved(|| unsafe { registers.hash_with_stack(end) });
+            self.run.arrive(frame);
+        }
+        true
+    }
+
+    #[cfg(not(all(unix, target_arch = "x86_64")))]
+    fn tell_frame(&self, _op: Op, _site: Site) -> bool {
+        false
+    }
+
+    /// Lets the calling thread go on with the effect of an operation. If it looked at something again, what raddle has left
+    /// on the stack is overwritten, so that it is the same in every round.
+    #[inline(always)]
+    fn go_on(&self, effect: Effect, looked_again: bool) -> Effect {
+        #[cfg(all(unix, target_arch = "x86_64"))]
+        if looked_again {
+            frame::scrub_unused_stack();
+        }
+        #[cfg(not(all(unix, target_arch = "x86_64")))]
+        let _ = looked_again;
+        effect
     }
 
     /// Returns what is connected to the port: the run itself if its operations need not be looked at.
     pub(super) fn execution(&self, flags: RunFlags) -> (&dyn Execution, RunFlags) {
-        let Some(special) = &self.special else { return (self.run, flags) };
-        let Special { records, leads_panics: is_trial, .. } = *special;
-        let flags = RunFlags { records, is_trial, ..flags };
-        let is_watched = !special.stacks.is_empty() || !special.orders.is_empty();
+        let (mut flags, mut is_watched) = (flags, self.takes_frames.get());
+        if let Some(special) = &self.special {
+            let Special { records, leads_panics: is_trial, .. } = *special;
+            flags = RunFlags { records, is_trial, ..flags };
+            is_watched |= !special.stacks.is_empty() || !special.orders.is_empty();
+        }
         (if is_watched { self } else { self.run }, flags)
     }
 
@@ -74,14 +135,16 @@ macro_rules! forward {
 impl Execution for Watched<'_> {
     fn operate(&self, head: u64, first: u64, second: u64, site: Site) -> Effect {
         let op = self.adjusted(Op::from_words(head, first, second), site);
+        let looked_again = self.tell_frame(op, site);
         let [head, first, second] = op.into_words();
-        self.run.operate(head, first, second, site)
+        self.go_on(self.run.operate(head, first, second, site), looked_again)
     }
 
     fn operate_atomic(&self, head: u64, first: u64, second: u64, site: Site) -> Effect {
         let op = self.adjusted(Op::from_words(head, first, second), site);
+        let looked_again = self.tell_frame(op, site);
         let [head, first, second] = op.into_words();
-        self.run.operate_atomic(head, first, second, site)
+        self.go_on(self.run.operate_atomic(head, first, second, site), looked_again)
     }
 
     fn lock(&self, mutex: ObjectId, site: Site) {
@@ -110,6 +173,9 @@ impl Execution for Watched<'_> {
     }
 
     forward! {
+        fn since_change(&self, head: u64, first: u64, second: u64, site: Site) -> SinceChange;
+        fn arrive(&self, frame: u64);
+        fn stack_end(&self, pointer: usize) -> Option<usize>;
         fn stop(&self, site: Site);
         fn run_body(&self);
         fn finish(&self, result: BodyResult) -> ExitSwitch;

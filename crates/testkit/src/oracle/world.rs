@@ -225,6 +225,26 @@ impl<'a> World<'a> {
         self.threads[place].request
     }
 
+    /// Returns the state without its history, as text: equal states have equal continuations.
+    pub fn state(&self) -> String {
+        let threads: Vec<_> = self
+            .threads
+            .iter()
+            .map(|thread| (&thread.actor, thread.request, thread.ended))
+            .collect();
+        format!("{threads:?} {:?} {}", self.objects, self.panicked)
+    }
+
+    /// Returns whether a thread has panicked.
+    pub fn has_panicked(&self) -> bool {
+        self.panicked
+    }
+
+    /// Returns the number of threads that have been spawned, main included.
+    pub fn thread_count(&self) -> usize {
+        self.threads.len()
+    }
+
     /// Returns the equivalence class of the execution so far.
     pub fn key(&self) -> Key {
         let chosen = |performed: &Performed| match (performed.target, performed.effect) {

@@ -28,6 +28,19 @@ impl AtomicUsize {
         }
     }
 
+    /// [`fetch_add`](AtomicUsize::fetch_add) at `site`.
+    pub(crate) fn fetch_add_at(&self, value: usize, order: Ordering, site: Site) -> usize {
+        match self.read_modify_write(
+            const { Self::rmw(Rmw::Add) },
+            Self::to_bits(value),
+            order,
+            site,
+        ) {
+            Some(effect) => Self::from_bits(word_of(effect)),
+            None => self.inner.fetch_add(value, order),
+        }
+    }
+
     /// [`fetch_sub`](AtomicUsize::fetch_sub) at `site`.
     pub(in crate::sync) fn fetch_sub_at(&self, value: usize, order: Ordering, site: Site) -> usize {
         match self.read_modify_write(

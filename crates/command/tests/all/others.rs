@@ -1,0 +1,68 @@
+//! Other compilers and programs that were not written for this, where they are installed. A test says what was seen.
+
+use std::fs;
+
+use crate::world::World;
+
+fn is_installed(world: &World, name: &str) -> bool {
+    let is_installed = !world.run("sh", &["-c", &format!("command -v {name}")]).text.is_empty();
+    if !is_installed {
+        eprintln!("{name} is not installed, and was not tried");
+    }
+    is_installed
+}
+
+#[test]
+fn programs_that_clang_compiled() {
+    let world = World::new("clang");
+    if !is_installed(&world, "clang") || !is_installed(&world, "clang++") {
+        return;
+    }
+    let raddle = env!("CARGO_BIN_EXE_raddle");
+    for (source, options, code, expected) in [
+        ("deadlock.c", "", 1, "deadlock.c:15"),
+        ("lost_update.c", "", 1, "assertion failed: counter == 2"),
+        ("plain_counter.c", "", 1, "assertion failed: counter == 2"),
+        ("store_buffering.c", "--memory rc11", 1, "assertion failed: first || second"),
+        ("sizes.c", "", 1, "assertion failed: low == high"),
+        ("futex_lock.c", "--strategy dpor", 0, "exhaustive: 42 classes, 42 executions"),
+        ("lost_wakeup.cpp", "", 1, "lost_wakeup.cpp:15"),
+        ("guards.cpp", "", 0, "exhaustive"),
+    ] {
+        world.build(source, &[]);
+        let word = if source.ends_with(".c") { "CC=clang" } else { "CXX=clang++" };
+        let compile = if source.ends_with(".c") { "cc" } else { "c++" };
+        let words = format!(
+            "{word} {raddle} {compile} -O1 {source} -o program && {raddle} run {options} ./program"
+        );
+        world.run("sh", &["-c", &words]).ends_with(code).says(&[expected]);
+    }
+}
+
+/// Programs of Debian, as they are: without instrumentation. What raddle does not model is refused by name.
+#[test]
+fn programs_of_debian() {
+    let world = World::new("debian");
+    fs::write(world.path("data"), "some text that can be compressed\n".repeat(10_000)).unwrap();
+    for words in
+        ["pigz -c -p 2 -b 128 data", "pbzip2 -c -p2 -b1 data", "lbzip2 -c -n 2 --keep data"]
+    {
+        let words: Vec<&str> = words.split(' ').collect();
+        if !is_installed(&world, words[0]) {
+            continue;
+        }
+        let options = ["run", "--runs", "30", "--time", "10s", "--fresh-folder", "true", "--"];
+        let place = world.path("data");
+        let file = place.to_str().unwrap();
+        let words: Vec<&str> =
+            words.iter().map(|&word| if word == "data" { file } else { word }).collect();
+        let done = world.raddle(&[&options[..], &words].concat());
+        let seen = done.text.lines().next().unwrap_or_default().to_owned();
+        eprintln!("{}: {seen}", words[0]);
+        if seen.contains("which raddle does not model") {
+            done.ends_with(2);
+        } else {
+            done.ends_with(0).says(&["is not instrumented", "30 executions"]);
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! Loops that wait: on flags, spinlocks, ticket locks, ends of threads.
+#![cfg(all(unix, target_arch = "x86_64", not(feature = "portable")))]
+
+use raddle::sync::atomic::{AtomicBool, AtomicU32, Ordering::*};
+use raddle::sync::{Arc, Mutex};
+use raddle::{Config, Finding, Memory, Report, Verdict, hint, thread};
+
+fn flag() {
+    let shared = Arc::new((AtomicBool::new(false), AtomicU32::new(0)));
+    let other = shared.clone();
+    let writer = thread::spawn(move || {
+        other.1.store(1, Relaxed);
+        other.0.store(true, Release);
+    });
+    while !shared.0.load(Acquire) {
+        hint::spin_loop();
+    }
+    assert_eq!(shared.1.load(Relaxed), 1);
+    writer.join().unwrap();
+}
+
+fn readers() {
+    let flag = Arc::new(AtomicBool::new(false));
+    let reader = || {
+        let flag = flag.clone();
+        thread::spawn(move || {
+            while !flag.load(Acquire) {
+                thread::yield_now();
+            }
+        })
+    };
+    let readers = [reader(), reader(), reader()];
+    flag.store(true, Release);
+    readers.into_iter().for_each(|reader| reader.join().unwrap());
+}
+
+fn spinlock() {
+    let shared = Arc::new((AtomicBool::new(false), AtomicU32::new(0)));
+    let add = |shared: &(AtomicBool, AtomicU32)| {
+        while shared.0.compare_exchange(false, true, Acquire, Relaxed).is_err() {
+            thread::yield_now();
+        }
+        let value = shared.1.load(Relaxed);
+        shared.1.store(value + 1, Relaxed);
+        shared.0.store(false, Release);
+    };
+    let others = [shared.clone(), shared.clone()];
+    let others = others.map(|shared| thread::spawn(move || add(&shared)));
+    add(&shared);
+    others.into_iter().for_each(|other| other.join().unwrap());
+    assert_eq!(shared.1.load(Relaxed), 3);
+}
+
+fn ticket() {
+    let shared = Arc::new((AtomicU32::new(0), AtomicU32::new(0), AtomicU32::new(0)));
+    let add = |shared: &(AtomicU32, AtomicU32, AtomicU32)| {
+        let mine = shared.0.fetch_add(1, SeqCst);
+        while shared.1.load(SeqCst) != mine {
+            hint::spin_loop();
+        }
+        let value = shared.2.load(SeqCst);
+        shared.2.store(value + 1, SeqCst);
+        shared.1.fetch_add(1, SeqCst);
+    };
+    let others = [shared.clone(), shared.clone()];
+    let others = others.map(|shared| thread::spawn(move || add(&shared)));
+    add(&shared);
+    others.into_iter().for_each(|other| other.join().unwrap());
+    assert_eq!(shared.2.load(SeqCst), 3);
+}
+
+fn lost_flag() {
+    let flag = Arc::new(AtomicBool::new(false));
+    let other = flag.clone();
+    let waiter = thread::spawn(move || {
+        while !other.load(SeqCst) {
+            thread::yield_now();
+        }
+    });
+    flag.load(SeqCst);
+    waiter.join().unwrap();
+}
+
+/// A counter in a local variable, which no trace shows: the third attempt is the last.
+fn attempts() {
+    let shared = Arc::new((AtomicBool::new(false), AtomicBool::new(false)));
+    let other = shared.clone();
+    let waiter = thread::spawn(move || {
+        for _ in 0..3 {
+            if other.0.load(SeqCst) {
+                return;
+            }
+            hint::spin_loop();
+        }
+        other.1.store(true, SeqCst);
+    });
+    assert!(!shared.1.load(SeqCst), "the waiter has given up");
+    shared.0.store(true, SeqCst);
+    waiter.join().unwrap();
+}
+
+/// Threads that spin until a spinlock by `swap` is free. It changes nothing while the lock is held.
+fn swap_lock() {
+    let shared = Arc::new((AtomicBool::new(false), AtomicU32::new(0)));
+    let add = |shared: &(AtomicBool, AtomicU32)| {
+        while shared.0.swap(true, SeqCst) {
+            hint::spin_loop();
+        }
+        shared.1.fetch_add(1, SeqCst);
+        shared.0.store(false, SeqCst);
+    };
+    let other = shared.clone();
+    let other = thread::spawn(move || add(&other));
+    add(&shared);
+    other.join().unwrap();
+}
+
+fn spins_until_finished() {
+    let flag = Arc::new(AtomicBool::new(false));
+    let other = flag.clone();
+    let writer = thread::spawn(move || other.store(true, SeqCst));
+    while !writer.is_finished() {
+        thread::yield_now();
+    }
+    assert!(flag.load(SeqCst));
+}
+
+fn spins_on_try_lock() {
+    let lock = Arc::new(Mutex::new(0));
+    let other = lock.clone();
+    let holder = thread::spawn(move || *other.lock().unwrap() += 1);
+    let mut guard = loop {
+        if let Ok(guard) = lock.try_lock() {
+            break guard;
+        }
+        thread::yield_now();
+    };
+    *guard += 1;
+    drop(guard);
+    holder.join().unwrap();
+}
+
+const SEARCHES: [(Memory, &[&str]); 2] = [
+    (Memory::Sc, &["dpor", "dpor-classic", "mcr", "auto"]),
+    (Memory::Rc11, &["dpor", "dfs", "auto"]),
+];
+
+/// Runs a program under every search that claims to be exhaustive.
+fn search(program: fn(), check: impl Fn(&str, &Report)) {
+    for (memory, strategies) in SEARCHES {
+        for strategy in strategies {
+            let report = Config::new().memory(memory).strategy(*strategy).run(program);
+            check(&format!("{strategy} {memory:?}"), &report);
+        }
+    }
+}
+
+#[test]
+fn correct_programs_are_searched_to_the_end() {
+    let programs = [
+        ("flag", flag as fn()),
+        ("readers", readers),
+        ("spinlock", spinlock),
+        ("ticket", ticket),
+        ("finished", spins_until_finished),
+        ("try_lock", spins_on_try_lock),
+    ];
+    for (name, program) in programs {
+        search(program, |how, report| {
+            let is_clean = matches!(report.verdict, Verdict::Exhausted);
+            assert!(is_clean, "{name}, {how}: {}", raddle::text(report));
+            assert!(report.executions < 1000, "{name}, {how}: {} executions", report.executions);
+        });
+    }
+    // Under RC11 a swap is always another store.
+    let report = Config::new().strategy("dpor").run(swap_lock);
+    assert!(matches!(report.verdict, Verdict::Exhausted), "{}", raddle::text(&report));
+}
+
+#[test]
+fn the_report_counts_executions_that_ended_in_a_wait() {
+    let report = Config::new().strategy("dpor").run(flag);
+    assert!(report.incomplete.waits > 0 && report.incomplete.total() == report.incomplete.waits);
+    let text = raddle::text(&report);
+    assert!(text.contains(" ended in a wait"), "{text}");
+}
+
+#[test]
+fn bounded_attempts_are_all_searched() {
+    search(attempts, |how, report| {
+        let failure = report.failure().unwrap_or_else(|| panic!("{how} misses the failure"));
+        assert!(
+            matches!(&failure.finding, Finding::Panic(panic) if panic.message.contains("given up"))
+        );
+        assert!(failure.reproduced, "{how}");
+    });
+}
+
+#[test]
+fn a_thread_that_waits_forever_is_found_at_once() {
+    let samplers =
+        ["random", "pos-star", "pct:3", "surw", "urw", "rapos", "delay:2", "round-robin"];
+    let bounded = ["bpor:0", "bpor:2", "dfs:1", "dfs"];
+    for (memory, strategies) in SEARCHES {
+        let more = if memory == Memory::Sc { &bounded[..] } else { &["pctwm:1:2"] };
+        for strategy in strategies.iter().chain(more).chain(&samplers) {
+            let report = Config::new().memory(memory).strategy(*strategy).run(lost_flag);
+            let how = format!("{strategy} {memory:?}: {}", raddle::text(&report));
+            let failure = report.failure().expect(&how);
+            let Finding::WaitsForever { loops, waits } = &failure.finding else { panic!("{how}") };
+            assert!(failure.reproduced && failure.execution == 1, "{how}");
+            assert!(failure.trace.events.len() < 1100, "{how}");
+            assert_eq!((loops.len(), waits.len()), (1, 1), "{how}");
+            assert_eq!(loops[0].looks.len(), 1, "{how}");
+            assert!(how.contains("thread 1 waits forever in a loop"), "{how}");
+            assert!(how.contains("atomic 1.load → false at "), "{how}");
+            assert!(how.contains("waiting.rs:"), "{how}");
+            assert!(how.contains("(atomic 1 was never changed)"), "{how}");
+            let token = failure.token.clone();
+            let again = Config::new().memory(memory).replay(token).run(lost_flag);
+            let again = again.failure().map(|failure| failure.finding.clone());
+            assert_eq!(again.as_ref(), Some(&failure.finding), "{how}");
+        }
+    }
+}
+
+/// The thread that could end the wait has ended, or is blocked by the one that waits.
+#[test]
+fn the_last_change_and_blocked_threads_are_named() {
+    fn program() {
+        let shared = Arc::new((AtomicU32::new(0), Mutex::new(())));
+        let other = shared.clone();
+        let held = shared.1.lock().unwrap();
+        let writer = thread::spawn(move || {
+            other.0.store(1, SeqCst);
+            let _held = other.1.lock().unwrap();
+            other.0.store(2, SeqCst);
+        });
+        while shared.0.load(SeqCst) != 2 {
+            thread::yield_now();
+        }
+        drop(held);
+        writer.join().unwrap();
+    }
+    for strategy in ["auto", "dpor", "random"] {
+        let report = Config::new().strategy(strategy).run(program);
+        let text = raddle::text(&report);
+        let failure = report.failure().expect(&text);
+        let Finding::WaitsForever { loops, waits } = &failure.finding else { panic!("{text}") };
+        assert_eq!((loops.len(), waits.len()), (1, 1), "{text}");
+        assert!(text.contains("main waits forever in a loop"), "{text}");
+        assert!(text.contains("(last changed in step "), "{text}");
+        assert!(text.contains("waits for mutex 1 at "), "{text}");
+        let json = raddle::json(&report);
+        assert!(json.contains(r#""waits-forever""#), "{json}");
+    }
+}
+
+/// A detached thread that waits forever is no failure, as one that is blocked forever is none.
+#[test]
+fn a_detached_thread_may_wait_forever() {
+    fn program() {
+        let flag = Arc::new(AtomicBool::new(false));
+        let other = flag.clone();
+        thread::spawn(move || {
+            while !other.load(SeqCst) {
+                thread::yield_now();
+            }
+        });
+        flag.load(SeqCst);
+    }
+    for strategy in ["dpor", "dfs", "auto", "random", "pct:2", "bpor:1"] {
+        let report = Config::new().strategy(strategy).runs(100).run(program);
+        assert!(report.failure().is_none(), "{strategy}: {}", raddle::text(&report));
+    }
+}

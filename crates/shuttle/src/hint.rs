@@ -1,0 +1,3 @@
+//! Hints, as in [`std::hint`].
+
+pub use raddle::hint::*;

@@ -1,0 +1,3 @@
+//! Synchronisation, as in [`std::sync`].
+
+pub use raddle::sync::*;

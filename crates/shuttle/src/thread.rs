@@ -1,0 +1,3 @@
+//! Threads, as in [`std::thread`].
+
+pub use raddle::thread::*;

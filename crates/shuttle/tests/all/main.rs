@@ -1,0 +1,7 @@
+//! Tests of the drop-in for Shuttle.
+
+mod checks;
+mod futures;
+mod schedulers;
+mod support;
+mod threads;

@@ -1,0 +1,3 @@
+//! The API of Shuttle on raddle, see `raddle-shuttle`.
+
+pub use raddle_shuttle::*;
