@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use raddle_results::document::{Document, Event, Link, Object, Place};
+use raddle_results::document::{Document, Event, Explanation, Link, Object, Place};
 
 use crate::symbols::{Frame, Symbols};
 
@@ -87,10 +87,35 @@ fn short(function: &str) -> String {
     parts[parts.len().saturating_sub(2)..].join("::")
 }
 
-/// Shows a document's failing execution by calls.
-pub(crate) fn fold(document: &mut Document, steps: &HashMap<u64, Step>) {
-    let Some(failure) = &mut document.failure else { return };
+/// Where a step of an execution is shown.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Shown {
+    /// The number of the step that stands for it, if it is shown.
+    number: Option<u64>,
+    text: String,
+    site: Place,
+}
+
+/// Shows the causes of a failure by the lines of the code under test, as the steps of the execution are shown.
+pub(crate) fn show_causes(explanation: &mut Explanation, shown: &HashMap<u64, Shown>) {
+    let pairs = explanation.causes.iter_mut().flat_map(|causes| &mut causes.orderings);
+    for event in pairs.flat_map(|pair| [&mut pair.before, &mut pair.after]) {
+        let Some(shown) = event.step.and_then(|step| shown.get(&step)) else { continue };
+        // What comes behind an arrow is the effect, which a cause does not have.
+        let text = shown.text.split(" → ").next().unwrap_or_default();
+        (event.text, event.site, event.step) = (text.to_owned(), shown.site.clone(), shown.number);
+        // How often the library was at its own line says nothing here.
+        event.nth = 0;
+    }
+}
+
+/// Shows a document's failing execution by calls. Returns where each of its steps is shown.
+pub(crate) fn fold(document: &mut Document, steps: &HashMap<u64, Step>) -> HashMap<u64, Shown> {
+    let mut shown = HashMap::new();
+    let Some(failure) = &mut document.failure else { return shown };
     let trace = &mut failure.trace;
+    let all = trace.events.iter().map(|event| (event.step, event.text.clone(), event.site.clone()));
+    let all: Vec<(u64, String, Place)> = all.collect();
     let mut folded: Vec<Vec<Event>> = Vec::new();
     for event in std::mem::take(&mut trace.events) {
         let is_life = event.operation.kind.starts_with("thread.");
@@ -113,6 +138,9 @@ pub(crate) fn fold(document: &mut Document, steps: &HashMap<u64, Step>) {
     for (index, group) in folded.iter().enumerate() {
         numbers.extend(group.iter().map(|event| (event.step, index as u64 + 1)));
     }
+    for (step, text, site) in all {
+        shown.insert(step, Shown { number: numbers.get(&step).copied(), text, site });
+    }
     trace.events = folded.into_iter().map(|group| one(group, steps, &numbers)).collect();
     trace.steps = trace.events.len() as u64;
     for thread in &mut trace.threads {
@@ -120,6 +148,7 @@ pub(crate) fn fold(document: &mut Document, steps: &HashMap<u64, Step>) {
             *step = step.and_then(|step| numbers.get(&step).copied());
         }
     }
+    shown
 }
 
 /// Returns the step that stands for a group of them.

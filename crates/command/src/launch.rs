@@ -29,6 +29,8 @@ pub(crate) enum Outcome {
         /// What the failing execution wrote to standard output and standard error.
         output: String,
         racing: Racing,
+        /// Where the steps of the failing execution are shown, if steps of libraries are shown as calls.
+        shown: HashMap<u64, calls::Shown>,
         /// What a user has to know of the check.
         notes: Vec<String>,
     },
@@ -296,10 +298,8 @@ fn parse(mut bytes: &[u8], options: &Options) -> Option<Outcome> {
         );
     }
     let mut document = Document::parse(&resolved).ok()?;
-    if has_stacks {
-        calls::fold(&mut document, &steps);
-    }
-    Some(Outcome::Report { document: Box::new(document), output, racing, notes })
+    let shown = if has_stacks { calls::fold(&mut document, &steps) } else { HashMap::new() };
+    Some(Outcome::Report { document: Box::new(document), output, racing, shown, notes })
 }
 
 fn module(text: &str) -> Option<Module> {

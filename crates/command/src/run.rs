@@ -98,7 +98,9 @@ fn check(mut options: Options, words: &[OsString]) -> Result<Exit, Problem> {
         }
     };
     let (mut document, output, racing, mut notes) = match outcome {
-        Outcome::Report { document, output, racing, notes } => (*document, output, racing, notes),
+        Outcome::Report { document, output, racing, notes, .. } => {
+            (*document, output, racing, notes)
+        }
         Outcome::Refused(why) => return Err(Problem(format!("{name}: {why}"))),
         Outcome::NeedsFork | Outcome::Alone(_) => {
             return Err(Problem(format!("{name}: the check did not begin")));

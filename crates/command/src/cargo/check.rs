@@ -15,7 +15,7 @@ use crate::launch::{Outcome, launch};
 use crate::options::Begin;
 use crate::program::Program;
 use crate::run::{confirm, source_line};
-use crate::{Problem, options};
+use crate::{Problem, calls, options};
 
 /// The settings of tests, unless the user has others.
 const DEFAULTS: [(&str, &str); 1] = [("RADDLE_TIME", "5s")];
@@ -182,7 +182,7 @@ fn detail(
         return Ok(None);
     };
     let check = options::Options { own_code: Some(test.binary.root.clone()), ..check.clone() };
-    let Outcome::Report { document: detailed, .. } =
+    let Outcome::Report { document: detailed, shown: steps, .. } =
         launch(program, &check, settings, Some(&failure.token))?
     else {
         return Ok(None);
@@ -192,6 +192,9 @@ fn detail(
     if let (Some(shown), Some(detailed)) = (&mut shown.failure, detailed.failure) {
         (shown.summary, shown.finding) = (detailed.summary, detailed.finding);
         shown.trace = detailed.trace;
+        if let Some(explanation) = &mut shown.explanation {
+            calls::show_causes(explanation, &steps);
+        }
     }
     Ok(Some(shown))
 }
