@@ -122,26 +122,29 @@ fn bugs() -> impl Iterator<Item = &'static Published> {
 /// Table 2: k and k_eff.
 fn lengths(table: &Table) -> Judged {
     let mut parts = Vec::new();
-    let mut reduced = 0;
     for Published { name, steps, .. } in bugs() {
         let [k, effective] =
             ["k", "k_eff"].map(|cell| table.figure(name, cell).unwrap_or(f64::NAN));
         let Some([paper_k, paper_effective]) = steps else { continue };
-        reduced += u32::from(effective <= k);
         parts.push(format!("{name} {k:.0} → {effective:.0} ({paper_k:.0} → {paper_effective:.0})"));
     }
     let reason = format!(
-        "k → k_eff (paper): {}; the programs are written anew, each step of theirs is a synchronisation operation, so \
-         there is less for the optimisations to remove; IE and Mozilla are not available",
+        "k → k_eff (paper): {}; the programs are written anew, about as long as the paper's; missing: the originals, whose \
+         other code decides what the optimisations remove (IE and Mozilla have no counterpart)",
         parts.join(", ")
     );
-    Judged::new(index::PCT_TABLE_2, Verdict::Explained, reduced == 6, reason)
+    // Another program has another k_eff, so nothing but the originals can decide.
+    Judged::new(index::PCT_TABLE_2, Verdict::Reproduced, false, reason)
 }
 
 /// Table 3: the bound, and the baselines.
 fn hits(table: &Table) -> Judged {
     let figure = |row: &str, cell: &str| table.figure(row, cell).unwrap_or(f64::NAN);
-    let above = bugs().filter(|bug| figure(bug.name, "pct") > figure(bug.name, "stress")).count();
+    let beats_stress = |depth: u32| {
+        let bugs = bugs().filter(move |bug| bug.depth == depth);
+        bugs.filter(|bug| figure(bug.name, "pct") > figure(bug.name, "stress")).count()
+    };
+    let (one, two) = (beats_stress(1), beats_stress(2));
     let depth_two = bugs().filter(|bug| bug.depth == 2);
     let orders = depth_two.filter(|bug| figure(bug.name, "pct") > 10.0 * figure(bug.name, "bound"));
     let orders = orders.count();
@@ -151,10 +154,10 @@ fn hits(table: &Table) -> Judged {
     let reason = format!(
         "{all} of {} bugs are hit as often as the bound promises; the three of depth 1 one time in two ({half} of 3), the \
          three of depth 2 more than ten times the bound ({orders} of 3), as in the paper; PCT hits more often than stress \
-         on {above} of 6; random sleeps are not measured",
+         on {two} of 3 of depth 2, on {one} of 3 of depth 1; missing: why stress finds these here, and random sleeps",
         table.asked(),
     );
-    let holds = table.missed().is_empty() && half == 3 && orders == 3 && above == 6;
+    let holds = table.missed().is_empty() && half == 3 && orders == 3 && one + two == 6;
     Judged::new(index::PCT_TABLE_3, Verdict::Reproduced, holds, reason)
 }
 
@@ -171,7 +174,7 @@ fn first_runs(table: &Table) -> Judged {
             grouped(search)
         ));
     }
-    let reason = format!("PCT needs fewer runs: {}", parts.join("; "));
+    let reason = format!("PCT needs fewer runs, as in the paper: {}", parts.join("; "));
     Judged::new(index::PCT_FIRST_RUNS, Verdict::Reproduced, fewer == 2, reason)
 }
 

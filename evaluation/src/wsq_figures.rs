@@ -72,7 +72,8 @@ pub(crate) fn threads_and_items(size: Size, command: String) -> Result<(Table, V
     for (s, stealers) in STEALERS.into_iter().enumerate() {
         let cell = |i: usize| {
             let sample = &samples[s * ITEMS.len() + i];
-            (NAMES[i], Cell::value(sample.ratio() * sample.longest as f64, "hits × k"))
+            let steps = sample.ratio() * sample.longest as f64;
+            (NAMES[i], Cell { value: Some(steps), ..Cell::default() })
         };
         let name = format!("{stealers} stealers, hits × k");
         rows.push(Row { name, cells: (0..ITEMS.len()).map(cell).collect() });

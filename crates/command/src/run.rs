@@ -85,6 +85,9 @@ fn check(mut options: Options, words: &[OsString]) -> Result<Exit, Problem> {
     let settings = settings_of(&mut options)?;
     let program = Program::find(&options.program)?;
     let is_replay = settings.replay.is_some();
+    if let Some(file) = options.expect.as_ref().filter(|file| !file.is_file()) {
+        return Err(Problem(format!("--expect: there is no file {}", file.display())));
+    }
     let folder = Fresh::new(&mut options)?;
     let outcome = match settings.replay.as_deref() {
         Some(token) => launch(&program, &options, &settings, Some(token))?,

@@ -101,6 +101,10 @@ fn words_that_are_not_known() {
     world.raddle(&["run", "--spurious", "1", &program]).ends_with(2).says(&["RADDLE_SPURIOUS"]);
     let words = ["run", "--strategy", "mcr", "--memory", "rc11", &program];
     world.raddle(&words).ends_with(2).says(&["mcr"]);
+    world
+        .raddle(&["run", "--expect", "none", &program])
+        .ends_with(2)
+        .says(&["there is no file none"]);
     world.raddle(&["replay", "r1-none"]).ends_with(2).says(&["raddle list"]);
     world.raddle(&["run", "--replay", "r1-none", &program]).ends_with(2).says(&["token"]);
     world.raddle(&["doctor"]).ends_with(0).says(&["FSGSBASE", "glibc"]);

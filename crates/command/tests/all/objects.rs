@@ -77,6 +77,16 @@ fn halves_of_a_variable() {
     world.raddle(&["run", "--memory", "rc11", &program]).ends_with(2).says(&["16 bytes"]);
 }
 
+/// Only locks that prefer writers block a thread that reads twice.
+#[test]
+fn reading_twice() {
+    let world = World::new("read_twice");
+    let program = world.build("suite/read_twice.c", &[]);
+    world.raddle(&["run", &program]).ends_with(1).says(&["reads rwlock twice at once"]);
+    let program = world.build("suite/read_twice.c", &["-DKIND"]);
+    world.raddle(&["run", &program]).ends_with(0).says(&["exhaustive"]);
+}
+
 /// A lock on futexes: its deadlocks have a cycle, by the function `syscall` and by the instruction.
 #[test]
 fn locks_on_futexes() {

@@ -1,4 +1,7 @@
-//! Reader-writer locks. Whether the calling thread holds one to write is known here.
+//! Reader-writer locks. Whether the calling thread holds one to write is known here, and how often it reads one.
+//!
+//! glibc's locks let a thread read again while a writer waits, unless they prefer writers. Then it may block, which the
+//! session finds from the two operations; otherwise the second one is none.
 
 use std::ffi::{c_int, c_void};
 
@@ -23,9 +26,26 @@ fn count_reader(lock: *mut c_void, change: i32) {
     *count = count.saturating_add_signed(change);
 }
 
-fn reads(lock: *mut c_void) -> bool {
+/// Returns how often the calling thread reads a lock.
+fn reads(lock: *mut c_void) -> u32 {
     let state = state();
-    state.readers.borrow().get(&(lock.addr(), state.me())).is_some_and(|&count| count > 0)
+    state.readers.borrow().get(&(lock.addr(), state.me())).copied().unwrap_or(0)
+}
+
+/// Returns whether a lock makes readers wait if a writer does.
+fn prefers_writers(lock: *mut c_void) -> bool {
+    /// The place of the kind in a `pthread_rwlock_t` of glibc.
+    const KIND_OFFSET: usize = 48;
+    const PREFERS_WRITERS: c_int = 2;
+    // SAFETY: the program passed a lock, and glibc keeps its kind there.
+    unsafe { lock.wrapping_byte_add(KIND_OFFSET).cast::<c_int>().read() == PREFERS_WRITERS }
+}
+
+/// Reads a lock that the calling thread reads already, if that cannot block. Returns whether it does.
+fn read_again(lock: *mut c_void) -> bool {
+    let is_free = reads(lock) > 0 && !prefers_writers(lock);
+    count_reader(lock, i32::from(is_free));
+    is_free
 }
 
 extern "C" fn read(lock: *mut c_void, pc: usize) -> c_int {
@@ -35,8 +55,10 @@ extern "C" fn read(lock: *mut c_void, pc: usize) -> c_int {
     if times_held(lock) > 0 {
         return libc::EDEADLK;
     }
-    act(lock, RwLockOp::Read, pc);
-    count_reader(lock, 1);
+    if !read_again(lock) {
+        act(lock, RwLockOp::Read, pc);
+        count_reader(lock, 1);
+    }
     0
 }
 
@@ -53,6 +75,9 @@ extern "C" fn write(lock: *mut c_void, pc: usize) -> c_int {
 }
 
 fn try_read_in_run(lock: *mut c_void, pc: usize) -> bool {
+    if read_again(lock) {
+        return true;
+    }
     let is_held = act(lock, RwLockOp::TryRead, pc) == Effect::Yes;
     count_reader(lock, i32::from(is_held));
     is_held
@@ -148,9 +173,11 @@ extern "C" fn unlock(lock: *mut c_void, pc: usize) -> c_int {
     if times_held(lock) > 0 {
         set_times_held(lock, 0);
         act(lock, RwLockOp::UnlockWrite, pc);
-    } else if reads(lock) {
+    } else if reads(lock) > 0 {
         count_reader(lock, -1);
-        act(lock, RwLockOp::UnlockRead, pc);
+        if reads(lock) == 0 || prefers_writers(lock) {
+            act(lock, RwLockOp::UnlockRead, pc);
+        }
     } else {
         object::fail("a thread unlocks a reader-writer lock that it does not hold", pc);
     }
