@@ -21,7 +21,7 @@ pub(crate) struct Crate {
 /// A queued `Acquire` that is polled again while the semaphore closes reads `CLOSED` by a relaxed load, without the lock,
 /// and takes itself for not queued. Its waiter is freed although the queue, or a thread that has just dequeued it, may
 /// still use it.
-const CLOSED_WHILE_QUEUED: &str = "use after free: thread";
+const CLOSED_WHILE_QUEUED: &str = "use after free: ";
 
 const BOUND_2: &[(&str, &str)] = &[("LOOM_MAX_PREEMPTIONS", "2")];
 const BOUND_3: &[(&str, &str)] = &[("LOOM_MAX_PREEMPTIONS", "3")];

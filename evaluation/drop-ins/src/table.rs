@@ -21,7 +21,10 @@ pub(crate) fn row(of: &Crate, results: &[(Outcome, Outcome)]) -> String {
         raddle.passes && loom.passes && raddle.coverage > Some(Coverage::Sampled)
     });
     let both: Vec<_> = both.collect();
-    let fewer = both.iter().filter(|(raddle, loom)| raddle.executions <= loom.executions).count();
+    // Loom 0.5 does not say how many executions it made.
+    let counted = both.iter().filter_map(|(raddle, loom)| raddle.executions.zip(loom.executions));
+    let counted: Vec<(u64, u64)> = counted.collect();
+    let fewer = counted.iter().filter(|(raddle, loom)| raddle <= loom).count();
     let ratios = both
         .iter()
         .map(|(raddle, loom)| (loom.time.as_secs_f64() / raddle.time.as_secs_f64()).ln());
@@ -42,7 +45,7 @@ pub(crate) fn row(of: &Crate, results: &[(Outcome, Outcome)]) -> String {
         executions(&loom),
         time(&loom),
         fewer,
-        both.len(),
+        counted.len(),
     )
 }
 

@@ -4,6 +4,7 @@ use std::fs;
 use std::sync::atomic::{AtomicUsize as Real, Ordering::SeqCst};
 
 use shuttle::scheduler::{PctScheduler, RandomScheduler};
+use shuttle::sync::atomic::AtomicUsize;
 use shuttle::{Config, FailurePersistence, MaxSteps, PortfolioRunner, Runner};
 
 use crate::support::{failure, lost_update, token};
@@ -58,7 +59,12 @@ fn executions_are_counted_and_limited() {
     assert_eq!(runner.run(|| _ = shuttle::thread::spawn(|| ()).join()), 25);
     let mut config = Config::new();
     config.max_steps = MaxSteps::FailAfter(20);
-    let spin = || (0..100).for_each(|_| shuttle::thread::yield_now());
+    let spin = || {
+        let number = AtomicUsize::new(0);
+        loop {
+            number.fetch_add(1, SeqCst);
+        }
+    };
     let runner = Runner::new(RandomScheduler::new(2), config.clone());
     let report = failure(move || _ = runner.run(spin)).expect("a failure");
     assert!(report.contains("20 steps"), "{report}");
