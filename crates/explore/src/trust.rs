@@ -132,7 +132,7 @@ impl Explorer for Trust {
             self.refusal = Some(refusal);
             return;
         }
-        if !is_covered(trace) || loops(trace).is_some() {
+        if !is_covered(trace) || loops(trace).is_some() || waits_in_loop(trace) {
             self.work.items.clear();
             self.fallback = Some(Box::default());
             return;
@@ -392,6 +392,11 @@ fn is_ordered_on_object(op: &Op, ends: Ends) -> bool {
         | Action::Semaphore(_)
         | Action::Futex(_) => true,
     }
+}
+
+/// Returns whether a thread was cut off in a loop that waits. Revisits of the loads of such loops are not worked out.
+fn waits_in_loop(trace: &Trace) -> bool {
+    trace.stopped.iter().any(|stopped| !stopped.is_assumption())
 }
 
 /// Returns whether the search covers all operations of a run.
