@@ -139,7 +139,7 @@ impl Check<'_> {
             Stop::Done if explorer.covered(true) == Covered::Everything => {
                 (PhaseEnd::Exhausted, Some(Verdict::Exhausted))
             }
-            Stop::Trivial if tally.discarded == 0 => {
+            Stop::Trivial if tally.is_uncut() => {
                 (PhaseEnd::Exhausted, Some(Verdict::NothingToExplore))
             }
             Stop::Done | Stop::Trivial => {
@@ -197,8 +197,8 @@ impl Check<'_> {
         details.search = explorer.search();
         let (end, verdict) = match stop {
             Stop::Failed(failure) => (PhaseEnd::Failed, Some(Verdict::Failed(failure))),
-            Stop::Done if tally.discarded == 0 => (PhaseEnd::Exhausted, Some(Verdict::Exhausted)),
-            Stop::Trivial if tally.discarded == 0 => {
+            Stop::Done if tally.is_uncut() => (PhaseEnd::Exhausted, Some(Verdict::Exhausted)),
+            Stop::Trivial if tally.is_uncut() => {
                 (PhaseEnd::Exhausted, Some(Verdict::NothingToExplore))
             }
             Stop::Done | Stop::Trivial | Stop::Refused(_) => (PhaseEnd::TooLong, None),

@@ -57,7 +57,7 @@ impl Allowance {
     fn of(explain: Explain) -> Option<Allowance> {
         let (executions, seconds, leaks) = match explain {
             Explain::Off => return None,
-            Explain::Quick => (2_000, 2, 128),
+            Explain::Quick => (2_000, 2, 512),
             Explain::Full => (100_000, 60, 2_048),
         };
         Some(Allowance { executions, time: Duration::from_secs(seconds), leaks })

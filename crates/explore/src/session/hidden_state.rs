@@ -85,9 +85,15 @@ impl KeptRuns {
 }
 
 impl Check<'_> {
-    /// Returns `claim`, or what can be said instead if threads share state that raddle does not see.
+    /// Returns `claim`, or what can be said instead if the search has not seen the end of a run, or if threads share state
+    /// that raddle does not see.
     pub(super) fn check_claim(&mut self, claim: Verdict, tally: &mut Tally) -> Verdict {
         match claim {
+            Verdict::Exhausted | Verdict::Bounded(_) | Verdict::NothingToExplore
+                if tally.led_on > 0 =>
+            {
+                Verdict::Sampled
+            }
             Verdict::Exhausted | Verdict::Bounded(_) if self.settings.hidden_state => {
                 self.look_for_hidden_state(tally).unwrap_or(claim)
             }

@@ -20,6 +20,8 @@ pub(super) struct Tally {
     pub(super) choices: u64,
     pub(super) classes: Classes,
     pub(super) discarded: u64,
+    /// The runs that reached the step limit, were led on, and ended after all. What else could follow is not known.
+    pub(super) led_on: u64,
     /// The threads that could not be cleared away.
     pub(super) leaked: u64,
     pub(super) incomplete: Incomplete,
@@ -51,6 +53,7 @@ impl Tally {
             choices: 0,
             classes: Classes::new(CLASS_LIMIT),
             discarded: 0,
+            led_on: 0,
             leaked: 0,
             incomplete: Incomplete::default(),
             threads: 0,
@@ -83,6 +86,11 @@ impl Tally {
         self.choices == 0 && self.threads <= 1
     }
 
+    /// Returns whether no run reached the step limit.
+    pub(super) fn is_uncut(&self) -> bool {
+        self.discarded == 0 && self.led_on == 0
+    }
+
     /// Adds the counts of another tally.
     pub(super) fn merge(&mut self, other: &Tally) {
         self.executions += other.executions;
@@ -90,6 +98,7 @@ impl Tally {
         self.choices += other.choices;
         self.classes.merge(&other.classes);
         self.discarded += other.discarded;
+        self.led_on += other.led_on;
         self.leaked += other.leaked;
         self.incomplete.assumed += other.incomplete.assumed;
         self.incomplete.waits += other.incomplete.waits;

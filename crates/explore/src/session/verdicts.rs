@@ -68,6 +68,7 @@ impl Check<'_> {
             let has_ended = whole.is_some_and(|whole| whole.ending != Ending::StepLimit);
             if cut_off && has_ended {
                 // A little later it ended after all. That end is inspected next.
+                tally.led_on += 1;
             } else if cut_off && limits.on_step_limit == OnStepLimit::Discard {
                 tally.discarded += 1;
             } else if let Some(finding) = self.finding(trace, &mut tally.cleared) {

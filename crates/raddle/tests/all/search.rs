@@ -2,7 +2,7 @@
 
 use raddle::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 use raddle::sync::{Arc, Mutex};
-use raddle::{Config, Finding, Verdict, thread};
+use raddle::{Config, Finding, Memory, Verdict, thread};
 
 /// Each of `threads` threads increments a counter `times` times, without a lock.
 fn count(threads: u32, times: u32) {
@@ -270,4 +270,30 @@ fn auto_samples_choices_with_many_values() {
         assert!(raddle::choose(u32::MAX) < u32::MAX);
     });
     assert!(matches!(report.verdict, Verdict::Sampled), "{}", raddle::text(&report));
+}
+
+/// All choices of this program come after the step limit, and the search does not see them.
+#[test]
+fn nothing_is_claimed_of_runs_that_end_after_the_step_limit() {
+    let program = || {
+        let alone = AtomicU32::new(0);
+        for _ in 0..150 {
+            alone.fetch_add(1, SeqCst);
+        }
+        count(2, 2);
+    };
+    for strategy in ["dfs", "dpor", "dpor-classic", "bpor:2", "bpor:0-2", "dfs:1", "mcr", "auto"] {
+        for memory in [Memory::Sc, Memory::Rc11] {
+            if memory == Memory::Rc11 && !matches!(strategy, "dfs" | "dpor" | "auto") {
+                continue;
+            }
+            let config = Config::new().strategy(strategy).memory(memory).runs(50).max_steps(100);
+            let report = config.run(program);
+            assert!(
+                matches!(report.verdict, Verdict::Sampled),
+                "{strategy} {memory:?}: {}",
+                raddle::text(&report)
+            );
+        }
+    }
 }

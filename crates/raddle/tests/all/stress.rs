@@ -2,7 +2,7 @@
 
 use raddle::sync::atomic::{AtomicU32, AtomicUsize, Ordering::SeqCst};
 use raddle::sync::{Arc, Mutex};
-use raddle::{Config, Finding, OnStepLimit, Report, Verdict, thread};
+use raddle::{Config, Explain, Finding, OnStepLimit, Report, Verdict, thread};
 
 use super::support::{child, child_case, watched};
 
@@ -177,7 +177,8 @@ fn threads_left_behind() {
             .collect();
         threads.into_iter().for_each(|thread| thread.join().unwrap());
     }
-    let check = || Config::new().strategy("random").runs(1_000).keep_going(true).run(program);
+    let config = || Config::new().explain(Explain::Off).strategy("random");
+    let check = || config().runs(1_000).keep_going(true).run(program);
     for _ in 0..5 {
         assert!((4096..4200).contains(&check().leaked));
     }
