@@ -104,7 +104,8 @@ fn loads_may_be_stale() {
 )]
 #[should_panic = "did not end within 10 steps"]
 fn settings_are_expressions_too() {
-    for _ in 0..100 {
+    // An execution is led on for 10,000 steps after the limit.
+    for _ in 0..20_000 {
         thread::yield_now();
     }
 }

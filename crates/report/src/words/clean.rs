@@ -79,6 +79,7 @@ fn exhaustive(document: &Document) -> Vec<String> {
     }
     lines.extend(abandoned(document));
     lines.extend(drops(document));
+    lines.extend(wait_loops(document));
     lines
 }
 
@@ -93,7 +94,8 @@ fn bounded(document: &Document, bounds: &Bounds) -> Vec<String> {
         elapsed(document),
         memory(document)
     );
-    [first].into_iter().chain(abandoned(document)).chain(drops(document)).collect()
+    let notes = abandoned(document).into_iter().chain(drops(document)).chain(wait_loops(document));
+    [first].into_iter().chain(notes).collect()
 }
 
 /// Returns what the result does not cover, if `Arc`s free objects that other threads use.
@@ -106,6 +108,14 @@ fn drops(document: &Document) -> Option<String> {
     let text = "the last `std::sync::Arc` is dropped, or its content moved out, while other threads use what is in it, and \
                 drops of `Arc` are not seen; `sync::counted::Arc` makes them steps";
     document.unseen_drops.then(|| text.to_owned())
+}
+
+/// Returns what the result presumes of loops that wait, if threads were cut off in some.
+fn wait_loops(document: &Document) -> Option<String> {
+    let has_waits = document.incomplete.unwrap_or_default().waits > 0;
+    let text = "loops that wait are cut off when registers and stack are as before: one that counts its rounds elsewhere, on \
+                the heap or in a thread-local variable, may go on differently";
+    has_waits.then(|| text.to_owned())
 }
 
 /// Returns how many executions a search did not need to finish.
