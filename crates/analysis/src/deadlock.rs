@@ -1,6 +1,8 @@
 //! Deadlocks: which threads wait for which, and the cycles among them.
 
-use raddle_core::{Effect, ObjectId, ObjectKind, Pending, Site, ThreadId, Trace};
+use raddle_core::{
+    Action, AtomicOp, Effect, ObjectId, ObjectKind, Op, Pending, Rmw, Site, ThreadId, Trace,
+};
 use raddle_results::Wait;
 
 use raddle_core::locks::Holdings;
@@ -114,7 +116,8 @@ fn holders(trace: &Trace, pending: &Pending) -> Vec<(ThreadId, Site)> {
 }
 
 /// Returns the thread that owns a variable, as far as its values tell, and where it took it: the thread that last changed
-/// it from its initial value. Returns `None` if the variable has its initial value.
+/// it from its initial value. Returns `None` if the variable has its initial value, or if it counts: such as one that a
+/// notification increments.
 fn owner(trace: &Trace, object: ObjectId) -> Option<(ThreadId, Site)> {
     let initial = trace.objects[object.index()].initial;
     let mut value = initial;
@@ -136,10 +139,15 @@ fn owner(trace: &Trace, object: ObjectId) -> Option<(ThreadId, Site)> {
         if value == initial {
             owner = None;
         } else if old == initial {
-            owner = Some((event.id.thread, event.site));
+            owner = (!counts(&event.op)).then_some((event.id.thread, event.site));
         }
     }
     owner
+}
+
+/// Returns whether an operation adds to a variable or subtracts from it.
+fn counts(op: &Op) -> bool {
+    matches!(op.action(), Action::Atomic(AtomicOp::Update { function: Rmw::Add | Rmw::Sub, .. }))
 }
 
 fn lock_holders(trace: &Trace, object: ObjectId) -> Vec<(ThreadId, Site)> {

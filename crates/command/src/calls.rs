@@ -221,11 +221,13 @@ pub(crate) fn rename(text: &str, names: &[(String, String)]) -> String {
 
 /// Replaces the names of Rust's statics that the linker knows by those in the source.
 pub(crate) fn demangle(text: &str) -> String {
-    const BEGIN: &str = "_R";
+    // How names begin in either scheme of the compiler.
+    let begin = |rest: &str| [rest.find("_R"), rest.find("_ZN")].into_iter().flatten().min();
+    let is_part = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '$');
     let mut result = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some(at) = rest.find(BEGIN) {
-        let end = rest[at..].find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
+    while let Some(at) = begin(rest) {
+        let end = rest[at..].find(|letter: char| !is_part(letter));
         let end = end.map_or(rest.len(), |end| at + end);
         let name = addr2line::demangle_auto(rest[at..end].into(), None);
         result += &rest[..at];
@@ -249,6 +251,10 @@ mod tests {
         assert_eq!(
             demangle("a _RNvCs15kBYyAo9fc_7mycrate7COUNTER.load _Rx"),
             "a mycrate::COUNTER.load _Rx"
+        );
+        assert_eq!(
+            demangle("_ZN7mycrate5tests4NEXT17h109911ff03bab194E.store 1"),
+            "tests::NEXT.store 1"
         );
     }
 
