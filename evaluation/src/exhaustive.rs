@@ -318,6 +318,7 @@ fn legend(effort: Effort) -> Vec<String> {
         lines.push("shuttle: Shuttle 0.9's DfsScheduler".to_owned());
         lines.push("ratios: the rival's time over that of raddle's dpor".to_owned());
     }
+    lines.push("raddle does not look for hidden state: the programs have none".to_owned());
     lines.push(
         "CPU time of whole searches, their start included, medians over slices that take turns"
             .to_owned(),

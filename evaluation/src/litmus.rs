@@ -90,11 +90,12 @@ fn word(verdict: Option<Verdict>, graphs: u64) -> String {
     }
 }
 
-/// Runs every execution of a program.
+/// Runs every execution of a program. These programs share nothing that raddle does not see.
 pub(crate) fn search(script: &'static Script) -> std::result::Result<Found, String> {
     script.look();
     let config = Config::new().memory(Memory::Rc11).strategy("dfs").runs(u64::MAX);
-    let report = config.unlimited_time().name("litmus").run(move || ours::execute(script));
+    let config = config.hidden_state(false).unlimited_time();
+    let report = config.name("litmus").run(move || ours::execute(script));
     match report.verdict {
         Result::Exhausted | Result::NothingToExplore => {}
         Result::Bounded(_) | Result::Sampled | Result::Failed(_) => {

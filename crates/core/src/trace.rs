@@ -302,6 +302,44 @@ impl Trace {
         self.ending = Ending::Finished;
     }
 
+    /// Becomes a copy of `other`. Keeps the allocated memory.
+    pub fn copy_from(&mut self, other: &Trace) {
+        let Trace {
+            events,
+            pending,
+            stopped,
+            plain,
+            ends,
+            late_use,
+            details,
+            unfreed,
+            threads,
+            objects,
+            fingerprint,
+            sources,
+            choices,
+            ending,
+            thread_names,
+            object_names,
+        } = other;
+        self.events.clone_from(events);
+        self.pending.clone_from(pending);
+        self.stopped.clone_from(stopped);
+        self.plain.clone_from(plain);
+        self.ends.clone_from(ends);
+        self.late_use = *late_use;
+        self.details.clone_from(details);
+        self.unfreed.clone_from(unfreed);
+        self.threads.clone_from(threads);
+        self.objects.clone_from(objects);
+        self.fingerprint = *fingerprint;
+        self.sources.clone_from(sources);
+        self.choices = *choices;
+        self.ending.clone_from(ending);
+        self.thread_names.clone_from(thread_names);
+        self.object_names.clone_from(object_names);
+    }
+
     /// Returns the stacks that were recorded.
     pub fn stacks(&self) -> &[Stack] {
         self.details.as_deref().map_or(&[], |details| &details.stacks)

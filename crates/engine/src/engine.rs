@@ -118,6 +118,8 @@ pub struct Engine<M: Memory> {
     /// The objects that changed during the lease under way, and whose waiters have not been updated.
     stale: Vec<ObjectId>,
     trace: Trace,
+    /// Memory for another trace.
+    spare: Trace,
     /// Threads that have ended and whose stacks the substrate has not taken back.
     ended: Vec<ThreadId>,
     alive: u32,
@@ -197,6 +199,7 @@ impl<M: Memory> Engine<M> {
             objects: Vec::new(),
             stale: Vec::new(),
             trace: Trace::default(),
+            spare: Trace::default(),
             ended: Vec::new(),
             alive: 0,
             max_alive: 0,

@@ -84,7 +84,7 @@ struct Fresh {
 
 impl Fresh {
     fn new(make: &MakeChooser) -> Fresh {
-        Fresh { make: make.clone(), chooser: Box::new(Stop) }
+        Fresh { make: make.clone(), chooser: Box::new(Stop::default()) }
     }
 }
 

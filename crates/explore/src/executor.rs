@@ -136,9 +136,14 @@ impl AnyEngine {
         each!(self, engine => engine.forget_threads());
     }
 
-    /// Exchanges the trace of the last run for `other`, of which only the memory is used.
-    pub(crate) fn swap_trace(&mut self, other: &mut Trace) {
-        each!(self, engine => engine.swap_trace(other));
+    /// Returns the trace of the last run.
+    pub(crate) fn take_trace(&mut self) -> Trace {
+        each!(self, engine => engine.take_trace())
+    }
+
+    /// Keeps the memory of a trace that was [taken](AnyEngine::take_trace).
+    pub(crate) fn reuse_trace(&mut self, taken: Trace) {
+        each!(self, engine => engine.reuse_trace(taken));
     }
 
     /// Makes the engine like a new one.

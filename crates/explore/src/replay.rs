@@ -1,8 +1,8 @@
 //! Exact replay: a schedule, and nothing after it.
 
 use raddle_core::{
-    Choices, Chooser, Event, IdleRounds, MemoryModel, Needs, ObjectId, Pick, Point, Schedule,
-    Special, Trace,
+    Choices, Chooser, Ending, Event, IdleRounds, MemoryModel, Needs, ObjectId, Pick, Point,
+    Schedule, Special, Trace,
 };
 use raddle_engine::{Substrate, ThreadIds};
 
@@ -74,7 +74,7 @@ impl Replay {
         let mut engine = engine_cache::take(self.memory, self.thread_ids, self.max_steps);
         *engine.prefix_mut() = self.schedule;
         prepare(&mut engine);
-        executor.execute(&mut engine, Choices::Chooser(&mut Stop));
+        executor.execute(&mut engine, Choices::Chooser(&mut Stop::default()));
         engine.watch(ObjectId::NONE);
         engine.set_special(None);
         let seen = look(engine.trace());
@@ -90,12 +90,31 @@ pub(crate) fn thread_ids_of(trace: &Trace) -> ThreadIds {
 }
 
 /// Abandons every run at its first point after the prefix.
-#[derive(Clone, Debug, Default)]
-pub struct Stop;
+#[derive(Clone, Debug)]
+pub struct Stop {
+    idle_rounds: IdleRounds,
+}
+
+impl Default for Stop {
+    /// Ends also runs in which threads wait forever in loops.
+    fn default() -> Stop {
+        Stop { idle_rounds: IdleRounds::Awaited }
+    }
+}
+
+impl Stop {
+    /// Returns a chooser for repetitions of `trace`. Whether threads wait in loops need not be recognised if all threads
+    /// came to their end.
+    pub(crate) fn to_repeat(trace: &Trace) -> Stop {
+        let has_ended = trace.ending == Ending::Finished && trace.stopped.is_empty();
+        let idle_rounds = if has_ended { IdleRounds::Performed } else { IdleRounds::Awaited };
+        Stop { idle_rounds }
+    }
+}
 
 impl Chooser for Stop {
     fn needs(&self) -> Needs {
-        Needs { idle_rounds: IdleRounds::Awaited, ..Needs::default() }
+        Needs { idle_rounds: self.idle_rounds, ..Needs::default() }
     }
 
     fn choose(&mut self, _at: &Point<'_>, _past: &[Event]) -> Pick {

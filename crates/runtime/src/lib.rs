@@ -24,6 +24,7 @@ mod run;
 mod runtime;
 #[cfg(all(unix, target_arch = "x86_64"))]
 mod stack;
+mod stack_text;
 mod statics;
 mod watchdog;
 

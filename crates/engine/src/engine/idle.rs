@@ -204,7 +204,15 @@ impl<M: Memory> Engine<M> {
         }
     }
 
+    #[inline]
     fn take_note(&mut self) {
+        let (events, plain) = (self.trace.events.len(), self.trace.plain.len());
+        if self.idle.events < events || self.idle.plain < plain {
+            self.take_note_slow();
+        }
+    }
+
+    fn take_note_slow(&mut self) {
         while let Some(&event) = self.trace.events.get(self.idle.events) {
             self.idle.events += 1;
             self.take_note_of(event);

@@ -14,8 +14,10 @@ const MAX_KEPT_OBJECTS: usize = 1024;
 impl<M: Memory> Engine<M> {
     /// Returns whether the engine is small enough to be kept for another check.
     pub fn is_small(&self) -> bool {
-        self.trace.events.capacity() <= MAX_KEPT_EVENTS
-            && self.trace.plain.capacity() <= MAX_KEPT_EVENTS
+        let is_small = |trace: &Trace| {
+            trace.events.capacity() <= MAX_KEPT_EVENTS && trace.plain.capacity() <= MAX_KEPT_EVENTS
+        };
+        [&self.trace, &self.spare].into_iter().all(is_small)
             && self.prefix.capacity() <= MAX_KEPT_EVENTS
             && self.threads.len() <= MAX_KEPT_THREADS
             && self.objects.len() <= MAX_KEPT_OBJECTS
@@ -33,12 +35,20 @@ impl<M: Memory> Engine<M> {
         self.special = None;
     }
 
-    /// Exchanges the trace of the last run for another one, of which only the memory is of use.
-    pub fn swap_trace(&mut self, other: &mut Trace) {
-        core::mem::swap(&mut self.trace, other);
+    /// Returns the trace of the last run, so that another run can be made beside it. [`Engine::reuse_trace`] takes its
+    /// memory back.
+    pub fn take_trace(&mut self) -> Trace {
+        let spare = core::mem::take(&mut self.spare);
+        let taken = core::mem::replace(&mut self.trace, spare);
         // Main and its life are those of every run.
-        self.trace.threads.clone_from(&other.threads);
-        self.trace.objects.clone_from(&other.objects);
+        self.trace.threads.clone_from(&taken.threads);
+        self.trace.objects.clone_from(&taken.objects);
+        taken
+    }
+
+    /// Keeps the memory of a trace for [`Engine::take_trace`].
+    pub fn reuse_trace(&mut self, taken: Trace) {
+        self.spare = taken;
     }
 
     /// Gives threads new ids, so that those of the next run do not depend on earlier ones.

@@ -11,8 +11,10 @@ const MAX_LOOKS: usize = 256;
 /// number of rounds that its thread has to go: a load, a failed attempt, a fence, a pause.
 #[derive(Debug, Default)]
 pub(super) struct Rounds {
-    /// By [`ThreadId`].
+    /// By [`ThreadId`]. All are empty unless a thread has looked at something.
     threads: Vec<Thread>,
+    /// Whether a thread has looked at something.
+    has_looks: bool,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -49,6 +51,9 @@ pub(super) struct Look {
 impl Rounds {
     /// Forgets everything. Keeps the allocated memory.
     pub(super) fn clear(&mut self) {
+        if !core::mem::take(&mut self.has_looks) {
+            return;
+        }
         for thread in &mut self.threads {
             thread.frame = None;
             thread.looks.clear();
@@ -65,6 +70,7 @@ impl Rounds {
 
     /// Adds an event of its thread that changed nothing.
     pub(super) fn add_look(&mut self, event: Event) {
+        self.has_looks = true;
         let thread = self.thread(event.id.thread);
         if thread.looks.len() >= MAX_LOOKS {
             thread.looks.drain(..MAX_LOOKS / 2);
@@ -74,14 +80,23 @@ impl Rounds {
     }
 
     /// Notes that `thread` has changed something.
+    #[inline]
     pub(super) fn end_round(&mut self, thread: ThreadId) {
+        if !self.has_looks {
+            return;
+        }
         let thread = self.thread(thread);
         thread.frame = None;
         thread.looks.clear();
     }
 
     /// Notes that `by` has changed an object. Returns the threads that wait in a round that looks at it.
+    #[inline]
     pub(super) fn change(&mut self, by: ThreadId, object: ObjectId) -> Vec<ThreadId> {
+        if self.has_looks { self.change_looks(by, object) } else { Vec::new() }
+    }
+
+    fn change_looks(&mut self, by: ThreadId, object: ObjectId) -> Vec<ThreadId> {
         let mut woken = Vec::new();
         for (id, thread) in self.threads.iter_mut().enumerate() {
             if id == by.index() {
@@ -105,6 +120,9 @@ impl Rounds {
 
     /// Returns what `thread`, which is about to announce an operation, has done since it last changed something.
     pub(super) fn since_change(&mut self, thread: ThreadId, op: Op, site: Site) -> SinceChange {
+        if !self.has_looks {
+            return SinceChange::Nothing;
+        }
         let looks = &self.thread(thread).looks;
         let object = op.object();
         let is_same = |look: &Look| look.event.site == site && look.event.op.object() == object;

@@ -108,7 +108,8 @@ impl<M: Memory> Engine<M> {
         self.end_lease();
         self.tail.stage = Stage::Leading;
         self.record_sleepers();
-        let mut cut = self.trace.clone();
+        let mut cut = core::mem::take(&mut self.tail.other);
+        cut.copy_from(&self.trace);
         cut.ending = ending;
         cut.pending.extend(self.unfinished(panicked));
         self.tail.other = cut;

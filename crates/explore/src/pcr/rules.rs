@@ -167,7 +167,7 @@ mod tests {
                 &mut Interpreter,
                 &program,
                 threads.collect(),
-                Choices::Chooser(&mut Stop),
+                Choices::Chooser(&mut Stop::default()),
             );
             let mut coverage = MapCoverage::new(Accesses::ByEvent);
             let shared = Shared::new(&trace, &mut coverage);
@@ -211,7 +211,7 @@ mod tests {
             &mut Interpreter,
             &program,
             threads.to_vec(),
-            Choices::Chooser(&mut Stop),
+            Choices::Chooser(&mut Stop::default()),
         ));
         assert!(covered(&other, &run.coverage), "another run");
     }

@@ -187,12 +187,18 @@ impl Check<'_> {
     /// second run differs from it or does not come to its end.
     #[cold]
     pub(super) fn check_repeatable(&mut self, engine: &mut AnyEngine, run: u64) -> Option<Stop> {
-        let mut first = Trace::default();
-        engine.swap_trace(&mut first);
+        let first = engine.take_trace();
+        let stop = self.repeat(engine, run, &first);
+        engine.reuse_trace(first);
+        stop
+    }
+
+    fn repeat(&mut self, engine: &mut AnyEngine, run: u64, first: &Trace) -> Option<Stop> {
         let prefix = engine.prefix_mut();
         prefix.clear();
         first.append_schedule(prefix);
-        self.executor.execute(engine, Choices::Chooser(&mut replay::Stop));
+        let mut stop = replay::Stop::to_repeat(first);
+        self.executor.execute(engine, Choices::Chooser(&mut stop));
         let second = engine.trace();
         if second.ending == Ending::TimeLimit {
             return Some(Stop::OutOfBudget);
@@ -203,10 +209,10 @@ impl Check<'_> {
         }
         let finding = Finding::Nondeterminism {
             at,
-            first: describe(Some(at), &first),
+            first: describe(Some(at), first),
             second: describe(Some(at), second),
         };
-        Some(self.failed(finding, run, &first, false))
+        Some(self.failed(finding, run, first, false))
     }
 }
 

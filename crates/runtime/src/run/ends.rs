@@ -4,13 +4,13 @@
 //! use. What is wrong follows from the class of the run, see `raddle_analysis::freed`.
 
 use std::alloc::Layout;
-use std::backtrace::Backtrace;
 use std::cell::Cell;
 
 use raddle_core::{Moment, ObjectId, Site, Stack, ThreadId};
 use raddle_engine::{Initial, Memory};
 
 use super::Run;
+use crate::stack_text::stack_text;
 use crate::{Backend, panics, port};
 
 /// An object that ended before the run used it.
@@ -161,7 +161,7 @@ impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
     /// Records a stack. `of_arc` is whether an `Arc` may order the end of the object.
     #[cold]
     fn record_stack_of(&self, object: ObjectId, moment: Moment, own: usize, of_arc: bool) {
-        let text = port::unobserved(|| Backtrace::force_capture().to_string());
+        let text = port::unobserved(stack_text);
         let stack = Stack {
             object,
             thread: self.me(),

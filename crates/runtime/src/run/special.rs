@@ -98,19 +98,34 @@ impl<'a> Watched<'a> {
     }
 
     /// Looks at an operation that the calling thread is about to announce.
+    #[inline]
     fn look(&self, object: ObjectId) {
         if let Some(special) = &self.special {
-            if special.stacks.contains(&self.run.coming_event()) {
-                self.run.record_announcement(object);
-            }
+            self.record_if_asked(special, object);
+        }
+    }
+
+    #[cold]
+    fn record_if_asked(&self, special: &Special, object: ObjectId) {
+        if special.stacks.contains(&self.run.coming_event()) {
+            self.run.record_announcement(object);
         }
     }
 
     /// Looks at an operation, and returns it with the ordering that it is to have.
+    #[inline]
     fn adjusted(&self, op: Op, site: Site) -> Op {
-        let orders = self.special.as_ref().map_or(&[][..], |special| &special.orders);
+        match &self.special {
+            Some(special) => self.strengthened(special, op, site),
+            None => op,
+        }
+    }
+
+    #[cold]
+    fn strengthened(&self, special: &Special, op: Op, site: Site) -> Op {
         let mut op = op;
-        for &Strengthened { order, fence, .. } in orders.iter().filter(|known| known.site == site) {
+        let orders = special.orders.iter().filter(|known| known.site == site);
+        for &Strengthened { order, fence, .. } in orders {
             op = op.strengthened(order);
             if fence {
                 let [head, first, second] =

@@ -30,7 +30,7 @@ fn run(program: &Program, order: &[u32]) -> Trace {
     let spawns = program.scripts[0].len();
     let mut schedule = vec![Choice::Thread(ThreadId::MAIN); spawns];
     schedule.extend(order.iter().map(|&thread| Choice::Thread(ThreadId(thread))));
-    run_once(&mut IdentifyingInterpreter, program, schedule, Choices::Chooser(&mut Stop))
+    run_once(&mut IdentifyingInterpreter, program, schedule, Choices::Chooser(&mut Stop::default()))
 }
 
 fn coverage(program: &Program, orders: &[&[u32]]) -> Coverage {
