@@ -8,6 +8,8 @@ use raddle::sync::{Arc, Mutex};
 use raddle::time::{Duration, Instant};
 use raddle::{Config, Finding, Memory, Report, Verdict, hint, thread};
 
+use crate::support::{Known, every_strategy};
+
 fn flag() {
     let shared = Arc::new((AtomicBool::new(false), AtomicU32::new(0)));
     let other = shared.clone();
@@ -192,17 +194,23 @@ fn search(program: fn(), check: impl Fn(&str, &Report)) {
     }
 }
 
+/// Correct programs.
+const PROGRAMS: [(&str, fn()); 6] = [
+    ("flag", flag),
+    ("readers", readers),
+    ("spinlock", spinlock),
+    ("ticket", ticket),
+    ("finished", spins_until_finished),
+    ("try_lock", spins_on_try_lock),
+];
+
+/// Searches that claim something about every program of [`PROGRAMS`] within a few thousand executions.
+const CLAIMING: [&str; 7] =
+    ["auto", "dpor", "dpor-classic", "mcr", "bpor:2", "bpor:0-2", "bpor-plain:2"];
+
 #[test]
 fn correct_programs_are_searched_to_the_end() {
-    let programs = [
-        ("flag", flag as fn()),
-        ("readers", readers),
-        ("spinlock", spinlock),
-        ("ticket", ticket),
-        ("finished", spins_until_finished),
-        ("try_lock", spins_on_try_lock),
-    ];
-    for (name, program) in programs {
+    for (name, program) in PROGRAMS {
         search(program, |how, report| {
             let is_clean = matches!(report.verdict, Verdict::Exhausted);
             assert!(is_clean, "{name}, {how}: {}", raddle::text(report));
@@ -212,6 +220,33 @@ fn correct_programs_are_searched_to_the_end() {
     // Under RC11 a swap is always another store.
     let report = Config::new().strategy("dpor").run(swap_lock);
     assert!(matches!(report.verdict, Verdict::Exhausted), "{}", raddle::text(&report));
+}
+
+/// Every strategy runs the programs without a false alarm. Those that claim something say so.
+#[test]
+fn no_strategy_takes_a_loop_that_waits_for_a_failure() {
+    for (name, program) in PROGRAMS {
+        for Known { word, memory, is_sampler } in every_strategy() {
+            let runs = match &*word {
+                "auto" => 10_000,
+                word if CLAIMING.contains(&word) => 1000,
+                _ if is_sampler => 20,
+                _ => 200,
+            };
+            let config = Config::new().memory(memory).strategy(&*word).runs(runs);
+            let how = format!("{name}, {word} {memory:?}");
+            // The threads of some programs share one variable only, which `pcr` may refuse.
+            let report = match config.try_run(program) {
+                Ok(report) => report,
+                Err(_) if matches!(&*word, "mcr" | "pcr") => continue,
+                Err(error) => panic!("{how}: {error}"),
+            };
+            assert!(report.failure().is_none(), "{how}: {}", raddle::text(&report));
+            let claims = matches!(report.verdict, Verdict::Exhausted | Verdict::Bounded(_));
+            let is_search = CLAIMING.contains(&&*word);
+            assert!(claims || !is_search, "{how}: {}", raddle::text(&report));
+        }
+    }
 }
 
 #[test]
