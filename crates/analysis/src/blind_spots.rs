@@ -5,7 +5,11 @@ use raddle_results::BlindSpots;
 
 /// Returns what raddle does not see of a run under sequential consistency.
 pub fn blind_spots(trace: &Trace) -> BlindSpots {
-    BlindSpots { silent_threads: silent_threads(trace), weak_orderings: has_weak_orderings(trace) }
+    BlindSpots {
+        silent_threads: silent_threads(trace),
+        weak_orderings: has_weak_orderings(trace),
+        clock_loops: false,
+    }
 }
 
 /// Returns the number of spawned threads that ended without an operation.

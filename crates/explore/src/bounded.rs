@@ -117,6 +117,11 @@ impl Explorer for BoundedDfs {
         }
     }
 
+    fn restart(&mut self) -> bool {
+        *self = BoundedDfs::new(self.limit);
+        true
+    }
+
     fn refusal(&self) -> Option<Refusal> {
         self.refusal.clone()
     }

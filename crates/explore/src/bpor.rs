@@ -135,6 +135,11 @@ impl Explorer for Bpor {
         self.tree.covered(is_done)
     }
 
+    fn restart(&mut self) -> bool {
+        self.tree = Tree::new(self.tree.bound(), self.tree.reduction());
+        true
+    }
+
     fn refusal(&self) -> Option<Refusal> {
         self.tree.refusal()
     }

@@ -85,6 +85,11 @@ impl Explorer for Deepening {
         self.completed.last().map_or(Covered::Nothing, |completed| completed.covered)
     }
 
+    fn restart(&mut self) -> bool {
+        *self = Deepening::new(self.last, self.reduction);
+        true
+    }
+
     fn refusal(&self) -> Option<Refusal> {
         self.search.refusal()
     }

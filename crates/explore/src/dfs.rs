@@ -37,6 +37,11 @@ impl Explorer for Dfs {
 
     fn learn(&mut self, _run: u64, _trace: &Trace) {}
 
+    fn restart(&mut self) -> bool {
+        *self = Dfs::default();
+        true
+    }
+
     fn refusal(&self) -> Option<Refusal> {
         self.refusal.clone()
     }

@@ -385,6 +385,11 @@ impl Explorer for Dpor {
         if is_done && !self.is_cut_off { Covered::Everything } else { Covered::Nothing }
     }
 
+    fn restart(&mut self) -> bool {
+        *self = Dpor::default();
+        true
+    }
+
     fn refusal(&self) -> Option<Refusal> {
         self.refusal.clone()
     }

@@ -4,7 +4,7 @@ use std::borrow::BorrowMut;
 use std::rc::Rc;
 
 use raddle_core::{Choices, MemoryModel, ObjectId, Schedule, Special, Trace};
-use raddle_engine::{Engine, Rc11, Sc, Substrate, ThreadIds, TimeLimit};
+use raddle_engine::{Engine, KnownLoop, Rc11, Round, Sc, Substrate, ThreadIds, TimeLimit};
 
 /// Makes runs of one program.
 pub(crate) trait Executor {
@@ -109,6 +109,28 @@ impl AnyEngine {
     /// threads, objects and the fingerprint.
     pub(crate) fn was_ordinary(&self) -> bool {
         each!(self, engine => engine.was_ordinary())
+    }
+
+    /// Tells what is known of loops in which threads wait.
+    pub(crate) fn set_known_loops(&mut self, known: Vec<KnownLoop>) {
+        each!(self, engine => engine.set_known_loops(known));
+    }
+
+    /// Returns whether the last run closed a round in a loop that is not known.
+    #[inline(always)]
+    pub(crate) fn has_unknown_rounds(&self) -> bool {
+        each!(self, engine => engine.has_unknown_rounds())
+    }
+
+    /// Returns whether a thread of the last run waited in a loop that reads the clock.
+    #[inline(always)]
+    pub(crate) fn has_waited_for_time(&self) -> bool {
+        each!(self, engine => engine.has_waited_for_time())
+    }
+
+    /// Returns the rounds of the last run in loops that are not known, and forgets them.
+    pub(crate) fn take_unknown_rounds(&mut self) -> Vec<Round> {
+        each!(self, engine => engine.take_unknown_rounds())
     }
 
     /// Sets the time limit of the next runs, or none.

@@ -50,6 +50,12 @@ pub trait Explorer {
         false
     }
 
+    /// Forgets all runs, to begin again: it turned out that threads had been cut off in a loop that counts its rounds.
+    /// Returns `false` if the explorer cannot begin again.
+    fn restart(&mut self) -> bool {
+        false
+    }
+
     /// Returns why no further run can be planned, if the last run showed that.
     fn refusal(&self) -> Option<Refusal> {
         None
@@ -127,6 +133,10 @@ impl<E: Explorer + ?Sized> Explorer for &mut E {
 
     fn repeats_no_class(&self) -> bool {
         (**self).repeats_no_class()
+    }
+
+    fn restart(&mut self) -> bool {
+        (**self).restart()
     }
 
     fn refusal(&self) -> Option<Refusal> {

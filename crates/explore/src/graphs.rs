@@ -71,6 +71,11 @@ impl Explorer for Graphs {
         }
     }
 
+    fn restart(&mut self) -> bool {
+        *self = Graphs::default();
+        true
+    }
+
     fn refusal(&self) -> Option<Refusal> {
         self.refusal.clone()
     }

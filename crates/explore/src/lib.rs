@@ -5,6 +5,7 @@
 //! [`Report`](raddle_results::Report). A [`Strategy`] is the user's word for an explorer.
 #![forbid(unsafe_code)]
 
+mod alone;
 mod bounded;
 mod bpor;
 mod branches;

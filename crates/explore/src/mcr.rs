@@ -408,6 +408,11 @@ impl<S: OrderSolver> Explorer for Mcr<S> {
         true
     }
 
+    fn restart(&mut self) -> bool {
+        *self = Mcr::with_solver(self.seed);
+        true
+    }
+
     fn refusal(&self) -> Option<Refusal> {
         self.refusal.clone()
     }

@@ -326,6 +326,11 @@ impl<S: OrderSolver> Explorer for Pcr<S> {
         true
     }
 
+    fn restart(&mut self) -> bool {
+        *self = Pcr::with_solver(self.seed, self.rules);
+        true
+    }
+
     fn refusal(&self) -> Option<Refusal> {
         self.refusal.clone()
     }

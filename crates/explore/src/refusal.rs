@@ -39,6 +39,11 @@ pub enum Refusal {
         /// Where it yields.
         site: Site,
     },
+    /// A loop that seemed to wait counts its rounds, and the explorer cannot begin again.
+    Counts {
+        /// A place in the loop.
+        site: Site,
+    },
     /// There is only one thread, so that no accesses can be reordered.
     OneThread,
     /// The threads access nothing in common that one of them changes.
@@ -134,6 +139,12 @@ impl fmt::Display for Refusal {
                  {site} without changing anything that threads share, and each round differs: something \
                  counts, or the back end cannot tell; exclude long loops with a fair bound, `bpor:fair:1` \
                  or `bpor:2:fair:1`, or sample executions, such as with `random`"
+            ),
+            Refusal::Counts { site } => write!(
+                f,
+                "the loop at {site} seemed to wait, but it counts its rounds, on the heap or in a thread-local variable; \
+                 this search cannot begin again, so use `dpor` on one OS thread, or sample executions, such as with \
+                 `random`"
             ),
             Refusal::OneThread => f.write_str(
                 "`pcr` and `mcr` change the order of accesses by different threads, and the first \

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use raddle_core::MemoryModel;
-use raddle_engine::Substrate;
+use raddle_engine::{KnownLoop, Substrate};
 use raddle_results::{Accesses, Progress, Report};
 use raddle_strategy::Sampler;
 
@@ -24,6 +24,7 @@ mod explain;
 mod freed;
 mod gaps;
 mod hidden_state;
+mod loops;
 mod parallel;
 mod plans;
 mod probes;
@@ -237,7 +238,7 @@ impl<'a, S: Substrate> Session<'a, S> {
     fn with<R>(self, act: impl FnOnce(&mut Check<'_>) -> R) -> R {
         let Session { substrate, program, settings, budget } = self;
         let mut executor = OnSubstrate::<&mut S, S> { substrate, program };
-        act(&mut Check { executor: &mut executor, settings, budget })
+        act(&mut Check::new(&mut executor, settings, budget))
     }
 }
 
@@ -264,6 +265,18 @@ struct Check<'a> {
     executor: &'a mut dyn Executor,
     settings: &'a Settings,
     budget: &'a dyn Budget,
+    /// What is known of loops in which threads wait.
+    loops: Vec<KnownLoop>,
+}
+
+impl<'a> Check<'a> {
+    fn new(
+        executor: &'a mut dyn Executor,
+        settings: &'a Settings,
+        budget: &'a dyn Budget,
+    ) -> Check<'a> {
+        Check { executor, settings, budget, loops: Vec::new() }
+    }
 }
 
 /// Calls its argument with a new executor of the same program.

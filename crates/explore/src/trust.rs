@@ -157,6 +157,11 @@ impl Explorer for Trust {
         self.fallback.is_none()
     }
 
+    fn restart(&mut self) -> bool {
+        *self = Trust::default();
+        true
+    }
+
     fn refusal(&self) -> Option<Refusal> {
         match &self.fallback {
             Some(fallback) => fallback.refusal(),

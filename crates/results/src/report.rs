@@ -149,6 +149,9 @@ pub struct BlindSpots {
     /// Whether threads share an atomic variable with orderings weaker than `SeqCst`, while executions are
     /// sequentially consistent.
     pub weak_orderings: bool,
+    /// Whether a thread waits in a loop that reads the clock. A search then claims nothing: how often the loop goes round
+    /// depends on the time that steps take.
+    pub clock_loops: bool,
 }
 
 impl BlindSpots {
@@ -156,6 +159,7 @@ impl BlindSpots {
     pub fn merge(&mut self, other: BlindSpots) {
         self.silent_threads = self.silent_threads.max(other.silent_threads);
         self.weak_orderings |= other.weak_orderings;
+        self.clock_loops |= other.clock_loops;
     }
 }
 

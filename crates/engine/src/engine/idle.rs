@@ -18,6 +18,7 @@ use raddle_core::{
     ThreadId,
 };
 
+use super::known_loops::KnownLoops;
 use super::rounds::{Look, Rounds, SinceChange};
 use super::{Engine, Turn};
 use crate::Memory;
@@ -44,6 +45,7 @@ pub enum Frames {
 pub(super) struct Idle {
     rule: Rule,
     rounds: Rounds,
+    pub(super) loops: KnownLoops,
     /// The numbers of events and of plain accesses that were taken note of.
     events: usize,
     plain: usize,
@@ -56,6 +58,8 @@ pub(super) struct Idle {
     can_pause: bool,
     /// Whether the rule was in force before the first event.
     is_complete: bool,
+    /// Whether a thread has waited in a loop that reads the clock.
+    waits_for_time: bool,
 }
 
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
@@ -79,7 +83,9 @@ impl Idle {
         if self.is_on() {
             self.rounds.clear();
             self.values.clear();
+            self.loops.begin();
             self.closing = None;
+            self.waits_for_time = false;
             self.rule = Rule::Off;
         }
         self.examined_at = None;
@@ -147,7 +153,10 @@ impl<M: Memory> Engine<M> {
             return SinceChange::Nothing;
         }
         self.take_note();
-        self.idle.rounds.since_change(by, op, site)
+        match self.idle.rounds.since_change(by, op, site) {
+            SinceChange::WasHere if self.idle.loops.counts_at(site) => SinceChange::Looked,
+            since => since,
+        }
     }
 
     /// Tells the local state of `by`, which is about to announce an operation.
@@ -168,6 +177,9 @@ impl<M: Memory> Engine<M> {
             }
         };
         if is_idle {
+            if !self.is_leading() {
+                self.idle.loops.note(by, self.idle.rounds.looks(by, from));
+            }
             self.idle.closing = Some((by, from));
         }
     }
@@ -177,8 +189,15 @@ impl<M: Memory> Engine<M> {
     pub fn note_clock(&mut self, by: ThreadId) {
         if self.idle.is_on() {
             self.take_note();
-            self.idle.rounds.end_round(by);
+            self.idle.waits_for_time |= self.idle.rounds.read_clock(by);
         }
+    }
+
+    /// Returns whether a thread of the last run waited in a loop that reads the clock. How often it goes round depends on
+    /// the time that steps take.
+    #[inline(always)]
+    pub fn has_waited_for_time(&self) -> bool {
+        self.idle.waits_for_time
     }
 
     /// Notes that the value of a variable was changed by other means than an operation.
@@ -418,13 +437,12 @@ impl<M: Memory> Engine<M> {
         events.iter().enumerate().any(|(position, event)| {
             let changes =
                 |later: &Event| later.op.object() != ObjectId::NONE && later.access().changes();
-            let mut own = events[position + 1..].iter();
-            let again = own
-                .by_ref()
+            let own = events[position + 1..].iter();
+            let mut looks = own
                 .filter(|later| later.id.thread == event.id.thread)
-                .take_while(|later| !changes(later))
-                .find(|later| later.site == event.site && later.op == event.op);
-            !changes(event) && again.is_some()
+                .take_while(|later| !changes(later));
+            // Most events of most programs change something.
+            !changes(event) && looks.any(|later| later.site == event.site && later.op == event.op)
         })
     }
 }

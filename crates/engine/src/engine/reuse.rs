@@ -1,5 +1,7 @@
 //! Engines between runs and between checks: what is kept is their memory.
 
+use alloc::vec::Vec;
+
 use raddle_core::Trace;
 
 use super::Engine;
@@ -33,6 +35,7 @@ impl<M: Memory> Engine<M> {
         self.max_steps = max_steps;
         self.time_checks = TimeChecks::NONE;
         self.special = None;
+        self.set_known_loops(Vec::new());
     }
 
     /// Returns the trace of the last run, so that another run can be made beside it. [`Engine::reuse_trace`] takes its

@@ -21,8 +21,10 @@ pub(super) struct Rounds {
 struct Thread {
     /// The local state at the pending announcement, if it is known.
     frame: Option<u64>,
-    /// Since the last change by the thread.
+    /// Since the last change by the thread, or since it read the clock.
     looks: Vec<Look>,
+    /// Whether the thread has read the clock since its last change.
+    has_read_clock: bool,
     /// The first look of the round in which the thread waits, if it does.
     asleep: Option<usize>,
 }
@@ -57,6 +59,7 @@ impl Rounds {
         for thread in &mut self.threads {
             thread.frame = None;
             thread.looks.clear();
+            thread.has_read_clock = false;
             thread.asleep = None;
         }
     }
@@ -88,6 +91,17 @@ impl Rounds {
         let thread = self.thread(thread);
         thread.frame = None;
         thread.looks.clear();
+        thread.has_read_clock = false;
+    }
+
+    /// Notes that `thread` reads the clock. Returns whether it has done so before and has only looked at something since.
+    pub(super) fn read_clock(&mut self, thread: ThreadId) -> bool {
+        let thread = self.thread(thread);
+        let is_in_loop = thread.has_read_clock && !thread.looks.is_empty();
+        thread.has_read_clock = true;
+        thread.frame = None;
+        thread.looks.clear();
+        is_in_loop
     }
 
     /// Notes that `by` has changed an object. Returns the threads that wait in a round that looks at it.

@@ -116,6 +116,10 @@ impl Tree {
         self.bound
     }
 
+    pub(crate) fn reduction(&self) -> Reduction {
+        self.reduction
+    }
+
     pub(crate) fn refusal(&self) -> Option<Refusal> {
         self.refusal.clone()
     }
@@ -197,6 +201,10 @@ impl Tree {
         if self.refusal.is_some() || matches!(trace.ending, Ending::Diverged(_)) {
             return;
         }
+        if trace.events.len() < self.stack.len() {
+            // The run ended before what was planned: the program is not deterministic. The session says so.
+            return;
+        }
         let fresh = self.stack.len().saturating_sub(1);
         if let (false, Some(last)) = (chooser.answers.is_empty(), self.stack.last_mut()) {
             last.answers = std::mem::take(&mut chooser.answers);
@@ -212,7 +220,8 @@ impl Tree {
                 last.below.incomplete |= exceeded || end.incomplete;
             }
         }
-        debug_assert_eq!(self.stack.len(), trace.events.len());
+        let (met, made) = (self.stack.len(), trace.events.len());
+        assert_eq!(met, made, "raddle invariant broken: a run of {made} steps had {met} states");
         self.counts.max_stack = self.counts.max_stack.max(self.stack.len());
         self.note_events(trace, fresh, end.as_ref());
         let clocks = match self.reduction {

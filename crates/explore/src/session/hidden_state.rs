@@ -92,12 +92,12 @@ impl KeptRuns {
 }
 
 impl Check<'_> {
-    /// Returns `claim`, or what can be said instead if the search has not seen the end of a run, or if threads share state
-    /// that raddle does not see.
+    /// Returns `claim`, or what can be said instead if the search has not seen the end of a run, if it depends on the time
+    /// that steps take, or if threads share state that raddle does not see.
     pub(super) fn check_claim(&mut self, claim: Verdict, tally: &mut Tally) -> Verdict {
         match claim {
             Verdict::Exhausted | Verdict::Bounded(_) | Verdict::NothingToExplore
-                if tally.led_on > 0 =>
+                if tally.led_on > 0 || tally.blind_spots.clock_loops =>
             {
                 Verdict::Sampled
             }

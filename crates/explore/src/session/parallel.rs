@@ -87,6 +87,9 @@ impl Check<'_> {
         }
         search.planned += all.most_planned();
         search.estimate = all.estimate(tally.executions);
+        if let Some(Found::Refusal(Refusal::Counts { .. })) = found {
+            return self.explore(&mut Dpor::default());
+        }
         let verdict = match found {
             Some(found) => self.search_again(found, &mut tally, &limits)?,
             None if tally.is_trivial() => Verdict::NothingToExplore,
@@ -109,7 +112,7 @@ impl Check<'_> {
         let sum = Sum::default();
         let work_on = |executor: &mut dyn Executor| {
             let share = Share { budget, all, sum: &sum, told: Sum::default() };
-            Check { executor, settings, budget: &share }.work(all, limits)
+            Check::new(executor, settings, &share).work(all, limits)
         };
         let work = || {
             let mut part = None;

@@ -9,7 +9,7 @@ use super::deadline::Deadline;
 use super::tally::Tally;
 use super::{Check, OnStepLimit, Settings};
 use crate::executor::AnyEngine;
-use crate::{Explorer, Refusal, engine_cache};
+use crate::{Covered, Explorer, Refusal, engine_cache};
 
 /// Progress is shown, and the caller asked whether it is enough, after about this many steps.
 const STEPS_PER_PROGRESS: u64 = 4096;
@@ -88,6 +88,7 @@ impl Check<'_> {
     ) -> Stop {
         let thread_ids = explorer.thread_ids();
         let mut engine = engine_cache::take(self.settings.memory, thread_ids, limits.max_steps);
+        engine.set_known_loops(self.loops.clone());
         let first = tally.executions;
         let stop = self.run_loop(&mut engine, explorer, tally, limits, is_enough);
         let stop = match (stop, tally.executions.checked_sub(1)) {
@@ -119,7 +120,7 @@ impl Check<'_> {
         limits: &Limits,
         is_enough: &mut dyn FnMut(&Pace) -> bool,
     ) -> Stop {
-        let first = tally.executions;
+        let (first, incomplete) = (tally.executions, tally.incomplete);
         let (independent_runs, plans_long) = (explorer.independent_runs(), explorer.plans_long());
         let keeps = explorer.skips_equivalent() && self.settings.hidden_state;
         tally.kept.begin(keeps.then_some(first));
@@ -145,6 +146,24 @@ impl Check<'_> {
                 tally.leaked += self.executor.leaked() - leaked_before;
                 return Stop::OutOfBudget;
             }
+            if engine.has_unknown_rounds() {
+                if let Some(site) = self.examine_loops(engine) {
+                    if explorer.restart() {
+                        tally.begin_again(first, incomplete);
+                        tally.kept.begin(keeps.then_some(first));
+                        next_inspection = 0;
+                        continue;
+                    }
+                    if explorer.covered(true) != Covered::Nothing {
+                        return Stop::Refused(Refusal::Counts { site });
+                    }
+                    // A sampler goes on. This run did not come to its end.
+                    tally.add_wait(engine.trace(), engine.max_alive());
+                    explorer.learn(run - first, engine.trace());
+                    continue;
+                }
+            }
+            tally.blind_spots.clock_loops |= engine.has_waited_for_time();
             let (trace, threads) = (engine.trace(), engine.max_alive());
             if closely {
                 tally.add(trace, threads);

@@ -44,9 +44,11 @@ impl Check<'_> {
             let verdict = stop.verdict(&Repeat::new(self.sampler(), self.settings.seed))?;
             return self.sampled(board.into_state().merged, verdict);
         }
-        let (settings, budget) = (self.settings, self.budget);
+        let (settings, budget, loops) = (self.settings, self.budget, self.loops.clone());
         let work_on = |executor: &mut dyn Executor| {
-            let mut check = Check { executor, settings, budget: &Quiet(budget) };
+            let quiet = Quiet(budget);
+            let mut check =
+                Check { loops: loops.clone(), ..Check::new(executor, settings, &quiet) };
             while let Some(piece) = board.next() {
                 let (tally, stop) = check.piece(runs_of(piece, limits.runs), &limits);
                 let is_sound = !matches!(stop, Stop::Failed(_));

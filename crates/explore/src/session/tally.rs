@@ -143,6 +143,23 @@ impl Tally {
         }
     }
 
+    /// Forgets the runs of a phase that began with the run `first` and begins again. They count as probes.
+    #[cold]
+    pub(super) fn begin_again(&mut self, first: u64, incomplete: Incomplete) {
+        let completed = self.completed();
+        (self.executions, self.incomplete) = (first, incomplete);
+        self.probes += completed - self.completed();
+        self.discarded = 0;
+        self.led_on = 0;
+    }
+
+    /// Adds a run in which a thread waited that would have gone on.
+    #[cold]
+    pub(super) fn add_wait(&mut self, trace: &Trace, threads: u32) {
+        self.incomplete.waits += 1;
+        self.count(trace, threads);
+    }
+
     /// Adds a run that did not end in time.
     pub(super) fn add_cut_off(&mut self, trace: &Trace, threads: u32) {
         self.incomplete.out_of_time += 1;

@@ -32,6 +32,32 @@ fn a_run_that_ends_too_early_is_nondeterministic() {
     });
 }
 
+/// A later run panics before all prescribed choices are made.
+#[test]
+fn a_run_that_panics_too_early_is_a_failure() {
+    for strategy in ["dfs", "dpor", "dpor-classic", "bpor:2", "bpor-plain:2", "mcr", "pcr"] {
+        static RUNS: StdAtomicUsize = StdAtomicUsize::new(0);
+        RUNS.store(0, SeqCst);
+        let report = Config::new().strategy(strategy).run(|| {
+            let is_last = RUNS.fetch_add(1, SeqCst) == 3;
+            let shared = Arc::new(AtomicBool::new(false));
+            let other = shared.clone();
+            let other = thread::spawn(move || other.store(true, SeqCst));
+            assert!(!is_last, "too early");
+            shared.store(false, SeqCst);
+            other.join().unwrap();
+            shared.load(SeqCst);
+        });
+        let text = raddle::text(&report);
+        let failure = report.failure().unwrap_or_else(|| panic!("{strategy}: {text}"));
+        let is_right = match &failure.finding {
+            Finding::Panic(panic) => panic.message == "too early" && !failure.reproduced,
+            finding => matches!(finding, Finding::Nondeterminism { .. }),
+        };
+        assert!(is_right, "{strategy}: {text}");
+    }
+}
+
 /// A thread that panics waits in a destructor for a flag that another thread sets.
 #[test]
 fn a_spinning_destructor_lets_other_threads_run() {

@@ -1,9 +1,14 @@
 //! Loops that wait: on flags, spinlocks, ticket locks, ends of threads.
 #![cfg(all(unix, target_arch = "x86_64", not(feature = "portable")))]
 
+use std::cell::Cell;
+
 use raddle::sync::atomic::{AtomicBool, AtomicU32, Ordering::*};
 use raddle::sync::{Arc, Mutex};
+use raddle::time::{Duration, Instant};
 use raddle::{Config, Finding, Memory, Report, Verdict, hint, thread};
+
+use crate::support::{Known, every_strategy};
 
 fn flag() {
     let shared = Arc::new((AtomicBool::new(false), AtomicU32::new(0)));
@@ -140,6 +145,40 @@ fn spins_on_try_lock() {
     holder.join().unwrap();
 }
 
+/// A counter on the heap, which registers and stack do not show: attempt 40 is the last.
+fn attempts_on_the_heap() {
+    attempts_with(|| {
+        let counter: Box<Cell<u32>> = std::hint::black_box(Box::new(Cell::new(0)));
+        move || std::hint::black_box(&counter).replace(counter.get() + 1)
+    });
+}
+
+/// A counter in a thread-local variable.
+fn attempts_in_a_thread_local() {
+    raddle::thread_local! {
+        static COUNTER: Cell<u32> = const { Cell::new(0) };
+    }
+    attempts_with(|| || COUNTER.with(|counter| counter.replace(counter.get() + 1)));
+}
+
+fn attempts_with<C: FnMut() -> u32 + 'static>(counter: fn() -> C) {
+    let shared = Arc::new((AtomicBool::new(false), AtomicBool::new(false)));
+    let other = shared.clone();
+    let waiter = thread::spawn(move || {
+        let mut count = counter();
+        while !other.0.load(SeqCst) {
+            if count() == 40 {
+                other.1.store(true, SeqCst);
+                return;
+            }
+            hint::spin_loop();
+        }
+    });
+    assert!(!shared.1.load(SeqCst), "the waiter has given up");
+    shared.0.store(true, SeqCst);
+    waiter.join().unwrap();
+}
+
 const SEARCHES: [(Memory, &[&str]); 2] = [
     (Memory::Sc, &["dpor", "dpor-classic", "mcr", "auto"]),
     (Memory::Rc11, &["dpor", "dfs", "auto"]),
@@ -155,17 +194,23 @@ fn search(program: fn(), check: impl Fn(&str, &Report)) {
     }
 }
 
+/// Correct programs.
+const PROGRAMS: [(&str, fn()); 6] = [
+    ("flag", flag),
+    ("readers", readers),
+    ("spinlock", spinlock),
+    ("ticket", ticket),
+    ("finished", spins_until_finished),
+    ("try_lock", spins_on_try_lock),
+];
+
+/// Searches that claim something about every program of [`PROGRAMS`] within a few thousand executions.
+const CLAIMING: [&str; 7] =
+    ["auto", "dpor", "dpor-classic", "mcr", "bpor:2", "bpor:0-2", "bpor-plain:2"];
+
 #[test]
 fn correct_programs_are_searched_to_the_end() {
-    let programs = [
-        ("flag", flag as fn()),
-        ("readers", readers),
-        ("spinlock", spinlock),
-        ("ticket", ticket),
-        ("finished", spins_until_finished),
-        ("try_lock", spins_on_try_lock),
-    ];
-    for (name, program) in programs {
+    for (name, program) in PROGRAMS {
         search(program, |how, report| {
             let is_clean = matches!(report.verdict, Verdict::Exhausted);
             assert!(is_clean, "{name}, {how}: {}", raddle::text(report));
@@ -175,6 +220,33 @@ fn correct_programs_are_searched_to_the_end() {
     // Under RC11 a swap is always another store.
     let report = Config::new().strategy("dpor").run(swap_lock);
     assert!(matches!(report.verdict, Verdict::Exhausted), "{}", raddle::text(&report));
+}
+
+/// Every strategy runs the programs without a false alarm. Those that claim something say so.
+#[test]
+fn no_strategy_takes_a_loop_that_waits_for_a_failure() {
+    for (name, program) in PROGRAMS {
+        for Known { word, memory, is_sampler } in every_strategy() {
+            let runs = match &*word {
+                "auto" => 10_000,
+                word if CLAIMING.contains(&word) => 1000,
+                _ if is_sampler => 20,
+                _ => 200,
+            };
+            let config = Config::new().memory(memory).strategy(&*word).runs(runs);
+            let how = format!("{name}, {word} {memory:?}");
+            // The threads of some programs share one variable only, which `pcr` may refuse.
+            let report = match config.try_run(program) {
+                Ok(report) => report,
+                Err(_) if matches!(&*word, "mcr" | "pcr") => continue,
+                Err(error) => panic!("{how}: {error}"),
+            };
+            assert!(report.failure().is_none(), "{how}: {}", raddle::text(&report));
+            let claims = matches!(report.verdict, Verdict::Exhausted | Verdict::Bounded(_));
+            let is_search = CLAIMING.contains(&&*word);
+            assert!(claims || !is_search, "{how}: {}", raddle::text(&report));
+        }
+    }
 }
 
 #[test]
@@ -194,6 +266,49 @@ fn bounded_attempts_are_all_searched() {
         );
         assert!(failure.reproduced, "{how}");
     });
+}
+
+/// The first round that looks idle is repeated alone. If the thread leaves it then, nothing is cut off there.
+#[test]
+fn loops_that_count_elsewhere_are_not_cut_off() {
+    let bounded = ["bpor:1", "bpor:0-2", "dfs:1", "pct:2"];
+    for program in [attempts_on_the_heap, attempts_in_a_thread_local] {
+        for (memory, strategies) in SEARCHES {
+            let more = if memory == Memory::Sc { &bounded[..] } else { &["pct:2"] };
+            for strategy in strategies.iter().chain(more) {
+                let report = Config::new().memory(memory).strategy(*strategy).run(program);
+                let how = format!("{strategy} {memory:?}: {}", raddle::text(&report));
+                let failure = report.failure().expect(&how);
+                let Finding::Panic(panic) = &failure.finding else { panic!("{how}") };
+                assert!(panic.message.contains("given up") && failure.reproduced, "{how}");
+            }
+        }
+    }
+}
+
+/// How often a loop goes round that reads the clock depends on the time that steps take.
+#[test]
+fn searches_claim_nothing_about_loops_that_read_the_clock() {
+    fn program() {
+        let flag = Arc::new(AtomicBool::new(false));
+        let other = flag.clone();
+        let writer = thread::spawn(move || other.store(true, SeqCst));
+        let deadline = Instant::now() + Duration::from_millis(3);
+        while !flag.load(SeqCst) && Instant::now() < deadline {
+            thread::sleep(Duration::from_millis(1));
+        }
+        writer.join().unwrap();
+    }
+    for (memory, strategies) in SEARCHES {
+        let more = if memory == Memory::Sc { &["bpor:2", "dfs:2"][..] } else { &[] };
+        for strategy in strategies.iter().chain(more) {
+            let report = Config::new().memory(memory).strategy(*strategy).runs(300).run(program);
+            let text = raddle::text(&report);
+            let is_sampled = matches!(report.verdict, Verdict::Sampled);
+            assert!(is_sampled && report.blind_spots.clock_loops, "{strategy} {memory:?}: {text}");
+            assert!(text.contains("in a loop that reads the clock"), "{text}");
+        }
+    }
 }
 
 #[test]

@@ -113,8 +113,8 @@ fn drops(document: &Document) -> Option<String> {
 /// Returns what the result presumes of loops that wait, if threads were cut off in some.
 fn wait_loops(document: &Document) -> Option<String> {
     let has_waits = document.incomplete.unwrap_or_default().waits > 0;
-    let text = "loops that wait are cut off when registers and stack are as before: one that counts its rounds elsewhere, on \
-                the heap or in a thread-local variable, may go on differently";
+    let text = "loops that wait are cut off when registers and stack are as before: one that counts more than 1,000 rounds \
+                elsewhere, on the heap or in a thread-local variable, may go on differently";
     has_waits.then(|| text.to_owned())
 }
 
@@ -143,6 +143,13 @@ fn sampled(document: &Document) -> Vec<String> {
         memory(document)
     )];
     lines.extend(document.hidden_state.iter().flat_map(hidden));
+    if document.blind_spots.clock_loops {
+        lines.push(
+            "a thread waits in a loop that reads the clock: how often it goes round depends on the time that steps take, so \
+             searches claim nothing"
+                .into(),
+        );
+    }
     if document.unchecked {
         lines.push(
             "the search ended, but there was no time left to look for state that raddle does not see: it claims nothing"
@@ -169,7 +176,7 @@ fn sampled(document: &Document) -> Vec<String> {
 
 /// Returns the memory model, and what raddle did not see or explore.
 fn memory(document: &Document) -> String {
-    let BlindSpots { silent_threads, weak_orderings } = document.blind_spots;
+    let BlindSpots { silent_threads, weak_orderings, clock_loops: _ } = document.blind_spots;
     let mut text = document.memory.to_string();
     if weak_orderings {
         text += "; weaker orderings were not explored: `memory = \"rc11\"`";

@@ -5,49 +5,21 @@ mod given_up;
 mod panicking;
 mod unwinding;
 
-use raddle::{Config, Explain, Finding, Memory, Report, Verdict};
+use raddle::{Config, Explain, Finding, Report, Verdict};
 
-/// Searches, and whether each supports RC11.
-const SEARCHES: &[(&str, bool)] = &[
-    ("dfs", true),
-    ("auto", true),
-    ("dpor", false),
-    ("dpor-classic", false),
-    ("bpor:1", false),
-    ("bpor:2", false),
-    ("bpor:3", false),
-    ("bpor:fair:1", false),
-    ("dfs:2", false),
-    ("dfs-delay:2", false),
-    ("mcr", false),
-    ("pcr", false),
-];
+use crate::support::{Known, every_strategy};
 
-const SAMPLERS: &[(&str, bool)] = &[
-    ("random", true),
-    ("pos", false),
-    ("pos-star", true),
-    ("pct:3", true),
-    ("urw", false),
-    ("surw", false),
-    ("delay:2", false),
-    ("round-robin", true),
-];
-
-/// Returns the reports of all searches and samplers, under the memory models they support. To explain so many deadlocks
-/// would leave too many threads behind.
+/// Returns the reports of every strategy, under the memory models that it supports. To explain so many deadlocks would
+/// leave too many threads behind.
 fn reports(config: fn() -> Config, program: fn()) -> impl Iterator<Item = Report> {
-    let searches = SEARCHES.iter().map(|strategy| (strategy, 2000));
-    let all = searches.chain(SAMPLERS.iter().map(|strategy| (strategy, 200)));
-    let all = all.flat_map(|of| [Memory::Sc, Memory::Rc11].map(|memory| (of, memory)));
-    let all = all.filter(|((strategy, _), memory)| *memory == Memory::Sc || strategy.1);
-    all.filter_map(move |((&(strategy, _), runs), memory)| {
-        let config = config().explain(Explain::Off).strategy(strategy);
+    every_strategy().into_iter().filter_map(move |Known { word, memory, is_sampler }| {
+        let runs = if is_sampler { 200 } else { 2000 };
+        let config = config().explain(Explain::Off).strategy(&*word);
         match config.memory(memory).runs(runs).try_run(program) {
             Ok(report) => Some(report),
             // These refuse programs whose threads share little.
-            Err(_) if matches!(strategy, "mcr" | "pcr") => None,
-            Err(error) => panic!("{strategy}: {error}"),
+            Err(_) if matches!(&*word, "mcr" | "pcr") => None,
+            Err(error) => panic!("{word}: {error}"),
         }
     })
 }

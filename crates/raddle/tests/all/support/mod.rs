@@ -7,6 +7,9 @@ use std::process::{Command, Output, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
+use raddle::{Memory, Strategy};
+use raddle_explore::{Kind, Models};
+
 /// The time after which a test is considered to hang.
 const TIMEOUT: Duration = Duration::from_secs(100);
 
@@ -52,4 +55,35 @@ pub(crate) fn child(entry: &str, case: &str) -> Output {
         .stdin(Stdio::null())
         .output();
     child.expect("a child can be started")
+}
+
+/// A strategy under a memory model.
+pub(crate) struct Known {
+    pub(crate) word: String,
+    pub(crate) memory: Memory,
+    pub(crate) is_sampler: bool,
+}
+
+/// Returns every strategy of the table, with numbers in place of letters, under every memory model that it supports.
+pub(crate) fn every_strategy() -> Vec<Known> {
+    let number = |letter: char| match letter {
+        'A' => "random".into(),
+        'B' => "pct:3".into(),
+        'F' => "1".into(),
+        'K' => "100".into(),
+        'D' | 'H' | 'P' => "2".into(),
+        other => other.to_string(),
+    };
+    let known = Strategy::table().iter().flat_map(|row| {
+        let word: String = row.pattern.chars().map(number).collect();
+        let models: &[Memory] = match row.memory {
+            Models::All => &[Memory::Sc, Memory::Rc11],
+            Models::Sc => &[Memory::Sc],
+            Models::Rc11 => &[Memory::Rc11],
+        };
+        // A portfolio takes turns with samplers.
+        let is_sampler = row.kind() == Kind::Sampler || row.pattern.starts_with("portfolio");
+        models.iter().map(move |&memory| Known { word: word.clone(), memory, is_sampler })
+    });
+    known.collect()
 }
