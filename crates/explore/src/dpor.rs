@@ -385,6 +385,10 @@ impl Explorer for Dpor {
         if is_done && !self.is_cut_off { Covered::Everything } else { Covered::Nothing }
     }
 
+    fn repeats_no_class(&self) -> bool {
+        true
+    }
+
     fn refusal(&self) -> Option<Refusal> {
         self.refusal.clone()
     }

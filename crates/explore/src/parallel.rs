@@ -265,6 +265,10 @@ impl Explorer for DporWorker<'_> {
         self.dpor.covered(is_done)
     }
 
+    fn repeats_no_class(&self) -> bool {
+        true
+    }
+
     fn refusal(&self) -> Option<Refusal> {
         self.dpor.refusal()
     }

@@ -21,7 +21,7 @@
 //! search begins anew as [`Graphs`].
 
 use raddle_core::{
-    Access, Action, Choice, Choices, Ending, EventId, Op, Schedule, ThreadOp, Trace,
+    Access, Action, Choice, Choices, Ending, EventId, Op, RwLockOp, Schedule, ThreadOp, Trace,
 };
 use raddle_results::Search;
 
@@ -34,6 +34,7 @@ mod clocks;
 mod follow;
 mod graph;
 mod objects;
+mod readers;
 mod revisit;
 mod script;
 
@@ -42,7 +43,8 @@ use clocks::contains;
 use follow::Follow;
 use graph::{Graph, Half, Node, NodeId, Part};
 use objects::{Objects, Run};
-use revisit::revisit;
+use readers::{comes, groups_before};
+use revisit::{Taken, revisit};
 use script::Script;
 
 /// A graph to be visited.
@@ -132,14 +134,16 @@ impl Explorer for Trust {
             self.refusal = Some(refusal);
             return;
         }
-        if !is_covered(trace) || loops(trace).is_some() || waits_in_loop(trace) {
+        if !is_covered(trace) || loops(trace).is_some() {
             self.work.items.clear();
             self.fallback = Some(Box::default());
             return;
         }
         if trace.ending == Ending::Abandoned {
             self.search.blocked += 1;
-            return;
+            if !self.follow.is_stuck {
+                return;
+            }
         }
         if self.ends == Ends::AtOnce && asks_for_ends(trace) {
             self.ends = Ends::Ordered;
@@ -224,7 +228,7 @@ impl Trust {
                     let others = offer.options.iter().filter(|&&store| store != source);
                     visit.add_alternatives(node, read, others.map(|&store| Choice::Source(store)));
                     for &store in &offer.taken {
-                        visit.take(number, store);
+                        visit.take(number, store, &[]);
                     }
                 } else {
                     visit.add_earlier_states(number);
@@ -295,9 +299,10 @@ impl Visit<'_> {
     }
 
     /// Adds the items in which an update reads a store or state that another one has read.
-    fn take(&mut self, node: NodeId, source: EventId) {
+    fn take(&mut self, node: NodeId, source: EventId, shares: &[NodeId]) {
         self.additions.push(Half::read(self.run.graph.nodes[node].id), node);
-        revisit(self.run, self.additions, node, Some(source), self.work);
+        let taken = Taken { source, shares };
+        revisit(self.run, self.additions, node, Some(taken), self.work);
         self.additions.pop_read();
     }
 
@@ -306,18 +311,45 @@ impl Visit<'_> {
         let Run { graph, .. } = self.run;
         let node = &graph.nodes[number];
         let current = node.source.map_or(0, |source| graph.number(node.object, source));
-        if current == 0 {
+        let reads_shares =
+            node.op.access() == Access::Update && !graph.shares(node.object).is_empty();
+        let shares = comes(&node.op);
+        if current == 0 && !reads_shares && !shares {
             return;
         }
         let first = self.first_state(number, current);
-        for updates in first..current {
+        for updates in first..current + usize::from(shares) {
             let source = graph.update(node.object, updates);
             let op = (node.op, node.id.thread);
             match self.work.objects.access(self.run, node.object, updates, op) {
                 None => {}
+                Some(Access::Read) if updates == current => {}
                 Some(Access::Read) => self.read_earlier_state(number, source),
-                Some(Access::Update | Access::Share) => self.take(number, source),
+                Some(Access::Update) if reads_shares => self.take_among_readers(number, updates),
+                Some(Access::Update | Access::Share) => self.take(number, source, &[]),
             }
+        }
+        if reads_shares {
+            self.take_among_readers(number, current);
+        }
+    }
+
+    /// Adds the items in which a writer comes after `updates` updates and some of the readers after these.
+    fn take_among_readers(&mut self, number: NodeId, updates: usize) {
+        let Run { graph, .. } = self.run;
+        let node = &graph.nodes[number];
+        let Work { objects, prefix, .. } = &mut *self.work;
+        graph.earlier.write(number, node.id, None, prefix);
+        let additions = &*self.additions;
+        let is_needed = |share: NodeId| {
+            contains(prefix, graph.nodes[share].id)
+                || additions.waits.iter().any(|&at| {
+                    additions.halves[at].event == node.id && additions.nodes[at] == share
+                })
+        };
+        let groups = groups_before(self.run, objects, additions, node, updates, is_needed);
+        for group in groups {
+            self.take(number, graph.update(node.object, updates), &group);
         }
     }
 
@@ -333,8 +365,8 @@ impl Visit<'_> {
         // What disabled the operation stays before it.
         let additions = &self.additions;
         let waits = additions.waits.iter().filter(|&&at| additions.halves[at].event == node.id);
-        let waits = waits.map(|&at| graph.nodes[additions.nodes[at]].id);
-        waits.map(|update| graph.number(node.object, update)).fold(first, usize::max)
+        let waits = waits.map(|&at| &graph.nodes[additions.nodes[at]]);
+        waits.map(|waited| graph.updates_until(waited)).fold(first, usize::max)
     }
 
     /// Adds the item in which a node that leaves its object unchanged comes right after `source`.
@@ -394,11 +426,6 @@ fn is_ordered_on_object(op: &Op, ends: Ends) -> bool {
     }
 }
 
-/// Returns whether a thread was cut off in a loop that waits. Revisits of the loads of such loops are not worked out.
-fn waits_in_loop(trace: &Trace) -> bool {
-    trace.stopped.iter().any(|stopped| !stopped.is_assumption())
-}
-
 /// Returns whether the search covers all operations of a run.
 fn is_covered(trace: &Trace) -> bool {
     let is_covered = |op: &Op| {
@@ -416,8 +443,15 @@ fn is_covered(trace: &Trace) -> bool {
                 | Action::Once(_)
                 | Action::Park(_)
                 | Action::Channel(_)
-                | Action::Semaphore(_) => true,
-                Action::RwLock(_) | Action::Futex(_) => false,
+                | Action::Semaphore(_)
+                | Action::RwLock(
+                    RwLockOp::Read
+                    | RwLockOp::Write
+                    | RwLockOp::TryRead
+                    | RwLockOp::UnlockRead
+                    | RwLockOp::UnlockWrite,
+                ) => true,
+                Action::RwLock(RwLockOp::TryWrite) | Action::Futex(_) => false,
             }
     };
     trace.events.iter().all(|event| is_covered(&event.op))

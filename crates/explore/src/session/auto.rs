@@ -68,6 +68,9 @@ impl Check<'_> {
             Some(verdict) => verdict,
             None => self.sample_the_rest(&mut tally, &mut details)?,
         };
+        // Other phases run classes again.
+        details.repeats_no_class &=
+            details.phases.len() == 1 && matches!(verdict, Verdict::Exhausted);
         self.report(tally, verdict, details)
     }
 
@@ -134,6 +137,7 @@ impl Check<'_> {
         let mut explorer = Dpor::default();
         let stop = self.run_explorer_until(&mut explorer, tally, &limits, &mut is_hopeless);
         details.search = explorer.search();
+        details.repeats_no_class = explorer.repeats_no_class();
         let estimate = details.search.and_then(|search| search.estimate).unwrap_or(1.0);
         let (end, verdict) = match stop {
             Stop::Done if explorer.covered(true) == Covered::Everything => {
@@ -195,6 +199,7 @@ impl Check<'_> {
         let mut explorer = Trust::default();
         let stop = self.run_explorer(&mut explorer, tally, &limits);
         details.search = explorer.search();
+        details.repeats_no_class = explorer.repeats_no_class();
         let (end, verdict) = match stop {
             Stop::Failed(failure) => (PhaseEnd::Failed, Some(Verdict::Failed(failure))),
             Stop::Done if tally.is_uncut() => (PhaseEnd::Exhausted, Some(Verdict::Exhausted)),

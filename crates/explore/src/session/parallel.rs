@@ -96,7 +96,10 @@ impl Check<'_> {
             None => Verdict::Exhausted,
         };
         let verdict = self.check_claim(verdict, &mut tally);
-        self.report(tally, verdict, Details { search: Some(search), ..Details::default() })
+        // A failure is searched for twice.
+        let repeats_no_class = matches!(verdict, Verdict::Exhausted);
+        let search = Some(search);
+        self.report(tally, verdict, Details { search, repeats_no_class, ..Details::default() })
     }
 
     fn work_together(
