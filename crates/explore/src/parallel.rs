@@ -290,7 +290,7 @@ impl Drop for DporWorker<'_> {
 
 /// The ids of threads in the runs of all workers.
 #[derive(Debug)]
-struct Names(Mutex<Vec<ThreadInfo>>);
+pub(crate) struct Names(Mutex<Vec<ThreadInfo>>);
 
 impl Default for Names {
     fn default() -> Names {

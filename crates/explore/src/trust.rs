@@ -27,7 +27,7 @@ use raddle_results::Search;
 
 use crate::graphs::asks_for_ends;
 use crate::refusal::loops;
-use crate::{Explorer, Graphs, Refusal};
+use crate::{Covered, Explorer, Graphs, Refusal};
 
 mod additions;
 mod clocks;
@@ -37,6 +37,7 @@ mod objects;
 mod readers;
 mod revisit;
 mod script;
+mod workers;
 
 use additions::Additions;
 use clocks::contains;
@@ -46,9 +47,10 @@ use objects::{Objects, Run};
 use readers::{comes, groups_before};
 use revisit::{Taken, revisit};
 use script::Script;
+pub use workers::{ParallelTrust, TrustWorker};
 
 /// A graph to be visited.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Item {
     /// The events in an order in which they can run, with what they read, where they are stored, or their number.
     script: Vec<Step>,
@@ -57,10 +59,20 @@ struct Item {
     /// The store of the script that has to be tried at all places.
     moved: Option<EventId>,
     ends: Ends,
+    /// The estimated part of the search to which this item leads.
+    share: f64,
+}
+
+impl Default for Item {
+    /// Returns the graph without events, which leads to the whole search.
+    fn default() -> Item {
+        let (script, added) = (Vec::new(), Vec::new());
+        Item { script, added, moved: None, ends: Ends::default(), share: 1.0 }
+    }
 }
 
 /// When threads end.
-#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 enum Ends {
     /// As soon as they can: no run so far has asked whether a thread has ended.
     #[default]
@@ -87,6 +99,12 @@ pub struct Trust {
     work: Work,
     refusal: Option<Refusal>,
     search: Search,
+    /// The number of runs made.
+    runs: u64,
+    /// The estimated share of the search that is done.
+    done: f64,
+    /// Whether a run reached the step limit.
+    is_cut_off: bool,
     /// The search of a program that this one does not cover.
     fallback: Option<Box<Graphs>>,
 }
@@ -102,6 +120,9 @@ impl Default for Trust {
             work: Work { items: vec![Item::default()], ..Work::default() },
             refusal: None,
             search: Search::default(),
+            runs: 0,
+            done: 0.0,
+            is_cut_off: false,
             fallback: None,
         }
     }
@@ -110,9 +131,12 @@ impl Default for Trust {
 impl Explorer for Trust {
     fn next(&mut self, prefix: &mut Schedule) -> bool {
         if let Some(fallback) = &mut self.fallback {
-            return fallback.next(prefix);
+            return !self.is_cut_off && fallback.next(prefix);
         }
         prefix.clear();
+        if self.is_cut_off {
+            return false;
+        }
         let Some(item) = self.work.items.pop() else { return false };
         self.follow.begin(&item);
         self.item = item;
@@ -127,9 +151,12 @@ impl Explorer for Trust {
     }
 
     fn learn(&mut self, run: u64, trace: &Trace) {
+        // The run may be endless.
+        self.is_cut_off |= trace.ending == Ending::StepLimit;
         if let Some(fallback) = &mut self.fallback {
             return fallback.learn(run, trace);
         }
+        self.runs += 1;
         if let Some(refusal) = self.follow.refusal.take() {
             self.refusal = Some(refusal);
             return;
@@ -139,22 +166,24 @@ impl Explorer for Trust {
             self.fallback = Some(Box::default());
             return;
         }
-        if trace.ending == Ending::Abandoned {
-            self.search.blocked += 1;
-            if !self.follow.is_stuck {
-                return;
-            }
-        }
-        if self.ends == Ends::AtOnce && asks_for_ends(trace) {
-            self.ends = Ends::Ordered;
-        }
-        self.graph.build(trace, self.ends);
-        if !self.graph.follows(&self.item) {
-            self.search.blocked += 1;
+        if self.is_cut_off {
             return;
         }
+        let (share, before) = (self.item.share, self.work.items.len());
         self.visit(trace);
+        // The item and those to which it leads have equal shares.
+        let new = &mut self.work.items[before..];
+        let share = share / (new.len() + 1) as f64;
+        new.iter_mut().for_each(|item| item.share = share);
+        self.done += share;
         self.search.points = self.search.points.max(self.work.items.len() as u64);
+        let is_done = self.work.items.is_empty();
+        let done = if is_done { 1.0 } else { self.done };
+        self.search.estimate = Some(self.runs as f64 / done);
+    }
+
+    fn covered(&self, is_done: bool) -> Covered {
+        if is_done && !self.is_cut_off { Covered::Everything } else { Covered::Nothing }
     }
 
     fn repeats_no_class(&self) -> bool {
@@ -177,9 +206,29 @@ impl Explorer for Trust {
 }
 
 impl Trust {
-    /// Derives the items that the new parts of a graph give rise to.
+    /// Derives the items to which a run leads.
     fn visit(&mut self, trace: &Trace) {
-        let Item { mut script, added, moved, ends } = std::mem::take(&mut self.item);
+        if trace.ending == Ending::Abandoned {
+            self.search.blocked += 1;
+            if !self.follow.is_stuck {
+                return;
+            }
+        }
+        self.ends = self.ends.max(self.item.ends);
+        if asks_for_ends(trace) {
+            self.ends = Ends::Ordered;
+        }
+        self.graph.build(trace, self.ends);
+        if self.graph.follows(&self.item) {
+            self.extend(trace);
+        } else {
+            self.search.blocked += 1;
+        }
+    }
+
+    /// Derives the items that the new parts of a graph give rise to.
+    fn extend(&mut self, trace: &Trace) {
+        let Item { mut script, added, moved, ends, .. } = std::mem::take(&mut self.item);
         if let Some(store) = moved {
             self.move_store(&script, &added, store, ends);
         }
@@ -260,7 +309,13 @@ impl Trust {
             if script[at].choice != choice {
                 let mut script = script.to_vec();
                 script[at].choice = choice;
-                self.work.items.push(Item { script, added: added.to_vec(), moved: None, ends });
+                self.work.items.push(Item {
+                    script,
+                    added: added.to_vec(),
+                    moved: None,
+                    ends,
+                    ..Item::default()
+                });
             }
         }
     }
@@ -294,7 +349,7 @@ impl Visit<'_> {
             script.extend_from_slice(&self.script);
             script.push(Step { event: node.id, choice });
             let (added, ends) = (self.added_with(half), self.run.graph.ends);
-            self.work.items.push(Item { script, added, moved: None, ends });
+            self.work.items.push(Item { script, added, moved: None, ends, ..Item::default() });
         }
     }
 
@@ -386,7 +441,13 @@ impl Visit<'_> {
         }
         let added = self.added_with(Half::read(node.id));
         let script = script.into_steps();
-        self.work.items.push(Item { script, added, moved: None, ends: graph.ends });
+        self.work.items.push(Item {
+            script,
+            added,
+            moved: None,
+            ends: graph.ends,
+            ..Item::default()
+        });
     }
 
     /// Returns the order of addition with one more part.

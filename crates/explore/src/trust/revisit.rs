@@ -151,7 +151,7 @@ impl Added<'_> {
         }
         added.push(Half::write(self.store.id));
         let moved = self.source.is_none().then_some(self.store.id);
-        Some(Item { script, added, moved, ends: self.graph.ends })
+        Some(Item { script, added, moved, ends: self.graph.ends, ..Item::default() })
     }
 
     /// Returns whether `read` can be performed right after the store.
