@@ -17,8 +17,10 @@
 //! Promise: when it ends, every consistent execution has been run once. Runs whose graph turns out to be inconsistent
 //! are abandoned and counted; the paper's algorithm asks before it visits. The memory is linear in the length of a run.
 //!
-//! Deviations: readers of reader-writer locks, futexes, and loops that wait are not covered. At the first of them the
-//! search begins anew as [`Graphs`].
+//! Readers of a reader-writer lock commute, see [`readers`].
+//!
+//! Deviations: attempts to write-lock a reader-writer lock, and futexes, are not covered. At the first of them the search
+//! begins anew as [`Graphs`].
 
 use raddle_core::{
     Access, Action, Choice, Choices, Ending, EventId, Op, RwLockOp, Schedule, ThreadOp, Trace,
