@@ -116,6 +116,13 @@ pub trait Chooser {
     /// Called at every point after the plan's prefix, including those with one option.
     fn choose(&mut self, at: &Point<'_>, past: &[Event]) -> Pick;
 
+    /// Returns whether the run has to go on with further operations of `thread`, which has closed an idle round. If it has
+    /// not, the thread waits.
+    fn continues(&self, thread: ThreadId) -> bool {
+        let _ = thread;
+        false
+    }
+
     /// Receives the stores that the read-modify-write about to be performed could read if it did not write: another one
     /// has read them already. Called before every read-modify-write under a weak memory model, if [`Needs::taken`] and
     /// [`asks_taken`](Chooser::asks_taken).

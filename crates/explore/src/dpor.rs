@@ -390,6 +390,10 @@ impl Explorer for Dpor {
         true
     }
 
+    fn repeats_no_class(&self) -> bool {
+        true
+    }
+
     fn refusal(&self) -> Option<Refusal> {
         self.refusal.clone()
     }

@@ -58,5 +58,5 @@ pub use session::{
     Budget, Elapsed, Leaks, OnStepLimit, ReplayError, Session, Settings, Warnings, Workers,
 };
 pub use strategy::{Kind, Models, Row, Strategy, StrategyError};
-pub use trust::Trust;
+pub use trust::{ParallelTrust, Trust, TrustWorker};
 pub use wilson::wilson;

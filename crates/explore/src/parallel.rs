@@ -265,6 +265,10 @@ impl Explorer for DporWorker<'_> {
         self.dpor.covered(is_done)
     }
 
+    fn repeats_no_class(&self) -> bool {
+        true
+    }
+
     fn refusal(&self) -> Option<Refusal> {
         self.dpor.refusal()
     }
@@ -286,7 +290,7 @@ impl Drop for DporWorker<'_> {
 
 /// The ids of threads in the runs of all workers.
 #[derive(Debug)]
-struct Names(Mutex<Vec<ThreadInfo>>);
+pub(crate) struct Names(Mutex<Vec<ThreadInfo>>);
 
 impl Default for Names {
     fn default() -> Names {

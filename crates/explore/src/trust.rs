@@ -17,36 +17,42 @@
 //! Promise: when it ends, every consistent execution has been run once. Runs whose graph turns out to be inconsistent
 //! are abandoned and counted; the paper's algorithm asks before it visits. The memory is linear in the length of a run.
 //!
-//! Deviations: readers of reader-writer locks, futexes, and loops that wait are not covered. At the first of them the
-//! search begins anew as [`Graphs`].
+//! Readers of a reader-writer lock commute, see [`readers`].
+//!
+//! Deviations: attempts to write-lock a reader-writer lock, and futexes, are not covered. At the first of them the search
+//! begins anew as [`Graphs`].
 
 use raddle_core::{
-    Access, Action, Choice, Choices, Ending, EventId, Op, Schedule, ThreadOp, Trace,
+    Access, Action, Choice, Choices, Ending, EventId, Op, RwLockOp, Schedule, ThreadOp, Trace,
 };
 use raddle_results::Search;
 
 use crate::graphs::asks_for_ends;
 use crate::refusal::loops;
-use crate::{Explorer, Graphs, Refusal};
+use crate::{Covered, Explorer, Graphs, Refusal};
 
 mod additions;
 mod clocks;
 mod follow;
 mod graph;
 mod objects;
+mod readers;
 mod revisit;
 mod script;
+mod workers;
 
 use additions::Additions;
 use clocks::contains;
 use follow::Follow;
 use graph::{Graph, Half, Node, NodeId, Part};
 use objects::{Objects, Run};
-use revisit::revisit;
+use readers::{comes, groups_before};
+use revisit::{Taken, revisit};
 use script::Script;
+pub use workers::{ParallelTrust, TrustWorker};
 
 /// A graph to be visited.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Item {
     /// The events in an order in which they can run, with what they read, where they are stored, or their number.
     script: Vec<Step>,
@@ -55,10 +61,20 @@ struct Item {
     /// The store of the script that has to be tried at all places.
     moved: Option<EventId>,
     ends: Ends,
+    /// The estimated part of the search to which this item leads.
+    share: f64,
+}
+
+impl Default for Item {
+    /// Returns the graph without events, which leads to the whole search.
+    fn default() -> Item {
+        let (script, added) = (Vec::new(), Vec::new());
+        Item { script, added, moved: None, ends: Ends::default(), share: 1.0 }
+    }
 }
 
 /// When threads end.
-#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 enum Ends {
     /// As soon as they can: no run so far has asked whether a thread has ended.
     #[default]
@@ -85,6 +101,12 @@ pub struct Trust {
     work: Work,
     refusal: Option<Refusal>,
     search: Search,
+    /// The number of runs made.
+    runs: u64,
+    /// The estimated share of the search that is done.
+    done: f64,
+    /// Whether a run reached the step limit.
+    is_cut_off: bool,
     /// The search of a program that this one does not cover.
     fallback: Option<Box<Graphs>>,
 }
@@ -100,6 +122,9 @@ impl Default for Trust {
             work: Work { items: vec![Item::default()], ..Work::default() },
             refusal: None,
             search: Search::default(),
+            runs: 0,
+            done: 0.0,
+            is_cut_off: false,
             fallback: None,
         }
     }
@@ -108,9 +133,12 @@ impl Default for Trust {
 impl Explorer for Trust {
     fn next(&mut self, prefix: &mut Schedule) -> bool {
         if let Some(fallback) = &mut self.fallback {
-            return fallback.next(prefix);
+            return !self.is_cut_off && fallback.next(prefix);
         }
         prefix.clear();
+        if self.is_cut_off {
+            return false;
+        }
         let Some(item) = self.work.items.pop() else { return false };
         self.follow.begin(&item);
         self.item = item;
@@ -125,32 +153,39 @@ impl Explorer for Trust {
     }
 
     fn learn(&mut self, run: u64, trace: &Trace) {
+        // The run may be endless.
+        self.is_cut_off |= trace.ending == Ending::StepLimit;
         if let Some(fallback) = &mut self.fallback {
             return fallback.learn(run, trace);
         }
+        self.runs += 1;
         if let Some(refusal) = self.follow.refusal.take() {
             self.refusal = Some(refusal);
             return;
         }
-        if !is_covered(trace) || loops(trace).is_some() || waits_in_loop(trace) {
+        if !is_covered(trace) || loops(trace).is_some() {
             self.work.items.clear();
             self.fallback = Some(Box::default());
             return;
         }
-        if trace.ending == Ending::Abandoned {
-            self.search.blocked += 1;
+        if self.is_cut_off {
             return;
         }
-        if self.ends == Ends::AtOnce && asks_for_ends(trace) {
-            self.ends = Ends::Ordered;
-        }
-        self.graph.build(trace, self.ends);
-        if !self.graph.follows(&self.item) {
-            self.search.blocked += 1;
-            return;
-        }
+        let (share, before) = (self.item.share, self.work.items.len());
         self.visit(trace);
+        // The item and those to which it leads have equal shares.
+        let new = &mut self.work.items[before..];
+        let share = share / (new.len() + 1) as f64;
+        new.iter_mut().for_each(|item| item.share = share);
+        self.done += share;
         self.search.points = self.search.points.max(self.work.items.len() as u64);
+        let is_done = self.work.items.is_empty();
+        let done = if is_done { 1.0 } else { self.done };
+        self.search.estimate = Some(self.runs as f64 / done);
+    }
+
+    fn covered(&self, is_done: bool) -> Covered {
+        if is_done && !self.is_cut_off { Covered::Everything } else { Covered::Nothing }
     }
 
     fn repeats_no_class(&self) -> bool {
@@ -178,9 +213,29 @@ impl Explorer for Trust {
 }
 
 impl Trust {
-    /// Derives the items that the new parts of a graph give rise to.
+    /// Derives the items to which a run leads.
     fn visit(&mut self, trace: &Trace) {
-        let Item { mut script, added, moved, ends } = std::mem::take(&mut self.item);
+        if trace.ending == Ending::Abandoned {
+            self.search.blocked += 1;
+            if !self.follow.is_stuck {
+                return;
+            }
+        }
+        self.ends = self.ends.max(self.item.ends);
+        if asks_for_ends(trace) {
+            self.ends = Ends::Ordered;
+        }
+        self.graph.build(trace, self.ends);
+        if self.graph.follows(&self.item) {
+            self.extend(trace);
+        } else {
+            self.search.blocked += 1;
+        }
+    }
+
+    /// Derives the items that the new parts of a graph give rise to.
+    fn extend(&mut self, trace: &Trace) {
+        let Item { mut script, added, moved, ends, .. } = std::mem::take(&mut self.item);
         if let Some(store) = moved {
             self.move_store(&script, &added, store, ends);
         }
@@ -229,7 +284,7 @@ impl Trust {
                     let others = offer.options.iter().filter(|&&store| store != source);
                     visit.add_alternatives(node, read, others.map(|&store| Choice::Source(store)));
                     for &store in &offer.taken {
-                        visit.take(number, store);
+                        visit.take(number, store, &[]);
                     }
                 } else {
                     visit.add_earlier_states(number);
@@ -261,7 +316,13 @@ impl Trust {
             if script[at].choice != choice {
                 let mut script = script.to_vec();
                 script[at].choice = choice;
-                self.work.items.push(Item { script, added: added.to_vec(), moved: None, ends });
+                self.work.items.push(Item {
+                    script,
+                    added: added.to_vec(),
+                    moved: None,
+                    ends,
+                    ..Item::default()
+                });
             }
         }
     }
@@ -295,14 +356,15 @@ impl Visit<'_> {
             script.extend_from_slice(&self.script);
             script.push(Step { event: node.id, choice });
             let (added, ends) = (self.added_with(half), self.run.graph.ends);
-            self.work.items.push(Item { script, added, moved: None, ends });
+            self.work.items.push(Item { script, added, moved: None, ends, ..Item::default() });
         }
     }
 
     /// Adds the items in which an update reads a store or state that another one has read.
-    fn take(&mut self, node: NodeId, source: EventId) {
+    fn take(&mut self, node: NodeId, source: EventId, shares: &[NodeId]) {
         self.additions.push(Half::read(self.run.graph.nodes[node].id), node);
-        revisit(self.run, self.additions, node, Some(source), self.work);
+        let taken = Taken { source, shares };
+        revisit(self.run, self.additions, node, Some(taken), self.work);
         self.additions.pop_read();
     }
 
@@ -311,18 +373,45 @@ impl Visit<'_> {
         let Run { graph, .. } = self.run;
         let node = &graph.nodes[number];
         let current = node.source.map_or(0, |source| graph.number(node.object, source));
-        if current == 0 {
+        let reads_shares =
+            node.op.access() == Access::Update && !graph.shares(node.object).is_empty();
+        let shares = comes(&node.op);
+        if current == 0 && !reads_shares && !shares {
             return;
         }
         let first = self.first_state(number, current);
-        for updates in first..current {
+        for updates in first..current + usize::from(shares) {
             let source = graph.update(node.object, updates);
             let op = (node.op, node.id.thread);
             match self.work.objects.access(self.run, node.object, updates, op) {
                 None => {}
+                Some(Access::Read) if updates == current => {}
                 Some(Access::Read) => self.read_earlier_state(number, source),
-                Some(Access::Update | Access::Share) => self.take(number, source),
+                Some(Access::Update) if reads_shares => self.take_among_readers(number, updates),
+                Some(Access::Update | Access::Share) => self.take(number, source, &[]),
             }
+        }
+        if reads_shares {
+            self.take_among_readers(number, current);
+        }
+    }
+
+    /// Adds the items in which a writer comes after `updates` updates and some of the readers after these.
+    fn take_among_readers(&mut self, number: NodeId, updates: usize) {
+        let Run { graph, .. } = self.run;
+        let node = &graph.nodes[number];
+        let Work { objects, prefix, .. } = &mut *self.work;
+        graph.earlier.write(number, node.id, None, prefix);
+        let additions = &*self.additions;
+        let is_needed = |share: NodeId| {
+            contains(prefix, graph.nodes[share].id)
+                || additions.waits.iter().any(|&at| {
+                    additions.halves[at].event == node.id && additions.nodes[at] == share
+                })
+        };
+        let groups = groups_before(self.run, objects, additions, node, updates, is_needed);
+        for group in groups {
+            self.take(number, graph.update(node.object, updates), &group);
         }
     }
 
@@ -338,8 +427,8 @@ impl Visit<'_> {
         // What disabled the operation stays before it.
         let additions = &self.additions;
         let waits = additions.waits.iter().filter(|&&at| additions.halves[at].event == node.id);
-        let waits = waits.map(|&at| graph.nodes[additions.nodes[at]].id);
-        waits.map(|update| graph.number(node.object, update)).fold(first, usize::max)
+        let waits = waits.map(|&at| &graph.nodes[additions.nodes[at]]);
+        waits.map(|waited| graph.updates_until(waited)).fold(first, usize::max)
     }
 
     /// Adds the item in which a node that leaves its object unchanged comes right after `source`.
@@ -359,7 +448,13 @@ impl Visit<'_> {
         }
         let added = self.added_with(Half::read(node.id));
         let script = script.into_steps();
-        self.work.items.push(Item { script, added, moved: None, ends: graph.ends });
+        self.work.items.push(Item {
+            script,
+            added,
+            moved: None,
+            ends: graph.ends,
+            ..Item::default()
+        });
     }
 
     /// Returns the order of addition with one more part.
@@ -399,11 +494,6 @@ fn is_ordered_on_object(op: &Op, ends: Ends) -> bool {
     }
 }
 
-/// Returns whether a thread was cut off in a loop that waits. Revisits of the loads of such loops are not worked out.
-fn waits_in_loop(trace: &Trace) -> bool {
-    trace.stopped.iter().any(|stopped| !stopped.is_assumption())
-}
-
 /// Returns whether the search covers all operations of a run.
 fn is_covered(trace: &Trace) -> bool {
     let is_covered = |op: &Op| {
@@ -421,8 +511,15 @@ fn is_covered(trace: &Trace) -> bool {
                 | Action::Once(_)
                 | Action::Park(_)
                 | Action::Channel(_)
-                | Action::Semaphore(_) => true,
-                Action::RwLock(_) | Action::Futex(_) => false,
+                | Action::Semaphore(_)
+                | Action::RwLock(
+                    RwLockOp::Read
+                    | RwLockOp::Write
+                    | RwLockOp::TryRead
+                    | RwLockOp::UnlockRead
+                    | RwLockOp::UnlockWrite,
+                ) => true,
+                Action::RwLock(RwLockOp::TryWrite) | Action::Futex(_) => false,
             }
     };
     trace.events.iter().all(|event| is_covered(&event.op))

@@ -11,6 +11,7 @@ mod trace;
 
 use std::fmt::Write;
 
+use raddle_core::MemoryModel;
 use raddle_results::document::{Document, Failure, Failures, Finding, Verdict};
 use raddle_results::{Phase, PhaseEnd};
 
@@ -135,6 +136,10 @@ fn causes(document: &Document, failures: &Failures) -> String {
 
 /// Returns the check in numbers.
 fn numbers(document: &Document) -> String {
+    let classes = match document.memory {
+        MemoryModel::Sc => "classes seen",
+        MemoryModel::Rc11 => "execution graphs seen",
+    };
     let about_classes = if document.classes_exact { "" } else { "≈ " };
     let mut shown = vec![
         ("strategy", document.strategy.clone()),
@@ -142,7 +147,7 @@ fn numbers(document: &Document) -> String {
         ("seed", document.seed.to_string()),
         ("executions", thousands(document.executions)),
         ("steps", thousands(document.steps)),
-        ("classes seen", format!("{about_classes}{}", thousands(document.classes))),
+        (classes, format!("{about_classes}{}", thousands(document.classes))),
         ("threads", thousands(document.threads.into())),
         ("time", elapsed(document)),
     ];

@@ -45,8 +45,8 @@ const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "a store does not revisit reads",
         file: "crates/explore/src/trust/revisit.rs",
-        right: "if !contains(prefix, graph.nodes[read].id) {",
-        wrong: "if contains(prefix, graph.nodes[read].id) && read != node {",
+        right: "if !is_independent && !new.leads_to_store(read) {",
+        wrong: "if !is_independent && new.leads_to_store(read) && read != node {",
         tests: TRUST,
     },
     Mistake {
@@ -80,7 +80,7 @@ const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "operations that are blocked to the end are forgotten",
         file: "crates/explore/src/trust/graph.rs",
-        right: "if !pending.enabled && is_ordered(&pending.op, ends) {",
+        right: "if (!pending.enabled || all_wait) && is_ordered(&pending.op, ends) {",
         wrong: "if pending.enabled && is_ordered(&pending.op, ends) {",
         tests: TRUST,
     },
@@ -89,6 +89,34 @@ const MISTAKES: &[Mistake] = &[
         file: "crates/explore/src/trust/graph.rs",
         right: "self.earlier.join_node(node.id, read);",
         wrong: "",
+        tests: TRUST,
+    },
+    Mistake {
+        name: "readers do not lead to the writer after them",
+        file: "crates/explore/src/trust/graph.rs",
+        right: "self.prefixes.join_node(node.id, share);",
+        wrong: "",
+        tests: TRUST,
+    },
+    Mistake {
+        name: "either of two readers revisits a writer",
+        file: "crates/explore/src/trust/follow.rs",
+        right: "&& thread < awaited.reader.thread",
+        wrong: "&& thread > awaited.reader.thread",
+        tests: TRUST,
+    },
+    Mistake {
+        name: "a writer comes after all readers or none",
+        file: "crates/explore/src/trust/readers.rs",
+        right: "let is_less = |&thread: &usize| counts[thread] < threads[thread].len();",
+        wrong: "let is_less = |_: &usize| false;",
+        tests: TRUST,
+    },
+    Mistake {
+        name: "graphs that a worker gives away are lost",
+        file: "crates/explore/src/trust/workers.rs",
+        right: "common.items.extend(items.drain(..items.len() / 2));",
+        wrong: "items.drain(..items.len() / 2);",
         tests: TRUST,
     },
     Mistake {

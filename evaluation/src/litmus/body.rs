@@ -63,6 +63,7 @@ macro_rules! body {
                             break;
                         }
                     }
+                    Instruction::Await(_) => unreachable!("no test of the table awaits a value"),
                 }
             }
             read

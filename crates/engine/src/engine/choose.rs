@@ -36,7 +36,7 @@ impl<M: Memory> Engine<M> {
     #[inline(never)]
     pub(super) fn next_turn_slow(&mut self, choices: &mut Choices<'_>) -> Turn {
         if self.idle.is_on() {
-            self.settle_rounds();
+            self.settle_rounds(choices);
         }
         let turn = self.choose_turn(choices);
         if let Some(next) = turn.thread() {

@@ -212,11 +212,15 @@ impl<M: Memory> Engine<M> {
 
     /// Takes note of the events since the last choice, and disables the thread that has closed an idle round.
     #[cold]
-    pub(super) fn settle_rounds(&mut self) {
+    pub(super) fn settle_rounds(&mut self, choices: &mut Choices<'_>) {
         self.take_note();
         let Some((thread, from)) = self.idle.closing.take() else { return };
+        let is_needed = match choices {
+            Choices::Chooser(chooser) => !self.is_leading() && chooser.continues(thread),
+            Choices::Uniform(_) => false,
+        };
         // Its announcement may have ended the run.
-        if self.is_enabled(thread) && !self.state.is_over() {
+        if self.is_enabled(thread) && !self.state.is_over() && !is_needed {
             self.idle.rounds.put_to_sleep(thread, from);
             self.disable(thread);
             self.note_change_if_needed(thread);

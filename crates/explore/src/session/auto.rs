@@ -3,7 +3,7 @@
 //! A few [probes](super::probes) go first. Under sequential consistency, optimal reduction follows, which also
 //! estimates the number of executions. If there are too many, or if one of them does not end, a part of the
 //! budget goes to executions with few preemptions (within a fair bound, if there are loops), and the rest to
-//! samples. Under RC11, a part of the budget goes to a search of all execution graphs, and the rest to samples.
+//! samples. Under RC11, a search of all execution graphs takes the place of both searches.
 
 use std::sync::LazyLock;
 
@@ -68,12 +68,15 @@ impl Check<'_> {
             Some(verdict) => verdict,
             None => self.sample_the_rest(&mut tally, &mut details)?,
         };
+        // Other phases run classes again.
+        details.repeats_no_class &=
+            details.phases.len() == 1 && matches!(verdict, Verdict::Exhausted);
         self.report(tally, verdict, details)
     }
 
     /// Searches all classes; if there are too many, those with few preemptions.
     fn search_classes(&mut self, tally: &mut Tally, details: &mut Details) -> Option<Verdict> {
-        let (phase, verdict) = self.search_all(tally, details);
+        let (phase, verdict) = self.search_all(Box::new(Dpor::default()), tally, details);
         let (phase, verdict) = self.check_phase(phase, verdict, tally);
         if phase.end == PhaseEnd::HiddenState {
             details.phases.push(phase);
@@ -115,25 +118,32 @@ impl Check<'_> {
     }
 
     /// Tries to run one execution of every class. Returns no verdict if there are too many.
-    fn search_all(&mut self, tally: &mut Tally, details: &mut Details) -> Outcome {
+    fn search_all(
+        &mut self,
+        mut explorer: Box<dyn Explorer>,
+        tally: &mut Tally,
+        details: &mut Details,
+    ) -> Outcome {
         let all = Limits::of(self.settings);
         let limits = searching(all.clone());
         let budget = self.budget;
         let mut is_hopeless = |pace: &Pace| {
-            let estimate = pace.estimate.unwrap_or(1.0);
             let done = pace.executions as f64;
             // The budget, counted in runs.
             let by_time = budget.limit().map_or(f64::INFINITY, |limit| {
                 done * limit.as_secs_f64() / budget.elapsed().as_secs_f64().max(1e-6)
             });
             let allowed = by_time.min(all.runs as f64);
-            let needed = estimate / allowed;
-            pace.executions >= BELIEVED_RUNS
-                && (needed > HOPELESS || needed > 1.0 && done * f64::from(PART) > allowed)
+            let is_partly_spent = done * f64::from(PART) > allowed;
+            let is_too_much = match pace.estimate {
+                None => is_partly_spent,
+                Some(all) => all > HOPELESS * allowed || all > allowed && is_partly_spent,
+            };
+            pace.executions >= BELIEVED_RUNS && is_too_much
         };
-        let mut explorer = Dpor::default();
-        let stop = self.run_explorer_until(&mut explorer, tally, &limits, &mut is_hopeless);
+        let stop = self.run_explorer_until(&mut *explorer, tally, &limits, &mut is_hopeless);
         details.search = explorer.search();
+        details.repeats_no_class = explorer.repeats_no_class();
         let estimate = details.search.and_then(|search| search.estimate).unwrap_or(1.0);
         let (end, verdict) = match stop {
             Stop::Done if explorer.covered(true) == Covered::Everything => {
@@ -185,32 +195,11 @@ impl Check<'_> {
         (phase(&word, tally.completed() - completed, end), verdict)
     }
 
-    /// Tries to run every execution graph, within a part of the budget. Returns no verdict if there are too
-    /// many.
+    /// Tries to run every execution graph. Returns no verdict if there are too many.
     fn search_graphs(&mut self, tally: &mut Tally, details: &mut Details) -> Option<Verdict> {
-        let all = Limits::of(self.settings);
-        let runs = all.runs / u64::from(PART) + 1;
-        let time = self.budget.limit().map(|limit| limit / PART);
-        let limits = Limits { runs, time, ..searching(all) };
-        let mut explorer = Trust::default();
-        let stop = self.run_explorer(&mut explorer, tally, &limits);
-        details.search = explorer.search();
-        let (end, verdict) = match stop {
-            Stop::Failed(failure) => (PhaseEnd::Failed, Some(Verdict::Failed(failure))),
-            Stop::Done if tally.is_uncut() => (PhaseEnd::Exhausted, Some(Verdict::Exhausted)),
-            Stop::Trivial if tally.is_uncut() => {
-                (PhaseEnd::Exhausted, Some(Verdict::NothingToExplore))
-            }
-            Stop::Done | Stop::Trivial | Stop::Refused(_) => (PhaseEnd::TooLong, None),
-            Stop::OutOfBudget | Stop::Enough => (PhaseEnd::OutOfBudget, None),
-        };
-        let phase = phase(DPOR, tally.completed(), end);
+        let (phase, verdict) = self.search_all(Box::new(Trust::default()), tally, details);
         let (phase, verdict) = self.check_phase(phase, verdict, tally);
         details.phases.push(phase);
-        if verdict.is_none() {
-            // Runs that were cut off are not set aside, but left to sampling.
-            tally.discarded = 0;
-        }
         verdict
     }
 

@@ -19,7 +19,7 @@ use super::run_loop::{Limits, Stop};
 use super::tally::Tally;
 use super::{Budget, Check, DPOR, Elapsed, Settings, WithExecutor};
 use crate::executor::Executor;
-use crate::{Covered, Dpor, Explorer, ParallelDpor, Refusal, Sharing};
+use crate::{Covered, Dpor, Explorer, ParallelDpor, ParallelTrust, Refusal, Sharing, Trust};
 
 /// The OS threads of a search.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -40,17 +40,87 @@ impl Workers {
     }
 }
 
+/// A search by several workers.
+trait Together: Sync {
+    fn worker(&self) -> Box<dyn Explorer + '_>;
+
+    /// Returns the same search by one worker.
+    fn alone(&self) -> Box<dyn Explorer>;
+
+    /// Returns whether one worker has to search alone: the others cannot help.
+    fn is_for_one(&self) -> bool;
+
+    /// Returns the most steps that the workers had planned together.
+    fn most_planned(&self) -> u64;
+
+    /// Returns an estimate of all runs, after `runs` runs.
+    fn estimate(&self, runs: u64) -> Option<f64>;
+}
+
+impl Together for ParallelDpor {
+    fn worker(&self) -> Box<dyn Explorer + '_> {
+        Box::new(self.worker())
+    }
+
+    fn alone(&self) -> Box<dyn Explorer> {
+        Box::new(Dpor::default())
+    }
+
+    fn is_for_one(&self) -> bool {
+        false
+    }
+
+    fn most_planned(&self) -> u64 {
+        self.most_planned()
+    }
+
+    fn estimate(&self, runs: u64) -> Option<f64> {
+        self.estimate(runs)
+    }
+}
+
+impl Together for ParallelTrust {
+    fn worker(&self) -> Box<dyn Explorer + '_> {
+        Box::new(self.worker())
+    }
+
+    fn alone(&self) -> Box<dyn Explorer> {
+        Box::new(Trust::default())
+    }
+
+    fn is_for_one(&self) -> bool {
+        self.is_uncovered()
+    }
+
+    fn most_planned(&self) -> u64 {
+        0
+    }
+
+    fn estimate(&self, runs: u64) -> Option<f64> {
+        self.estimate(runs)
+    }
+}
+
 impl Check<'_> {
     /// Explores as the settings say, on several OS threads if they say so and the strategy can.
     pub(super) fn run_with(&mut self, others: &WithExecutor<'_>) -> Result<Report, Refusal> {
         self.settings.check()?;
         let Settings { workers, keep_going, coverage, memory, .. } = self.settings;
         let is_alone = workers.count == NonZeroUsize::MIN || *keep_going || coverage.is_some();
-        if is_alone || *memory != MemoryModel::Sc {
+        if is_alone {
             return self.run();
         }
         if self.settings.custom.is_none() && self.settings.strategy.word() == DPOR {
-            return self.search_together(others);
+            let runs = self.settings.runs;
+            return match memory {
+                MemoryModel::Sc => {
+                    self.search_together(&ParallelDpor::new(runs, workers.sharing), others)
+                }
+                MemoryModel::Rc11 => self.search_together(&ParallelTrust::new(runs), others),
+            };
+        }
+        if *memory != MemoryModel::Sc {
+            return self.run();
         }
         match self.settings.sampler() {
             Some(sampler) if sampler.independent_runs() => self.sample_together(others),
@@ -58,11 +128,16 @@ impl Check<'_> {
         }
     }
 
-    fn search_together(&mut self, others: &WithExecutor<'_>) -> Result<Report, Refusal> {
+    fn search_together(
+        &mut self,
+        all: &dyn Together,
+        others: &WithExecutor<'_>,
+    ) -> Result<Report, Refusal> {
         let limits = Limits::of(self.settings);
-        let sharing = self.settings.workers.sharing;
-        let all = ParallelDpor::new(limits.runs, sharing);
-        let parts = self.work_together(&all, &limits, others);
+        let parts = self.work_together(all, &limits, others);
+        if all.is_for_one() {
+            return self.run();
+        }
 
         let mut tally = Tally::new(None);
         let mut search = Search::default();
@@ -91,7 +166,7 @@ impl Check<'_> {
             return self.explore(&mut Dpor::default());
         }
         let verdict = match found {
-            Some(found) => self.search_again(found, &mut tally, &limits)?,
+            Some(found) => self.search_again(all, found, &mut tally, &limits)?,
             None if tally.is_trivial() => Verdict::NothingToExplore,
             None if !is_complete || !is_in_time || tally.executions >= limits.runs => {
                 Verdict::Sampled
@@ -99,12 +174,15 @@ impl Check<'_> {
             None => Verdict::Exhausted,
         };
         let verdict = self.check_claim(verdict, &mut tally);
-        self.report(tally, verdict, Details { search: Some(search), ..Details::default() })
+        // A failure is searched for twice.
+        let repeats_no_class = matches!(verdict, Verdict::Exhausted);
+        let search = Some(search);
+        self.report(tally, verdict, Details { search, repeats_no_class, ..Details::default() })
     }
 
     fn work_together(
         &mut self,
-        all: &ParallelDpor,
+        all: &dyn Together,
         limits: &Limits,
         others: &WithExecutor<'_>,
     ) -> Vec<Part> {
@@ -132,12 +210,12 @@ impl Check<'_> {
     }
 
     /// Searches with others until all are done, or one of them has a reason to stop.
-    fn work(&mut self, all: &ParallelDpor, limits: &Limits) -> Part {
+    fn work(&mut self, all: &dyn Together, limits: &Limits) -> Part {
         // All workers together count the runs.
         let limits = Limits { runs: u64::MAX, ..limits.clone() };
         let mut worker = all.worker();
         let mut tally = Tally::new(None);
-        let stop = self.run_explorer(&mut worker, &mut tally, &limits);
+        let stop = self.run_explorer(&mut *worker, &mut tally, &limits);
         let search = worker.search().unwrap_or_default();
         let is_complete = worker.covered(true) == Covered::Everything;
         Part { stop, tally, search, is_complete }
@@ -146,6 +224,7 @@ impl Check<'_> {
     /// Repeats the search on one OS thread, and returns what it finds first.
     fn search_again(
         &mut self,
+        all: &dyn Together,
         found: Found,
         tally: &mut Tally,
         limits: &Limits,
@@ -156,7 +235,7 @@ impl Check<'_> {
         let stop = match &found {
             Found::Failure(failure) if !self.can_fail_alone(failure) => None,
             _ if runs == 0 => None,
-            _ => Some(self.run_explorer(&mut Dpor::default(), &mut again, &limits)),
+            _ => Some(self.run_explorer(&mut *all.alone(), &mut again, &limits)),
         };
         let execution = tally.executions;
         tally.merge(&again);
@@ -213,7 +292,7 @@ struct Sum {
 /// The budget of one worker, which adds its progress to that of all.
 struct Share<'a> {
     budget: &'a dyn Budget,
-    all: &'a ParallelDpor,
+    all: &'a dyn Together,
     sum: &'a Sum,
     /// This worker's part of the sum.
     told: Sum,

@@ -123,8 +123,8 @@ pub(super) static STRATEGIES: &[Row] = &[
         Models::All,
         "up to 12 probes (`round-robin`, then `pct`); then `dpor` if all executions fit the budget; \
          otherwise `bpor` with few preemptions for a part of the budget, then `pos-star`. With `rc11`: \
-         `dpor` if all executions fit a quarter of the budget, otherwise samples. The report says how \
-         far each came.",
+         `dpor` if all executions fit the budget, otherwise samples. The report says how far each \
+         came.",
         "the default",
         Make::Plan(Plan::Auto),
     ),
@@ -132,8 +132,8 @@ pub(super) static STRATEGIES: &[Row] = &[
         "dpor",
         Models::All,
         "one execution of every class of equivalent executions (optimal dynamic partial-order \
-         reduction); with `rc11`, one of every execution graph (TruSt), or as `dfs` if threads share \
-         the readers of a reader-writer lock, use futexes, or loop",
+         reduction); with `rc11`, one of every execution graph (TruSt), or as `dfs` if threads use \
+         `RwLock::try_write` or futexes",
         "small tests: a clean result is a proof for this test",
         Make::Search(|arguments| match arguments.memory {
             MemoryModel::Sc => Box::new(Dpor::default()),

@@ -75,9 +75,14 @@ impl Clocks {
         let start = 2 * node * self.threads;
         clock.extend_from_slice(&self.nodes[start..start + self.threads]);
         if let Some(source) = source {
-            join(clock, &self.nodes[self.after(source)]);
+            self.add(source, clock);
         }
         clock[id.thread.index()] = id.index + 1;
+    }
+
+    /// Adds what leads to a node, and the node, to `clock`.
+    pub(super) fn add(&self, node: NodeId, clock: &mut [u32]) {
+        join(clock, &self.nodes[self.after(node)]);
     }
 
     fn of_thread(&self, event: EventId) -> Range<usize> {

@@ -4,7 +4,9 @@ use raddle_core::{
     Access, Choice, Chooser, Event, EventId, IdleRounds, Needs, Op, Pick, Point, ThreadId, Threads,
 };
 
-use super::{Ends, Item, is_ordered};
+use super::graph::Part;
+use super::readers::comes;
+use super::{Ends, Item, Step, is_ordered};
 use crate::Refusal;
 
 /// What an access to an atomic variable was offered.
@@ -45,7 +47,20 @@ pub(super) struct Follow {
     passed: usize,
     moved: Option<EventId>,
     ends: Ends,
+    /// The readers for which writers wait.
+    awaited: Vec<Awaited>,
+    /// Whether the run was given up because all enabled operations are readers that have to come after a writer.
+    pub(super) is_stuck: bool,
     pub(super) refusal: Option<Refusal>,
+}
+
+/// A reader for which a writer waits. See [`readers`](super::readers).
+#[derive(Copy, Clone, Debug)]
+struct Awaited {
+    reader: EventId,
+    source: EventId,
+    /// The lock, once the reader has come.
+    object: Option<usize>,
 }
 
 impl Follow {
@@ -72,7 +87,29 @@ impl Follow {
         self.passed = 0;
         self.moved = item.moved;
         self.ends = item.ends;
+        self.is_stuck = false;
         self.refusal = None;
+        self.awaited.clear();
+        for half in &item.added {
+            let Part::Wait(reader) = half.part else { continue };
+            let step = item.script.iter().find(|step| step.event == reader);
+            if let Some(&Step { choice: Choice::Source(source), .. }) = step {
+                self.awaited.push(Awaited { reader, source, object: None });
+            }
+        }
+    }
+
+    /// Returns whether a reader has to come after a writer that waits for another reader.
+    fn has_to_wait(&self, op: &Op, thread: ThreadId) -> bool {
+        let object = op.object().index();
+        !self.awaited.is_empty()
+            && comes(op)
+            && self.awaited.iter().any(|awaited| {
+                awaited.object == Some(object)
+                    && thread < awaited.reader.thread
+                    && self.newest.get(object).copied().unwrap_or(EventId::INITIAL)
+                        == awaited.source
+            })
     }
 
     /// Returns what `event` was offered. Has to be called in the order of the events.
@@ -98,6 +135,9 @@ impl Follow {
                 self.counts.resize(thread + 1, 0);
             }
             self.counts[thread] += 1;
+            for awaited in self.awaited.iter_mut().filter(|awaited| awaited.reader == event.id) {
+                awaited.object = Some(event.op.object().index());
+            }
             if is_ordered(&event.op, self.ends) && self.is_newest {
                 self.note_newest(event);
             }
@@ -132,7 +172,17 @@ impl Follow {
         let unobserved = threads.enabled.iter().position(|&thread| !is_ordered(op(thread), ends));
         let option = unobserved.or_else(|| match self.turns.pop() {
             Some(event) => threads.enabled.iter().position(|&thread| self.next_of(thread) == event),
-            None => (0..threads.enabled.len()).min_by_key(|&option| threads.enabled[option]),
+            None => {
+                let options = 0..threads.enabled.len();
+                let first = options
+                    .filter(|&option| {
+                        let thread = threads.enabled[option];
+                        !self.has_to_wait(op(thread), thread)
+                    })
+                    .min_by_key(|&option| threads.enabled[option]);
+                self.is_stuck = first.is_none();
+                first
+            }
         });
         let Some(option) = option else { return Pick::Abandon };
         let current = self.next_of(threads.enabled[option]);
@@ -170,6 +220,10 @@ impl Follow {
 impl Chooser for Follow {
     fn needs(&self) -> Needs {
         Needs { taken: true, idle_rounds: IdleRounds::Cut, ..Needs::default() }
+    }
+
+    fn continues(&self, thread: ThreadId) -> bool {
+        self.answers.get(thread.index()).is_some_and(|answers| !answers.is_empty())
     }
 
     fn accepts_newest(&self) -> bool {

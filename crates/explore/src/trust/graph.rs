@@ -1,7 +1,8 @@
 //! A run as an execution graph.
 
 use raddle_core::{
-    Access, Action, AtomicOp, Choice, Effect, Event, EventId, ObjectKind, Op, ThreadOp, Trace,
+    Access, Action, AtomicOp, Choice, Effect, Ending, Event, EventId, ObjectKind, Op, ThreadOp,
+    Trace,
 };
 
 use super::clocks::Clocks;
@@ -45,7 +46,10 @@ pub(super) struct Node {
     pub(super) object: usize,
     /// The store or update it reads, if it reads.
     pub(super) source: Option<EventId>,
+    /// Whether it is a store, an update or a share.
     pub(super) writes: bool,
+    /// Whether it is a share: it changes its object, but has no place in the order of updates.
+    pub(super) shares: bool,
     /// The number of options, if this is a choice of a number.
     pub(super) bound: Option<u32>,
     /// The chosen number.
@@ -87,6 +91,8 @@ pub(super) struct Graph {
     orders: Vec<Vec<NodeId>>,
     /// By object: the nodes that read it.
     reads: Vec<Vec<NodeId>>,
+    /// By object: the nodes that share it.
+    shares: Vec<Vec<NodeId>>,
     /// By thread and index of an event: its node, if it has one.
     nodes_of: Vec<Vec<Option<NodeId>>>,
     pub(super) ends: Ends,
@@ -103,8 +109,10 @@ impl Graph {
             let chosen = chosen.next_if(|choice| choice.0 == position).map(|choice| choice.1);
             self.add_event(trace, event, chosen);
         }
+        // A run is abandoned and learnt from if only readers are enabled that have to wait.
+        let all_wait = trace.ending == Ending::Abandoned;
         for pending in &trace.pending {
-            if !pending.enabled && is_ordered(&pending.op, ends) {
+            if (!pending.enabled || all_wait) && is_ordered(&pending.op, ends) {
                 let thread = pending.thread;
                 let index = self.nodes_of[thread.index()].len() as u32;
                 let mut node = Node::new(EventId { thread, index }, pending.op);
@@ -121,6 +129,7 @@ impl Graph {
         self.earlier.clear(if has_earlier_states(trace) { threads } else { 0 });
         clear_lists(&mut self.orders, trace.objects.len());
         clear_lists(&mut self.reads, trace.objects.len());
+        clear_lists(&mut self.shares, trace.objects.len());
         clear_lists(&mut self.nodes_of, threads);
     }
 
@@ -149,9 +158,16 @@ impl Graph {
             self.add(node);
         } else if is_ordered(&event.op, self.ends) {
             node.source = Some(self.newest(node.object));
-            if event.access() == Access::Update {
-                node.writes = true;
-                self.orders[node.object].push(self.nodes.len());
+            match event.access() {
+                Access::Read => {}
+                Access::Update => {
+                    node.writes = true;
+                    self.orders[node.object].push(self.nodes.len());
+                }
+                Access::Share => {
+                    (node.writes, node.shares) = (true, true);
+                    self.shares[node.object].push(self.nodes.len());
+                }
             }
             self.add(node);
         } else {
@@ -186,7 +202,13 @@ impl Graph {
             self.prefixes.join_node(node.id, source);
             self.earlier.join_node(node.id, source);
         }
-        if node.writes && !node.op.is_atomic() {
+        if node.writes && !node.shares && !node.op.is_atomic() {
+            for &share in self.shares[node.object].iter().rev() {
+                if self.nodes[share].source != node.source {
+                    break;
+                }
+                self.prefixes.join_node(node.id, share);
+            }
             // Those that read the same state come before the update.
             for &read in self.reads[node.object].iter().rev() {
                 if self.nodes[read].source != node.source {
@@ -242,6 +264,18 @@ impl Graph {
         &self.reads[object]
     }
 
+    /// Returns the nodes that share an object, in the order in which they were performed.
+    pub(super) fn shares(&self, object: usize) -> &[NodeId] {
+        &self.shares[object]
+    }
+
+    /// Returns the number of updates of its object up to and including `node`, which is an update, or before it, if it is a
+    /// share.
+    pub(super) fn updates_until(&self, node: &Node) -> usize {
+        let update = if node.shares { node.source } else { Some(node.id) };
+        update.map_or(0, |update| self.number(node.object, update))
+    }
+
     /// Returns the number of stores to an object up to and including `store`.
     pub(super) fn number(&self, object: usize, store: EventId) -> usize {
         let Some(store) = self.find(store) else { return 0 };
@@ -270,6 +304,7 @@ impl Node {
             object: op.object().index(),
             source: None,
             writes: false,
+            shares: false,
             bound: None,
             value: 0,
             is_blocked: false,

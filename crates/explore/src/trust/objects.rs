@@ -5,6 +5,7 @@ use raddle_engine::Object;
 use raddle_engine::objects::Life;
 
 use super::graph::{Graph, clear_lists};
+use super::readers::State;
 
 /// A run and its graph.
 #[derive(Copy, Clone, Debug)]
@@ -37,18 +38,38 @@ impl Objects {
         state.enabled(op, by).then(|| op.access_with(state.clone().apply(op, by)))
     }
 
-    /// Returns whether `op` by `by` is enabled after `updates` updates and then `first`.
+    /// Returns whether an operation is enabled in a state.
+    pub(super) fn is_enabled(
+        &mut self,
+        run: Run<'_>,
+        object: usize,
+        state: State<'_>,
+        (op, by): (Op, ThreadId),
+    ) -> bool {
+        self.shared(run, object, state).enabled(op, by)
+    }
+
+    /// Returns whether an operation is enabled in a state after `first`.
     pub(super) fn is_enabled_after(
         &mut self,
         run: Run<'_>,
         object: usize,
-        updates: usize,
+        state: State<'_>,
         first: (Op, ThreadId),
         (op, by): (Op, ThreadId),
     ) -> bool {
-        let mut state = self.state(run, object, updates).clone();
+        let mut state = self.shared(run, object, state);
         state.apply(first.0, first.1);
         state.enabled(op, by)
+    }
+
+    fn shared(&mut self, run: Run<'_>, object: usize, state: State<'_>) -> Object {
+        let mut shared = self.state(run, object, state.updates).clone();
+        for &share in state.shares {
+            let share = &run.graph.nodes[share];
+            shared.apply(share.op, share.id.thread);
+        }
+        shared
     }
 
     fn state(&mut self, run: Run<'_>, object: usize, updates: usize) -> &Object {

@@ -1,11 +1,12 @@
 //! Earlier reads that read a new store or update.
 
-use raddle_core::{Choice, EventId, Trace};
+use raddle_core::{Access, Choice, EventId, Trace};
 
 use super::additions::Additions;
 use super::clocks::contains;
 use super::graph::{Graph, Half, Node, NodeId, Part};
 use super::objects::{Objects, Run};
+use super::readers::State;
 use super::{Item, Script, Step, Work};
 
 /// A store or update that is being added to a graph.
@@ -18,48 +19,80 @@ struct Added<'a> {
     store: &'a Node,
     /// What it reads, if it reads.
     source: Option<EventId>,
+    /// The shares that it reads besides.
+    shares: &'a [NodeId],
     /// What leads to it.
     prefix: &'a [u32],
 }
 
+/// The store or state that an update reads although another one has read it.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Taken<'a> {
+    pub(super) source: EventId,
+    /// The shares of the state.
+    pub(super) shares: &'a [NodeId],
+}
+
 /// Adds an item for each read that the write of `node`, which is not among `additions`, revisits.
 ///
-/// With `taken`, the node reads a store or state that another update has read. It revisits that update, or reads that
-/// were added before the update, which is then deleted.
+/// With `taken`, the node revisits the update that has read the same, or reads that were added before this update, which is
+/// then deleted.
 pub(super) fn revisit(
     run: Run<'_>,
     additions: &Additions,
     node: NodeId,
-    taken: Option<EventId>,
+    taken: Option<Taken<'_>>,
     work: &mut Work,
 ) {
     let Run { trace, graph } = run;
     let Work { prefix, objects, items } = work;
     let store = &graph.nodes[node];
     let reads = graph.reads(store.object);
-    if reads.iter().all(|&read| read == node) {
+    let is_share = store.op.access() == Access::Share;
+    if reads.iter().all(|&read| read == node) || is_share && taken.is_none() {
         return;
     }
-    let source = taken.or(store.source);
+    let source = taken.map_or(store.source, |taken| Some(taken.source));
     graph.prefixes.write(node, store.id, source.and_then(|source| graph.find(source)), prefix);
-    let new = Added { trace, graph, additions, node, store, source, prefix };
-    let is_taker = |&&read: &&NodeId| {
-        let other = &graph.nodes[read];
-        read != node && other.writes && other.source == taken
+    let shares = graph.shares(store.object).iter().copied();
+    let shares: Vec<NodeId> = match taken {
+        Some(taken) => taken.shares.to_vec(),
+        None => shares.filter(|&share| graph.nodes[share].source == store.source).collect(),
     };
-    let last = match taken {
-        None => usize::MAX,
-        Some(_) => {
-            let places =
-                reads.iter().filter(is_taker).filter_map(|&taker| additions.place_of_read(taker));
-            places.min().unwrap_or(usize::MAX)
+    for &share in &shares {
+        graph.prefixes.add(share, prefix);
+    }
+    let new = Added { trace, graph, additions, node, store, source, shares: &shares, prefix };
+    let mut last = usize::MAX;
+    if taken.is_some() {
+        for &rival in reads.iter().filter(|&&read| new.is_rival(read)) {
+            let Some(place) = additions.place_of_read(rival) else { continue };
+            if new.leads_to_store(rival) {
+                return;
+            }
+            last = last.min(place);
         }
-    };
+        if is_share {
+            let first = additions.waits.iter().copied().filter(|&at| new.comes_before(at)).min();
+            if let Some(place) = first.filter(|&place| place < last) {
+                let writer = graph.id_of(additions.halves[place].event);
+                if !new.leads_to_store(writer) {
+                    items.extend(new.item(place, writer, objects));
+                }
+                return;
+            }
+        }
+        if last == usize::MAX {
+            return;
+        }
+    }
     for &read in reads {
         let Some(place) = additions.place_of_read(read).filter(|&place| place <= last) else {
             continue;
         };
-        if !contains(prefix, graph.nodes[read].id) {
+        // Shares commute.
+        let is_independent = is_share && graph.nodes[read].shares;
+        if !is_independent && !new.leads_to_store(read) {
             items.extend(new.item(place, read, objects));
         }
     }
@@ -68,6 +101,26 @@ pub(super) fn revisit(
 impl Added<'_> {
     fn leads_to_store(&self, node: NodeId) -> bool {
         contains(self.prefix, self.graph.nodes[node].id)
+    }
+
+    /// Returns whether a node and the new one cannot both start from the state that they read.
+    fn is_rival(&self, node: NodeId) -> bool {
+        let other = &self.graph.nodes[node];
+        let is_share = self.store.op.access() == Access::Share;
+        node != self.node
+            && other.writes
+            && other.source == self.source
+            && !(other.shares && (is_share || self.shares.contains(&node)))
+    }
+
+    /// Returns whether the writer that waits at `place` has to wait for the new reader in the place of the one for which it
+    /// waits.
+    fn comes_before(&self, place: usize) -> bool {
+        let other = &self.graph.nodes[self.additions.nodes[place]];
+        other.shares
+            && other.object == self.store.object
+            && other.source == self.source
+            && self.store.id.thread < other.id.thread
     }
 
     /// Returns whether the part at `place` is deleted if it was added after the read.
@@ -98,7 +151,7 @@ impl Added<'_> {
         }
         added.push(Half::write(self.store.id));
         let moved = self.source.is_none().then_some(self.store.id);
-        Some(Item { script, added, moved, ends: self.graph.ends })
+        Some(Item { script, added, moved, ends: self.graph.ends, ..Item::default() })
     }
 
     /// Returns whether `read` can be performed right after the store.
@@ -108,10 +161,11 @@ impl Added<'_> {
         }
         let source = self.source.unwrap_or(EventId::INITIAL);
         let updates = self.graph.number(read.object, source);
+        let state = State { updates, shares: self.shares };
         let first = (self.store.op, self.store.id.thread);
         let second = (read.op, read.id.thread);
         let run = Run { trace: self.trace, graph: self.graph };
-        objects.is_enabled_after(run, read.object, updates, first, second)
+        objects.is_enabled_after(run, read.object, state, first, second)
     }
 
     /// Returns the kept events in their order, then the store.
@@ -144,12 +198,30 @@ impl Added<'_> {
             let is_added = self.additions.place_of_write(write);
             is_added.is_some_and(|at| at <= place || self.leads_to_store(write))
         };
+        let waits_for_it = |&at: &usize| at <= place && nodes[at] == number;
         let store = match halves[place].part {
             // What the operation reads after its wait is a part of its own.
             Part::Wait(_) => return is_present(number),
             Part::Read if node.bound.is_some() => return node.value == 0,
             Part::Read if number == self.node => self.source,
-            Part::Read => node.source,
+            Part::Read => {
+                let is_missing = |&&share: &&NodeId| {
+                    self.graph.nodes[share].source == node.source && !is_present(share)
+                };
+                let reads_shares = node.writes && !node.shares;
+                if reads_shares
+                    && self.graph.shares(node.object).iter().any(|share| is_missing(&share))
+                {
+                    return false;
+                }
+                node.source
+            }
+            Part::Write if node.shares => {
+                if waits.iter().any(waits_for_it) {
+                    return false;
+                }
+                node.source
+            }
             Part::Write => {
                 let reads_it = |&read: &NodeId| {
                     read != self.node
@@ -159,7 +231,6 @@ impl Added<'_> {
                             .place_of_read(read)
                             .is_some_and(|at| at <= place || self.leads_to_store(read))
                 };
-                let waits_for_it = |&at: &usize| at <= place && nodes[at] == number;
                 if self.source == Some(node.id)
                     || self.graph.reads(node.object).iter().any(reads_it)
                     || waits.iter().any(waits_for_it)

@@ -2,14 +2,18 @@
 //! once.
 
 use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use std::thread;
 
-use raddle_core::{Action, AtomicOp, Ending, Order};
-use raddle_engine::Rc11;
-use raddle_explore::{Explorer, Graphs, Trust};
+use raddle_core::{
+    Action, AtomicOp, Choices, Ending, Order, RwLockOp, Schedule, ThreadId, ThreadInfo, Trace,
+};
+use raddle_engine::{Rc11, Register, ThreadIds};
+use raddle_explore::{Explorer, Graphs, ParallelTrust, Trust};
 use raddle_strategy::{Rng, mix};
 use raddle_testkit::litmus::run::{Litmus, graph_of};
 use raddle_testkit::litmus::table::{MORE, TESTS, Verdict};
-use raddle_testkit::litmus::{Code, Graph, Outcome, axioms, random_code, shrink_code};
+use raddle_testkit::litmus::{Code, Graph, Instruction, Outcome, axioms, random_code, shrink_code};
 use raddle_testkit::{Interpreter, Kind, Program, Shape, Step, explore_in, for_all, scaled};
 
 /// Returns all executions that the search finds, with the number of runs that found each, and the number of all runs.
@@ -17,12 +21,21 @@ fn search(code: &Code) -> (BTreeMap<Graph, (Outcome, u32)>, u64) {
     let mut found: BTreeMap<Graph, (Outcome, u32)> = BTreeMap::new();
     let runs =
         explore_in(Rc11::default(), &mut Litmus, code, Trust::default(), 1_000_000, |trace| {
-            if trace.ending == Ending::Finished {
+            if is_whole(trace) {
                 let (graph, outcome) = graph_of(code, trace);
                 found.entry(graph).or_insert((outcome, 0)).1 += 1;
             }
         });
     (found, runs.expect("the search ends"))
+}
+
+/// Returns whether a run was not given up. Threads may wait forever, or have been cut off in loops that wait.
+fn is_whole(trace: &Trace) -> bool {
+    match &trace.ending {
+        Ending::Finished | Ending::Deadlock | Ending::Stopped | Ending::Panicked(_) => true,
+        Ending::Abandoned => false,
+        Ending::StepLimit | Ending::TimeLimit | Ending::Diverged(_) => panic!("{trace:#?}"),
+    }
 }
 
 /// Describes how the executions found differ from those that the axioms allow. Returns `None` if they do not.
@@ -87,6 +100,42 @@ fn random_programs_have_the_executions_that_the_axioms_allow() {
     }
 }
 
+/// Makes some of the reads of a program await a value, and ends some threads unless they read a value.
+fn add_tests(mut code: Code, rng: &mut Rng) -> Code {
+    for thread in &mut code.threads {
+        for at in (0..thread.len()).rev() {
+            let value = rng.below(3) as u64;
+            let test = match (thread[at], rng.below(4)) {
+                (Instruction::Load(..), 0 | 1) => Instruction::Await(value),
+                (Instruction::Exchange(_, expected, ..), 0 | 1) => Instruction::Await(expected),
+                (instruction, 2) if instruction.reads() => Instruction::Require(value),
+                _ => continue,
+            };
+            thread.insert(at + 1, test);
+        }
+    }
+    code
+}
+
+/// A loop that waits is cut off when it has read another value than it waits for: for the axioms the thread ends there.
+#[test]
+fn loops_that_wait_have_the_executions_that_the_axioms_allow() {
+    let cases = scaled(1000);
+    let combinations = if cases > 1000 { 200_000 } else { 300 };
+    let mut waits = 0;
+    for case in 0..cases {
+        let mut rng = Rng::new(mix(8, case));
+        let code = random_code(&mut rng, 8, combinations);
+        let code = add_tests(code, &mut rng);
+        let is_wait = |instruction: &&Instruction| matches!(instruction, Instruction::Await(_));
+        waits += code.threads.iter().flatten().filter(is_wait).count();
+        if let Some(difference) = difference(&code) {
+            panic!("case {case}: {difference}");
+        }
+    }
+    assert!(waits as u64 > cases / 2, "too few loops");
+}
+
 /// Returns the number of runs of each class that a search finds. Returns `None` if there are too many runs.
 fn classes(program: &Program, explorer: impl Explorer, limit: u64) -> Option<BTreeMap<u64, u32>> {
     let mut found = BTreeMap::new();
@@ -115,6 +164,8 @@ fn weakened(program: &Program, rng: &mut Rng) -> Program {
                 (*success, *failure) = (draw(), draw().of_load());
             }
             Action::Fence(order) => *order = draw().joined(Order::Acquire),
+            // The search does not cover attempts to write.
+            Action::RwLock(op @ RwLockOp::TryWrite) => *op = RwLockOp::Write,
             Action::Thread(_)
             | Action::Cell(_)
             | Action::Mutex(_)
@@ -133,9 +184,18 @@ fn weakened(program: &Program, rng: &mut Rng) -> Program {
     program
 }
 
+fn shape(kinds: &[Kind]) -> Shape {
+    Shape { kinds: kinds.to_vec(), kinds_at_once: 3, scripts: 4, pieces: 3, panics: 0 }
+}
+
+/// Returns the kinds of objects that the search covers.
+fn covered_kinds() -> Vec<Kind> {
+    Kind::ALL.into_iter().filter(|kind| !matches!(kind, Kind::Futex)).collect()
+}
+
 /// Compares the search with depth-first search on random programs with these kinds of objects.
 fn check_objects(kinds: &[Kind], seed: u64, cases: u64) {
-    let shape = Shape { kinds: kinds.to_vec(), kinds_at_once: 3, scripts: 4, pieces: 3, panics: 0 };
+    let shape = shape(kinds);
     for_all(seed, cases, &shape, |program, rng| {
         let program = &weakened(program, rng);
         let Some(expected) = classes(program, Graphs::default(), 2_000) else { return Ok(()) };
@@ -161,8 +221,128 @@ fn programs_with_locks_have_the_classes_that_depth_first_search_finds() {
 }
 
 #[test]
+fn programs_with_readers_have_the_classes_that_depth_first_search_finds() {
+    check_objects(&[Kind::RwLock, Kind::Atomic], 33, scaled(300));
+    check_objects(&[Kind::Readers, Kind::Mutex], 34, scaled(300));
+    check_objects(&[Kind::RwLock], 35, scaled(300));
+}
+
+#[test]
 fn programs_with_objects_have_the_classes_that_depth_first_search_finds() {
-    let kinds: Vec<Kind> =
-        Kind::ALL.into_iter().filter(|kind| !matches!(kind, Kind::RwLock | Kind::Futex)).collect();
-    check_objects(&kinds, 32, scaled(300));
+    check_objects(&covered_kinds(), 32, scaled(300));
+}
+
+#[test]
+fn several_workers_run_the_same_graphs_each_once() {
+    for_all(36, scaled(150), &shape(&covered_kinds()), |program, rng| {
+        let program = &weakened(program, rng);
+        let Some(expected) = classes(program, Trust::default(), 500) else { return Ok(()) };
+        let all = ParallelTrust::new(u64::MAX);
+        let found = Mutex::new(BTreeMap::new());
+        let work = || {
+            let worker = all.worker();
+            explore_in(Rc11::default(), &mut Interpreter, program, worker, u64::MAX, |trace| {
+                if trace.ending != Ending::Abandoned {
+                    *found.lock().unwrap().entry(trace.fingerprint).or_insert(0) += 1;
+                }
+            });
+        };
+        thread::scope(|scope| {
+            scope.spawn(work);
+            scope.spawn(work);
+            work();
+        });
+        let found = found.into_inner().unwrap();
+        if found == expected { Ok(()) } else { Err(format!("{expected:?}, but {found:?}")) }
+    });
+}
+
+/// A search in which threads have given ids.
+struct Renamed(Trust, Arc<Ids>);
+
+/// The threads of a program, by id.
+#[derive(Debug)]
+struct Ids(Vec<ThreadInfo>);
+
+impl Register for Ids {
+    fn child(&self, parent: ThreadId, position: u32) -> ThreadId {
+        let is_child = |info: &&ThreadInfo| info.parent == parent && info.position == position;
+        self.0[1..].iter().find(is_child).expect("the thread is known").id
+    }
+
+    fn info(&self, thread: ThreadId) -> ThreadInfo {
+        self.0[thread.index()]
+    }
+}
+
+impl Ids {
+    /// Returns other ids for threads. A thread still has a larger one than its parent.
+    fn shuffled(threads: &[ThreadInfo], rng: &mut Rng) -> Ids {
+        let mut order = vec![0];
+        while order.len() < threads.len() {
+            let is_next = |&thread: &usize| {
+                !order.contains(&thread) && order.contains(&threads[thread].parent.index())
+            };
+            let next: Vec<usize> = (1..threads.len()).filter(is_next).collect();
+            order.push(next[rng.below(next.len())]);
+        }
+        let new_id = |old: ThreadId| {
+            let id = order.iter().position(|&thread| thread == old.index());
+            ThreadId(id.expect("the parent comes first") as u32)
+        };
+        let renamed = |&thread: &usize| {
+            let ThreadInfo { id, parent, position } = threads[thread];
+            ThreadInfo { id: new_id(id), parent: new_id(parent), position }
+        };
+        Ids(order.iter().map(renamed).collect())
+    }
+}
+
+impl Explorer for Renamed {
+    fn thread_ids(&self) -> ThreadIds {
+        ThreadIds::registered(self.1.clone())
+    }
+
+    fn next(&mut self, prefix: &mut Schedule) -> bool {
+        self.0.next(prefix)
+    }
+
+    fn choices(&mut self) -> Choices<'_> {
+        self.0.choices()
+    }
+
+    fn learn(&mut self, run: u64, trace: &Trace) {
+        self.0.learn(run, trace);
+    }
+}
+
+/// The order in which threads are preferred depends on their ids, the graphs do not.
+#[test]
+fn other_ids_of_threads_lead_to_the_same_graphs() {
+    for_all(37, scaled(150), &shape(&covered_kinds()), |program, rng| {
+        let program = &weakened(program, rng);
+        let mut threads: Vec<ThreadInfo> = Vec::new();
+        let mut expected = BTreeMap::new();
+        let trust = Trust::default();
+        let runs = explore_in(Rc11::default(), &mut Interpreter, program, trust, 500, |trace| {
+            for thread in &trace.threads {
+                if !threads.contains(thread) {
+                    threads.push(*thread);
+                }
+            }
+            if trace.ending != Ending::Abandoned {
+                *expected.entry(trace.fingerprint).or_insert(0) += 1;
+            }
+        });
+        threads.sort_by_key(|thread| thread.id);
+        if runs.is_none() || threads.len() < 3 {
+            return Ok(());
+        }
+        let ids = Arc::new(Ids::shuffled(&threads, rng));
+        let found = classes(program, Renamed(Trust::default(), ids.clone()), 1_000);
+        if found.as_ref() == Some(&expected) {
+            return Ok(());
+        }
+        Err(format!("{ids:?}: {expected:?}, but {found:?}"))
+    });
 }

@@ -7,7 +7,7 @@ use raddle::sync::atomic::{
     Ordering::{self, Acquire, Relaxed, Release, SeqCst},
 };
 use raddle::sync::mpsc::channel;
-use raddle::sync::{Arc, Mutex};
+use raddle::sync::{Arc, Mutex, RwLock};
 use raddle::thread::{self, JoinHandle};
 
 /// A program of any size.
@@ -160,6 +160,22 @@ pub const FAMILIES: &[Family] = &[
                 thread::spawn(move || {
                     let _guard = total.0.lock().expect("nobody panics");
                     total.1.store(total.1.load(Relaxed) + 1, Relaxed);
+                })
+            }));
+        },
+    },
+    Family {
+        name: "rwlock",
+        about: "n readers and a writer of a reader-writer lock: 2^n graphs",
+        small: &[(1, 2), (3, 8), (6, 64)],
+        large: (11, 2_048),
+        body: |size| {
+            let lock = Arc::new(RwLock::new(0));
+            join((0..=size).map(|thread| {
+                let lock = lock.clone();
+                thread::spawn(move || match thread {
+                    0 => *lock.write().expect("nobody panics") += 1,
+                    _ => assert!(*lock.read().expect("nobody panics") <= 1),
                 })
             }));
         },

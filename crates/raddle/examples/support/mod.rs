@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use raddle::{Config, Finding, Report, Verdict};
+use raddle::{Config, Finding, Memory, Report, Verdict};
 
 /// Prints the reports of `bugged` and `fixed`.
 pub(crate) fn show(name: &str, bugged: fn(), fixed: fn()) {
@@ -31,8 +31,12 @@ pub(crate) fn assert_panic(program: fn(), message: &str) {
     assert!(failure.reproduced);
 }
 
-/// Asserts that all executions are explored and none fails.
+/// Asserts that all executions are explored and none fails, under RC11 each execution graph once.
 pub(crate) fn assert_clean(program: fn()) {
     let report = checked("clean", program);
     assert!(matches!(report.verdict, Verdict::Exhausted), "{}", raddle::text(&report));
+    let report = Config::new().memory(Memory::Rc11).strategy("dpor").run(program);
+    let text = raddle::text(&report);
+    assert!(matches!(report.verdict, Verdict::Exhausted), "{text}");
+    assert!(report.executions == report.classes && text.contains(" graphs, "), "{text}");
 }

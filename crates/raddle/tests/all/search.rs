@@ -65,6 +65,19 @@ fn all_classes_on_several_os_threads() {
     }
 }
 
+#[test]
+fn all_graphs_on_several_os_threads() {
+    for threads in [1, 2, 4] {
+        let config = Config::new().memory(Memory::Rc11).strategy("dpor").threads(threads);
+        let report = config.run(|| count(4, 2));
+        let text = raddle::text(&report);
+        assert!(matches!(report.verdict, Verdict::Exhausted), "{text}");
+        assert_eq!((report.executions, report.classes, report.classes_exact), (2520, 2520, true));
+        let search = report.search.unwrap();
+        assert_eq!((search.blocked, search.estimate.map(f64::round)), (0, Some(2520.0)));
+    }
+}
+
 /// Four threads, which fail in some interleavings.
 fn fails_sometimes() {
     let counter = Arc::new(AtomicU32::new(0));

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use raddle_core::Guarantee;
+use raddle_core::{Guarantee, MemoryModel};
 use raddle_results::document::{Document, Verdict};
 use raddle_results::{BlindSpots, Bounds, HiddenState, Incomplete, MAX_LEAKED, Phase, PhaseEnd};
 
@@ -328,7 +328,12 @@ fn incomplete(document: &Document) -> Vec<String> {
     [waits, assumed, out_of_time].into_iter().flatten().collect()
 }
 
+/// Returns the number of classes. Under RC11 a class is an execution graph.
 fn classes(document: &Document) -> String {
     let about = if document.classes_exact { "" } else { "≈ " };
-    format!("{about}{}", count(document.classes, "class", "classes"))
+    let (one, many) = match document.memory {
+        MemoryModel::Sc => ("class", "classes"),
+        MemoryModel::Rc11 => ("graph", "graphs"),
+    };
+    format!("{about}{}", count(document.classes, one, many))
 }

@@ -29,7 +29,7 @@ pub fn consistent(code: &Code) -> BTreeMap<Graph, Outcome> {
 
 struct Search<'a> {
     variables: Vec<char>,
-    /// The instructions of each thread, without [`Instruction::Require`].
+    /// The operations of each thread.
     threads: Vec<Vec<Instruction>>,
     code: &'a Code,
     readers: Vec<Place>,
@@ -49,7 +49,7 @@ struct Values {
 
 impl<'a> Search<'a> {
     fn new(code: &'a Code) -> Search<'a> {
-        let is_real = |instruction: &&Instruction| !matches!(instruction, Instruction::Require(_));
+        let is_real = |instruction: &&Instruction| instruction.is_operation();
         let threads: Vec<Vec<Instruction>> =
             code.threads.iter().map(|all| all.iter().filter(is_real).copied().collect()).collect();
         let mut places = Vec::new();
@@ -120,7 +120,7 @@ impl<'a> Search<'a> {
             written: BTreeMap::new(),
             executed: vec![0; self.threads.len()],
         };
-        // By thread, the position in the program with `Require`, and the value read last.
+        // By thread, the position in the program with tests, and the value read last.
         let mut state = vec![(0, 0u64); self.threads.len()];
         loop {
             let mut is_over = true;
@@ -131,7 +131,7 @@ impl<'a> Search<'a> {
                 };
                 is_over = false;
                 let place = (thread, values.executed[thread]);
-                if let Instruction::Require(value) = instruction {
+                if let Instruction::Require(value) | Instruction::Await(value) = instruction {
                     has_advanced = true;
                     let ends = value != *last;
                     *at = if ends { self.code.threads[thread].len() } else { *at + 1 };
@@ -154,7 +154,10 @@ impl<'a> Search<'a> {
                     Instruction::Add(_, value, _) => Some(old + value),
                     Instruction::Swap(_, value, _) => Some(value),
                     Instruction::Exchange(_, expected, new, ..) => (old == expected).then_some(new),
-                    Instruction::Load(..) | Instruction::Fence(_) | Instruction::Require(_) => None,
+                    Instruction::Load(..)
+                    | Instruction::Fence(_)
+                    | Instruction::Require(_)
+                    | Instruction::Await(_) => None,
                 };
                 if let Some(new) = new {
                     values.written.insert(place, new);
@@ -270,7 +273,9 @@ impl Execution {
                             failure
                         }
                     }
-                    Instruction::Require(_) => unreachable!("`Require` was removed"),
+                    Instruction::Require(_) | Instruction::Await(_) => {
+                        unreachable!("only operations are kept")
+                    }
                 };
                 if let Instruction::Fence(_) = instruction {
                     nodes.push(Node { kind: Kind::Fence, variable, order });

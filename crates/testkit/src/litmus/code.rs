@@ -14,6 +14,7 @@
 //! | `Cx0>1ql` | replace 0 by 1, acquire-release if it succeeds, relaxed if it fails |
 //! | `Fs` | fence |
 //! | `?1` | end the thread unless it read 1 last |
+//! | `!1` | go back to the instruction before, which reads, unless it read 1 |
 
 use std::fmt;
 use std::str::FromStr;
@@ -44,6 +45,8 @@ pub enum Instruction {
     Fence(Order),
     /// Ends the thread unless it read this value last.
     Require(u64),
+    /// Goes back to the instruction before, which reads, unless that read this value.
+    Await(u64),
 }
 
 impl Instruction {
@@ -55,8 +58,13 @@ impl Instruction {
             | Instruction::Add(variable, ..)
             | Instruction::Swap(variable, ..)
             | Instruction::Exchange(variable, ..) => Some(variable),
-            Instruction::Fence(_) | Instruction::Require(_) => None,
+            Instruction::Fence(_) | Instruction::Require(_) | Instruction::Await(_) => None,
         }
+    }
+
+    /// Returns whether the instruction is an operation, and not a test of what was read last.
+    pub fn is_operation(self) -> bool {
+        !matches!(self, Instruction::Require(_) | Instruction::Await(_))
     }
 
     /// Returns whether the instruction reads its variable.
@@ -66,7 +74,10 @@ impl Instruction {
             | Instruction::Add(..)
             | Instruction::Swap(..)
             | Instruction::Exchange(..) => true,
-            Instruction::Store(..) | Instruction::Fence(_) | Instruction::Require(_) => false,
+            Instruction::Store(..)
+            | Instruction::Fence(_)
+            | Instruction::Require(_)
+            | Instruction::Await(_) => false,
         }
     }
 }
@@ -139,6 +150,7 @@ impl fmt::Display for Code {
                     }
                     Instruction::Fence(order) => write!(f, "F{}", letter(order))?,
                     Instruction::Require(value) => write!(f, "?{value}")?,
+                    Instruction::Await(value) => write!(f, "!{value}")?,
                 }
             }
         }
@@ -172,6 +184,9 @@ fn parse(part: &str) -> Option<Instruction> {
     let kind = rest.next()?;
     if kind == '?' {
         return rest.as_str().parse().ok().map(Instruction::Require);
+    }
+    if kind == '!' {
+        return rest.as_str().parse().ok().map(Instruction::Await);
     }
     if kind == 'F' {
         return order(rest.next()?).filter(|_| rest.next().is_none()).map(Instruction::Fence);
@@ -216,7 +231,7 @@ mod tests {
 
     #[test]
     fn parsing_and_displaying_are_inverse() {
-        let text = "Wx1l;Wy@r;Rxa | Ux+1q;Xx3s;Cx0>12sl;Fs;?1;Rys";
+        let text = "Wx1l;Wy@r;Rxa | Ux+1q;Xx3s;Cx0>12sl;Fs;?1;Rys;!2";
         assert_eq!(text.parse::<Code>().unwrap().to_string(), text);
         assert_eq!(
             "Wx1;Ry|Fa".parse::<Code>().unwrap().to_string(),

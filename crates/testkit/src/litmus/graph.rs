@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// An instruction, named by its thread and position. [`Require`](super::Instruction::Require) is not counted.
+/// An instruction, named by its thread and position. Only operations are counted.
 pub type Place = (usize, usize);
 
 /// An execution, which reads-from and modification order determine.

@@ -119,7 +119,7 @@ fn weaker(instruction: Instruction) -> Option<Instruction> {
         Instruction::Exchange(variable, expected, new, ..) => {
             Instruction::Exchange(variable, expected, new, relaxed, relaxed)
         }
-        Instruction::Fence(_) | Instruction::Require(_) => return None,
+        Instruction::Fence(_) | Instruction::Require(_) | Instruction::Await(_) => return None,
     };
     (weaker != instruction).then_some(weaker)
 }

@@ -1,6 +1,7 @@
 //! Litmus tests on an engine.
 //!
-//! Main declares the variables, spawns the threads and joins them.
+//! Main declares the variables, spawns the threads and joins them. Loops that await a value are cut off or await as the
+//! chooser asks.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +10,7 @@ use raddle_core::{
     Action, AtomicOp, Choices, Effect, EventId, ObjectId, Op, Rmw, Scalar, Site, ThreadId,
     ThreadOp, Trace,
 };
-use raddle_engine::{Engine, Initial, Kind, Memory, Substrate, Turn};
+use raddle_engine::{Engine, Frames, Initial, Kind, Memory, Substrate, Turn};
 
 use super::{Code, Graph, Instruction, Outcome, Place};
 
@@ -22,6 +23,10 @@ impl Substrate for Litmus {
 
     fn execute<M: Memory>(&mut self, engine: &mut Engine<M>, choices: Choices<'_>, code: &Code) {
         engine.begin(&choices);
+        let is_await = |instruction: &Instruction| matches!(instruction, Instruction::Await(_));
+        if code.threads.iter().flatten().any(is_await) {
+            engine.offer_frames(Frames::FromTheBeginning);
+        }
         let declare = |variable| {
             let initial = Initial::Atomic(Scalar::U64, 0);
             (variable, engine.declare(ThreadId::MAIN, initial, Site::UNKNOWN))
@@ -57,7 +62,13 @@ struct Thread {
 impl<M: Memory> Run<'_, '_, M> {
     fn announce(&mut self, thread: ThreadId) -> Turn {
         let op = if thread == ThreadId::MAIN { self.main_op() } else { self.thread_op(thread) };
-        self.threads[thread.index()].announced = Some(op);
+        let state = &mut self.threads[thread.index()];
+        state.announced = Some(op);
+        if self.engine.takes_frames() {
+            // The value read last is tested only right after it was read.
+            let frame = state.at as u64;
+            self.engine.arrive(thread, frame);
+        }
         self.engine.submit(Kind::Any, thread, &op, Site::UNKNOWN, &mut self.choices)
     }
 
@@ -78,8 +89,13 @@ impl<M: Memory> Run<'_, '_, M> {
     fn thread_op(&mut self, thread: ThreadId) -> Op {
         let state = &mut self.threads[thread.index()];
         let text = &self.code.threads[thread.index() - 1];
-        while let Some(Instruction::Require(value)) = text.get(state.at) {
-            state.at = if *value == state.read { state.at + 1 } else { text.len() };
+        loop {
+            state.at = match text.get(state.at) {
+                Some(Instruction::Require(value)) if *value != state.read => text.len(),
+                Some(Instruction::Await(value)) if *value != state.read => state.at - 1,
+                Some(Instruction::Require(_) | Instruction::Await(_)) => state.at + 1,
+                Some(_) | None => break,
+            };
         }
         let Some(&instruction) = text.get(state.at) else {
             return Op::new(self.engine.life(thread), Action::Thread(ThreadOp::Exit));
@@ -103,7 +119,9 @@ impl<M: Memory> Run<'_, '_, M> {
                 (variable, AtomicOp::CompareExchange { success, failure, weak, expected, new })
             }
             Instruction::Fence(order) => return Op::new(ObjectId::NONE, Action::Fence(order)),
-            Instruction::Require(_) => unreachable!("`Require` was processed above"),
+            Instruction::Require(_) | Instruction::Await(_) => {
+                unreachable!("tests were processed above")
+            }
         };
         Op::new(self.variables[&variable], Action::Atomic(op))
     }
@@ -164,8 +182,7 @@ pub fn graph_of(code: &Code, trace: &Trace) -> (Graph, Outcome) {
         graph.orders.push(order.iter().map(|&store| place(store)).collect());
     }
     for (thread, text) in code.threads.iter().enumerate() {
-        let real =
-            text.iter().filter(|instruction| !matches!(instruction, Instruction::Require(_)));
+        let real = text.iter().filter(|instruction| instruction.is_operation());
         for (at, instruction) in real.enumerate() {
             if instruction.reads() {
                 outcome.read.push(values.get(&(thread, at)).copied());

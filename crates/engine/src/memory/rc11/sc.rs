@@ -36,6 +36,8 @@ pub struct ScOrder {
     threads: Vec<ThreadEvents>,
     /// Whether there has been a sequentially consistent event.
     is_active: bool,
+    /// Whether there has been a sequentially consistent fence.
+    has_fences: bool,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -61,7 +63,7 @@ struct ScEvent {
     first_elsewhere: Option<u32>,
     /// The predecessors in psc: for each thread, the number of its sequentially consistent events.
     predecessors: Clock,
-    /// What happens before the event, itself included.
+    /// What happens before the event, itself included, if it is a fence. Otherwise empty.
     clock: Clock,
 }
 
@@ -128,6 +130,7 @@ impl ScOrder {
     pub fn reset(&mut self) {
         self.threads.clear();
         self.is_active = false;
+        self.has_fences = false;
     }
 
     /// Returns whether there has been a sequentially consistent event.
@@ -141,27 +144,36 @@ impl ScOrder {
         let contains = |predecessors: &Clock, targets: &[(ThreadId, u32)]| {
             targets.iter().any(|&(thread, count)| predecessors.of(thread) >= count)
         };
-        if contains(&self.closure(&self.fences_before(access.after)), &targets.fence) {
+        if self.has_fences
+            && contains(&self.closure(&self.fences_before(access.after)), &targets.fence)
+        {
             return false;
         }
-        !access.is_sc || !contains(&self.predecessors_of(access), &targets.base)
+        !access.is_sc
+            || targets.base.is_empty()
+            || !contains(&self.predecessors_of(access), &targets.base)
     }
 
     /// Adds an access that [`allows`](ScOrder::allows) has accepted, the event `index` of its thread. Returns its
     /// record.
     pub fn access(&mut self, access: &Access<'_>, index: u32, targets: &Targets) -> ScRecord {
-        let fences = self.closure(&self.fences_before(access.after));
-        for &(thread, count) in &targets.fence {
-            self.add_edges(&fences, thread, count);
+        if !targets.fence.is_empty() {
+            let fences = self.closure(&self.fences_before(access.after));
+            for &(thread, count) in &targets.fence {
+                self.add_edges(&fences, thread, count);
+            }
         }
         let loc = Loc::Variable(access.variable);
         let mut sc = 0;
         if access.is_sc {
-            let mut predecessors = self.predecessors_of(access);
-            sc = self.push_sc_event(access.thread, index, loc, predecessors.clone(), access.after);
-            predecessors.raise(access.thread, sc);
-            for &(thread, count) in &targets.base {
-                self.add_edges(&predecessors, thread, count);
+            let predecessors = self.predecessors_of(access);
+            let closed = (!targets.base.is_empty()).then(|| predecessors.clone());
+            sc = self.push_sc_event(access.thread, index, loc, predecessors, Clock::EMPTY);
+            if let Some(mut predecessors) = closed {
+                predecessors.raise(access.thread, sc);
+                for &(thread, count) in &targets.base {
+                    self.add_edges(&predecessors, thread, count);
+                }
             }
         }
         self.add_event(access.thread, index, loc, access.after);
@@ -198,7 +210,7 @@ impl ScOrder {
             self.add_predecessors_of_fence(&mut direct, clock, location, last_fence);
         }
         let predecessors = self.closure(&direct);
-        self.push_sc_event(thread, index, Loc::Other, predecessors, clock);
+        self.push_sc_event(thread, index, Loc::Other, predecessors, clock.clone());
         self.add_event(thread, index, Loc::Other, clock);
     }
 
@@ -236,6 +248,7 @@ impl ScOrder {
     /// Returns the predecessors of an access in psc, transitively closed.
     fn predecessors_of(&self, access: &Access<'_>) -> Clock {
         let Access { thread, location, before, after, .. } = *access;
+        let mut is_closed = false;
         // By sb, also after a fence.
         let mut direct = self.fences_before(before);
         self.add_own_events(thread, &mut direct);
@@ -259,8 +272,9 @@ impl ScOrder {
         let is_incomplete = |direct: &Clock| {
             after.iter().any(|(other, steps)| {
                 let Some(state) = self.thread(other) else { return false };
-                let before = state.events.partition_point(|event| event.index < steps) as u32;
-                other != thread && direct.of(other) < before
+                // Indices ascend with the events.
+                let next = state.events.get(direct.of(other) as usize);
+                other != thread && next.is_some_and(|event| event.index < steps)
             })
         };
         for store in location.stores.iter().rev() {
@@ -278,14 +292,15 @@ impl ScOrder {
             }
             // The closure adds most of the missing predecessors, so that the loop ends early.
             direct = self.closure(&direct);
+            is_closed = true;
         }
         // By mo and rb. The closure adds the predecessors of a sequentially consistent store.
         if access.writes {
             for store in location.stores[..=access.position].iter().rev() {
-                self.add_predecessor(&mut direct, store.id.thread, store.sc_record());
+                is_closed &= !self.add_predecessor(&mut direct, store.id.thread, store.sc_record());
                 for (reader, reads) in store.reads_by_thread() {
                     if let Some(last) = reads.last() {
-                        self.add_predecessor(&mut direct, reader, last);
+                        is_closed &= !self.add_predecessor(&mut direct, reader, last);
                     }
                 }
                 if store.sc_record().sc > 0 {
@@ -293,7 +308,7 @@ impl ScOrder {
                 }
             }
         }
-        self.closure(&direct)
+        if is_closed { direct } else { self.closure(&direct) }
     }
 
     /// Adds to `direct` the predecessors of a fence with the clock `clock` through the stores of a variable.
@@ -329,12 +344,16 @@ impl ScOrder {
         }
     }
 
-    /// Adds an access, from which an scb edge starts, and the fences before it.
-    fn add_predecessor(&self, direct: &mut Clock, thread: ThreadId, record: &ScRecord) {
-        if record.sc > 0 {
+    /// Adds an access, from which an scb edge starts, and the fences before it. Returns whether there may be something new.
+    fn add_predecessor(&self, direct: &mut Clock, thread: ThreadId, record: &ScRecord) -> bool {
+        let is_new = record.sc > direct.of(thread);
+        if is_new {
             direct.raise(thread, record.sc);
         }
-        direct.join(&self.fences_before(&record.clock));
+        if self.has_fences {
+            direct.join(&self.fences_before(&record.clock));
+        }
+        is_new || self.has_fences
     }
 
     /// Adds all sequentially consistent events of `thread`.
@@ -346,6 +365,9 @@ impl ScOrder {
     /// Returns for each thread its last fence that `clock` contains.
     fn fences_before(&self, clock: &Clock) -> Clock {
         let mut last = Clock::default();
+        if !self.has_fences {
+            return last;
+        }
         for (thread, steps) in clock.iter() {
             let Some(state) = self.thread(thread) else { continue };
             let before = state.fences.partition_point(|&at| state.events[at].index < steps);
@@ -399,9 +421,10 @@ impl ScOrder {
         index: u32,
         loc: Loc,
         predecessors: Clock,
-        clock: &Clock,
+        clock: Clock,
     ) -> u32 {
         self.is_active = true;
+        self.has_fences |= loc == Loc::Other;
         if self.threads.len() <= thread.index() {
             self.threads.resize_with(thread.index() + 1, ThreadEvents::default);
         }
@@ -409,7 +432,6 @@ impl ScOrder {
         if loc == Loc::Other {
             state.fences.push(state.events.len());
         }
-        let clock = clock.clone();
         state.events.push(ScEvent { index, loc, first_elsewhere: None, predecessors, clock });
         state.events.len() as u32
     }
