@@ -33,6 +33,8 @@ pub(crate) enum Outcome {
         shown: HashMap<u64, calls::Shown>,
         /// What a user has to know of the check.
         notes: Vec<String>,
+        /// How many steps of long executions were chosen, and how many there were, if there were long ones.
+        window: Option<(u64, u64)>,
     },
     /// The program does something that raddle does not model, or a setting excludes another.
     Refused(String),
@@ -147,6 +149,9 @@ pub(crate) fn command(
     if options.discards_long_runs {
         plan += "on_step_limit=discard\n";
     }
+    if let Some(steps) = options.leads_on {
+        plan += &format!("tail={steps}\n");
+    }
     let mut preload = folder.join(library::NAME).into_os_string();
     if let Some(others) = std::env::var_os("LD_PRELOAD") {
         preload.push(":");
@@ -250,7 +255,7 @@ fn parse(mut bytes: &[u8], options: &Options) -> Option<Outcome> {
     let (mut modules, mut stacks) = (Vec::new(), HashMap::new());
     let (mut report, mut output) = (None, String::new());
     let (mut racing, mut places) = (Racing::default(), Vec::new());
-    let mut notes = Vec::new();
+    let (mut notes, mut window) = (Vec::new(), None);
     loop {
         let end = bytes.iter().position(|&byte| byte == b'\n')?;
         let (line, rest) = (String::from_utf8_lossy(&bytes[..end]), &bytes[end + 1..]);
@@ -270,6 +275,10 @@ fn parse(mut bytes: &[u8], options: &Options) -> Option<Outcome> {
             }
             "note" => notes.push(value.to_owned()),
             "input" => notes.push(INPUT.to_owned()),
+            "window" => {
+                let (chosen, all) = value.split_once(' ')?;
+                window = Some((chosen.parse().ok()?, all.parse().ok()?));
+            }
             "harmless" => racing.harmless = value.parse().ok(),
             "report" => report = Some(take(&mut bytes, value)?),
             "output" => output = take(&mut bytes, value)?,
@@ -299,7 +308,7 @@ fn parse(mut bytes: &[u8], options: &Options) -> Option<Outcome> {
     }
     let mut document = Document::parse(&resolved).ok()?;
     let shown = if has_stacks { calls::fold(&mut document, &steps) } else { HashMap::new() };
-    Some(Outcome::Report { document: Box::new(document), output, racing, shown, notes })
+    Some(Outcome::Report { document: Box::new(document), output, racing, shown, notes, window })
 }
 
 fn module(text: &str) -> Option<Module> {

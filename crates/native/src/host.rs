@@ -9,6 +9,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use raddle_core::MemoryModel;
 use raddle_explore::{Budget, Leaks};
 use raddle_results::Progress;
 
@@ -17,9 +18,9 @@ use crate::names;
 use crate::one_thread::OneThread;
 use crate::phases::{self, Checked};
 use crate::plan::{Backend, Begin, Plan, VARIABLE};
-use crate::process::{BROKEN, Halt, Process};
+use crate::process::{BROKEN, Halt, Process, Window};
 use crate::real::real;
-use crate::{arena, crash, dispatch, first_thread, posix, run, system};
+use crate::{arena, crash, dispatch, fences, first_thread, posix, run, system};
 
 type Main = unsafe extern "C" fn(c_int, *mut *mut c_char, *mut *mut c_char) -> c_int;
 
@@ -198,6 +199,9 @@ fn set_up(text: &str) -> Context {
     let word = plan.settings.strategy.word();
     state.plans_by_values.set(["mcr", "pcr"].iter().any(|name| word.starts_with(name)));
     posix::thread::set_up();
+    if plan.settings.memory == MemoryModel::Rc11 {
+        fences::replace();
+    }
     crash::set_up();
     dispatch::set_up();
     PLAN.set(Box::into_raw(Box::new(plan)));
@@ -227,6 +231,7 @@ extern "C" fn host() -> ! {
         expected: plan.expected.as_deref(),
         snapshot: None,
         halt: None,
+        window: Window { chosen: plan.settings.max_steps, led: plan.tail, ..Window::default() },
     };
     if plan.backend == Backend::Snapshot {
         process.watchdog.begin();
@@ -283,7 +288,7 @@ fn high_copy(file: usize) -> Option<usize> {
 fn write_result(output: usize, process: &Process, result: Result<Checked, String>) {
     let mut bytes = Vec::new();
     for module in names::modules() {
-        let names::Module { first, end, offset, path } = module;
+        let names::Module { first, end, offset, path, is_code: _ } = module;
         bytes.extend(format!("module {first:x} {end:x} {offset:x} {path}\n").into_bytes());
     }
     for (site, stack) in run::state().stacks.all() {
@@ -305,6 +310,10 @@ fn write_result(output: usize, process: &Process, result: Result<Checked, String
             }
             if run::state().reads_input.get() {
                 bytes.extend(b"input\n");
+            }
+            let Window { all_steps, chosen_steps, .. } = process.window;
+            if chosen_steps < all_steps {
+                bytes.extend(format!("window {chosen_steps} {all_steps}\n").into_bytes());
             }
             if let Some(executions) = harmless {
                 bytes.extend(format!("harmless {executions}\n").into_bytes());

@@ -21,6 +21,7 @@ mod coroutines;
 mod crash;
 mod dispatch;
 mod drive;
+mod fences;
 mod first_thread;
 mod fresh;
 mod futex;

@@ -31,6 +31,8 @@ pub(crate) struct Plan {
     pub(crate) expected: Option<Vec<u8>>,
     /// Whether to tell how far the check is.
     pub(crate) tells_progress: bool,
+    /// The most steps of a run after the step limit, if they are not a few.
+    pub(crate) tail: Option<usize>,
     /// The process that waits for the result. Zero if none has to.
     pub(crate) parent: isize,
     /// Whether the result is written.
@@ -93,6 +95,7 @@ impl Plan {
             fresh: None,
             expected: None,
             tells_progress: false,
+            tail: None,
             parent: 0,
             writes_result: true,
             stacks: false,
@@ -187,6 +190,7 @@ impl Plan {
             "fresh" => self.fresh = Some(CString::new(value).ok()?),
             "expect" => self.expected = Some(fs::read(value).ok()?),
             "progress" => self.tells_progress = value.parse().ok()?,
+            "tail" => self.tail = Some(value.parse().ok()?),
             "parent" => self.parent = value.parse().ok()?,
             "quiet" => self.writes_result = value == "false",
             "stacks" => self.stacks = value.parse().ok()?,

@@ -35,16 +35,21 @@ pub(crate) struct Thread {
     pub(crate) result: usize,
     /// Whether the handle can no longer be used to join it.
     pub(crate) is_gone: bool,
+    pub(crate) has_ended: bool,
+    /// The borrowed OS thread that it runs on.
+    pub(crate) slot: usize,
 }
 
 impl Thread {
-    const NONE: Thread = Thread {
+    pub(crate) const NONE: Thread = Thread {
         context: Context::NONE,
         handle: 0,
         start: 0,
         argument: 0,
         result: 0,
         is_gone: true,
+        has_ended: false,
+        slot: 0,
     };
 }
 
@@ -373,9 +378,9 @@ impl State {
     /// thread before it runs.
     pub(crate) fn spawn(&self, start: usize, argument: usize, site: Site, handle: impl Fn(usize)) {
         let me = self.me();
-        if coroutines::used() >= coroutines::MAX_THREADS {
+        if coroutines::is_full() {
             let most = coroutines::MAX_THREADS;
-            refuse(&format!("the program has more than {most} threads in one execution"));
+            refuse(&format!("the program has more than {most} threads at once"));
         }
         let (child, life) = self.with_engine(|engine| engine.declare_child(me, site));
         let turn = self.with_engine(|engine| engine.submit(me, Op::SPAWN.on(life), site));
@@ -393,8 +398,9 @@ impl State {
             handle: borrowed.handle,
             start,
             argument,
-            result: 0,
             is_gone: false,
+            slot: borrowed.slot,
+            ..Thread::NONE
         };
         {
             let mut threads = self.threads.borrow_mut();
@@ -421,8 +427,25 @@ impl State {
         let turn = self.with_engine(|engine| engine.exit(me));
         let Some(next) = turn.thread() else { self.end() };
         self.current.set(next);
-        let to = self.threads.borrow()[next.index()].context;
+        let to = {
+            let mut threads = self.threads.borrow_mut();
+            threads[me.index()].has_ended = true;
+            if threads[me.index()].is_gone {
+                // No other thread runs before this one has left its stack.
+                coroutines::give_back(threads[me.index()].slot);
+            }
+            threads[next.index()].context
+        };
         self.leave_for(to)
+    }
+
+    /// A thread was joined or detached.
+    pub(crate) fn forget_handle(&self, thread: ThreadId) {
+        let forgotten = &mut self.threads.borrow_mut()[thread.index()];
+        forgotten.is_gone = true;
+        if forgotten.has_ended {
+            coroutines::give_back(forgotten.slot);
+        }
     }
 
     /// Ends main, and waits until the run is over. Then the program's exit handlers can run.

@@ -7,8 +7,8 @@ use std::ffi::CStr;
 use std::ptr;
 
 use crate::posix::{exit, time};
-use crate::run::{Outcome, refuse, state};
-use crate::{futex, system};
+use crate::run::{Outcome, refuse, site, state};
+use crate::{fences, futex, system};
 
 /// The number of a process in runs. The real one differs from process to process.
 pub(crate) const PROCESS: isize = 4_242;
@@ -28,6 +28,9 @@ enum Class {
 
 /// Makes a system call of a thread of a run. Returns its result, a negative error number if it fails.
 pub(crate) fn make(number: usize, arguments: [usize; 6], pc: usize) -> isize {
+    if number == fences::PSEUDO_CALL {
+        return fences::make(site(pc));
+    }
     match class(number as i64, &arguments) {
         Class::Modelled => model(number as i64, arguments, pc),
         Class::Refused(name) => refuse(&format!(

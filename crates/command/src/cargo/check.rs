@@ -23,8 +23,10 @@ const DEFAULTS: [(&str, &str); 1] = [("RADDLE_TIME", "5s")];
 const MEMORY: &str = "RADDLE_MEMORY";
 /// The share of a test's time that is used under sequential consistency. The rest is used under RC11.
 const SHARE_OF_SC: f64 = 0.6;
-/// The most steps of an execution, unless the user says otherwise.
-const MAX_STEPS: u64 = 200_000;
+/// The most steps of an execution that are chosen, unless the user says otherwise.
+const MAX_STEPS: u64 = 20_000;
+/// The most steps after them, which are made with few switches: many tests make millions of steps to provoke bugs.
+const MORE_STEPS: u64 = 4_000_000;
 /// Begins the message of a run that waits for something outside of raddle's control.
 const HANGS: &str = "the program hangs";
 /// Begins the message of a run whose process was killed from outside.
@@ -95,6 +97,8 @@ pub(super) fn prepare(
     check.folder = Some(test.binary.folder.clone());
     check.environment.clone_from(&test.binary.environment);
     check.discards_long_runs = true;
+    check.leads_on = Some(MORE_STEPS);
+    check.arguments.clone_from(&options.arguments);
     if let Some(name) = &test.name {
         // Two tests at once: the harness runs a single one in the main thread otherwise.
         let words = [&name[..], "--exact", "--nocapture", "--include-ignored", "--test-threads=2"];
@@ -147,10 +151,14 @@ fn check_under(
     }
     let outcome = launch(&program, &check, &settings, None)?;
     let mut checked = match outcome {
-        Outcome::Report { mut document, output, .. } => {
+        Outcome::Report { mut document, output, window, .. } => {
             confirm(&mut document, &program, &check, &settings)?;
             let detailed = detail(&document, test, &program, &check, &settings)?;
-            judge(&document, detailed.as_ref(), &output, test, options)
+            if document.failure.is_some() {
+                judge(&document, detailed.as_ref(), &output, test, options)
+            } else {
+                without_failure(&document, window)
+            }
         }
         Outcome::Alone(0) => {
             Checked { is_alone: true, ..Checked::new(Result::Pass, "no threads".into()) }
@@ -231,7 +239,7 @@ fn judge(
     test: &Test,
     options: &Options,
 ) -> Checked {
-    let Some(failure) = &document.failure else { return without_failure(document) };
+    let Some(failure) = &document.failure else { return without_failure(document, None) };
     let inconclusive = |why: String| Checked::new(Result::Inconclusive, why);
     match &failure.finding {
         Finding::Panic { message, .. } if message.starts_with(HANGS) => {
@@ -269,7 +277,8 @@ fn judge(
     }
 }
 
-fn without_failure(document: &Document) -> Checked {
+/// Returns what a check that has found nothing means for a test. `window` says how many of the steps were chosen.
+fn without_failure(document: &Document, window: Option<(u64, u64)>) -> Checked {
     let Document { executions, discarded, .. } = document;
     let cut = document.incomplete.as_ref().map_or(0, |incomplete| incomplete.out_of_time);
     let plural = |number: u64| if number == 1 { "" } else { "s" };
@@ -289,6 +298,10 @@ fn without_failure(document: &Document) -> Checked {
     }
     if *discarded > 0 {
         note += &format!(", {discarded} cut off by the limit of steps");
+    }
+    if let Some((chosen, all)) = window {
+        let share = 100.0 * chosen as f64 / all.max(1) as f64;
+        note += &format!(", {share:.1} % of the steps chosen");
     }
     Checked { is_alone, ..Checked::new(Result::Pass, note) }
 }
@@ -315,6 +328,12 @@ fn replay_command(token: &Token, options: &Options) -> String {
     let mut command = format!("cargo raddle replay {}", quote(&token.to_string()));
     for word in words {
         command += &format!(" {}", quote(&word.to_string_lossy()));
+    }
+    if !options.arguments.is_empty() {
+        command += " --";
+    }
+    for argument in &options.arguments {
+        command += &format!(" {}", quote(&argument.to_string_lossy()));
     }
     command
 }

@@ -83,7 +83,7 @@ pub(super) unsafe extern "C" fn create(
 fn by_handle(handle: libc::pthread_t) -> Option<ThreadId> {
     let threads = state().threads.borrow();
     let is_it = |thread: &crate::run::Thread| thread.handle == handle as usize && !thread.is_gone;
-    threads.iter().position(is_it).map(|index| ThreadId(index as u32))
+    threads.iter().rposition(is_it).map(|index| ThreadId(index as u32))
 }
 
 pub(super) unsafe extern "C" fn join(
@@ -111,13 +111,12 @@ pub(super) unsafe extern "C" fn join(
     }
     let life = state.with_engine(|engine| engine.life(thread));
     state.act(life, Action::Thread(ThreadOp::Join), site(pc));
-    let mut threads = state.threads.borrow_mut();
-    let joined = &mut threads[thread.index()];
-    joined.is_gone = true;
     if !result.is_null() {
+        let value = state.threads.borrow()[thread.index()].result;
         // SAFETY: the program passed a place for the result.
-        unsafe { result.write(ptr::with_exposed_provenance_mut(joined.result)) };
+        unsafe { result.write(ptr::with_exposed_provenance_mut(value)) };
     }
+    state.forget_handle(thread);
     0
 }
 
@@ -193,7 +192,7 @@ pub(super) unsafe extern "C" fn detach(handle: libc::pthread_t, _pc: usize) -> c
         return real!(pthread_detach(handle => libc::pthread_t) -> c_int);
     }
     let Some(thread) = by_handle(handle) else { return libc::ESRCH };
-    state().threads.borrow_mut()[thread.index()].is_gone = true;
+    state().forget_handle(thread);
     0
 }
 
