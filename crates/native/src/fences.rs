@@ -91,8 +91,12 @@ fn replace_in(first: usize, end: usize) {
     let place = std::ptr::with_exposed_provenance::<u8>(first);
     // SAFETY: the code of the program is mapped, and nothing writes to it.
     let code = unsafe { std::slice::from_raw_parts(place, end - first) };
-    let found: Vec<usize> =
-        code.windows(TRAP.len()).enumerate().filter(|(_, at)| is_fence(at)).map(|(at, _)| at).collect();
+    let found: Vec<usize> = code
+        .windows(TRAP.len())
+        .enumerate()
+        .filter(|(_, at)| is_fence(at))
+        .map(|(at, _)| at)
+        .collect();
     for at in found {
         let address = first + at;
         let pages = (address & !(PAGE - 1), (address + TRAP.len()).next_multiple_of(PAGE));
@@ -155,7 +159,8 @@ mod tests {
         // lock not qword ptr [rax]; the same with [r15].
         assert!(is_fence(&[0xf0, 0x48, 0xf7, 0x10]) && is_fence(&[0xf0, 0x49, 0xf7, 0x17]));
         // The end of `mov rax, [rbp-16]`, then `not rax`; `lock neg`; `lock not [rsp]` is longer.
-        for other in [[0xf0, 0x48, 0xf7, 0xd0], [0xf0, 0x48, 0xf7, 0x18], [0xf0, 0x48, 0xf7, 0x14]] {
+        for other in [[0xf0, 0x48, 0xf7, 0xd0], [0xf0, 0x48, 0xf7, 0x18], [0xf0, 0x48, 0xf7, 0x14]]
+        {
             assert!(!is_fence(&other));
         }
     }

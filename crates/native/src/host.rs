@@ -6,11 +6,12 @@ use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::fs;
 use std::ptr;
+use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use raddle_core::MemoryModel;
-use raddle_explore::{Budget, Leaks};
+use raddle_explore::{Budget, Elapsed, Leaks};
 use raddle_results::Progress;
 
 use crate::coroutines::{self, Context, Stack};
@@ -368,6 +369,8 @@ struct Clock {
     plan: &'static Plan,
 }
 
+/// The least time that the first run may take. Without it nothing is known of a program.
+const FIRST_LIMIT: Duration = Duration::from_secs(20);
 /// The time between two lines of progress.
 const PROGRESS_NANOS: u64 = 300_000_000;
 
@@ -378,6 +381,15 @@ impl Budget for Clock {
 
     fn limit(&self) -> Option<Duration> {
         self.limit
+    }
+
+    fn first_limit(&self) -> Option<Duration> {
+        self.limit.map(|limit| limit.max(FIRST_LIMIT))
+    }
+
+    fn clock(&self) -> Option<Elapsed> {
+        let start = self.start;
+        Some(Rc::new(move || Duration::from_nanos(system::now() - start)))
     }
 
     fn on_progress(&self, progress: &Progress) {

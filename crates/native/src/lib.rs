@@ -19,6 +19,7 @@ mod alarms;
 mod arena;
 mod coroutines;
 mod crash;
+mod descriptors;
 mod dispatch;
 mod drive;
 mod fences;

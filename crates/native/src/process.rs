@@ -201,7 +201,9 @@ impl Process {
                 (format!("the program was killed by signal {signal}"), None, None)
             }
             (Outcome::Fine, End::Code(code @ 1..)) => {
-                match self.reported_panic().filter(|_| state.harness.get().local != 0) {
+                // The code of a program in Rust whose main has panicked.
+                let may_tell = state.harness.get().local != 0 || code == 101;
+                match self.reported_panic().filter(|_| may_tell) {
                     Some(Reported { message, place }) => (message, place, None),
                     None => (format!("exit with code {code}"), None, None),
                 }

@@ -13,6 +13,7 @@ use raddle_engine::{Initial, Turn};
 
 use crate::alarms::Clock;
 use crate::coroutines::{self, Context};
+use crate::descriptors::Waiter;
 use crate::drive::Drive;
 use crate::heap::Heap;
 use crate::layout::Layout;
@@ -118,6 +119,8 @@ pub(crate) struct State {
     pub(crate) host: Cell<Context>,
     pub(crate) stacks: Stacks,
     pub(crate) clock: Clock,
+    /// The threads that wait for file descriptors.
+    pub(crate) waiters: RefCell<Vec<Waiter>>,
     /// Where the test harness continues after the run of a test, if runs begin with the first thread.
     pub(crate) harness: Cell<Context>,
     /// Whether a run ends with its process, which is a child of the host.
@@ -127,6 +130,8 @@ pub(crate) struct State {
     pub(crate) racy: RefCell<Vec<usize>>,
     /// Whether data races are looked for.
     pub(crate) finds_races: Cell<bool>,
+    /// Whether the run is led to its end. Races are not looked for then, which takes most of the time.
+    pub(crate) is_led: Cell<bool>,
     pub(crate) races: RefCell<Races>,
     pub(crate) heap: RefCell<Heap>,
     /// The freed blocks that are not of this heap.
@@ -186,11 +191,13 @@ pub(crate) fn set_up() {
         host: Cell::new(Context::NONE),
         stacks: Stacks::default(),
         clock: Clock::default(),
+        waiters: RefCell::default(),
         harness: Cell::new(Context::NONE),
         ends_with_process: Cell::new(false),
         plain: Cell::new(Plain::None),
         racy: RefCell::default(),
         finds_races: Cell::new(false),
+        is_led: Cell::new(false),
         races: RefCell::default(),
         heap: RefCell::default(),
         freed: RefCell::default(),
@@ -249,8 +256,10 @@ impl State {
         self.in_kernel.set(0);
         self.main_has_ended.set(false);
         self.clock.begin(self.steps.get());
+        self.waiters.borrow_mut().clear();
         self.in_engine.set(false);
         self.has_raced.set(false);
+        self.is_led.set(false);
         *self.leak.borrow_mut() = None;
         self.races.borrow_mut().clear();
         self.heap.borrow_mut().clear(self.ends_with_process.get());

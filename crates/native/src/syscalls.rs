@@ -8,7 +8,7 @@ use std::ptr;
 
 use crate::posix::{exit, time};
 use crate::run::{Outcome, refuse, site, state};
-use crate::{fences, futex, system};
+use crate::{descriptors, fences, futex, system};
 
 /// The number of a process in runs. The real one differs from process to process.
 pub(crate) const PROCESS: isize = 4_242;
@@ -43,22 +43,26 @@ pub(crate) fn make(number: usize, arguments: [usize; 6], pc: usize) -> isize {
                 *state.outcome.borrow_mut() = Outcome::NeedsFork;
                 state.end_process(0);
             }
-            pass(number, arguments)
+            pass(number, arguments, pc)
         }
         Class::Pass => {
             note_files(number as i64, &arguments);
-            pass(number, arguments)
+            pass(number, arguments, pc)
         }
     }
 }
 
-fn pass(number: usize, arguments: [usize; 6]) -> isize {
+fn pass(number: usize, arguments: [usize; 6], pc: usize) -> isize {
     let state = state();
+    if let Some(result) = descriptors::make(number as i64, arguments, site(pc)) {
+        return result;
+    }
     // Threads that wait for the kernel make no steps, and are not at fault.
     state.in_kernel.set(number as i64 + 1);
     // SAFETY: the program makes this call.
     let result = unsafe { system::call(number, arguments) };
     state.in_kernel.set(0);
+    state.look_at_waiters();
     result
 }
 
@@ -72,6 +76,7 @@ fn class(number: i64, arguments: &[usize; 6]) -> Class {
         }
         // The name of the OS thread, which all threads of the program share.
         c::SYS_prctl if arguments[0] as i32 == c::PR_SET_NAME => Class::Modelled,
+        c::SYS_timerfd_create if state().clock.is_on() => Class::Modelled,
         c::SYS_fork => Class::Refused("fork"),
         c::SYS_vfork => Class::Refused("vfork"),
         c::SYS_clone => Class::Refused("clone"),
@@ -141,6 +146,8 @@ fn model(number: i64, arguments: [usize; 6], pc: usize) -> isize {
             unsafe { time::get_time(ptr::with_exposed_provenance_mut(first), pc) as isize }
         }
         libc::SYS_prctl => 0,
+        // Time is not the kernel's. Libraries do without such descriptors.
+        libc::SYS_timerfd_create => -(libc::ENOSYS as isize),
         libc::SYS_getrandom => random(first, second),
         libc::SYS_getpid => PROCESS,
         libc::SYS_gettid => PROCESS + state().me().index() as isize,

@@ -78,7 +78,11 @@ fn here(program: &OsString) -> Result<(Binary, Workspace), Problem> {
     let own_name = || {
         let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let stem = stem.rsplit_once('-').map_or(&stem[..], |(name, _)| name);
-        if stem == package.replace('-', "_") { package.clone() } else { format!("{package}::{stem}") }
+        if stem == package.replace('-', "_") {
+            package.clone()
+        } else {
+            format!("{package}::{stem}")
+        }
     };
     let name = env::var(BINARY_ID).unwrap_or_else(|_| own_name());
     let folder_of = |name: &str| env::var_os(name).map(PathBuf::from);

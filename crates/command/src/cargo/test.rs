@@ -11,8 +11,8 @@ use super::build::{Built, What, Workspace};
 use super::check::{self, Checked, Result as Outcome};
 use super::known::Known;
 use super::options::{Format, Options};
-use super::{Exit, json, nextest};
 use super::select::{Selected, Test, select};
+use super::{Exit, json, nextest};
 use crate::Problem;
 
 /// Builds and checks the tests.

@@ -47,7 +47,8 @@ pub(super) fn own_path() -> Result<PathBuf, Problem> {
 
 /// Returns a link to this command whose name says that it stands in for `rustdoc`.
 fn rustdoc(own: &Path) -> Result<PathBuf, Problem> {
-    let folder = library::cache().join(format!("{:016x}", library::hash(own.as_os_str().as_encoded_bytes())));
+    let folder = library::cache()
+        .join(format!("{:016x}", library::hash(own.as_os_str().as_encoded_bytes())));
     let link = folder.join(RUSTDOC);
     let new = folder.join(format!("{RUSTDOC}.{}", id()));
     std::fs::create_dir_all(&folder)

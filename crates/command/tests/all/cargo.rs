@@ -1,5 +1,7 @@
 //! `cargo raddle` with a crate that knows nothing of raddle.
 
+use std::process::Command;
+
 use crate::world::World;
 
 fn world(name: &str) -> World {
@@ -60,6 +62,92 @@ fn tests_have_their_results() {
         .cargo_raddle("fixture", &["replay", "fixture/tests::none/0/r1-x"])
         .ends_with(2)
         .says(&["has no test tests::none"]);
+}
+
+/// The form of results for programs.
+#[test]
+fn results_are_lines_of_json() {
+    let world = world("cargo_json");
+    let words =
+        ["test", "--message-format", "json", "--time", "1s", "tests::lost_update", "tests::passes"];
+    let done = world.cargo_raddle("fixture", &words).ends_with(100);
+    let line = |of: &str| {
+        done.text.lines().find(|line| line.starts_with('{') && line.contains(of)).unwrap()
+    };
+    let (passes, lost) = (line("\"tests::passes\""), line("\"tests::lost_update\""));
+    assert!(
+        passes.contains("\"result\": \"pass\"") && passes.contains("\"token\": null"),
+        "{passes}"
+    );
+    assert!(
+        lost.contains("\"result\": \"fail\"") && lost.contains("cargo raddle replay fixture/"),
+        "{lost}"
+    );
+    let summary = line("\"summary\"");
+    assert!(summary.contains("\"passed\": 1,\"failed\": 1,"), "{summary}");
+}
+
+/// A binary of the crate, with its arguments.
+#[test]
+fn binaries_are_checked_from_main_on() {
+    let world = world("cargo_run");
+    let done = world.cargo_raddle("fixture", &["run"]).ends_with(100).says(&[
+        "fixture::run/fixture",
+        "the program loses an update",
+        "src/main.rs:",
+    ]);
+    let (_, words) = done.text.split_once("replay: cargo raddle ").unwrap();
+    let words: Vec<&str> = words.lines().next().unwrap().split_whitespace().collect();
+    world.cargo_raddle("fixture", &words).ends_with(100).says(&["replayed from its token"]);
+    let explain: Vec<&str> = ["explain"].into_iter().chain(words[1..].iter().copied()).collect();
+    world.cargo_raddle("fixture", &explain).ends_with(100).says(&["why: it fails whenever"]);
+    let fixed = ["run", "--time", "1s", "--", "fixed"];
+    world.cargo_raddle("fixture", &fixed).ends_with(0).says(&["1 passed"]);
+}
+
+/// Tests in documentation, which rustdoc builds and runs by the command.
+#[test]
+fn tests_in_documentation_are_checked() {
+    let world = world("cargo_doc");
+    let done = world.cargo_raddle("fixture", &["test", "--doc", "--time", "1s"]).ends_with(0);
+    done.says(&["src/lib.rs - (line 3) ... ok"]);
+}
+
+/// Cargo's own test command, and cargo-nextest, with the command as runner of programs.
+#[test]
+fn other_runners_check_tests() {
+    let world = world("cargo_runner");
+    let variables = world.cargo_raddle("fixture", &["env"]).ends_with(0);
+    let pairs: Vec<(String, String)> = variables
+        .text
+        .lines()
+        .filter_map(|line| line.strip_prefix("export ")?.split_once('='))
+        .map(|(name, value)| (name.to_owned(), value.trim_matches('\'').to_owned()))
+        .collect();
+    assert!(pairs.iter().any(|(name, _)| name.ends_with("_RUNNER")), "{}", variables.text);
+    let cargo = |words: &[&str]| {
+        let mut command = Command::new("cargo");
+        command.args(words).envs(pairs.iter().map(|(name, value)| (name, value)));
+        world.in_crate("fixture", &mut command)
+    };
+    cargo(&["test", "--lib", "tests::passes"])
+        .ends_with(0)
+        .says(&["PASS", "fixture tests::passes"]);
+    let failed = cargo(&["test", "--lib", "tests::lost_update"]).ends_with(101);
+    failed.says(&["an update is lost", "replay: cargo raddle replay fixture/tests::lost_update/"]);
+    // As cargo-nextest does: lists the tests, and runs each in a process of its own.
+    let has_nextest = Command::new("cargo-nextest").arg("--version").output().is_ok();
+    if !has_nextest {
+        eprintln!("cargo-nextest is not installed, so only its protocol was tested");
+        return;
+    }
+    let words =
+        ["nextest", "run", "--lib", "-E", "test(passes) + test(lost_update)", "--no-fail-fast"];
+    world.cargo_raddle("fixture", &words).ends_with(100).says(&[
+        "2 tests run: 1 passed, 1 failed",
+        "an update is lost",
+        "replay: cargo raddle replay fixture/tests::lost_update/",
+    ]);
 }
 
 #[test]

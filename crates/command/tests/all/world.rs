@@ -30,7 +30,13 @@ impl World {
     /// Runs `cargo raddle` with these words in a crate that [`World::copy_crate`] has made.
     pub(crate) fn cargo_raddle(&self, name: &str, words: &[&str]) -> Done {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-raddle"));
-        let command = self.prepare(&mut command).arg("raddle").args(words);
+        command.arg("raddle").args(words);
+        self.in_crate(name, &mut command)
+    }
+
+    /// Runs a command in a crate that [`World::copy_crate`] has made.
+    pub(crate) fn in_crate(&self, name: &str, command: &mut Command) -> Done {
+        let command = self.prepare(command);
         // Settings of this build are not those of the crate's.
         for (name, _) in env::vars_os() {
             let name_text = name.to_string_lossy();
@@ -46,7 +52,7 @@ impl World {
         let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/crates").join(name);
         let to = self.folder.join(name);
         fs::create_dir_all(to.join("src")).unwrap();
-        for file in ["Cargo.toml", "src/lib.rs"] {
+        for file in ["Cargo.toml", "src/lib.rs", "src/main.rs"] {
             fs::copy(from.join(file), to.join(file)).unwrap();
         }
     }

@@ -65,6 +65,11 @@ impl<M: Memory> Engine<M> {
         self.tail.wanted = steps;
     }
 
+    /// Returns whether the run was given up and is led to its end.
+    pub fn is_led(&self) -> bool {
+        self.is_leading()
+    }
+
     /// Returns the number of events at which a run reaches the step limit.
     pub fn max_steps(&self) -> usize {
         self.max_steps
