@@ -33,8 +33,7 @@ pub(crate) enum Outcome {
         shown: HashMap<u64, calls::Shown>,
         /// What a user has to know of the check.
         notes: Vec<String>,
-        /// How many steps of long executions were chosen, and how many there were, if there were long ones.
-        window: Option<(u64, u64)>,
+        window: Window,
     },
     /// The program does something that raddle does not model, or a setting excludes another.
     Refused(String),
@@ -44,6 +43,16 @@ pub(crate) enum Outcome {
     NeedsFork,
     /// The program has ended before the check began, with this exit code.
     Alone(i32),
+}
+
+/// How much of the executions was chosen.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Window {
+    /// The number of executions that came to their end.
+    pub(crate) ended: u64,
+    /// The steps that were chosen, and all steps: the end of a long execution is made with few switches.
+    pub(crate) chosen_steps: u64,
+    pub(crate) all_steps: u64,
 }
 
 /// What a check knows of data races.
@@ -255,7 +264,7 @@ fn parse(mut bytes: &[u8], options: &Options) -> Option<Outcome> {
     let (mut modules, mut stacks) = (Vec::new(), HashMap::new());
     let (mut report, mut output) = (None, String::new());
     let (mut racing, mut places) = (Racing::default(), Vec::new());
-    let (mut notes, mut window) = (Vec::new(), None);
+    let (mut notes, mut window) = (Vec::new(), Window::default());
     loop {
         let end = bytes.iter().position(|&byte| byte == b'\n')?;
         let (line, rest) = (String::from_utf8_lossy(&bytes[..end]), &bytes[end + 1..]);
@@ -276,8 +285,9 @@ fn parse(mut bytes: &[u8], options: &Options) -> Option<Outcome> {
             "note" => notes.push(value.to_owned()),
             "input" => notes.push(INPUT.to_owned()),
             "window" => {
-                let (chosen, all) = value.split_once(' ')?;
-                window = Some((chosen.parse().ok()?, all.parse().ok()?));
+                let mut numbers = value.split(' ').map(|number| number.parse().ok());
+                let mut next = || numbers.next().flatten();
+                window = Window { ended: next()?, chosen_steps: next()?, all_steps: next()? };
             }
             "harmless" => racing.harmless = value.parse().ok(),
             "report" => report = Some(take(&mut bytes, value)?),

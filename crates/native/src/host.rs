@@ -312,10 +312,8 @@ fn write_result(output: usize, process: &Process, result: Result<Checked, String
             if run::state().reads_input.get() {
                 bytes.extend(b"input\n");
             }
-            let Window { all_steps, chosen_steps, .. } = process.window;
-            if chosen_steps < all_steps {
-                bytes.extend(format!("window {chosen_steps} {all_steps}\n").into_bytes());
-            }
+            let Window { all_steps, chosen_steps, ended, .. } = process.window;
+            bytes.extend(format!("window {ended} {chosen_steps} {all_steps}\n").into_bytes());
             if let Some(executions) = harmless {
                 bytes.extend(format!("harmless {executions}\n").into_bytes());
             }

@@ -6,7 +6,7 @@
 use std::ffi::CStr;
 use std::ptr::NonNull;
 
-use raddle_core::{Choices, Panic, ThreadId};
+use raddle_core::{Choices, Ending, Panic, ThreadId};
 use raddle_engine::{Engine, Memory, RunState, Substrate};
 
 use crate::coroutines::{self, Context};
@@ -57,6 +57,8 @@ pub(crate) struct Window {
     /// The steps of all runs so far, and those of them that were chosen.
     pub(crate) all_steps: u64,
     pub(crate) chosen_steps: u64,
+    /// The number of runs that came to their end.
+    pub(crate) ended: u64,
 }
 
 impl Window {
@@ -68,6 +70,11 @@ impl Window {
 
     /// Counts the steps of a run that has ended.
     fn count<M: Memory>(&mut self, engine: &Engine<M>) {
+        let is_cut_off = matches!(
+            engine.whole_trace().ending,
+            Ending::StepLimit | Ending::TimeLimit | Ending::Abandoned | Ending::Diverged(_)
+        );
+        self.ended += u64::from(!is_cut_off);
         if engine.max_steps() == self.chosen {
             self.chosen_steps += engine.trace().events.len() as u64;
             self.all_steps += engine.whole_trace().events.len() as u64;

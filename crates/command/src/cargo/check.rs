@@ -11,7 +11,7 @@ use raddle_results::document::{Document, Finding, Verdict};
 use super::options::Options;
 use super::select::Test;
 use super::token::{Token, build_of};
-use crate::launch::{Outcome, launch};
+use crate::launch::{Outcome, Window, launch};
 use crate::options::Begin;
 use crate::program::Program;
 use crate::run::{confirm, source_line};
@@ -154,11 +154,7 @@ fn check_under(
         Outcome::Report { mut document, output, window, .. } => {
             confirm(&mut document, &program, &check, &settings)?;
             let detailed = detail(&document, test, &program, &check, &settings)?;
-            if document.failure.is_some() {
-                judge(&document, detailed.as_ref(), &output, test, options)
-            } else {
-                without_failure(&document, window)
-            }
+            judge(&document, window, detailed.as_ref(), &output, test, options)
         }
         Outcome::Alone(0) => {
             Checked { is_alone: true, ..Checked::new(Result::Pass, "no threads".into()) }
@@ -234,12 +230,13 @@ impl Checked {
 /// Returns what a report means for a test.
 fn judge(
     document: &Document,
+    window: Window,
     detailed: Option<&Document>,
     output: &str,
     test: &Test,
     options: &Options,
 ) -> Checked {
-    let Some(failure) = &document.failure else { return without_failure(document, None) };
+    let Some(failure) = &document.failure else { return without_failure(document, window) };
     let inconclusive = |why: String| Checked::new(Result::Inconclusive, why);
     match &failure.finding {
         Finding::Panic { message, .. } if message.starts_with(HANGS) => {
@@ -277,19 +274,20 @@ fn judge(
     }
 }
 
-/// Returns what a check that has found nothing means for a test. `window` says how many of the steps were chosen.
-fn without_failure(document: &Document, window: Option<(u64, u64)>) -> Checked {
-    let Document { executions, discarded, .. } = document;
-    let cut = document.incomplete.as_ref().map_or(0, |incomplete| incomplete.out_of_time);
-    let plural = |number: u64| if number == 1 { "" } else { "s" };
-    if executions == discarded && *discarded > 0 || *executions == 0 {
-        let why = format!("no execution ended within the limit of steps ({discarded} tried)");
+/// Returns what a check that has found nothing means for a test.
+fn without_failure(document: &Document, window: Window) -> Checked {
+    let Document { executions, discarded, probes, .. } = document;
+    let Window { ended, chosen_steps, all_steps } = window;
+    let executions = executions + probes;
+    if ended == 0 {
+        let why = if *discarded > 0 || executions > 0 {
+            format!("no execution ended within {} steps", MAX_STEPS + MORE_STEPS)
+        } else {
+            "no execution ended in time".to_owned()
+        };
         return Checked::new(Result::Inconclusive, why);
     }
-    if *executions <= cut {
-        return Checked::new(Result::Inconclusive, "no execution ended in time".into());
-    }
-    let mut note = format!("{executions} execution{}", plural(*executions));
+    let mut note = format!("{executions} execution{}", if executions == 1 { "" } else { "s" });
     let is_alone = document.verdict == Verdict::NothingToExplore;
     match document.verdict {
         Verdict::Exhausted => note += ", exhaustive",
@@ -299,8 +297,8 @@ fn without_failure(document: &Document, window: Option<(u64, u64)>) -> Checked {
     if *discarded > 0 {
         note += &format!(", {discarded} cut off by the limit of steps");
     }
-    if let Some((chosen, all)) = window {
-        let share = 100.0 * chosen as f64 / all.max(1) as f64;
+    if chosen_steps < all_steps {
+        let share = 100.0 * chosen_steps as f64 / all_steps as f64;
         note += &format!(", {share:.1} % of the steps chosen");
     }
     Checked { is_alone, ..Checked::new(Result::Pass, note) }
