@@ -40,7 +40,10 @@ pub(crate) struct Borrowed {
 #[derive(Default)]
 struct Pool {
     threads: Vec<Borrowed>,
+    /// The number of threads that the run under way uses.
     used: usize,
+    /// The number of threads that the host has made. A forked run makes others for itself, which end with it.
+    of_host: usize,
 }
 
 static POOL: OneThread<Cell<*mut RefCell<Pool>>> = OneThread::new(Cell::new(ptr::null_mut()));
@@ -56,10 +59,17 @@ pub(crate) enum Stack {
 
 /// Lets the next run use all borrowed threads, and makes as many as there were never more threads than.
 pub(crate) fn begin_run(wanted: usize) {
-    pool().borrow_mut().used = 0;
+    {
+        let mut pool = pool().borrow_mut();
+        pool.used = 0;
+        let of_host = pool.of_host;
+        pool.threads.truncate(of_host);
+    }
     while pool().borrow().threads.len() < wanted.min(MAX_THREADS) {
         let thread = borrow(Stack::Default);
-        pool().borrow_mut().threads.push(thread);
+        let mut pool = pool().borrow_mut();
+        pool.threads.push(thread);
+        pool.of_host += 1;
     }
 }
 

@@ -48,6 +48,7 @@ pub(crate) fn create(start: usize, argument: usize, write: impl Fn(usize)) -> bo
         start,
         argument,
         result: 0,
+        signals: crate::posix::signals::Signals::NONE,
         is_gone: false,
     };
     state.run_first_thread(borrowed.context);

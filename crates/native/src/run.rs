@@ -19,6 +19,7 @@ use crate::layout::Layout;
 use crate::modules::Modules;
 use crate::one_thread::OneThread;
 use crate::posix::heap::Freed;
+use crate::posix::signals::Signals;
 use crate::races::Races;
 use crate::stacks::Stacks;
 use crate::variables::{Use, Variables};
@@ -35,10 +36,12 @@ pub(crate) struct Thread {
     pub(crate) result: usize,
     /// Whether the handle can no longer be used to join it.
     pub(crate) is_gone: bool,
+    pub(crate) signals: Signals,
 }
 
 impl Thread {
     const NONE: Thread = Thread {
+        signals: Signals::NONE,
         context: Context::NONE,
         handle: 0,
         start: 0,
@@ -371,7 +374,13 @@ impl State {
 
     /// Spawns a thread, and lets it run up to its first announcement. `handle` is called with the handle of the new
     /// thread before it runs.
-    pub(crate) fn spawn(&self, start: usize, argument: usize, site: Site, handle: impl Fn(usize)) {
+    pub(crate) fn spawn(
+        &self,
+        (start, argument): (usize, usize),
+        is_detached: bool,
+        site: Site,
+        handle: impl Fn(usize),
+    ) {
         let me = self.me();
         if coroutines::used() >= coroutines::MAX_THREADS {
             let most = coroutines::MAX_THREADS;
@@ -386,6 +395,9 @@ impl State {
             *self.outcome.borrow_mut() = Outcome::NeedsThreads;
             self.end_process(0);
         }
+        if let [main] = &mut self.threads.borrow_mut()[..] {
+            main.signals = main.signals.of_creator();
+        }
         let borrowed = coroutines::take();
         self.most_threads.set(self.most_threads.get().max(coroutines::used()));
         let thread = Thread {
@@ -394,7 +406,8 @@ impl State {
             start,
             argument,
             result: 0,
-            is_gone: false,
+            is_gone: is_detached,
+            signals: self.threads.borrow()[me.index()].signals.of_child(),
         };
         {
             let mut threads = self.threads.borrow_mut();

@@ -6,7 +6,7 @@
 use std::ffi::CStr;
 use std::ptr;
 
-use crate::posix::{exit, time};
+use crate::posix::{exit, signals, time};
 use crate::run::{Outcome, refuse, state};
 use crate::{futex, system};
 
@@ -64,9 +64,9 @@ fn class(number: i64, arguments: &[usize; 6]) -> Class {
     use libc as c;
     match number {
         c::SYS_futex | c::SYS_sched_yield | c::SYS_nanosleep | c::SYS_clock_nanosleep | c::SYS_clock_gettime
-        | c::SYS_gettimeofday | c::SYS_time | c::SYS_getrandom | c::SYS_getpid | c::SYS_gettid | c::SYS_exit_group => {
-            Class::Modelled
-        }
+        | c::SYS_gettimeofday | c::SYS_time | c::SYS_getrandom | c::SYS_getpid | c::SYS_gettid | c::SYS_exit_group | c::SYS_kill | c::SYS_tgkill
+        | c::SYS_tkill | c::SYS_rt_sigprocmask | c::SYS_rt_sigpending | c::SYS_rt_sigtimedwait
+        | c::SYS_rt_sigsuspend | c::SYS_pause => Class::Modelled,
         // The name of the OS thread, which all threads of the program share.
         c::SYS_prctl if arguments[0] as i32 == c::PR_SET_NAME => Class::Modelled,
         c::SYS_fork => Class::Refused("fork"),
@@ -79,9 +79,8 @@ fn class(number: i64, arguments: &[usize; 6]) -> Class {
         c::SYS_alarm => Class::Refused("alarm"),
         c::SYS_timer_create => Class::Refused("timer_create"),
         c::SYS_signalfd | c::SYS_signalfd4 => Class::Refused("signalfd"),
-        c::SYS_rt_sigtimedwait => Class::Refused("rt_sigtimedwait"),
-        c::SYS_rt_sigsuspend => Class::Refused("rt_sigsuspend"),
-        c::SYS_pause => Class::Refused("pause"),
+        c::SYS_rt_sigqueueinfo => Class::Refused("rt_sigqueueinfo"),
+        c::SYS_rt_tgsigqueueinfo => Class::Refused("rt_tgsigqueueinfo"),
         c::SYS_exit => Class::Refused("exit"),
         c::SYS_ptrace => Class::Refused("ptrace"),
         c::SYS_io_uring_setup => Class::Refused("io_uring_setup"),
@@ -96,9 +95,9 @@ fn class(number: i64, arguments: &[usize; 6]) -> Class {
         | c::SYS_getrlimit | c::SYS_sched_getaffinity | c::SYS_sched_getparam | c::SYS_sched_getscheduler
         | c::SYS_sched_get_priority_max | c::SYS_sched_get_priority_min | c::SYS_getcpu | c::SYS_getuid | c::SYS_geteuid
         | c::SYS_getgid | c::SYS_getegid | c::SYS_getppid | c::SYS_getpgrp | c::SYS_getpgid | c::SYS_getsid
-        | c::SYS_getgroups | c::SYS_getpriority | c::SYS_clock_getres | c::SYS_rt_sigprocmask | c::SYS_rt_sigpending
+        | c::SYS_getgroups | c::SYS_getpriority | c::SYS_clock_getres
         | c::SYS_brk | c::SYS_madvise | c::SYS_mincore | c::SYS_membarrier | c::SYS_rseq | c::SYS_set_robust_list
-        | c::SYS_get_robust_list | c::SYS_fsync | c::SYS_fdatasync | c::SYS_kill | c::SYS_tgkill | c::SYS_tkill => {
+        | c::SYS_get_robust_list | c::SYS_fsync | c::SYS_fdatasync => {
             Class::Pass
         }
         c::SYS_prlimit64 if arguments[2] == 0 => Class::Pass,
@@ -142,6 +141,14 @@ fn model(number: i64, arguments: [usize; 6], pc: usize) -> isize {
         libc::SYS_getpid => PROCESS,
         libc::SYS_gettid => PROCESS + state().me().index() as isize,
         libc::SYS_exit_group => exit::exit_with(first as i32, pc),
+        libc::SYS_kill => signals::send_to_process(first, second, pc),
+        libc::SYS_tkill => signals::send_to_thread(first, second, pc),
+        libc::SYS_tgkill => signals::send_to_thread(second, third, pc),
+        libc::SYS_rt_sigprocmask => signals::mask(first, second, third, pc),
+        libc::SYS_rt_sigpending => signals::pending(first, pc),
+        libc::SYS_rt_sigtimedwait => signals::wait(first, second, third, pc),
+        libc::SYS_rt_sigsuspend => signals::suspend_with(first, pc),
+        libc::SYS_pause => signals::pause(pc),
         _ => unreachable!("raddle invariant broken: system call {number} is not modelled"),
     }
 }

@@ -46,9 +46,66 @@ fn a_program_that_is_not_instrumented_is_checked_by_its_calls() {
 
 #[test]
 fn what_is_not_modelled_is_refused_by_name() {
-    let world = World::new("forks");
-    let program = world.build("forks.c", &[]);
-    world.raddle(&["run", &program]).ends_with(2).says(&["calls `fork`"]);
+    let world = World::new("refused");
+    world.build("plugin.c", &["-shared", "-fPIC"]);
+    std::fs::rename(world.path("plugin"), world.path("plugin.so")).unwrap();
+    let program = world.build("refused.c", &["-ldl"]);
+    for (which, expected) in [
+        ("fork", "calls `fork`"),
+        ("vfork", "system call `vfork`"),
+        ("system", "calls `system`"),
+        ("popen", "calls `popen`"),
+        ("posix_spawn", "system call `clone"),
+        ("execve", "system call `execve`"),
+        ("pthread_cancel", "calls `pthread_cancel`"),
+        ("pthread_sigqueue", "system call `rt_tgsigqueueinfo`"),
+        ("sem_open", "calls `sem_open`"),
+        ("futex_pi", "system call `futex` with operation 6 (priority inheritance"),
+        ("dlopen", "plugin.so by `dlopen`, which is instrumented"),
+        ("alarm", "system call `alarm`"),
+    ] {
+        let done = world.raddle(&["run", &program, which]).ends_with(2);
+        done.says(&[expected, "raddle does not model"]);
+    }
+    world.raddle(&["run", &program, "none"]).ends_with(0).says(&["exhaustive"]);
+}
+
+/// A program's signals: to itself, to a thread that waits for them, and to threads that they would interrupt.
+#[test]
+fn signals_are_modelled_or_refused() {
+    let world = World::new("signals");
+    let program = world.build("signals.c", &[]);
+    for which in ["raises", "waits", "suspends", "times_out"] {
+        for strategy in ["dfs", "dpor", "pos"] {
+            let words = ["run", "--strategy", strategy, "--runs", "2000", &program, which];
+            world.raddle(&words).ends_with(0);
+        }
+    }
+    for (which, expected) in [
+        ("raises", "nothing to explore"),
+        ("waits", "exhaustive: 8 classes, 8 executions"),
+        ("suspends", "exhaustive: 10 classes, 10 executions"),
+        ("times_out", "exhaustive: 1 class, 1 execution"),
+    ] {
+        world.raddle(&["run", &program, which]).ends_with(0).says(&[expected]);
+    }
+    for (which, expected) in [
+        ("ends", "the program ends itself by SIGTERM"),
+        ("ends_by_kill", "the program ends itself by SIGINT"),
+        ("waits_forever", "deadlock: no thread is runnable"),
+    ] {
+        world.raddle(&["run", &program, which]).ends_with(1).says(&[expected, "signals.c:"]);
+    }
+    for (which, expected) in [
+        ("interrupts", "sends SIGUSR1 by `pthread_kill`"),
+        ("unblocks", "sends SIGUSR1 by `pthread_kill`"),
+        ("tgkill", "sends SIGUSR1 by `tgkill`"),
+        ("process", "sends SIGUSR1 by `kill`"),
+        ("other_process", "sends a signal to another process by `kill`"),
+    ] {
+        let done = world.raddle(&["run", &program, which]).ends_with(2);
+        done.says(&[expected, "raddle does not model"]);
+    }
 }
 
 #[test]

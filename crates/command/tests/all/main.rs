@@ -7,6 +7,7 @@ mod bad_input;
 mod cargo;
 mod differential;
 mod features;
+mod litmus;
 mod objects;
 mod others;
 mod programs;
