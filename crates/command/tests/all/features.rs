@@ -1,7 +1,10 @@
 //! What the command does besides finding failures: files, standard input, expected output, several processes, progress,
 //! a debugger.
 
+use std::collections::BTreeSet;
 use std::{fs, thread, time};
+
+use raddle_testkit::scaled;
 
 use crate::world::World;
 
@@ -75,24 +78,30 @@ fn a_failure_is_replayed_in_a_debugger() {
     }
 }
 
-/// Each schedule gives the same bytes in fresh processes: with forks, with snapshots, and from its token. The number of
-/// schedules is 20, or what `RADDLE_TEST_SCALE` says.
+/// Each schedule gives the same bytes in fresh processes: with forks, with snapshots, and from its token. There are 20
+/// schedules, times `RADDLE_TEST_SCALE`.
 #[test]
 fn schedules_are_the_same_in_fresh_processes() {
     let world = World::new("schedules");
     let program = world.build("fails.c", &[]);
-    let scale = std::env::var("RADDLE_TEST_SCALE").ok().and_then(|scale| scale.parse().ok());
-    for seed in 0..scale.unwrap_or(20u32) {
+    let mut tokens = BTreeSet::new();
+    for seed in 0..scaled(20) {
         let seed = seed.to_string();
         let check = |backend: &str| {
             let words = ["run", "--strategy", "random", "--seed", &seed, "--backend", backend];
-            let done = world.raddle(&[&words[..], &["--format", "json", &program]].concat());
+            let explain = ["--explain", "off", "--format", "json", &program];
+            let done = world.raddle(&[&words[..], &explain].concat());
             let done = done.ends_with(1).says(&[r#""reproduced": true"#]);
             let lines = done.text.lines().filter(|line| !line.contains("elapsed_seconds"));
             lines.collect::<Vec<_>>().join("\n")
         };
-        assert_eq!(check("fork"), check("snapshot"), "seed {seed}");
+        let fork = check("fork");
+        assert_eq!(fork, check("snapshot"), "seed {seed}");
+        let (_, token) = fork.split_once(r#""token": ""#).unwrap();
+        tokens.insert(token.split('"').next().unwrap().to_owned());
     }
+    eprintln!("{} different schedules", tokens.len());
+    assert!(tokens.len() > 10);
 }
 
 /// The memory of a check does not grow with the number of executions.
