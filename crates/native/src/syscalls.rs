@@ -49,6 +49,31 @@ pub(crate) fn make(number: usize, arguments: [usize; 6], pc: usize) -> isize {
     }
 }
 
+/// Returns the name of the system call that the kernel makes for the program now.
+pub(crate) fn under_way() -> Option<String> {
+    const NAMES: [(i64, &str); 16] = [
+        (libc::SYS_read, "read"),
+        (libc::SYS_readv, "readv"),
+        (libc::SYS_write, "write"),
+        (libc::SYS_writev, "writev"),
+        (libc::SYS_poll, "poll"),
+        (libc::SYS_ppoll, "ppoll"),
+        (libc::SYS_select, "select"),
+        (libc::SYS_pselect6, "pselect6"),
+        (libc::SYS_epoll_wait, "epoll_wait"),
+        (libc::SYS_accept, "accept"),
+        (libc::SYS_connect, "connect"),
+        (libc::SYS_recvfrom, "recvfrom"),
+        (libc::SYS_recvmsg, "recvmsg"),
+        (libc::SYS_sendto, "sendto"),
+        (libc::SYS_wait4, "wait4"),
+        (libc::SYS_flock, "flock"),
+    ];
+    let number = state().in_kernel.get().checked_sub(1).filter(|&number| number >= 0)?;
+    let known = NAMES.iter().find(|(known, _)| *known == number);
+    Some(known.map_or_else(|| format!("number {number}"), |(_, name)| (*name).to_owned()))
+}
+
 fn pass(number: usize, arguments: [usize; 6]) -> isize {
     let state = state();
     // Threads that wait for the kernel make no steps, and are not at fault.

@@ -128,6 +128,34 @@ fn a_program_that_hangs_is_reported() {
     }
 }
 
+/// Programs that never end, and programs that wait for the outside, which is no failure of theirs.
+#[test]
+fn programs_without_an_end() {
+    let world = World::new("endless");
+    let program = world.build("endless.c", &[]);
+    let options = ["run", "--watchdog", "200ms", "--max-steps", "10000", "--explain", "off"];
+    for which in ["loads", "yields", "sleeps", "adds"] {
+        let done = world.raddle(&[&options[..], &[&program, which]].concat()).ends_with(1);
+        done.says(&["an execution did not end within 10,000 steps", "endless.c:"]);
+    }
+    let done = world.raddle(&[&options[..], &[&program, "computes"]].concat()).ends_with(1);
+    done.says(&["the program hangs", "endless.c:"]);
+    let waits = "waits in the system call `read`, for a terminal, a pipe";
+    let words = [&options[..], &["--backend", "fork", &program, "pipe"]].concat();
+    world.raddle(&words).ends_with(2).says(&[waits]);
+    world.raddle(&[&options[..], &[&program, "pipe"]].concat()).ends_with(2).says(&[waits]);
+    // `script` gives the command a terminal.
+    let raddle = env!("CARGO_BIN_EXE_raddle");
+    let command = format!("{raddle} {} {program} terminal", options.join(" "));
+    if world.run("sh", &["-c", "command -v script"]).text.is_empty() {
+        eprintln!("script is not installed, so no program has read a terminal");
+    } else {
+        let words = ["-qec", &command, "/dev/null"];
+        world.run("script", &words).ends_with(2).says(&[waits]);
+    }
+    wait_until(|| world.processes("endless").is_empty());
+}
+
 #[track_caller]
 fn wait_until(condition: impl Fn() -> bool) {
     let start = std::time::Instant::now();

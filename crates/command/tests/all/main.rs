@@ -4,6 +4,7 @@
 #![cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
 
 mod bad_input;
+mod builds;
 mod cargo;
 mod differential;
 mod features;

@@ -145,9 +145,12 @@ impl Done {
         self
     }
 
-    /// Returns the number of executions, and whether they are all.
+    /// Returns the number of executions, and whether they are all, or all within a bound.
     pub(crate) fn executions(&self) -> (u64, bool) {
-        (self.number("executions"), self.field("verdict").contains("exhausted"))
+        (
+            self.number("executions"),
+            ["exhausted", "bounded"].iter().any(|all| self.field("verdict").contains(all)),
+        )
     }
 
     /// Returns a number of a report in JSON.
