@@ -120,6 +120,8 @@ pub(crate) struct State {
     pub(crate) harness: Cell<Context>,
     /// Whether a run ends with its process, which is a child of the host.
     pub(crate) ends_with_process: Cell<bool>,
+    /// Whether the process is for one run only, which a debugger shows.
+    pub(crate) is_debugged: Cell<bool>,
     pub(crate) plain: Cell<Plain>,
     /// The places whose plain accesses are scheduling points, in order, if not all are.
     pub(crate) racy: RefCell<Vec<usize>>,
@@ -186,6 +188,7 @@ pub(crate) fn set_up() {
         clock: Clock::default(),
         harness: Cell::new(Context::NONE),
         ends_with_process: Cell::new(false),
+        is_debugged: Cell::new(false),
         plain: Cell::new(Plain::None),
         racy: RefCell::default(),
         finds_races: Cell::new(false),
@@ -469,6 +472,14 @@ impl State {
         }
         __raddle_failure();
         self.end_process(0)
+    }
+
+    /// Ends the run if its process has to make others: the program changes what the kernel knows of the process.
+    pub(crate) fn need_fork(&self) {
+        if !self.ends_with_process.get() && !self.is_debugged.get() {
+            *self.outcome.borrow_mut() = Outcome::NeedsFork;
+            self.end_process(0);
+        }
     }
 
     /// Leaves the program: the run is over and so are its exit handlers.

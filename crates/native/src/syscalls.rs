@@ -7,7 +7,7 @@ use std::ffi::CStr;
 use std::ptr;
 
 use crate::posix::{exit, signals, time};
-use crate::run::{Outcome, refuse, state};
+use crate::run::{refuse, state};
 use crate::{futex, system};
 
 /// The number of a process in runs. The real one differs from process to process.
@@ -35,11 +35,7 @@ pub(crate) fn make(number: usize, arguments: [usize; 6], pc: usize) -> isize {
         )),
         Class::NeedsFork => {
             note_files(number as i64, &arguments);
-            let state = state();
-            if !state.ends_with_process.get() {
-                *state.outcome.borrow_mut() = Outcome::NeedsFork;
-                state.end_process(0);
-            }
+            state().need_fork();
             pass(number, arguments)
         }
         Class::Pass => {

@@ -61,20 +61,28 @@ fn progress_is_shown_on_request() {
     done.ends_with(0).says(&["\r\u{1b}[K./wsq: ", " executions ("]);
 }
 
-/// Where gdb is installed, a replay stops at the failure. Otherwise the command says that gdb is missing.
+/// Where gdb is installed, a replay stops at the failure, also of a program whose executions need processes of their
+/// own. Otherwise the command says that gdb is missing.
 #[test]
 fn a_failure_is_replayed_in_a_debugger() {
     let world = World::new("gdb");
-    let program = world.build("lost_update.c", &[]);
-    let found = world.raddle(&["run", &program]).ends_with(1);
-    let words =
-        format!("{} replay {} --gdb < commands", env!("CARGO_BIN_EXE_raddle"), found.token());
     fs::write(world.path("commands"), "backtrace\nquit\n").unwrap();
-    let done = world.run("sh", &["-c", &words]);
-    if world.run("sh", &["-c", "command -v gdb"]).text.is_empty() {
-        done.ends_with(2).says(&["gdb cannot be run", "leave `--gdb` out"]);
-    } else {
-        done.says(&["__raddle_failure", "at lost_update.c:22"]);
+    for (source, flags, place) in [
+        ("lost_update.c", &[][..], "at lost_update.c:22"),
+        ("deadlock.c", &[], "at deadlock.c:"),
+        ("plain_counter.c", &[], "at plain_counter.c:32"),
+        ("files.c", &["-DHANDLER"], "at files.c:"),
+    ] {
+        let program = world.build(source, flags);
+        let found = world.raddle(&["run", &program]).ends_with(1);
+        let raddle = env!("CARGO_BIN_EXE_raddle");
+        let words = format!("{raddle} replay {} --gdb < commands", found.token());
+        let done = world.run("sh", &["-c", &words]);
+        if world.run("sh", &["-c", "command -v gdb"]).text.is_empty() {
+            done.ends_with(2).says(&["gdb cannot be run", "leave `--gdb` out"]);
+        } else {
+            done.says(&["__raddle_failure", place]);
+        }
     }
 }
 

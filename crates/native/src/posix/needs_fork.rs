@@ -7,7 +7,7 @@ use std::ffi::{c_char, c_int, c_void};
 use crate::modules::{Origin, origin};
 use crate::names;
 use crate::real::real;
-use crate::run::{Outcome, is_controlled, refuse, state};
+use crate::run::{is_controlled, refuse, state};
 
 macro_rules! needs_fork {
     ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {$(
@@ -15,7 +15,7 @@ macro_rules! needs_fork {
         #[unsafe(no_mangle)]
         pub(crate) unsafe extern "C" fn $name($($argument: $type),*) -> $result {
             if is_controlled() {
-                need_fork();
+                state().need_fork();
             }
             real!($name($($argument => $type),*) -> $result)
         }
@@ -40,7 +40,7 @@ pub(crate) unsafe extern "C" fn dlopen(path: *const c_char, flags: c_int) -> *mu
     if !is_controlled() {
         return load();
     }
-    need_fork();
+    state().need_fork();
     let known = state().as_host(files);
     let handle = load();
     let new = state().as_host(|| {
@@ -59,13 +59,4 @@ pub(crate) unsafe extern "C" fn dlopen(path: *const c_char, flags: c_int) -> *mu
 /// Returns the files that are mapped.
 fn files() -> BTreeSet<String> {
     names::modules().into_iter().map(|module| module.path).collect()
-}
-
-/// Ends the run if it is not in a process of its own.
-fn need_fork() {
-    let state = state();
-    if !state.ends_with_process.get() {
-        *state.outcome.borrow_mut() = Outcome::NeedsFork;
-        state.end_process(0);
-    }
 }
