@@ -61,14 +61,14 @@ impl State {
     pub(crate) fn act_if(
         &self,
         op: Op,
-        expected: Option<u32>,
+        expected: Option<u64>,
         now: impl Fn() -> u64,
         site: Site,
     ) -> Option<Effect> {
         let (me, object) = (self.me(), op.object());
         self.announce(op, site);
         let value = now();
-        let is_expected = expected.is_none_or(|expected| value == u64::from(expected));
+        let is_expected = expected.is_none_or(|expected| value == expected);
         let effect = self.with_engine(|engine| {
             if engine.newest(object) != value {
                 engine.overwrite(object, value);

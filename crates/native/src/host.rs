@@ -197,6 +197,7 @@ fn set_up(text: &str) -> Context {
     state.finds_leaks.set(plan.settings.warnings.leaks == Leaks::Fail);
     state.memory.set(plan.settings.memory);
     state.seed.set(plan.settings.seed);
+    state.is_debugged.set(plan.is_debugged);
     let word = plan.settings.strategy.word();
     state.plans_by_values.set(["mcr", "pcr"].iter().any(|name| word.starts_with(name)));
     posix::thread::set_up();
@@ -253,7 +254,7 @@ extern "C" fn host() -> ! {
             None => break result,
         }
     };
-    if plan.writes_result {
+    if !plan.is_debugged {
         write_result(plan.output, &process, result);
     }
     system::exit(0)

@@ -20,6 +20,7 @@ use crate::layout::Layout;
 use crate::modules::Modules;
 use crate::one_thread::OneThread;
 use crate::posix::heap::Freed;
+use crate::posix::signals::Signals;
 use crate::races::Races;
 use crate::stacks::Stacks;
 use crate::variables::{Use, Variables};
@@ -36,6 +37,7 @@ pub(crate) struct Thread {
     pub(crate) result: usize,
     /// Whether the handle can no longer be used to join it.
     pub(crate) is_gone: bool,
+    pub(crate) signals: Signals,
     pub(crate) has_ended: bool,
     /// The borrowed OS thread that it runs on.
     pub(crate) slot: usize,
@@ -43,6 +45,7 @@ pub(crate) struct Thread {
 
 impl Thread {
     pub(crate) const NONE: Thread = Thread {
+        signals: Signals::NONE,
         context: Context::NONE,
         handle: 0,
         start: 0,
@@ -125,6 +128,8 @@ pub(crate) struct State {
     pub(crate) harness: Cell<Context>,
     /// Whether a run ends with its process, which is a child of the host.
     pub(crate) ends_with_process: Cell<bool>,
+    /// Whether the process is for one run only, which a debugger shows.
+    pub(crate) is_debugged: Cell<bool>,
     pub(crate) plain: Cell<Plain>,
     /// The places whose plain accesses are scheduling points, in order, if not all are.
     pub(crate) racy: RefCell<Vec<usize>>,
@@ -194,6 +199,7 @@ pub(crate) fn set_up() {
         waiters: RefCell::default(),
         harness: Cell::new(Context::NONE),
         ends_with_process: Cell::new(false),
+        is_debugged: Cell::new(false),
         plain: Cell::new(Plain::None),
         racy: RefCell::default(),
         finds_races: Cell::new(false),
@@ -385,7 +391,13 @@ impl State {
 
     /// Spawns a thread, and lets it run up to its first announcement. `handle` is called with the handle of the new
     /// thread before it runs.
-    pub(crate) fn spawn(&self, start: usize, argument: usize, site: Site, handle: impl Fn(usize)) {
+    pub(crate) fn spawn(
+        &self,
+        (start, argument): (usize, usize),
+        is_detached: bool,
+        site: Site,
+        handle: impl Fn(usize),
+    ) {
         let me = self.me();
         if coroutines::is_full() {
             let most = coroutines::MAX_THREADS;
@@ -400,6 +412,9 @@ impl State {
             *self.outcome.borrow_mut() = Outcome::NeedsThreads;
             self.end_process(0);
         }
+        if let [main] = &mut self.threads.borrow_mut()[..] {
+            main.signals = main.signals.of_creator();
+        }
         let borrowed = coroutines::take();
         self.most_threads.set(self.most_threads.get().max(coroutines::used()));
         let thread = Thread {
@@ -407,7 +422,8 @@ impl State {
             handle: borrowed.handle,
             start,
             argument,
-            is_gone: false,
+            is_gone: is_detached,
+            signals: self.threads.borrow()[me.index()].signals.of_child(),
             slot: borrowed.slot,
             ..Thread::NONE
         };
@@ -488,6 +504,14 @@ impl State {
         }
         __raddle_failure();
         self.end_process(0)
+    }
+
+    /// Ends the run if its process has to make others: the program changes what the kernel knows of the process.
+    pub(crate) fn need_fork(&self) {
+        if !self.ends_with_process.get() && !self.is_debugged.get() {
+            *self.outcome.borrow_mut() = Outcome::NeedsFork;
+            self.end_process(0);
+        }
     }
 
     /// Leaves the program: the run is over and so are its exit handlers.

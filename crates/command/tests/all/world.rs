@@ -105,9 +105,14 @@ impl World {
     pub(crate) fn build(&self, source: &str, flags: &[&str]) -> String {
         let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
         let place = programs.join(source);
-        let source = place.file_name().unwrap().to_str().unwrap();
-        fs::copy(&place, self.folder.join(source)).unwrap();
         fs::copy(programs.join("suite/suite.h"), self.folder.join("suite.h")).unwrap();
+        let source = place.file_name().unwrap().to_str().unwrap();
+        self.build_text(source, &fs::read_to_string(&place).unwrap(), flags)
+    }
+
+    /// Builds a program from its text and returns its name.
+    pub(crate) fn build_text(&self, source: &str, text: &str, flags: &[&str]) -> String {
+        fs::write(self.folder.join(source), text).unwrap();
         let (name, ending) = source.split_once('.').unwrap();
         let compiler = if ending == "c" { "cc" } else { "c++" };
         let mut words = vec![compiler, "-O1", source, "-o", name];
@@ -146,9 +151,12 @@ impl Done {
         self
     }
 
-    /// Returns the number of executions, and whether they are all.
+    /// Returns the number of executions, and whether they are all, or all within a bound.
     pub(crate) fn executions(&self) -> (u64, bool) {
-        (self.number("executions"), self.field("verdict").contains("exhausted"))
+        (
+            self.number("executions"),
+            ["exhausted", "bounded"].iter().any(|all| self.field("verdict").contains(all)),
+        )
     }
 
     /// Returns a number of a report in JSON.

@@ -75,12 +75,30 @@ pub(super) unsafe extern "C" fn create(
             argument => *mut c_void,
         ) -> c_int);
     }
-    state().spawn(start as usize, argument.expose_provenance(), site(pc), write);
+    let body = (start as usize, argument.expose_provenance());
+    state().spawn(body, is_detached(attributes), site(pc), write);
     0
 }
 
+unsafe extern "C" {
+    fn pthread_attr_getdetachstate(
+        attributes: *const libc::pthread_attr_t,
+        kind: *mut c_int,
+    ) -> c_int;
+}
+
+/// Returns whether attributes ask for a thread that cannot be joined.
+fn is_detached(attributes: *const libc::pthread_attr_t) -> bool {
+    let mut kind = libc::PTHREAD_CREATE_JOINABLE;
+    if !attributes.is_null() {
+        // SAFETY: the program passed initialised attributes.
+        unsafe { pthread_attr_getdetachstate(attributes, &mut kind) };
+    }
+    kind == libc::PTHREAD_CREATE_DETACHED
+}
+
 /// Returns the thread with this handle, unless it was joined or detached.
-fn by_handle(handle: libc::pthread_t) -> Option<ThreadId> {
+pub(super) fn by_handle(handle: libc::pthread_t) -> Option<ThreadId> {
     let threads = state().threads.borrow();
     let is_it = |thread: &crate::run::Thread| thread.handle == handle as usize && !thread.is_gone;
     threads.iter().rposition(is_it).map(|index| ThreadId(index as u32))
