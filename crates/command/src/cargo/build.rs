@@ -7,7 +7,7 @@ use std::{env, fs};
 
 use raddle_results::Json;
 
-use super::sysroot::{TARGET, Toolchain};
+use super::sysroot::{TARGET, Toolchain, said};
 use super::{runner, wrapper};
 use crate::{Problem, library};
 
@@ -84,8 +84,7 @@ impl Workspace {
             .output()
             .map_err(|error| Problem(format!("`cargo metadata` cannot be run: {error}")))?;
         if !answer.status.success() {
-            let why = String::from_utf8_lossy(&answer.stderr).trim().to_owned();
-            return Err(Problem(why.trim_start_matches("error: ").to_owned()));
+            return Err(Problem(said(&answer.stderr)));
         }
         let metadata = Json::parse(String::from_utf8_lossy(&answer.stdout).trim());
         let metadata = metadata.map_err(|error| Problem(format!("`cargo metadata`: {error}")))?;

@@ -57,6 +57,17 @@ impl World {
         }
     }
 
+    /// Writes a crate: a manifest with these lines, and a library.
+    pub(crate) fn write_crate(&self, name: &str, manifest: &str, library: &str) {
+        let folder = self.folder.join(name);
+        fs::create_dir_all(folder.join("src")).unwrap();
+        let package =
+            format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2021\"");
+        let manifest = format!("{package}\n{manifest}\n[workspace]\n");
+        fs::write(folder.join("Cargo.toml"), manifest).unwrap();
+        fs::write(folder.join("src/lib.rs"), library).unwrap();
+    }
+
     /// Starts `raddle` with these words.
     pub(crate) fn start(&self, words: &[&str]) -> Child {
         let mut command = Command::new(env!("CARGO_BIN_EXE_raddle"));
